@@ -20,7 +20,7 @@ from harpia_formats.conversion.mapping.answer_groups import (
 from harpia_formats.conversion.mapping.questions import question_key
 from harpia_formats.evaluation.llm_judge.input_bindings import Binding, row_of
 from harpia_formats.evaluation.llm_judge.judge_definition import Definition
-from harpia_formats.evaluation.llm_judge.judge_errors import DefinitionError, JudgeError
+from harpia_formats.evaluation.llm_judge.judge_errors import JudgeError, require
 from harpia_formats.evaluation.llm_judge.row_verdicts import JudgeRow, Verdict
 from harpia_formats.evaluation.scoring.choose_systems import (
     CONSISTENT,
@@ -36,7 +36,7 @@ FIRST, SECOND = "first", "second"
 TIE = "tie"
 _own = frozenset({WINNER, WIN, CONSISTENT, FIRST_POSITION})
 #: Points for the first place by the verdict.
-_points = {FIRST: 1.0, TIE: 0.5, SECOND: 0.0}
+_points: dict[Any, float] = {FIRST: 1.0, TIE: 0.5, SECOND: 0.0}
 #: What the signature of verdicts on pairs has besides. The mean of `first_position` is
 #: near the middle, so its interval is that of the bootstrap: it declares no scale.
 SIGNATURE = f"|pairwise:both-orders|ties:half|scale:{WIN}=0-1"
@@ -48,28 +48,27 @@ def verdict_field(definition: Definition) -> str:
     Raises `DefinitionError` if a definition is not one for pairs.
     """
     required = definition.template().required_names
-    missing = [name for name in (FIRST, SECOND) if name not in required]
-    if missing:
-        raise DefinitionError(
+    for name in (FIRST, SECOND):
+        require(
+            name in required,
             f"`--pairwise` needs the inputs {FIRST} and {SECOND}, which are the two "
-            f"answers; the definition has no input {missing[0]}"
+            f"answers; the definition has no input {name}",
         )
     found = [
         output.name
         for output in definition.outputs
         if {FIRST, SECOND} <= set(output.choices) <= {*_points}
     ]
-    if len(found) != 1:
-        raise DefinitionError(
-            f"`--pairwise` needs one output with the choices {FIRST}, {SECOND} and "
-            f"{TIE}, or without {TIE}; the definition has "
-            f"{'several' if found else 'none'}"
-        )
-    taken = [output.name for output in definition.outputs if output.name in _own]
-    if taken:
-        raise DefinitionError(
-            f"`--pairwise` adds {taken[0]} to each result, so no output can "
-            "be called so"
+    require(
+        len(found) == 1,
+        f"`--pairwise` needs one output with the choices {FIRST}, {SECOND} and {TIE}, "
+        f"or without {TIE}; the definition has {'several' if found else 'none'}",
+    )
+    for output in definition.outputs:
+        require(
+            output.name not in _own,
+            f"`--pairwise` adds {output.name} to each result, so no output can be "
+            "called so",
         )
     return found[0]
 
@@ -96,34 +95,25 @@ class Pairing:
         rest = iter(verdicts)
         while found := list(islice(rest, 2 * self.votes)):
             orders = zip(found[: self.votes], found[self.votes :], strict=True)
-            pairs = [self._of_pair(*both) for both in orders]
+            pairs = [self._of_pair(both) for both in orders]
             yield from (one for one, _ in pairs)
             yield from (other for _, other in pairs)
 
-    def _of_pair(self, one: Verdict, other: Verdict) -> tuple[Verdict, Verdict]:
-        winners = [self._winner(one), self._winner(other)]
+    def _of_pair(self, both: tuple[Verdict, Verdict]) -> list[Verdict]:
+        """Return the verdicts in both orders with what they say of the models."""
+        places = [(each.result or {}).get(self.field) for each in both]
+        # The model that wins by each verdict, or `TIE`; None without a verdict.
+        winners = [
+            verdict.row.identity["models"][place == SECOND]
+            if place in {FIRST, SECOND}
+            else place
+            for verdict, place in zip(both, places, strict=True)
+        ]
         of_pair: dict[str, Any] = {}
-        if None not in winners:
-            points = [_points[self._choice(verdict)] for verdict in (one, other)]
-            of_pair = {
-                CONSISTENT: winners[0] == winners[1],
-                FIRST_POSITION: sum(points) / 2,
-            }
-        return (
-            _with(one, winners[0], of_pair),
-            _with(other, winners[1], of_pair),
-        )
-
-    def _choice(self, verdict: Verdict) -> Any:
-        return None if verdict.result is None else verdict.result[self.field]
-
-    def _winner(self, verdict: Verdict) -> str | None:
-        """Return the model that wins by a verdict, or `TIE`; None without a verdict."""
-        choice = self._choice(verdict)
-        if choice is None or choice == TIE:
-            return None if choice is None else TIE
-        models = verdict.row.identity["models"]
-        return str(models[0] if choice == FIRST else models[1])
+        if None not in places:
+            of_pair[CONSISTENT] = winners[0] == winners[1]
+            of_pair[FIRST_POSITION] = sum(map(_points.__getitem__, places)) / 2
+        return [*map(_with, both, winners, (of_pair, of_pair))]
 
 
 def _with(verdict: Verdict, winner: str | None, of_pair: Mapping[str, Any]) -> Verdict:
@@ -162,10 +152,8 @@ class PairModels:
         return self.names.index(model) if model in self.names else None
 
 
-def models_in(
-    sources: Sequence[tuple[str, Iterable[Record]]], wanted: Sequence[str]
-) -> PairModels:
-    """Return the two models whose answers some named sources of records have.
+def models_in(sources: "Sequence[PairSource]", wanted: Sequence[str]) -> PairModels:
+    """Return the two models whose answers some sources of records have.
 
     They are those that are `wanted`, else the only two; or two sources with answers of
     one model each, that are called as the sources. Raises `JudgeError` for anything
@@ -174,7 +162,7 @@ def models_in(
     seen: list[dict[str, None]] = []
     for _, records in sources:
         models: dict[str, None] = {}
-        for record in records:
+        for record in records():
             for output in record.outputs:
                 model = output.model or ""
                 if len(models) < REMEMBERED_MODELS or model in wanted:
@@ -230,12 +218,8 @@ class _Answer(NamedTuple):
     problem: str
 
 
-@dataclass(frozen=True, slots=True)
-class PairSource:
-    """An input: its name, and a function that reads its records."""
-
-    name: str
-    records: Callable[[], Iterable[Record]]
+#: The name of an input, and a function that reads its records.
+PairSource = tuple[str, Callable[[], Iterable[Record]]]
 
 
 @dataclass(slots=True)
@@ -254,9 +238,7 @@ class PairRows:
 
     def __iter__(self) -> Iterator[JudgeRow]:
         """Yield two rows for each pair, in the order in which pairs are complete."""
-        models = models_in(
-            [(source.name, source.records()) for source in self.sources], self.wanted
-        )
+        models = models_in(self.sources, self.wanted)
         with closing(_Waiting()) as waiting:
             pairs = self._pairs(models, waiting)
             for number, both in enumerate(pairs, 1):
@@ -278,8 +260,8 @@ class PairRows:
     ) -> Iterator[tuple[bytes, int, _Answer]]:
         """Yield each answer of both models: its question, which model, and itself."""
         number = 0
-        for at, source in enumerate(self.sources):
-            for record in source.records():
+        for at, (_, records) in enumerate(self.sources):
+            for record in records():
                 number += 1
                 sides = [models.side(at, one.model or "") for one in record.outputs]
                 if all(side is None for side in sides):
@@ -299,27 +281,25 @@ def _rows_of_pair(
     number: int, both: tuple[_Answer, _Answer], models: tuple[str, str]
 ) -> Iterator[JudgeRow]:
     """Yield the rows of a pair: in the order of the models, and in the other one."""
-    base = both[0]
     problems = (
         f"the answer of {safe(model)}: {answer.problem}"
         for model, answer in zip(models, both, strict=True)
         if answer.problem
     )
     problem = next(problems, "")
-    for order, (first, second) in enumerate(((0, 1), (1, 0)), 1):
+    sides = [*zip(models, both, strict=True)]
+    for order, pair in enumerate((sides, sides[::-1]), 1):
+        (model, first), (_, second) = pair
         identity = {
             "row": 2 * (number - 1) + order,
-            **base.identity,
-            "model": models[first],
+            **both[0].identity,
+            "model": model,
             "order": order,
-            "models": [models[first], models[second]],
+            "models": [name for name, _ in pair],
         }
-        values = {
-            **base.values,
-            FIRST: both[first].values.get(FIRST),
-            SECOND: both[second].values.get(SECOND),
-        }
-        yield JudgeRow({} if problem else values, problem, identity)
+        places = {FIRST: first.values.get(FIRST), SECOND: second.values.get(SECOND)}
+        values = {} if problem else {**both[0].values, **places}
+        yield JudgeRow(values, problem, identity)
 
 
 class _Waiting:
@@ -343,21 +323,15 @@ class _Waiting:
 
     def first_number(self, question: bytes, number: int) -> int:
         """Return the number that a question was first given with, at the latest now."""
-        self._run(
-            "INSERT OR IGNORE INTO questions VALUES (?, ?)",
-            (question, number),
-        )
-        ((first,),) = self._run(
-            "SELECT number FROM questions WHERE question = ?", (question,)
-        )
-        return int(first)
+        new = "INSERT OR IGNORE INTO questions VALUES (?, ?)"
+        self._run(new, (question, number))
+        first = "SELECT number FROM questions WHERE question = ?"
+        return int(self._run(first, (question,))[0][0])
 
     def add(self, question: bytes, side: int, answer: _Answer) -> None:
         """Add an answer of the model `side` to a question."""
-        self._run(
-            "INSERT INTO waiting (question, side, answer) VALUES (?, ?, ?)",
-            (question, side, json.dumps(answer)),
-        )
+        new = "INSERT INTO waiting (question, side, answer) VALUES (?, ?, ?)"
+        self._run(new, (question, side, json.dumps(answer)))
 
     def taken(self, question: bytes, side: int) -> _Answer | None:
         """Remove and return the first answer of the model `side`, None without one."""
@@ -374,14 +348,14 @@ class _Waiting:
 
     def count(self) -> int:
         """Return how many answers wait."""
-        ((count,),) = self._run("SELECT count(*) FROM waiting")
-        return int(count)
+        return int(self._run("SELECT count(*) FROM waiting")[0][0])
 
     def close(self) -> None:
         """Delete the file."""
         self._database.close()
 
     def _run(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
+        """Return the rows that a statement gives; raises `JudgeError`."""
         try:
             return self._database.execute(statement, values).fetchall()
         except sqlite3.Error as error:

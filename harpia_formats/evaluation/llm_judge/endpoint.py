@@ -11,9 +11,12 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
-from harpia_formats.evaluation.llm_judge.judge_errors import DefinitionError, JudgeError
+from harpia_formats.evaluation.llm_judge.judge_errors import (
+    JudgeError,
+    check_keys,
+    require,
+)
 from harpia_formats.model.safe_text import safe
-from harpia_formats.model.spelling import hint_on
 
 #: The model that Haystack's page names as the default of its evaluator.
 MODEL = "gpt-4o-mini"
@@ -21,8 +24,8 @@ MODEL = "gpt-4o-mini"
 _params = {"response_format": {"type": "json_object"}, "seed": 42}
 _default_url = "https://api.openai.com/v1"
 #: Request parameters that users cannot set, and parameters of the client itself.
-_reserved_keys = frozenset({"messages", "model", "stream", "stream_options"})
-_client_keys = frozenset({"extra_headers", "extra_query", "timeout"})
+_reserved_keys = {"messages", "model", "stream", "stream_options"}
+_reserved_keys |= {"extra_headers", "extra_query", "timeout"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,102 +59,77 @@ def endpoint_of(given: Mapping[str, Any]) -> Endpoint:
     `api_base_url` the variable `OPENAI_BASE_URL` is used, as by the openai client.
     Raises `DefinitionError`.
     """
-    for key in given:
-        if key not in _types:
-            raise DefinitionError(
-                f"api_params has no {key!r}{hint_on(str(key), _types)}"
-            )
-    for name, kind in _types.items():
+    check_keys(given, _types, "api_params")
+    for name, (kinds, words) in _types.items():
         value = given.get(name)
-        if value is not None and (
-            not isinstance(value, kind) or isinstance(value, bool)
-        ):
-            raise DefinitionError(
-                f"{name} in api_params is {type(value).__name__}, but must be "
-                f"{_type_descriptions[name]}"
-            )
+        kind = type(value).__name__
+        require(
+            value is None or (isinstance(value, kinds) and not isinstance(value, bool)),
+            f"{name} in api_params is {kind}, but must be {words}",
+        )
     default = Endpoint()
     url = given.get("api_base_url") or os.environ.get("OPENAI_BASE_URL") or default.url
+    _check_url(url)
+    params = _params_of(given.get("generation_kwargs") or {})
+    numbers = {}
+    for name in ("timeout", "max_retries"):
+        value = given.get(name)
+        number = numbers[name] = getattr(default, name) if value is None else value
+        message = f"{name} in api_params must be 0 or more, not {number}"
+        require(0 <= number < float("inf"), message)
+        require(
+            number or name != "timeout",
+            "timeout in api_params must be above 0, not 0: leave it out for "
+            f"{default.timeout:g} seconds",
+        )
     return Endpoint(
-        model=given.get("model") or default.model,
-        url=_checked_url(url),
-        params=_params_of(given.get("generation_kwargs") or {}),
-        organization=given.get("organization"),
-        timeout=_timeout(given, default.timeout),
-        max_retries=int(_number(given, "max_retries", default.max_retries)),
+        given.get("model") or default.model,
+        url.rstrip("/"),
+        params,
+        given.get("organization"),
+        **numbers,
     )
 
 
-_types: dict[str, type | tuple[type, ...]] = {
-    "model": str,
-    "api_base_url": str,
-    "generation_kwargs": Mapping,
-    "organization": str,
-    "timeout": (int, float),
-    "max_retries": int,
-}
-_type_descriptions = {
-    "model": "text",
-    "api_base_url": "text",
-    "generation_kwargs": "an object",
-    "organization": "text",
-    "timeout": "a number of seconds",
-    "max_retries": "a whole number",
+#: The types of the parameters, and words for them.
+_types: dict[str, tuple[Any, str]] = {
+    "model": (str, "text"),
+    "api_base_url": (str, "text"),
+    "generation_kwargs": (Mapping, "an object"),
+    "organization": (str, "text"),
+    "timeout": ((int, float), "a number of seconds"),
+    "max_retries": (int, "a whole number"),
 }
 
 
-def _number(given: Mapping[str, Any], name: str, default: float) -> float:
-    value = given.get(name)
-    number = default if value is None else value
-    if not 0 <= number < float("inf"):
-        raise DefinitionError(f"{name} in api_params must be 0 or more, not {number}")
-    return number
-
-
-def _timeout(given: Mapping[str, Any], default: float) -> float:
-    """Return the time-out of one request in seconds; it must be above 0."""
-    seconds = _number(given, "timeout", default)
-    if not seconds:
-        raise DefinitionError(
-            "timeout in api_params must be above 0, not 0: leave it out for "
-            f"{default:g} seconds"
-        )
-    return seconds
-
-
-def _checked_url(url: str) -> str:
+def _check_url(url: str) -> None:
+    """Raise `DefinitionError` unless an address is one of a server without a key."""
     from urllib.parse import urlsplit  # noqa: PLC0415 - only the judge needs it
 
     try:
         parts = urlsplit(url)
-        has_host = bool(parts.hostname)
+        is_address = parts.hostname and parts.scheme in {"http", "https"}
     except ValueError:
-        has_host = False
-    if not has_host or parts.scheme not in {"http", "https"}:
-        raise DefinitionError(
-            "the endpoint must be an address such as https://api.openai.com/v1"
-        )
-    if parts.username is not None or parts.password is not None or parts.query:
-        raise DefinitionError(
-            "the endpoint must hold no user, password or query: a key belongs in a "
-            "variable of the environment"
-        )
-    return url.rstrip("/")
+        is_address = False
+    message = "the endpoint must be an address such as https://api.openai.com/v1"
+    require(is_address, message)
+    require(
+        parts.username is None and parts.password is None and not parts.query,
+        "the endpoint must hold no user, password or query: a key belongs in a "
+        "variable of the environment",
+    )
 
 
 def _params_of(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of requests, with those that are sent by default."""
     for key in given:
-        if key in _reserved_keys or key in _client_keys:
-            raise DefinitionError(f"{key} cannot be set in generation_kwargs")
+        require(key not in _reserved_keys, f"{key} cannot be set in generation_kwargs")
     more = given.get("extra_body") or {}
-    if not isinstance(more, Mapping):
-        raise DefinitionError("extra_body in generation_kwargs must be an object")
+    message = "extra_body in generation_kwargs must be an object"
+    require(isinstance(more, Mapping), message)
     merged = {**_params, **given, **more}
-    return {
-        key: value
-        for key, value in merged.items()
-        if value is not None and key != "extra_body"
-    }
+    merged.pop("extra_body", None)
+    return {key: value for key, value in merged.items() if value is not None}
 
 
 #: The most code points of a message of an endpoint.
@@ -174,9 +152,8 @@ class ApiKey:
 
     def redacted(self, text: str, shortest: int = _in_replies) -> str:
         """Return `text` with the key as ***, unless it is shorter than `shortest`."""
-        if len(self.text) < shortest:
-            return text
-        return text.replace(self.text, "***")
+        is_short = len(self.text) < shortest
+        return text if is_short else text.replace(self.text, "***")
 
     def redacted_message(self, text: str) -> str:
         """Return a message as one line without the key, cut to `MESSAGE`."""
@@ -342,11 +319,8 @@ def _reason(error: Exception) -> str:
     """Return the message of a client error with its HTTP status."""
     message = str(getattr(error, "message", error))
     status = getattr(error, "status_code", None)
-    return (
-        f"HTTP {status}: {message}"
-        if status and str(status) not in message
-        else message
-    )
+    is_told = not status or str(status) in message
+    return message if is_told else f"HTTP {status}: {message}"
 
 
 def _reply_in(completion: Any, attempts: int) -> Reply | None:
@@ -355,22 +329,19 @@ def _reply_in(completion: Any, attempts: int) -> Reply | None:
         return None
     choices = completion.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
-    message = choice.get("message") if isinstance(choice, dict) else None
-    if isinstance(choice, dict) and isinstance(message, dict):
-        text = message.get("content")
-        known = text if isinstance(text, str) else None
-        return Reply(known, _meta(completion, choice), attempts)
-    meta = _meta(completion, {})
-    return Reply(None, meta, attempts) if tokens_in(meta) else None
-
-
-def _meta(completion: Mapping[str, Any], choice: Mapping[str, Any]) -> dict[str, Any]:
-    found = {
+    choice = choice if isinstance(choice, dict) else {}
+    message = choice.get("message")
+    has_message = isinstance(message, dict)
+    meta = {
         "judge_model": completion.get("model"),
-        "finish_reason": choice.get("finish_reason"),
+        "finish_reason": choice.get("finish_reason") if has_message else None,
         "usage": completion.get("usage"),
     }
-    return {key: value for key, value in found.items() if value is not None}
+    meta = {key: value for key, value in meta.items() if value is not None}
+    if not has_message and not tokens_in(meta):
+        return None
+    text = message.get("content") if isinstance(message, dict) else None
+    return Reply(text if isinstance(text, str) else None, meta, attempts)
 
 
 def tokens_in(meta: Mapping[str, Any]) -> int:

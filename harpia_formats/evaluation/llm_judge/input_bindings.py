@@ -1,6 +1,6 @@
 """Bindings of the inputs of a judge to fields of records."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,7 +44,7 @@ def bindings_for(names: Iterable[str], given: Mapping[str, str]) -> tuple[Bindin
     An input with the name of a field of records is bound to that field. Raises
     `JudgeError` for an input that is not bound, and for an unknown name or path.
     """
-    wanted = tuple(dict.fromkeys(names))
+    wanted = dict.fromkeys(names)
     for name, path in given.items():
         if name not in wanted:
             raise JudgeError(
@@ -56,12 +56,10 @@ def bindings_for(names: Iterable[str], given: Mapping[str, str]) -> tuple[Bindin
 
 
 def _binding_of(name: str, given: Mapping[str, str]) -> Binding:
-    if name in given:
-        return Binding(name, (given[name],))
-    if name in DEFAULTS:
-        return Binding(name, DEFAULTS[name])
-    if name in _closed:
-        return Binding(name, (name,))
+    """Return the binding of an input; raises `JudgeError` for one that is not bound."""
+    paths = {**{path: (path,) for path in _closed}, **DEFAULTS}
+    if name in given or name in paths:
+        return Binding(name, (given[name],) if name in given else paths[name])
     known = (*DEFAULTS, *_closed)
     near = nearest(name, known)
     path = DEFAULTS.get(near, (near,))[0]
@@ -73,16 +71,14 @@ def _binding_of(name: str, given: Mapping[str, str]) -> Binding:
 
 
 def _check_path(name: str, path: str) -> None:
+    """Raise `JudgeError` unless a record may have a value at a path."""
     inside = any(path.startswith(f"{field}.") for field in _open)
     if path in _closed or path in _derived or inside:
         return
     known = (*_closed, *_derived)
-    near = nearest(path, known)
-    if not near:
-        ends = [
-            candidate for candidate in known if candidate.rpartition(".")[2] == path
-        ]
-        near = ends[0] if ends else ""
+    near = nearest(path, known) or next(
+        (each for each in known if each.rpartition(".")[2] == path), ""
+    )
     hint = f"; did you mean {near}?" if near else ""
     raise JudgeError(
         f"`--bind {name}={path}`: a record has no field {path!r}{hint} (such as "
@@ -105,13 +101,14 @@ def rows_of(
         outputs: list[Output | None] = [*record.outputs] if of_answers else []
         for output in outputs or [None]:
             number += 1
-            identity: dict[str, Any] = {"row": number, "record": place}
-            if record.id is not UNSET:
-                identity["record_id"] = record.id
-            if output is not None and output.model is not UNSET:
-                identity["model"] = output.model
-            if output is not None and output.index is not UNSET:
-                identity["index"] = output.index
+            parts = {
+                "row": number,
+                "record": place,
+                "record_id": record.id,
+                "model": UNSET if output is None else output.model,
+                "index": UNSET if output is None else output.index,
+            }
+            identity = {key: part for key, part in parts.items() if part is not UNSET}
             yield row_of(record, output, bindings, identity)
 
 
@@ -125,16 +122,11 @@ def row_of(
     values = {}
     for binding in bindings:
         found = (_value(record, output, path) for path in binding.paths)
-        value = next(
-            (candidate for candidate in found if candidate is not UNSET), UNSET
-        )
+        value = next((each for each in found if each is not UNSET), UNSET)
         if value is UNSET:
-            what = " or ".join(binding.paths)
+            lacks = binding.is_of_answer and output is None
+            what = f"{'answer with ' if lacks else ''}{' or '.join(binding.paths)}"
             reason = f"the record has no {what} for the input {binding.name}"
-            if binding.is_of_answer and output is None:
-                reason = (
-                    f"the record has no answer with {what} for the input {binding.name}"
-                )
             return JudgeRow({}, reason, identity)
         values[binding.name] = value
     return JudgeRow(values, identity=identity)
@@ -158,16 +150,10 @@ def _value(record: Record, output: Output | None, path: str) -> Any:
         value, rest = value[key], rest[key.count(".") + 1 :]
     if rest or (value is None and path == "outputs.text"):
         return UNSET
-    if path == "references" and value is not UNSET:
-        return _of_references(value)
+    if path == "references" and value is not UNSET and len(value) <= 1:
+        # One reference is a text, since most judges expect that.
+        return value[0] if value else UNSET
     return value
-
-
-def _of_references(references: list[str]) -> Any:
-    """Return the references; one reference as text, since most judges expect that."""
-    if not references:
-        return UNSET
-    return references[0] if len(references) == 1 else references
 
 
 def _chat(record: Record) -> tuple[list[dict[str, Any]], Any]:
@@ -186,35 +172,29 @@ def _chat(record: Record) -> tuple[list[dict[str, Any]], Any]:
     return messages, None
 
 
+def _parted(record: Record) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the last message of the user in a chat, if any, and all others."""
+    messages, _ = _chat(record)
+    users = [at for at, each in enumerate(messages) if each.get("role") == "user"]
+    at = users[-1] if users else len(messages)
+    return messages[at : at + 1], messages[:at] + messages[at + 1 :]
+
+
 def _question(record: Record) -> Any:
     """Return the last message of the user, `UNSET` if there is none."""
-    messages, _ = _chat(record)
-    questions = [message for message in messages if message.get("role") == "user"]
-    return questions[-1].get("content") if questions else UNSET
-
-
-def _final_answer(record: Record) -> Any:
-    """Return the answer at the end of the chat, None if there is none."""
-    return _chat(record)[1]
+    questions, _ = _parted(record)
+    return questions[0].get("content") if questions else UNSET
 
 
 def _history(record: Record) -> str:
     """Return the chat without its last question, one line for each message."""
-    messages, _ = _chat(record)
-    places = [
-        at for at, message in enumerate(messages) if message.get("role") == "user"
-    ]
-    rest = [
-        message for at, message in enumerate(messages) if at != (places or [-1])[-1]
-    ]
-    return "\n".join(
-        f"{message.get('role')}: {message.get('content')}" for message in rest
-    )
+    _, others = _parted(record)
+    return "\n".join(f"{each.get('role')}: {each.get('content')}" for each in others)
 
 
 #: Fields that are derived from a chat.
-_derived = {
+_derived: dict[str, Callable[[Record], Any]] = {
     "data.question": _question,
-    "data.gt": _final_answer,
+    "data.gt": lambda record: _chat(record)[1],
     "data.history": _history,
 }

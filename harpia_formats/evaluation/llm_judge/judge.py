@@ -6,11 +6,10 @@ import secrets
 import sys
 import time
 from collections.abc import Generator, Iterable, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from harpia_formats.evaluation.llm_judge.endpoint import (
@@ -21,25 +20,25 @@ from harpia_formats.evaluation.llm_judge.endpoint import (
     api_key_from,
 )
 from harpia_formats.evaluation.llm_judge.judge_definition import (
+    ARGUMENTS,
     arguments_from,
     arguments_of,
     definition_of,
     row_count,
 )
 from harpia_formats.evaluation.llm_judge.judge_errors import (
-    DefinitionError,
     InputError,
     RowError,
+    require,
 )
 from harpia_formats.evaluation.llm_judge.reply_cache import ReplyCache
 from harpia_formats.evaluation.llm_judge.row_verdicts import (
     JudgeRow,
     Majorities,
-    RunConfig,
+    Run,
     RunCounts,
     Verdict,
     rows_with_votes,
-    verdicts,
 )
 from harpia_formats.model.safe_text import safe
 
@@ -60,32 +59,23 @@ class RowProgress:
         self._start = time.monotonic()
         self._last = 0.0
         self._done = 0
-        self._is_drawn = False
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._is_drawn:
-            self._is_drawn = False
+    def __exit__(self, *_: object) -> None:
+        if self._last:
+            self._last = 0.0
             _write(_ERASE)
 
     def step(self) -> None:
         """Count one row."""
         self._done += 1
-        if not self._may_be_shown:
-            return
         now = time.monotonic()
-        if now - self._start < PATIENCE or now - self._last < PICTURES:
-            return
-        self._last = now
-        self._is_drawn = True
-        _write(f"{_ERASE}{self._line(now)}")
+        is_early = now - self._start < PATIENCE or now - self._last < PICTURES
+        if self._may_be_shown and not is_early:
+            self._last = now
+            _write(f"{_ERASE}{self._line(now)}")
 
     def _line(self, now: float) -> str:
         """Return the bar with the rows so far."""
@@ -94,27 +84,21 @@ class RowProgress:
             progress_text,
         )
 
+        try:
+            width = os.get_terminal_size(sys.stderr.fileno()).columns or _USUAL_WIDTH
+        except (OSError, ValueError, AttributeError):
+            width = _USUAL_WIDTH
         rate = self._done / max(now - self._start, 1e-9)
         text = progress_text(self._done, self._total, rate, "rows")
         share = self._done / self._total if self._total else None
-        return progress_bar("judging", share, text, _width() - 1)
-
-
-def _width() -> int:
-    """Return the columns of the terminal that standard error is."""
-    try:
-        return os.get_terminal_size(sys.stderr.fileno()).columns or _USUAL_WIDTH
-    except (OSError, ValueError, AttributeError):
-        return _USUAL_WIDTH
+        return progress_bar("judging", share, text, width - 1)
 
 
 def _write(text: str) -> None:
     """Write text to standard error at once; a terminal that is gone ends no run."""
-    try:
+    with suppress(OSError, ValueError):
         sys.stderr.write(text)
         sys.stderr.flush()
-    except (OSError, ValueError):
-        return
 
 
 class LLMJudge:
@@ -158,30 +142,19 @@ class LLMJudge:
         score: Mapping[str, str] | None = None,
         votes: int = 1,
     ) -> None:
-        self.definition = definition_of(
-            {
-                "instructions": instructions,
-                "inputs": inputs,
-                "outputs": outputs,
-                "examples": examples,
-                "progress_bar": progress_bar,
-                "raise_on_failure": raise_on_failure,
-                "api_params": api_params,
-                "api_key_env": api_key_env,
-                "score": score,
-            }
+        given = locals()  # the arguments by their names
+        self.definition = definition_of({name: given[name] for name in ARGUMENTS})
+        for name in ("max_requests", "max_tokens"):
+            limit = given[name]
+            message = f"{name} must be 0 or more, not {limit}"
+            require(limit is None or not limit < 0, message)
+        for name in ("concurrency", "votes"):
+            number = given[name]
+            require(not number < 1, f"{name} must be 1 or more, not {number}")
+        require(
+            not votes > 1 or ask is None,
+            "votes cannot be combined with a function `ask`, which gets no seed",
         )
-        for name, limit in (("max_requests", max_requests), ("max_tokens", max_tokens)):
-            if limit is not None and limit < 0:
-                raise DefinitionError(f"{name} must be 0 or more, not {limit}")
-        if concurrency < 1:
-            raise DefinitionError(f"concurrency must be 1 or more, not {concurrency}")
-        if votes < 1:
-            raise DefinitionError(f"votes must be 1 or more, not {votes}")
-        if votes > 1 and ask is not None:
-            raise DefinitionError(
-                "votes cannot be combined with a function `ask`, which gets no seed"
-            )
         self.votes = votes
         self._key = None if api_key is None else ApiKey(api_key)
         self._guarded, self._ask_again, self._given_ask = guarded, ask_again, ask
@@ -231,6 +204,7 @@ class LLMJudge:
             self._open_client()
 
     def _open_client(self) -> OpenAIClient:
+        """Return the client, which is made once."""
         if self._client is None:
             key = self._key or api_key_from(self.definition.key_variables)
             self._client = OpenAIClient(self.definition.endpoint, key)
@@ -251,20 +225,23 @@ class LLMJudge:
         Raises `InputError` for wrong inputs, `RowError` for the first row without a
         result if `raise_on_failure` is set, and `JudgeError` if the judge cannot run.
         """
-        return self._judge_lists(inputs, self._new_budget())
+        return self._judge_lists(inputs, Budget(*self._limits))
 
     def _judge_lists(
         self, inputs: Mapping[str, list[Any]], budget: Budget
     ) -> dict[str, Any]:
+        """Return what `run` returns, within a budget."""
         count = row_count(self.definition.names, inputs)
         rows = (
-            JudgeRow(
-                {name: values[number] for name, values in inputs.items()},
-                identity={"row": number + 1},
-            )
-            for number in range(count)
+            JudgeRow(dict(zip(inputs, values, strict=True)), identity={"row": number})
+            for number, values in enumerate(zip(*inputs.values(), strict=True), 1)
         )
-        self._check_required_names(inputs)
+        for name in self.definition.template().required_names:
+            if name not in inputs:
+                raise InputError(
+                    f"instructions or examples ask for {{{{ {name} }}}}, which is no "
+                    "input: declare it, or write {{ '{{' }} for the braces themselves"
+                )
         each = rows_with_votes(rows, self.votes)
         found = list(self._verdicts(each, count * self.votes, budget))
         return {
@@ -277,7 +254,7 @@ class LLMJudge:
 
         After a cancellation no further request is sent.
         """
-        budget = self._new_budget()
+        budget = Budget(*self._limits)
         try:
             return await asyncio.to_thread(self._judge_lists, inputs, budget)
         finally:
@@ -291,15 +268,12 @@ class LLMJudge:
 
         A row must be there once for each vote.
         """
-        return self._verdicts(rows, total, self._new_budget())
-
-    def _new_budget(self) -> Budget:
-        max_requests, max_tokens = self._limits
-        return Budget(max_requests, max_tokens)
+        return self._verdicts(rows, total, Budget(*self._limits))
 
     def _verdicts(
         self, rows: Iterable[JudgeRow], total: int | None, budget: Budget
     ) -> Generator[Verdict, None, None]:
+        """Yield the verdict on each row, within a budget."""
         self.warm_up()
         self.tally, self.budget = RunCounts(), budget
         self.majorities = Majorities(self.definition.outputs, self.votes)
@@ -307,29 +281,22 @@ class LLMJudge:
             cache = None
             if self._cache is not None:
                 cache = stack.enter_context(ReplyCache(self._cache))
-            run = self._run(cache)
+            run = Run(
+                self.definition,
+                self.definition.template(self.guard_secret(cache)),
+                self._asks(),
+                budget,
+                self.tally,
+                cache,
+                self._concurrency,
+                strict=self._guarded,
+                ask_again=self._ask_again,
+            )
             counter = RowProgress(total, shown=self.definition.progress_bar)
             stack.enter_context(counter)
-            for verdict in stack.enter_context(closing(verdicts(rows, run))):
+            for verdict in stack.enter_context(closing(run.verdicts(rows))):
                 counter.step()
                 yield self.majorities.add(verdict)
-
-    def _run(self, cache: ReplyCache | None) -> RunConfig:
-        made = self.definition
-        return RunConfig(
-            template=made.template(self.guard_secret(cache)),
-            outputs=made.outputs,
-            endpoint=made.endpoint,
-            asks=self._asks(),
-            budget=self.budget,
-            cache=cache,
-            concurrency=self._concurrency,
-            raise_on_failure=made.raise_on_failure,
-            strict=self._guarded,
-            ask_again=self._ask_again,
-            score=made.score,
-            tally=self.tally,
-        )
 
     def _asks(self) -> tuple[AskModel, ...]:
         """Return what sends the request of each vote."""
@@ -344,19 +311,6 @@ class LLMJudge:
             return b""
         return secrets.token_bytes(32) if cache is None else bytes(cache.secret)
 
-    def _check_required_names(self, given: Mapping[str, Any]) -> None:
-        """Raise `InputError` if a placeholder of the prompt has no value."""
-        missing = [
-            name
-            for name in self.definition.template().required_names
-            if name not in given
-        ]
-        if missing:
-            raise InputError(
-                f"instructions or examples ask for {{{{ {missing[0]} }}}}, which is no "
-                "input: declare it, or write {{ '{{' }} for the braces themselves"
-            )
-
 
 def summary_of(judge: LLMJudge) -> str:
     """Return the counts of the last run of a judge in one line.
@@ -365,17 +319,17 @@ def summary_of(judge: LLMJudge) -> str:
     """
     tally, budget = judge.tally, judge.budget
     noun = "vote" if judge.votes > 1 else "row"
-    parts = [f"{_counted(tally.rows, noun)}: {tally.ok:,} judged"]
-    if tally.cached:
-        parts.append(f"{tally.cached:,} from the cache")
-    if tally.failed:
-        parts.append(f"{tally.failed:,} failed")
-    if tally.unasked:
-        parts.append(f"{tally.unasked:,} not asked, since {budget.exhausted_reason}")
+    parts = {
+        f"{_counted(tally.rows, noun)}: {tally.ok:,} judged": True,
+        f"{tally.cached:,} from the cache": tally.cached,
+        f"{tally.failed:,} failed": tally.failed,
+        f"{tally.unasked:,} not asked, since {budget.exhausted_reason}": tally.unasked,
+    }
     requests = _counted(budget.requests, "request")
     if budget.retries:
         requests += f", of which {_counted(budget.retries, 'retry', 'retries')}"
-    counts = f"{', '.join(parts)}; {requests}; {_counted(budget.tokens, 'token')}"
+    rows = ", ".join(text for text, is_told in parts.items() if is_told)
+    counts = f"{rows}; {requests}; {_counted(budget.tokens, 'token')}"
     majorities = (
         f"{safe(name)}: {found.text}" for name, found in judge.majorities.counts.items()
     )
@@ -389,23 +343,22 @@ def resume_hint(
 
     `overwriting` tells whether an output exists that the next run must overwrite.
     """
+    kept = f"what was answered is in {cache}"
     if error is not None and error.repeats:
         is_reply = error.repeats == "reply"
-        kept = "" if cache is None else f"what was answered is in {cache}"
         also = ", and so is the reply without a verdict" if is_reply else ""
         ask = "`--ask-again` asks for it once more, " if is_reply else ""
-        start = f"{kept}{also}: " if kept else ""
+        start = "" if cache is None else f"{kept}{also}: "
         return (
             f"{start}the same command fails at this row again; "
             f"{ask}`--no-raise-on-failure` goes on without its verdict"
         )
     if cache is None:
         return "without a cache no reply was kept: a new run asks for every row"
-    command = (
-        "the same command with `--overwrite`" if overwriting else ("the same command")
-    )
-    return f"what was answered is in {cache}: {command} goes on from there"
+    option = " with `--overwrite`" if overwriting else ""
+    return f"{kept}: the same command{option} goes on from there"
 
 
 def _counted(number: int, noun: str, nouns: str = "") -> str:
+    """Return a number with its noun."""
     return f"{number:,} {noun if number == 1 else nouns or noun + 's'}"

@@ -5,14 +5,16 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from harpia_formats._version import __version__
-from harpia_formats.evaluation.llm_judge.endpoint import (
-    Endpoint,
-    endpoint_of,
+from harpia_formats.evaluation.llm_judge.endpoint import Endpoint, endpoint_of
+from harpia_formats.evaluation.llm_judge.judge_errors import (
+    DefinitionError,
+    InputError,
+    check_keys,
+    require,
 )
-from harpia_formats.evaluation.llm_judge.judge_errors import DefinitionError, InputError
 from harpia_formats.evaluation.llm_judge.judge_prompt import Template, template_of
 from harpia_formats.evaluation.llm_judge.output_fields import (
     OutputField,
@@ -26,10 +28,10 @@ from harpia_formats.formats.registry import (
     included_definition,
     included_definitions,
 )
-from harpia_formats.model.spelling import hint_on, nearest
+from harpia_formats.model.spelling import nearest
 
 #: List types without the type of their items.
-_bare = ("list", "List", "typing.List")
+_bare = (list, "list", "List", "typing.List")
 #: The most characters of a value in a message.
 _max_shown = 200
 
@@ -39,26 +41,19 @@ def input_names(inputs: Any) -> tuple[str, ...]:
 
     Raises `DefinitionError`.
     """
-    if not isinstance(inputs, list):
-        raise DefinitionError(
-            "inputs must be a list of tuples, each a name and a list type; "
-            f"received {_cut(inputs)}"
-        )
-    for entry in inputs:
-        if not isinstance(entry, tuple) or len(entry) != 2 or not _is_pair(*entry):  # noqa: PLR2004 - a pair
-            raise DefinitionError(
-                "each input must be a tuple of a name and a type such as list[str], "
-                f"which is not the bare list; received {_cut(entry)}"
-            )
-    return tuple(name for name, _ in inputs)
-
-
-def _is_pair(name: Any, kind: Any) -> bool:
-    return (
-        isinstance(name, str)
-        and kind is not list
-        and (not isinstance(kind, str) or kind not in _bare)
+    require(
+        isinstance(inputs, list),
+        "inputs must be a list of tuples, each a name and a list type; received "
+        + _cut(inputs),
     )
+    for entry in inputs:
+        is_pair = isinstance(entry, tuple) and len(entry) == 2  # noqa: PLR2004 - a pair
+        require(
+            is_pair and isinstance(entry[0], str) and entry[1] not in _bare,
+            "each input must be a tuple of a name and a type such as list[str], which "
+            f"is not the bare list; received {_cut(entry)}",
+        )
+    return tuple(name for name, _ in inputs)
 
 
 def output_fields(outputs: Any) -> tuple[OutputField, ...]:
@@ -66,11 +61,9 @@ def output_fields(outputs: Any) -> tuple[OutputField, ...]:
 
     Raises `DefinitionError`.
     """
-    if not isinstance(outputs, list):
-        raise DefinitionError(
-            f"outputs must be a list of names; received {_cut(outputs)}"
-        )
-    return tuple(output_field(output) for output in outputs)
+    message = f"outputs must be a list of names; received {_cut(outputs)}"
+    require(isinstance(outputs, list), message)
+    return tuple(map(output_field, outputs))
 
 
 def check_examples(examples: Any) -> None:
@@ -78,29 +71,26 @@ def check_examples(examples: Any) -> None:
 
     Raises `DefinitionError`.
     """
-    if not isinstance(examples, list):
-        raise DefinitionError(
-            f"examples must be a list of objects; received {_cut(examples)}"
-        )
+    message = f"examples must be a list of objects; received {_cut(examples)}"
+    require(isinstance(examples, list), message)
     for number, example in enumerate(examples, 1):
-        if not isinstance(example, dict):
-            raise DefinitionError(f"example {number} is no object: {_cut(example)}")
-        if example.keys() != {"inputs", "outputs"}:
-            raise DefinitionError(
-                f"example {number} must have `inputs` and `outputs` and nothing else; "
-                f"it has {_joined(example)}"
-            )
+        message = f"example {number} is no object: {_cut(example)}"
+        require(isinstance(example, dict), message)
+        require(
+            example.keys() == {"inputs", "outputs"},
+            f"example {number} must have `inputs` and `outputs` and nothing else; it "
+            f"has {_joined(example)}",
+        )
         for key, value in example.items():
             _check_side(f"the {key} of example {number}", value)
 
 
 def _check_side(what: str, value: Any) -> None:
-    if not isinstance(value, dict):
-        raise DefinitionError(
-            f"{what} must be an object; they are {type(value).__name__}"
-        )
-    if not all(isinstance(key, str) for key in value):
-        raise DefinitionError(f"the keys of {what} must be text: {_cut(list(value))}")
+    """Check that a side of an example is an object that can be written as JSON."""
+    message = f"{what} must be an object; they are {type(value).__name__}"
+    require(isinstance(value, dict), message)
+    are_texts = all(isinstance(key, str) for key in value)
+    require(are_texts, f"the keys of {what} must be text: {_cut(list(value))}")
     try:
         json.dumps(value)
     except (TypeError, ValueError, RecursionError) as error:
@@ -137,24 +127,26 @@ def row_count(names: Sequence[str], given: Mapping[str, Any]) -> int:
 
 
 def _joined(names: Iterable[Any]) -> str:
-    return _cut(", ".join(str(name) for name in names) or "nothing", as_text=True)
+    """Return names for a message."""
+    return _shortened(", ".join(map(str, names)) or "nothing")
 
 
-def _cut(value: Any, *, as_text: bool = False) -> str:
-    text = value if as_text else repr(value)
+def _cut(value: Any) -> str:
+    """Return a value for a message."""
+    return _shortened(repr(value))
+
+
+def _shortened(text: str) -> str:
+    """Return the beginning of a text."""
     return text if len(text) <= _max_shown else text[:_max_shown] + "…"
 
 
 #: The environment variable with the API key.
 KEY_VARIABLE = "OPENAI_API_KEY"
 _mandatory = ("instructions", "inputs", "outputs", "examples")
-_optional = (
-    "progress_bar",
-    "raise_on_failure",
-    "api_params",
-    "api_key_env",
-    "score",
-)
+_flags = ("progress_bar", "raise_on_failure")
+#: The arguments of `LLMJudge` that make a definition.
+ARGUMENTS = (*_mandatory, *_flags, "api_params", "api_key_env", "score")
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,79 +215,58 @@ def definition_of(given: Mapping[str, Any]) -> Definition:
     names = input_names(given["inputs"])
     outputs = output_fields(given["outputs"])
     check_examples(given["examples"])
-    if not isinstance(given["instructions"], str):
-        raise DefinitionError("instructions must be text")
-    for name in ("progress_bar", "raise_on_failure"):
-        if not isinstance(given.get(name, True), bool):
-            raise DefinitionError(f"{name} must be true or false")
+    require(isinstance(given["instructions"], str), "instructions must be text")
+    flags = {name: given.get(name, True) for name in _flags}
+    for name, flag in flags.items():
+        require(isinstance(flag, bool), f"{name} must be true or false")
     params = given.get("api_params")
-    if not isinstance(params, Mapping | None):
-        raise DefinitionError("api_params must be an object")
+    require(isinstance(params, Mapping | None), "api_params must be an object")
     made = Definition(
         given["instructions"],
         names,
         outputs,
         tuple(given["examples"]),
         endpoint_of(params or {}),
-        given.get("progress_bar", True),
-        given.get("raise_on_failure", True),
-        _variables(given.get("api_key_env")),
-        row_score(given.get("score"), outputs),
+        key_variables=_variables(given.get("api_key_env")),
+        score=row_score(given.get("score"), outputs),
+        **flags,
     )
     made.template()
     return made
 
 
 def _variables(given: Any) -> tuple[str, ...]:
-    names = [given] if isinstance(given, str) else given
-    if names is None:
+    """Return the names of the variables of the environment that may hold the key."""
+    if given is None:
         return (KEY_VARIABLE,)
-    if not isinstance(names, list | tuple) or not names:
-        raise DefinitionError("api_key_env must be the name of a variable")
-    if not all(isinstance(name, str) and name.isidentifier() for name in names):
+    names = [given] if isinstance(given, str) else given
+    is_list = isinstance(names, list | tuple) and names
+    require(is_list, "api_key_env must be the name of a variable")
+    require(
+        all(isinstance(name, str) and name.isidentifier() for name in names),
         # A text that is not a variable name may be the key itself: it is not shown.
-        raise DefinitionError(
-            "api_key_env must be the name of a variable of the environment, and not "
-            "the key itself"
-        )
+        "api_key_env must be the name of a variable of the environment, and not the "
+        "key itself",
+    )
     return tuple(names)
 
 
-def is_plain(document: Mapping[str, Any]) -> bool:
-    """Tell whether a document is a definition with the argument names of `LLMJudge`."""
-    known = {*_mandatory, *_optional}
-    return "instructions" in document and document.keys() <= known
-
-
-def arguments_in(document: Mapping[str, Any]) -> dict[str, Any]:
+def _arguments_in(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of `LLMJudge` from a document with their names.
 
     In a document an input is a list of a name and a type, or only a name. Raises
     `DefinitionError` for missing and for unknown keys.
     """
-    for key in document:
-        known = (*_mandatory, *_optional)
-        if key not in known:
-            raise DefinitionError(
-                f"a definition has no {key!r}{hint_on(str(key), known)}"
-            )
+    check_keys(document, ARGUMENTS, "a definition")
     missing = [key for key in _mandatory if key not in document]
-    if missing:
-        raise DefinitionError(f"the definition lacks {', '.join(missing)}")
-    return {**document, "inputs": _as_tuples(document["inputs"])}
-
-
-def _as_tuples(inputs: Any) -> Any:
-    if not isinstance(inputs, list):
-        return inputs
-    return [
-        (entry, "list[str]")
-        if isinstance(entry, str)
-        else tuple(entry)
-        if isinstance(entry, list)
-        else entry
-        for entry in inputs
-    ]
+    require(not missing, f"the definition lacks {', '.join(missing)}")
+    inputs = document["inputs"]
+    if isinstance(inputs, list):
+        pairs = (
+            (each, "list[str]") if isinstance(each, str) else each for each in inputs
+        )
+        inputs = [tuple(each) if isinstance(each, list) else each for each in pairs]
+    return {**document, "inputs": inputs}
 
 
 #: The most bytes of a definition file, and the most values in it.
@@ -328,34 +299,31 @@ def arguments_of(document: Any, component: str | None = None) -> dict[str, Any]:
 
     Raises `DefinitionError`, also if no judge can be built from the arguments.
     """
-    arguments = _arguments_in(document, component)
+    arguments = _arguments_in(_chosen_definition(document, component))
     definition_of(arguments)
     return arguments
 
 
-def _arguments_in(document: Any, component: str | None) -> dict[str, Any]:
-    if not isinstance(document, Mapping):
-        raise DefinitionError("a definition must be an object")
-    if component is None and is_plain(document):
-        return arguments_in(document)
+def _chosen_definition(document: Any, component: str | None) -> Mapping[str, Any]:
+    """Return the definition in a document: the only one, or that of a component."""
+    require(isinstance(document, Mapping), "a definition must be an object")
+    is_plain = "instructions" in document and document.keys() <= {*ARGUMENTS}
+    if component is None and is_plain:
+        return cast("Mapping[str, Any]", document)
     try:
         found = definitions_in(document)
     except ValueError as error:
         raise DefinitionError(str(error)) from None
     if component is not None:
-        found = {
-            key: definition for key, definition in found.items() if key == component
-        }
-    if not found and component is not None:
-        raise DefinitionError(f"there is no definition called {component!r}")
-    if not found:
-        return arguments_in(document)
-    if len(found) > 1:
-        raise DefinitionError(
-            f"there are several definitions, {', '.join(found)}: choose one with "
-            "`--component`"
-        )
-    return arguments_in(next(iter(found.values())))
+        message = f"there is no definition called {component!r}"
+        require(component in found, message)
+        return found[component]
+    require(
+        len(found) <= 1,
+        f"there are several definitions, {', '.join(found)}: choose one with "
+        "`--component`",
+    )
+    return next(iter(found.values()), document)
 
 
 def _decoded(path: Path) -> Any:
@@ -441,15 +409,11 @@ def _without_aliases(value: Any, left: list[int]) -> Any:
     `left` counts down the allowed values: nested aliases may stand for billions.
     """
     left[0] -= 1
-    if left[0] < 0:
-        raise DefinitionError("has far too many values for a definition")
+    require(left[0] >= 0, "has far too many values for a definition")
     if isinstance(value, dict):
         return {key: _without_aliases(member, left) for key, member in value.items()}
-    return (
-        [_without_aliases(item, left) for item in value]
-        if isinstance(value, list)
-        else value
-    )
+    is_list = isinstance(value, list)
+    return [_without_aliases(item, left) for item in value] if is_list else value
 
 
 #: More integers are numbers without classes.
@@ -469,16 +433,15 @@ def declared_labels(path: Path, names: Sequence[str]) -> tuple[Any, ...]:
             f"{path}: no output is called {' or '.join(names)} (there are: "
             f"{', '.join(outputs)})"
         )
-    if found.choices:
-        return found.choices
     low, high = found.minimum, found.maximum
-    if found.kind == "boolean":
-        return (False, True)
-    if found.kind == "integer" and isinstance(low, int) and isinstance(high, int):
-        if high - low < _MOST:
-            return tuple(range(low, high + 1))
-        raise DefinitionError(f"{path}: {found.name} has more than {_MOST} values")
-    raise DefinitionError(
-        f"{path}: {found.name} declares neither choices nor integers from a minimum to "
-        "a maximum"
-    )
+    if found.choices or found.kind == "boolean":
+        return found.choices or (False, True)
+    is_range = found.kind == "integer" and isinstance(low, int)
+    if not is_range or not isinstance(high, int):
+        raise DefinitionError(
+            f"{path}: {found.name} declares neither choices nor integers from a "
+            "minimum to a maximum"
+        )
+    message = f"{path}: {found.name} has more than {_MOST} values"
+    require(high - low < _MOST, message)
+    return tuple(range(low, high + 1))

@@ -1,8 +1,13 @@
 """The errors of the judge, whose texts tell users what to fix."""
 
-from typing import Literal
+from collections.abc import Collection, Iterable
+from typing import Any, Literal
 
 from harpia_formats.model.problem import HarpiaFormatsError
+from harpia_formats.model.spelling import hint_on
+
+#: What makes a run fail again at a row: the row, the reply in the cache, or nothing.
+RepeatedBy = Literal["", "row", "reply"]
 
 
 class JudgeError(HarpiaFormatsError):
@@ -24,10 +29,23 @@ class RowError(JudgeError, ValueError):
     the `reply` that the cache keeps. It is "" if the row is asked for again.
     """
 
-    def __init__(self, message: str, repeats: Literal["", "row", "reply"] = "") -> None:
+    def __init__(self, message: str, repeats: RepeatedBy = "") -> None:
         super().__init__(message)
         self.repeats = repeats
 
 
 class CacheError(JudgeError):
     """A cache file that cannot be used."""
+
+
+def require(holds: object, message: str) -> None:
+    """Raise `DefinitionError` with a message unless something holds."""
+    if not holds:
+        raise DefinitionError(message)
+
+
+def check_keys(given: Iterable[Any], known: Collection[str], what: str) -> None:
+    """Raise `DefinitionError` if an object, which `what` names, has an unknown key."""
+    for key in given:
+        if key not in known:
+            raise DefinitionError(f"{what} has no {key!r}{hint_on(str(key), known)}")

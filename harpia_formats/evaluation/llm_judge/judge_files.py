@@ -2,8 +2,9 @@
 
 import math
 import os
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -28,10 +29,7 @@ from harpia_formats.evaluation.llm_judge.input_bindings import (
 )
 from harpia_formats.evaluation.llm_judge.judge import LLMJudge
 from harpia_formats.evaluation.llm_judge.judge_errors import JudgeError
-from harpia_formats.evaluation.llm_judge.reply_cache import (
-    ReplyCache,
-    request_key,
-)
+from harpia_formats.evaluation.llm_judge.reply_cache import ReplyCache, request_key
 from harpia_formats.evaluation.llm_judge.row_verdicts import (
     JudgeRow,
     Verdict,
@@ -125,7 +123,6 @@ def _in_json(value: Any) -> tuple[Any, bool]:
     if isinstance(value, float) and not math.isfinite(value):
         return None, False
     if isinstance(value, str):
-        # Half of a surrogate pair cannot be encoded.
         return _whole(value), True
     if isinstance(value, dict):
         parts = {_whole(str(key)): _in_json(member) for key, member in value.items()}
@@ -138,6 +135,7 @@ def _in_json(value: Any) -> tuple[Any, bool]:
 
 
 def _whole(text: str) -> str:
+    """Return a text in which halves of surrogate pairs are escaped."""
     return text if text.isascii() else text.encode(errors="backslashreplace").decode()
 
 
@@ -176,39 +174,33 @@ class FileJob:
         """Return all rows, one for each vote, and their number.
 
         The whole input is read before the first request, so that nothing is paid for an
-        invalid file. Rows of regular files are read again instead of being held in
+        invalid file. Records of regular files are read again instead of being held in
         memory. Raises what `records_in` raises, and `JudgeError` without rows.
         """
-        if self.pairing is not None:
-            return self._rows_of_pairs(self.pairing)
-        if all(Path(path).is_file() for path in self.paths):
-            return self._rows(), _checked_count(sum(1 for _ in self._rows()))
-        held = list(self._rows())
-        return held, _checked_count(len(held))
-
-    def _rows(self) -> Iterator[JudgeRow]:
-        rows = rows_of(records_in(self.paths, **self.reading), self.bindings)
-        return rows_with_votes(rows, self.judge.votes)
-
-    def _rows_of_pairs(self, pairing: Pairing) -> tuple[Iterable[JudgeRow], int]:
-        """Return the rows of all pairs, one for each vote, and their number."""
-        found = PairRows(self._sources(), self.bindings, pairing.models)
-        count = sum(1 for _ in found)
-        if not count:
-            raise JudgeError(
-                "there is no pair: no question has answers of both models, in records "
-                "with the same id, prompt and references"
-            )
-        pairing.unpaired = found.unpaired
-        return rows_with_votes(found, pairing.votes), count * pairing.votes
+        pairing, votes = self.pairing, self.judge.votes
+        if pairing is None:
+            read = self._reading(self.paths)
+            count = sum(1 for _ in rows_of(read(), self.bindings))
+            if not count:
+                raise JudgeError("there is nothing to judge: the input has no records")
+            rows: Iterable[JudgeRow] = rows_of(read(), self.bindings)
+        else:
+            rows = pairs = PairRows(self._sources(), self.bindings, pairing.models)
+            count = sum(1 for _ in pairs)
+            if not count:
+                raise JudgeError(
+                    "there is no pair: no question has answers of both models, in "
+                    "records with the same id, prompt and references"
+                )
+            pairing.unpaired = pairs.unpaired
+        return rows_with_votes(rows, votes), count * votes
 
     def _sources(self) -> list[PairSource]:
         """Return each of two inputs, or all inputs as one."""
-        parts = [[path] for path in self.paths]
-        if len(parts) != 2:  # noqa: PLR2004 - a pair
-            parts = [list(self.paths)]
+        are_two = len(self.paths) == 2  # noqa: PLR2004 - a pair
+        parts = [[path] for path in self.paths] if are_two else [self.paths]
         return [
-            PairSource(source_name(part[0], at), self._reading(part))
+            (source_name(part[0], at), self._reading(part))
             for at, part in enumerate(parts)
         ]
 
@@ -228,14 +220,12 @@ class FileJob:
         reads = FilesRead(self.paths, unpackers=all_unpackers())
         if str(self.output) != STANDARD:
             reads.check(str(self.output))
-        if self.cache is None:
-            return
-        others = (*self.paths, self.output)
-        if any(is_same_place(self.cache, path) for path in others):
-            raise JudgeError(
-                f"the cache {self.cache} is an input or the output as well"
-            )
-        reads.check(str(self.cache))
+        if self.cache is not None:
+            for path in (*self.paths, self.output):
+                if is_same_place(self.cache, path):
+                    what = f"the cache {self.cache}"
+                    raise JudgeError(f"{what} is an input or the output as well")
+            reads.check(str(self.cache))
 
     def run(
         self, rows: Iterable[JudgeRow], total: int, standard: Any
@@ -245,16 +235,14 @@ class FileJob:
         `standard` is the binary stream of standard output. Raises what `LLMJudge.run`
         and the sink raise.
         """
-        sink: Sink = (
-            StreamSink(standard)
-            if self.output == STANDARD
-            else open_sink(str(self.output), overwrite=self.overwrite)
-        )
-        signature = self.judge.signature + (SIGNATURE if self.pairing else "")
+        sink: Sink = StreamSink(standard)
+        if self.output != STANDARD:
+            sink = open_sink(str(self.output), overwrite=self.overwrite)
+        pairing = self.pairing
+        signature = self.judge.signature + (SIGNATURE if pairing else "")
         writer = VerdictWriter(sink.write, self.shape, signature)
         try:
             with closing(self.judge.verdicts(rows, total=total)) as verdicts:
-                pairing = self.pairing
                 for verdict in pairing.mapped(verdicts) if pairing else verdicts:
                     writer.add(verdict)
                     yield verdict
@@ -272,32 +260,38 @@ class FileJob:
         Nothing is sent, no API key is needed, and no cache is created.
         """
         there = self.cache is not None and os.path.exists(self.cache)  # noqa: PTH110 - `Path.exists` raises for a name that is too long
-        cache = ReplyCache(self.cache) if self.cache is not None and there else None
         seen: set[bytes] = set()
-        counts = {"rows": 0, "lacking": 0, "cached": 0, "characters": 0}
-        try:
-            template = self.judge.definition.template(self.judge.guard_secret(cache))
+        counts: Counter[str] = Counter()
+        judge, endpoint = self.judge, self.judge.definition.endpoint
+        with ExitStack() as stack:
+            cache = None
+            if self.cache is not None and there:
+                cache = stack.enter_context(ReplyCache(self.cache))
+            template = judge.definition.template(judge.guard_secret(cache))
             for row in rows:
-                is_first = not row.vote
-                counts["rows"] += is_first
+                is_first = not row.vote  # the prompts of further votes are equal
+                text = ""
                 if row.problem:
                     counts["lacking"] += is_first
-                    if is_first:
-                        write(f"{safe(row.place)}: {safe(row.problem)}\n")
-                    continue
-                prompt = template.prompt(row.values)
-                key = request_key(self.judge.definition.endpoint, prompt, row.vote)
-                known = cache is not None and cache.get(key) is not None
-                counts["cached"] += known
-                if not known and key not in seen:
-                    counts["characters"] += len(prompt)
-                    seen.add(key)
-                if is_first:  # the prompts of further votes are equal
-                    write(f"{safe(row.place)}\n{indented_for_terminal(prompt)}")
-        finally:
-            if cache is not None:
-                cache.close()
-        return _dry_run_summary(counts, len(seen), self.judge.votes)
+                    text = f": {safe(row.problem)}\n"
+                else:
+                    prompt = template.prompt(row.values)
+                    key = request_key(endpoint, prompt, row.vote)
+                    is_known = cache is not None and cache.get(key) is not None
+                    counts["cached"] += is_known
+                    if not is_known and key not in seen:
+                        counts["characters"] += len(prompt)
+                        seen.add(key)
+                    text = f"\n{indented_for_terminal(prompt)}"
+                if is_first:
+                    counts["rows"] += 1
+                    write(safe(row.place) + text)
+        each = f", {judge.votes:,} votes each" if judge.votes > 1 else ""
+        return (
+            f"{counts['rows']:,} rows{each}: {counts['cached']:,} answered in the "
+            f"cache, {counts['lacking']:,} lack an input; {len(seen):,} prompts to "
+            f"send, {counts['characters']:,} characters. Nothing was sent."
+        )
 
 
 def file_job(
@@ -315,19 +309,20 @@ def file_job(
     """
     given: dict[str, str] = {}
     for binding in binds:
-        name, sign, path = binding.partition("=")
-        if not sign or not name or not path:
+        name, _, path = binding.partition("=")
+        if not name or not path:
             raise JudgeError(f"`--bind` {binding}: write it as NAME=PATH")
         if name in given:
             raise JudgeError(f"`--bind` {binding}: {name} is bound already")
         given[name] = path
     required_names = judge.definition.template().required_names
-    if models is None:
-        bindings = bindings_for(required_names, given)
-        return FileJob(judge, paths, output, bindings, **more)
-    pairing = Pairing(verdict_field(judge.definition), judge.votes, tuple(models))
-    bindings = bindings_for(required_names, {**_answers, **given})
-    _check_pair_bindings(bindings)
+    pairing = None
+    if models is not None:
+        pairing = Pairing(verdict_field(judge.definition), judge.votes, tuple(models))
+        given = {**_answers, **given}
+    bindings = bindings_for(required_names, given)
+    if pairing is not None:
+        _check_pair_bindings(bindings)
     return FileJob(judge, paths, output, bindings, pairing=pairing, **more)
 
 
@@ -340,18 +335,3 @@ def _check_pair_bindings(bindings: Iterable[Binding]) -> None:
                 f"with `--pairwise` the input {binding.name} {which} be a field of an "
                 f"answer, such as outputs.text: {FIRST} and {SECOND} are the answers"
             )
-
-
-def _checked_count(count: int) -> int:
-    if not count:
-        raise JudgeError("there is nothing to judge: the input has no records")
-    return count
-
-
-def _dry_run_summary(counts: Mapping[str, int], prompts: int, votes: int) -> str:
-    each = f", {votes:,} votes each" if votes > 1 else ""
-    return (
-        f"{counts['rows']:,} rows{each}: {counts['cached']:,} answered in the cache, "
-        f"{counts['lacking']:,} lack an input; {prompts:,} prompts to send, "
-        f"{counts['characters']:,} characters. Nothing was sent."
-    )

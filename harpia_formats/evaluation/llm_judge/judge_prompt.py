@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harpia_formats.evaluation.llm_judge.judge_errors import DefinitionError
+from harpia_formats.evaluation.llm_judge.judge_errors import DefinitionError, require
 from harpia_formats.evaluation.llm_judge.output_fields import OutputField
 
 #: Returns the text for the value of an input, given its name and value.
@@ -23,13 +23,6 @@ _line_end = re.compile(r"\r\n|\r")
 
 
 @dataclass(frozen=True, slots=True)
-class Placeholder:
-    """A place in a template that the value of an input fills."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
 class Template:
     """A prompt with placeholders for the values of one row.
 
@@ -38,25 +31,26 @@ class Template:
     Without one the prompt is exactly that of Haystack's LLMEvaluator.
     """
 
-    pieces: tuple[str | Placeholder, ...]
+    #: Texts, each with "", and names of inputs whose values stand there.
+    pieces: tuple[tuple[str, str], ...]
     names: tuple[str, ...]
     secret: bytes = b""
 
     @property
     def required_names(self) -> tuple[str, ...]:
         """The names of all values that the prompt contains, each once."""
-        found = [piece.name for piece in self.pieces if isinstance(piece, Placeholder)]
+        found = (name for _, name in self.pieces if name)
         return tuple(dict.fromkeys([*self.names, *found]))
 
     def prompt(self, values: Mapping[str, Any]) -> str:
         """Return the prompt of one row, given a value for each of `required_names`."""
         if not self.secret:
             return self._filled(values, lambda _, value: str(value))
-        nonce = _nonce(
-            self.secret, {name: values[name] for name in self.required_names}
-        )
+        data = {name: values[name] for name in self.required_names}
+        nonce = _nonce(self.secret, data)
 
         def between_marks(name: str, value: Any) -> str:
+            """Return a value as enclosed text."""
             return f"<data-{nonce} {name}>\n{_text(value)}\n</data-{nonce}>"
 
         blocks = (between_marks(name, values[name]) for name in self.names)
@@ -67,9 +61,9 @@ class Template:
         )
 
     def _filled(self, values: Mapping[str, Any], write: WriteValue) -> str:
+        """Return the text with values as `write` writes them."""
         return "".join(
-            piece if isinstance(piece, str) else write(piece.name, values[piece.name])
-            for piece in self.pieces
+            write(name, values[name]) if name else text for text, name in self.pieces
         )
 
 
@@ -89,7 +83,7 @@ Outputs:"""
 def template_of(
     instructions: str,
     names: Sequence[str],
-    outputs: Iterable[OutputField],
+    outputs: Sequence[OutputField],
     examples: Iterable[Mapping[str, Any]],
     secret: bytes = b"",
 ) -> Template:
@@ -101,13 +95,13 @@ def template_of(
     any other template syntax, and for an input name that is not an identifier.
     """
     for name in names:
-        if not name.isidentifier() or name == "not":
-            raise DefinitionError(
-                f"the input name {name!r} cannot stand in a template; use letters, "
-                "digits and underscores"
-            )
+        require(
+            name.isidentifier() and name != "not",
+            f"the input name {name!r} cannot stand in a template; use letters, digits "
+            "and underscores",
+        )
     if secret:
-        text = _head(instructions, list(outputs), examples)
+        text = _head(instructions, outputs, examples)
     else:
         text = template_text(instructions, names, outputs, examples)
         text = _line_end.sub("\n", text).removesuffix("\n")
@@ -117,47 +111,45 @@ def template_of(
 def template_text(
     instructions: str,
     names: Sequence[str],
-    outputs: Iterable[OutputField],
+    outputs: Sequence[OutputField],
     examples: Iterable[Mapping[str, Any]],
 ) -> str:
     """Return the text of a template without marks, as Haystack's evaluator has it."""
     inner = ", ".join(f'"{name}": {{{{ {name} }}}}' for name in names)
-    head = _head(instructions, list(outputs), examples)
+    head = _head(instructions, outputs, examples)
     return f"{head}\nInputs:\n{{{inner}}}\nOutputs:\n"
 
 
 def _head(
-    instructions: str, outputs: list[OutputField], examples: Iterable[Mapping[str, Any]]
+    instructions: str,
+    outputs: Sequence[OutputField],
+    examples: Iterable[Mapping[str, Any]],
 ) -> str:
     """Return the part of the prompt before the data."""
-    typed = [
-        f"{output.name}: {output.value_description}"
-        for output in outputs
-        if not output.is_plain
+    lines = [
+        f"Instructions:\n{instructions}\n",
+        "Generate the response in JSON format with the following keys:",
+        json.dumps([output.name for output in outputs]),
+        *(
+            f"{one.name}: {one.value_description}"
+            for one in outputs
+            if not one.is_plain
+        ),
+        _consider,
+        "Examples:",
     ]
     shown = (
-        f"Inputs:\n{json.dumps(example['inputs'])}\nOutputs:\n{json.dumps(example['outputs'])}"
-        for example in examples
+        f"Inputs:\n{json.dumps(each['inputs'])}\nOutputs:\n{json.dumps(each['outputs'])}"
+        for each in examples
     )
-    return "\n".join(
-        [
-            "Instructions:",
-            f"{instructions}\n",
-            "Generate the response in JSON format with the following keys:",
-            json.dumps([output.name for output in outputs]),
-            *typed,
-            _consider,
-            "Examples:",
-            "\n".join(shown) + "\n",
-        ]
-    )
+    return "\n".join([*lines, "\n".join(shown) + "\n"])
 
 
-def _pieces(text: str) -> Iterable[str | Placeholder]:
-    """Yield the texts and placeholders of a template, in order."""
+def _pieces(text: str) -> Iterable[tuple[str, str]]:
+    """Yield the texts and the names of inputs in a template, in order."""
     at = 0
     while found := _begin.search(text, at):
-        yield text[at : found.start()]
+        yield text[at : found.start()], ""
         at = found.start()
         if found[0] == "{#":
             end = text.find("#}", at + 2)
@@ -168,15 +160,13 @@ def _pieces(text: str) -> Iterable[str | Placeholder]:
         expression = _expression.match(text, at)
         if expression is None:
             raise _refused(text, at, "a template that is more than a name")
-        name = expression["name"]
-        yield (
-            Placeholder(name) if name else expression["one"] or expression["two"] or ""
-        )
+        yield expression["one"] or expression["two"] or "", expression["name"] or ""
         at = expression.end()
-    yield text[at:]
+    yield text[at:], ""
 
 
 def _refused(text: str, at: int, what: str) -> DefinitionError:
+    """Return the error for what is no part of a template."""
     shown = text[at : at + 40].partition("\n")[0]
     return DefinitionError(
         f"instructions and examples are a template, and {shown!r} in them is {what}; "
@@ -195,6 +185,6 @@ def _nonce(secret: bytes, values: Mapping[str, Any]) -> str:
 
 
 def _text(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    return json.dumps(value, ensure_ascii=False, default=str)
+    """Return a text as it is, and any other value as JSON."""
+    is_text = isinstance(value, str)
+    return value if is_text else json.dumps(value, ensure_ascii=False, default=str)

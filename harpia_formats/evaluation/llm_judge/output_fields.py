@@ -3,12 +3,12 @@
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, NoReturn
 
-from harpia_formats.evaluation.llm_judge.judge_errors import DefinitionError
-from harpia_formats.model.spelling import hint_on
+from harpia_formats.evaluation.llm_judge.judge_errors import check_keys, require
 
 #: The Python types of a value, by the name of its JSON type in a definition.
 KINDS: dict[str, tuple[type, ...]] = {
@@ -63,16 +63,11 @@ class OutputField:
 
     def error_in(self, value: Any) -> str:
         """Return why a value is not allowed, "" if it is allowed."""
-        if self.is_plain:
-            return ""
         if self.choices:
-            is_one = any(_same(value, choice) for choice in self.choices)
-            return "" if is_one else f"{self.name} is not {self.value_description}"
-        return (
-            ""
-            if self._is_in_range(value)
-            else f"{self.name} is not {self.value_description}"
-        )
+            is_allowed = any(_same(value, choice) for choice in self.choices)
+        else:
+            is_allowed = self.is_plain or self._is_in_range(value)
+        return "" if is_allowed else f"{self.name} is not {self.value_description}"
 
     def plain_value(self, value: Any) -> Any:
         """Return an allowed value as the definition spells it: 4 for 4.0."""
@@ -82,6 +77,7 @@ class OutputField:
         return int(value) if self.kind == "integer" and is_whole else value
 
     def _is_in_range(self, value: Any) -> bool:
+        """Tell whether a value is of the kind, and a number in its range."""
         kind = self.kind or "number"
         if isinstance(value, bool):
             return kind == "boolean"
@@ -93,8 +89,7 @@ class OutputField:
             return True
         above = self.minimum is None or value >= self.minimum
         below = self.maximum is None or value <= self.maximum
-        is_real = isinstance(value, int) or math.isfinite(value)
-        return is_real and above and below
+        return _is_number(value) and above and below
 
 
 def output_field(given: Any) -> OutputField:
@@ -104,65 +99,49 @@ def output_field(given: Any) -> OutputField:
     """
     if isinstance(given, str):
         return OutputField(given)
-    if not isinstance(given, Mapping):
-        raise DefinitionError(
-            f"outputs must be a list of names, or of objects with a name; {given!r} "
-            "is neither"
-        )
-    for key in given:
-        if key not in _field_keys:
-            raise DefinitionError(
-                f"an output has no {key!r}{hint_on(str(key), _field_keys)}"
-            )
-    if not isinstance(given.get("name"), str):
-        raise DefinitionError(f"the output {dict(given)!r} needs a name, which is text")
-    return _checked(given)
-
-
-def _checked(given: Mapping[str, Any]) -> OutputField:
-    name, kind = given["name"], given.get("type", "")
-    if kind != "" and kind not in KINDS:
-        raise DefinitionError(
-            f"the output {name} has the type {kind!r}; it must be one of "
-            f"{', '.join(KINDS)}"
-        )
-    bounds = [given.get(key) for key in ("minimum", "maximum")]
-    if any(bound is not None for bound in bounds) and kind not in {
-        "",
-        "number",
-        "integer",
-    }:
-        raise DefinitionError(f"the output {name} is no number, so it has no range")
-    if any(bound is not None and not _is_number(bound) for bound in bounds):
-        raise DefinitionError(f"the range of the output {name} must be numbers")
-    low, high = bounds
-    if low is not None and high is not None and low > high:
-        raise DefinitionError(f"the output {name} has a minimum above its maximum")
-    return OutputField(name, kind, low, high, _choices(given, name))
-
-
-def _choices(given: Mapping[str, Any], name: str) -> tuple[Any, ...]:
-    choices = given.get("choices", ())
-    if "choices" in given:
-        if not isinstance(choices, list) or not choices:
-            raise DefinitionError(f"the choices of the output {name} must be a list")
-        if given.keys() & {"type", "minimum", "maximum"}:
-            raise DefinitionError(
-                f"the output {name} has choices, so neither a type nor a range: "
-                "leave those out"
-            )
-        if not all(isinstance(choice, str | int | float | None) for choice in choices):
-            raise DefinitionError(
-                f"each choice of the output {name} must be text, a number, true, "
-                "false or null"
-            )
-    return tuple(choices)
+    require(
+        isinstance(given, Mapping),
+        f"outputs must be a list of names, or of objects with a name; {given!r} is "
+        "neither",
+    )
+    check_keys(given, _field_keys, "an output")
+    name, kind, low, high, choices = map(given.get, _field_keys)
+    message = f"the output {dict(given)!r} needs a name, which is text"
+    require(isinstance(name, str), message)
+    kind = given.get("type", "")
+    require(
+        kind == "" or kind in KINDS,
+        f"the output {name} has the type {kind!r}; it must be one of "
+        + ", ".join(KINDS),
+    )
+    bounds = [bound for bound in (low, high) if bound is not None]
+    message = f"the output {name} is no number, so it has no range"
+    require(not bounds or kind in {"", "number", "integer"}, message)
+    message = f"the range of the output {name} must be numbers"
+    require(all(map(_is_number, bounds)), message)
+    message = f"the output {name} has a minimum above its maximum"
+    require(bounds == sorted(bounds), message)
+    if "choices" not in given:
+        return OutputField(name, kind, low, high)
+    is_list = isinstance(choices, list) and choices
+    require(is_list, f"the choices of the output {name} must be a list")
+    require(
+        not given.keys() & {"type", "minimum", "maximum"},
+        f"the output {name} has choices, so neither a type nor a range: leave those "
+        "out",
+    )
+    require(
+        all(isinstance(choice, str | int | float | None) for choice in choices),
+        f"each choice of the output {name} must be text, a number, true, false or null",
+    )
+    return OutputField(name, choices=tuple(choices))
 
 
 def _is_number(value: Any) -> bool:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    return isinstance(value, int) or math.isfinite(value)
+    """Tell whether a value is a number in JSON."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -184,9 +163,13 @@ class ReplyError(ValueError):
 
 
 def values_in(
-    text: str | None, outputs: Sequence[OutputField], *, strict: bool
+    text: str | None,
+    outputs: Sequence[OutputField],
+    score: "RowScore | None" = None,
+    *,
+    strict: bool,
 ) -> dict[str, Any]:
-    """Return the JSON object of a reply.
+    """Return the JSON object of a reply, with the score of the row if it has a rule.
 
     It must have the declared keys, each with an allowed value; white space around it is
     ignored, and so is the fence if the reply is one block of Markdown. 4.0 is an
@@ -201,27 +184,41 @@ def values_in(
     block = _fenced.fullmatch(text)
     value = _decoded(text if block is None else block[1], strict=strict)
     if not isinstance(value, dict):
-        raise ReplyError(
-            f"Expected a JSON object but got {type(value).__name__} in the reply"
-        )
+        kind = type(value).__name__
+        raise ReplyError(f"Expected a JSON object but got {kind} in the reply")
     if _is_deeper(value, _max_depth):
         raise ReplyError(f"the reply is nested deeper than {_max_depth} levels")
-    missing = [output.name for output in outputs if output.name not in value]
-    if missing:
-        raise ReplyError(
-            f"Missing expected keys in the reply: {missing}. Got keys: {_keys(value)}"
-        )
-    if strict:
-        _check_no_more(value, outputs)
+    _check_keys(value, outputs, strict=strict)
     for output in outputs:
         reason = output.error_in(value[output.name])
         if reason:
             raise ReplyError(reason)
         value[output.name] = output.plain_value(value[output.name])
+    if score is not None:
+        value[SCORE] = score.value(value, strict=strict)
     return value
 
 
+def _check_keys(
+    value: Mapping[str, Any], outputs: Sequence[OutputField], *, strict: bool
+) -> None:
+    """Refuse a reply without a declared key, and with `strict` other keys and null."""
+    names = [output.name for output in outputs]
+    missing = [name for name in names if name not in value]
+    if missing:
+        raise ReplyError(
+            f"Missing expected keys in the reply: {missing}. Got keys: {_keys(value)}"
+        )
+    more = [key for key in value if key not in names]
+    if strict and names and more:
+        raise ReplyError(f"the reply has keys that are not declared: {_keys(more)}")
+    for output in outputs:
+        if strict and value[output.name] is None and None not in output.choices:
+            raise ReplyError(f"{output.name} is null")
+
+
 def _decoded(text: str, *, strict: bool) -> Any:
+    """Return the JSON of a reply; raises `ReplyError`."""
     try:
         if not strict:
             return json.loads(text.strip())
@@ -231,32 +228,18 @@ def _decoded(text: str, *, strict: bool) -> Any:
             parse_constant=_no_number,
             parse_float=_finite,
         )
-        _check_characters(value)
+        has_halves = _surrogate.search(json.dumps(value, ensure_ascii=False))
     except ReplyError:
         raise
     except (ValueError, RecursionError) as error:
         raise ReplyError(f"the reply is not JSON: {error}") from None
-    else:
-        return value
-
-
-def _check_no_more(value: dict[str, Any], outputs: Sequence[OutputField]) -> None:
-    """Refuse keys that are not declared, and null unless it is a declared choice."""
-    names = [output.name for output in outputs]
-    more = [key for key in value if key not in names]
-    if names and more:
-        raise ReplyError(f"the reply has keys that are not declared: {_keys(more)}")
-    for output in outputs:
-        if value[output.name] is None and None not in output.choices:
-            raise ReplyError(f"{output.name} is null")
-
-
-def _check_characters(value: Any) -> None:
-    if _surrogate.search(json.dumps(value, ensure_ascii=False)):
+    if has_halves:
         raise ReplyError("the reply has half of a surrogate pair")
+    return value
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the object of some pairs, none of which may have the key of another."""
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ReplyError("the reply has a key twice")
@@ -264,10 +247,12 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_number(text: str) -> NoReturn:
+    """Refuse NaN and infinities."""
     raise ReplyError(f"{text} in the reply is no number in JSON")
 
 
 def _finite(text: str) -> float:
+    """Return a number, which must not be too large."""
     value = float(text)
     if not math.isfinite(value):
         raise ReplyError("a number in the reply is too large")
@@ -275,19 +260,17 @@ def _finite(text: str) -> float:
 
 
 def _is_deeper(value: Any, levels: int) -> bool:
+    """Tell whether lists and objects are in each other more than so many times."""
     level = [value]
     for _ in range(levels):
-        level = [member for owner in level for member in _members(owner)]
+        objects = (each.values() for each in level if isinstance(each, dict))
+        lists = (each for each in level if isinstance(each, list))
+        level = [*chain.from_iterable((*objects, *lists))]
     return bool(level)
 
 
-def _members(value: Any) -> list[Any]:
-    if isinstance(value, dict):
-        return list(value.values())
-    return value if isinstance(value, list) else []
-
-
-def _keys(names: Any) -> list[str]:
+def _keys(names: Iterable[Any]) -> list[str]:
+    """Return the first keys for a message."""
     return [str(name)[:_max_shown] for name in names][:_max_shown]
 
 
@@ -320,33 +303,27 @@ class RowScore:
         """The rule and its fields, for the digest of a definition."""
         return self.rule, self.output, self.each_of
 
-    def error_in(self, values: Mapping[str, Any], *, strict: bool) -> str:
-        """Return why a row with these values has no score, "" if it has one.
+    def value(self, values: Mapping[str, Any], *, strict: bool) -> float:
+        """Return the score of a row with these values; an empty list scores 0.
 
         Only with `strict` must the list have as many numbers as the other has members.
+        Raises `ReplyError`.
         """
         found = values[self.output]
         if not isinstance(found, list):
-            return f"{self.output} is not an array"
-        if self.rule == ANY:
-            return ""
-        if not all(map(_is_share, found)):
-            return f"{self.output} has a value that is not a number from 0 to 1"
-        others = values[self.each_of] if self.each_of else found
-        if strict and (not isinstance(others, list) or len(others) != len(found)):
-            return f"{self.output} has not one number for each member of {self.each_of}"
-        return ""
-
-    def value(self, values: Mapping[str, Any]) -> float:
-        """Return the score of a row without an error; an empty list scores 0."""
-        found = values[self.output]
+            raise ReplyError(f"{self.output} is not an array")
         if self.rule == ANY:
             return int(bool(found))
+        if not all(isinstance(each, int | float) and 0 <= each <= 1 for each in found):
+            raise ReplyError(
+                f"{self.output} has a value that is not a number from 0 to 1"
+            )
+        others = values[self.each_of] if self.each_of else found
+        if strict and (not isinstance(others, list) or len(others) != len(found)):
+            raise ReplyError(
+                f"{self.output} has not one number for each member of {self.each_of}"
+            )
         return sum(found) / len(found) if found else 0
-
-
-def _is_share(value: Any) -> bool:
-    return isinstance(value, int | float) and 0 <= value <= 1
 
 
 def row_score(given: Any, outputs: Sequence[OutputField]) -> RowScore | None:
@@ -357,24 +334,21 @@ def row_score(given: Any, outputs: Sequence[OutputField]) -> RowScore | None:
     if given is None:
         return None
     rules = given.keys() & {MEAN, ANY} if isinstance(given, Mapping) else ()
-    if len(rules) != 1:
-        raise DefinitionError(
-            f"the score must be an object with {MEAN} or {ANY}, the name of an output"
-        )
-    (rule,) = rules
+    require(
+        len(rules) == 1,
+        f"the score must be an object with {MEAN} or {ANY}, the name of an output",
+    )
+    rule: str = next(iter(rules))
     known = (rule, _EACH) if rule == MEAN else (rule,)
     names = [output.name for output in outputs]
     for key, name in given.items():
-        if key not in known:
-            raise DefinitionError(
-                f"the score has no {key!r} (known: {', '.join(known)})"
-            )
-        if name not in names:
-            raise DefinitionError(
-                f"the {key} of the score must be one of the outputs, {', '.join(names)}"
-            )
-    if SCORE in names:
-        raise DefinitionError(
-            f"there is an output called {SCORE} beside the rule for it: leave one out"
-        )
+        message = f"the score has no {key!r} (known: {', '.join(known)})"
+        require(key in known, message)
+        one_of = ", ".join(names)
+        message = f"the {key} of the score must be one of the outputs, {one_of}"
+        require(name in names, message)
+    require(
+        SCORE not in names,
+        f"there is an output called {SCORE} beside the rule for it: leave one out",
+    )
     return RowScore(rule, given[rule], given.get(_EACH, ""))

@@ -10,12 +10,11 @@ import secrets
 import socket
 import sqlite3
 import time
-from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from threading import Event, Lock, Thread
-from types import TracebackType
 from typing import Any, Self
 
 from harpia_formats.evaluation.llm_judge.endpoint import Endpoint
@@ -63,14 +62,61 @@ def _here() -> str:
     return f"{socket.gethostname()} {space}"
 
 
-#: Seconds that a claim lasts, and after which its process renews it.
-LEASE, RENEWAL = 30.0, 10.0
-#: The application id ("hpJP") that marks a database as ours.
-_claims_application = 0x68704A50
 #: Seconds to wait for a lock of another process.
 _patience = 30.0
-_table = """CREATE TABLE IF NOT EXISTS claims
+
+
+def _opened(
+    path: str, kind: str, tables: Iterable[Any], application: int, version: int = 0
+) -> tuple[sqlite3.Connection, tuple[int, int]]:
+    """Open a database of ours, which is made if there is no file; return its identity.
+
+    Raises `CacheError` for any other database, and `sqlite3.Error`.
+    """
+    base = sqlite3.connect(
+        path, timeout=_patience, isolation_level=None, check_same_thread=False
+    )
+    try:
+        if not version:  # what a file of claims holds may be lost
+            base.execute("PRAGMA synchronous = OFF")
+        base.execute("BEGIN IMMEDIATE")
+        identity = _identity(path)  # a file that is locked is not removed
+        pragmas = ("PRAGMA application_id", "PRAGMA user_version")
+        mark = tuple(base.execute(pragma).fetchone()[0] for pragma in pragmas)
+        (count,) = base.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if not mark[0] and not count:
+            for statement in tables:
+                base.execute(*statement)
+            base.execute(f"PRAGMA application_id = {application}")
+            base.execute(f"PRAGMA user_version = {version}")
+        elif mark != (application, version):
+            raise CacheError(f"{path} is not a {kind} with `--cache`")  # noqa: TRY301 - the file is closed
+        base.execute("COMMIT")
+    except BaseException:
+        base.close()
+        raise
+    return base, identity
+
+
+@contextmanager
+def _errors(what: str, hint: str = "") -> Generator[None, None, None]:
+    """Raise `CacheError` for errors of a database, and for what is wrong in it."""
+    try:
+        yield
+    except (sqlite3.Error, ValueError, TypeError) as error:
+        raise CacheError(f"cannot use {what}: {error}{hint}") from None
+
+
+#: Seconds that a claim lasts, and after which its process renews it.
+LEASE, RENEWAL = 30.0, 10.0
+_claims_table = """CREATE TABLE IF NOT EXISTS claims
 (key BLOB PRIMARY KEY, owner TEXT NOT NULL, expires REAL NOT NULL) WITHOUT ROWID"""
+#: What a file of claims is, its table, and the application id ("hpJP") of ours.
+_claims: tuple[str, Iterable[Any], int] = (
+    "file of claims of harpia-formats: name another cache",
+    [(_claims_table,)],
+    0x68704A50,
+)
 
 
 class PromptClaims:
@@ -90,7 +136,7 @@ class PromptClaims:
         #: The keys that we claim.
         self._held: set[bytes] = set()
         self._closed = Event()
-        self._renewing: Thread | None = None
+        self._renewing = Thread(target=self._renew, name="judge-claims", daemon=True)
 
     def claim(self, key: bytes, is_needed: Callable[[], bool]) -> bool:
         """Return whether we may send a prompt, which no other process sends then.
@@ -98,35 +144,27 @@ class PromptClaims:
         It is False if another process holds a claim, and if `is_needed` returns false
         once none does.
         """
-        with self._lock, self._errors():
-            base = self._opened()
+        with self._used():
             # Who waits for another process looks often: without a lock.
-            if _is_claimed(base, key):
+            if _is_claimed(self._connection(), key):
                 return False
             with self._writing() as base:
                 if _is_claimed(base, key) or not is_needed():
                     return False
-                base.execute(
-                    "INSERT OR REPLACE INTO claims VALUES (?, ?, ?)",
-                    (key, self._owner, time.time() + LEASE),
-                )
+                claim = key, self._owner, time.time() + LEASE
+                base.execute("INSERT OR REPLACE INTO claims VALUES (?, ?, ?)", claim)
             self._held.add(key)
-            if self._renewing is None:
-                self._renewing = Thread(
-                    target=self._renew, name="judge-claims", daemon=True
-                )
+            if self._renewing.ident is None:
                 self._renewing.start()
         return True
 
     def release(self, key: bytes) -> None:
         """Give up our claim on a key, if we hold one."""
-        with self._lock, self._errors():
-            if key not in self._held or self._base is None:
-                return
-            self._held.discard(key)
-            self._base.execute(
-                "DELETE FROM claims WHERE key = ? AND owner = ?", (key, self._owner)
-            )
+        with self._used():
+            if key in self._held and self._base is not None:
+                self._held.discard(key)
+                ours = "DELETE FROM claims WHERE key = ? AND owner = ?"
+                self._base.execute(ours, (key, self._owner))
 
     def close(self) -> None:
         """Give up all claims; later ones are refused."""
@@ -137,10 +175,8 @@ class PromptClaims:
                 return
             with suppress(sqlite3.Error):  # what is left of it expires
                 base.execute("PRAGMA busy_timeout = 1000")
-                base.execute(
-                    "DELETE FROM claims WHERE owner = ? OR expires < ?",
-                    (self._owner, time.time()),
-                )
+                void = "DELETE FROM claims WHERE owner = ? OR expires < ?"
+                base.execute(void, (self._owner, time.time()))
                 base.execute("BEGIN EXCLUSIVE")
                 (count,) = base.execute("SELECT count(*) FROM claims").fetchone()
                 if not count and _identity(self.path) == self._file:
@@ -151,26 +187,22 @@ class PromptClaims:
 
     def _renew(self) -> None:
         """Renew our claims until they are closed."""
+        mine = "UPDATE claims SET expires = ? WHERE owner = ?"
         while not self._closed.wait(RENEWAL):
-            with self._lock:
-                if self._base is None or not self._held:
-                    continue
-                with suppress(sqlite3.Error):  # what claims next raises it
-                    self._base.execute(
-                        "UPDATE claims SET expires = ? WHERE owner = ?",
-                        (time.time() + LEASE, self._owner),
-                    )
+            with self._lock, suppress(sqlite3.Error):  # what claims next raises it
+                if self._base is not None and self._held:
+                    self._base.execute(mine, (time.time() + LEASE, self._owner))
 
     @contextmanager
     def _writing(self) -> Generator[sqlite3.Connection, None, None]:
         """Lock the file that is at our path, and store what is done, or nothing."""
-        base = self._opened()
+        base = self._connection()
         base.execute("BEGIN IMMEDIATE")
         # A file that is locked is not removed.
         while _identity(self.path) != self._file:
             base.close()
             self._base = None
-            base = self._opened()
+            base = self._connection()
             base.execute("BEGIN IMMEDIATE")
         try:
             yield base
@@ -179,62 +211,26 @@ class PromptClaims:
             if base.in_transaction:
                 base.execute("ROLLBACK")
 
-    def _opened(self) -> sqlite3.Connection:
+    def _connection(self) -> sqlite3.Connection:
         """Return the connection to the file, which is made if there is none."""
         if self._closed.is_set():
             raise CacheError(f"{self.path} is closed")
         if self._base is None:
-            base = sqlite3.connect(
-                self.path,
-                timeout=_patience,
-                isolation_level=None,
-                check_same_thread=False,
-            )
-            try:
-                self._prepare(base)
-            except BaseException:
-                base.close()
-                raise
-            self._base = base
+            self._base, self._file = _opened(self.path, *_claims)
         return self._base
 
-    def _prepare(self, base: sqlite3.Connection) -> None:
-        """Create the table in a new file; refuse any other database."""
-        base.execute("PRAGMA synchronous = OFF")
-        base.execute("BEGIN IMMEDIATE")
-        self._file = _identity(self.path)
-        (application,) = base.execute("PRAGMA application_id").fetchone()
-        (tables,) = base.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if application == 0 and tables == 0:
-            base.execute(_table)
-            base.execute(f"PRAGMA application_id = {_claims_application}")
-        elif application != _claims_application:
-            raise CacheError(
-                f"{self.path} is not a file of claims of harpia-formats: name another "
-                "cache with `--cache`"
-            )
-        base.execute("COMMIT")
-
     @contextmanager
-    def _errors(self) -> Generator[None, None, None]:
-        """Raise `CacheError` for errors of the database."""
-        try:
+    def _used(self) -> Generator[None, None, None]:
+        """Hold the lock, and raise `CacheError` for errors of the database."""
+        hint = "; if no judge runs, delete this file"
+        with self._lock, _errors(f"the claims in {self.path}", hint):
             yield
-        except sqlite3.Error as error:
-            raise CacheError(
-                f"cannot use the claims in {self.path}: {error}; if no judge runs, "
-                "delete this file"
-            ) from None
 
 
 def _is_claimed(base: sqlite3.Connection, key: bytes) -> bool:
     """Tell whether a claim on a key holds."""
-    row = base.execute(
-        "SELECT owner, expires FROM claims WHERE key = ?", (key,)
-    ).fetchone()
-    if row is None:
-        return False
-    owner, expires = row
+    wanted = "SELECT owner, expires FROM claims WHERE key = ?"
+    owner, expires = base.execute(wanted, (key,)).fetchone() or ("", 0)
     # A time beyond that of any claim is of a clock that was set back since.
     return 0 < expires - time.time() <= 2 * LEASE and not is_dead(owner)
 
@@ -250,10 +246,11 @@ def _identity(path: str) -> tuple[int, int]:
 
 #: The application id ("hpJC") and version that mark a database as our cache.
 _cache_application, _version = 0x68704A43, 1
-_tables = """
-CREATE TABLE secret (value BLOB NOT NULL);
-CREATE TABLE replies (key BLOB PRIMARY KEY, reply TEXT NOT NULL) WITHOUT ROWID;
-"""
+_cache_tables = (
+    ("CREATE TABLE secret (value BLOB NOT NULL)",),
+    ("CREATE TABLE replies (key BLOB PRIMARY KEY, reply TEXT NOT NULL) WITHOUT ROWID",),
+)
+_cache_kind = "cache of this version of harpia-formats; name another file"
 
 
 def request_key(endpoint: Endpoint, prompt: str, vote: int = 0) -> bytes:
@@ -263,12 +260,10 @@ def request_key(endpoint: Endpoint, prompt: str, vote: int = 0) -> bytes:
     of it.
     """
     request: dict[str, Any] = {
-        "url": endpoint.url,
-        "organization": endpoint.organization,
-        "model": endpoint.model,
-        "params": endpoint.params,
-        "prompt": prompt,
+        name: getattr(endpoint, name)
+        for name in ("url", "organization", "model", "params")
     }
+    request["prompt"] = prompt
     if vote:
         # The first vote has the key of a request without votes, whose reply it shares.
         request["vote"] = vote
@@ -288,71 +283,37 @@ class ReplyCache:
         self._lock = Lock()
         self._is_open = True
         self._claims = PromptClaims(self.path)
-        try:
-            self._base = sqlite3.connect(
-                self.path,
-                timeout=_patience,
-                isolation_level=None,
-                check_same_thread=False,
-            )
-        except sqlite3.Error as error:
-            raise self._unusable(error) from None
-        try:
-            self._prepare()
-            (self.secret,) = self._base.execute("SELECT value FROM secret").fetchone()
-        except (sqlite3.Error, TypeError) as error:
-            self._base.close()
-            raise self._unusable(error) from None
-        except CacheError:
-            self._base.close()
-            raise
+        secret = "INSERT INTO secret VALUES (?)", (secrets.token_bytes(32),)
+        tables, mark = (*_cache_tables, secret), (_cache_application, _version)
+        with self._errors():
+            self._base, _ = _opened(self.path, _cache_kind, tables, *mark)
+            try:
+                found = self._base.execute("SELECT value FROM secret").fetchone()
+                (self.secret,) = found
+            except BaseException:
+                self._base.close()
+                raise
 
-    def _prepare(self) -> None:
-        """Create the tables in a new file; refuse any other database."""
-        execute = self._base.execute
-        execute("BEGIN IMMEDIATE")
-        (application,) = execute("PRAGMA application_id").fetchone()
-        (version,) = execute("PRAGMA user_version").fetchone()
-        (tables,) = execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if application == 0 and tables == 0:
-            for statement in filter(str.strip, _tables.split(";")):
-                execute(statement)
-            execute("INSERT INTO secret VALUES (?)", (secrets.token_bytes(32),))
-            execute(f"PRAGMA application_id = {_cache_application}")
-            execute(f"PRAGMA user_version = {_version}")
-        elif (application, version) != (_cache_application, _version):
-            execute("ROLLBACK")
-            raise CacheError(
-                f"{self.path} is not a cache of this version of harpia-formats; name "
-                "another file with `--cache`"
-            )
-        execute("COMMIT")
+    def _errors(self) -> AbstractContextManager[None]:
+        """Raise `CacheError` for errors of the database."""
+        return _errors(f"the cache {self.path}")
 
     def get(self, key: bytes) -> dict[str, Any] | None:
         """Return the stored reply, None if there is none."""
-        with self._lock:
-            try:
-                row = self._base.execute(
-                    "SELECT reply FROM replies WHERE key = ?", (key,)
-                ).fetchone()
-                found = None if row is None else json.loads(row[0])
-            except (sqlite3.Error, ValueError) as error:
-                raise self._unusable(error) from None
+        wanted = "SELECT reply FROM replies WHERE key = ?"
+        with self._lock, self._errors():
+            row = self._base.execute(wanted, (key,)).fetchone()
+            found = None if row is None else json.loads(row[0])
         return found if isinstance(found, dict) else None
 
     def put(self, key: bytes, reply: Mapping[str, Any]) -> None:
         """Store a reply, which replaces an earlier one, and end our claim."""
         # Metadata of a chat generator may not be JSON; the reply is stored anyway.
-        text = json.dumps(reply, default=str, skipkeys=True)
-        with self._lock:
+        row = key, json.dumps(reply, default=str, skipkeys=True)
+        with self._lock, self._errors():
             if not self._is_open:
                 return
-            try:
-                self._base.execute(
-                    "INSERT OR REPLACE INTO replies VALUES (?, ?)", (key, text)
-                )
-            except sqlite3.Error as error:
-                raise self._unusable(error) from None
+            self._base.execute("INSERT OR REPLACE INTO replies VALUES (?, ?)", row)
         self._claims.release(key)
 
     def reply_or_claim(
@@ -366,6 +327,7 @@ class ReplyCache:
         found: list[dict[str, Any]] = []
 
         def is_needed() -> bool:
+            """Look for the reply."""
             reply = self.get(key)
             if reply is not None and reply != known:
                 found.append(reply)
@@ -388,13 +350,5 @@ class ReplyCache:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _unusable(self, error: Exception) -> CacheError:
-        return CacheError(f"cannot use the cache {self.path}: {error}")

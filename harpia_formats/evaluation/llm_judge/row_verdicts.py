@@ -10,6 +10,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
+from functools import partial
 from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
@@ -17,24 +18,19 @@ from harpia_formats.evaluation.llm_judge.endpoint import (
     AskModel,
     Budget,
     BudgetExhausted,
-    Endpoint,
     NoReplyError,
     Reply,
     tokens_in,
 )
-from harpia_formats.evaluation.llm_judge.judge_errors import RowError
+from harpia_formats.evaluation.llm_judge.judge_definition import Definition
+from harpia_formats.evaluation.llm_judge.judge_errors import RepeatedBy, RowError
 from harpia_formats.evaluation.llm_judge.judge_prompt import Template
 from harpia_formats.evaluation.llm_judge.output_fields import (
-    SCORE,
     OutputField,
     ReplyError,
-    RowScore,
     values_in,
 )
-from harpia_formats.evaluation.llm_judge.reply_cache import (
-    ReplyCache,
-    request_key,
-)
+from harpia_formats.evaluation.llm_judge.reply_cache import ReplyCache, request_key
 from harpia_formats.model.safe_text import safe
 
 Item = TypeVar("Item")
@@ -172,51 +168,6 @@ class RunCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class RunConfig:
-    """The settings and the state of one run."""
-
-    template: Template
-    outputs: tuple[OutputField, ...]
-    endpoint: Endpoint
-    #: What sends the request of each vote.
-    asks: Sequence[AskModel]
-    budget: Budget
-    cache: ReplyCache | None = None
-    concurrency: int = 1
-    raise_on_failure: bool = True
-    #: Whether replies with other keys, NaN or null are refused.
-    strict: bool = False
-    #: Whether to send a prompt again whose cached reply has no valid verdict.
-    ask_again: bool = False
-    #: How the score of a row follows from its values, None if it has none besides.
-    score: RowScore | None = None
-    tally: RunCounts = field(default_factory=RunCounts)
-
-
-@dataclass(frozen=True, slots=True)
-class PendingRequests:
-    """The requests that are not answered yet, so that equal prompts share one."""
-
-    _futures: dict[bytes, Future[_Answer]] = field(default_factory=dict)
-    #: The keys of prompts that were sent again in this run.
-    again: set[bytes] = field(default_factory=set)
-
-    def future(self, key: bytes) -> Future[_Answer] | None:
-        """Return the future of a pending request, None if there is none."""
-        found = self._futures.get(key)
-        return None if found is None or found.done() else found
-
-    def add(self, key: bytes, future: Future[_Answer]) -> None:
-        """Add a request until it is answered."""
-        self._futures[key] = future
-        future.add_done_callback(lambda done: self._drop(key, done))
-
-    def _drop(self, key: bytes, done: Future[_Answer]) -> None:
-        if self._futures.get(key) is done:
-            self._futures.pop(key, None)
-
-
-@dataclass(frozen=True, slots=True)
 class _Request:
     """A prompt to send."""
 
@@ -228,169 +179,164 @@ class _Request:
     known: Mapping[str, Any] | None = None
 
 
-#: A row, its verdict or the future of its reply, and whether the request belongs to
-#: another row with the same prompt.
-_Pending = tuple[JudgeRow, Verdict | Future[_Answer], bool]
+#: Waits for the verdict on a row and returns it.
+_Pending = Callable[[], Verdict]
 
 
-def verdicts(
-    rows: Iterable[JudgeRow], run: RunConfig
-) -> Generator[Verdict, None, None]:
-    """Yield the verdict on each row, in order.
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The settings and the state of one run."""
 
-    At most `run.concurrency` requests are sent at a time. Raises `CacheError`, and
-    `RowError` for the first row without a verdict if `run.raise_on_failure` is set. At
-    the end, also after an error, pending replies have `GRACE` seconds to be cached.
-    """
-    workers: DaemonThreads[_Request, _Answer]
-    workers = DaemonThreads(run.concurrency, lambda task: _answer(run, task))
-    ahead = run.concurrency * (1 if run.raise_on_failure else _ahead)
-    pending: deque[_Pending] = deque()
-    under_way = PendingRequests()
-    try:
-        for row in rows:
-            pending.append(_start_row(row, run, workers, under_way))
-            while len(pending) >= ahead:
-                yield _finish_row(pending.popleft(), run)
-        while pending:
-            yield _finish_row(pending.popleft(), run)
-    finally:
-        run.budget.stopped = True
-        workers.stop(GRACE)
+    definition: Definition
+    template: Template
+    #: What sends the request of each vote.
+    asks: Sequence[AskModel]
+    budget: Budget
+    tally: RunCounts
+    cache: ReplyCache | None
+    concurrency: int
+    #: Whether replies with other keys, NaN or null are refused.
+    strict: bool
+    #: Whether to send a prompt again whose cached reply has no valid verdict.
+    ask_again: bool
+    #: The requests that are not answered yet, so that equal prompts share one.
+    under_way: dict[bytes, Future[_Answer]] = field(default_factory=dict)
+    #: The keys of prompts that were sent again.
+    again: set[bytes] = field(default_factory=set)
 
+    def verdicts(self, rows: Iterable[JudgeRow]) -> Generator[Verdict, None, None]:
+        """Yield the verdict on each row, in order.
 
-def _start_row(
-    row: JudgeRow,
-    run: RunConfig,
-    workers: DaemonThreads[_Request, _Answer],
-    under_way: PendingRequests,
-) -> _Pending:
-    """Send the request of a row, unless its reply is cached or a value is missing."""
-    if row.problem:
-        return row, Verdict(row, None, FAILED, row.problem), False
-    prompt = run.template.prompt(row.values)
-    if run.cache is None:
-        return row, workers.submit(_Request(prompt, row.vote)), False
-    key = request_key(run.endpoint, prompt, row.vote)
-    shared = under_way.future(key)
-    if shared is not None:
-        return row, shared, True
-    # A request that is no longer pending has put its reply into the cache.
-    known = run.cache.get(key)
-    if known is not None:
-        verdict = _verdict_from(row, _kept_reply(known), run, cached=True)
-        if verdict.status == OK or not run.ask_again or key in under_way.again:
-            return row, verdict, False
-        under_way.again.add(key)
-    future = workers.submit(_Request(prompt, row.vote, key, known))
-    under_way.add(key, future)
-    return row, future, False
+        At most `concurrency` requests are sent at a time. Raises `CacheError`, and
+        `RowError` for the first row without a verdict if the definition asks for it.
+        At the end, also after an error, pending replies have `GRACE` seconds.
+        """
+        workers = DaemonThreads(self.concurrency, self._answer)
+        ahead = self.concurrency
+        ahead *= 1 if self.definition.raise_on_failure else _ahead
+        pending: deque[_Pending] = deque()
+        try:
+            for row in rows:
+                pending.append(self._start(row, workers.submit))
+                while len(pending) >= ahead:
+                    yield self._finish(pending.popleft()())
+            while pending:
+                yield self._finish(pending.popleft()())
+        finally:
+            self.budget.stopped = True
+            workers.stop(GRACE)
 
+    def _start(
+        self, row: JudgeRow, submit: Callable[[_Request], Future[_Answer]]
+    ) -> _Pending:
+        """Send the prompt of a row, unless it is cached or a value is missing."""
+        if row.problem:
+            return partial(Verdict, row, None, FAILED, row.problem)
+        prompt = self.template.prompt(row.values)
+        if self.cache is None:
+            return partial(self._awaited, row, submit(_Request(prompt, row.vote)))
+        key = request_key(self.definition.endpoint, prompt, row.vote)
+        shared = self.under_way.get(key)
+        if shared is not None and not shared.done():
+            return partial(self._awaited, row, shared, is_shared=True)
+        # A request that is no longer pending has put its reply into the cache.
+        known = self.cache.get(key)
+        if known is not None:
+            verdict = self._verdict(row, _kept_reply(known), is_cached=True)
+            if verdict.status == OK or not self.ask_again or key in self.again:
+                return lambda: verdict
+            self.again.add(key)
+        future = submit(_Request(prompt, row.vote, key, known))
+        self.under_way[key] = future
+        future.add_done_callback(partial(self._drop, key))
+        return partial(self._awaited, row, future)
 
-def _answer(run: RunConfig, request: _Request) -> _Answer:
-    """Return the reply to a prompt: from the endpoint, or from another process.
+    def _drop(self, key: bytes, done: Future[_Answer]) -> None:
+        """Forget a request that is answered."""
+        if self.under_way.get(key) is done:
+            self.under_way.pop(key, None)
 
-    A prompt that another process sends is not sent, unless that fails or dies.
-    """
-    if run.cache is None:
-        return _requested(run, request), False
-    pause = _look
-    while not run.budget.stopped:
-        found, is_ours = run.cache.reply_or_claim(request.key, request.known)
-        if found is not None:
-            return _kept_reply(found), True
-        if is_ours:
-            return _claimed(run, request, run.cache), False
-        time.sleep(pause)
-        pause = min(2 * pause, _longest_look)
-    raise BudgetExhausted
+    def _answer(self, request: _Request) -> _Answer:
+        """Return the reply to a prompt: from the endpoint, or from another process.
 
+        A prompt that another process sends is not sent, unless that fails or dies.
+        """
+        if self.cache is None:
+            return self._requested(request), False
+        pause = _look
+        while not self.budget.stopped:
+            found, is_ours = self.cache.reply_or_claim(request.key, request.known)
+            if found is not None:
+                return _kept_reply(found), True
+            if is_ours:
+                return self._claimed(request, self.cache), False
+            time.sleep(pause)
+            pause = min(2 * pause, _longest_look)
+        raise BudgetExhausted
 
-def _claimed(run: RunConfig, request: _Request, cache: ReplyCache) -> Reply:
-    """Return the reply to a prompt that is claimed, after it was stored."""
-    try:
-        reply = _requested(run, request)
-    except BaseException:
-        cache.release(request.key)
-        raise
-    kept = {"text": reply.text, "meta": reply.meta, "attempts": reply.attempts}
-    if request.known is not None:
-        # Others tell by it that this is another reply, even if it is an equal one.
-        kept["again"] = request.known.get("again", 0) + 1
-    cache.put(request.key, kept)
-    return reply
+    def _claimed(self, request: _Request, cache: ReplyCache) -> Reply:
+        """Return the reply to a prompt that is claimed, after it was stored."""
+        try:
+            reply = self._requested(request)
+        except BaseException:
+            cache.release(request.key)
+            raise
+        kept = {"text": reply.text, "meta": reply.meta, "attempts": reply.attempts}
+        if request.known is not None:
+            # Others tell by it that this is another reply, even if it is an equal one.
+            kept["again"] = request.known.get("again", 0) + 1
+        cache.put(request.key, kept)
+        return reply
 
+    def _requested(self, request: _Request) -> Reply:
+        """Return the reply of the endpoint to a prompt."""
+        reply = self.asks[request.vote](request.prompt, self.budget)
+        self.budget.add(tokens_in(reply.meta))
+        return reply
 
-def _requested(run: RunConfig, request: _Request) -> Reply:
-    """Return the reply of the endpoint to a prompt."""
-    reply = run.asks[request.vote](request.prompt, run.budget)
-    run.budget.add(tokens_in(reply.meta))
-    return reply
+    def _finish(self, verdict: Verdict) -> Verdict:
+        """Count a verdict and return it, or raise `RowError`."""
+        self.tally.add(verdict)
+        if verdict.status == FAILED and self.definition.raise_on_failure:
+            row, is_kept = verdict.row, self.cache is not None and not self.ask_again
+            of_reply: RepeatedBy = "reply" if is_kept and verdict.has_reply else ""
+            message = f"{row.place}: {verdict.error}"
+            raise RowError(message, "row" if row.problem else of_reply)
+        return verdict
+
+    def _awaited(
+        self, row: JudgeRow, future: Future[_Answer], *, is_shared: bool = False
+    ) -> Verdict:
+        """Wait for the reply to the prompt of a row; return its verdict.
+
+        If it `is_shared` the request belongs to another row with the same prompt.
+        """
+        try:
+            reply, is_kept = future.result()
+        except NoReplyError as error:
+            attempts = 0 if is_shared else error.attempts
+            reason = f"no reply: {error.reason}"
+            return Verdict(row, None, FAILED, reason, attempts, has_reply=False)
+        except BudgetExhausted:
+            reason = f"the budget is spent: {self.budget.exhausted_reason}"
+            return Verdict(row, None, UNASKED, reason)
+        return self._verdict(row, reply, is_cached=is_shared or is_kept)
+
+    def _verdict(self, row: JudgeRow, reply: Reply, *, is_cached: bool) -> Verdict:
+        """Return the verdict of a reply on a row."""
+        outputs, score = self.definition.outputs, self.definition.score
+        values, status, reason = None, OK, None
+        try:
+            values = values_in(reply.text, outputs, score, strict=self.strict)
+        except ReplyError as error:
+            status, reason = FAILED, safe(str(error), 500)
+        counts = reply.attempts, is_cached
+        return Verdict(row, values, status, reason, *counts, reply.meta)
 
 
 def _kept_reply(kept: Mapping[str, Any]) -> Reply:
     """Return a reply as the cache keeps it."""
     return Reply(kept.get("text"), kept.get("meta", {}), kept.get("attempts", 1))
-
-
-def _finish_row(pending: _Pending, run: RunConfig) -> Verdict:
-    """Wait for the verdict on a row, count it and return it."""
-    row, found, is_shared = pending
-    verdict = (
-        found
-        if isinstance(found, Verdict)
-        else _verdict_when_done(row, found, run, is_shared=is_shared)
-    )
-    run.tally.add(verdict)
-    if verdict.status == FAILED and run.raise_on_failure:
-        is_kept = verdict.has_reply and run.cache is not None and not run.ask_again
-        raise RowError(
-            f"{row.place}: {verdict.error}",
-            "row" if row.problem else "reply" if is_kept else "",
-        )
-    return verdict
-
-
-def _verdict_when_done(
-    row: JudgeRow, future: Future[_Answer], run: RunConfig, *, is_shared: bool
-) -> Verdict:
-    try:
-        reply, is_kept = future.result()
-    except NoReplyError as error:
-        attempts = 0 if is_shared else error.attempts
-        reason = f"no reply: {error.reason}"
-        return Verdict(row, None, FAILED, reason, attempts, has_reply=False)
-    except BudgetExhausted:
-        return Verdict(
-            row, None, UNASKED, f"the budget is spent: {run.budget.exhausted_reason}"
-        )
-    return _verdict_from(row, reply, run, cached=is_shared or is_kept)
-
-
-def _verdict_from(
-    row: JudgeRow, reply: Reply, run: RunConfig, *, cached: bool
-) -> Verdict:
-    """Return the verdict of a reply on a row."""
-    try:
-        values = values_in(reply.text, run.outputs, strict=run.strict)
-        values |= _score_of(values, run)
-    except ReplyError as error:
-        reason = safe(str(error), 500)
-        return Verdict(row, None, FAILED, reason, reply.attempts, cached, reply.meta)
-    return Verdict(row, values, OK, None, reply.attempts, cached, reply.meta)
-
-
-def _score_of(values: Mapping[str, Any], run: RunConfig) -> dict[str, Any]:
-    """Return the score of a row by its key, nothing if the definition has no rule.
-
-    Raises `ReplyError` if it cannot be computed of the values.
-    """
-    if run.score is None:
-        return {}
-    reason = run.score.error_in(values, strict=run.strict)
-    if reason:
-        raise ReplyError(reason)
-    return {SCORE: run.score.value(values)}
 
 
 #: The fewest votes that can have a majority.
@@ -399,10 +345,10 @@ LEAST = 2
 
 def rows_with_votes(rows: Iterable[JudgeRow], votes: int) -> Iterator[JudgeRow]:
     """Yield each row once for each vote on it; with one vote the row as it is."""
+    if votes == 1:
+        yield from rows
+        return
     for row in rows:
-        if votes == 1:
-            yield row
-            continue
         for vote in range(votes):
             yield replace(row, vote=vote, identity={**row.identity, "vote": vote + 1})
 
@@ -421,12 +367,12 @@ class MajorityCounts:
     @property
     def text(self) -> str:
         """The counts in words."""
-        majorities = self.rows - self.ties
         rows = "row" if self.rows == 1 else "rows"
         ties = "tie" if self.ties == 1 else "ties"
         return (
-            f"a majority in {majorities:,} of {self.rows:,} {rows}, {self.ties:,} "
-            f"{ties}; {self.agreeing:,} of {self.votes:,} votes are that of a majority"
+            f"a majority in {self.rows - self.ties:,} of {self.rows:,} {rows}, "
+            f"{self.ties:,} {ties}; {self.agreeing:,} of {self.votes:,} votes are that "
+            "of a majority"
         )
 
 
@@ -450,20 +396,17 @@ class Majorities:
         self._row.append(verdict)
         if len(self._row) < self.votes:
             return verdict
-        labels = self._labels()
+        found = {}
+        for name, values in self._labels().items():
+            if len(values) >= LEAST:
+                majority = found[name] = majority_of(values)
+                counts = self.counts.setdefault(name, MajorityCounts())
+                is_tie = majority["value"] is None
+                counts.rows += 1
+                counts.ties += is_tie
+                counts.votes += majority["of"]
+                counts.agreeing += 0 if is_tie else majority["votes"]
         self._row.clear()
-        found = {
-            name: majority_of(values)
-            for name, values in labels.items()
-            if len(values) >= LEAST
-        }
-        for name, majority in found.items():
-            counts = self.counts.setdefault(name, MajorityCounts())
-            is_tie = majority["value"] is None
-            counts.rows += 1
-            counts.ties += is_tie
-            counts.votes += majority["of"]
-            counts.agreeing += 0 if is_tie else majority["votes"]
         return replace(verdict, majority=found)
 
     def _labels(self) -> dict[str, list[Any]]:
@@ -472,9 +415,9 @@ class Majorities:
         found: dict[str, list[Any]] = {}
         for verdict in self._row:
             for name, value in (verdict.result or {}).items():
-                if _is_number(value) or (
-                    isinstance(value, str) and name in with_choices
-                ):
+                is_choice = isinstance(value, str) and name in with_choices
+                is_finite = isinstance(value, float) and math.isfinite(value)
+                if isinstance(value, int) or is_finite or is_choice:
                     found.setdefault(name, []).append(value)
         return found
 
@@ -488,8 +431,3 @@ def majority_of(values: Iterable[Any]) -> dict[str, Any]:
     (first, most), *others = counts.most_common(2)
     is_tie = any(count == most for _, count in others)
     return {"value": None if is_tie else first, "votes": most, "of": counts.total()}
-
-
-def _is_number(value: Any) -> bool:
-    """Tell whether a value is true, false or a finite number."""
-    return isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))

@@ -2,15 +2,15 @@
 
 from array import array
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from heapq import nsmallest
 from itertools import compress
-from typing import Self
+from typing import Any, Self
 
 from msgspec import UNSET
 
-from harpia_formats.evaluation.statistics.running_counts import RecordPlace
 from harpia_formats.evaluation.statistics.text_lengths import AT_ONCE
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.record import Output, Record
@@ -25,18 +25,14 @@ _MASK = 2**64 - 1
 _FACTOR = 0x9E3779B97F4A7C15
 
 
-def _digests() -> "array[int]":
-    return array("Q")
-
-
 @dataclass(slots=True)
 class Keys:
     """The digests of one kind, each with the number of its record."""
 
-    digests: "array[int]" = field(default_factory=_digests)
-    records: "array[int]" = field(default_factory=_digests)
+    digests: "array[int]" = field(default_factory=partial(array, "Q"))
+    records: "array[int]" = field(default_factory=partial(array, "Q"))
 
-    def add(self, digests: Sequence[int], records: Sequence[int]) -> None:
+    def add(self, digests: Iterable[int], records: Iterable[int]) -> None:
         """Add digests of records with these numbers."""
         self.digests.extend(digests)
         self.records.extend(records)
@@ -75,14 +71,7 @@ def add_keys(
     """
     texts = [prompt_of(record) for record in records]
     of_prompts = _digests_of(texts)
-    asked = [*map(bool, texts)]
-    if all(asked):
-        found["prompts"].add(of_prompts, numbers)
-    else:
-        kept = [index for index, is_there in enumerate(asked) if is_there]
-        found["prompts"].add(
-            [of_prompts[index] for index in kept], [numbers[index] for index in kept]
-        )
+    found["prompts"].add(compress(of_prompts, texts), compress(numbers, texts))
     ids = [index for index, record in enumerate(records) if record.id is not UNSET]
     found["ids"].add(
         digests_of([key_text((records[index].id,)) for index in ids]),
@@ -91,15 +80,12 @@ def add_keys(
     answers = [
         (owner, output.text)
         for owner, output in zip(owners, outputs, strict=True)
-        if output.text and asked[owner]
+        if output.text and texts[owner]
     ]
     of_answers = _digests_of([text for _, text in answers])
+    of_asked = [of_prompts[owner] for owner, _ in answers]
     found["answers"].add(
-        [
-            (of_prompts[owner] * _FACTOR + digest) & _MASK
-            for (owner, _), digest in zip(answers, of_answers, strict=True)
-        ],
-        [numbers[owner] for owner, _ in answers],
+        map(combined, of_asked, of_answers), [numbers[owner] for owner, _ in answers]
     )
 
 
@@ -107,33 +93,6 @@ def add_keys(
 LISTED, PLACES = 5, 3
 #: Bits of the number of a record in a place that is one number.
 _RECORD_BITS = 40
-
-
-@dataclass(frozen=True, slots=True)
-class Repeated:
-    """A value that several records have: how many, and the places of the first."""
-
-    count: int
-    places: tuple[RecordPlace, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Repetitions:
-    """How often the values of one kind are repeated."""
-
-    #: How many values were compared.
-    count: int = 0
-    #: How many different ones there are.
-    distinct: int = 0
-    #: How many of those occur more than once.
-    repeated: int = 0
-    #: The most frequent of them.
-    first: tuple[Repeated, ...] = ()
-
-    @property
-    def surplus(self) -> int:
-        """How many records have a value that an earlier one has."""
-        return self.count - self.distinct
 
 
 @dataclass(slots=True)
@@ -174,15 +133,24 @@ class Duplicates:
             pairs[1::2] = array("Q", [start + record for record in found.records])
             self._kinds[kind].add_digests(pairs)
 
-    def found(self) -> dict[str, Repetitions]:
-        """Return what is repeated, by kind; raises `SourceError`."""
-        return {kind: _repetitions(pairs) for kind, pairs in self._kinds.items()}
+    def found(self, files: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """Return what is repeated in `files`, by kind; raises `SourceError`."""
+        return {
+            kind: repetitions(pairs.shares(), files)
+            for kind, pairs in self._kinds.items()
+        }
 
 
-def _repetitions(pairs: PairDigests) -> Repetitions:
+def repetitions(
+    shares: Iterable[tuple[list[int], list[int]]], files: Sequence[str]
+) -> dict[str, Any]:
+    """Return how often values are repeated, and the places of the most frequent ones.
+
+    Each of the `shares` has all digests of some values, and the place of each.
+    """
     count = distinct = repeated = 0
     listed: list[tuple[int, list[int]]] = []
-    for keys, places in pairs.shares():
+    for keys, places in shares:
         different = len(set(keys))
         count += len(keys)
         distinct += different
@@ -190,15 +158,12 @@ def _repetitions(pairs: PairDigests) -> Repetitions:
             several = {key: n for key, n in Counter(keys).items() if n > 1}
             repeated += len(several)
             listed = nsmallest(LISTED, listed + _first_places(several, keys, places))
-    return Repetitions(
-        count,
-        distinct,
-        repeated,
-        tuple(
-            Repeated(-number, tuple(map(_place_of, places)))
-            for number, places in listed
-        ),
-    )
+    first = [
+        {"count": -number, "places": [_place_of(place, files) for place in places]}
+        for number, places in listed
+    ]
+    counts = {"count": count, "distinct": distinct, "repeated": repeated}
+    return {**counts, "surplus": count - distinct, "first": first}
 
 
 def _first_places(
@@ -216,6 +181,7 @@ def _first_places(
     return [(-n, sorted(found[key])[:PLACES]) for key, n in wanted.items()]
 
 
-def _place_of(number: int) -> RecordPlace:
+def _place_of(number: int, files: Sequence[str]) -> dict[str, Any]:
+    """Return the file and the number of the record at a place that is one number."""
     file, record = divmod(number, 1 << _RECORD_BITS)
-    return RecordPlace(file, record)
+    return {"path": files[file], "record": record}

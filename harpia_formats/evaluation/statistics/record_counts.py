@@ -4,6 +4,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from operator import attrgetter, itemgetter
 from typing import Any, Self
 
@@ -16,16 +17,21 @@ from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.conversion.reading.row_batch import DecodedChunk, RowBatch
 from harpia_formats.evaluation.statistics.duplicates import KINDS, Keys, add_keys
 from harpia_formats.evaluation.statistics.running_counts import (
+    MAX_KINDS,
+    MAX_NAMES,
+    MAX_VALUES,
+    OUTCOMES,
+    BoundedCounts,
     Distribution,
     FieldCount,
     PlaceOf,
     RecordPlace,
-    ScoreCounts,
-    Times,
-    TokenSums,
-    ValueCounts,
+    score_counts,
+    short_texts,
+    times_of,
+    token_sums,
 )
-from harpia_formats.evaluation.statistics.text_lengths import measure
+from harpia_formats.evaluation.statistics.text_lengths import Measured, measure
 from harpia_formats.files.framing.chunk import Cursor
 from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.formats.registry import adapter_of
@@ -52,36 +58,28 @@ METADATA = (
     *("language", "lang", "dataset", "dataset_name", "subset", "split", "task"),
     *("domain", "difficulty"),
 )
-_record_values = attrgetter(*RECORD_FIELDS)
-_output_values = attrgetter(*OUTPUT_FIELDS)
-
-
-@dataclass(slots=True)
-class TextLengths:
-    """The lengths of some texts, and the scripts that they are written in."""
-
-    characters: Distribution = field(default_factory=Distribution)
-    words: Distribution = field(default_factory=Distribution)
-    bytes: Distribution = field(default_factory=Distribution)
-    scripts: "Counter[str]" = field(default_factory=Counter)
-
-    def add(self, texts: Sequence[str]) -> None:
-        """Add some texts."""
-        measured = measure(texts)
-        self.characters.add(measured.characters)
-        self.words.add(measured.words)
-        self.bytes.add(measured.bytes)
-        self.scripts.update(measured.scripts)
-
-    def merge(self, other: Self) -> None:
-        """Add the texts of `other`."""
-        self.characters.merge(other.characters)
-        self.words.merge(other.words)
-        self.bytes.merge(other.bytes)
-        self.scripts.update(other.scripts)
+#: The fields of records and of answers whose values are counted.
+_record_names, _output_names = ("category", "source"), ("model", "interaction_type")
+#: The fields whose values are counted, in the order in which they are shown.
+VALUES = (
+    *("model", "category", "source", "interaction_type"),
+    *(f"metadata.{key}" for key in METADATA),
+)
+#: The texts that are measured, in the order in which they are shown.
+TEXTS = (
+    *("prompt", "system", "messages", "contexts", "choices", "gt", "references"),
+    *("answers", "reasoning", "turns"),
+)
+#: The texts of answers, by the names of their fields.
+_output_texts = {"text": "answers", "reasoning": "reasoning", "turns": "turns"}
+#: What stands for the unit of how many answers, references, ... there are.
+NUMBER = "number"
+#: How many keys a name has in counts of which only so many names are told apart.
+_KEYS = {"tokens": 2, "all tokens": 2, "scores": len(OUTCOMES)}
 
 
 def _keys() -> dict[str, Keys]:
+    """Return no keys of each kind."""
     return {kind: Keys() for kind in KINDS}
 
 
@@ -91,16 +89,15 @@ class Counts:
 
     records: int = 0
     answers: int = 0
-    #: The lengths of texts by the name of their field.
-    texts: dict[str, TextLengths] = field(default_factory=dict)
-    #: How many references, answers, ... records have, and how many turns answers.
-    sizes: dict[str, Distribution] = field(default_factory=dict)
+    #: The lengths of texts by the name of their field and the unit, and how many
+    #: members fields have by the name and `NUMBER`.
+    numbers: dict[tuple[str, str], Distribution] = field(default_factory=dict)
     #: By the path of the field in a record.
     fields: dict[str, FieldCount] = field(default_factory=dict)
-    values: dict[str, ValueCounts] = field(default_factory=dict)
-    tokens: TokenSums = field(default_factory=TokenSums)
-    times: Times = field(default_factory=Times)
-    scores: ScoreCounts = field(default_factory=ScoreCounts)
+    #: The values of `VALUES`, scripts of `TEXTS`, and sums of `_KEYS`.
+    tallies: dict[str, BoundedCounts] = field(default_factory=dict)
+    #: The times of answers in microseconds by kind, None if there are too many.
+    times: dict[str, Distribution] | None = field(default_factory=dict)
     #: What is compared for repeated prompts, answers and ids.
     keys: dict[str, Keys] = field(default_factory=_keys)
 
@@ -111,106 +108,113 @@ class Counts:
         if not records:
             return
         self.records += len(records)
-        rows = map(_record_values, records)
-        columns = dict(zip(RECORD_FIELDS, zip(*rows, strict=True), strict=True))
-        for name, column in columns.items():
-            self._field(name).add(column, place)
-        self._record_texts(columns)
-        self._record_values(columns)
-        outputs = [output for record in records for output in record.outputs]
-        if len(outputs) == len(records) and all(
-            len(record.outputs) == 1 for record in records
-        ):
-            owners: Sequence[int] = range(len(records))
-        else:
-            owners = [
-                index for index, record in enumerate(records) for _ in record.outputs
-            ]
+        columns = self._columns(records, RECORD_FIELDS, "", place)
+        for name in TEXTS:
+            self._add_texts(name, columns.get(name, ()))
+        for name in _record_names:
+            self._add_values(name, _given(columns[name]))
+        metadata = _given(columns["metadata"])
+        for key in METADATA if metadata else ():
+            values = [members[key] for members in metadata if key in members]
+            self._add_values(f"metadata.{key}", values)
         held = [record.outputs for record in records]
+        outputs = [*chain.from_iterable(held)]
+        owners: Sequence[int] = range(len(records))
+        if set(map(len, held)) != {1}:
+            owners = [owner for owner, each in enumerate(held) for _ in each]
         self._field("outputs").add(held, place)
-        self._size("answers").add([*map(len, held)])
+        self._distribution("answers", NUMBER).add(map(len, held))
         if outputs:
             self._add_outputs(outputs, lambda index: place(owners[index]))
         add_keys(self.keys, records, numbers, outputs, owners)
 
-    def _record_texts(self, columns: Mapping[str, Sequence[Any]]) -> None:
-        """Measure the texts of records."""
-        for name in ("prompt", "system", "gt"):
-            self._text(name, _given(columns[name]))
-        for name in ("references", "choices", "contexts"):
-            lists = _given(columns[name])
-            if lists:
-                self._size(name).add([*map(len, lists)])
-                self._text(name, [text for texts in lists for text in texts])
-        chats = _given(columns["messages"])
-        if chats:
-            self._size("messages").add([*map(len, chats)])
-            self._text("messages", _contents(chats))
-
-    def _record_values(self, columns: Mapping[str, Sequence[Any]]) -> None:
-        """Count the values of records that are the same in many of them."""
-        for name in ("category", "source"):
-            self._value(name, _given(columns[name]))
-        metadata = _given(columns["metadata"])
-        for key in METADATA if metadata else ():
-            values = [members[key] for members in metadata if key in members]
-            self._value(f"metadata.{key}", values)
+    def _columns(
+        self, rows: Sequence[Any], names: Sequence[str], above: str, place: PlaceOf
+    ) -> dict[str, Sequence[Any]]:
+        """Return the values of records or answers by field, after they are counted."""
+        columns = zip(*map(attrgetter(*names), rows), strict=True)
+        found: dict[str, Sequence[Any]] = dict(zip(names, columns, strict=True))
+        for name, column in found.items():
+            self._field(above + name).add(column, place)
+        return found
 
     def _add_outputs(self, outputs: Sequence[Output], place: PlaceOf) -> None:
         """Add some answers."""
         self.answers += len(outputs)
-        rows = map(_output_values, outputs)
-        columns = dict(zip(OUTPUT_FIELDS, zip(*rows, strict=True), strict=True))
-        for name, column in columns.items():
-            self._field(f"outputs.{name}").add(column, place)
-        self._text("answers", _texts(columns["text"]))
-        self._text("reasoning", _texts(columns["reasoning"]))
-        chats = _given(columns["turns"])
-        if chats:
-            self._size("turns").add([*map(len, chats)])
-            self._text("turns", _contents(chats))
-        models = columns["model"]
-        self._value("model", _given(models))
-        self._value("interaction_type", _given(columns["interaction_type"]))
-        self.tokens.add(models, columns["token_usage"])
-        self.times.add(columns["performance"])
-        self.scores.add(columns["scores"])
+        columns = self._columns(outputs, OUTPUT_FIELDS, "outputs.", place)
+        for field_name, name in _output_texts.items():
+            self._add_texts(name, columns[field_name])
+        for name in _output_names:
+            self._add_values(name, _given(columns[name]))
+        tokens = token_sums(columns["model"], columns["token_usage"])
+        self.tally("tokens").add(tokens)
+        of_all: Counter[Any] = Counter()
+        for (_, *key), number in tokens.items():
+            of_all[tuple(key)] += number
+        self.tally("all tokens").add(of_all)
+        self._add_times(times_of(columns["performance"]))
+        scores = [*chain.from_iterable(_given(columns["scores"]))]
+        self.tally("scores").add(score_counts(scores), len(scores))
+
+    def _add_texts(self, name: str, column: Sequence[Any]) -> None:
+        """Measure the texts of a column; of lists, count and measure their members."""
+        values = [value for value in column if type(value) in _measured]
+        if values and type(values[0]) is list:
+            self._distribution(name, NUMBER).add(map(len, values))
+            values = [*chain.from_iterable(values)]
+            if values and type(values[0]) is dict:
+                values = [text for text in map(_text_of, values) if text is not None]
+        if values:
+            *lengths, scripts = measure(values)
+            for unit, numbers in zip(Measured._fields, lengths, strict=False):
+                self._distribution(name, unit).add(numbers)
+            self.tally(f"scripts.{name}").add(scripts)
+
+    def _add_values(self, name: str, values: Sequence[Any]) -> None:
+        """Count the values of a field that are the same in many records."""
+        if values:
+            self.tally(name).add(short_texts(values), len(values))
+
+    def _add_times(self, times: Mapping[str, Distribution] | None) -> None:
+        """Add times of answers, None for too many kinds."""
+        if self.times is None or times is None:
+            self.times = None
+            return
+        for kind, found in times.items():
+            self.times.setdefault(kind, Distribution()).merge(found)
+        if len(self.times) > MAX_KINDS:
+            self.times = None
 
     def _field(self, path: str) -> FieldCount:
-        found = self.fields.get(path)
-        if found is None:
-            found = self.fields[path] = FieldCount()
-        return found
+        """Return the count of a field."""
+        return self.fields.setdefault(path, FieldCount())
 
-    def _size(self, name: str) -> Distribution:
-        found = self.sizes.get(name)
-        if found is None:
-            found = self.sizes[name] = Distribution()
-        return found
+    def _distribution(self, name: str, unit: str) -> Distribution:
+        """Return the distribution of lengths, or of the number of members."""
+        return self.numbers.setdefault((name, unit), Distribution())
 
-    def _text(self, name: str, texts: Sequence[str]) -> None:
-        if texts:
-            self.texts.setdefault(name, TextLengths()).add(texts)
-
-    def _value(self, name: str, values: Sequence[Any]) -> None:
-        if values:
-            self.values.setdefault(name, ValueCounts()).add(values)
+    def tally(self, name: str) -> BoundedCounts:
+        """Return the counts of values with this name."""
+        if name not in self.tallies:
+            most = _KEYS.get(name, 0) * MAX_NAMES
+            self.tallies[name] = BoundedCounts(most or MAX_VALUES)
+        return self.tallies[name]
 
     def merge(self, other: Self, shift: Callable[[RecordPlace], RecordPlace]) -> None:
         """Add the records of `other`, whose places `shift` moves; not their keys."""
         self.records += other.records
         self.answers += other.answers
-        for name, lengths in other.texts.items():
-            self.texts.setdefault(name, TextLengths()).merge(lengths)
-        for name, sizes in other.sizes.items():
-            self._size(name).merge(sizes)
+        for key, numbers in other.numbers.items():
+            self._distribution(*key).merge(numbers)
         for path, count in other.fields.items():
             self._field(path).merge(count, shift)
-        for name, values in other.values.items():
-            self.values.setdefault(name, ValueCounts()).merge(values)
-        self.tokens.merge(other.tokens)
-        self.times.merge(other.times)
-        self.scores.merge(other.scores)
+        for name, counts in other.tallies.items():
+            self.tally(name).merge(counts)
+        self._add_times(other.times)
+
+
+#: The types of what is measured: texts, and lists of texts or of messages.
+_measured = frozenset({str, list})
 
 
 def _given(column: Iterable[Any]) -> list[Any]:
@@ -218,28 +222,14 @@ def _given(column: Iterable[Any]) -> list[Any]:
     return [value for value in column if value is not UNSET]
 
 
-def _texts(column: Iterable[Any]) -> list[str]:
-    """Return the texts among values."""
-    return [value for value in column if type(value) is str]
-
-
-def _contents(chats: Iterable[list[dict[str, Any]]]) -> list[str]:
-    """Return the texts of the messages of chats.
-
-    A message of several parts has the text of all its parts; one without has none.
-    """
-    found = []
-    for chat in chats:
-        for message in chat:
-            content = message.get("content")
-            if type(content) is str:
-                found.append(content)
-            elif type(content) is list:
-                parts = [part.get("text") for part in content if type(part) is dict]
-                texts = [part for part in parts if type(part) is str]
-                if texts:
-                    found.append("\n".join(texts))
-    return found
+def _text_of(message: dict[str, Any]) -> str | None:
+    """Return the text of a message, of several parts that of all; None without one."""
+    content = message.get("content")
+    if type(content) is list:
+        parts = [part.get("text") for part in content if type(part) is dict]
+        texts = [part for part in parts if type(part) is str]
+        return "\n".join(texts) if texts else None
+    return content if type(content) is str else None
 
 
 #: Records that are counted together, at most; and bytes of the rows that are held.
@@ -247,10 +237,6 @@ HELD_RECORDS, HELD_BYTES = 512, 1024 * 1024
 #: Records after which counts are delivered: they hold digests of each record.
 DELIVERED = 20_000
 _index = itemgetter(0)
-
-
-def _as_it_is(row: dict[str, Any]) -> Record:
-    return Record(**row)
 
 
 #: What statistics need of records.
@@ -261,7 +247,7 @@ NEEDED = FormatAdapter(
         for path in FIELD_TYPES
         if not path.endswith(("extra", "attribution"))
     ),
-    read=_as_it_is,
+    read=lambda row: Record(**row),
     capacity=RowCapacity(
         Cardinality.MANY, Cardinality.MANY, Cardinality.MANY, messages=True, turns=True
     ),

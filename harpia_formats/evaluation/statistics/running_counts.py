@@ -1,8 +1,11 @@
 """Counts of numbers, values, missing fields and usage, in bounded memory."""
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import accumulate
 from types import NoneType
 from typing import Any, NamedTuple, Self
 
@@ -24,6 +27,10 @@ ERROR = 2.0 ** -(KEPT_BITS + 1)
 PERCENTILES = {"p5": 5, "p25": 25, "p50": 50, "p75": 75, "p95": 95, "p99": 99}
 
 
+#: How many numbers there are, their sum, the least and the largest.
+Totals = tuple[int, int, int, int]
+
+
 @dataclass(slots=True)
 class Distribution:
     """How often each number was added; none of them is negative.
@@ -33,67 +40,47 @@ class Distribution:
     """
 
     _counts: "Counter[int]" = field(default_factory=Counter)
-    #: Of all numbers, once they are not counted one by one: how many there are, their
-    #: sum, the least and the largest.
-    _totals: tuple[int, int, int, int] | None = None
+    #: Those of all numbers, once they are not counted one by one.
+    _totals: Totals | None = None
 
-    @property
-    def is_exact(self) -> bool:
-        """Whether percentiles are exact."""
-        return self._totals is None
-
-    def add(self, numbers: Sequence[int]) -> None:
+    def add(self, numbers: Iterable[int]) -> None:
         """Add some numbers."""
-        if not numbers:
-            return
         if self._totals is None:
             self._counts.update(numbers)
             self._bound()
         else:
-            totals = len(numbers), sum(numbers), min(numbers), max(numbers)
-            self._add_totals(totals)
-            self._counts.update(map(_first_bits, numbers))
+            self.merge(type(self)(Counter(numbers)))
 
     def merge(self, other: Self) -> None:
         """Add the numbers of `other`."""
-        if other._totals is not None or self._totals is not None:
-            self._keep_bits()
-            # The counts of `other` may be those of a result that is kept.
-            totals = other._totals or _totals_of(other._counts)
-            self._add_totals(totals)
-            for number, count in other._counts.items():
-                self._counts[_first_bits(number)] += count
+        if self._totals is None and other._totals is None:
+            self._counts.update(other._counts)
+            self._bound()
             return
-        self._counts.update(other._counts)
-        self._bound()
+        # The counts of `other` may be those of a result that is kept.
+        self._keep_bits()
+        self._totals = _sum_of_totals(self.totals, other.totals)
+        self._counts.update(_with_first_bits(other._counts))
 
     def _bound(self) -> None:
+        """Count no more one by one if there are too many distinct numbers."""
         if len(self._counts) > MAX_DISTINCT:
             self._keep_bits()
 
     def _keep_bits(self) -> None:
         """Keep only the first bits of each number."""
-        if self._totals is not None:
-            return
-        self._totals = _totals_of(self._counts)
-        counts, self._counts = self._counts, Counter()
-        for number, count in counts.items():
-            self._counts[_first_bits(number)] += count
-
-    def _add_totals(self, more: tuple[int, int, int, int]) -> None:
-        number, total, least, most = self.totals
-        if not more[0]:
-            return
-        if number:
-            least, most = min(least, more[2]), max(most, more[3])
-        else:
-            least, most = more[2:]
-        self._totals = number + more[0], total + more[1], least, most
+        if self._totals is None:
+            self._totals = self.totals
+            self._counts = _with_first_bits(self._counts)
 
     @property
-    def totals(self) -> tuple[int, int, int, int]:
-        """How many numbers there are, their sum, the least and the largest."""
-        return self._totals or _totals_of(self._counts)
+    def totals(self) -> Totals:
+        """The totals of all numbers, which are 0 if there are none."""
+        counts = self._counts
+        if self._totals is not None or not counts:
+            return self._totals or (0, 0, 0, 0)
+        total = sum(number * count for number, count in counts.items())
+        return counts.total(), total, min(counts), max(counts)
 
     def summary(self) -> dict[str, Any]:
         """Return the number, least, percentiles, largest, mean and sum of the numbers.
@@ -103,26 +90,17 @@ class Distribution:
         number, total, least, most = self.totals
         if not number:
             return {"count": 0}
-        found: dict[str, Any] = {"count": number, "min": least}
-        found |= self._percentiles(number, least, most)
+        values = sorted(self._counts)
+        ends = [*accumulate(map(self._counts.__getitem__, values))]
+        is_exact = self._totals is None
+        percentiles: dict[str, Any] = {}
+        for name, percent in PERCENTILES.items():
+            value = values[bisect_left(ends, -(-number * percent // 100))]
+            shown_value = value if is_exact else _middle(value)
+            percentiles[name] = max(least, min(shown_value, most))
+        found = {"count": number, "min": least, **percentiles}
         found |= {"max": most, "mean": total / number, "sum": total}
-        return {**found, "exact": self.is_exact}
-
-    def _percentiles(self, number: int, least: int, most: int) -> dict[str, int]:
-        ranks = {
-            name: -(-number * percent // 100) for name, percent in PERCENTILES.items()
-        }
-        found: dict[str, int] = {}
-        below = 0
-        waiting = list(ranks.items())
-        for value in sorted(self._counts):
-            below += self._counts[value]
-            while waiting and waiting[0][1] <= below:
-                shown = value if self.is_exact else _middle(value)
-                found[waiting.pop(0)[0]] = max(least, min(shown, most))
-            if not waiting:
-                break
-        return found
+        return {**found, "exact": is_exact}
 
     def histogram(self) -> list[dict[str, int]]:
         """Return how many numbers are in each range; there are four for a doubling.
@@ -138,11 +116,20 @@ class Distribution:
         ]
 
 
-def _totals_of(counts: Mapping[int, int]) -> tuple[int, int, int, int]:
-    if not counts:
-        return 0, 0, 0, 0
-    total = sum(number * count for number, count in counts.items())
-    return sum(counts.values()), total, min(counts), max(counts)
+def _sum_of_totals(one: Totals, other: Totals) -> Totals:
+    """Return the totals of all numbers that either are of."""
+    if not one[0] or not other[0]:
+        return one if one[0] else other
+    number, total = one[0] + other[0], one[1] + other[1]
+    return number, total, min(one[2], other[2]), max(one[3], other[3])
+
+
+def _with_first_bits(counts: Mapping[int, int]) -> "Counter[int]":
+    """Return counts of numbers with all but their first bits set to 0."""
+    found: Counter[int] = Counter()
+    for number, count in counts.items():
+        found[_first_bits(number)] += count
+    return found
 
 
 def _first_bits(number: int) -> int:
@@ -157,71 +144,72 @@ def _middle(number: int) -> int:
     return number + (1 << shift >> 1) if shift > 0 else number
 
 
-def merge_all(mine: dict[str, Any], other: Mapping[str, Any], new: Any) -> None:
-    """Merge each value of `other` into that of its name; `new` makes a missing one."""
-    for name, value in other.items():
-        if name not in mine:
-            mine[name] = new()
-        mine[name].merge(value)
-
-
 #: Distinct values that are counted. Of a field with more, only their total is told.
 MAX_VALUES = 10_000
 #: Characters of a value that are shown; a longer one is told apart by a digest.
 MAX_SHOWN = 120
+#: Models, kinds of counts or times, and metrics that are told apart; beyond so many
+#: pairs of them only the totals are told.
+MAX_NAMES = 2_000
+#: Kinds of times that are told apart: each has a distribution.
+MAX_KINDS = 50
 
 
 @dataclass(slots=True)
-class ValueCounts:
-    """How often each value of a field was added, if there are not too many."""
+class BoundedCounts:
+    """Numbers by their key, which are forgotten once there are more than `most`."""
 
-    #: How many values were added.
+    most: int
+    #: How many values were added, also of those that are forgotten.
     total: int = 0
-    #: Empty once there were more than `MAX_VALUES` distinct ones.
-    counts: "Counter[str]" = field(default_factory=Counter)
-    #: Whether there are too many distinct values to count each.
-    has_too_many: bool = False
+    #: None once there were too many.
+    counts: "Counter[Any] | None" = field(default_factory=Counter)
 
-    def add(self, values: Iterable[Any]) -> None:
-        """Add some values: texts, or other JSON."""
-        texts = [
-            value if type(value) is str and len(value) <= MAX_SHOWN else shown(value)
-            for value in values
-        ]
-        self.total += len(texts)
-        if not self.has_too_many:
-            self.counts.update(texts)
-            self._bound()
+    def add(self, counts: Any, total: int = 0) -> None:
+        """Add numbers by their key, or keys of which each is counted once."""
+        self.total += total
+        if self.counts is not None:
+            self.counts.update(counts)
+            if len(self.counts) > self.most:
+                self.counts = None
 
     def merge(self, other: Self) -> None:
-        """Add the values of `other`."""
-        self.total += other.total
-        self.has_too_many |= other.has_too_many
-        if not self.has_too_many:
-            self.counts.update(other.counts)
-        self._bound()
+        """Add the numbers of `other`."""
+        if other.counts is None:
+            self.counts = None
+        self.add(other.counts, other.total)
 
-    def _bound(self) -> None:
-        if self.has_too_many or len(self.counts) > MAX_VALUES:
-            self.has_too_many = True
-            self.counts.clear()
+    def ordered(self) -> list[tuple[Any, int]]:
+        """Return the keys and their counts, the most frequent first.
 
-    def summary(self, top: int) -> dict[str, Any]:
-        """Return the most frequent values with their counts, and what is left out.
-
-        Of values with the same count, those that come first in the alphabet are told.
+        Of keys with the same count, those that come first in the alphabet are first.
         """
-        if self.has_too_many:
+        counts: Mapping[Any, int] = self.counts or {}
+        return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+
+    def top(self, most: int) -> dict[str, Any]:
+        """Return the most frequent keys with their counts, and what is left out."""
+        if self.counts is None:
             return {"count": self.total, "distinct": None, "top": [], "others": None}
-        ordered = sorted(self.counts.items(), key=lambda item: (-item[1], item[0]))
-        found = [{"value": value, "count": count} for value, count in ordered[:top]]
-        others = sum(count for _, count in ordered[top:])
+        ordered = self.ordered()
         return {
             "count": self.total,
             "distinct": len(ordered),
-            "top": found,
-            "others": others,
+            "top": [{"value": key, "count": count} for key, count in ordered[:most]],
+            "others": sum(count for _, count in ordered[most:]),
         }
+
+    def tree(self) -> dict[str, Any] | None:
+        """Return an object for each part of the keys, in their order."""
+        if self.counts is None:
+            return None
+        found: dict[str, Any] = {}
+        for (*names, last), number in sorted(self.counts.items()):
+            inner = found
+            for name in names:
+                inner = inner.setdefault(name, {})
+            inner[last] = number
+        return found
 
 
 def shown(value: Any) -> str:
@@ -232,180 +220,83 @@ def shown(value: Any) -> str:
     return f"{text[: MAX_SHOWN - 20]}… ({len(text):,} characters, {digest_of(text):x})"
 
 
-#: Models, kinds of counts or times, and metrics that are told apart; beyond so many
-#: pairs of them only the totals are told.
-MAX_NAMES = 2_000
+def short_texts(values: Iterable[Any]) -> list[str]:
+    """Return the texts by which values are counted: texts, or other JSON."""
+    return [
+        value if type(value) is str and len(value) <= MAX_SHOWN else shown(value)
+        for value in values
+    ]
+
+
 #: What stands for a model or metric without a name.
 UNNAMED = ""
 #: Times are counted in microseconds, so that they add up without rounding.
 MICROSECONDS = 1000
 #: Milliseconds beyond which a time is none.
 MAX_TIME = 2**53
-
-
-@dataclass(slots=True)
-class TokenSums:
-    """The sums of the token counts of answers, by model."""
-
-    #: By model and kind of count: the answers that have it, and their sum.
-    sums: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
-    #: The same for all models.
-    totals: dict[str, tuple[int, int]] = field(default_factory=dict)
-    #: Whether there are too many models to tell them apart, or too many kinds.
-    has_too_many: bool = False
-    has_too_many_kinds: bool = False
-
-    def add(self, models: Sequence[Any], usages: Sequence[Any]) -> None:
-        """Add the token counts of some answers."""
-        if usages[0] is UNSET and all(usage is UNSET for usage in usages):
-            return
-        groups: dict[Any, dict[str, list[int]]] = {}
-        for model, usage in zip(models, usages, strict=True):
-            if type(usage) is dict:
-                group = groups.setdefault(model, {})
-                for kind, value in usage.items():
-                    if type(value) is int:
-                        group.setdefault(kind, []).append(value)
-                    else:
-                        for name, number in _inner_counts(kind, value):
-                            group.setdefault(name, []).append(number)
-        for model, kinds in groups.items():
-            name = UNNAMED if model is UNSET else shown(model)
-            for kind, numbers in kinds.items():
-                self._count(name, shown(kind), len(numbers), sum(numbers))
-
-    def _count(self, model: str, kind: str, count: int, total: int) -> None:
-        known, before = self.sums.get((model, kind), (0, 0))
-        self.sums[model, kind] = known + count, before + total
-        known, before = self.totals.get(kind, (0, 0))
-        self.totals[kind] = known + count, before + total
-        self._bound()
-
-    def merge(self, other: Self) -> None:
-        """Add the token counts of `other`."""
-        for mine, theirs in ((self.sums, other.sums), (self.totals, other.totals)):
-            _add_pairs(mine, theirs)
-        self.has_too_many |= other.has_too_many
-        self.has_too_many_kinds |= other.has_too_many_kinds
-        self._bound()
-
-    def _bound(self) -> None:
-        if self.has_too_many or len(self.sums) > MAX_NAMES:
-            self.has_too_many = True
-            self.sums.clear()
-        if self.has_too_many_kinds or len(self.totals) > MAX_NAMES:
-            self.has_too_many_kinds = True
-            self.totals.clear()
-
-
-def _add_pairs(mine: dict[Any, tuple[int, int]], theirs: Mapping[Any, Any]) -> None:
-    for key, (count, total) in theirs.items():
-        known, before = mine.get(key, (0, 0))
-        mine[key] = known + count, before + total
-
-
-def _inner_counts(kind: str, value: Any) -> Iterator[tuple[str, int]]:
-    """Yield the counts inside of an object, with its key before theirs."""
-    if type(value) is dict:
-        for key, number in value.items():
-            if type(number) is int:
-                yield f"{kind}.{key}", number
-
-
-@dataclass(slots=True)
-class Times:
-    """The times of answers in microseconds, by kind."""
-
-    kinds: dict[str, Distribution] = field(default_factory=dict)
-    has_too_many: bool = False
-
-    def add(self, columns: Sequence[Any]) -> None:
-        """Add the times of some answers."""
-        if columns[0] is UNSET and all(times is UNSET for times in columns):
-            return
-        found: dict[str, list[Any]] = {}
-        for times in columns:
-            if type(times) is dict:
-                for kind, value in times.items():
-                    if value is not None:
-                        found.setdefault(kind, []).append(value)
-        for kind, values in found.items():
-            numbers = [
-                round(value * MICROSECONDS)
-                for value in values
-                if isinstance(value, (int, float)) and 0 <= value < MAX_TIME
-            ]
-            self.kinds.setdefault(shown(kind), Distribution()).add(numbers)
-        self._bound()
-
-    def merge(self, other: Self) -> None:
-        """Add the times of `other`."""
-        for kind, times in other.kinds.items():
-            self.kinds.setdefault(kind, Distribution()).merge(times)
-        self.has_too_many |= other.has_too_many
-        self._bound()
-
-    def _bound(self) -> None:
-        if self.has_too_many or len(self.kinds) > MAX_KINDS:
-            self.has_too_many = True
-            self.kinds.clear()
-
-
-#: Kinds of times that are told apart: each has a distribution.
-MAX_KINDS = 50
 #: What is counted of the stored scores of one metric.
 OUTCOMES = ("scores", "numbers", "correct", "incorrect")
 
 
-@dataclass(slots=True)
-class ScoreCounts:
-    """How many scores answers hold, by evaluation and metric."""
+def token_sums(models: Sequence[Any], usages: Sequence[Any]) -> "Counter[Any]":
+    """Return the sums of the token counts of some answers, and how many have them.
 
-    counts: "dict[tuple[str, str], Counter[str]]" = field(default_factory=dict)
-    total: int = 0
-    has_too_many: bool = False
-
-    def add(self, columns: Sequence[Any]) -> None:
-        """Add the scores of some answers."""
-        if columns[0] is UNSET and all(scores is UNSET for scores in columns):
-            return
-        scores = [each for scores in columns if scores is not UNSET for each in scores]
-        self.total += len(scores)
-        if self.has_too_many:
-            return
-        for key, count in Counter(map(_outcome, scores)).items():
-            evaluation, metric, is_number, is_correct = key
-            name = shown(evaluation or UNNAMED), shown(metric or UNNAMED)
-            found = self.counts.setdefault(name, Counter())
-            found["scores"] += count
-            found["numbers"] += count * is_number
-            found["correct"] += count * (is_correct is True)
-            found["incorrect"] += count * (is_correct is False)
-        self._bound()
-
-    def merge(self, other: Self) -> None:
-        """Add the scores of `other`."""
-        self.total += other.total
-        for name, counts in other.counts.items():
-            self.counts.setdefault(name, Counter()).update(counts)
-        self.has_too_many |= other.has_too_many
-        self._bound()
-
-    def _bound(self) -> None:
-        if self.has_too_many or len(self.counts) > MAX_NAMES:
-            self.has_too_many = True
-            self.counts.clear()
+    A key is the model, the kind of count, and `answers` or `sum`.
+    """
+    groups: dict[Any, dict[str, list[int]]] = defaultdict(partial(defaultdict, list))
+    for model, usage in zip(models, usages, strict=True):
+        if type(usage) is dict:
+            group = groups[model]
+            for kind, value in usage.items():
+                if type(value) is int:
+                    group[kind].append(value)
+                elif type(value) is dict:
+                    for key, number in value.items():
+                        if type(number) is int:
+                            group[f"{kind}.{key}"].append(number)
+    found: Counter[Any] = Counter()
+    for model, kinds in groups.items():
+        name = UNNAMED if model is UNSET else shown(model)
+        for kind, numbers in kinds.items():
+            found[name, shown(kind), "answers"] += len(numbers)
+            found[name, shown(kind), "sum"] += sum(numbers)
+    return found
 
 
-def _outcome(score: Score) -> tuple[str | None, str | None, bool, bool | None]:
-    """Return what is counted of a score: its names, and what it tells."""
-    value = score.value
-    return (
-        None if score.evaluation_name is UNSET else score.evaluation_name,
-        None if score.metric is UNSET else score.metric,
-        isinstance(value, (int, float)),
-        None if score.is_correct is UNSET else score.is_correct,
-    )
+def times_of(performances: Sequence[Any]) -> dict[str, Distribution]:
+    """Return the times of some answers in microseconds, by kind."""
+    times: dict[str, list[Any]] = defaultdict(list)
+    for given in performances:
+        if type(given) is dict:
+            for kind, value in given.items():
+                if value is not None:
+                    times[kind].append(value)
+    found: dict[str, Distribution] = defaultdict(Distribution)
+    for kind, values in times.items():
+        found[shown(kind)].add(
+            round(value * MICROSECONDS)
+            for value in values
+            if isinstance(value, (int, float)) and 0 <= value < MAX_TIME
+        )
+    return found
+
+
+def score_counts(scores: Iterable[Score]) -> "Counter[Any]":
+    """Return what is counted of scores, by evaluation, metric and outcome."""
+    found: Counter[Any] = Counter()
+    for (evaluation, metric, outcomes), count in Counter(
+        map(_outcomes, scores)
+    ).items():
+        for outcome, has_it in zip(OUTCOMES, outcomes, strict=True):
+            found[shown(evaluation), shown(metric), outcome] += count * has_it
+    return found
+
+
+def _outcomes(score: Score) -> tuple[str, str, tuple[bool, bool, bool, bool]]:
+    """Return the names of a score, and which of `OUTCOMES` it has."""
+    is_number = isinstance(score.value, (int, float))
+    outcomes = True, is_number, score.is_correct is True, score.is_correct is False
+    return score.evaluation_name or UNNAMED, score.metric or UNNAMED, outcomes
 
 
 _sized = {str, list, dict}
@@ -427,24 +318,8 @@ class RecordPlace(NamedTuple):
 PlaceOf = Callable[[int], RecordPlace]
 
 
-@dataclass(slots=True)
-class Lacking:
-    """How many records or answers lack a value, and the place of the first one."""
-
-    count: int = 0
-    first: RecordPlace | None = None
-
-    def add(self, count: int, first: RecordPlace | None) -> None:
-        """Add some records, the first of which is at `first`."""
-        self.count += count
-        if self.first is None or (first is not None and first < self.first):
-            self.first = first
-
-    def add_where(self, lacks: list[bool], place: PlaceOf) -> None:
-        """Add the records for which `lacks` is true."""
-        count = sum(lacks)
-        if count:
-            self.add(count, place(lacks.index(True)))
+#: How a value may lack.
+LACKS = ("missing", "null", "empty")
 
 
 @dataclass(slots=True)
@@ -457,36 +332,40 @@ class FieldCount:
 
     #: Records or answers, which may have the field.
     count: int = 0
-    missing: Lacking = field(default_factory=Lacking)
-    null: Lacking = field(default_factory=Lacking)
-    empty: Lacking = field(default_factory=Lacking)
+    #: By one of `LACKS`: how many of them lack a value, and the place of the first.
+    lacks: dict[str, tuple[int, RecordPlace]] = field(default_factory=dict)
 
     @property
     def is_known(self) -> bool:
         """Whether some record has the field."""
-        return self.missing.count < self.count
+        missing, *_ = self.lacks.get("missing", (0,))
+        return missing < self.count
 
     def add(self, column: Sequence[Any], place: PlaceOf) -> None:
         """Add the values of the field in some records or answers."""
         self.count += len(column)
         kinds = set(map(type, column))
+        lacking = {}
         if UnsetType in kinds:
-            self.missing.add_where([value is UNSET for value in column], place)
+            lacking["missing"] = [value is UNSET for value in column]
         if NoneType in kinds:
-            self.null.add_where([value is None for value in column], place)
+            lacking["null"] = [value is None for value in column]
         if kinds & _sized and _has_empty(column, kinds):
-            self.empty.add_where([_is_empty(value) for value in column], place)
+            lacking["empty"] = [_is_empty(value) for value in column]
+        for how, lacks in lacking.items():
+            if True in lacks:
+                self._lack(how, sum(lacks), place(lacks.index(True)))
+
+    def _lack(self, how: str, count: int, first: RecordPlace) -> None:
+        """Add records that lack a value."""
+        known, place = self.lacks.get(how, (0, first))
+        self.lacks[how] = known + count, min(place, first)
 
     def merge(self, other: Self, shift: Callable[[RecordPlace], RecordPlace]) -> None:
         """Add the records of `other`, whose places `shift` moves."""
         self.count += other.count
-        for mine, theirs in (
-            (self.missing, other.missing),
-            (self.null, other.null),
-            (self.empty, other.empty),
-        ):
-            first = theirs.first
-            mine.add(theirs.count, None if first is None else shift(first))
+        for how, (count, first) in other.lacks.items():
+            self._lack(how, count, shift(first))
 
 
 def _has_empty(column: Sequence[Any], kinds: set[type]) -> bool:
@@ -497,6 +376,7 @@ def _has_empty(column: Sequence[Any], kinds: set[type]) -> bool:
 
 
 def _is_empty(value: Any) -> bool:
+    """Return whether a text is blank, or a list or an object has no members."""
     if type(value) is str:
         return not value or value.isspace()
     return type(value) in _sized and not value

@@ -2,34 +2,35 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, ClassVar
 
-from harpia_formats.evaluation.statistics.duplicates import Repetitions
-from harpia_formats.evaluation.statistics.record_counts import METADATA, Counts
+from harpia_formats.evaluation.statistics.record_counts import (
+    NUMBER,
+    TEXTS,
+    VALUES,
+    Counts,
+)
 from harpia_formats.evaluation.statistics.running_counts import (
+    LACKS,
     MICROSECONDS,
     OUTCOMES,
     PERCENTILES,
+    Distribution,
     FieldCount,
-    Lacking,
-    RecordPlace,
 )
 from harpia_formats.model.report import Report, validation_failed
 from harpia_formats.model.result import Result
 
 SCHEMA = "harpia-formats/statistics/1"
-#: The three lengths of a text, by the names of their attributes.
+#: The three lengths of a text.
 UNITS = ("characters", "words", "bytes")
-#: The texts that are measured, in the order in which they are shown.
-TEXTS = (
-    *("prompt", "system", "messages", "contexts", "choices", "gt", "references"),
-    *("answers", "reasoning", "turns"),
+#: The parts of a result that are shown as they are.
+_PARTS = (
+    *("lengths", "sizes", "fields", "absent", "values", "duplicates", "tokens"),
+    *("times", "scores", "score_count", "notes"),
 )
-#: The fields whose values are counted, in the order in which they are shown.
-VALUES = (
-    *("model", "category", "source", "interaction_type"),
-    *(f"metadata.{key}" for key in METADATA),
-)
+_parts_of = attrgetter(*_PARTS)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -89,22 +90,21 @@ class Statistics(Result):
 
     def headline(self) -> str:
         """Return the number of records, questions and answers in one line."""
-        counts = {
-            "record": self.records,
-            "question": self.questions,
-            "answer": self.answers,
-        }
+        counts = self.records, self.questions, self.answers
         return ", ".join(
             f"{count:,} {noun}{'' if count == 1 else 's'}"
-            for noun, count in counts.items()
+            for count, noun in zip(
+                counts, ("record", "question", "answer"), strict=True
+            )
         )
 
     def table(self) -> list[dict[str, Any]]:
         """Return a row for each length of each text, with its summary."""
         return [
-            {"text": name, "unit": unit, **_without_histogram(lengths[unit])}
+            {key: row[key] for key in row if key != "histogram"}
             for name, lengths in self.lengths.items()
             for unit in UNITS
+            for row in [{"text": name, "unit": unit, **lengths[unit]}]
         ]
 
     def shown_tables(self) -> Iterator[tuple[str, list[dict[str, Any]]]]:
@@ -125,27 +125,16 @@ class Statistics(Result):
                 for file in self.report.files
                 if not file.skipped
             ],
-            "lengths": self.lengths,
-            "sizes": self.sizes,
-            "fields": list(self.fields),
-            "absent": list(self.absent),
-            "values": self.values,
-            "duplicates": self.duplicates,
-            "tokens": self.tokens,
-            "times": self.times,
-            "scores": None if self.scores is None else list(self.scores),
-            "score_count": self.score_count,
-            "notes": list(self.notes),
+            **{
+                name: list(part) if isinstance(part, tuple) else part
+                for name, part in zip(_PARTS, _parts_of(self), strict=True)
+            },
         }
-
-
-def _without_histogram(summary: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in summary.items() if key != "histogram"}
 
 
 def statistics_of(  # noqa: PLR0913 - the parts of one result
     counts: Counts,
-    duplicates: Mapping[str, Repetitions],
+    duplicates: Mapping[str, Mapping[str, Any]],
     files: list[str],
     report: Report,
     *,
@@ -157,13 +146,23 @@ def statistics_of(  # noqa: PLR0913 - the parts of one result
 
     Values are listed up to `top`.
     """
-    fields = counts.fields
+    fields, numbers = counts.fields, counts.numbers
+    tokens, all_tokens, scores = map(counts.tally, ("tokens", "all tokens", "scores"))
+    models, metrics = tokens.tree(), scores.tree()
     return Statistics(
         records=counts.records,
         answers=counts.answers,
-        questions=duplicates["prompts"].distinct,
-        lengths=_lengths(counts),
-        sizes={name: counts.sizes[name].summary() for name in sorted(counts.sizes)},
+        questions=duplicates["prompts"]["distinct"],
+        lengths={
+            name: _lengths(counts, name)
+            for name in TEXTS
+            if (name, UNITS[0]) in numbers
+        },
+        sizes={
+            name: numbers[name, unit].summary()
+            for name, unit in sorted(numbers)
+            if unit == NUMBER
+        },
         fields=tuple(
             _field(path, count, files)
             for path, count in fields.items()
@@ -171,153 +170,92 @@ def statistics_of(  # noqa: PLR0913 - the parts of one result
         ),
         absent=tuple(path for path, count in fields.items() if not count.is_known),
         values={
-            name: counts.values[name].summary(top)
+            name: counts.tallies[name].top(top)
             for name in VALUES
-            if name in counts.values
+            if name in counts.tallies
         },
-        duplicates={
-            kind: _repetitions(found, files) for kind, found in duplicates.items()
+        duplicates=duplicates,
+        tokens={
+            "models": None
+            if models is None
+            else [{"model": name, "counts": kinds} for name, kinds in models.items()],
+            "all": all_tokens.tree(),
         },
-        tokens=_tokens(counts),
-        times=_times(counts),
-        scores=None if counts.scores.has_too_many else tuple(_scores(counts)),
-        score_count=counts.scores.total,
+        times=_times(counts.times),
+        scores=None if metrics is None else tuple(_scores(metrics)),
+        score_count=scores.total,
         report=report,
         is_broken=is_broken,
         notes=notes,
     )
 
 
-def _lengths(counts: Counts) -> dict[str, Any]:
-    found = {}
-    for name in TEXTS:
-        if name in counts.texts:
-            lengths = counts.texts[name]
-            found[name] = {
-                unit: {
-                    **getattr(lengths, unit).summary(),
-                    "histogram": getattr(lengths, unit).histogram(),
-                }
-                for unit in UNITS
-            }
-            found[name]["scripts"] = dict(
-                sorted(lengths.scripts.items(), key=lambda item: (-item[1], item[0]))
-            )
-    return found
+def _lengths(counts: Counts, name: str) -> dict[str, Any]:
+    """Return the lengths of texts as summaries and histograms, and the scripts."""
+    found: dict[str, Any] = {}
+    for unit in UNITS:
+        lengths = counts.numbers[name, unit]
+        found[unit] = {**lengths.summary(), "histogram": lengths.histogram()}
+    return {**found, "scripts": dict(counts.tally(f"scripts.{name}").ordered())}
 
 
 def _field(path: str, count: FieldCount, files: list[str]) -> dict[str, Any]:
-    return {
-        "field": path,
-        "count": count.count,
-        "missing": _lacking(count.missing, files),
-        "null": _lacking(count.null, files),
-        "empty": _lacking(count.empty, files),
-    }
-
-
-def _lacking(lacking: Lacking, files: list[str]) -> dict[str, Any]:
-    found: dict[str, Any] = {"count": lacking.count}
-    if lacking.first is not None:
-        found["first"] = {**_place(lacking.first, files), "line": lacking.first.line}
+    """Return how often a field is there, and how often and where first it lacks."""
+    found: dict[str, Any] = {"field": path, "count": count.count}
+    for how in LACKS:
+        found[how] = {"count": 0}
+        if how in count.lacks:
+            number, (file, record, line) = count.lacks[how]
+            first = {"path": files[file], "record": record, "line": line}
+            found[how] = {"count": number, "first": first}
     return found
 
 
-def _place(place: RecordPlace, files: list[str]) -> dict[str, Any]:
-    return {"path": files[place.file], "record": place.record}
-
-
-def _repetitions(found: Repetitions, files: list[str]) -> dict[str, Any]:
-    return {
-        "count": found.count,
-        "distinct": found.distinct,
-        "repeated": found.repeated,
-        "surplus": found.surplus,
-        "first": [
-            {
-                "count": each.count,
-                "places": [_place(place, files) for place in each.places],
-            }
-            for each in found.first
-        ],
-    }
-
-
-def _tokens(counts: Counts) -> dict[str, Any]:
-    tokens = counts.tokens
-    models: dict[str, dict[str, Any]] = {}
-    for model, kind in sorted(tokens.sums):
-        number, total = tokens.sums[model, kind]
-        models.setdefault(model, {})[kind] = {"answers": number, "sum": total}
-    return {
-        "models": None
-        if tokens.has_too_many
-        else [{"model": name, "counts": kinds} for name, kinds in models.items()],
-        "all": None
-        if tokens.has_too_many_kinds
-        else {
-            kind: {"answers": tokens.totals[kind][0], "sum": tokens.totals[kind][1]}
-            for kind in sorted(tokens.totals)
-        },
-    }
-
-
-def _times(counts: Counts) -> dict[str, Any] | None:
+def _times(kinds: Mapping[str, Distribution] | None) -> dict[str, Any] | None:
     """Return the summaries of times in milliseconds, None for too many kinds."""
-    if counts.times.has_too_many:
+    if kinds is None:
         return None
-    found = {}
-    for kind in sorted(counts.times.kinds):
-        summary = counts.times.kinds[kind].summary()
-        found[kind] = {
+    return {
+        kind: {
             name: value if name in {"count", "exact"} else value / MICROSECONDS
-            for name, value in summary.items()
+            for name, value in kinds[kind].summary().items()
         }
-    return found
+        for kind in sorted(kinds)
+    }
 
 
-def _scores(counts: Counts) -> Iterator[dict[str, Any]]:
-    for evaluation, metric in sorted(counts.scores.counts):
-        found = counts.scores.counts[evaluation, metric]
-        named = {name: found[name] for name in OUTCOMES}
-        yield {"evaluation": evaluation, "metric": metric, **named}
+def _scores(tree: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the counts of scores by evaluation and metric."""
+    for evaluation, metrics in tree.items():
+        for metric, found in metrics.items():
+            counts = {name: found[name] for name in OUTCOMES}
+            yield {"evaluation": evaluation, "metric": metric, **counts}
 
 
 def _tables(found: Statistics) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """Yield the tables that notebooks and Markdown show, each with its caption."""
     yield "Lengths", found.table()
-    lacks = ("missing", "null", "empty")
     lacking = (
         {"field": field["field"], "of": field["count"]}
-        | {name: field[name]["count"] for name in lacks}
+        | {name: field[name]["count"] for name in LACKS}
         for field in found.fields
     )
-    yield "Fields", [row for row in lacking if any(map(row.get, lacks))]
-    yield (
-        "Values",
-        [
-            {
-                "field": name,
-                "value": one["value"] or "(empty)",
-                "count": one["count"],
-            }
-            for name, values in found.values.items()
-            for one in values["top"]
-        ],
+    yield "Fields", [row for row in lacking if any(map(row.get, LACKS))]
+    values = (
+        {"field": name, "value": one["value"] or "(empty)", "count": one["count"]}
+        for name, values in found.values.items()
+        for one in values["top"]
     )
-    yield (
-        "Repetitions",
-        [
-            {"of": kind, "compared": each["count"], "repeated": each["surplus"]}
-            for kind, each in found.duplicates.items()
-        ],
+    yield "Values", [*values]
+    repetitions = (
+        {"of": kind, "compared": each["count"], "repeated": each["surplus"]}
+        for kind, each in found.duplicates.items()
     )
+    yield "Repetitions", [*repetitions]
     every = {"model": "(all)", "counts": found.tokens["all"] or {}}
-    yield (
-        "Tokens",
-        [
-            {"model": one["model"], "count of": kind, **counts}
-            for one in found.tokens["models"] or [every]
-            for kind, counts in one["counts"].items()
-        ],
+    tokens = (
+        {"model": one["model"], "count of": kind, **counts}
+        for one in found.tokens["models"] or [every]
+        for kind, counts in one["counts"].items()
     )
+    yield "Tokens", [*tokens]

@@ -10,7 +10,7 @@ from harpia_formats.conversion.reading.reader import Reading
 from harpia_formats.evaluation.statistics.duplicates import (
     KINDS,
     Duplicates,
-    Repetitions,
+    repetitions,
 )
 from harpia_formats.evaluation.statistics.record_counts import Counts, RecordCounter
 from harpia_formats.evaluation.statistics.running_counts import RecordPlace
@@ -150,7 +150,7 @@ class StatisticsRun:
         self.counts = Counts()
         self.duplicates = Duplicates()
         self.counter = RecordCounter(lambda counts: self.add(counts, NOTHING_BEFORE))
-        self._repetitions = dict.fromkeys(KINDS, Repetitions())
+        self._repetitions = dict.fromkeys(KINDS, repetitions((), ()))
         self._problems: list[Problem] = []
 
     def __iter__(self) -> Generator[Problem, None, None]:  # noqa: PYI058 - it is closed
@@ -174,7 +174,7 @@ class StatisticsRun:
                 self._problems.append(problem)
                 yield problem
             self.settle()
-            self._repetitions = self.duplicates.found()
+            self._repetitions = self.duplicates.found(self.files)
 
     def _workers(self, pool: WorkerPool | None) -> "CountingWorkers | None":
         """Return what counts the rows of large files, None without workers."""

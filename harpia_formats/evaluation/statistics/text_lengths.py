@@ -3,94 +3,61 @@
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple, Self
+from string import ascii_letters
+from typing import NamedTuple
 
-#: The first and the last code points of blocks by their script: letters, marks, digits
-#: and punctuation. From Blocks.txt of Unicode 16, where blocks of one script that are
-#: beside each other, or parted by few code points without one, are joined.
-_ranges: tuple[tuple[int, int, str], ...] = (
-    (0x00C0, 0x02AF, "Latin"),
-    (0x0370, 0x03FF, "Greek"),
-    (0x0400, 0x052F, "Cyrillic"),
-    (0x0530, 0x058F, "Armenian"),
-    (0x0590, 0x05FF, "Hebrew"),
-    (0x0600, 0x06FF, "Arabic"),
-    (0x0700, 0x074F, "Syriac"),
-    (0x0750, 0x077F, "Arabic"),
-    (0x0780, 0x07BF, "Thaana"),
-    (0x0860, 0x086F, "Syriac"),
-    (0x0870, 0x08FF, "Arabic"),
-    (0x0900, 0x097F, "Devanagari"),
-    (0x0980, 0x09FF, "Bengali"),
-    (0x0A00, 0x0A7F, "Gurmukhi"),
-    (0x0A80, 0x0AFF, "Gujarati"),
-    (0x0B00, 0x0B7F, "Oriya"),
-    (0x0B80, 0x0BFF, "Tamil"),
-    (0x0C00, 0x0C7F, "Telugu"),
-    (0x0C80, 0x0CFF, "Kannada"),
-    (0x0D00, 0x0D7F, "Malayalam"),
-    (0x0D80, 0x0DFF, "Sinhala"),
-    (0x0E00, 0x0E7F, "Thai"),
-    (0x0E80, 0x0EFF, "Lao"),
-    (0x0F00, 0x0FFF, "Tibetan"),
-    (0x1000, 0x109F, "Burmese"),
-    (0x10A0, 0x10FF, "Georgian"),
-    (0x1100, 0x11FF, "Hangul"),
-    (0x1200, 0x139F, "Ethiopic"),
-    (0x13A0, 0x13FF, "Cherokee"),
-    (0x1780, 0x17FF, "Khmer"),
-    (0x1800, 0x18AF, "Mongolian"),
-    (0x19E0, 0x19FF, "Khmer"),
-    (0x1C80, 0x1C8F, "Cyrillic"),
-    (0x1C90, 0x1CBF, "Georgian"),
-    (0x1E00, 0x1EFF, "Latin"),
-    (0x1F00, 0x1FFF, "Greek"),
-    (0x2C60, 0x2C7F, "Latin"),
-    (0x2D00, 0x2D2F, "Georgian"),
-    (0x2D30, 0x2D7F, "Tifinagh"),
-    (0x2D80, 0x2DDF, "Ethiopic"),
-    (0x2DE0, 0x2DFF, "Cyrillic"),
-    (0x2E80, 0x2FDF, "Han"),
-    (0x3005, 0x3007, "Han"),
-    (0x3040, 0x30FA, "Japanese"),
-    (0x30FC, 0x30FF, "Japanese"),
-    (0x3100, 0x312F, "Bopomofo"),
-    (0x3130, 0x318F, "Hangul"),
-    (0x31A0, 0x31BF, "Bopomofo"),
-    (0x31F0, 0x31FF, "Japanese"),
-    (0x3400, 0x9FFF, "Han"),
-    (0xA000, 0xA4CF, "Yi"),
-    (0xA640, 0xA69F, "Cyrillic"),
-    (0xA720, 0xA7FF, "Latin"),
-    (0xA8E0, 0xA8FF, "Devanagari"),
-    (0xA960, 0xA97F, "Hangul"),
-    (0xA9E0, 0xA9FF, "Burmese"),
-    (0xAA60, 0xAA7F, "Burmese"),
-    (0xAB00, 0xAB2F, "Ethiopic"),
-    (0xAB30, 0xAB6F, "Latin"),
-    (0xAB70, 0xABBF, "Cherokee"),
-    (0xAC00, 0xD7FF, "Hangul"),
-    (0xF900, 0xFAFF, "Han"),
-    (0xFB50, 0xFDFF, "Arabic"),
-    (0xFE70, 0xFEFE, "Arabic"),
-    (0xFF21, 0xFF3A, "Latin"),
-    (0xFF41, 0xFF5A, "Latin"),
-    (0xFF66, 0xFF9F, "Japanese"),
-    (0xFFA0, 0xFFDC, "Hangul"),
-    (0x1AFF0, 0x1B16F, "Japanese"),
-    (0x20000, 0x323AF, "Han"),
+#: Each script with the first and the last code points of its blocks: letters, marks,
+#: digits and punctuation. From Blocks.txt of Unicode 16, where blocks of one script
+#: that are beside each other, or parted by few code points without one, are joined.
+_blocks = """
+Latin 00C0-02AF 1E00-1EFF 2C60-2C7F A720-A7FF AB30-AB6F FF21-FF3A FF41-FF5A
+Greek 0370-03FF 1F00-1FFF
+Cyrillic 0400-052F 1C80-1C8F 2DE0-2DFF A640-A69F
+Armenian 0530-058F
+Hebrew 0590-05FF
+Arabic 0600-06FF 0750-077F 0870-08FF FB50-FDFF FE70-FEFE
+Syriac 0700-074F 0860-086F
+Thaana 0780-07BF
+Devanagari 0900-097F A8E0-A8FF
+Bengali 0980-09FF
+Gurmukhi 0A00-0A7F
+Gujarati 0A80-0AFF
+Oriya 0B00-0B7F
+Tamil 0B80-0BFF
+Telugu 0C00-0C7F
+Kannada 0C80-0CFF
+Malayalam 0D00-0D7F
+Sinhala 0D80-0DFF
+Thai 0E00-0E7F
+Lao 0E80-0EFF
+Tibetan 0F00-0FFF
+Burmese 1000-109F A9E0-A9FF AA60-AA7F
+Georgian 10A0-10FF 1C90-1CBF 2D00-2D2F
+Hangul 1100-11FF 3130-318F A960-A97F AC00-D7FF FFA0-FFDC
+Ethiopic 1200-139F 2D80-2DDF AB00-AB2F
+Cherokee 13A0-13FF AB70-ABBF
+Khmer 1780-17FF 19E0-19FF
+Mongolian 1800-18AF
+Tifinagh 2D30-2D7F
+Han 2E80-2FDF 3005-3007 3400-9FFF F900-FAFF 20000-323AF
+Japanese 3040-30FA 30FC-30FF 31F0-31FF FF66-FF9F 1AFF0-1B16F
+Bopomofo 3100-312F 31A0-31BF
+Yi A000-A4CF
+"""
+_ranges: list[tuple[int, int, str]] = sorted(
+    (int(block.split("-")[0], 16), int(block.split("-")[1], 16), script)
+    for script, *blocks in map(str.split, _blocks.strip().splitlines())
+    for block in blocks
 )
 _starts = [first for first, _, _ in _ranges]
 #: Scripts that are written without spaces between words.
-WITHOUT_SPACES = frozenset(
-    {"Han", "Japanese", "Bopomofo", "Thai", "Lao", "Burmese", "Khmer"}
-)
+_without_spaces = {"Han", "Japanese", "Bopomofo", "Thai", "Lao", "Burmese", "Khmer"}
 
 
 @lru_cache(maxsize=20_000)
-def script_of(character: str) -> str:
+def _script_of(character: str) -> str:
     """Return the script of a code point, "" for one of none.
 
     Of ASCII, only letters have one. Hiragana and Katakana are Japanese.
@@ -104,15 +71,6 @@ def script_of(character: str) -> str:
     return _ranges[index][2]
 
 
-def ranges_without_spaces() -> str:
-    """Return the code points of scripts without spaces, for a set in a pattern."""
-    return "".join(
-        f"{chr(first)}-{chr(last)}"
-        for first, last, script in _ranges
-        if script in WITHOUT_SPACES
-    )
-
-
 #: The share of the code points with a script that must be in one; otherwise a text is
 #: mixed.
 SHARE = 0.75
@@ -122,53 +80,42 @@ AT_ONCE = 1024 * 1024
 MIXED, NONE = "mixed", "none"
 #: CJK Symbols and Punctuation but for what is of Han, the middle dot of Katakana, and
 #: the punctuation among the fullwidth and halfwidth forms.
-_between = (
-    "\u3001-\u3004\u3008-\u3020\u3030\u30fb"
-    "\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65"
+_part = re.compile(
+    "[\u3001-\u3004\u3008-\u3020\u3030\u30fb"
+    "\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65]"
 )
-_each = re.compile(f"[{ranges_without_spaces()}]")
-_part = re.compile(f"[{_between}]")
-_has_letter = re.compile("[A-Za-z]").search
+_han_and_alike = (
+    f"{chr(low)}-{chr(high)}" for low, high, of in _ranges if of in _without_spaces
+)
+_each = re.compile(f"[{''.join(_han_and_alike)}]")
 
 #: How UTF-8 is read without its code points: each byte that begins one becomes the
 #: code of its class, and the others are left out.
 _following = bytes(range(0x80, 0xC0))
-_SPACE, _OTHER, _LATIN, _HAN, _UNCLEAR = b" ", b"x", b"L", b"H", b"?"
+_LATIN, _HAN, _UNCLEAR = b"L", b"H", b"?"
 _others_by_code = (
     *(("Han", _HAN), ("Arabic", b"A"), ("Cyrillic", b"C"), ("Greek", b"G")),
     ("Hangul", b"K"),
 )
-
-
-def _code_of(byte: int) -> bytes:
-    """Return the code of the code points that begin with `byte`."""
-    if byte < 0x80:  # noqa: PLR2004 - ASCII
-        character = chr(byte)
-        if character.isspace():
-            return _SPACE
-        return _LATIN if character.isalpha() else _OTHER
-    known = {
-        _LATIN: range(0xC3, 0xCA),
-        b"G": range(0xCE, 0xD0),
-        b"C": range(0xD0, 0xD4),
-        b"A": range(0xD8, 0xDC),
-        _HAN: range(0xE4, 0xEA),
-        b"K": range(0xEB, 0xED),
-    }
-    for code, first_bytes in known.items():
-        if byte in first_bytes:
-            return code
-    # What is unclear of U+0080 and U+2000 on is found by other means.
-    return _OTHER if byte in {0xC2, 0xE2} else _UNCLEAR
-
-
 #: What stands between texts that are read at once: a byte that no text has, and a space
 #: in front of the next text, where a word may begin.
 _END = b"\xff"
 _between_texts = _END + b" "
-_codes = b"".join(map(_code_of, range(255))) + _END
+#: The bytes that begin the code points of a class. What is unclear of U+0080 and U+2000
+#: on is found by other means.
+_classes = {
+    b"x": bytes(range(0x80)) + b"\xc2\xe2",
+    b" ": b"\t\n\v\f\r\x1c\x1d\x1e\x1f ",
+    _LATIN: ascii_letters.encode() + bytes(range(0xC3, 0xCA)),
+    b"G": bytes(range(0xCE, 0xD0)),
+    b"C": bytes(range(0xD0, 0xD4)),
+    b"A": bytes(range(0xD8, 0xDC)),
+    _HAN: bytes(range(0xE4, 0xEA)),
+    b"K": bytes(range(0xEB, 0xED)),
+}
+_codes_of_bytes = {byte: code for code, firsts in _classes.items() for byte in firsts}
+_codes = b"".join(_codes_of_bytes.get(byte, _UNCLEAR) for byte in range(255)) + _END
 _words = bytes(0x20 if byte in b" H" else 0x78 for byte in range(255)) + _END
-_words_of_ascii = _codes.translate(_words)
 #: White space and letters among the code points that begin as General Punctuation does.
 _unclear = re.compile(
     rb"\xc2[\x85\xa0]|\xe2(?:\x80[\x80-\x8a\xa8\xa9\xaf]|\x81\x9f|[\xb1-\xbf])"
@@ -178,6 +125,8 @@ _punctuation = re.compile(
     rb"\xe3\x80[\x80-\x84\x88-\xa0\xb0]|\xe3\x83\xbb"
     rb"|\xef\xbc[\x81-\x8f\x9a-\xa0\xbb-\xbf]|\xef\xbd[\x80\x9b-\xa5]"
 )
+#: The words, bytes and scripts of some texts.
+_Found = tuple[Sequence[int], Sequence[int], Sequence[str]]
 
 
 class Measured(NamedTuple):
@@ -188,115 +137,97 @@ class Measured(NamedTuple):
     bytes: list[int]
     scripts: list[str]
 
-    def extend(self, more: Self) -> None:
-        """Add further texts, whose numbers of characters are there already."""
-        self.words.extend(more.words)
-        self.bytes.extend(more.bytes)
-        self.scripts.extend(more.scripts)
-
 
 def measure(texts: Sequence[str]) -> Measured:
     """Return the lengths and the scripts of some texts, many of them at once."""
-    lengths = [*map(len, texts)]
-    if sum(lengths) <= AT_ONCE:
-        return _measured_at_once(texts, lengths)
-    found = Measured(lengths, [], [], [])
-    group: list[str] = []
-    size = 0
-    for text, length in zip(texts, lengths, strict=True):
-        if group and size + length > AT_ONCE:
-            found.extend(_measured_at_once(group, [*map(len, group)]))
-            group, size = [], 0
-        if length > AT_ONCE:
-            found.extend(_measured_in_pieces(text))
-        else:
-            group.append(text)
-            size += length
-    if group:
-        found.extend(_measured_at_once(group, [*map(len, group)]))
+    found = Measured([*map(len, texts)], [], [], [])
+    for part in _parts(texts, found.characters):
+        is_long = len(part[0]) > AT_ONCE
+        words, sizes, scripts = _in_pieces(part[0]) if is_long else _together(part)
+        found.words.extend(words)
+        found.bytes.extend(sizes)
+        found.scripts.extend(scripts)
     return found
 
 
-def _measured_in_pieces(text: str) -> Measured:
-    """Return the same for a long text, of which a piece at a time is copied."""
+def _parts(texts: Sequence[str], lengths: list[int]) -> Iterator[Sequence[str]]:
+    """Yield texts that are read at once, and a longer one alone."""
+    if texts and sum(lengths) <= AT_ONCE:
+        yield texts
+        return
+    begin = size = 0
+    for at, length in enumerate(lengths):
+        if begin < at and size + length > AT_ONCE:
+            yield texts[begin:at]
+            begin, size = at, 0
+        size += length
+    if texts:
+        yield texts[begin:]
+
+
+def _in_pieces(text: str) -> _Found:
+    """Measure a long text, of which a piece at a time is copied."""
     words = size = 0
     before = ""
     for start in range(0, len(text), AT_ONCE):
         piece = text[start : start + AT_ONCE]
-        data = piece.encode("utf-8", "surrogatepass")
-        size += len(data)
-        words += _measured_alone(piece, data)[0]
+        (more,), (length,), _ = _together([piece])
+        size += length
         # A word may go on behind the end of a piece.
-        words += word_count(before + piece[0]) - word_count(before)
+        words += more + word_count(before + piece[0]) - word_count(before)
         words -= word_count(piece[0])
         before = piece[-1]
-    return Measured([len(text)], [words], [size], [script_of_text(text)])
+    return [words], [size], [script_of_text(text)]
 
 
-def _measured_at_once(texts: Sequence[str], lengths: list[int]) -> Measured:
-    """Return the same for texts whose classes of code points are found in one pass."""
+def _together(texts: Sequence[str]) -> _Found:
+    """Measure texts whose classes of code points are found in one pass."""
     data = [text.encode("utf-8", "surrogatepass") for text in texts]
-    whole = _between_texts.join(data)
-    if _is_unclear(whole):
-        return _measured_apart(texts, lengths, data)
     sizes = [*map(len, data)]
-    if b"\xe3" in whole or b"\xef" in whole:
-        whole = _punctuation.sub(b" ", whole)
-    codes = whole.translate(_codes, _following)
-    if _UNCLEAR in codes:
-        return _measured_apart(texts, lengths, data)
-    scripts = _scripts_of(codes)
-    # What is no white space and no Han is a part of a word.
-    runs = codes.translate(_words)
-    words = [part.count(b" x") for part in (b" " + runs).split(_END)]
-    if _HAN in codes:
-        words = [
-            count + part.count(_HAN)
-            for count, part in zip(words, codes.split(_END), strict=True)
-        ]
-    return Measured(lengths, words, sizes, scripts)
-
-
-def _is_unclear(data: bytes) -> bool:
-    """Return whether first bytes do not tell the classes of all code points."""
-    # Most texts have none of these bytes, which is found at once.
-    return (b"\xc2" in data or b"\xe2" in data) and _unclear(data) is not None
-
-
-def _measured_apart(
-    texts: Sequence[str], lengths: list[int], data: Sequence[bytes]
-) -> Measured:
-    """Return the same for texts of which some have to be read by their code points."""
+    codes = _codes_of(_between_texts.join(data))
+    if codes is not None:
+        return _words_in(codes), sizes, _scripts_in(codes)
+    each = [*map(_codes_of, data)]
+    codes = _between_texts.join(filter(None, each))
+    clear = zip(_words_in(codes), _scripts_in(codes), strict=True)
     found = [
-        _measured_alone(text, each) for text, each in zip(texts, data, strict=True)
+        next(clear) if of_text else (word_count(text), script_of_text(text))
+        for text, of_text in zip(texts, each, strict=True)
     ]
     words, scripts = zip(*found, strict=True)
-    return Measured(lengths, [*words], [*map(len, data)], [*scripts])
+    return words, sizes, scripts
 
 
-def _measured_alone(text: str, data: bytes) -> tuple[int, str]:
-    """Return the words and the script of a text, which is `data` in UTF-8."""
-    if text.isascii():
-        script = NONE if _has_letter(text) is None else "Latin"
-        return _runs(data.translate(_words_of_ascii)), script
-    if _is_unclear(data):
-        return word_count(text), script_of_text(text)
+def _codes_of(data: bytes) -> bytes | None:
+    """Return the classes of code points, None if first bytes do not tell all."""
+    if data.isascii():
+        return data.translate(_codes)
+    # Most texts have none of these bytes, which is found at once.
+    if (b"\xc2" in data or b"\xe2" in data) and _unclear(data) is not None:
+        return None
     if b"\xe3" in data or b"\xef" in data:
         data = _punctuation.sub(b" ", data)
     codes = data.translate(_codes, _following)
-    if _UNCLEAR in codes:
-        return word_count(text), script_of_text(text)
-    (script,) = _scripts_of(codes)
-    return _runs(codes.translate(_words)) + codes.count(_HAN), script
+    return None if _UNCLEAR in codes else codes
 
 
-def _scripts_of(codes: bytes) -> list[str]:
-    """Return the script of each text, by the codes of all."""
+def _words_in(codes: bytes) -> list[int]:
+    """Return the words of each text: each Han, and runs of all but white space."""
+    runs = (b" " + codes.translate(_words)).split(_END)
+    words = [part.count(b" x") for part in runs]
+    if _HAN not in codes:
+        return words
+    return [
+        n + part.count(_HAN) for n, part in zip(words, codes.split(_END), strict=True)
+    ]
+
+
+def _scripts_in(codes: bytes) -> list[str]:
+    """Return the script of each text."""
     others = codes.translate(None, b" xL").split(_END)
-    parts = codes.split(_END)
     return [
         _script(part, other) if other else ("Latin" if b"L" in part else NONE)
-        for part, other in zip(parts, others, strict=True)
+        for part, other in zip(codes.split(_END), others, strict=True)
     ]
 
 
@@ -310,11 +241,6 @@ def _script(codes: bytes, others: bytes) -> str:
         if others.count(code) >= least:
             return script
     return MIXED
-
-
-def _runs(codes: bytes) -> int:
-    """Return the number of runs of `x` between spaces."""
-    return codes.count(b" x") + codes.startswith(b"x")
 
 
 def word_count(text: str) -> int:
@@ -331,17 +257,12 @@ def script_of_text(text: str) -> str:
     """
     found: Counter[str] = Counter()
     for character, count in Counter(text).items():
-        script = script_of(character)
+        script = _script_of(character)
         if script:
             found[script] += count
     if "Japanese" in found:
         found["Japanese"] += found.pop("Han", 0)
-    return _most(found)
-
-
-def _most(found: Mapping[str, int]) -> str:
-    """Return the script that most of a text is in, by the numbers of code points."""
     if not found:
         return NONE
     script = max(found, key=found.__getitem__)
-    return script if found[script] >= SHARE * sum(found.values()) else MIXED
+    return script if found[script] >= SHARE * found.total() else MIXED

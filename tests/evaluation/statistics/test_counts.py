@@ -49,7 +49,7 @@ def statistics(parts: list[list[Record]]) -> Statistics:
             whole.merge(counts, shift_by(before))
             duplicates.add(counts.keys, 0, before)
             before += len(part)
-        repeated = duplicates.found()
+        repeated = duplicates.found(["f"])
     report = Report((), (), ())
     return statistics_of(whole, repeated, ["f"], report, top=1000, is_broken=False)
 

@@ -205,9 +205,7 @@ def test_many_values_are_not_counted_one_by_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Beyond a bound only the number of values is told."""
-    monkeypatch.setattr(
-        "harpia_formats.evaluation.statistics.running_counts.MAX_VALUES", 2
-    )
+    monkeypatch.setattr(record_counts, "MAX_VALUES", 2)
 
     values = harpia_formats.stats(rows(20)).values
 
@@ -225,12 +223,8 @@ def test_too_many_scores_and_times_are_null_and_said(
     monkeypatch: pytest.MonkeyPatch, *, redact: bool
 ) -> None:
     """Beyond a bound only the number of scores is told, in all outputs."""
-    monkeypatch.setattr(
-        "harpia_formats.evaluation.statistics.running_counts.MAX_NAMES", 2
-    )
-    monkeypatch.setattr(
-        "harpia_formats.evaluation.statistics.running_counts.MAX_KINDS", 2
-    )
+    monkeypatch.setattr(record_counts, "MAX_NAMES", 2)
+    monkeypatch.setattr(record_counts, "MAX_KINDS", 2)
     answers = [
         {
             "text": "a",

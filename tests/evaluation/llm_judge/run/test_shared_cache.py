@@ -32,8 +32,8 @@ from harpia_formats.evaluation.llm_judge.endpoint import Reply
 
 requests, cache, count, seconds, lease = sys.argv[1:]
 if float(lease):  # as if the others were on other machines
-    prompt_claims.LEASE, prompt_claims.RENEWAL = float(lease), float(lease) / 4
-    prompt_claims.is_dead = lambda owner: False
+    reply_cache.LEASE, reply_cache.RENEWAL = float(lease), float(lease) / 4
+    reply_cache.is_dead = lambda owner: False
 paid = os.open(requests, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 
 def ask(prompt, budget):
