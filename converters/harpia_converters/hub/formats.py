@@ -8,24 +8,58 @@ from harpia_formats.model.format import Container, Dialect, Format, telling_colu
 
 RECORD = "record"
 
+#: The keys of records, and the header that one of them may hold.
+_of_records = frozenset(
+    "id prompt system messages references gt choices contexts category source params "
+    "metadata extra outputs header".split()
+)
 #: Keys of which a record has at least one beside its outputs.
 _other_keys = ("prompt", "messages", "references", "header")
 #: Keys of an output, of which a record without these has at least one.
 _answer_keys = ("text", "scores")
+#: Keys of lists of documents, which are scored without outputs.
+_document_keys = ("retrieved_documents", "ground_truth_documents")
 #: Keys by which an EvalEval row is detected.
 _eee_keys = {"interaction_type", "answer_attribution"}
 
 
 def record_sign(row: Mapping[str, Any]) -> str:
     """Return by which keys `row` is a record, or ""."""
-    outputs = row.get("outputs")
-    if not isinstance(outputs, list) or row.keys() >= _eee_keys:
-        return ""
-    if outputs and not any(isinstance(output, Mapping) for output in outputs):
+    if "outputs" not in row:
+        return _sign_by_documents(row)
+    outputs = _outputs_of(row)
+    if outputs is None or row.keys() >= _eee_keys:
         return ""
     beside = next((key for key in _other_keys if key in row), "")
     beside = beside or _beside_answers(row, outputs)
     return f"`outputs` and `{beside}`" if beside else ""
+
+
+def _outputs_of(row: Mapping[str, Any]) -> list[Any] | None:
+    """Return the outputs of a row; None if they are no list, or one of no object."""
+    outputs = row.get("outputs")
+    is_list = isinstance(outputs, list)
+    if is_list and (not outputs or any(isinstance(one, Mapping) for one in outputs)):
+        return outputs
+    return None
+
+
+def _sign_by_documents(row: Mapping[str, Any]) -> str:
+    """Return by which documents a row without outputs is a record, or "".
+
+    Messages with metadata are rows of other formats.
+    """
+    extra, metadata = row.get("extra"), row.get("metadata")
+    places = [*extra.values()] if isinstance(extra, Mapping) else []
+    if "prompt" in row and "messages" not in row:
+        places.append(metadata)
+    has_documents = any(
+        isinstance(place, Mapping)
+        and all(isinstance(place.get(key), list) for key in _document_keys)
+        for place in places
+    )
+    is_record = has_documents and row.keys() <= _of_records
+    return " and ".join(f"`{key}`" for key in _document_keys) if is_record else ""
 
 
 def _beside_answers(row: Mapping[str, Any], outputs: list[Any]) -> str:
@@ -45,7 +79,11 @@ RECORD_FORMAT = Format(
     vendor="any",
     adapter="harpia_converters.hub.mapping:RECORD",
     results="harpia_converters.hub.results_writer:RESULTS",
-    dialects=(Dialect(RECORD, record_sign, one_of=frozenset({"outputs"})),),
+    dialects=(
+        Dialect(
+            RECORD, record_sign, one_of=frozenset({"outputs", "extra", "metadata"})
+        ),
+    ),
     id_key="id",
     ids_repeat=True,
 )
@@ -132,19 +170,11 @@ CSV_FORMAT = Format(
 
 #: The name of the unpacker of its files.
 TABLE = "table"
-#: The keys of records, and the header that one of them may hold.
-_of_records = frozenset(
-    "id prompt system messages references gt choices contexts category source params "
-    "metadata extra outputs header".split()
-)
 
 
 def sign_of_record(row: Mapping[str, Any]) -> str:
     """Return by what `row` is a record: objects in `outputs`, and most keys, or ""."""
-    outputs = row.get("outputs")
-    if not isinstance(outputs, list):
-        return ""
-    if outputs and not any(isinstance(output, Mapping) for output in outputs):
+    if _outputs_of(row) is None:
         return ""
     is_record = 2 * len(row.keys() - _of_records) < len(row)
     return "`outputs` and keys of records" if is_record else ""

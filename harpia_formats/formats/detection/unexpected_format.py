@@ -30,6 +30,7 @@ from harpia_formats.formats.schema.bundled_schemas import (
     is_whole,
     record_schema,
     schema_validator_of,
+    without_exception,
 )
 from harpia_formats.model.describe import short_json
 from harpia_formats.model.format import Container, Format
@@ -362,7 +363,9 @@ class _Distance:
 
 def _distance(row: dict[str, Any], variant: FormatVariant) -> _Distance:
     dialect = variant.dialect
-    schema = (record_schema if is_whole(dialect) else document_schema)(dialect)
+    schema = without_exception(
+        (record_schema if is_whole(dialect) else document_schema)(dialect)
+    )
     if not isinstance(schema, dict):
         return _Distance(0, 0, ())
     properties, required = schema.get("properties", {}), schema.get("required", ())

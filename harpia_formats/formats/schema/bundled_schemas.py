@@ -85,6 +85,18 @@ def record_schema(dialect: Dialect, *, strict: bool = False) -> Schema:
     return item_schema(schema, dialect.rows_path) if dialect.rows_at else schema
 
 
+def without_exception(schema: Schema) -> Schema:
+    """Return `schema` without an `if` that stands beside required keys in its `anyOf`.
+
+    The keys are always required by it, so that it may only refuse more.
+    """
+    match schema:
+        case {"anyOf": [{"required": keys, **more}, {"if": _}]} if not more:
+            rest = {key: value for key, value in schema.items() if key != "anyOf"}
+            return rest | {"required": [*rest.get("required", ()), *keys]}
+    return schema
+
+
 def item_schema(schema: Schema, path: ValuePath) -> Schema:
     """Return the part of `schema` for the items of the array at `path`.
 

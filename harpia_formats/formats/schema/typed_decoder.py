@@ -25,7 +25,7 @@ from harpia_formats.files.parsing.duplicate_keys import (
     member_counter_of,
     no_members,
 )
-from harpia_formats.formats.schema.bundled_schemas import Schema
+from harpia_formats.formats.schema.bundled_schemas import Schema, without_exception
 from harpia_formats.formats.schema.decoder_types import (
     ANNOTATIONS,
     FREE_DEPTH,
@@ -303,6 +303,7 @@ def typed_decoder_of(
     columns, which `of_items` tells, may be anything else. Raises
     `UnsupportedSchemaError` if types cannot express the schema.
     """
+    schema = without_exception(schema)
     keywords: Mapping[str, Any] = schema if isinstance(schema, dict) else {}
     is_object = keywords.get("type") == "object"
     if not (is_object or of_items):

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from jsonschema_rs import ValidationErrorKind as Kind
@@ -100,7 +101,9 @@ def _opened(root: Node, schema: Any, failed: FailedKeyword) -> Node:
             node = _member(node, key, is_known=step == "properties")
             if step == "properties" and next(steps) != key:
                 raise _NotExpressible
-        elif step == "allOf":
+        elif step in {"allOf", "anyOf"}:
+            if step == "anyOf":  # all alternatives are made to fail
+                _demand(node, {"allOf": node[step]})
             node = node[step][next(steps)]
         elif step in {"then", "else"}:
             _decide_condition(node, holds=step == "then")
@@ -304,7 +307,7 @@ class CachedCauses:
         if self._times[failed] < ENOUGH:
             return
         if failed not in self._by_errors:
-            self._by_errors[failed] = self._built_pattern(failed, errors)
+            self._by_errors[failed] = self._built_pattern(failed)
         pattern = self._by_errors[failed]
         if pattern is None:
             return
@@ -315,7 +318,7 @@ class CachedCauses:
             pattern.causes[pattern.keys_of(record)] = shared
 
     def _built_pattern(
-        self, failed: tuple[FailedKeyword, ...], errors: list[Any]
+        self, failed: tuple[FailedKeyword, ...]
     ) -> _ErrorPattern | None:
         """Return the pattern of a record's errors, None if it cannot be built."""
         if len(self._by_errors) >= BUILT:
@@ -323,9 +326,8 @@ class CachedCauses:
         matches = pattern_matcher(self._paths.schema, failed, formats=self._formats)
         if matches is None:
             return None
-        lacking = [error for error in errors if type(error.kind) is Kind.Required]
-        paths = tuple(dict.fromkeys(tuple(error.instance_path) for error in lacking))
-        return _ErrorPattern(matches, paths)
+        lacking = [one.instance_path for one in failed if one.path[-1] == "required"]
+        return _ErrorPattern(matches, tuple(dict.fromkeys(lacking)))
 
     def _cache_key(self, errors: list[Any], record: Any) -> Hashable | None:
         """Return a key that is equal for records with the same causes.
@@ -358,8 +360,11 @@ def _keys_in(schema: Any) -> Iterator[str]:
 
 
 def _failed_keywords(errors: list[Any]) -> tuple[FailedKeyword, ...]:
-    """Return the keywords that failed, () if no pattern can be built of them."""
-    failed = []
+    """Return the keywords that failed, () if no pattern can be built of them.
+
+    For an `anyOf` they are those of its alternatives.
+    """
+    failed: list[FailedKeyword] = []
     for error in errors:
         kind, kind_type = error.kind, type(error.kind)
         detail: Any = None
@@ -367,6 +372,12 @@ def _failed_keywords(errors: list[Any]) -> tuple[FailedKeyword, ...]:
             detail = kind.value
         elif kind_type is Kind.AdditionalProperties:
             detail = tuple(kind.value)
+        elif kind_type is Kind.AnyOf:
+            inner = [_failed_keywords(alternative) for alternative in kind.context]
+            if not all(inner):
+                return ()
+            failed += chain.from_iterable(inner)
+            continue
         elif kind_type not in _value_independent:
             return ()
         path, instance_path = tuple(error.evaluation_path), tuple(error.instance_path)

@@ -42,6 +42,9 @@ FREE = frozenset(
 #: A key of the first record that the schema does not know.
 UNKNOWN = "messages/*/name"
 
+#: What takes the place of outputs.
+DOCUMENTS = {"retrieved_documents": ["a"], "ground_truth_documents": []}
+
 any_json = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
     lambda inner: (
@@ -73,6 +76,13 @@ def output_with(**members: Any) -> dict[str, Any]:
         ({"outputs": []}, True),
         ({"outputs": [{}]}, True),
         ({}, False),
+        ({"metadata": DOCUMENTS}, True),
+        ({"extra": {"v": {}, "w": DOCUMENTS}, "unknown": 1}, False),
+        ({"extra": {"v": {}, "w": DOCUMENTS}}, True),
+        ({"extra": DOCUMENTS}, False),
+        ({"metadata": {"retrieved_documents": []}}, False),
+        ({"metadata": DOCUMENTS | {"retrieved_documents": None}}, False),
+        ({"metadata": DOCUMENTS, "outputs": None}, False),
         ({"outputs": None}, False),
         ({"outputs": {}}, False),
         ({"outputs": [], "unknown": 1}, False),
@@ -180,6 +190,11 @@ def test_decoder_accepts_full_records_and_no_bad_mutant() -> None:
     assert all(map(is_valid, taken))
     plain = [{"id": 1, "outputs": [{"text": "sim"}]}, FULL[1], FULL[2], FULL[3]]
     assert all(decoder.accept(json.dumps(each).encode()) is not None for each in plain)
+    assert decoder.accept(json.dumps({"metadata": DOCUMENTS}).encode()) is None
+
+
+#: The sign of documents without outputs.
+BOTH = "`retrieved_documents` and `ground_truth_documents`"
 
 
 @pytest.mark.parametrize(
@@ -198,21 +213,28 @@ def test_decoder_accepts_full_records_and_no_bad_mutant() -> None:
         ({"outputs": []}, ""),
         ({"outputs": {}, "prompt": "?"}, ""),
         ({"prompt": "?", "messages": []}, ""),
+        ({"extra": {"v": DOCUMENTS}}, BOTH),
+        ({"prompt": "?", "metadata": DOCUMENTS}, BOTH),
+        ({"prompt": "?", "messages": [], "metadata": DOCUMENTS}, ""),
+        ({"prompt": "?", "metadata": DOCUMENTS, "unknown": 1}, ""),
+        ({"prompt": "?", "extra": {"v": {"retrieved_documents": ["a"]}}}, ""),
+        ({"prompt": "?", "extra": {"v": DOCUMENTS}, "outputs": None}, ""),
         (FULL[0] | {"interaction_type": 1, "answer_attribution": 2}, ""),
     ],
 )
 def test_record_is_detected_by_outputs(row: Any, sign: str) -> None:
     """A list of outputs beside a prompt is a record, unless the row is EvalEval's.
 
-    So is one that was read of a file of answers alone, which has no prompt.
+    So is one that was read of a file of answers alone, which has no prompt, and one of
+    documents, which need no answer.
     """
     assert SNIFF(row) == sign
 
 
 @given(near_records)
 def test_telling_a_record_never_fails(row: Any) -> None:
-    """Whatever an object holds, the sign is text, and needs a list of outputs."""
-    assert not SNIFF(row) or isinstance(row["outputs"], list)
+    """Whatever an object holds, the sign is text, and needs outputs or documents."""
+    assert SNIFF(row) in {"", BOTH} or isinstance(row["outputs"], list)
 
 
 def test_format_is_the_hubs_own() -> None:

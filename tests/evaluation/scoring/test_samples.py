@@ -160,20 +160,25 @@ def test_missing_answers_that_count_as_zero_leave_documents_alone() -> None:
 
 
 def test_documents_are_found_where_vendors_have_them() -> None:
-    """Documents are in the extra of an answer or a record, or in the metadata."""
+    """Documents are in the extra of an answer or a record, or in the metadata.
+
+    Those of a record need no outputs.
+    """
     both = {"retrieved_documents": ["a"], "ground_truth_documents": ["a"]}
     none = {"retrieved_documents": [], "ground_truth_documents": ["a"]}
     lines = lines_of(
-        {"prompt": "1", "outputs": [], "extra": {"haystack": both}},
-        {"prompt": "2", "outputs": [], "metadata": both},
+        {"prompt": "1", "extra": {"haystack": both}},
+        {"prompt": "2", "outputs": [], "extra": {"ours": both}},
+        {"prompt": "3", "metadata": both},
         {
-            "prompt": "3",
+            "prompt": "4",
             "extra": {"haystack": none},
             "outputs": [{"text": "x", "extra": {"ours": both}}],
         },
     )
 
-    assert score(lines, metrics=("document-map",))["document-map"].value == 1.0
+    found = score(lines, metrics=("document-map",))["document-map"]
+    assert (found.value, found.count) == (1.0, 4)
 
 
 def test_columns_of_haystack_hold_documents() -> None:

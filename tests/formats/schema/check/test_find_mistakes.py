@@ -35,6 +35,11 @@ BUNDLED = {
         ("S412", f"{SCORE_TYPE}/else/if/properties/score_type"),
         ("S412", f"{SCORE_TYPE}/if/properties/score_type"),
     ],
+    # Without metadata or extra there are no documents, either.
+    "record": [
+        ("S412", "/anyOf/1/if/properties/extra"),
+        ("S412", "/anyOf/1/if/properties/metadata"),
+    ],
     # Lines of `jsonl`, which the report itself does not hold.
     "report-1": [
         ("S408", "/definitions/line"),
