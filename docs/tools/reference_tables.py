@@ -62,7 +62,8 @@ METRIC_PAGE = """\
 This page lists every metric of `harpia-formats score --metrics`: its definition, and
 its parameters with their defaults. `--param METRIC.NAME=VALUE` changes a parameter.
 Which metrics a vendor means by its names is on the vendor's page, and
-[how to score](../how-to/score.md) shows how to choose.
+[how to score](../how-to/score.md) shows how to choose. `sas` and `bertscore` are
+[a plug-in](../how-to/score.md#models-on-this-machine).
 """
 OPTIONS = """\
 # Commands and options

@@ -15,7 +15,6 @@ from harpia_formats.evaluation.metrics import (
     label_metrics,
     length,
     lm_eval,
-    model_similarity,
     multiple_choice,
     number_metrics,
     question_metrics,
@@ -71,10 +70,10 @@ METRICS: dict[str, Metric] = {
         *inspect_scorers.METRICS,
         length.LENGTH_METRIC,
         length.RELATIVE_LENGTH_METRIC,
-        model_similarity.SAS_METRIC,
-        model_similarity.BERTSCORE_METRIC,
     )
 }
+#: Metrics of a plug-in that is beside this package in its repository.
+NEURAL = ("sas", "bertscore")
 
 
 def metric_names() -> tuple[str, ...]:
@@ -143,12 +142,18 @@ def measure_of(name: str, parameters: Mapping[str, Any]) -> Measure:
     metric = METRICS.get(whole) or plugin_metric(whole)
     if metric is not None:
         return metric.build(parameters)
+    if name in NEURAL:
+        raise MetricError(
+            f"the metric {name} is in a plug-in that is not installed: "
+            "`pip install ./integrations/neural-metrics` in a clone of harpia-formats"
+        )
     known_names = metric_names()
     raise MetricError(f"no metric is called {name!r}{metric_hint(name, known_names)}")
 
 
 __all__ = [
     "METRICS",
+    "NEURAL",
     "Measure",
     "Metric",
     "MetricError",

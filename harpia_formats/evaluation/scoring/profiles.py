@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from harpia_formats.evaluation.metrics import (
     METRICS,
+    NEURAL,
     metric_hint,
     metric_names,
     numbered,
@@ -111,7 +112,7 @@ def _requests_of(profile: MetricProfile, name: str) -> Sequence[MetricRequest]:
             return metrics[name]
         if k is not None and metric in metrics:
             return [_of_k(request, k) for request in metrics[metric]]
-    if plugin_metric(name) is not None:
+    if name in NEURAL or plugin_metric(name) is not None:
         return [MetricRequest(name)]
     known = dict.fromkeys([*profile.metrics, *metric_names()])
     hint = metric_hint(name, known)
