@@ -153,11 +153,10 @@ def score(given: Given) -> ExitCode:
     from harpia_formats.evaluation.scoring.scores import Scores  # noqa: PLC0415 - for this command only
     from harpia_formats.evaluation.scoring.stored_run import scoring_of  # noqa: PLC0415 - for this command only
 
+    if given.list_metrics:
+        return _print_metrics()
     inputs, systems = split_names(given.paths)
-    options = given.options(
-        ScoreOptions,
-        systems=systems,
-    )
+    options = given.options(ScoreOptions, systems=systems)
     files = ScoreRun(
         tuple(inputs),
         given.to,
@@ -205,6 +204,18 @@ def score(given: Given) -> ExitCode:
     reports.write(scores, ReportOptions())
     pictures.write(scores, is_whole=scores.is_whole)
     return code
+
+
+def _print_metrics() -> ExitCode:
+    """Print a line on each metric that can be named; raises `PluginError`."""
+    from harpia_formats.evaluation.scoring.profiles import listed_metrics  # noqa: PLC0415 - for this option only
+
+    parts = (
+        "".join([f"{kind}:\n", *(f"  {name:<19} {said}\n" for name, said in names)])
+        for kind, names in listed_metrics()
+    )
+    text_writer(sys.stdout)("\n".join(parts))
+    return ExitCode.OK
 
 
 def print_scores(

@@ -42,11 +42,7 @@ METRICS: dict[str, Metric] = {
         text_match.TOKEN_F1_METRIC,
         text_match.FUZZY_MATCH_METRIC,
         multiple_choice.METRIC,
-        label_metrics.PRECISION_METRIC,
-        label_metrics.RECALL_METRIC,
-        *label_metrics.F1_METRICS,
-        label_metrics.MCC_METRIC,
-        label_metrics.KAPPA_METRIC,
+        *label_metrics.METRICS,
         text_match.STRING_CHECK_METRIC,
         number_metrics.NUMBER_CHECK_METRIC,
         number_metrics.NUMBER_MATCH_METRIC,
@@ -61,10 +57,7 @@ METRICS: dict[str, Metric] = {
         ter.METRIC,
         error_rates.WER_METRIC,
         error_rates.CER_METRIC,
-        retrieval.MAP_METRIC,
-        retrieval.MRR_METRIC,
-        retrieval.NDCG_METRIC,
-        retrieval.RECALL_METRIC,
+        *retrieval.METRICS,
         lm_eval.EXACT_MATCH_METRIC,
         lm_eval.ACC_METRIC,
         *inspect_scorers.METRICS,
@@ -72,8 +65,25 @@ METRICS: dict[str, Metric] = {
         length.RELATIVE_LENGTH_METRIC,
     )
 }
+#: Names of several metrics. That of labels has those that need no parameter.
+GROUPS: dict[str, tuple[str, ...]] = {
+    "f1-label": tuple(
+        metric.name
+        for metric in label_metrics.METRICS
+        if metric is not label_metrics.F1_BINARY_METRIC
+    ),
+    "documents": tuple(metric.name for metric in retrieval.METRICS),
+}
+#: What most runs need, which `score --help` names.
+USUAL = (
+    *("em", "accuracy", "f1", "f1-label", "rouge", "bleu", "chrf", "ter", "wer"),
+    *("number-match", "multiple-choice", "pass@k", "maj@k", "documents"),
+)
 #: Metrics of a plug-in that is beside this package in its repository.
 NEURAL = ("sas", "bertscore")
+HOW_TO_INSTALL = (
+    "`pip install ./integrations/neural-metrics` in a clone of harpia-formats"
+)
 
 
 def metric_names() -> tuple[str, ...]:
@@ -144,16 +154,18 @@ def measure_of(name: str, parameters: Mapping[str, Any]) -> Measure:
         return metric.build(parameters)
     if name in NEURAL:
         raise MetricError(
-            f"the metric {name} is in a plug-in that is not installed: "
-            "`pip install ./integrations/neural-metrics` in a clone of harpia-formats"
+            f"the metric {name} is in a plug-in that is not installed: {HOW_TO_INSTALL}"
         )
     known_names = metric_names()
     raise MetricError(f"no metric is called {name!r}{metric_hint(name, known_names)}")
 
 
 __all__ = [
+    "GROUPS",
+    "HOW_TO_INSTALL",
     "METRICS",
     "NEURAL",
+    "USUAL",
     "Measure",
     "Metric",
     "MetricError",

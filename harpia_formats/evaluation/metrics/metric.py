@@ -188,6 +188,26 @@ class Metric:
     #: score of its name is another tool's own.
     is_pooled: bool = False
 
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        summary: str,
+        defaults: Mapping[str, Any],
+        measure: "Callable[[Parameters], Measure]",
+        *,
+        is_pooled: bool = False,
+    ) -> "Metric":
+        """Return the metric that `measure` makes of its parameters once they are read.
+
+        `measure` raises `MetricError` for a bad value.
+        """
+
+        def build(given: Mapping[str, Any]) -> Measure:
+            return measure(read_parameters(name, defaults, given))
+
+        return cls(name, summary, defaults, build, is_pooled)
+
 
 #: The part of the signature of a metric that is computed here alone.
 OWN_LIBRARY = f"impl:harpia-formats-{__version__}"
