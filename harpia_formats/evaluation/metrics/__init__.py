@@ -11,17 +11,15 @@ from typing import Any
 from harpia_formats.evaluation.metrics import (
     bleu_and_chrf,
     error_rates,
-    inspect_scorers,
     label_metrics,
     length,
-    lm_eval,
     multiple_choice,
     number_metrics,
     question_metrics,
     retrieval,
     rouge,
-    ter,
     text_match,
+    tool_scorers,
 )
 from harpia_formats.evaluation.metrics.metric import (
     MOST,
@@ -37,32 +35,20 @@ from harpia_formats.model.spelling import hint_on, nearest
 METRICS: dict[str, Metric] = {
     metric.name: metric
     for metric in (
-        text_match.EXACT_MATCH_METRIC,
-        text_match.ACCURACY_METRIC,
-        text_match.TOKEN_F1_METRIC,
-        text_match.FUZZY_MATCH_METRIC,
+        *text_match.METRICS,
         multiple_choice.METRIC,
         *label_metrics.METRICS,
         text_match.STRING_CHECK_METRIC,
-        number_metrics.NUMBER_CHECK_METRIC,
-        number_metrics.NUMBER_MATCH_METRIC,
-        question_metrics.PASS_AT_K_METRIC,
-        question_metrics.MAJ_AT_K_METRIC,
-        bleu_and_chrf.BLEU_METRIC,
-        bleu_and_chrf.SENTENCE_BLEU_METRIC,
-        bleu_and_chrf.NLTK_BLEU_METRIC,
+        *number_metrics.METRICS,
+        *question_metrics.METRICS,
+        *bleu_and_chrf.METRICS,
         rouge.METRIC,
         *rouge.METRICS,
         bleu_and_chrf.CHRF_METRIC,
-        ter.METRIC,
-        error_rates.WER_METRIC,
-        error_rates.CER_METRIC,
+        *error_rates.METRICS,
         *retrieval.METRICS,
-        lm_eval.EXACT_MATCH_METRIC,
-        lm_eval.ACC_METRIC,
-        *inspect_scorers.METRICS,
-        length.LENGTH_METRIC,
-        length.RELATIVE_LENGTH_METRIC,
+        *tool_scorers.METRICS,
+        *length.METRICS,
     )
 }
 #: Names of several metrics. That of labels has those that need no parameter.
