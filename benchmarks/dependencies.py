@@ -27,7 +27,7 @@ PAGE = ROOT / "docs" / "benchmarks" / "dependencies.md"
 #: The extras that people use; the others are for work on this project.
 EXTRAS = (
     *("", "zstd", "score", "arrow", "remote", "distributed"),
-    *("judge", "report", "haystack", "bertscore"),
+    *("judge", "report", "haystack"),
 )
 MARKDOWN = """\
 # Dependencies

@@ -62,8 +62,6 @@ OTHERS = {
     "f1-binary": f"scikit-learn's, in `{_TESTS}/test_label_proofs.py`",
     "maj": f"all sets of answers, in `{_TESTS}/test_maj_at_k.py`",
     "rouge": "its five scores are those above",
-    "bertscore": f"needs a model: `{_TESTS}/test_bertscore.py`",
-    "sas": f"needs a model: `{_TESTS}/test_sas.py`",
     "document-map": f"Haystack's evaluator, in `{_TESTS}/test_documents.py`",
     "document-mrr": f"Haystack's evaluator, in `{_TESTS}/test_documents.py`",
     "document-ndcg": f"Haystack's evaluator, in `{_TESTS}/test_documents.py`",

@@ -16,7 +16,7 @@ from typing import Any
 
 from sacrebleu.metrics.lib_ter import translation_edit_rate
 
-from harpia_formats.evaluation.metrics.ter import translation_edits
+from harpia_formats.evaluation.metrics.error_rates import translation_edits
 
 #: Words of a text, and the pairs of such texts.
 SIZES = ((5, 4000), (20, 400), (100, 20), (400, 2), (20, 4000))

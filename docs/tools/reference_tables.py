@@ -18,7 +18,7 @@ from harpia_formats.api.options import (
 )
 from harpia_formats.api.settings_file import SETTINGS, Setting
 from harpia_formats.cli.app import app_for
-from harpia_formats.evaluation.metrics import METRICS
+from harpia_formats.evaluation.metrics import GROUPS, METRICS
 from harpia_formats.formats.registry import all_formats, all_rules
 from harpia_formats.formats.rules import Rule
 
@@ -61,8 +61,13 @@ METRIC_PAGE = """\
 
 This page lists every metric of `harpia-formats score --metrics`: its definition, and
 its parameters with their defaults. `--param METRIC.NAME=VALUE` changes a parameter.
+`harpia-formats score --list-metrics` prints a line on each, and what profiles have.
 Which metrics a vendor means by its names is on the vendor's page, and
-[how to score](../how-to/score.md) shows how to choose.
+[how to score](../how-to/score.md) shows how to choose. `sas` and `bertscore` are
+[a plug-in](../how-to/score.md#models-on-this-machine).
+"""
+GROUP_PAGE = """
+A group is a name for several metrics:
 """
 OPTIONS = """\
 # Commands and options
@@ -182,7 +187,12 @@ def metrics_page() -> str:
         for metric in METRICS.values()
     ]
     head = ("metric", "definition", "parameters")
-    return "\n".join([NOTICE, METRIC_PAGE, table(head, rows)])
+    groups = [
+        (f"`{name}`", ", ".join(f"`{one}`" for one in members))
+        for name, members in GROUPS.items()
+    ]
+    of_groups = table(("group", "metrics"), groups)
+    return "\n".join([NOTICE, METRIC_PAGE, table(head, rows), GROUP_PAGE, of_groups])
 
 
 def options_page() -> str:

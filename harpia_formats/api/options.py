@@ -352,9 +352,13 @@ OPTIONS = (
     ),
     *_under("Metrics",
     Option("metrics", "--metrics -m METRICS", METRICS, "score score_compare",
-           "Metrics, comma-separated: {all}; those of the input or the profile if not "
-           "given. NAME=METRIC renames one, to have it again with other parameters.",
+           "Metrics, comma-separated: em, accuracy, f1, f1-label, rouge, bleu, chrf, "
+           "ter, wer, number-match, multiple-choice, pass@k, maj@k, documents, and "
+           "more by `score --list-metrics`; those of the input or profile if not "
+           "given. NAME=METRIC renames one, to have it twice.",
            values="metrics", usual=True),
+    Option("list_metrics", "--list-metrics", FLAG, "score",
+           "Print all metrics, with a line on each, and score nothing.", functions=""),
     Option("profile", "--profile PROFILE", TEXT, "score score_compare",
            "Definitions of the metrics: {}; those of the output format if not given.",
            values="profiles"),
@@ -798,9 +802,10 @@ def _rules() -> Iterator[Value]:
 
 
 def _metrics() -> Iterator[Value]:
-    from harpia_formats.evaluation.metrics import METRICS  # noqa: PLC0415 - imported for what is asked only
+    from harpia_formats.evaluation.metrics import GROUPS, METRICS  # noqa: PLC0415 - imported for what is asked only
 
     yield from ((name, metric.summary) for name, metric in METRICS.items())
+    yield from ((name, ", ".join(members)) for name, members in GROUPS.items())
 
 
 def _metric_parameters() -> Iterator[Value]:

@@ -108,6 +108,8 @@ def score(given: Given) -> ExitCode:
     from harpia_formats.evaluation.scoring.scores import Scores  # noqa: PLC0415 - for this command only
     from harpia_formats.evaluation.scoring.stored_run import scoring_of  # noqa: PLC0415 - for this command only
 
+    if given.list_metrics:
+        return _print_metrics()
     if given.plan is not None:
         return score_plan(given)
     inputs, systems = split_names(given.paths, are_folders=given.are_systems)
@@ -146,6 +148,18 @@ def score(given: Given) -> ExitCode:
     reports.write(scores, ReportOptions())
     pictures.write(scores, is_whole=scores.is_whole)
     return code
+
+
+def _print_metrics() -> ExitCode:
+    """Print a line on each metric that can be named; raises `PluginError`."""
+    from harpia_formats.evaluation.scoring.profiles import listed_metrics  # noqa: PLC0415 - for this option only
+
+    parts = (
+        "".join([f"{kind}:\n", *(f"  {name:<19} {said}\n" for name, said in names)])
+        for kind, names in listed_metrics()
+    )
+    text_writer(sys.stdout)("\n".join(parts))
+    return ExitCode.OK
 
 
 #: What a plan states itself, by the fields of the command line.

@@ -11,18 +11,15 @@ from typing import Any
 from harpia_formats.evaluation.metrics import (
     bleu_and_chrf,
     error_rates,
-    inspect_scorers,
     label_metrics,
     length,
-    lm_eval,
-    model_similarity,
     multiple_choice,
     number_metrics,
     question_metrics,
     retrieval,
     rouge,
-    ter,
     text_match,
+    tool_scorers,
 )
 from harpia_formats.evaluation.metrics.metric import (
     MOST,
@@ -38,43 +35,41 @@ from harpia_formats.model.spelling import hint_on, nearest
 METRICS: dict[str, Metric] = {
     metric.name: metric
     for metric in (
-        text_match.EXACT_MATCH_METRIC,
-        text_match.ACCURACY_METRIC,
-        text_match.TOKEN_F1_METRIC,
-        text_match.FUZZY_MATCH_METRIC,
+        *text_match.METRICS,
         multiple_choice.METRIC,
-        label_metrics.PRECISION_METRIC,
-        label_metrics.RECALL_METRIC,
-        *label_metrics.F1_METRICS,
-        label_metrics.MCC_METRIC,
-        label_metrics.KAPPA_METRIC,
+        *label_metrics.METRICS,
         text_match.STRING_CHECK_METRIC,
-        number_metrics.NUMBER_CHECK_METRIC,
-        number_metrics.NUMBER_MATCH_METRIC,
-        question_metrics.PASS_AT_K_METRIC,
-        question_metrics.MAJ_AT_K_METRIC,
-        bleu_and_chrf.BLEU_METRIC,
-        bleu_and_chrf.SENTENCE_BLEU_METRIC,
-        bleu_and_chrf.NLTK_BLEU_METRIC,
+        *number_metrics.METRICS,
+        *question_metrics.METRICS,
+        *bleu_and_chrf.METRICS,
         rouge.METRIC,
         *rouge.METRICS,
         bleu_and_chrf.CHRF_METRIC,
-        ter.METRIC,
-        error_rates.WER_METRIC,
-        error_rates.CER_METRIC,
-        retrieval.MAP_METRIC,
-        retrieval.MRR_METRIC,
-        retrieval.NDCG_METRIC,
-        retrieval.RECALL_METRIC,
-        lm_eval.EXACT_MATCH_METRIC,
-        lm_eval.ACC_METRIC,
-        *inspect_scorers.METRICS,
-        length.LENGTH_METRIC,
-        length.RELATIVE_LENGTH_METRIC,
-        model_similarity.SAS_METRIC,
-        model_similarity.BERTSCORE_METRIC,
+        *error_rates.METRICS,
+        *retrieval.METRICS,
+        *tool_scorers.METRICS,
+        *length.METRICS,
     )
 }
+#: Names of several metrics. That of labels has those that need no parameter.
+GROUPS: dict[str, tuple[str, ...]] = {
+    "f1-label": tuple(
+        metric.name
+        for metric in label_metrics.METRICS
+        if metric is not label_metrics.F1_BINARY_METRIC
+    ),
+    "documents": tuple(metric.name for metric in retrieval.METRICS),
+}
+#: What most runs need, which `score --help` names.
+USUAL = (
+    *("em", "accuracy", "f1", "f1-label", "rouge", "bleu", "chrf", "ter", "wer"),
+    *("number-match", "multiple-choice", "pass@k", "maj@k", "documents"),
+)
+#: Metrics of a plug-in that is beside this package in its repository.
+NEURAL = ("sas", "bertscore")
+HOW_TO_INSTALL = (
+    "`pip install ./integrations/neural-metrics` in a clone of harpia-formats"
+)
 
 
 def metric_names() -> tuple[str, ...]:
@@ -143,12 +138,20 @@ def measure_of(name: str, parameters: Mapping[str, Any]) -> Measure:
     metric = METRICS.get(whole) or plugin_metric(whole)
     if metric is not None:
         return metric.build(parameters)
+    if name in NEURAL:
+        raise MetricError(
+            f"the metric {name} is in a plug-in that is not installed: {HOW_TO_INSTALL}"
+        )
     known_names = metric_names()
     raise MetricError(f"no metric is called {name!r}{metric_hint(name, known_names)}")
 
 
 __all__ = [
+    "GROUPS",
+    "HOW_TO_INSTALL",
     "METRICS",
+    "NEURAL",
+    "USUAL",
     "Measure",
     "Metric",
     "MetricError",

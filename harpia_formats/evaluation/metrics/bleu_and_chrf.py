@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import exp
 from typing import Any
@@ -16,7 +16,7 @@ from harpia_formats.evaluation.metrics.metric import (
     UnscorableError,
     is_number,
     mean_measure,
-    read_parameters,
+    pooled_measure,
     references_by_rule,
     require_extra,
     require_references,
@@ -140,49 +140,26 @@ def _smooth_value(
     return parameters.number("smooth_value")
 
 
-def _bleu_measure(given: Mapping[str, Any]) -> Measure:
-    bleu = bleu_of(read_parameters("bleu", BLEU_DEFAULTS, given))
-
-    def statistics(answer: str, references: Sequence[str]) -> Statistics:
-        return (*bleu.counts(answer, references), 1)
-
-    def scores(sums: Sequence[float]) -> tuple[float | None, ...]:
-        if not sums or not sums[-1]:
-            return (None,)
-        return (bleu.score(sums[:-1]),)
-
-    signature = f"bleu|{bleu.options}|scale:0-100"
-    return Measure(("bleu",), signature, "0-100", statistics, scores)
+def _bleu(parameters: Parameters) -> Measure:
+    """Return BLEU of a corpus; raises `MetricError`."""
+    bleu = bleu_of(parameters)
+    return pooled_measure(
+        "bleu",
+        f"bleu|{bleu.options}",
+        "0-100",
+        lambda answer, references: (*bleu.counts(answer, references), 1),
+        lambda sums: bleu.score(sums[:-1]),
+    )
 
 
-BLEU_METRIC = Metric(
-    "bleu",
-    "sacrebleu's BLEU of the whole corpus: the counts of all records are pooled.",
-    BLEU_DEFAULTS,
-    _bleu_measure,
-    is_pooled=True,
-)
-
-
-SENTENCE_BLEU_DEFAULTS = {**BLEU_DEFAULTS, "effective_order": True, "scale": "0-100"}
-
-
-def _sentence_bleu_measure(given: Mapping[str, Any]) -> Measure:
-    parameters = read_parameters("sentence-bleu", SENTENCE_BLEU_DEFAULTS, given)
+def _sentence_bleu(parameters: Parameters) -> Measure:
+    """Return the mean of BLEU of single answers; raises `MetricError`."""
     bleu, scale = bleu_of(parameters), parameters.scale()
 
     def score(answer: str, references: Sequence[str]) -> float:
         return bleu.score(bleu.counts(answer, references)) / 100
 
     return mean_measure("sentence-bleu", f"sentence-bleu|{bleu.options}", score, scale)
-
-
-SENTENCE_BLEU_METRIC = Metric(
-    "sentence-bleu",
-    "The mean of sacrebleu's BLEU of each answer, with effective order.",
-    SENTENCE_BLEU_DEFAULTS,
-    _sentence_bleu_measure,
-)
 
 
 METHODS = tuple(f"method{number}" for number in range(8))
@@ -193,17 +170,10 @@ RULES = ("max", "clip")
 TOLERANCE = 1e-3
 #: The only method that needs trigrams for all weights.
 NEEDS_THREE = "method6"
-NLTK_BLEU_DEFAULTS = {
-    "weights": (0.25, 0.25, 0.25, 0.25),
-    "smoothing_function": None,
-    "auto_reweigh": False,
-    "references": "max",
-    "tokenizer": "whitespace",
-}
 
 
-def _nltk_bleu_measure(given: Mapping[str, Any]) -> Measure:
-    parameters = read_parameters("nltk-bleu", NLTK_BLEU_DEFAULTS, given)
+def _nltk_bleu(parameters: Parameters) -> Measure:
+    """Return NLTK's BLEU of single answers; raises `MetricError`."""
     weights, method = _weights(parameters), _method(parameters)
     if method == NEEDS_THREE and len(weights) < 3:  # noqa: PLR2004 - runs of three
         raise parameters.wrong("weights", "at least three numbers for method6")
@@ -280,47 +250,8 @@ def _method(parameters: Parameters) -> str:
     return parameters.choice("smoothing_function", METHODS)
 
 
-NLTK_BLEU_METRIC = Metric(
-    "nltk-bleu",
-    "The mean of NLTK's sentence_bleu, the best over the references or clipped by all.",
-    NLTK_BLEU_DEFAULTS,
-    _nltk_bleu_measure,
-)
-
-
-def sacrebleu_measure(name: str, signature: str, scorer: Any) -> Measure:
-    """Return the corpus score of `scorer`, a metric of sacrebleu, from 0 to 100."""
-    # sacrebleu has no public function for statistics or for the score of their sum.
-    extract = scorer._extract_corpus_statistics  # noqa: SLF001 - see above
-    compute = scorer._compute_score_from_stats  # noqa: SLF001 - see above
-
-    def statistics(answer: str, references: Sequence[str]) -> Statistics:
-        # sacrebleu takes one list of texts for each reference.
-        (found,) = extract(
-            [answer], [[reference] for reference in require_references(references)]
-        )
-        return (*found, 1)
-
-    def scores(sums: Sequence[float]) -> tuple[float | None, ...]:
-        if not sums or not sums[-1]:
-            return (None,)
-        return (float(compute(list(sums[:-1])).score),)
-
-    return Measure((name,), f"{signature}|scale:0-100", "0-100", statistics, scores)
-
-
-CHRF_DEFAULTS = {
-    "char_order": 6,
-    "word_order": 0,
-    "beta": 2,
-    "lowercase": False,
-    "whitespace": False,
-    "eps_smoothing": False,
-}
-
-
-def _chrf_measure(given: Mapping[str, Any]) -> Measure:
-    parameters = read_parameters("chrf", CHRF_DEFAULTS, given)
+def _chrf(parameters: Parameters) -> Measure:
+    """Return sacrebleu's chrF of a corpus; raises `MetricError`."""
     numbers: dict[str, Any] = {
         "char_order": parameters.whole("char_order", 1),
         "word_order": parameters.whole("word_order"),
@@ -333,21 +264,72 @@ def _chrf_measure(given: Mapping[str, Any]) -> Measure:
     with require_extra("score", "chrf"):
         import sacrebleu  # noqa: PLC0415 - in the extra score
         from sacrebleu.metrics.chrf import CHRF  # noqa: PLC0415 - in the extra score
-    case = "lc" if flags["lowercase"] else "mixed"
+    scorer: Any = CHRF(**numbers, **flags)
+    # sacrebleu has no public function for statistics or for the score of their sum.
+    extract = scorer._extract_corpus_statistics  # noqa: SLF001 - see above
+    compute = scorer._compute_score_from_stats  # noqa: SLF001 - see above
+
+    def statistics(answer: str, references: Sequence[str]) -> Statistics:
+        # sacrebleu takes one list of texts for each reference.
+        (found,) = extract([answer], [[one] for one in require_references(references)])
+        return (*found, 1)
+
     signature = (
         f"chrf|impl:sacrebleu-{sacrebleu.__version__}|beta:{numbers['beta']}"
-        f"|case:{case}|eff:{yes_no(not flags['eps_smoothing'])}"
+        f"|case:{'lc' if flags['lowercase'] else 'mixed'}"
+        f"|eff:{yes_no(not flags['eps_smoothing'])}"
         f"|nc:{numbers['char_order']}|nw:{numbers['word_order']}"
         f"|space:{yes_no(flags['whitespace'])}|refs:best"
     )
-    return sacrebleu_measure("chrf", signature, CHRF(**numbers, **flags))
+    return pooled_measure(
+        "chrf",
+        signature,
+        "0-100",
+        statistics,
+        lambda sums: float(compute(list(sums[:-1])).score),
+    )
 
 
-CHRF_METRIC = Metric(
+METRICS = (
+    Metric.of(
+        "bleu",
+        "sacrebleu's BLEU of the whole corpus: the counts of all records are pooled.",
+        BLEU_DEFAULTS,
+        _bleu,
+        is_pooled=True,
+    ),
+    Metric.of(
+        "sentence-bleu",
+        "The mean of sacrebleu's BLEU of each answer, with effective order.",
+        {**BLEU_DEFAULTS, "effective_order": True, "scale": "0-100"},
+        _sentence_bleu,
+    ),
+    Metric.of(
+        "nltk-bleu",
+        "The mean of NLTK's sentence_bleu, the best over the references or clipped by "
+        "all.",
+        {
+            "weights": (0.25, 0.25, 0.25, 0.25),
+            "smoothing_function": None,
+            "auto_reweigh": False,
+            "references": "max",
+            "tokenizer": "whitespace",
+        },
+        _nltk_bleu,
+    ),
+)
+CHRF_METRIC = Metric.of(
     "chrf",
     "sacrebleu's chrF of the whole corpus, of the best reference of each record; with "
     "word_order 2 it is chrF++.",
-    CHRF_DEFAULTS,
-    _chrf_measure,
+    {
+        "char_order": 6,
+        "word_order": 0,
+        "beta": 2,
+        "lowercase": False,
+        "whitespace": False,
+        "eps_smoothing": False,
+    },
+    _chrf,
     is_pooled=True,
 )

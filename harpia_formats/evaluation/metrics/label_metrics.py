@@ -30,7 +30,6 @@ from harpia_formats.evaluation.metrics.metric import (
     Parameters,
     Statistics,
     UnscorableError,
-    read_parameters,
     references_by_rule,
 )
 from harpia_formats.evaluation.metrics.text.tokens import NORMALISATIONS, cached_by_text
@@ -116,9 +115,7 @@ def shown_labels(given: tuple[str, ...]) -> str:
     """Return given labels for a signature: their texts, or number and digest."""
     if not given:
         return "data"
-    shown = json.dumps(given, ensure_ascii=False, separators=(",", ":"))
-    # The parts of a signature are split at this character.
-    shown = shown.replace("|", "\\u007c")
+    shown = _quoted(given)
     if len(shown) <= _SHOWN:
         return shown
     from hashlib import sha256  # noqa: PLC0415 - most runs have no long list of labels
@@ -181,26 +178,23 @@ SHARES = {**LABEL_DEFAULTS, "scale": "0-1"}
 RATIOS = {"average": "macro", "positive": None, **SHARES, "zero_division": 0}
 
 
-def ratio_measure(name: str, ratio: Ratio, given: Any) -> Measure:
-    """Return precision or recall with its parameters; raises `MetricError`."""
-    parameters = read_parameters(name, RATIOS, given)
-    average = parameters.choice("average", AVERAGES)
-    zero = parameters.values["zero_division"]
-    if isinstance(zero, bool) or zero not in (0, 1):
-        raise parameters.wrong("zero_division", "0 or 1")
-    return average_measure(parameters, ratio, average, float(zero))
-
-
 def average_measure(
-    parameters: Parameters, ratio: Ratio, average: str, zero: float = 0.0
+    parameters: Parameters, ratio: Ratio, average: str = "macro"
 ) -> Measure:
     """Return an average over labels, or the score of the parameter `positive`.
 
-    `zero` is the score of a label whose ratio divides by 0. Raises `MetricError`.
+    `average` counts for a metric without a parameter of this name. Raises
+    `MetricError` for a bad value.
     """
+    values = parameters.values
+    if "average" in values:
+        average = parameters.choice("average", AVERAGES)
+    zero = values.get("zero_division", 0)
+    if isinstance(zero, bool) or zero not in (0, 1):
+        raise parameters.wrong("zero_division", "0 or 1")
     reading, scale = read_labels(parameters), parameters.scale()
     positive = _positive(parameters, reading.given)
-    division = f"|zero:{zero:g}" if "zero_division" in parameters.values else ""
+    division = f"|zero:{zero:g}" if "zero_division" in values else ""
 
     def score(counts: LabelCounts) -> float | None:
         rows = [
@@ -216,7 +210,7 @@ def average_measure(
         ]
         if positive is not None:
             rows = [row for row in rows if row[0] == positive]
-        return _averaged([numbers for _, numbers in rows], ratio, average, zero)
+        return _averaged([numbers for _, numbers in rows], ratio, average, float(zero))
 
     of_one = positive is not None
     return label_measure(
@@ -263,88 +257,10 @@ def _positive(parameters: Parameters, given: tuple[str, ...]) -> str | None:
     return label
 
 
-def _quoted(text: str) -> str:
-    import json  # noqa: PLC0415 - most runs have no positive label
-
-    return json.dumps(text, ensure_ascii=False).replace("|", "\\u007c")
-
-
-def _f1_of_label(
-    right: float, references: float, answers: float
-) -> tuple[float, float]:
-    return 2 * right, references + answers
-
-
-def _f1_measure(average: str, given: Any) -> Measure:
-    parameters = read_parameters(f"f1-{average}", SHARES, given)
-    return average_measure(parameters, _f1_of_label, average)
-
-
-def _f1_binary_measure(given: Any) -> Measure:
-    parameters = read_parameters("f1-binary", BINARY, given)
-    return average_measure(parameters, _f1_of_label, "macro")
-
-
-#: The positive label is 1 if not given, as in scikit-learn.
-BINARY = {"positive": "1", **SHARES}
-F1_METRICS = (
-    Metric(
-        "f1-macro",
-        "The mean of the F1 of each label: 2 x right / (references + answers).",
-        SHARES,
-        lambda given: _f1_measure("macro", given),
-    ),
-    Metric(
-        "f1-micro",
-        "The F1 of all labels together: the accuracy, if every answer has a label.",
-        SHARES,
-        lambda given: _f1_measure("micro", given),
-    ),
-    Metric(
-        "f1-weighted",
-        "The mean of the F1 of each label, weighted by its number of references.",
-        SHARES,
-        lambda given: _f1_measure("weighted", given),
-    ),
-    Metric(
-        "f1-binary",
-        "The F1 of one label, the parameter `positive`.",
-        BINARY,
-        _f1_binary_measure,
-    ),
-)
-
-
-def _precision_of_label(right: float, _: float, answers: float) -> tuple[float, float]:
-    return right, answers
-
-
-PRECISION_METRIC = Metric(
-    "precision",
-    "The share of the answers with a label that are right: the mean over labels "
-    "(macro), weighted by their references (weighted), of all labels together (micro), "
-    "or of the label `positive`.",
-    RATIOS,
-    lambda given: ratio_measure("precision", _precision_of_label, given),
-)
-
-
-def _recall_of_label(right: float, references: float, _: float) -> tuple[float, float]:
-    return right, references
-
-
-RECALL_METRIC = Metric(
-    "recall",
-    "The share of the references with a label that the answers give: the mean over "
-    "labels (macro), weighted by their references (weighted), of all labels together "
-    "(micro), or of the label `positive`.",
-    RATIOS,
-    lambda given: ratio_measure("recall", _recall_of_label, given),
-)
-
-
-PARAMETERS = {**LABEL_DEFAULTS, "weights": "none"}
-UNDEFINED = "all references and answers have one label"
+def _quoted(value: Any) -> str:
+    """Return a text, or a list of texts, without `|`, at which signatures are split."""
+    shown = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return shown.replace("|", "\\u007c")
 
 
 def kappa(counts: LabelCounts, weights: str) -> float | None:
@@ -392,27 +308,19 @@ def _quadratic(references: Sequence[float], answers: Sequence[float]) -> float:
 _DISTANCES = {"linear": _linear, "quadratic": _quadratic}
 
 
-def _kappa_measure(given: Mapping[str, Any]) -> Measure:
-    parameters = read_parameters("kappa", PARAMETERS, given)
+def _kappa_measure(parameters: Parameters) -> Measure:
+    """Return kappa with its parameters; raises `MetricError`."""
     weights = parameters.choice("weights", tuple(POWERS))
     reading = read_labels(parameters, weights)
     if weights != "none" and not reading.given:
         raise parameters.wrong("weights", "none without labels in their order")
-
-    def score(counts: LabelCounts) -> float | None:
-        return kappa(counts, weights)
-
-    options = f"weights:{weights}"
-    return label_measure("kappa", reading, score, options=options, undefined=UNDEFINED)
-
-
-KAPPA_METRIC = Metric(
-    "kappa",
-    "Cohen's kappa of the labels of references and answers: 1 if all are right, 0 as "
-    "by chance; weights (linear, quadratic) for labels in their order.",
-    PARAMETERS,
-    _kappa_measure,
-)
+    return label_measure(
+        "kappa",
+        reading,
+        lambda counts: kappa(counts, weights),
+        options=f"weights:{weights}",
+        undefined="all references and answers have one label",
+    )
 
 
 def coefficient(counts: LabelCounts) -> float:
@@ -430,15 +338,76 @@ def coefficient(counts: LabelCounts) -> float:
     return (fsum(counts.right) * total - chance) / spread if spread else 0.0
 
 
-def _mcc_measure(given: Mapping[str, Any]) -> Measure:
-    reading = read_labels(read_parameters("mcc", LABEL_DEFAULTS, given))
-    return label_measure("mcc", reading, coefficient)
+def _average_metric(
+    name: str,
+    summary: str,
+    ratio: Ratio,
+    defaults: Mapping[str, Any] = RATIOS,
+    average: str = "macro",
+) -> Metric:
+    """Return the metric of an average of a ratio over labels."""
+    return Metric.of(
+        name,
+        summary,
+        defaults,
+        lambda parameters: average_measure(parameters, ratio, average),
+    )
 
 
-MCC_METRIC = Metric(
-    "mcc",
-    "Matthews' correlation coefficient of the labels of references and answers: 1 if "
-    "all are right, 0 as by chance, at least -1.",
-    LABEL_DEFAULTS,
-    _mcc_measure,
+_LABELLED = "labels of references and answers: 1 if all are right, 0 as by chance"
+
+
+def _f1_of_label(
+    right: float, references: float, answers: float
+) -> tuple[float, float]:
+    return 2 * right, references + answers
+
+
+_F1_SUMMARIES = {
+    "macro": "The mean of the F1 of each label: 2 x right / (references + answers).",
+    "micro": "The F1 of all labels together: the accuracy, if every answer has a "
+    "label.",
+    "weighted": "The mean of the F1 of each label, weighted by its number of "
+    "references.",
+}
+F1_BINARY_METRIC = _average_metric(
+    "f1-binary",
+    "The F1 of one label, the parameter `positive`.",
+    _f1_of_label,
+    # The positive label is 1 if not given, as in scikit-learn.
+    {"positive": "1", **SHARES},
+)
+METRICS = (
+    _average_metric(
+        "precision",
+        "The share of the answers with a label that are right: the mean over labels "
+        "(macro), weighted by their references (weighted), of all labels together "
+        "(micro), or of the label `positive`.",
+        lambda right, _, answers: (right, answers),
+    ),
+    _average_metric(
+        "recall",
+        "The share of the references with a label that the answers give: the mean over "
+        "labels (macro), weighted by their references (weighted), of all labels "
+        "together (micro), or of the label `positive`.",
+        lambda right, references, _: (right, references),
+    ),
+    *(
+        _average_metric(f"f1-{average}", summary, _f1_of_label, SHARES, average)
+        for average, summary in _F1_SUMMARIES.items()
+    ),
+    F1_BINARY_METRIC,
+    Metric.of(
+        "mcc",
+        f"Matthews' correlation coefficient of the {_LABELLED}, at least -1.",
+        LABEL_DEFAULTS,
+        lambda parameters: label_measure("mcc", read_labels(parameters), coefficient),
+    ),
+    Metric.of(
+        "kappa",
+        f"Cohen's kappa of the {_LABELLED}; weights (linear, quadratic) for labels in "
+        "their order.",
+        {**LABEL_DEFAULTS, "weights": "none"},
+        _kappa_measure,
+    ),
 )

@@ -188,6 +188,26 @@ class Metric:
     #: score of its name is another tool's own.
     is_pooled: bool = False
 
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        summary: str,
+        defaults: Mapping[str, Any],
+        measure: "Callable[[Parameters], Measure]",
+        *,
+        is_pooled: bool = False,
+    ) -> "Metric":
+        """Return the metric that `measure` makes of its parameters once they are read.
+
+        `measure` raises `MetricError` for a bad value.
+        """
+
+        def build(given: Mapping[str, Any]) -> Measure:
+            return measure(read_parameters(name, defaults, given))
+
+        return cls(name, summary, defaults, build, is_pooled)
+
 
 #: The part of the signature of a metric that is computed here alone.
 OWN_LIBRARY = f"impl:harpia-formats-{__version__}"
@@ -408,20 +428,85 @@ def mean_measure(  # noqa: PLR0913 - each is another fact of the metric
     `reads` tells of an answer whether it can be read, if one that cannot is wrong.
     """
     factor = FACTORS[scale]
-    return Measure(
+    return _bounded_mean(
         (name,),
         f"{signature}|scale:{scale}",
-        scale,
         lambda answer, references: (score(answer, references) * factor, 1),
         means(1),
-        is_mean=True,
-        is_bounded=True,
+        scale,
         is_binary=is_binary,
         same_answer=None
         if same_answer is None
         else lambda sample: same_answer(sample.answer or ""),
         reads=None if reads is None else lambda sample: reads(sample.answer or ""),
     )
+
+
+def _bounded_mean(
+    names: Sequence[str],
+    signature: str,
+    statistics: Callable[[str, Sequence[str]], Statistics],
+    scores: Callable[[Sequence[float]], tuple[float | None, ...]],
+    scale: str = "0-1",
+    **more: Any,
+) -> Measure:
+    """Return a metric that is a mean of scores on a scale."""
+    facts = {"is_mean": True, "is_bounded": True, **more}
+    return Measure(tuple(names), signature, scale, statistics, scores, **facts)
+
+
+def pair_measure(
+    parameters: Parameters,
+    score: Callable[[str, str], float],
+    options: str,
+    rule: str | None = None,
+    **more: Any,
+) -> Measure:
+    """Return the mean of a score of our own, which compares with one reference.
+
+    `options` are a part of the signature. Without a `rule` for several references it is
+    that of the parameter `references`. `more` is what `mean_measure` takes. Raises
+    `MetricError` for a bad value.
+    """
+    chosen = rule or parameters.choice("references", RULES)
+    return mean_measure(
+        parameters.metric,
+        f"{parameters.metric}|{OWN_LIBRARY}|{options}|refs:{chosen}",
+        score_over_references(score, chosen),
+        parameters.scale() if "scale" in parameters.values else "0-1",
+        **more,
+    )
+
+
+def check_rule(parameters: Parameters, *, is_negated: bool) -> str:
+    """Return the rule for several references of a check; raises `MetricError`.
+
+    If none is given, what `is_negated` must hold for all of them.
+    """
+    if parameters.values["references"] is not None:
+        return parameters.choice("references", CHECK_RULES)
+    return "min" if is_negated else "max"
+
+
+def pooled_measure(
+    name: str,
+    signature: str,
+    scale: str,
+    statistics: Callable[[str, Sequence[str]], Statistics],
+    score: Callable[[Sequence[float]], float | None],
+    **more: Any,
+) -> Measure:
+    """Return a metric whose `score` is computed from the sums over all answers.
+
+    The last of the statistics is 1. `signature` is without the scale, and `more` is
+    what else a `Measure` has.
+    """
+
+    def scores(sums: Sequence[float]) -> tuple[float | None, ...]:
+        return (score(sums) if sums and sums[-1] else None,)
+
+    full = f"{signature}|scale:{scale}"
+    return Measure((name,), full, scale, statistics, scores, **more)
 
 
 def question_measure(  # noqa: PLR0913 - each is another fact of it
@@ -451,14 +536,11 @@ def question_measure(  # noqa: PLR0913 - each is another fact of it
             for score, least in zip(found, question.least, strict=True)
         )
 
-    return Measure(
-        tuple(names),
+    return _bounded_mean(
+        names,
         f"{signature}|scale:0-1",
-        "0-1",
         _statistics_of_pair(of_sample, needs),
         scores,
-        is_mean=True,
-        is_bounded=True,
         needs=needs,
         uses=uses,
         of_sample=of_sample if uses or needs != PAIR else None,
@@ -504,14 +586,12 @@ def sample_mean_measure(  # noqa: PLR0913 - each is another fact of the metric
     def of_sample(sample: Sample) -> Statistics:
         return score(sample) * factor, 1
 
-    return Measure(
+    return _bounded_mean(
         (name,),
         f"{signature}|scale:{scale}",
-        scale,
         _statistics_of_pair(of_sample, needs),
         means(1),
-        is_mean=True,
-        is_bounded=True,
+        scale,
         is_binary=is_binary,
         same_answer=same_answer,
         reads=reads,

@@ -6,9 +6,7 @@ choice, or its number. An answer that names none or several choices is wrong, as
 leaderboards count it, or left out; nothing is guessed.
 """
 
-from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
 
 from harpia_formats.evaluation.metrics.metric import (
     OWN_LIBRARY,
@@ -18,7 +16,6 @@ from harpia_formats.evaluation.metrics.metric import (
     Parameters,
     Sample,
     UnscorableError,
-    read_parameters,
     references_by_rule,
     sample_mean_measure,
 )
@@ -26,7 +23,6 @@ from harpia_formats.evaluation.metrics.text.choices import (
     KINDS,
     Choices,
     NoChoiceError,
-    choices_of,
 )
 
 DEFAULTS = {
@@ -43,8 +39,8 @@ CHOICES = 8
 NEEDS = ("answer", "references", "choices")
 
 
-def _measure_of(given: Mapping[str, Any]) -> Measure:
-    parameters = read_parameters("multiple-choice", DEFAULTS, given)
+def _measure_of(parameters: Parameters) -> Measure:
+    """Return the metric with its parameters; raises `MetricError`."""
     first = _first_index(parameters)
     kind = parameters.choice("reference", ("any", *KINDS))
     unreadable = parameters.choice("unreadable", UNREADABLE)
@@ -52,7 +48,7 @@ def _measure_of(given: Mapping[str, Any]) -> Measure:
     kinds = KINDS if kind == "any" else (kind,)
 
     def score(sample: Sample) -> float:
-        choices = choices_of(sample.choices, first)
+        choices = Choices(tuple(sample.choices), first)
         right = {
             _right_choice(choices, reference, kinds)
             for reference in references_by_rule(sample.references, rule)
@@ -63,7 +59,7 @@ def _measure_of(given: Mapping[str, Any]) -> Measure:
     def read(answer: str, texts: tuple[str, ...]) -> int | str:
         """Return the choice that an answer names, or why it names none."""
         try:
-            return choices_of(texts, first).in_answer(answer)
+            return Choices(texts, first).in_answer(answer)
         except NoChoiceError as error:
             return str(error)
 
@@ -108,7 +104,7 @@ def _first_index(parameters: Parameters) -> int | None:
 def _right_choice(choices: Choices, reference: str, kinds: tuple[str, ...]) -> int:
     """Return the index of the choice that a reference is; raises `UnscorableError`."""
     if "index" in kinds and kinds != KINDS and choices.first is None:
-        choices = choices_of(choices.texts, 0)
+        choices = Choices(choices.texts, 0)
     found = choices.named(reference, kinds)
     if len(found) == 1:
         return found.pop()
@@ -123,7 +119,7 @@ def _right_choice(choices: Choices, reference: str, kinds: tuple[str, ...]) -> i
     raise UnscorableError(f"the reference {reference:.40} is no choice{hint}")
 
 
-METRIC = Metric(
+METRIC = Metric.of(
     "multiple-choice",
     "The share of answers that name a right one of the choices of their record, by "
     "letter, text or number; an answer that names none or several is wrong, or left "

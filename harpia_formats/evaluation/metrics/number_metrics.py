@@ -5,19 +5,14 @@ import operator
 import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Any
 
 from harpia_formats.evaluation.metrics.metric import (
-    CHECK_RULES,
-    OWN_LIBRARY,
-    RULES,
     Measure,
     Metric,
     Parameters,
     UnscorableError,
-    mean_measure,
-    read_parameters,
-    score_over_references,
+    check_rule,
+    pair_measure,
 )
 from harpia_formats.evaluation.metrics.text.numbers import NoNumberError, number_in
 from harpia_formats.evaluation.metrics.text.tokens import cached_by_text
@@ -36,7 +31,6 @@ COMPARISONS: Mapping[str, Callable[[Number, Number], bool]] = {
     "<": operator.lt,
 }
 DIFFERENCE = "absolute difference"
-NUMBER_CHECK_DEFAULTS = {"operation": "==", "epsilon": None, "references": None}
 
 
 def last_number_in(text: str, whose: str) -> Number:
@@ -58,13 +52,10 @@ def last_number_in(text: str, whose: str) -> Number:
     return float(found) if "." in found else int(found)
 
 
-def _number_check_measure(given: Mapping[str, Any]) -> Measure:
-    parameters = read_parameters("number-check", NUMBER_CHECK_DEFAULTS, given)
+def _number_check(parameters: Parameters) -> Measure:
+    """Return whether last numbers have a relation to those of references."""
     operation = parameters.choice("operation", (*COMPARISONS, DIFFERENCE))
-    # An answer that must not be equal must differ from every reference.
-    rule = "min" if operation == "!=" else "max"
-    if parameters.values["references"] is not None:
-        rule = parameters.choice("references", CHECK_RULES)
+    rule = check_rule(parameters, is_negated=operation == "!=")
     holds = _comparison(parameters, operation)
 
     def check(answer: str, reference: str) -> float:
@@ -74,15 +65,11 @@ def _number_check_measure(given: Mapping[str, Any]) -> Measure:
         )
         return float(holds(mine, other))
 
-    signature = f"number-check|{OWN_LIBRARY}|op:{operation.replace(' ', '-')}"
+    options = f"op:{operation.replace(' ', '-')}"
     if operation == DIFFERENCE:
-        signature += f"|epsilon:{parameters.values['epsilon']}"
-    return mean_measure(
-        "number-check",
-        f"{signature}|refs:{rule}",
-        score_over_references(check, rule),
-        is_binary=True,
-        same_answer=_number_text,
+        options += f"|epsilon:{parameters.values['epsilon']}"
+    return pair_measure(
+        parameters, check, options, rule, is_binary=True, same_answer=_number_text
     )
 
 
@@ -107,25 +94,6 @@ def _comparison(
     return lambda mine, other: abs(mine - other) <= epsilon
 
 
-NUMBER_CHECK_METRIC = Metric(
-    "number-check",
-    "The share of answers whose last number has the relation `operation` to that of a "
-    "reference; a record without a number is not scored.",
-    NUMBER_CHECK_DEFAULTS,
-    _number_check_measure,
-)
-
-
-NUMBER_MATCH_DEFAULTS = {
-    "absolute": 0,
-    "relative": 0,
-    "decimal": ".",
-    "percent": "hundredths",
-    "several": "refuse",
-    "unreadable": "left-out",
-    "references": "max",
-    "scale": "0-1",
-}
 #: What the sign of a percentage means.
 PERCENT = ("hundredths", "ignored")
 #: What several numbers in a text mean that says of none that it is the answer.
@@ -134,14 +102,13 @@ SEVERAL = ("refuse", "last")
 UNREADABLE = ("left-out", "wrong")
 
 
-def _number_match_measure(given: Mapping[str, Any]) -> Measure:
-    parameters = read_parameters("number-match", NUMBER_MATCH_DEFAULTS, given)
+def _number_match(parameters: Parameters) -> Measure:
+    """Return whether the numbers of answers are those of references."""
     absolute, relative = parameters.number("absolute"), parameters.number("relative")
     decimal = parameters.choice("decimal", (".", ","))
     percent = parameters.choice("percent", PERCENT)
     several = parameters.choice("several", SEVERAL)
     unreadable = parameters.choice("unreadable", UNREADABLE)
-    rule, scale = parameters.choice("references", RULES), parameters.scale()
     # 0.1 is a tenth, and not the floating-point number next to it.
     most, share = Fraction(repr(absolute)), Fraction(repr(relative))
 
@@ -168,16 +135,12 @@ def _number_match_measure(given: Mapping[str, Any]) -> Measure:
             return 0.0
         raise UnscorableError(f"no number is read from the answer: {mine}")
 
-    signature = (
-        f"number-match|{OWN_LIBRARY}|abs:{absolute:g}|rel:{relative:g}"
+    return pair_measure(
+        parameters,
+        check,
+        f"abs:{absolute:g}|rel:{relative:g}"
         f"|decimal:{'point' if decimal == '.' else 'comma'}|percent:{percent}"
-        f"|several:{several}|unreadable:{unreadable}|refs:{rule}"
-    )
-    return mean_measure(
-        "number-match",
-        signature,
-        score_over_references(check, rule),
-        scale,
+        f"|several:{several}|unreadable:{unreadable}",
         is_binary=True,
         same_answer=lambda answer: f"{read(answer)}",
         reads=(lambda answer: not isinstance(read(answer), str))
@@ -186,11 +149,30 @@ def _number_match_measure(given: Mapping[str, Any]) -> Measure:
     )
 
 
-NUMBER_MATCH_METRIC = Metric(
-    "number-match",
-    "The share of answers whose number is that of a reference, within a tolerance: "
-    "that of \\boxed{}, behind #### or behind `the answer is`, else the only number of "
-    "the text. An answer without such a number is left out, or wrong (unreadable).",
-    NUMBER_MATCH_DEFAULTS,
-    _number_match_measure,
+METRICS = (
+    Metric.of(
+        "number-check",
+        "The share of answers whose last number has the relation `operation` to that "
+        "of a reference; a record without a number is not scored.",
+        {"operation": "==", "epsilon": None, "references": None},
+        _number_check,
+    ),
+    Metric.of(
+        "number-match",
+        "The share of answers whose number is that of a reference, within a "
+        "tolerance: that of \\boxed{}, behind #### or behind `the answer is`, else "
+        "the only number of the text. An answer without such a number is left out, or "
+        "wrong (unreadable).",
+        {
+            "absolute": 0,
+            "relative": 0,
+            "decimal": ".",
+            "percent": "hundredths",
+            "several": "refuse",
+            "unreadable": "left-out",
+            "references": "max",
+            "scale": "0-1",
+        },
+        _number_match,
+    ),
 )

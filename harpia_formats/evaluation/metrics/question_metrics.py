@@ -165,12 +165,6 @@ def pass_at_k(answers: int, correct: int, k: int) -> float:
     return (every - comb(answers - correct, k)) / every
 
 
-def _pass_at_k_of(given: Mapping[str, Any]) -> Measure:
-    return pass_at_k_measure(
-        *read_with_correctness(PASSES_AT_K, PASS_AT_K_DEFAULTS, given)
-    )
-
-
 def pass_at_k_measure(parameters: Parameters, correctness: Correctness) -> Measure:
     """Return pass@k of answers that are correct by `correctness`.
 
@@ -197,17 +191,6 @@ def pass_at_k_measure(parameters: Parameters, correctness: Correctness) -> Measu
         uses=correctness.uses,
         reads=correctness.reads,
     )
-
-
-PASS_AT_K_METRIC = Metric(
-    PASSES_AT_K,
-    "The mean over questions of the chance that at least one of k answers is correct, "
-    "estimated without bias from all answers to the question: 1 - C(n-c, k) / C(n, k) "
-    "for c correct ones of n. `correct` is the metric that tells, `pass@5` a name "
-    "for k = 5.",
-    PASS_AT_K_DEFAULTS,
-    _pass_at_k_of,
-)
 
 
 #: How often an answer was given, and how many times it was correct. They differ only
@@ -324,10 +307,6 @@ LARGEST = 100
 _MISSING = (-1.0, 0.0, 1.0)
 
 
-def _maj_at_k_of(given: Mapping[str, Any]) -> Measure:
-    return maj_at_k_measure(*read_with_correctness(MAJ_AT_K, MAJ_AT_K_DEFAULTS, given))
-
-
 def maj_at_k_measure(parameters: Parameters, correctness: Correctness) -> Measure:
     """Return maj@k of answers that are correct by `correctness`.
 
@@ -394,12 +373,38 @@ def _score(answers: tuple[tuple[int, int], ...], total: int, k: int) -> float:
     return majority_at_k(answers, k)
 
 
-MAJ_AT_K_METRIC = Metric(
-    MAJ_AT_K,
-    "The mean over questions of the chance that the most frequent of k answers is "
-    "correct, over all sets of k of the answers to the question; ties are shared. "
-    "`correct` is the metric that tells, and which answers are the same follows from "
-    "it, or from `same`, a normalisation; `maj@5` is a name for k = 5.",
-    MAJ_AT_K_DEFAULTS,
-    _maj_at_k_of,
+def _metric(
+    name: str,
+    summary: str,
+    defaults: Mapping[str, Any],
+    measure: Callable[[Parameters, Correctness], Measure],
+) -> Metric:
+    """Return a metric of questions, by what another metric says of their answers."""
+    return Metric(
+        name,
+        summary,
+        defaults,
+        lambda given: measure(*read_with_correctness(name, defaults, given)),
+    )
+
+
+METRICS = (
+    _metric(
+        PASSES_AT_K,
+        "The mean over questions of the chance that at least one of k answers is "
+        "correct, estimated without bias from all answers to the question: "
+        "1 - C(n-c, k) / C(n, k) for c correct ones of n. `correct` is the metric that "
+        "tells, `pass@5` a name for k = 5.",
+        PASS_AT_K_DEFAULTS,
+        pass_at_k_measure,
+    ),
+    _metric(
+        MAJ_AT_K,
+        "The mean over questions of the chance that the most frequent of k answers is "
+        "correct, over all sets of k of the answers to the question; ties are shared. "
+        "`correct` is the metric that tells, and which answers are the same follows "
+        "from it, or from `same`, a normalisation; `maj@5` is a name for k = 5.",
+        MAJ_AT_K_DEFAULTS,
+        maj_at_k_measure,
+    ),
 )

@@ -12,7 +12,6 @@ from harpia_formats.evaluation.metrics.metric import (
     Sample,
     UnscorableError,
     is_number,
-    read_parameters,
     sample_mean_measure,
 )
 
@@ -50,7 +49,7 @@ def document_of(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def document_measure(
-    name: str, parameters: Parameters, score: DocumentScore, more: str = ""
+    parameters: Parameters, score: DocumentScore, more: str = ""
 ) -> Measure:
     """Return the mean of `score` over records, with the parameters of all such metrics.
 
@@ -71,8 +70,8 @@ def document_measure(
             truth,
         )
 
+    name, needs = parameters.metric, (retrieved_name, "ground_truth_documents")
     signature = f"{name}|{OWN_LIBRARY}{more}|field:{field}|retrieved:{source}"
-    needs = (retrieved_name, "ground_truth_documents")
     return sample_mean_measure(name, signature, score_of, needs, parameters.scale())
 
 
@@ -150,38 +149,10 @@ def average_precision(
     return total / right if right else 0.0
 
 
-def _map_measure(given: Mapping[str, Any]) -> Measure:
-    parameters = read_parameters("document-map", DOCUMENT_DEFAULTS, given)
-    return document_measure("document-map", parameters, average_precision)
-
-
-MAP_METRIC = Metric(
-    "document-map",
-    "The mean average precision of retrieved documents: the precision at the rank of "
-    "each ground-truth document, 0 for one that was not retrieved.",
-    DOCUMENT_DEFAULTS,
-    _map_measure,
-)
-
-
 def reciprocal_rank(found: list[Key], truth: list[Key], _: Sequence[Any] = ()) -> float:
     """Return 1 by the rank of the first right document, 0 if there is none."""
     right = set(truth) - {None}
     return next((1 / rank for rank, key in enumerate(found, 1) if key in right), 0.0)
-
-
-def _mrr_measure(given: Mapping[str, Any]) -> Measure:
-    parameters = read_parameters("document-mrr", DOCUMENT_DEFAULTS, given)
-    return document_measure("document-mrr", parameters, reciprocal_rank)
-
-
-MRR_METRIC = Metric(
-    "document-mrr",
-    "The mean reciprocal rank of the first ground-truth document among the retrieved "
-    "ones, 0 if none was retrieved.",
-    DOCUMENT_DEFAULTS,
-    _mrr_measure,
-)
 
 
 def ndcg(found: list[Key], truth: list[Key], documents: Sequence[Any]) -> float:
@@ -225,21 +196,6 @@ def _gains(documents: Sequence[Any]) -> list[float]:
     return [float(score) for score in given]
 
 
-def _ndcg_measure(given: Mapping[str, Any]) -> Measure:
-    parameters = read_parameters("document-ndcg", DOCUMENT_DEFAULTS, given)
-    return document_measure("document-ndcg", parameters, ndcg)
-
-
-NDCG_METRIC = Metric(
-    "document-ndcg",
-    "The mean NDCG of retrieved documents: the gain of each ground-truth document, "
-    "discounted by the logarithm of its rank, by that of the best ranking.",
-    DOCUMENT_DEFAULTS,
-    _ndcg_measure,
-)
-
-
-RECALL_DEFAULTS = {"mode": "single_hit", **DOCUMENT_DEFAULTS}
 _NOTHING = {None, ""}
 #: The score from the number of right documents that were found, and of all right ones.
 _MODES: dict[str, Callable[[int, int], float]] = {
@@ -248,8 +204,8 @@ _MODES: dict[str, Callable[[int, int], float]] = {
 }
 
 
-def _recall_measure(given: Mapping[str, Any]) -> Measure:
-    parameters = read_parameters("document-recall", RECALL_DEFAULTS, given)
+def _recall_measure(parameters: Parameters) -> Measure:
+    """Return the recall of documents in a mode; raises `MetricError`."""
     mode = parameters.choice("mode", tuple(_MODES))
     ratio = _MODES[mode]
 
@@ -257,13 +213,43 @@ def _recall_measure(given: Mapping[str, Any]) -> Measure:
         right = set(truth) - _NOTHING
         return ratio(len(right.intersection(found)), len(right)) if right else 0.0
 
-    return document_measure("document-recall", parameters, recall, f"|mode:{mode}")
+    return document_measure(parameters, recall, f"|mode:{mode}")
 
 
-RECALL_METRIC = Metric(
-    "document-recall",
-    "The mean recall of retrieved documents: whether any ground-truth document was "
-    "retrieved, or with the mode multi_hit the share that was.",
-    RECALL_DEFAULTS,
-    _recall_measure,
+def _metric(name: str, summary: str, score: DocumentScore) -> Metric:
+    """Return a metric that has only the parameters of all metrics of documents."""
+    return Metric.of(
+        name,
+        summary,
+        DOCUMENT_DEFAULTS,
+        lambda parameters: document_measure(parameters, score),
+    )
+
+
+METRICS = (
+    _metric(
+        "document-map",
+        "The mean average precision of retrieved documents: the precision at the rank "
+        "of each ground-truth document, 0 for one that was not retrieved.",
+        average_precision,
+    ),
+    _metric(
+        "document-mrr",
+        "The mean reciprocal rank of the first ground-truth document among the "
+        "retrieved ones, 0 if none was retrieved.",
+        reciprocal_rank,
+    ),
+    _metric(
+        "document-ndcg",
+        "The mean NDCG of retrieved documents: the gain of each ground-truth document, "
+        "discounted by the logarithm of its rank, by that of the best ranking.",
+        ndcg,
+    ),
+    Metric.of(
+        "document-recall",
+        "The mean recall of retrieved documents: whether any ground-truth document was "
+        "retrieved, or with the mode multi_hit the share that was.",
+        {"mode": "single_hit", **DOCUMENT_DEFAULTS},
+        _recall_measure,
+    ),
 )

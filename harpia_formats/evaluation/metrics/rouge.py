@@ -6,17 +6,17 @@ package rouge-score 0.1.2, whose results these are. Scores are from 0 to 1.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from math import isqrt
-from typing import Any
 
 from harpia_formats.evaluation.metrics.metric import (
     RULES,
     Measure,
     Metric,
+    Parameters,
     Statistics,
     means,
-    read_parameters,
     references_by_rule,
     require_extra,
     yes_no,
@@ -173,13 +173,11 @@ def _ngram_f1(answer: Sequence[str], reference: Sequence[str], size: int) -> flo
     return f_score(overlap(mine, other), len(mine), len(other))
 
 
-def _measure_of(
-    metric: str, names: tuple[str, ...], given: Mapping[str, Any]
-) -> Measure:
-    parameters = read_parameters(metric, DEFAULTS, given)
+def _measure_of(names: tuple[str, ...], parameters: Parameters) -> Measure:
+    """Return the metric of these scores; raises `MetricError`."""
     tokenizer = parameters.choice("tokenizer", tuple(TOKENIZERS))
     stemmer, rule = parameters.flag("stemmer"), parameters.choice("references", RULES)
-    with require_extra("score", metric):
+    with require_extra("score", parameters.metric):
         import rapidfuzz  # noqa: PLC0415 - in the extra score
         from rapidfuzz.distance.LCSseq import similarity  # noqa: PLC0415 - in the extra score
     lines, scores = (
@@ -215,9 +213,7 @@ def _measure_of(
 
 def _metric(name: str, names: tuple[str, ...], what: str) -> Metric:
     summary = f"The mean F1 of {what}, as rouge-score computes it."
-    return Metric(
-        name, summary, DEFAULTS, lambda given: _measure_of(name, names, given)
-    )
+    return Metric.of(name, summary, DEFAULTS, partial(_measure_of, names))
 
 
 WHAT = {

@@ -1,10 +1,14 @@
 """The profiles of metrics, and the requests that names of metrics stand for."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from harpia_formats.evaluation.metrics import (
+    GROUPS,
+    HOW_TO_INSTALL,
     METRICS,
+    NEURAL,
     metric_hint,
     metric_names,
     numbered,
@@ -20,12 +24,15 @@ from harpia_formats.model.vendor_metrics import (
 
 _squad = {"normalisation": "squad", "references": "max"}
 
-#: Every built-in metric by its name, with its default parameters.
+#: Every built-in metric and group by its name, with default parameters.
 DEFAULT = MetricProfile(
     id="default",
     summary="The field's usual definitions, the best over all references; BLEU is "
     "sacrebleu's corpus BLEU on a scale from 0 to 100.",
-    metrics={name: (MetricRequest(name),) for name in METRICS},
+    metrics={
+        name: tuple(map(MetricRequest, names))
+        for name, names in ({name: (name,) for name in METRICS} | GROUPS).items()
+    },
     usual=("em", "f1"),
 )
 SQUAD = MetricProfile(
@@ -56,6 +63,45 @@ def profile_named(name: str) -> MetricProfile:
     if name in vendor_profiles():
         return vendor_profile(name)
     raise ScoreError(f"no profile is called {name!r}{hint_on(name, profile_names())}")
+
+
+def listed_metrics() -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """Yield kinds of metrics, each with the names in it and what is said of them.
+
+    Those that are named after a tool stand with the profile that reaches them. Raises
+    `PluginError` for a plug-in that cannot be used.
+    """
+    profiles = {name: profile_named(name) for name in profile_names()}
+    tools = tuple(f"{name}-" for name in vendor_profiles())
+    installed = [name for name in metric_names() if name not in METRICS]
+    every = [*METRICS.values(), *filter(None, map(plugin_metric, installed))]
+    yield (
+        "Metrics",
+        [
+            (one.name, re.split(r"[.:;] |\.$", one.summary)[0])
+            for one in every
+            if not one.name.startswith(tools)
+        ],
+    )
+    yield "Groups of metrics", [(name, ", ".join(of)) for name, of in GROUPS.items()]
+    yield (
+        "Metrics as other tools define them, reached by their profile (`--profile`)",
+        [
+            (name, ", ".join(map(_name_in_profile, one.metrics.items())))
+            for name, one in profiles.items()
+            if one is not DEFAULT
+        ],
+    )
+    missing = [name for name in NEURAL if name not in installed]
+    if missing:
+        yield "In a plug-in", [(name, HOW_TO_INSTALL) for name in missing]
+
+
+def _name_in_profile(named: tuple[str, Sequence[MetricRequest]]) -> str:
+    """Return the name of a metric in a profile, with its own where that is another."""
+    name, requests = named
+    others = [one.metric for one in requests if one.metric != name]
+    return f"{name} ({', '.join(others)})" if others else name
 
 
 def requests_named(
@@ -91,8 +137,7 @@ def _notes_on_lacking(
             f"profile {DEFAULT.id} ({profile.id} has {', '.join(profile.metrics)})"
         )
     for name, metric in lacking.items():
-        correct = METRICS[metric].parameters.get("correct")
-        if correct:
+        if metric in METRICS and (correct := METRICS[metric].parameters.get("correct")):
             yield (
                 f"{name} takes {correct} for what is correct, unless the parameter "
                 f"{name}.correct names another metric, and not a scorer of the profile "
@@ -111,9 +156,9 @@ def _requests_of(profile: MetricProfile, name: str) -> Sequence[MetricRequest]:
             return metrics[name]
         if k is not None and metric in metrics:
             return [_of_k(request, k) for request in metrics[metric]]
-    if plugin_metric(name) is not None:
+    if name in NEURAL or plugin_metric(name) is not None:
         return [MetricRequest(name)]
-    known = dict.fromkeys([*profile.metrics, *metric_names()])
+    known = dict.fromkeys([*profile.metrics, *metric_names(), *GROUPS])
     hint = metric_hint(name, known)
     if "did you mean" not in hint and (short := _short_name(name, known)):
         hint = f"; did you mean {short}?"

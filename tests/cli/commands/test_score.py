@@ -1,6 +1,7 @@
 """`harpia-formats score` and `score compare`, as a user runs them."""
 
 import json
+import re
 from functools import partial
 from pathlib import Path
 
@@ -8,6 +9,8 @@ import pytest
 
 import command_runs
 from command_runs import Result
+from harpia_formats.evaluation.metrics import GROUPS, METRICS, NEURAL, USUAL
+from harpia_formats.evaluation.scoring.profiles import profile_names
 
 ROWS = (
     ("capital of France?", "Paris", "The Paris", "geography"),
@@ -316,7 +319,7 @@ def test_left_out_answers_are_shown_on_each_side(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--test", "mcnemar"], "several answers; use `--test permutation`"),
+        (["--test", "mcnemar"], "is gone; use `--test permutation`"),
         (["--test", "student"], "no test is called 'student'"),
         (["--detect", "-1"], "above 0"),
         (["--detect", "1e-300"], "at least 1e-09"),
@@ -347,3 +350,27 @@ def test_other_questions_under_the_same_ids_are_refused(tmp_path: Path) -> None:
 
     assert (result.returncode, result.stdout) == (2, b"")
     assert b"30 with the same id have another prompt" in result.stderr
+
+
+def test_all_metrics_are_listed(tmp_path: Path) -> None:
+    """Each name has a line, and `--help` has those that most runs need."""
+    listed = run("--list-metrics", cwd=tmp_path).stdout.decode()
+    help_ = " ".join(run("--help", cwd=tmp_path).stdout.decode().split())
+
+    for name in (*METRICS, *GROUPS, *NEURAL, *profile_names()[1:]):
+        assert re.search(rf"^  {name} +\S|\({name}\)", listed, re.MULTILINE), name
+    assert f"comma-separated: {', '.join(USUAL)}, and more" in help_
+
+
+def test_a_group_is_the_metrics_in_it(tmp_path: Path) -> None:
+    """Its scores and signatures are those of its metrics, in their order."""
+    (tmp_path / "a.jsonl").write_bytes(answered(9, 5))
+
+    words = ["a.jsonl", "--output-format", "csv", "-m"]
+    group, each = (
+        run(*words, names, cwd=tmp_path).stdout
+        for names in ("f1-label", ",".join(GROUPS["f1-label"]))
+    )
+
+    assert group == each
+    assert len(group.splitlines()) == 1 + len(GROUPS["f1-label"])

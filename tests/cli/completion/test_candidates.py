@@ -10,7 +10,7 @@ from harpia_formats.cli.app import COMMANDS, TWO_WORDS
 from harpia_formats.cli.commands.completion import LINE, WORD_BREAKS
 from harpia_formats.cli.completion_answer import FILES, LISTS, answer, candidates
 from harpia_formats.conversion.mapping.choices import Turns
-from harpia_formats.evaluation.metrics import METRICS
+from harpia_formats.evaluation.metrics import GROUPS, METRICS
 from harpia_formats.evaluation.scoring.p_values import TESTS
 from harpia_formats.evaluation.scoring.profiles import profile_names
 from harpia_formats.formats.registry import (
@@ -39,7 +39,7 @@ def values(line: str) -> list[str]:
             "validate --output-format=",
             [f"--output-format={name}" for name in REPORTERS],
         ),
-        ("score -m ", METRICS),
+        ("score -m ", [*METRICS, *GROUPS]),
         ("score --profile ", profile_names()),
         ("score --to ", result_formats()),
         ("score compare a b --test ", TESTS),

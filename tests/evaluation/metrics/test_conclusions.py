@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-from harpia_formats.evaluation.metrics.text.choices import NoChoiceError, choices_of
+from harpia_formats.evaluation.metrics.text.choices import Choices, NoChoiceError
 
 CITIES = ("Paris", "London", "Berlin", "Madrid")
 #: What names other choices, and how the text concludes that B is right.
@@ -72,21 +72,21 @@ DENIED = [
 @pytest.mark.parametrize("answer", CASES)
 def test_a_conclusion_counts_whatever_else_is_named(answer: str) -> None:
     """What a text concludes is its answer, in each of six languages."""
-    assert choices_of(CITIES, None).in_answer(answer) == 1
+    assert Choices(CITIES, None).in_answer(answer) == 1
 
 
 @pytest.mark.parametrize("answer", DENIED)
 def test_a_denied_text_gets_no_credit(answer: str) -> None:
     """A choice is denied by its text as it is by its letter."""
     with pytest.raises(NoChoiceError):
-        choices_of(CITIES, None).in_answer(answer)
+        Choices(CITIES, None).in_answer(answer)
 
 
 def test_not_but_names_the_other_text() -> None:
     """`Not A but B` names B, also by texts; a denial in a choice's own text is none."""
-    cities = choices_of(CITIES, None)
+    cities = Choices(CITIES, None)
 
     assert cities.in_answer("The answer isn't Paris but London.") == 1
-    stated = choices_of(("Not stated", "Yes", "No"), None)
+    stated = Choices(("Not stated", "Yes", "No"), None)
     assert stated.in_answer("The answer is Not stated.") == 0
     assert stated.in_answer("The answer: Not stated.") == 0

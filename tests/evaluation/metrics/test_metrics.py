@@ -34,11 +34,10 @@ from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.problem import ConversionError
 from harpia_formats.model.record import Output, Record, Score
 
-#: All metrics that need no model, and of them those of an answer and its references.
-WITHOUT_MODEL = [each for each in METRICS if each not in ("bertscore", "sas")]
+#: All metrics of an answer and its references.
 OURS = [
     each
-    for each in WITHOUT_MODEL
+    for each in METRICS
     if not each.startswith("document-")
     and each not in {"multiple-choice", "inspect-choice", "length", "lm-eval-acc"}
 ]
@@ -231,9 +230,6 @@ def test_signatures_hold_the_chosen_parameters(
         ("chrf", {"char_order": 0}, "a whole number from 1 to 1000"),
         ("chrf", {"word_order": 1.5}, "a whole number from 0 to 1000"),
         ("ter", {"normalized": None}, "true or false"),
-        ("bertscore", {}, "model .* is None, .*nothing is downloaded"),
-        ("bertscore", {"model": "bert-base-uncased"}, "path of a folder"),
-        ("sas", {}, "model .* is None, .*nothing is downloaded"),
     ],
 )
 def test_wrong_metric_is_refused(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import harpia_formats
 from harpia_formats.evaluation.metrics import MetricError, UnscorableError, measure_of
 from harpia_formats.evaluation.metrics.metric import Sample
-from harpia_formats.evaluation.metrics.text.choices import NoChoiceError, choices_of
+from harpia_formats.evaluation.metrics.text.choices import Choices, NoChoiceError
 from harpia_formats.model.vendor_metrics import ScoreError
 from in_process import InProcess
 
@@ -68,36 +68,36 @@ REFUSED = [
 @pytest.mark.parametrize(("answer", "expected"), READ)
 def test_a_choice_is_read(answer: str, expected: int) -> None:
     """An answer names a choice by its letter or its text, in many ways."""
-    assert choices_of(CITIES, None).in_answer(answer) == expected
+    assert Choices(CITIES, None).in_answer(answer) == expected
 
 
 @pytest.mark.parametrize(("answer", "reason"), REFUSED)
 def test_nothing_is_guessed(answer: str, reason: str) -> None:
     """An answer that names none or several choices has none, and the reason is said."""
     with pytest.raises(NoChoiceError, match=reason):
-        choices_of(CITIES, None).in_answer(answer)
+        Choices(CITIES, None).in_answer(answer)
 
 
 def test_numbers_name_choices_if_the_first_one_is_known() -> None:
     """A number is an index only where the number of the first choice is given."""
-    assert choices_of(CITIES, 1).in_answer("Answer: 2") == 1
-    assert choices_of(CITIES, 0).in_answer("2") == 2
-    assert choices_of(("10", "20"), None).in_answer("Answer: 20") == 1
+    assert Choices(CITIES, 1).in_answer("Answer: 2") == 1
+    assert Choices(CITIES, 0).in_answer("2") == 2
+    assert Choices(("10", "20"), None).in_answer("Answer: 20") == 1
     with pytest.raises(NoChoiceError, match="several"):
-        choices_of(("2", "1"), 1).in_answer("2")
+        Choices(("2", "1"), 1).in_answer("2")
 
 
 @given(st.text(alphabet="ABCabc(). *\n:iswernoty\\boxed{}é1", max_size=50))
 def test_any_answer_is_read_or_refused(answer: str) -> None:
     """No answer ends in another error, and a choice that is read is there."""
     with suppress(NoChoiceError):
-        assert choices_of(("a b", "c", "", "b"), 1).in_answer(answer) in range(4)
+        assert Choices(("a b", "c", "", "b"), 1).in_answer(answer) in range(4)
 
 
 @given(st.lists(st.text(min_size=1), min_size=1, max_size=6, unique=True))
 def test_a_letter_that_is_no_text_is_always_read(texts: list[str]) -> None:
     """The letter of each choice names it, if no choice has this text."""
-    choices = choices_of([f"choice {text}" for text in texts], None)
+    choices = Choices(tuple(f"choice {text}" for text in texts), None)
 
     for at in range(len(texts)):
         assert choices.in_answer(f"({'ABCDEF'[at]})") == at

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.evaluation.metrics import UnscorableError, measure_of, ter
-from harpia_formats.evaluation.metrics.ter import translation_edits
+from harpia_formats.evaluation.metrics import UnscorableError, error_rates, measure_of
+from harpia_formats.evaluation.metrics.error_rates import translation_edits
 from text_kinds import text_pairs
 
 sacrebleu = pytest.importorskip("sacrebleu", reason="the extra score is not installed")
@@ -101,7 +101,7 @@ def test_longer_texts_than_the_limit_are_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A text of more words has no score, and the reason says the limit."""
-    monkeypatch.setattr(ter, "MOST_WORDS", 3)
+    monkeypatch.setattr(error_rates, "MOST_WORDS", 3)
     measure = measure_of("ter", {})
 
     assert measure.statistics("a b c", ["a b"]) == (1, 2, 1)

@@ -109,6 +109,26 @@ def run(site: Path, tmp_path: Path) -> Run:
     return runner(site, tmp_path)
 
 
+def test_metrics_by_models_are_found_once_they_are_installed(
+    install: Callable[[Path, Path], None], tmp_path: Path
+) -> None:
+    """A profile that names one says how to install it, and then what it needs."""
+    neural = Path(__file__).parents[3] / "integrations" / "neural-metrics"
+    (tmp_path / "a.jsonl").write_text(
+        '{"id": 1, "references": ["b"], "outputs": [{"text": "a"}]}\n'
+    )
+    command = ("score", "a.jsonl", "--metrics", "sas", "--profile", "haystack")
+    (tmp_path / "without").mkdir()
+
+    without = runner(tmp_path / "without", tmp_path)(*command)
+    install(neural, tmp_path / "site")
+    found = runner(tmp_path / "site", tmp_path)(*command)
+
+    assert (without.returncode, found.returncode) == (2, 2)
+    assert "`pip install ./integrations/neural-metrics`" in without.stderr
+    assert "model of the metric sas is None" in found.stderr
+
+
 def test_its_unpacker_reads_a_file(run: Run, tmp_path: Path) -> None:
     """A file of another kind is read as the text that the unpacker makes of it."""
     box = b"7z\xbc\xaf\x27\x1c" + CHAT.replace(b'"m"', b"5", 1)

@@ -276,11 +276,6 @@ class _Name(NamedTuple):
     is_text: bool = False
 
 
-def _of_several(name: _Name) -> _Name:
-    """Return a name as one of several."""
-    return _Name(name.found | _SEVERAL, name.end)
-
-
 class _Mark(NamedTuple):
     """What a mark names."""
 
@@ -341,14 +336,12 @@ class Choices:
     def named(self, text: str, kinds: Sequence[str] = KINDS) -> set[int]:
         """Return the choices of which the whole text is a name of one of `kinds`."""
         plain = _plain(_normal(text))
-        found: set[int] = set()
-        if "letter" in kinds:
-            found |= set(self._of_letter(plain))
-        if "index" in kinds:
-            found |= set(self._of_number(plain))
-        if "text" in kinds:
-            found |= {at for at, other in enumerate(self._plain) if other == plain}
-        return found
+        found = {
+            "letter": self._of_letter(plain),
+            "index": self._of_number(plain),
+            "text": (at for at, other in enumerate(self._plain) if other == plain),
+        }
+        return {at for kind in kinds for at in found[kind]}
 
     def _of_letter(self, letter: str) -> Iterator[int]:
         at = ascii_uppercase.find(letter.upper()) if len(letter) == 1 else -1
@@ -377,14 +370,13 @@ class Choices:
             # A text that may be the letter of a choice is only known as a whole.
             if any(self._of_letter(plain)):
                 continue
-            end = _end_of(plain, text, start)
-            if end is None:
+            match = _words(plain).match(text, start)
+            if match is None:
                 continue
-            same = {one for one, other in enumerate(self._plain) if other == plain}
-            letter = _own_letter.match(text, end)
-            if letter:
+            if letter := _own_letter.match(text, match.end()):
                 return _Name(frozenset({at, *self._of_letter(letter[1])}), letter.end())
-            return _Name(frozenset(same), end, is_text=True)
+            same = {one for one, other in enumerate(self._plain) if other == plain}
+            return _Name(frozenset(same), match.end(), is_text=True)
         return None
 
     def _label_at(self, text: str, start: int) -> _Name | None:
@@ -436,18 +428,21 @@ class Choices:
                 break
             found = (first.found or _SEVERAL) | (name.found or _SEVERAL)
             first = _Name(found, name.end)
-        return first if is_one or first is None else _of_several(first)
+        if is_one or first is None:
+            return first
+        return _Name(first.found | _SEVERAL, first.end)
 
     def _has_other(self, text: str, name: _Name) -> bool:
         """Tell whether the sentence of a name goes on with another one that may be."""
         end = sentence_end(text, name.end)
         joined = [*_other.finditer(text, name.end, end)]
         joined += _instead.finditer(text, name.end, end + 40)
-        for match in joined:
-            other = self._name_at(text, match.end())
-            if other and other.found - name.found:
-                return True
-        return bool(_or_else.match(text, name.end) or _retracted.match(text, end))
+        others = (self._name_at(text, match.end()) for match in joined)
+        return (
+            any(other and other.found - name.found for other in others)
+            or _or_else.match(text, name.end) is not None
+            or _retracted.match(text, end) is not None
+        )
 
     def _is_joined(
         self, text: str, joint: re.Match[str], name: _Name, more_names: int = 6
@@ -542,29 +537,24 @@ class Choices:
 
     def _chosen(self, text: str) -> Iterator[frozenset[int]]:
         """Yield the choices of `I choose B` and of `B is the correct answer`."""
-        for match in _choosing.finditer(text):
-            name = self._names_at(text, match.end())
-            if (
-                not name
-                or not name.found
-                or not _closes.match(text, name.end)
-                or _not_chosen.search(text[max(0, match.end() - 12) : match.end()])
-            ):
-                continue
-            if not self._is_void(text, match.start(), name.end):
-                yield name.found
-        for match in _concluding.finditer(text):
-            name = self._names_at(text, match.end())
-            is_whole = name and name.found and _stops.match(text, name.end)
-            if name and is_whole and not self._is_void(text, match.start(), name.end):
-                yield name.found
+        for leading, closing in ((_choosing, _closes), (_concluding, _stops)):
+            for match in leading.finditer(text):
+                name = self._names_at(text, match.end())
+                if (
+                    name
+                    and name.found
+                    and closing.match(text, name.end)
+                    and not _not_chosen.search(
+                        text, max(0, match.end() - 12), match.end()
+                    )
+                    and not self._is_void(text, match.start(), name.end)
+                ):
+                    yield name.found
         for start, end, found in self._every_name(text):
             if _is_chosen.match(text, end) and not self._is_void(text, start, end):
                 is_joined = _joined_before.search(text[max(0, start - 12) : start])
-                if is_joined or self._has_other(text, _Name(found, end)):
-                    yield found | _SEVERAL
-                else:
-                    yield found
+                several = is_joined or self._has_other(text, _Name(found, end))
+                yield found | _SEVERAL if several else found
 
     def _every_name(self, text: str) -> Iterator[tuple[int, int, frozenset[int]]]:
         for match in _capital.finditer(text):
@@ -687,11 +677,6 @@ class Choices:
 _SEVERAL = frozenset({-1})
 
 
-def choices_of(texts: Sequence[str], first: int | None) -> Choices:
-    """Return the choices with these texts; `first` is the number of the first one."""
-    return Choices(tuple(texts), first)
-
-
 def _only(marks: Iterable[frozenset[int]]) -> int:
     """Return the choice that all marks name; raises `NoChoiceError`."""
     found = sorted(frozenset().union(*marks))
@@ -707,12 +692,6 @@ def _only(marks: Iterable[frozenset[int]]) -> int:
 def _is_denied(sentence: str) -> bool:
     """Tell whether a sentence, without the texts of choices, denies what it names."""
     return _negation.search(sentence) is not None
-
-
-def _end_of(plain: str, text: str, start: int) -> int | None:
-    """Return where a text ends that begins as `plain` does, None if it does not."""
-    match = _words(plain).match(text, start)
-    return None if match is None else match.end()
 
 
 @lru_cache(1024)

@@ -313,7 +313,7 @@ class _Reader:
             unit = _exponents.sub("", text[match.end() :]).strip()
             if not _no_unit.search(unit):
                 return self._value(match)
-        numbers = list(dict.fromkeys(self._each(text)))
+        numbers = {match["body"] for match in self._matches(text)}
         if not numbers:
             raise NoNumberError(r"there is no number in \boxed{}")
         if len(numbers) > 1:
@@ -399,10 +399,6 @@ class _Reader:
         if is_said and all(map(_is_unsaid, matches)):
             raise NoNumberError("the number in it is asked for, or a condition")
         return found
-
-    def _each(self, text: str) -> Iterator[str]:
-        for match in self._matches(text):
-            yield match["body"]
 
     def _matches(self, text: str) -> Iterator[re.Match[str]]:
         for match in _number.finditer(text):

@@ -8,7 +8,11 @@ from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from typing import Any, TypeVar
 
-from harpia_formats.evaluation.metrics.metric import MetricError, require_extra
+from harpia_formats.evaluation.metrics.metric import (
+    MetricError,
+    Parameters,
+    require_extra,
+)
 
 T = TypeVar("T")
 
@@ -74,6 +78,12 @@ NORMALISATIONS: dict[str, Callable[[str], str]] = {
     "squad": cached_by_text(squad),
     "nel": cached_by_text(nel),
 }
+
+
+def normalisation_of(parameters: Parameters) -> tuple[str, Callable[[str], str]]:
+    """Return the normalisation that is chosen, by its name; raises `MetricError`."""
+    chosen = parameters.choice("normalisation", tuple(NORMALISATIONS))
+    return chosen, NORMALISATIONS[chosen]
 
 
 Tokens = list[str]

@@ -1,23 +1,27 @@
-"""The scorers match, exact, f1 and choice of Inspect AI, as metrics of stored answers.
+"""Scorers of Inspect AI and lm-eval, as metrics of stored answers.
 
-Source: inspect_ai 0.3.285. What Inspect calls accuracy or mean is the mean of their
-scores; its standard error is that of the means of the epochs of each sample.
+Sources: match, exact, f1 and choice of inspect_ai 0.3.285, and acc, acc_norm and
+exact_match of lm-eval. What Inspect calls accuracy or mean is the mean of its scores;
+its standard error is that of the means of the epochs of each sample.
 """
 
 import math
 import re
 import string
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from harpia_formats.evaluation.metrics.metric import (
     OWN_LIBRARY,
+    PAIR,
     Measure,
     Metric,
+    MetricError,
+    Parameters,
     Sample,
+    UnscorableError,
     mean_measure,
-    read_parameters,
+    pair_measure,
     require_references,
     sample_mean_measure,
     score_over_references,
@@ -160,12 +164,8 @@ def chosen_letters(answer: str, count: int, *, several: bool) -> frozenset[str]:
     return frozenset()
 
 
-MATCH = {"location": "end", "ignore_case": True, "numeric": False}
-NOTHING: dict[str, Any] = {}
-
-
-def _match(given: Mapping[str, Any]) -> Measure:
-    parameters = read_parameters("inspect-match", MATCH, given)
+def _match(parameters: Parameters) -> Measure:
+    """Return Inspect's match; raises `MetricError`."""
     location = parameters.choice("location", LOCATIONS)
     ignore_case, numeric = parameters.flag("ignore_case"), parameters.flag("numeric")
 
@@ -176,13 +176,9 @@ def _match(given: Mapping[str, Any]) -> Measure:
             )
         )
 
-    signature = (
-        f"inspect-match|{OWN_LIBRARY}|location:{location}"
-        f"|case:{'folded' if ignore_case else 'mixed'}|numeric:{yes_no(numeric)}"
-        "|refs:max"
-    )
-    score = score_over_references(check, "max")
-    return mean_measure("inspect-match", signature, score, is_binary=True)
+    case = "folded" if ignore_case else "mixed"
+    options = f"location:{location}|case:{case}|numeric:{yes_no(numeric)}"
+    return pair_measure(parameters, check, options, "max", is_binary=True)
 
 
 def _words(references: Sequence[str]) -> Iterator[tuple[str, ...]]:
@@ -190,8 +186,8 @@ def _words(references: Sequence[str]) -> Iterator[tuple[str, ...]]:
     return filter(None, map(words_of, require_references(references)))
 
 
-def _exact(given: Mapping[str, Any]) -> Measure:
-    read_parameters("inspect-exact", NOTHING, given)
+def _exact(_: Parameters) -> Measure:
+    """Return Inspect's exact."""
 
     def score(answer: str, references: Sequence[str]) -> float:
         mine = words_of(answer)
@@ -201,8 +197,8 @@ def _exact(given: Mapping[str, Any]) -> Measure:
     return mean_measure("inspect-exact", signature, score, is_binary=True)
 
 
-def _f1(given: Mapping[str, Any]) -> Measure:
-    read_parameters("inspect-f1", NOTHING, given)
+def _f1(_: Parameters) -> Measure:
+    """Return Inspect's f1."""
 
     def score(answer: str, references: Sequence[str]) -> float:
         mine = words_of(answer)
@@ -213,8 +209,8 @@ def _f1(given: Mapping[str, Any]) -> Measure:
     return mean_measure("inspect-f1", signature, score)
 
 
-def _choice(given: Mapping[str, Any]) -> Measure:
-    read_parameters("inspect-choice", NOTHING, given)
+def _choice(_: Parameters) -> Measure:
+    """Return Inspect's choice."""
 
     def score(sample: Sample) -> float:
         right = {letter.upper() for text in sample.references for letter in text}
@@ -225,39 +221,172 @@ def _choice(given: Mapping[str, Any]) -> Measure:
         return float(found == right)
 
     signature = f"inspect-choice|{OWN_LIBRARY}|refs:all"
-    needs = ("answer", "references", "choices")
+    needs = (*PAIR, "choices")
     return sample_mean_measure(
         "inspect-choice", signature, score, needs, is_binary=True
     )
 
 
+def _acc(parameters: Parameters) -> Measure:
+    """Return acc of lm-eval, or acc_norm; raises `MetricError`."""
+    by_length = parameters.flag("by_length")
+
+    def score(sample: Sample) -> float:
+        choices, likelihoods = sample.choices, list(sample.likelihoods or ())
+        # A task that compares with likelihoods without a context has these behind them.
+        if len(likelihoods) not in {len(choices), 2 * len(choices)}:
+            raise UnscorableError(
+                f"there are {len(likelihoods)} likelihoods of {len(choices)} choices"
+            )
+        right = sample.references[0]
+        if choices.count(right) != 1:
+            raise UnscorableError("the reference is not one of the choices, or several")
+        values = [
+            value / (len(choice) or 1) if by_length else value
+            for value, choice in zip(likelihoods, choices, strict=False)
+        ]
+        return float(values.index(max(values)) == choices.index(right))
+
+    return sample_mean_measure(
+        parameters.metric,
+        f"{parameters.metric}|{OWN_LIBRARY}|by-length:{yes_no(by_length)}|refs:first",
+        score,
+        ("references", "choices", "likelihoods"),
+        is_binary=True,
+    )
+
+
+#: The name of the filter that keeps the whole answer.
+NO_FILTER = "none"
+_FLAGS = ("ignore_case", "ignore_punctuation", "ignore_numbers")
+
+
+def _exact_match(parameters: Parameters) -> Measure:
+    """Return exact_match of lm-eval; raises `MetricError`."""
+    patterns = _patterns(parameters)
+    case, punctuation, numbers = (parameters.flag(name) for name in _FLAGS)
+    name = _filter(parameters)
+    dropped = str.maketrans(
+        "", "", string.punctuation * punctuation + string.digits * numbers
+    )
+
+    def normal(text: str) -> str:
+        for pattern in patterns:
+            text = pattern.sub("", text)
+        # Arrays of numpy, which the harness compares, end texts before null characters.
+        text = text.rstrip("\0")
+        return (text.lower() if case else text).translate(dropped)
+
+    def is_match(answer: str, reference: str) -> float:
+        return float(normal(answer) == normal(reference))
+
+    ignored = "+".join(pattern.pattern for pattern in patterns) or "no"
+    signature = (
+        f"{parameters.metric}|{OWN_LIBRARY}|regexes:{ignored.replace('|', '/')}"
+        f"|case:{'lc' if case else 'mixed'}|punct:{yes_no(not punctuation)}"
+        f"|numbers:{yes_no(not numbers)}|filter:{name or NO_FILTER}|refs:max"
+    )
+    best = score_over_references(is_match, "max")
+
+    def of_sample(sample: Sample) -> float:
+        return best(_scored_text(sample, name), sample.references)
+
+    return sample_mean_measure(
+        parameters.metric,
+        signature,
+        of_sample,
+        PAIR,
+        is_binary=True,
+        uses=("extracted",),
+        same_answer=lambda sample: normal(_scored_text(sample, name)),
+    )
+
+
+def _scored_text(sample: Sample, name: str | None) -> str:
+    """Return what the filter `name` kept of an answer, all of it if there is no filter.
+
+    Raises `UnscorableError`, without a reason for an answer of another filter.
+    """
+    kept = sample.extracted or {}
+    if not kept and name in {None, NO_FILTER}:
+        return sample.answer or ""
+    found = kept.get(name or NO_FILTER)
+    if found is not None:
+        return found
+    if name is None:
+        raise UnscorableError(
+            f"the parameter filter must say which one counts: {', '.join(kept)}"
+        )
+    raise UnscorableError
+
+
+def _filter(parameters: Parameters) -> str | None:
+    """Return the name of the filter, None if none is given; raises `MetricError`."""
+    value = parameters.values["filter"]
+    if value is None or (isinstance(value, str) and value):
+        return value or None
+    raise parameters.wrong("filter", "the name of a filter, such as strict-match")
+
+
+def _patterns(parameters: Parameters) -> list[re.Pattern[str]]:
+    """Return the regular expressions to leave out; raises `MetricError`."""
+    given = parameters.values["regexes_to_ignore"]
+    if not isinstance(given, list | tuple) or not all(
+        isinstance(text, str) for text in given
+    ):
+        raise parameters.wrong("regexes_to_ignore", "a list of regular expressions")
+    try:
+        return [re.compile(text) for text in given]
+    except re.error as error:
+        raise MetricError(
+            f"a regular expression of {parameters.metric}.regexes_to_ignore is wrong: "
+            f"{error}"
+        ) from error
+
+
 METRICS = (
-    Metric(
+    Metric.of(
+        "lm-eval-exact-match",
+        "The share of answers, or of what a filter kept of them, that equal a "
+        "reference after regular expressions, case, punctuation or digits are left "
+        "out, as lm-eval's exact_match.",
+        {"regexes_to_ignore": [], **dict.fromkeys(_FLAGS, False), "filter": None},
+        _exact_match,
+    ),
+    Metric.of(
+        "lm-eval-acc",
+        "The share of records whose right choice has the highest stored "
+        "log-likelihood, by its length or not, as lm-eval's acc_norm and acc of "
+        "multiple choice.",
+        {"by_length": False},
+        _acc,
+    ),
+    Metric.of(
         "inspect-match",
         "The share of answers that end with a reference (or begin with it, have it or "
         "are it: location), without case and marks at the ends, as Inspect's match().",
-        MATCH,
+        {"location": "end", "ignore_case": True, "numeric": False},
         _match,
     ),
-    Metric(
+    Metric.of(
         "inspect-exact",
         "The share of answers with the words of a reference, without case, punctuation "
         "and articles, as Inspect's exact().",
-        NOTHING,
+        {},
         _exact,
     ),
-    Metric(
+    Metric.of(
         "inspect-f1",
         "The mean F1 of the words of an answer and a reference, each rounded to two "
         "digits, as Inspect's f1().",
-        NOTHING,
+        {},
         _f1,
     ),
-    Metric(
+    Metric.of(
         "inspect-choice",
         "The share of answers whose letters behind `ANSWER:` are all of the references "
         "and no others, as Inspect's choice(); an answer without such is wrong.",
-        NOTHING,
+        {},
         _choice,
     ),
 )

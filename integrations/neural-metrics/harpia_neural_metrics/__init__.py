@@ -1,0 +1,1 @@
+"""Metrics for harpia-formats by a model on this disk: `sas` and `bertscore`."""
