@@ -649,14 +649,14 @@ def compare_scores(  # noqa: PLR0913 - the options of the command
         check_difference,
         with_questions_needed,
     )
-    from harpia_formats.evaluation.scoring.compare_runs import comparison_of
+    from harpia_formats.evaluation.scoring.compare_runs import ScoreComparison
     from harpia_formats.evaluation.scoring.options import ScoreOptions
 
     notes: tuple[str, ...] = ()
     known = fields_of("compare_scores")
     chosen = make_options(ScoreOptions, _in_one_process(options), known)
     if recipe is None:
-        run = comparison_of(
+        run = ScoreComparison(
             file_inputs(inputs), chosen, models, test, baseline, force=force
         )
     else:
@@ -671,7 +671,7 @@ def compare_scores(  # noqa: PLR0913 - the options of the command
         )
         found = python_options(fspath(recipe), COMPARE, options, given)
         systems, notes, detect = found.run, found.notes, found.run.detect
-        run = comparison_of(
+        run = ScoreComparison(
             file_inputs(systems.inputs),
             found.options,
             systems.models,

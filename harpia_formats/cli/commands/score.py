@@ -273,7 +273,7 @@ def score_compare(given: Given) -> ExitCode:
         check_difference,
         with_questions_needed,
     )
-    from harpia_formats.evaluation.scoring.compare_runs import comparison_of  # noqa: PLC0415 - for this command only
+    from harpia_formats.evaluation.scoring.compare_runs import ScoreComparison  # noqa: PLC0415 - for this command only
     from harpia_formats.evaluation.scoring.input_files import split_names  # noqa: PLC0415 - for this command only
 
     paths, systems = split_names(given.inputs)
@@ -314,7 +314,7 @@ def score_compare(given: Given) -> ExitCode:
         [*others, *reports.paths],
         exclude=options.exclude,
     )
-    run = comparison_of(
+    run = ScoreComparison(
         inputs,
         options,
         files.models,

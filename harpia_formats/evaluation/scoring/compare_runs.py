@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from itertools import chain
+from typing import Any, Self
 
 from harpia_formats.conversion.mapping.answer_groups import NONE
 from harpia_formats.evaluation.metrics.metric import means
@@ -15,7 +16,6 @@ from harpia_formats.evaluation.scoring.choose_systems import (
     source_name,
 )
 from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
-from harpia_formats.evaluation.scoring.compare_stored import StoredComparison
 from harpia_formats.evaluation.scoring.compared_scores import (
     ComparedScore,
     ComparedSystem,
@@ -37,8 +37,8 @@ from harpia_formats.evaluation.scoring.match_questions import (
     match_questions,
     shared_inputs,
 )
-from harpia_formats.evaluation.scoring.metric_score import Group
-from harpia_formats.evaluation.scoring.options import ScoreOptions
+from harpia_formats.evaluation.scoring.metric_score import Group, MetricScore
+from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
 from harpia_formats.evaluation.scoring.outcomes import ComputedMetric
 from harpia_formats.evaluation.scoring.paired_answers import MetricAnswers, QuestionSums
 from harpia_formats.evaluation.scoring.result_format import (
@@ -49,18 +49,75 @@ from harpia_formats.evaluation.scoring.result_format import (
 from harpia_formats.evaluation.scoring.scores import Scores
 from harpia_formats.evaluation.scoring.scoring_run import Scoring
 from harpia_formats.evaluation.scoring.select_metrics import metric_identities
-from harpia_formats.evaluation.scoring.stored_run import check_computed
+from harpia_formats.evaluation.scoring.stored_metrics import (
+    ANY,
+    StoredMetrics,
+    is_pooled,
+    labels_of,
+)
 from harpia_formats.evaluation.scoring.system_answers import InputAnswers, SystemAnswers
+from harpia_formats.evaluation.scoring.verdict_metrics import no_zero
 from harpia_formats.files.io.inputs import Input
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.vendor_metrics import ScoreError, ScoreOptionsError
 from harpia_formats.validation.redaction import redaction_of
 
 
-def common_places(
+@dataclass(frozen=True, slots=True)
+class ComparedMetric:
+    """A metric that is compared, and where it is among those of each input."""
+
+    metric: ComputedMetric
+    places: Sequence[int]
+    #: The name in the comparison.
+    label: str
+    #: The best score, None for a pooled metric.
+    best: float | None
+    #: The signatures of the stored scores of each system, nothing for computed ones.
+    signatures: Sequence[Sequence[str]] = ()
+    #: Whether stored scores are compared although their signatures do not prove that
+    #: they were computed the same way.
+    is_forced: bool = False
+
+    @classmethod
+    def computed(cls, metric: ComputedMetric, places: Sequence[int]) -> Self:
+        """Return a metric of which no score was stored."""
+        best = metric.measure.best if metric.measure.is_mean else None
+        return cls(metric, places, metric.request.label, best)
+
+    def signature_of(self, *systems: int) -> str:
+        """Return the signature of the scores of some systems, or all that there are."""
+        if not self.signatures:
+            return self.metric.measure.signature
+        every = dict.fromkeys(chain(*(self.signatures[at] for at in systems)))
+        return " and ".join(filter(None, every))
+
+    def score_of(self, system: int, scores: Group) -> MetricScore:
+        """Return the stored score of a system; `scores` are those of its input."""
+        label = self.metric.request.label
+        score = next(one for one in scores.scores if one.metric == label)
+        signature = self.signature_of(system) or f"{self.label}|impl:unknown"
+        return replace(score, metric=self.label, name=self.label, signature=signature)
+
+    def answers(
+        self,
+        known: KnownLabels | None,
+        keys: Sequence[bytes],
+        sums: Sequence[QuestionSums],
+    ) -> MetricAnswers:
+        """Return the answers of all systems by it, or by one score of questions."""
+        measure = self.metric.measure
+        if measure.question is not None:
+            return MetricAnswers(means(1), measure.best, keys, sums, measure.best)
+        scores = known.scores if known else measure.scores
+        remark = known.remark if known else None
+        return MetricAnswers(scores, self.best, keys, sums, measure.widest, remark)
+
+
+def common_metrics(
     inputs: Sequence[Sequence[ComputedMetric]], are_verdicts: Sequence[bool]
-) -> tuple[list[tuple[int, ...]], list[str]]:
-    """Return the places of each metric that is compared, in each input, and notes.
+) -> tuple[list[ComparedMetric], list[str]]:
+    """Return each computed metric or verdict that is compared, and notes.
 
     Raises `ScoreError` if there is none, or if one was computed in different ways.
     """
@@ -72,34 +129,35 @@ def common_places(
         )
     if all(are_verdicts):
         return _common_verdicts(inputs)
-    for at in range(1, len(inputs)):
-        check_same_metrics(inputs, at)
-    return [(place,) * len(inputs) for place in range(len(inputs[0]))], []
+    _check_same_metrics(inputs)
+    return [
+        ComparedMetric.computed(metric, (at,) * len(inputs))
+        for at, metric in enumerate(inputs[0])
+    ], []
 
 
-def check_same_metrics(inputs: Sequence[Sequence[ComputedMetric]], at: int) -> None:
+def _check_same_metrics(inputs: Sequence[Sequence[ComputedMetric]]) -> None:
     """Raise `ScoreError` if an input has other metrics than the first one."""
-    ours, theirs = metric_identities(inputs[0]), metric_identities(inputs[at])
-    if ours == theirs:
-        return
-    if [one[:2] for one in ours] == [one[:2] for one in theirs]:
-        pairs = zip(ours, theirs, strict=True)
-        one, other = next((a, b) for a, b in pairs if a != b)
-        names = [input_name(place, len(inputs)) for place in (0, at)]
-        raise ScoreError(
-            f"{one[0]} was computed in different ways, which cannot be compared: "
-            f"{one[2]} in {names[0]}, {other[2]} in {names[1]}"
-        )
-    raise ScoreOptionsError(
-        "the inputs select different metrics, which cannot be compared; name metrics "
-        "with `--metrics`"
-    )
+    ours = metric_identities(inputs[0])
+    for at, theirs in enumerate(map(metric_identities, inputs)):
+        if [one[:2] for one in ours] != [one[:2] for one in theirs]:
+            raise ScoreOptionsError(
+                "the inputs select different metrics, which cannot be compared; name "
+                "metrics with `--metrics`"
+            )
+        for one, other in zip(ours, theirs, strict=True):
+            if one != other:
+                names = [input_name(place, len(inputs)) for place in (0, at)]
+                raise ScoreError(
+                    f"{one[0]} was computed in different ways, which cannot be "
+                    f"compared: {one[2]} in {names[0]}, {other[2]} in {names[1]}"
+                )
 
 
 def _common_verdicts(
     inputs: Sequence[Sequence[ComputedMetric]],
-) -> tuple[list[tuple[int, ...]], list[str]]:
-    """Return the places of the verdicts with the same name, and notes on the others.
+) -> tuple[list[ComparedMetric], list[str]]:
+    """Return the verdicts with the same name, and notes on the others.
 
     Raises `ScoreError` if there is none, or if one was made in different ways.
     """
@@ -109,28 +167,111 @@ def _common_verdicts(
     ]
     names = [name for name in tables[0] if all(name in one for one in tables)]
     count = len(inputs)
+    is_pair = count == 2  # noqa: PLR2004 - a pair is of two
     if not names:
         has = _by_input("has", [", ".join(one) for one in tables], "; ")
-        which = "both" if count == 2 else "all"  # noqa: PLR2004 - both are two
+        which = "both" if is_pair else "all"
         raise ScoreError(f"no verdicts in {which} inputs have the same name: {has}")
-    common = [
-        [metrics[table[name]] for name in names]
-        for metrics, table in zip(inputs, tables, strict=True)
-    ]
-    for at in range(1, count):
-        check_same_metrics(common, at)
-    every = dict.fromkeys(name for table in tables for name in table)
+    both = zip(inputs, tables, strict=True)
+    common = [[metrics[table[name]] for name in names] for metrics, table in both]
+    _check_same_metrics(common)
+    lacking = {
+        name: at
+        for at, table in enumerate(tables)
+        for name in table
+        if name not in names
+    }
     notes = []
-    for at, table in enumerate(tables):
-        others = [name for name in every if name in table and name not in names]
-        if others and count == 2:  # noqa: PLR2004 - the other one lacks it
-            only = f"since only {input_name(at, count)} has it"
-            notes.append(f"not compared, {only}: {', '.join(others)}")
-    lacking = [name for name in every if name not in names]
-    if lacking and count > 2:  # noqa: PLR2004 - of two, the one that has it is named
+    if is_pair:
+        for at in range(count):
+            others = ", ".join(name for name, one in lacking.items() if one == at)
+            only = f"not compared, since only {input_name(at, count)} has it"
+            notes += [f"{only}: {others}"] if others else []
+    elif lacking:
         listed = ", ".join(lacking)
         notes.append(f"not compared, since not all inputs have it: {listed}")
-    return [tuple(table[name] for table in tables) for name in names], notes
+    return [
+        ComparedMetric.computed(metric, [table[name] for table in tables])
+        for name, metric in zip(names, common[0], strict=True)
+    ], notes
+
+
+def common_stored(
+    stored: StoredMetrics, systems: Sequence[tuple[str, Group]], inputs: int
+) -> tuple[list[ComparedMetric], list[str]]:
+    """Return each stored score that is compared, and notes.
+
+    `systems` has the name of each system in messages, and its scores. Raises
+    `ScoreError` if there is none, and for one that cannot be compared.
+    """
+    held = [stored.held(scores) for _, scores in systems]
+    labels = [label for label, _ in systems]
+    names = [name for name in held[0] if all(name in one for one in held)]
+    if not names:
+        known = "; ".join(
+            f"{label.removeprefix('the ').removesuffix(' input')}: "
+            f"{', '.join(one) or 'none'}"
+            for label, one in zip(labels, held, strict=True)
+        )
+        raise ScoreError(
+            f"the inputs have no scores of the same metric ({known}); without "
+            "`--stored` scores are computed"
+        )
+    missing = stored.missing(names)
+    if missing:
+        which = "both" if len(systems) == 2 else "all"  # noqa: PLR2004 - both are two
+        raise ScoreError(
+            f"the inputs do not {which} have scores of {missing} ({which} have: "
+            f"{', '.join(names)})"
+        )
+    found, notes = [], []
+    for name in names:
+        signatures = [one[name] for one in held]
+        for signature in chain(*signatures):
+            _check_mean(stored, name, signature)
+        ours = signatures[0]
+        is_forced = "" in ours or any(set(one) != set(ours) for one in signatures)
+        if is_forced:
+            shown = ", ".join(
+                f"{' and '.join(signature or 'none' for signature in one)} in {label}"
+                for label, one in zip(labels, signatures, strict=True)
+            )
+            notes.append(
+                f"the signatures of {name} do not prove that it was computed the same "
+                f"way: {shown}"
+            )
+            if not stored.is_forced:
+                raise ScoreError(f"{notes[-1]}; `--force` compares anyway")
+        shown_as = (
+            {(name, ANY): name}
+            if is_forced
+            else labels_of((name, signature) for signature in ours)
+        )
+        for key, label in shown_as.items():
+            at, one = stored.place(key)
+            own = signatures if is_forced else [[key[1]]] * len(systems)
+            found.append(
+                ComparedMetric(
+                    one.metric, (at,) * inputs, label, one.quantity.best, own, is_forced
+                )
+            )
+    return found, notes
+
+
+def _check_mean(stored: StoredMetrics, name: str, signature: str) -> None:
+    """Raise `ScoreError` for a stored score whose mean is not compared.
+
+    The mean of the pooled scores of rows is not the score of the whole.
+    """
+    if is_pooled(name, signature):
+        raise ScoreError(
+            f"{name} is a score of all answers together, and not the mean of the "
+            "stored scores of rows; compare without `--stored`, or name other metrics "
+            "with `--metrics`"
+        )
+    quantity = stored.found.get((name, signature))
+    if stored.is_zero and quantity and quantity.is_verdict and quantity.scale != "0-1":
+        raise ScoreError(no_zero(name))
 
 
 def _by_input(verb: str, texts: Sequence[str], between: str) -> str:
@@ -180,35 +321,48 @@ class ScoreComparison:
 
     The systems are the models of each input, or those that `models` names. `test` is
     one of `p_values.TESTS`, or None for permutation of means and the bootstrap of other
-    scores. Raises what `Scoring` raises.
+    scores. `force` compares stored scores that may have been computed differently.
+    Raises what `Scoring` raises, and `ScoreError` for options that cannot be combined.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - inputs, and how they are compared
         self,
         inputs: Iterable[Input],
         options: ScoreOptions,
         models: Sequence[str] = (),
         test: str | None = None,
         baseline: str | None = None,
+        *,
+        force: bool = False,
     ) -> None:
-        if options.stored:
-            raise ScoreError("stored scores are compared by StoredComparison")
+        if force and not options.stored:
+            raise ScoreOptionsError(
+                "`--force` is about stored scores, and needs `--stored`"
+            )
         #: Those with one name are one system; the others may be, if they name none.
         self._given = inputs_by_name(inputs, options.systems)
-        self._options = options
+        self._options, self._is_forced = replace(options, by=()), force
         self._redaction = redaction_of(options)
-        self._wanted = frozenset(options.metrics)
         self._test = paired_test(options, test)
         self._models, self._baseline = models, baseline
         self._begin()
 
     def _begin(self) -> None:
         """Prepare a run for each of the given inputs, or of those of one system."""
-        given = self._given
+        given, options = self._given, self._options
+        #: The stored scores of all inputs are told by one source.
+        self._stored: StoredMetrics | None = None
+        if options.stored:
+            self._stored = StoredMetrics(
+                options, is_compared=True, is_forced=self._is_forced
+            )
+            options = replace(options, missing=options.missing or Missing.SKIP)
         self._sources = [source_name(one[0], at) for at, one in enumerate(given)]
         self._questions = QuestionTable()
         self._labels: dict[str, dict[str, int]] = {}
-        self._answers = [InputAnswers(self._questions, self._labels) for _ in given]
+        self._answers = [
+            InputAnswers(self._questions, self._labels, options.stored) for _ in given
+        ]
         self._finished: list[_FinishedRun] = []
         #: They are made at once, so that a wrong option is an error before any work.
         self._runs = [
@@ -224,7 +378,8 @@ class ScoreComparison:
                     takes_questions=True,
                 ),
                 None,
-                replace(self._options, by=()),
+                options,
+                source=self._stored,
             )
             for one, answers in zip(given, self._answers, strict=True)
         ]
@@ -276,6 +431,8 @@ class ScoreComparison:
 
     def _score(self) -> Generator[Problem, None, None]:
         """Score all systems; yield the problems of their inputs."""
+        if self._stored is not None:
+            self._read_stored(self._stored)
         while self._runs:
             run = self._runs[0]
             yield from run
@@ -285,6 +442,19 @@ class ScoreComparison:
                 )
             )
             del self._runs[0], run
+
+    def _read_stored(self, stored: StoredMetrics) -> None:
+        """Read which scores all inputs hold, before any is added up.
+
+        Raises `ScoreError` for an input without one.
+        """
+        for at, run in enumerate(self._runs):
+            before = stored.scores
+            if run.prepare() and stored.scores == before:
+                raise ScoreOptionsError(
+                    f"{input_name(at, len(self._runs))} has no stored score; without "
+                    "`--stored` scores are computed"
+                )
 
     def report(self) -> ComparisonReport:
         """Return the result as it may be shown.
@@ -302,8 +472,8 @@ class ScoreComparison:
         with errors_without_values(self._redaction):
             found = self._report()
         are_chosen = all(run.has_chosen_metrics for run in self._finished)
-        shown = ScoreRedaction(self._redaction, self._wanted, are_chosen)
-        return shown.comparison(found)
+        wanted = frozenset(self._options.metrics)
+        return ScoreRedaction(self._redaction, wanted, are_chosen).comparison(found)
 
     def _report(self) -> ComparisonReport:
         scores = tuple(run.scores for run in self._finished)
@@ -316,36 +486,48 @@ class ScoreComparison:
         names = distinct_names((one.model, one.source) for one in chosen)
         baseline = named_baseline(chosen, names, self._baseline)
         pairs = compared_places(names, baseline)
-        places, notes = common_places(
-            [one.measured for one in scores],
-            [run.are_verdicts for run in self._finished],
-        )
+        metrics, notes = self._metrics(systems, names)
         inputs = [
             _questions_of(one.answers for one in systems if one.found.place == place)
             for place in dict.fromkeys(one.found.place for one in systems)
         ]
         matched = match_questions(self._questions, inputs)
-        measured = scores[0].measured
-        count = sum(len(measured[at[0]].names) for at in places)
+        count = sum(len(one.metric.names) for one in metrics)
         test = self._test.of_many(count * len(pairs))
-        named = tuple(
-            ComparedSystem(name, one.found.source, one.found.model, one.scores)
-            for name, one in zip(names, systems, strict=True)
-        )
         family = PairFamily(pairs, names, matched, test)
         compared = [
             score
-            for at in places
-            for score in self._compared(at, measured[at[0]], systems, family)
+            for metric in metrics
+            for score in self._compared(metric, systems, family)
         ]
+        named = [
+            ComparedSystem(name, one.found.source, one.found.model, one.scores)
+            for name, one in zip(names, systems, strict=True)
+        ]
+        if self._stored is None:
+            compared = with_references(compared, named)
+        else:
+            named = [
+                replace(
+                    one,
+                    scores=replace(
+                        one.scores,
+                        scores=tuple(
+                            metric.score_of(at, one.scores) for metric in metrics
+                        ),
+                    ),
+                )
+                for at, one in enumerate(named)
+            ]
+        said = notes_of_inputs([one.said for one in scores])
         return ComparisonReport(
-            with_adjusted(with_references(compared, named)),
-            named,
+            with_adjusted(compared),
+            tuple(named),
             tuple(family.compared_pairs([one.answers.numbers for one in systems])),
             reports,
             scores,
             baseline,
-            (*notes_of_inputs([one.said for one in scores]), *notes, *matched.notes),
+            (*said, *notes, *matched.notes),
         )
 
     def _systems(self, scores: Sequence[Scores]) -> Generator[_System, None, None]:
@@ -359,57 +541,58 @@ class ScoreComparison:
                     FoundSystem(place, self._sources[place], model), mine, group
                 )
 
-    def _compared(
-        self,
-        places: Sequence[int],
-        metric: ComputedMetric,
-        systems: Sequence[_System],
-        family: PairFamily,
-    ) -> Generator[ComparedScore, None, None]:
-        """Yield the scores of one metric for each pair.
+    def _metrics(
+        self, systems: Sequence[_System], names: Sequence[str]
+    ) -> tuple[list[ComparedMetric], list[str]]:
+        """Return the metrics that are compared, and notes; raises `ScoreError`."""
+        count = len(self._finished)
+        if self._stored is None:
+            return common_metrics(
+                [run.scores.measured for run in self._finished],
+                [run.are_verdicts for run in self._finished],
+            )
+        labels = [
+            input_name(one.found.place, count) if count == 2 else name  # noqa: PLR2004 - ordinals are for pairs
+            for one, name in zip(systems, names, strict=True)
+        ]
+        scores = [one.scores for one in systems]
+        return common_stored(
+            self._stored, list(zip(labels, scores, strict=True)), count
+        )
 
-        `places` has the place of the metric in each input.
-        """
-        label, labels = metric.request.label, metric.measure.labels
-        known = KnownLabels(labels, [self._labels[label]]) if labels else None
+    def _compared(
+        self, metric: ComparedMetric, systems: Sequence[_System], family: PairFamily
+    ) -> Generator[ComparedScore, None, None]:
+        """Yield the scores of one metric for each pair."""
+        labels = metric.metric.measure.labels
+        table = self._labels[metric.metric.request.label]
+        known = KnownLabels(labels, [table]) if labels else None
+        matched = family.matched
         sums = [
             one.answers.sums(
-                places[one.found.place],
-                metric,
+                metric.places[one.found.place],
+                metric.metric,
                 known,
-                family.matched.places,
-                len(family.matched.keys),
+                matched.places,
+                len(matched.keys),
             )
             for one in systems
         ]
         columns = [
-            family.compared_scores(
-                _metric_answers(metric, known, family.matched.keys, mine)
-            )
+            family.compared_scores(metric.answers(known, matched.keys, mine))
             for mine in zip(*sums, strict=True)
         ]
-        for found in zip(*columns, strict=True):
+        names = metric.metric.names if not metric.signatures else (metric.label,)
+        for pair, found in zip(family.pairs, zip(*columns, strict=True), strict=True):
             scored = [score for column in found for score in column]
-            for name, score in zip(metric.names, scored, strict=True):
+            for name, score in zip(names, scored, strict=True):
                 yield replace(
-                    score, metric=label, name=name, signature=metric.measure.signature
+                    score,
+                    metric=metric.label,
+                    name=name,
+                    signature=metric.signature_of(*pair),
+                    is_forced=metric.is_forced,
                 )
-
-
-def _metric_answers(
-    metric: ComputedMetric,
-    known: KnownLabels | None,
-    keys: Sequence[bytes],
-    sums: Sequence[QuestionSums],
-) -> MetricAnswers:
-    """Return the answers of all systems by a metric, or by one score of questions."""
-    measure = metric.measure
-    if measure.question is not None:
-        return MetricAnswers(means(1), measure.best, keys, sums, measure.best)
-    best = measure.best if measure.is_mean else None
-    scores = known.scores if known else measure.scores
-    remark = known.remark if known else None
-    return MetricAnswers(scores, best, keys, sums, measure.widest, remark)
 
 
 def _questions_of(systems: Iterable[SystemAnswers]) -> Any:
@@ -424,28 +607,3 @@ def _questions_of(systems: Iterable[SystemAnswers]) -> Any:
 
 def _writer_of(answers: InputAnswers) -> Callable[[Files, ResultRun], InputAnswers]:
     return lambda _, run: answers.begin(run)
-
-
-def comparison_of(  # noqa: PLR0913 - inputs, and how they are compared
-    inputs: Iterable[Input],
-    options: ScoreOptions,
-    models: Sequence[str] = (),
-    test: str | None = None,
-    baseline: str | None = None,
-    *,
-    force: bool = False,
-) -> ScoreComparison | StoredComparison:
-    """Return the run that compares the scores of systems.
-
-    `force` compares stored scores that may have been computed differently. Raises
-    `ScoreError` for options that cannot be combined.
-    """
-    if not options.stored:
-        if force:
-            raise ScoreOptionsError(
-                "`--force` is about stored scores, and needs `--stored`"
-            )
-        return ScoreComparison(inputs, options, models, test, baseline)
-    check_computed(options, options.parameters)
-    options = replace(options, stored=False)
-    return StoredComparison(inputs, options, models, test, baseline, force=force)

@@ -1,6 +1,6 @@
 """Score the answers of files in any record format by the metrics of a profile."""
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -12,10 +12,9 @@ from harpia_formats.conversion.mapping.answer_groups import (
 )
 from harpia_formats.conversion.mapping.requirements import holds_answers
 from harpia_formats.conversion.options import Output as OutputPlace
-from harpia_formats.conversion.reading.companions import Begin
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.conversion.reading.reader import Reading
-from harpia_formats.evaluation.scoring.answer_stream import AnswerScorer, StoredOutcomes
+from harpia_formats.evaluation.scoring.answer_stream import AnswerScorer
 from harpia_formats.evaluation.scoring.bootstrap import unavailable_reason
 from harpia_formats.evaluation.scoring.input_files import (
     names_of_files,
@@ -41,13 +40,12 @@ from harpia_formats.evaluation.scoring.result_format import (
 from harpia_formats.evaluation.scoring.scores import Scores
 from harpia_formats.evaluation.scoring.select_metrics import (
     MetricSelection,
+    MetricSource,
     SelectedMetrics,
 )
 from harpia_formats.evaluation.scoring.verdict_metrics import (
     VerdictMetrics,
     VerdictsFound,
-    check_verdict_format,
-    check_verdict_options,
     holds_verdicts,
 )
 from harpia_formats.files.io.inputs import Input, rereadable_input, rewind_inputs
@@ -58,7 +56,6 @@ from harpia_formats.formats.registry import adapter_of, all_unpackers
 from harpia_formats.model.adapter import Cardinality
 from harpia_formats.model.format import Format
 from harpia_formats.model.problem import Problem
-from harpia_formats.model.record import Header, Record
 from harpia_formats.model.report import FileCount
 from harpia_formats.model.spelling import hint_on
 from harpia_formats.model.vendor_metrics import ScoreError, ScoreOptionsError
@@ -171,18 +168,18 @@ class Scoring:
     for a run that is not possible, before anything is read if the options show it.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - inputs, results and how they are scored
         self,
         inputs: Iterable[Input],
         to: str | ResultFormat | None = None,
         output: OutputPlace = None,
         options: ScoreOptions | None = None,
         observers: Sequence[Observer] = (),
+        *,
+        source: MetricSource | None = None,
     ) -> None:
         self._options = options or ScoreOptions()
         self._observers = observers
-        #: The names of metrics that the user gave.
-        self._wanted = self._options.metrics
         self._redaction = redaction_of(self._options)
         self._inputs = list(inputs)
         self._target: ResultFormat | None = None
@@ -211,13 +208,14 @@ class Scoring:
         self._grouping = AnswerGrouping(self._options.by)
         self._models = ModelSelection(self._options.model)
         self._selection = MetricSelection.from_options(self._profile, self._options)
+        self._source: MetricSource = source or self._selection
         self._metrics: SelectedMetrics | None = None
-        self._stored_outcomes: StoredOutcomes | None = None
-        self._header: Header | None = None
-        if not self._selection.depends_on_input:
-            self._metrics = self._selection.metrics()
+        if source is None and not self._selection.depends_on_input:
+            self._metrics = self._selection.selected()
+        #: The reading before that of the answers, if the inputs select the metrics.
+        self._read_before: Reading | None = None
         self._reading = reading_of(self._inputs, self._options)
-        self._source: Format | None = None
+        self._format: Format | None = None
         self._writer: ResultWriter | None = None
         self._names: tuple[str, ...] = ()
         self._answers = self._new_answers()
@@ -233,87 +231,42 @@ class Scoring:
             self._grouping,
             tally=self._reading.tally,
             writer=self._opened_writer,
-            stored=self._stored_outcomes,
+            are_verdicts=self.are_verdicts,
+            stored=self._source.outcomes,
             file_names=names_of_files(self._inputs, self._options.systems),
             one_model_format="" if target is None or target.holds_models else target.id,
             row_format=target.id if target and target.names_models_in_rows else "",
         )
 
-    def _select_metrics_by_input(self) -> bool:
-        """Select the metrics by the headers of the inputs; return False if unreadable.
+    def prepare(self) -> bool:
+        """Read the inputs to their ends, so that they tell what the metrics are.
 
-        A header may follow the records, so all inputs are read to their ends. Raises
-        `ScoreError` if the headers select different metrics.
+        Returns whether they can be scored. Raises `ScoreError` for inputs of which no
+        metric can be made. It is done once, and for most runs not at all.
         """
+        if self._metrics is not None or self._read_before is not None:
+            return self._metrics is not None or self._is_readable
         self._inputs = [rereadable_input(source) for source in self._inputs]
-        reading = self._read_before(lambda _: None, lambda *_: None)
-        if reading is None:
-            return False
+        self._reading = reading = reading_of(self._inputs, self._options)
+        path = ""
+
+        def begin(variant: FormatVariant, count: FileCount) -> None:
+            nonlocal path
+            path = count.path
+            self._source.check_file(variant, count)
+
+        def receive(placed: PlacedRecord) -> None:
+            named = with_model(placed.record, path, self._answers.file_names)
+            self._source.add(self._models.select(named))
+
         # Problems of skipped rows are reported later, while their file is scored.
-        headers = [
-            (header, name)
-            for found, name in zip(reading.headers, reading.names, strict=True)
-            for header in found
-        ]
-        self._header = headers[0][0] if headers else Header()
-        self._metrics = self._selection.metrics_of_headers(headers)
-        rewind_inputs(self._inputs)
-        self._reading = reading_of(self._inputs, self._options)
-        self._answers = self._new_answers()
-        return True
-
-    def _read_before(
-        self, receive: Callable[[Record], None], begin: Begin
-    ) -> Reading | None:
-        """Read all inputs to their ends; return None if they cannot be scored.
-
-        Each record is received with the answers of the wanted model, of which files
-        may be named.
-        """
-        reading = reading_of(self._inputs, self._options)
-        names, paths = self._answers.file_names, [""]
-
-        def begin_file(variant: FormatVariant, count: FileCount) -> None:
-            paths[0] = count.path
-            begin(variant, count)
-
-        def received(placed: PlacedRecord) -> None:
-            named = with_model(placed.record, paths[0], names)
-            receive(self._models.select(named))
-
-        problems = list(reading.problems(received, begin_file, lambda _: None))
-        report = reading.tally.report()
-        is_read = report.ok or self._options.skips_invalid
-        if not report.failures and not report.lacks_records and is_read:
-            return reading
-        self._reading = reading
-        self._answers.problems.pending = problems
-        return None
-
-    def _select_verdicts(self) -> bool:
-        """Make a metric of each number in verdicts; return False if unreadable.
-
-        Raises `ScoreError` for options and inputs with which they cannot be scored.
-        """
-        target = self._target
-        refused = "" if target is None or target.takes_verdicts else target.id
-        check_verdict_options(self._options, refused)
-        if any(rereadable_input(source) is not source for source in self._inputs):
-            raise ScoreOptionsError(
-                "the input holds verdicts of a judge, which are read twice: give a file"
-            )
-        found = VerdictMetrics()
-        reading = self._read_before(
-            found.add,
-            lambda variant, _: check_verdict_format(variant.format),
-        )
-        if reading is None:
+        problems = list(reading.problems(receive, begin, lambda _: None))
+        self._read_before = reading
+        if not self._is_readable:
+            self._answers.problems.pending = problems
             return False
         self._models.check()
-        self._metrics = found.metrics(self._options.missing)
-        self._reading = reading_of(self._inputs, self._options)
-        self._answers = self._new_answers()
-        self._answers.are_verdicts = True
+        rewind_inputs(self._inputs)
         return True
 
     def __iter__(self) -> Generator[Problem, None, None]:  # noqa: PYI058 - it is closed
@@ -350,16 +303,22 @@ class Scoring:
             self._answers.totals.close()
 
     def _run(self) -> Generator[Problem | None, None, None]:
-        if self._metrics is None and not self._select_metrics_by_input():
+        """Find out what the metrics are, and score all answers by them."""
+        if not self.prepare():
             yield from self._answers.problems.pop_last()
             return
+        if self._read_before is not None:
+            self._metrics = self._source.metrics(self._read_before)
+            self._reading = reading_of(self._inputs, self._options)
+            self._answers = self._new_answers()
         try:
             yield from self._score_answers()
         except VerdictsFound:
-            if not self._select_verdicts():
-                yield from self._answers.problems.pop_last()
-                return
-            yield from self._score_answers()
+            target = self._target
+            refused = "" if target is None or target.takes_verdicts else target.id
+            self._source = VerdictMetrics(self._options, self._inputs, refused)
+            self._metrics = None
+            yield from self._run()
 
     def _score_answers(self) -> Generator[Problem | None, None, None]:
         """Read and score all answers; yield the problems, and None after each step."""
@@ -403,20 +362,26 @@ class Scoring:
     def _open_output(self, variant: FormatVariant, count: FileCount) -> None:
         """Open the output as soon as the input format is known. Raises `ScoreError`."""
         self._answers.count = count
-        is_mapped = "response" in (self._options.columns or {})
-        if not is_mapped and not holds_answers(adapter_of(variant.format)):
+        self._source.check_file(variant, count)
+        adapter = adapter_of(variant.format)
+        if self._source.outcomes is None:
+            self._check_answers(variant, count)
+        self._format = self._format or variant.format
+        self._answers.holds_models = adapter.capacity.outputs is Cardinality.MANY
+        # An output that is not possible is an error before work starts.
+        self._opened_writer()
+
+    def _check_answers(self, variant: FormatVariant, count: FileCount) -> None:
+        """Raise `ScoreError` for a file that holds no answers, or `VerdictsFound`."""
+        adapter = adapter_of(variant.format)
+        if not ("response" in (self._options.columns or {}) or holds_answers(adapter)):
             raise ScoreOptionsError(
                 f"{count.path} is read as {variant.format.id}, which holds no answers; "
                 "if they are under a key of their own, name it with "
                 "`--map response=KEY`"
             )
-        if holds_verdicts(adapter_of(variant.format)) != self._answers.are_verdicts:
+        if holds_verdicts(adapter):
             raise VerdictsFound
-        self._source = self._source or variant.format
-        holds = adapter_of(variant.format).capacity.outputs
-        self._answers.holds_models = holds is Cardinality.MANY
-        # An output that is not possible is an error before work starts.
-        self._opened_writer()
 
     def _opened_writer(self) -> ResultWriter | None:
         """Return the writer of the results, None if none are written."""
@@ -432,9 +397,9 @@ class Scoring:
             self._answers.measured,
             self._profile.id,
             first_problem,
-            source=self._source,
-            source_adapter=None if self._source is None else adapter_of(self._source),
-            header=self._header,
+            source=self._format,
+            source_adapter=None if self._format is None else adapter_of(self._format),
+            header=None if self._metrics is None else self._metrics.header,
             names=names | dict(self._options.names),
             constants=self._options.constants,
             by=self._options.by,
@@ -468,7 +433,7 @@ class Scoring:
     @property
     def are_verdicts(self) -> bool:
         """Whether the inputs hold verdicts of a judge, and not answers."""
-        return self._answers.are_verdicts
+        return isinstance(self._source, VerdictMetrics)
 
     @property
     def _is_readable(self) -> bool:
@@ -479,15 +444,15 @@ class Scoring:
     @property
     def has_chosen_metrics(self) -> bool:
         """Whether the options name the metrics, and not what is read."""
-        depends = self._selection.depends_on_input or self.are_verdicts
-        return not (self._options.stored or depends)
+        is_known = self._source is self._selection
+        return is_known and not self._selection.depends_on_input
 
     @property
     def may_score_labels(self) -> bool:
         """Whether a metric scores labels, or may if what is read selects it."""
-        if self._metrics is None or self._options.stored:
-            return True
-        return any(one.measure.labels is not None for one in self._metrics.measured)
+        return self._metrics is None or any(
+            one.measure.labels is not None for one in self._metrics.measured
+        )
 
     def scores(self) -> Scores:
         """Return the scores as they may be shown, after the iteration has ended."""
@@ -503,7 +468,7 @@ class Scoring:
             return None
         from harpia_formats.evaluation.scoring.redacted_scores import ScoreRedaction  # noqa: PLC0415 - most runs show values
 
-        given = frozenset(self._wanted)
+        given = frozenset(self._options.metrics)
         return ScoreRedaction(self._redaction, given, self.has_chosen_metrics)
 
     def whole_scores(self) -> Scores:

@@ -14,7 +14,6 @@ from harpia_formats import compare_scores, score
 from harpia_formats.cli.comparison_table import comparison_lines
 from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
 from harpia_formats.evaluation.scoring.compare_runs import ScoreComparison
-from harpia_formats.evaluation.scoring.compare_stored import StoredComparison
 from harpia_formats.evaluation.scoring.intervals import NO_SPREAD
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.evaluation.scoring.paired_differences import holm, questions_for
@@ -211,7 +210,7 @@ def stored(signature: str | None, share: float) -> bytes:
 
 def compared(*inputs: bytes, force: bool = False) -> ComparisonReport:
     """Return the report of a comparison of stored scores."""
-    run = StoredComparison(inputs, ScoreOptions(), force=force)
+    run = ScoreComparison(inputs, ScoreOptions(stored=True), force=force)
     assert list(run) == []
     return run.report()
 
