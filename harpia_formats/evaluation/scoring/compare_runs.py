@@ -1,9 +1,9 @@
 """Compare the scores of systems on the same questions."""
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, Self
+from typing import Any
 
 from harpia_formats.conversion.mapping.answer_groups import NONE
 from harpia_formats.evaluation.metrics.metric import means
@@ -22,7 +22,6 @@ from harpia_formats.evaluation.scoring.compared_scores import (
     PairFamily,
     paired_test,
     with_adjusted,
-    with_references,
 )
 from harpia_formats.evaluation.scoring.input_files import (
     are_parts,
@@ -41,22 +40,14 @@ from harpia_formats.evaluation.scoring.metric_score import Group, MetricScore
 from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
 from harpia_formats.evaluation.scoring.outcomes import ComputedMetric
 from harpia_formats.evaluation.scoring.paired_answers import MetricAnswers, QuestionSums
-from harpia_formats.evaluation.scoring.result_format import (
-    Files,
-    ResultFormat,
-    ResultRun,
-)
 from harpia_formats.evaluation.scoring.scores import Scores
 from harpia_formats.evaluation.scoring.scoring_run import Scoring
-from harpia_formats.evaluation.scoring.select_metrics import metric_identities
 from harpia_formats.evaluation.scoring.stored_metrics import (
     ANY,
     StoredMetrics,
-    is_pooled,
     labels_of,
 )
 from harpia_formats.evaluation.scoring.system_answers import InputAnswers, SystemAnswers
-from harpia_formats.evaluation.scoring.verdict_metrics import no_zero
 from harpia_formats.files.io.inputs import Input
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.vendor_metrics import ScoreError, ScoreOptionsError
@@ -64,40 +55,62 @@ from harpia_formats.validation.redaction import redaction_of
 
 
 @dataclass(frozen=True, slots=True)
+class _System:
+    """A system with its answers and its scores."""
+
+    found: FoundSystem
+    answers: SystemAnswers
+    scores: Group
+
+
+@dataclass(frozen=True, slots=True)
+class _FinishedRun:
+    """What remains of the scoring of an input, whose totals take memory."""
+
+    scores: Scores
+    are_verdicts: bool
+    has_chosen_metrics: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ComparedMetric:
-    """A metric that is compared, and where it is among those of each input."""
+    """A metric that is compared, and its place among those of each input."""
 
     metric: ComputedMetric
     places: Sequence[int]
-    #: The name in the comparison.
-    label: str
-    #: The best score, None for a pooled metric.
-    best: float | None
-    #: The signatures of the stored scores of each system, nothing for computed ones.
-    signatures: Sequence[Sequence[str]] = ()
+    #: The signatures of each system, several if its stored scores have.
+    signatures: Sequence[Sequence[str]]
+    #: The name of stored scores in the comparison, None for that of the metric.
+    label: str | None = None
+    #: The best of stored scores, None for that on the scale of the metric.
+    best: float | None = None
     #: Whether stored scores are compared although their signatures do not prove that
     #: they were computed the same way.
     is_forced: bool = False
 
-    @classmethod
-    def computed(cls, metric: ComputedMetric, places: Sequence[int]) -> Self:
-        """Return a metric of which no score was stored."""
-        best = metric.measure.best if metric.measure.is_mean else None
-        return cls(metric, places, metric.request.label, best)
+    @property
+    def names(self) -> list[tuple[str, str]]:
+        """The names of the metric and of each score in the comparison."""
+        if self.label is not None:
+            return [(self.label, self.label)]
+        return [(self.metric.request.label, name) for name in self.metric.names]
 
     def signature_of(self, *systems: int) -> str:
-        """Return the signature of the scores of some systems, or all that there are."""
-        if not self.signatures:
-            return self.metric.measure.signature
+        """Return the signature of the scores of some systems, or all that are forced.
+
+        The number of references is left out if it is not the same.
+        """
         every = dict.fromkeys(chain(*(self.signatures[at] for at in systems)))
+        if len(every) > 1 and not self.is_forced:
+            return self.metric.measure.signature
         return " and ".join(filter(None, every))
 
     def score_of(self, system: int, scores: Group) -> MetricScore:
-        """Return the stored score of a system; `scores` are those of its input."""
-        label = self.metric.request.label
+        """Return the stored score of a system by its name in the comparison."""
+        label, ((metric, name),) = self.metric.request.label, self.names
         score = next(one for one in scores.scores if one.metric == label)
-        signature = self.signature_of(system) or f"{self.label}|impl:unknown"
-        return replace(score, metric=self.label, name=self.label, signature=signature)
+        signature = self.signature_of(system) or f"{metric}|impl:unknown"
+        return replace(score, metric=metric, name=name, signature=signature)
 
     def answers(
         self,
@@ -109,91 +122,83 @@ class ComparedMetric:
         measure = self.metric.measure
         if measure.question is not None:
             return MetricAnswers(means(1), measure.best, keys, sums, measure.best)
+        best = self.best or (measure.best if measure.is_mean else None)
         scores = known.scores if known else measure.scores
         remark = known.remark if known else None
-        return MetricAnswers(scores, self.best, keys, sums, measure.widest, remark)
+        return MetricAnswers(scores, best, keys, sums, measure.widest, remark)
 
 
 def common_metrics(
-    inputs: Sequence[Sequence[ComputedMetric]], are_verdicts: Sequence[bool]
+    runs: Sequence[_FinishedRun], systems: Sequence[_System]
 ) -> tuple[list[ComparedMetric], list[str]]:
     """Return each computed metric or verdict that is compared, and notes.
 
     Raises `ScoreError` if there is none, or if one was computed in different ways.
     """
+    are_verdicts = [run.are_verdicts for run in runs]
     if len(set(are_verdicts)) > 1:
         holds = ["verdicts of a judge" if are else "answers" for are in are_verdicts]
         raise ScoreOptionsError(
             f"{_by_input('holds', holds, ', and ')}, which have no common score: "
             "compare verdicts with verdicts, or answers with answers"
         )
-    if all(are_verdicts):
-        return _common_verdicts(inputs)
-    _check_same_metrics(inputs)
-    return [
-        ComparedMetric.computed(metric, (at,) * len(inputs))
-        for at, metric in enumerate(inputs[0])
-    ], []
-
-
-def _check_same_metrics(inputs: Sequence[Sequence[ComputedMetric]]) -> None:
-    """Raise `ScoreError` if an input has other metrics than the first one."""
-    ours = metric_identities(inputs[0])
-    for at, theirs in enumerate(map(metric_identities, inputs)):
-        if [one[:2] for one in ours] != [one[:2] for one in theirs]:
-            raise ScoreOptionsError(
-                "the inputs select different metrics, which cannot be compared; name "
-                "metrics with `--metrics`"
-            )
-        for one, other in zip(ours, theirs, strict=True):
-            if one != other:
-                names = [input_name(place, len(inputs)) for place in (0, at)]
+    tables = [
+        {
+            (metric.request.label, metric.names): (at, metric)
+            for at, metric in enumerate(run.scores.measured)
+        }
+        for run in runs
+    ]
+    common = [one for one in tables[0] if all(one in table for table in tables)]
+    if not are_verdicts[0] and any(list(table) != common for table in tables):
+        raise ScoreOptionsError(
+            "the inputs select different metrics, which cannot be compared; name "
+            "metrics with `--metrics`"
+        )
+    if not common:
+        own = [", ".join(name for name, _ in table) for table in tables]
+        which = "both" if len(runs) == 2 else "all"  # noqa: PLR2004 - both are two
+        raise ScoreError(
+            f"no verdicts in {which} inputs have the same name: "
+            f"{_by_input('has', own, '; ')}"
+        )
+    found = []
+    for one in common:
+        places, metrics = zip(*(table[one] for table in tables), strict=True)
+        signature = metrics[0].measure.signature
+        for at, metric in enumerate(metrics):
+            if metric.measure.signature != signature:
+                ours, theirs = (input_name(place, len(runs)) for place in (0, at))
                 raise ScoreError(
                     f"{one[0]} was computed in different ways, which cannot be "
-                    f"compared: {one[2]} in {names[0]}, {other[2]} in {names[1]}"
+                    f"compared: {signature} in {ours}, {metric.measure.signature} in "
+                    f"{theirs}"
                 )
+        # They have the number of references, too.
+        signatures = [
+            [
+                score.signature
+                for score in system.scores.scores
+                if score.metric == one[0]
+            ]
+            for system in systems
+        ]
+        found.append(ComparedMetric(metrics[0], places, signatures))
+    return found, _left_out(
+        [[one[0] for one in table if one not in common] for table in tables]
+    )
 
 
-def _common_verdicts(
-    inputs: Sequence[Sequence[ComputedMetric]],
-) -> tuple[list[ComparedMetric], list[str]]:
-    """Return the verdicts with the same name, and notes on the others.
-
-    Raises `ScoreError` if there is none, or if one was made in different ways.
-    """
-    tables = [
-        {metric.request.label: at for at, metric in enumerate(metrics)}
-        for metrics in inputs
-    ]
-    names = [name for name in tables[0] if all(name in one for one in tables)]
-    count = len(inputs)
-    is_pair = count == 2  # noqa: PLR2004 - a pair is of two
-    if not names:
-        has = _by_input("has", [", ".join(one) for one in tables], "; ")
-        which = "both" if is_pair else "all"
-        raise ScoreError(f"no verdicts in {which} inputs have the same name: {has}")
-    both = zip(inputs, tables, strict=True)
-    common = [[metrics[table[name]] for name in names] for metrics, table in both]
-    _check_same_metrics(common)
-    lacking = {
-        name: at
-        for at, table in enumerate(tables)
-        for name in table
-        if name not in names
-    }
-    notes = []
-    if is_pair:
-        for at in range(count):
-            others = ", ".join(name for name, one in lacking.items() if one == at)
-            only = f"not compared, since only {input_name(at, count)} has it"
-            notes += [f"{only}: {others}"] if others else []
-    elif lacking:
-        listed = ", ".join(lacking)
-        notes.append(f"not compared, since not all inputs have it: {listed}")
-    return [
-        ComparedMetric.computed(metric, [table[name] for table in tables])
-        for name, metric in zip(names, common[0], strict=True)
-    ], notes
+def _left_out(inputs: Sequence[Sequence[str]]) -> list[str]:
+    """Return notes on the verdicts of each input that others do not have."""
+    if len(inputs) == 2:  # noqa: PLR2004 - the other one lacks it
+        return [
+            f"not compared, since only {input_name(at, 2)} has it: {', '.join(names)}"
+            for at, names in enumerate(inputs)
+            if names
+        ]
+    names = ", ".join(dict.fromkeys(chain(*inputs)))
+    return [f"not compared, since not all inputs have it: {names}"] if names else []
 
 
 def common_stored(
@@ -205,36 +210,43 @@ def common_stored(
     `ScoreError` if there is none, and for one that cannot be compared.
     """
     held = [stored.held(scores) for _, scores in systems]
-    labels = [label for label, _ in systems]
+    which = "both" if len(systems) == 2 else "all"  # noqa: PLR2004 - both are two
     names = [name for name in held[0] if all(name in one for one in held)]
     if not names:
         known = "; ".join(
             f"{label.removeprefix('the ').removesuffix(' input')}: "
             f"{', '.join(one) or 'none'}"
-            for label, one in zip(labels, held, strict=True)
+            for (label, _), one in zip(systems, held, strict=True)
         )
         raise ScoreError(
             f"the inputs have no scores of the same metric ({known}); without "
             "`--stored` scores are computed"
         )
-    missing = stored.missing(names)
-    if missing:
-        which = "both" if len(systems) == 2 else "all"  # noqa: PLR2004 - both are two
-        raise ScoreError(
-            f"the inputs do not {which} have scores of {missing} ({which} have: "
-            f"{', '.join(names)})"
-        )
+    for wanted in stored.options.metrics:
+        if not any(
+            wanted
+            in {name, stored.read[at].label, stored.read[at].metric.request.metric}
+            for name in names
+            for at in held[0][name].values()
+        ):
+            raise ScoreError(
+                f"the inputs do not {which} have scores of {wanted} ({which} have: "
+                f"{', '.join(names)})"
+            )
     found, notes = [], []
     for name in names:
-        signatures = [one[name] for one in held]
+        places = dict(chain(*(one[name].items() for one in held)))
+        signatures = [[one for one in own[name] if one != ANY] for own in held]
         for signature in chain(*signatures):
-            _check_mean(stored, name, signature)
+            stored.check_mean(places[signature])
         ours = signatures[0]
         is_forced = "" in ours or any(set(one) != set(ours) for one in signatures)
+        labels = labels_of((name, signature) for signature in ours)
         if is_forced:
+            labels = {(name, ANY if ANY in places else ours[0]): name}
             shown = ", ".join(
                 f"{' and '.join(signature or 'none' for signature in one)} in {label}"
-                for label, one in zip(labels, signatures, strict=True)
+                for (label, _), one in zip(systems, signatures, strict=True)
             )
             notes.append(
                 f"the signatures of {name} do not prove that it was computed the same "
@@ -242,36 +254,15 @@ def common_stored(
             )
             if not stored.is_forced:
                 raise ScoreError(f"{notes[-1]}; `--force` compares anyway")
-        shown_as = (
-            {(name, ANY): name}
-            if is_forced
-            else labels_of((name, signature) for signature in ours)
-        )
-        for key, label in shown_as.items():
-            at, one = stored.place(key)
-            own = signatures if is_forced else [[key[1]]] * len(systems)
+        for (_, signature), label in labels.items():
+            at = places[signature]
+            one = stored.read[at]
+            own = signatures if is_forced else [[signature]] * len(systems)
+            best = one.quantity.best
             found.append(
-                ComparedMetric(
-                    one.metric, (at,) * inputs, label, one.quantity.best, own, is_forced
-                )
+                ComparedMetric(one.metric, (at,) * inputs, own, label, best, is_forced)
             )
     return found, notes
-
-
-def _check_mean(stored: StoredMetrics, name: str, signature: str) -> None:
-    """Raise `ScoreError` for a stored score whose mean is not compared.
-
-    The mean of the pooled scores of rows is not the score of the whole.
-    """
-    if is_pooled(name, signature):
-        raise ScoreError(
-            f"{name} is a score of all answers together, and not the mean of the "
-            "stored scores of rows; compare without `--stored`, or name other metrics "
-            "with `--metrics`"
-        )
-    quantity = stored.found.get((name, signature))
-    if stored.is_zero and quantity and quantity.is_verdict and quantity.scale != "0-1":
-        raise ScoreError(no_zero(name))
 
 
 def _by_input(verb: str, texts: Sequence[str], between: str) -> str:
@@ -296,24 +287,6 @@ def notes_of_inputs(said: Sequence[Sequence[str]]) -> list[str]:
             elif note not in found:
                 found.append(note)
     return found
-
-
-@dataclass(frozen=True, slots=True)
-class _System:
-    """A system with its answers and its scores."""
-
-    found: FoundSystem
-    answers: SystemAnswers
-    scores: Group
-
-
-@dataclass(frozen=True, slots=True)
-class _FinishedRun:
-    """What remains of the scoring of an input, whose totals take memory."""
-
-    scores: Scores
-    are_verdicts: bool
-    has_chosen_metrics: bool
 
 
 class ScoreComparison:
@@ -367,19 +340,7 @@ class ScoreComparison:
         #: They are made at once, so that a wrong option is an error before any work.
         self._runs = [
             Scoring(
-                one,
-                ResultFormat(
-                    "compared",
-                    "default",
-                    _writer_of(answers),
-                    holds_models=True,
-                    takes_verdicts=True,
-                    takes_labels=True,
-                    takes_questions=True,
-                ),
-                None,
-                options,
-                source=self._stored,
+                one, options=options, observers=[answers.begin], source=self._stored
             )
             for one, answers in zip(given, self._answers, strict=True)
         ]
@@ -504,9 +465,7 @@ class ScoreComparison:
             ComparedSystem(name, one.found.source, one.found.model, one.scores)
             for name, one in zip(names, systems, strict=True)
         ]
-        if self._stored is None:
-            compared = with_references(compared, named)
-        else:
+        if self._stored is not None:
             named = [
                 replace(
                     one,
@@ -547,10 +506,7 @@ class ScoreComparison:
         """Return the metrics that are compared, and notes; raises `ScoreError`."""
         count = len(self._finished)
         if self._stored is None:
-            return common_metrics(
-                [run.scores.measured for run in self._finished],
-                [run.are_verdicts for run in self._finished],
-            )
+            return common_metrics(self._finished, systems)
         labels = [
             input_name(one.found.place, count) if count == 2 else name  # noqa: PLR2004 - ordinals are for pairs
             for one, name in zip(systems, names, strict=True)
@@ -582,13 +538,12 @@ class ScoreComparison:
             family.compared_scores(metric.answers(known, matched.keys, mine))
             for mine in zip(*sums, strict=True)
         ]
-        names = metric.metric.names if not metric.signatures else (metric.label,)
         for pair, found in zip(family.pairs, zip(*columns, strict=True), strict=True):
             scored = [score for column in found for score in column]
-            for name, score in zip(names, scored, strict=True):
+            for (own, name), score in zip(metric.names, scored, strict=True):
                 yield replace(
                     score,
-                    metric=metric.label,
+                    metric=own,
                     name=name,
                     signature=metric.signature_of(*pair),
                     is_forced=metric.is_forced,
@@ -603,7 +558,3 @@ def _questions_of(systems: Iterable[SystemAnswers]) -> Any:
     for one in systems:
         found = np.union1d(found, np.asarray(one.numbers))
     return found
-
-
-def _writer_of(answers: InputAnswers) -> Callable[[Files, ResultRun], InputAnswers]:
-    return lambda _, run: answers.begin(run)

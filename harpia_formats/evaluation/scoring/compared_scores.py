@@ -219,29 +219,6 @@ def with_adjusted(compared: Sequence[ComparedScore]) -> tuple[ComparedScore, ...
     )
 
 
-def with_references(
-    compared: Iterable[ComparedScore], systems: Iterable[ComparedSystem]
-) -> list[ComparedScore]:
-    """Return the scores with the number of references in their signatures.
-
-    It is left out where the systems of a pair have different numbers.
-    """
-    signatures = {
-        (system.name, one.metric, one.name): one.signature
-        for system in systems
-        for one in system.scores.scores
-    }
-    found = []
-    for score in compared:
-        both = {
-            signatures.get((system, score.metric, score.name), score.signature)
-            for system in score.systems
-        }
-        signature = next(iter(both)) if len(both) == 1 else score.signature
-        found.append(replace(score, signature=signature))
-    return found
-
-
 @dataclass(frozen=True, slots=True)
 class PairFamily:
     """The pairs of systems that are compared, and how they are tested."""

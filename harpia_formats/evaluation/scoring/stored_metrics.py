@@ -1,6 +1,6 @@
 """The scores that answers hold already, as metrics of answers and of questions."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -45,6 +45,7 @@ from harpia_formats.evaluation.scoring.select_metrics import (
     with_parameters,
 )
 from harpia_formats.evaluation.scoring.system_answers import name_of
+from harpia_formats.evaluation.scoring.verdict_metrics import no_zero
 from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.formats.registry import adapter_of
 from harpia_formats.formats.rules.scoring_rules import NO_STORED_NUMBER
@@ -243,13 +244,17 @@ class StoredMetric:
     outcome: Callable[[Output, Sequence[Score]], Outcome]
 
     @property
+    def label(self) -> str:
+        """Its name in results."""
+        return self.metric.request.label
+
+    @property
     def identity(self) -> Key:
         """The name and the signature by which it is compared with that of a system."""
         if self.metric.measure.question is None:
             return self.key
         # It is as well known as that of the scores.
-        signature = self.key[1] and self.metric.measure.signature
-        return self.metric.request.label, signature
+        return self.label, self.key[1] and self.metric.measure.signature
 
 
 #: How answers are compared that no tool extracted, if `same` does not say.
@@ -521,39 +526,35 @@ class StoredMetrics:
         check_parameters(unused, [questions.metric for questions in found])
         return found, notes
 
-    def held(self, scores: Group) -> dict[str, list[str]]:
-        """Return the signatures of the scores of a system by their names."""
+    def held(self, scores: Group) -> dict[str, dict[str, int]]:
+        """Return the places of the metrics of which a system has scores.
+
+        They are by name and signature.
+        """
         counted = {score.metric for score in scores.scores if score.count}
-        found: dict[str, list[str]] = {}
-        for one in self.read:
+        found: dict[str, dict[str, int]] = {}
+        for at, one in enumerate(self.read):
             name, signature = one.identity
-            if signature != ANY and one.metric.request.label in counted:
-                found.setdefault(name, []).append(signature)
+            if one.label in counted:
+                found.setdefault(name, {})[signature] = at
         return found
 
-    def missing(self, names: Collection[str]) -> str | None:
-        """Return the first wanted name that is none of scores with these names."""
-        known = {
-            name
-            for one in self.read
-            if one.identity[0] in names
-            for name in (
-                one.identity[0],
-                one.metric.request.label,
-                one.metric.request.metric,
-            )
-        }
-        return next((one for one in self.options.metrics if one not in known), None)
+    def check_mean(self, place: int) -> None:
+        """Raise `ScoreError` if the mean of the scores at a place is not compared.
 
-    def place(self, key: Key) -> tuple[int, StoredMetric]:
-        """Return the place of the metric with an identity, and the metric.
-
-        That of all signatures together is that of the only one.
+        The mean of the pooled scores of rows is not the score of the whole.
         """
-        known = {one.identity: (at, one) for at, one in enumerate(self.read)}
-        if key not in known:
-            key = next(one for one in known if one[0] == key[0])
-        return known[key]
+        one = self.read[place]
+        name = one.identity[0]
+        if is_pooled(*one.identity):
+            raise ScoreError(
+                f"{name} is a score of all answers together, and not the mean of the "
+                "stored scores of rows; compare without `--stored`, or name other "
+                "metrics with `--metrics`"
+            )
+        is_share = one.quantity.scale == "0-1"
+        if self.is_zero and one.quantity.is_verdict and not is_share:
+            raise ScoreError(no_zero(name))
 
     def outcomes(self, _: Record, output: Output) -> SampleOutcomes:
         """Return the stored scores of an answer, or why one is missing."""

@@ -11,7 +11,7 @@ from harpia_formats.evaluation.scoring.choose_systems import WIN, WINNER
 from harpia_formats.evaluation.scoring.intervals import number_or_none
 from harpia_formats.evaluation.scoring.metric_samples import SampleOutcomes
 from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
-from harpia_formats.evaluation.scoring.outcomes import ComputedMetric, Outcome
+from harpia_formats.evaluation.scoring.outcomes import Outcome
 from harpia_formats.evaluation.scoring.select_metrics import (
     SelectedMetrics,
     metric_that_is_read,
@@ -44,35 +44,6 @@ def holds_verdicts(adapter: FormatAdapter) -> bool:
 
 
 @dataclass(slots=True)
-class _Verdicts:
-    """Which values one number has over all verdicts, and how it was made."""
-
-    are_booleans: bool = True
-    signatures: dict[str, None] = field(default_factory=dict)
-
-    def metric(self, name: str) -> ComputedMetric:
-        """Return the mean of the verdicts called `name`; raises `ScoreError`.
-
-        The scale is known of true and false, and of what the definition of the judge
-        declares to be from 0 to 1. Values never show it: ratings from 1 to 5 may all be
-        1.
-        """
-        if len(self.signatures) > 1:
-            shown = " and ".join(signature or "none" for signature in self.signatures)
-            raise ScoreError(
-                f"the verdicts called {name} were made in several ways, and have no "
-                f"common score: {shown}"
-            )
-        (signature,) = self.signatures
-        is_share = self.are_booleans or declared_scale(name, signature) == "0-1"
-        return metric_that_is_read(
-            name,
-            f"{signature or 'judge|impl:unknown'}|verdict:{name}",
-            "0-1" if is_share else "any",
-        )
-
-
-@dataclass(slots=True)
 class VerdictMetrics:
     """Collects the numbers in verdicts by their names, to make a metric of each.
 
@@ -83,7 +54,8 @@ class VerdictMetrics:
     options: ScoreOptions
     inputs: InitVar[Iterable[Input]]
     target: InitVar[str]
-    _found: dict[str, _Verdicts] = field(default_factory=dict)
+    #: By the name of a number its signatures, and whether all of it are true or false.
+    _found: dict[str, dict[str, bool]] = field(default_factory=dict)
     #: The number of rows, of those without a result, and why the first has none.
     _rows: int = 0
     _failed: int = 0
@@ -133,27 +105,41 @@ class VerdictMetrics:
                 self._failed += 1
                 self._first_error = self._first_error or output.error
             for score in output.scores or []:
-                value = number_or_none(score.value)
-                if value is None or score.metric is UNSET:
+                if number_or_none(score.value) is None or score.metric is UNSET:
                     continue
-                found = self._found.setdefault(score.metric, _Verdicts())
-                found.are_booleans &= isinstance(score.value, bool)
-                found.signatures[score.signature or ""] = None
+                kinds = self._found.setdefault(score.metric, {})
+                signature, is_boolean = (
+                    score.signature or "",
+                    isinstance(score.value, bool),
+                )
+                kinds[signature] = kinds.get(signature, True) and is_boolean
 
     def metrics(self, reading: Reading) -> SelectedMetrics:  # noqa: ARG002 - its records were added
         """Return the mean of each number.
 
-        Raises `ScoreError` if there is no number, and if a missing one counts as 0
-        without a known scale.
+        The scale is known of true and false, and of what the definition of the judge
+        declares to be from 0 to 1. Values never show it: ratings from 1 to 5 may all be
+        1. Raises `ScoreError` if there is no number, if one was made in several ways,
+        and if a missing one counts as 0 without a known scale.
         """
         if not self._found:
             raise ScoreError(self._why_nothing())
-        measured = tuple(found.metric(name) for name, found in self._found.items())
-        for metric in measured:
-            is_zero = self.options.missing == Missing.ZERO
-            if is_zero and not metric.measure.is_bounded:
-                raise ScoreError(no_zero(metric.request.label))
-        return SelectedMetrics(measured)
+        measured = []
+        for name, kinds in self._found.items():
+            if len(kinds) > 1:
+                shown = " and ".join(signature or "none" for signature in kinds)
+                raise ScoreError(
+                    f"the verdicts called {name} were made in several ways, and have "
+                    f"no common score: {shown}"
+                )
+            ((signature, are_booleans),) = kinds.items()
+            is_share = are_booleans or declared_scale(name, signature) == "0-1"
+            if self.options.missing == Missing.ZERO and not is_share:
+                raise ScoreError(no_zero(name))
+            signature = f"{signature or 'judge|impl:unknown'}|verdict:{name}"
+            scale = "0-1" if is_share else "any"
+            measured.append(metric_that_is_read(name, signature, scale))
+        return SelectedMetrics(tuple(measured))
 
     def _why_nothing(self) -> str:
         """Return why no number was found."""
