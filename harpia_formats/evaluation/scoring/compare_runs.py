@@ -51,7 +51,7 @@ from harpia_formats.evaluation.scoring.system_answers import InputAnswers, Syste
 from harpia_formats.files.io.inputs import Input
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.vendor_metrics import ScoreError, ScoreOptionsError
-from harpia_formats.validation.redaction import redaction_of
+from harpia_formats.validation.redaction import errors_shown, redaction_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,7 +393,8 @@ class ScoreComparison:
     def _score(self) -> Generator[Problem, None, None]:
         """Score all systems; yield the problems of their inputs."""
         if self._stored is not None:
-            self._read_stored(self._stored)
+            with errors_shown(self._redaction):
+                self._read_stored(self._stored)
         while self._runs:
             run = self._runs[0]
             yield from run
@@ -440,7 +441,8 @@ class ScoreComparison:
         scores = tuple(run.scores for run in self._finished)
         reports = tuple(one.report for one in scores)
         if any(one.is_broken for one in scores):
-            return ComparisonReport((), (), (), reports, scores)
+            shown = scores if self._stored is None else ()
+            return ComparisonReport((), (), (), reports, shown)
         every = list(self._systems(scores))
         chosen = chosen_systems([one.found for one in every], self._models)
         systems = [one for one in every if one.found in chosen]
@@ -456,38 +458,35 @@ class ScoreComparison:
         count = sum(len(one.metric.names) for one in metrics)
         test = self._test.of_many(count * len(pairs))
         family = PairFamily(pairs, names, matched, test)
-        compared = [
-            score
-            for metric in metrics
-            for score in self._compared(metric, systems, family)
-        ]
-        named = [
-            ComparedSystem(name, one.found.source, one.found.model, one.scores)
-            for name, one in zip(names, systems, strict=True)
-        ]
-        if self._stored is not None:
-            named = [
-                replace(
-                    one,
-                    scores=replace(
-                        one.scores,
-                        scores=tuple(
-                            metric.score_of(at, one.scores) for metric in metrics
-                        ),
-                    ),
-                )
-                for at, one in enumerate(named)
-            ]
+        compared = chain(*(self._compared(one, systems, family) for one in metrics))
         said = notes_of_inputs([one.said for one in scores])
         return ComparisonReport(
-            with_adjusted(compared),
-            tuple(named),
+            with_adjusted(list(compared)),
+            tuple(
+                ComparedSystem(
+                    names[at],
+                    one.found.source,
+                    one.found.model,
+                    self._shown(metrics, at, one.scores),
+                )
+                for at, one in enumerate(systems)
+            ),
             tuple(family.compared_pairs([one.answers.numbers for one in systems])),
             reports,
-            scores,
+            # Stored scores that are not compared are not shown.
+            scores if self._stored is None else (),
             baseline,
             (*said, *notes, *matched.notes),
         )
+
+    def _shown(
+        self, metrics: Iterable[ComparedMetric], system: int, scores: Group
+    ) -> Group:
+        """Return the scores of a system, of stored ones those that are compared."""
+        if self._stored is None:
+            return scores
+        own = tuple(metric.score_of(system, scores) for metric in metrics)
+        return replace(scores, scores=own)
 
     def _systems(self, scores: Sequence[Scores]) -> Generator[_System, None, None]:
         """Yield the systems of each input, in the order of their first answers."""

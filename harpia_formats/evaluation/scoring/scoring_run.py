@@ -81,10 +81,13 @@ def first_problem(document: bytes, format_id: str) -> Problem | None:
     return None if run.report().ok else problems[0]
 
 
-def check_unused(output: OutputPlace, options: ScoreOptions) -> None:
-    """Raise `ScoreError` for options of result files if no results are written.
+def check_results(
+    target: ResultFormat | None, output: OutputPlace, options: ScoreOptions
+) -> None:
+    """Raise `ScoreError` for options that the result format cannot follow.
 
-    Otherwise a script would continue without the file that it expects.
+    Nor may there be options of result files if no results are written: otherwise a
+    script would continue without the file that it expects.
     """
     given = {
         "--output": output not in (None, "-"),
@@ -94,16 +97,16 @@ def check_unused(output: OutputPlace, options: ScoreOptions) -> None:
         "--overwrite": options.overwrite,
     }
     unused = next((option for option, is_given in given.items() if is_given), "")
-    if unused:
+    if target is None and unused:
         raise ScoreError(f"`{unused}` needs a result format; name one with `--to`")
-
-
-def check_names(names: Iterable[str], target: ResultFormat) -> None:
-    """Raise `ScoreError` for a name that the result format does not hold."""
-    for name in names:
+    if target is None:
+        return
+    for name in options.names:
         if name not in target.names:
             hint = hint_on(name, target.names, word="it has")
             raise ScoreError(f"{target.id} has no place for {name}{hint}")
+    if options.csv_safe and target.id != "csv":
+        raise ScoreError(f"`--csv-safe` is for csv, and not {target.id}")
 
 
 def check_scored_units(
@@ -114,51 +117,15 @@ def check_scored_units(
     It scores questions, or the labels of all answers.
     """
     for metric in measured:
-        scored = ""
-        if metric.measure.question is not None and not target.takes_questions:
-            scored = "questions"
-        elif metric.measure.labels is not None and not target.takes_labels:
-            scored = "the labels of all answers"
-        if scored:
+        is_of_questions = metric.measure.question is not None
+        is_held = target.takes_questions if is_of_questions else target.takes_labels
+        if not (metric.measure.scores_answers or is_held):
+            scored = "questions" if is_of_questions else "the labels of all answers"
             raise ScoreOptionsError(
                 f"{target.id} holds the scores of single answers, and "
                 f"{metric.request.label} scores {scored}: leave it out, or write "
                 "nemo-results or harpia-output, which hold the scores of all answers"
             )
-
-
-def notes_of(
-    options: ScoreOptions, answers: AnswerScorer, reading: Reading
-) -> Iterator[str]:
-    """Yield notes on models, repeated rows, files, skipped rows and intervals."""
-    yield from reading.companions.notes()
-    yield from answers.totals.notes()
-    repeated = answers.repeated.count
-    if repeated:
-        yield (
-            "rows that repeat an answer with the score of another metric: "
-            f"{repeated:,}, not counted again"
-        )
-    invalid = sum(file.invalid for file in reading.tally.report().files)
-    if invalid:
-        rows = "1 invalid row was" if invalid == 1 else f"{invalid:,} invalid rows were"
-        yield f"{rows} left out"
-    yield from (entry.note for entry in answers.differences.differing())
-    if answers.unseen_fields is not None:
-        yield from answers.unseen_fields.notes()
-    if answers.zeros:
-        yield f"{answers.zeros:,} missing answers count as 0"
-    if answers.only_stored:
-        have = "answer has" if answers.only_stored == 1 else "answers have"
-        yield (
-            f"{answers.only_stored:,} {have} no text and a stored score: `--stored` "
-            "shows stored scores"
-        )
-    is_resampled = options.replicates and any(
-        not metric.measure.is_bounded_mean for metric in answers.measured
-    )
-    if is_resampled and unavailable_reason():
-        yield unavailable_reason()
 
 
 class Scoring:
@@ -182,14 +149,8 @@ class Scoring:
         self._observers = observers
         self._redaction = redaction_of(self._options)
         self._inputs = list(inputs)
-        self._target: ResultFormat | None = None
-        if to is None:
-            check_unused(output, self._options)
-        else:
-            self._target = result_format_named(to) if isinstance(to, str) else to
-            check_names(self._options.names, self._target)
-            if self._options.csv_safe and self._target.id != "csv":
-                raise ScoreError(f"`--csv-safe` is for csv, and not {self._target.id}")
+        self._target = result_format_named(to) if isinstance(to, str) else to
+        check_results(self._target, output, self._options)
         self._files = ResultFiles(
             output,
             overwrite=self._options.overwrite,
@@ -487,13 +448,41 @@ class Scoring:
             problems=problems,
             outputs=self._names,
             stored_differences=answers.differences.as_dicts(),
-            said=self._notes(),
+            said=tuple(self._notes()),
             files=answers.totals.files,
             redefined=frozenset() if self._metrics is None else self._metrics.redefined,
         )
 
-    def _notes(self) -> tuple[str, ...]:
-        """Return notes on the run and on the selection, for people."""
-        chosen = () if self._metrics is None else self._metrics.notes
-        found = notes_of(self._options, self._answers, self._reading)
-        return (*chosen, *found, *self._files.notes)
+    def _notes(self) -> Iterator[str]:
+        """Yield notes on the run and on the selection, for people."""
+        answers = self._answers
+        yield from () if self._metrics is None else self._metrics.notes
+        yield from self._reading.companions.notes()
+        yield from answers.totals.notes()
+        repeated = answers.repeated.count
+        if repeated:
+            yield (
+                "rows that repeat an answer with the score of another metric: "
+                f"{repeated:,}, not counted again"
+            )
+        invalid = sum(file.invalid for file in self._reading.tally.report().files)
+        if invalid:
+            were = " was" if invalid == 1 else "s were"
+            yield f"{invalid:,} invalid row{were} left out"
+        yield from (entry.note for entry in answers.differences.differing())
+        if answers.unseen_fields is not None:
+            yield from answers.unseen_fields.notes()
+        if answers.zeros:
+            yield f"{answers.zeros:,} missing answers count as 0"
+        if answers.only_stored:
+            have = "answer has" if answers.only_stored == 1 else "answers have"
+            yield (
+                f"{answers.only_stored:,} {have} no text and a stored score: "
+                "`--stored` shows stored scores"
+            )
+        is_resampled = self._options.replicates and any(
+            not metric.measure.is_bounded_mean for metric in answers.measured
+        )
+        if is_resampled and unavailable_reason():
+            yield unavailable_reason()
+        yield from self._files.notes

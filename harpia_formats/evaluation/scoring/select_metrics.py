@@ -1,5 +1,6 @@
 """The selection of the metrics of a run, before anything is computed."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -163,14 +164,20 @@ class MetricSelection:
             for found, name in zip(reading.headers, reading.names, strict=True)
             for header in found
         ] or [(Header(), "")]
-        first, *others = (self.selected(*one) for one in headers)
-        identities = metric_identities(first.measured)
-        if any(metric_identities(one.measured) != identities for one in others):
+        found = [self.selected(*one) for one in headers]
+        different = {
+            tuple(
+                (metric.request.label, metric.names, metric.measure.signature)
+                for metric in one.measured
+            )
+            for one in found
+        }
+        if len(different) > 1:
             raise ScoreOptionsError(
                 "the inputs select different metrics; score them one by one, or name "
                 "metrics with `--metrics`"
             )
-        return first
+        return found[0]
 
 
 def _redefined(
@@ -200,16 +207,6 @@ def _redefined(
             first, second = (each or "nothing more" for each in differing)
             found[one.request.label] = first, second
     return found
-
-
-def metric_identities(
-    measured: Iterable[ComputedMetric],
-) -> list[tuple[str, tuple[str, ...], str]]:
-    """Return the name, the score names and the signature of each metric."""
-    return [
-        (metric.request.label, metric.names, metric.measure.signature)
-        for metric in measured
-    ]
 
 
 def _decoded(config: PathLike[str] | str | Mapping[str, Any]) -> Any:
@@ -366,10 +363,9 @@ def check_parameters(
 
 def _check_names(measured: Iterable[ComputedMetric]) -> None:
     """Raise `ScoreError` if two scores would have the same name."""
-    seen: set[tuple[str, str]] = set()
-    for metric in measured:
-        for name in metric.names:
-            if (metric.request.label, name) in seen:
-                full = score_name(metric.request.label, name)
-                raise ScoreError(f"the name {full!r} is given twice")
-            seen.add((metric.request.label, name))
+    counts = Counter(
+        (metric.request.label, name) for metric in measured for name in metric.names
+    )
+    for full, count in counts.items():
+        if count > 1:
+            raise ScoreError(f"the name {score_name(*full)!r} is given twice")

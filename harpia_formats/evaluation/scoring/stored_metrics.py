@@ -1,7 +1,7 @@
 """The scores that answers hold already, as metrics of answers and of questions."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -312,20 +312,19 @@ def stored_questions(
         for key in wanted
         if key not in able
     ]
-    metrics = []
-    for key in able:
-        more = "" if len(able) == 1 else f" of {labels[key]}"
-        metric = _of_quantity(request, parameters, key, f"{request.label}{more}")
-        statistics = _statistics(parameters)
-        outcome = partial(_question_outcome, found[key], metric.measure, statistics)
-        metrics.append(StoredMetric(metric, key, found[key], outcome))
-    return metrics, notes
+    named = dict.fromkeys(able, request.label)
+    if len(able) > 1:
+        named = {key: f"{request.label} of {labels[key]}" for key in able}
+    return [
+        _of_quantity(replace(request, key=label), parameters, key, found[key])
+        for key, label in named.items()
+    ], notes
 
 
 def _of_quantity(
-    request: MetricRequest, parameters: Parameters, key: Key, label: str
-) -> ComputedMetric:
-    """Return the metric of questions by one stored quantity."""
+    request: MetricRequest, parameters: Parameters, key: Key, quantity: Quantity
+) -> StoredMetric:
+    """Return the metric of questions by one stored quantity; raises `MetricError`."""
     of = (key[1] or f"{key[0]}|impl:unknown").replace("|", ";")
     correctness = Correctness(
         lambda sample: 0.0,  # noqa: ARG005 - what is correct is stored
@@ -335,49 +334,33 @@ def _of_quantity(
         same_answer=None,
     )
     measure = _QUESTIONS[parameters.metric][0](parameters, correctness)
-    names = (label,) if len(measure.names) == 1 else ()
-    return ComputedMetric(
-        MetricRequest(request.metric, request.parameters, key=label, names=names),
-        measure,
-    )
+    same = None
+    if parameters.metric == question_metrics.MAJ_AT_K:
+        same = question_metrics.same_answer_of(parameters, None)
 
+    def outcome(output: Output, scores: Sequence[Score]) -> Outcome:
+        score, *others = scores
+        if others:
+            return f"there are several stored scores called {quantity.name}"
+        value = number_or_none(score.value)
+        is_correct = score.is_correct
+        if not isinstance(is_correct, bool):
+            if value is None:
+                return f"the stored {quantity.name} is no number"
+            is_correct = value == quantity.right
+        correct = float(is_correct)
+        found: Statistics = (correct, 1.0)
+        if same is not None:
+            text = extracted_text(output)
+            text = answer_text(output) if text is None else text
+            if text is None:
+                return "there is no answer to compare with others"
+            found = question_metrics.statistics_of(same(Sample(text)), correct)
+        return found, measure.scores(found)
 
-def _statistics(parameters: Parameters) -> Callable[[Output, float], Statistics | str]:
-    """Return what makes the statistics of an answer; raises `MetricError`."""
-    if parameters.metric == question_metrics.PASSES_AT_K:
-        return lambda _, correct: (correct, 1.0)
-    same = question_metrics.same_answer_of(parameters, None)
-
-    def statistics(output: Output, correct: float) -> Statistics | str:
-        text = extracted_text(output)
-        if text is None:
-            text = answer_text(output)
-        if text is None:
-            return "there is no answer to compare with others"
-        return question_metrics.statistics_of(same(Sample(text)), correct)
-
-    return statistics
-
-
-def _question_outcome(
-    quantity: Quantity,
-    measure: Measure,
-    statistics: Callable[[Output, float], Statistics | str],
-    output: Output,
-    scores: Sequence[Score],
-) -> Outcome:
-    """Return the outcome of an answer by a metric of questions."""
-    if len(scores) > 1:
-        return f"there are several stored scores called {quantity.name}"
-    (score,) = scores
-    value = number_or_none(score.value)
-    if isinstance(score.is_correct, bool):
-        found = statistics(output, float(score.is_correct))
-    elif value is None:
-        return f"the stored {quantity.name} is no number"
-    else:
-        found = statistics(output, float(value == quantity.right))
-    return found if isinstance(found, str) else (found, measure.scores(found))
+    names = (request.label,) if len(measure.names) == 1 else ()
+    metric = ComputedMetric(replace(request, names=names), measure)
+    return StoredMetric(metric, key, quantity, outcome)
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ from msgspec import UNSET
 
 from harpia_formats.conversion.mapping.answer_groups import MODEL, NONE
 from harpia_formats.evaluation.metrics.label_counts import LabelPair
-from harpia_formats.evaluation.metrics.metric import Statistics
+from harpia_formats.evaluation.metrics.metric import QuestionMeasure
 from harpia_formats.evaluation.scoring.input_files import file_of_key, key_of_file
 from harpia_formats.evaluation.scoring.label_totals import KnownLabels
 from harpia_formats.evaluation.scoring.match_questions import QuestionTable
@@ -37,11 +37,6 @@ from harpia_formats.model.record import Score
 _HELD = 32 * 1024
 
 
-def spilled_numbers() -> FixedRecords:
-    """Return a store of 64-bit floats, of which most are in a temporary file."""
-    return FixedRecords("d", _HELD)
-
-
 @dataclass(slots=True)
 class SystemAnswers:
     """The statistics of the answers of one system."""
@@ -56,7 +51,8 @@ class SystemAnswers:
     columns: list[FixedRecords] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.columns = [spilled_numbers() for _ in self.widths]
+        # They are 64-bit floats, of which most are in a temporary file.
+        self.columns = [FixedRecords("d", _HELD) for _ in self.widths]
 
     def add(self, number: int, statistics: Iterable[Sequence[float] | None]) -> None:
         """Add an answer to the question with this number."""
@@ -98,50 +94,39 @@ class SystemAnswers:
         if self.are_stored:
             # Not each of the answers need have each of the scores.
             answers = np.maximum(counts, answers > 0)
+        measure = metric.measure
+        sums: list[tuple[QuestionRows, Any]]
         if known is not None:
             labels = _label_rows(rows[is_scored], numbers[is_scored], known)
-            return [small_sums(labels, counts, answers - counts, answers)]
-        measure = metric.measure
-        if measure.question is None:
+            sums = [(labels, counts)]
+        elif measure.question is None:
             found = np.zeros((count, width))
             single = is_scored & (counts[numbers] == 1)
             # A part at a time, since the copies of all would take as much memory.
             for part in parts_of(len(rows)):
                 mine = single[part]
                 found[numbers[part][mine]] = rows[part][mine]
-            for question, several in answers_by_question(
-                numbers, rows, is_scored & ~single
-            ):
-                found[question] = summed(several)
-            sums = SpooledRows(found)
-            return [small_sums(sums, counts, answers - counts, answers)]
-        scored = [np.zeros((count, 2)) for _ in metric.names]
-        for question, mine in answers_by_question(numbers, rows, is_scored):
-            asked = Counter(map(tuple, mine))
-            for values, least, score in zip(
-                scored, measure.question.least, _scores(measure, asked), strict=True
-            ):
-                if len(mine) >= least and score is not None:
-                    values[question] = score, 1.0
+            several = answers_by_question(numbers, rows, is_scored & ~single)
+            for question, answered in several:
+                found[question] = summed(answered)
+            sums = [(SpooledRows(found), counts)]
+        else:
+            scored = [np.zeros((count, 2)) for _ in metric.names]
+            for question, answered in answers_by_question(numbers, rows, is_scored):
+                for own, score in enumerate(_scores(measure.question, answered)):
+                    if score is not None:
+                        scored[own][question] = score, 1.0
+            sums = [(SpooledRows(one), one[:, 1].astype(np.int64)) for one in scored]
         return [
-            small_sums(
-                SpooledRows(values),
-                values[:, 1].astype(np.int64),
-                np.where(values[:, 1] > 0, answers - counts, answers),
-                answers,
+            # Counts are in as few bytes as hold them.
+            QuestionSums(
+                stored,
+                _small(have),
+                _small(np.where(have > 0, answers - counts, answers)),
+                answers > 0,
             )
-            for values in scored
+            for stored, have in sums
         ]
-
-
-def small_sums(
-    rows: QuestionRows, counts: Any, unscored: Any, answers: Any
-) -> QuestionSums:
-    """Return the sums of one system, with counts in as few bytes as hold them.
-
-    `answers` has the number of answers to each question.
-    """
-    return QuestionSums(rows, _small(counts), _small(unscored), answers > 0)
 
 
 def _small(counts: Any) -> Any:
@@ -169,13 +154,14 @@ def _label_rows(rows: Any, numbers: Any, known: KnownLabels) -> LabelRows:
     )
 
 
-def _scores(measure: Any, asked: Counter[Statistics]) -> tuple[float | None, ...]:
-    """Return the scores of a question, None for each with too few answers."""
-    number = asked.total()
-    if number < min(measure.question.least):
-        return (None,) * len(measure.question.least)
-    found: tuple[float | None, ...] = measure.question.scores(asked)
-    return found
+def _scores(
+    measure: QuestionMeasure, answers: Sequence[Sequence[float]]
+) -> Iterator[float | None]:
+    """Yield the scores of a question, None for each with too few answers."""
+    if len(answers) >= min(measure.least):
+        found = measure.scores(Counter(map(tuple, answers)))
+        for least, score in zip(measure.least, found, strict=True):
+            yield score if len(answers) >= least else None
 
 
 def answers_by_question(
