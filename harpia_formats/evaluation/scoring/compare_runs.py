@@ -1,12 +1,11 @@
 """Compare the scores of systems on the same questions."""
 
 from collections.abc import Generator, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
 from harpia_formats.conversion.mapping.answer_groups import NONE
-from harpia_formats.evaluation.metrics.metric import means
 from harpia_formats.evaluation.scoring.choose_systems import (
     FoundSystem,
     chosen_systems,
@@ -17,6 +16,7 @@ from harpia_formats.evaluation.scoring.choose_systems import (
 )
 from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
 from harpia_formats.evaluation.scoring.compared_scores import (
+    ComparedMetric,
     ComparedScore,
     ComparedSystem,
     PairFamily,
@@ -36,10 +36,8 @@ from harpia_formats.evaluation.scoring.match_questions import (
     match_questions,
     shared_inputs,
 )
-from harpia_formats.evaluation.scoring.metric_score import Group, MetricScore
+from harpia_formats.evaluation.scoring.metric_score import Group
 from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
-from harpia_formats.evaluation.scoring.outcomes import ComputedMetric
-from harpia_formats.evaluation.scoring.paired_answers import MetricAnswers, QuestionSums
 from harpia_formats.evaluation.scoring.scores import Scores
 from harpia_formats.evaluation.scoring.scoring_run import Scoring
 from harpia_formats.evaluation.scoring.stored_metrics import (
@@ -55,12 +53,11 @@ from harpia_formats.validation.redaction import errors_shown, redaction_of
 
 
 @dataclass(frozen=True, slots=True)
-class _System:
+class _System(FoundSystem):
     """A system with its answers and its scores."""
 
-    found: FoundSystem
-    answers: SystemAnswers
-    scores: Group
+    answers: SystemAnswers = field(compare=False)
+    scores: Group = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,62 +67,6 @@ class _FinishedRun:
     scores: Scores
     are_verdicts: bool
     has_chosen_metrics: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ComparedMetric:
-    """A metric that is compared, and its place among those of each input."""
-
-    metric: ComputedMetric
-    places: Sequence[int]
-    #: The signatures of each system, several if its stored scores have.
-    signatures: Sequence[Sequence[str]]
-    #: The name of stored scores in the comparison, None for that of the metric.
-    label: str | None = None
-    #: The best of stored scores, None for that on the scale of the metric.
-    best: float | None = None
-    #: Whether stored scores are compared although their signatures do not prove that
-    #: they were computed the same way.
-    is_forced: bool = False
-
-    @property
-    def names(self) -> list[tuple[str, str]]:
-        """The names of the metric and of each score in the comparison."""
-        if self.label is not None:
-            return [(self.label, self.label)]
-        return [(self.metric.request.label, name) for name in self.metric.names]
-
-    def signature_of(self, *systems: int) -> str:
-        """Return the signature of the scores of some systems, or all that are forced.
-
-        The number of references is left out if it is not the same.
-        """
-        every = dict.fromkeys(chain(*(self.signatures[at] for at in systems)))
-        if len(every) > 1 and not self.is_forced:
-            return self.metric.measure.signature
-        return " and ".join(filter(None, every))
-
-    def score_of(self, system: int, scores: Group) -> MetricScore:
-        """Return the stored score of a system by its name in the comparison."""
-        label, ((metric, name),) = self.metric.request.label, self.names
-        score = next(one for one in scores.scores if one.metric == label)
-        signature = self.signature_of(system) or f"{metric}|impl:unknown"
-        return replace(score, metric=metric, name=name, signature=signature)
-
-    def answers(
-        self,
-        known: KnownLabels | None,
-        keys: Sequence[bytes],
-        sums: Sequence[QuestionSums],
-    ) -> MetricAnswers:
-        """Return the answers of all systems by it, or by one score of questions."""
-        measure = self.metric.measure
-        if measure.question is not None:
-            return MetricAnswers(means(1), measure.best, keys, sums, measure.best)
-        best = self.best or (measure.best if measure.is_mean else None)
-        scores = known.scores if known else measure.scores
-        remark = known.remark if known else None
-        return MetricAnswers(scores, best, keys, sums, measure.widest, remark)
 
 
 def common_metrics(
@@ -443,16 +384,14 @@ class ScoreComparison:
         if any(one.is_broken for one in scores):
             shown = scores if self._stored is None else ()
             return ComparisonReport((), (), (), reports, shown)
-        every = list(self._systems(scores))
-        chosen = chosen_systems([one.found for one in every], self._models)
-        systems = [one for one in every if one.found in chosen]
-        names = distinct_names((one.model, one.source) for one in chosen)
-        baseline = named_baseline(chosen, names, self._baseline)
+        systems = chosen_systems(list(self._systems(scores)), self._models)
+        names = distinct_names((one.model, one.source) for one in systems)
+        baseline = named_baseline(systems, names, self._baseline)
         pairs = compared_places(names, baseline)
         metrics, notes = self._metrics(systems, names)
         inputs = [
-            _questions_of(one.answers for one in systems if one.found.place == place)
-            for place in dict.fromkeys(one.found.place for one in systems)
+            _questions_of(one.answers for one in systems if one.place == place)
+            for place in dict.fromkeys(one.place for one in systems)
         ]
         matched = match_questions(self._questions, inputs)
         count = sum(len(one.metric.names) for one in metrics)
@@ -465,8 +404,8 @@ class ScoreComparison:
             tuple(
                 ComparedSystem(
                     names[at],
-                    one.found.source,
-                    one.found.model,
+                    one.source,
+                    one.model,
                     self._shown(metrics, at, one.scores),
                 )
                 for at, one in enumerate(systems)
@@ -495,9 +434,7 @@ class ScoreComparison:
                 answers.systems.items(), one.systems, strict=True
             ):
                 model = None if name == NONE else name
-                yield _System(
-                    FoundSystem(place, self._sources[place], model), mine, group
-                )
+                yield _System(place, self._sources[place], model, mine, group)
 
     def _metrics(
         self, systems: Sequence[_System], names: Sequence[str]
@@ -507,7 +444,7 @@ class ScoreComparison:
         if self._stored is None:
             return common_metrics(self._finished, systems)
         labels = [
-            input_name(one.found.place, count) if count == 2 else name  # noqa: PLR2004 - ordinals are for pairs
+            input_name(one.place, count) if count == 2 else name  # noqa: PLR2004 - ordinals are for pairs
             for one, name in zip(systems, names, strict=True)
         ]
         scores = [one.scores for one in systems]
@@ -525,7 +462,7 @@ class ScoreComparison:
         matched = family.matched
         sums = [
             one.answers.sums(
-                metric.places[one.found.place],
+                metric.places[one.place],
                 metric.metric,
                 known,
                 matched.places,
@@ -533,20 +470,7 @@ class ScoreComparison:
             )
             for one in systems
         ]
-        columns = [
-            family.compared_scores(metric.answers(known, matched.keys, mine))
-            for mine in zip(*sums, strict=True)
-        ]
-        for pair, found in zip(family.pairs, zip(*columns, strict=True), strict=True):
-            scored = [score for column in found for score in column]
-            for (own, name), score in zip(metric.names, scored, strict=True):
-                yield replace(
-                    score,
-                    metric=own,
-                    name=name,
-                    signature=metric.signature_of(*pair),
-                    is_forced=metric.is_forced,
-                )
+        yield from family.compared_scores(metric, known, list(zip(*sums, strict=True)))
 
 
 def _questions_of(systems: Iterable[SystemAnswers]) -> Any:

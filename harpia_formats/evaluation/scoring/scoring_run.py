@@ -163,15 +163,15 @@ class Scoring:
         )
         if to is not None:
             self._files.check()
-        profile_name = self._options.profile
         usual = self._target.profile if self._target else DEFAULT.id
-        self._profile = profile_named(profile_name or usual)
+        self._profile = profile_named(self._options.profile or usual)
         self._grouping = AnswerGrouping(self._options.by)
         self._models = ModelSelection(self._options.model)
         self._selection = MetricSelection.from_options(self._profile, self._options)
         self._source: MetricSource = source or self._selection
-        self._metrics: SelectedMetrics | None = None
-        if source is None and not self._selection.depends_on_input:
+        self._metrics = SelectedMetrics(())
+        self._has_metrics = source is None and not self._selection.depends_on_input
+        if self._has_metrics:
             self._metrics = self._selection.selected()
         #: The reading before that of the answers, if the inputs select the metrics.
         self._read_before: Reading | None = None
@@ -186,7 +186,7 @@ class Scoring:
         """Return a scorer for the answers of this run, which is still empty."""
         target = self._target
         return AnswerScorer(
-            () if self._metrics is None else self._metrics.measured,
+            self._metrics.measured,
             self._options,
             self._models,
             self._grouping,
@@ -205,8 +205,8 @@ class Scoring:
         Returns whether they can be scored. Raises `ScoreError` for inputs of which no
         metric can be made. It is done once, and for most runs not at all.
         """
-        if self._metrics is not None or self._read_before is not None:
-            return self._metrics is not None or self._is_readable
+        if self._has_metrics or self._read_before is not None:
+            return self._has_metrics or self._is_readable
         self._inputs = [rereadable_input(source) for source in self._inputs]
         self._reading = reading = reading_of(self._inputs, self._options)
         path = ""
@@ -278,7 +278,7 @@ class Scoring:
             target = self._target
             refused = "" if target is None or target.takes_verdicts else target.id
             self._source = VerdictMetrics(self._options, self._inputs, refused)
-            self._metrics = None
+            self._has_metrics, self._read_before = False, None
             yield from self._run()
 
     def _score_answers(self) -> Generator[Problem | None, None, None]:
@@ -360,7 +360,7 @@ class Scoring:
             first_problem,
             source=self._format,
             source_adapter=None if self._format is None else adapter_of(self._format),
-            header=None if self._metrics is None else self._metrics.header,
+            header=self._metrics.header,
             names=names | dict(self._options.names),
             constants=self._options.constants,
             by=self._options.by,
@@ -411,7 +411,7 @@ class Scoring:
     @property
     def may_score_labels(self) -> bool:
         """Whether a metric scores labels, or may if what is read selects it."""
-        return self._metrics is None or any(
+        return not self._has_metrics or any(
             one.measure.labels is not None for one in self._metrics.measured
         )
 
@@ -438,7 +438,7 @@ class Scoring:
         return Scores(
             profile=self._profile.id,
             measured=answers.measured,
-            unknown=() if self._metrics is None else self._metrics.unknown,
+            unknown=self._metrics.unknown,
             systems=answers.totals.system_scores(),
             groups=answers.totals.group_scores(),
             seconds=tuple(answers.seconds),
@@ -447,16 +447,18 @@ class Scoring:
             models=tuple(name for name in answers.totals.systems if name != NONE),
             problems=problems,
             outputs=self._names,
-            stored_differences=answers.differences.as_dicts(),
+            stored_differences=tuple(
+                one.to_dict() for one in answers.differences.differing()
+            ),
             said=tuple(self._notes()),
             files=answers.totals.files,
-            redefined=frozenset() if self._metrics is None else self._metrics.redefined,
+            redefined=self._metrics.redefined,
         )
 
     def _notes(self) -> Iterator[str]:
         """Yield notes on the run and on the selection, for people."""
         answers = self._answers
-        yield from () if self._metrics is None else self._metrics.notes
+        yield from self._metrics.notes
         yield from self._reading.companions.notes()
         yield from answers.totals.notes()
         repeated = answers.repeated.count

@@ -201,10 +201,6 @@ class StoredDifferences:
                 entry.record, entry.record_id = placed.number, placed.row_id
             yield f"{name} is {value:g}, but {stored:g} is stored ({signature})"
 
-    def as_dicts(self) -> tuple[dict[str, Any], ...]:
-        """Return those with any difference as plain data."""
-        return tuple(entry.to_dict() for entry in self.differing())
-
     def differing(self) -> tuple[StoredDifference, ...]:
         """Return those with any difference, in the order in which they were met."""
         return tuple(entry for entry in self.found.values() if entry.differing)

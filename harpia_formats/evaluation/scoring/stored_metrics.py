@@ -56,7 +56,6 @@ from harpia_formats.model.vendor_metrics import (
     MetricRequest,
     ScoreError,
     ScoreOptionsError,
-    declared_best,
     declared_scale,
 )
 
@@ -107,7 +106,7 @@ class Quantity:
     """The stored scores of one metric with one signature, or with all of them."""
 
     name: str
-    signatures: tuple[str, ...]
+    signatures: list[str]
     #: The score of a right answer.
     right: float = 1.0
     #: The number of scores that are numbers, and of those that are not.
@@ -122,7 +121,8 @@ class Quantity:
     unclear: dict[float, None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if declared_best(self.name, self.signatures[0]) == 100:  # noqa: PLR2004 - the scale 0-100
+        scales = {declared_scale(self.name, one) for one in self.signatures}
+        if "0-100" in scales:
             self.right = 100.0
 
     def add(self, score: Score, *, is_zero: bool) -> None:
@@ -382,6 +382,8 @@ class StoredMetrics:
     #: The number of scores.
     scores: int = 0
     _mixed: MixedScores = field(default_factory=MixedScores)
+    #: By the name of a metric its scores with all signatures.
+    _together: dict[str, Quantity] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         options = self.options
@@ -429,8 +431,12 @@ class StoredMetrics:
                 self.scores += 1
                 self._mixed.add(key, record, output, score)
                 if key not in self.found:
-                    self.found[key] = Quantity(name, (signature,))
+                    self.found[key] = Quantity(name, [signature])
+                    together = self._together.setdefault(name, Quantity(name, []))
+                    together.signatures.append(signature)
                 self.found[key].add(score, is_zero=is_zero)
+                if self.is_forced:
+                    self._together[name].add(score, is_zero=is_zero)
 
     def metrics(self, reading: Reading) -> SelectedMetrics:  # noqa: ARG002 - its records were added
         """Return the mean of each quantity that has a number.
@@ -444,7 +450,6 @@ class StoredMetrics:
             )
         labels = labels_of(self.found)
         wanted = set(self.options.metrics)
-        self._check_wanted(labels)
         questions, notes = self._of_questions(labels)
         chosen = {
             key: one
@@ -460,7 +465,12 @@ class StoredMetrics:
             own = {key: labels[key] for key in read}
             notes += self._mixed.notes(own, self.options.by)
         if self.is_forced:
-            read |= _merged(read.values())
+            names = {name for name, _ in read}
+            read |= {
+                (name, ANY): one
+                for name, one in self._together.items()
+                if name in names and len(one.signatures) > 1
+            }
         self.read = (
             *(
                 StoredMetric(
@@ -476,33 +486,27 @@ class StoredMetrics:
         measured = tuple(one.metric for one in self.read)
         return SelectedMetrics(measured, notes=tuple(notes))
 
-    def _check_wanted(self, labels: Mapping[Key, str]) -> None:
-        """Raise `ScoreError` for a wanted name that no stored score has."""
-        known = dict.fromkeys(name for name, _ in labels)
-        for name in self.options.metrics:
-            is_known = name in known or name in labels.values()
-            if not is_known and not is_of_questions(name):
-                raise ScoreError(
-                    f"no stored score is called {name} (there are: {', '.join(known)})"
-                )
-
     def _of_questions(
         self, labels: Mapping[Key, str]
     ) -> tuple[list[StoredMetric], list[str]]:
         """Return the wanted metrics of questions that are not themselves stored.
 
-        With them come notes. Raises `ScoreError` for a parameter that none of them has.
+        With them come notes. Raises `ScoreError` for a wanted name that no stored score
+        has, and for a parameter that none of them has.
         """
-        stored = {*labels.values(), *(name for name, _ in labels)}
+        known = dict.fromkeys(name for name, _ in labels)
         unused = dict(self.options.parameters)
-        requests = [
-            with_parameters(unused, self.options.parameters, MetricRequest(name))
-            for name in self.options.metrics
-            if name not in stored
-        ]
         found: list[StoredMetric] = []
         notes: list[str] = []
-        for request in requests:
+        for name in self.options.metrics:
+            if name in known or name in labels.values():
+                continue
+            if not is_of_questions(name):
+                raise ScoreError(
+                    f"no stored score is called {name} (there are: {', '.join(known)})"
+                )
+            request = MetricRequest(name)
+            request = with_parameters(unused, self.options.parameters, request)
             questions, more = stored_questions(request, self.found, labels)
             found += questions
             notes += more
@@ -555,24 +559,6 @@ class StoredMetrics:
         reasons = filter(None, (one for one in outcomes if isinstance(one, str)))
         findings = tuple((NO_STORED_NUMBER, reason) for reason in reasons)
         return SampleOutcomes(outcomes, findings, is_zero=False)
-
-
-def _merged(found: Iterable[Quantity]) -> dict[Key, Quantity]:
-    """Return the scores of each metric with several signatures as one quantity."""
-    by_name: dict[str, list[Quantity]] = {}
-    for one in found:
-        by_name.setdefault(one.name, []).append(one)
-    return {
-        (name, ANY): Quantity(
-            name,
-            tuple(one.signatures[0] for one in parts),
-            are_binary=all(one.are_binary for one in parts),
-            are_booleans=all(one.are_booleans is not False for one in parts),
-            largest=max(one.largest for one in parts),
-        )
-        for name, parts in by_name.items()
-        if len(parts) > 1
-    }
 
 
 def _notes(chosen: Mapping[Key, Quantity], labels: Mapping[Key, str]) -> Iterator[str]:
