@@ -176,9 +176,5 @@ def compared_places(
 
 #: The model that wins, 1, 0.5 or 0 for the model that is shown first, whether both
 #: orders agree, and 1, 0.5 or 0 for the first place.
-WINNER, WIN, CONSISTENT, FIRST_POSITION = (
-    "winner",
-    "win",
-    "consistent",
-    "first_position",
-)
+WINNER, WIN = "winner", "win"
+CONSISTENT, FIRST_POSITION = "consistent", "first_position"

@@ -322,13 +322,12 @@ class ScoreComparison:
                 return []
             if not are_parts(names, shared):
                 return []
-        first = nameless[0]
+        first, *others = nameless
+        whole = [part for at in nameless for part in self._given[at]]
         return [
-            [part for at in nameless for part in self._given[at]]
-            if place == first
-            else one
+            whole if place == first else one
             for place, one in enumerate(self._given)
-            if place == first or place not in nameless
+            if place not in others
         ]
 
     def _score(self) -> Generator[Problem, None, None]:

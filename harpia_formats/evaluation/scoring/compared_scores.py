@@ -143,10 +143,8 @@ class ComparedScore:
         """Whether there is a difference, by the adjusted p-value if there is one."""
         if self.comparison is None:
             return False
-        p_value = self.comparison.p_value
-        if self.adjusted_p is not None:
-            p_value = self.adjusted_p
-        return p_value < self.comparison.alpha
+        found, p_value = self.comparison, self.adjusted_p
+        return (found.p_value if p_value is None else p_value) < found.alpha
 
     def headline(self, *, is_named: bool = False) -> str:
         """Return the difference in one line, with the systems if `is_named`."""
