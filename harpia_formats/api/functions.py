@@ -654,12 +654,12 @@ def compare_scores(
         check_difference,
         with_questions_needed,
     )
-    from harpia_formats.evaluation.scoring.compare_runs import comparison_of
+    from harpia_formats.evaluation.scoring.compare_runs import ScoreComparison
     from harpia_formats.evaluation.scoring.options import ScoreOptions
 
     known = fields_of("compare_scores")
     chosen = make_options(ScoreOptions, _in_one_process(options), known)
-    run = comparison_of(
+    run = ScoreComparison(
         file_inputs(inputs), chosen, models, test, baseline, force=force
     )
     check_difference(detect)

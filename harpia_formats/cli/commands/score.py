@@ -310,7 +310,7 @@ def score_compare(given: Given) -> ExitCode:
         check_difference,
         with_questions_needed,
     )
-    from harpia_formats.evaluation.scoring.compare_runs import comparison_of  # noqa: PLC0415 - for this command only
+    from harpia_formats.evaluation.scoring.compare_runs import ScoreComparison  # noqa: PLC0415 - for this command only
     from harpia_formats.evaluation.scoring.input_files import split_names  # noqa: PLC0415 - for this command only
 
     inputs, systems = split_names(given.inputs, are_folders=given.are_systems)
@@ -329,7 +329,7 @@ def score_compare(given: Given) -> ExitCode:
         [options.companion, *reports.paths],
         exclude=options.exclude,
     )
-    run = comparison_of(
+    run = ScoreComparison(
         inputs,
         replace(options, csv_safe=False, progress=progress.update),
         given.models,

@@ -11,7 +11,7 @@ read in this order:
   `metric_score`, `scores`
 - scores that are stored: `stored_run`, `stored_metrics`, `stored_differences`,
   `verdict_metrics`
-- comparisons: `compare_runs`, `compare_stored`, `choose_systems`, `match_questions`,
+- comparisons: `compare_runs`, `choose_systems`, `match_questions`,
   `system_answers`, `paired_answers`, `paired_differences`, `p_values`,
   `compared_scores`, `compare_report`
 - raters: `agreement`, `rater_labels`

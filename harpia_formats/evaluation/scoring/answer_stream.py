@@ -54,12 +54,9 @@ from harpia_formats.evaluation.scoring.stored_differences import (
     score_of_row,
 )
 from harpia_formats.evaluation.scoring.system_totals import SystemTotals
-from harpia_formats.evaluation.scoring.verdict_metrics import verdict_outcomes
 from harpia_formats.formats.rules.scoring_rules import (
     NO_ANSWER,
     NO_REFERENCE,
-    NO_STORED_NUMBER,
-    NO_VERDICT,
     OTHER_THAN_STORED,
     UNSCORABLE,
 )
@@ -70,8 +67,8 @@ from harpia_formats.validation.merge.tally import Tally
 from harpia_formats.validation.unit.findings import KILLED
 
 _Outcomes = tuple[Outcome, ...]
-#: Returns the stored scores of an answer.
-StoredOutcomes = Callable[[Output], tuple[Outcome, ...]]
+#: Returns the outcomes that an answer of a record holds, and what is to be reported.
+StoredOutcomes = Callable[[Record, Output], SampleOutcomes]
 #: Characters of answers and references that are measured together.
 SIZE = 4 * 1024 * 1024
 
@@ -111,7 +108,7 @@ class AnswerMeasuring:
     count: FileCount = field(default_factory=lambda: FileCount(""))
     #: Whether the verdicts of a judge are scored, and not answers.
     are_verdicts: bool = False
-    #: Returns the stored scores of an answer, if these are shown and none is computed.
+    #: Returns the scores that an answer holds, if these are shown and none is computed.
     stored: StoredOutcomes | None = None
     #: Seconds that each metric took.
     seconds: list[float] = field(default_factory=list)
@@ -146,7 +143,7 @@ class AnswerMeasuring:
         size = sum(map(len, record.references or [])) * len(record.outputs)
         found = []
         for output in record.outputs:
-            if self.stored is not None and not output.scores:
+            if self.are_stored and not output.scores:
                 continue
             is_repeated = self.is_repeated(record, output)
             if is_repeated is None:
@@ -174,12 +171,17 @@ class AnswerMeasuring:
         return found, size
 
     @property
+    def are_stored(self) -> bool:
+        """Whether stored scores are shown that are no verdicts of a judge."""
+        return self.stored is not None and not self.are_verdicts
+
+    @property
     def passes_repeats(self) -> bool:
         """Whether an answer of several rows counts once."""
         # Rows of one answer hold other scores of it; those of another filter hold
         # what a metric of filters compares.
         has_filters = self._needs is not None and self._needs.has_filters
-        return self.stored is None and not has_filters
+        return not self.are_stored and not has_filters
 
     def is_repeated(self, record: Record, output: Output) -> bool | None:  # noqa: ARG002 - of another process
         """Tell whether an answer counts in its group only, None if not even there.
@@ -202,7 +204,7 @@ class AnswerMeasuring:
             for answer in answers
             if answer.text is not None and answer.record.references
         ]
-        pairs = [] if self.are_verdicts or self.stored else pairs
+        pairs = [] if self.stored else pairs
         return pairs, [answer.sample for answer in answers] if self._needs else []
 
     def measured_answers(
@@ -213,7 +215,7 @@ class AnswerMeasuring:
         columns = [iter(column) for column in result.outcomes]
         has_groups = bool(self.grouping.within_system)
         has_needs = self._needs is not None
-        takes_stored = self.are_verdicts or self.stored is not None
+        takes_stored = self.stored is not None
         last, question = 0, b""
         found = []
         for answer in answers:
@@ -262,13 +264,8 @@ class AnswerMeasuring:
         if self._needs is not None:
             may_be_zero = self.options.missing == Missing.ZERO
             return outcomes_by_needs(answer.sample, self.measured, columns, may_be_zero)
-        if self.are_verdicts:
-            return self._verdicts(answer)
         if self.stored is not None:
-            outcomes = self.stored(answer.output)
-            reasons = filter(None, (one for one in outcomes if isinstance(one, str)))
-            findings = tuple((NO_STORED_NUMBER, reason) for reason in reasons)
-            return SampleOutcomes(outcomes, findings, is_zero=False)
+            return self.stored(answer.record, answer.output)
         return self._outcomes_of_pair(answer, columns)
 
     def _outcomes_of_pair(
@@ -298,19 +295,6 @@ class AnswerMeasuring:
             if isinstance(outcome, str)
         ]
         return SampleOutcomes(outcomes, tuple(findings), is_zero=False)
-
-    def _verdicts(self, answer: ReadAnswer) -> SampleOutcomes:
-        """Return the outcomes of a verdict, and that it lacks a number."""
-        outcomes = verdict_outcomes(answer.record, answer.output, self.measured)
-        lacking = {outcome for outcome in outcomes if isinstance(outcome, str)}
-        findings = tuple((NO_VERDICT, reason) for reason in sorted(lacking))
-        if not lacking or self.options.missing != Missing.ZERO:
-            return SampleOutcomes(outcomes, findings, is_zero=False)
-        zeros: _Outcomes = tuple(
-            ((0.0, 1.0), (0.0,)) if isinstance(outcome, str) else outcome
-            for outcome in outcomes
-        )
-        return SampleOutcomes(zeros, findings, is_zero=True)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -358,7 +342,7 @@ class AnswerScorer(AnswerMeasuring):
             self.grouping,
             self.one_model_format,
             self.row_format,
-            are_stored=self.stored is not None,
+            are_stored=self.are_stored,
         )
         if EVALUATION in self.options.by:
             self._by_evaluation = RepeatedAnswers(by_evaluation=True)

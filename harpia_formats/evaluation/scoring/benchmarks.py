@@ -17,7 +17,7 @@ from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.evaluation.scoring.best_scores import Best, best_tested, columns_of
 from harpia_formats.evaluation.scoring.choose_systems import distinct_names
 from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
-from harpia_formats.evaluation.scoring.compare_runs import comparison_of
+from harpia_formats.evaluation.scoring.compare_runs import ScoreComparison
 from harpia_formats.evaluation.scoring.compared_scores import (
     ComparedScore,
     ComparedSystem,
@@ -448,4 +448,4 @@ def _run_of(benchmark: Benchmark, files: Mapping[str, SystemName]) -> Any:
     options = replace(benchmark.options, systems=files)
     if len(names) == 1:
         return _OnlyScores(list(files), options)
-    return comparison_of(list(files), options, (), benchmark.test)
+    return ScoreComparison(list(files), options, (), benchmark.test)

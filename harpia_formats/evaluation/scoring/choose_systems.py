@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import PurePath
+from typing import TypeVar
 
 from harpia_formats.files.io.inputs import Input
 from harpia_formats.files.io.source import Source
@@ -46,16 +47,19 @@ def source_name(given: Input, place: int) -> str:
     return f"input {place + 1}"
 
 
+AnySystem = TypeVar("AnySystem", bound=FoundSystem)
+
+
 def chosen_systems(
-    found: Sequence[FoundSystem], wanted: Sequence[str]
-) -> list[FoundSystem]:
+    found: Sequence[AnySystem], wanted: Sequence[str]
+) -> list[AnySystem]:
     """Return the systems that are compared: all, or those that `wanted` names.
 
     A name is `MODEL`, or `INPUT=MODEL` with the name of an input or its number from 1.
     An input that no name is about is compared whole. Raises `ScoreError` for a name of
     no system, and if fewer than two remain.
     """
-    chosen: dict[FoundSystem, None] = {}
+    chosen: dict[AnySystem, None] = {}
     named: set[int] = set()
     for text in wanted:
         of_input, _, model = text.partition("=")
@@ -172,9 +176,5 @@ def compared_places(
 
 #: The model that wins, 1, 0.5 or 0 for the model that is shown first, whether both
 #: orders agree, and 1, 0.5 or 0 for the first place.
-WINNER, WIN, CONSISTENT, FIRST_POSITION = (
-    "winner",
-    "win",
-    "consistent",
-    "first_position",
-)
+WINNER, WIN = "winner", "win"
+CONSISTENT, FIRST_POSITION = "consistent", "first_position"

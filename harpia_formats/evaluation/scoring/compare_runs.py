@@ -1,11 +1,11 @@
 """Compare the scores of systems on the same questions."""
 
-from collections.abc import Callable, Generator, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Generator, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 from harpia_formats.conversion.mapping.answer_groups import NONE
-from harpia_formats.evaluation.metrics.metric import means
 from harpia_formats.evaluation.scoring.choose_systems import (
     FoundSystem,
     chosen_systems,
@@ -15,14 +15,13 @@ from harpia_formats.evaluation.scoring.choose_systems import (
     source_name,
 )
 from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
-from harpia_formats.evaluation.scoring.compare_stored import StoredComparison
 from harpia_formats.evaluation.scoring.compared_scores import (
+    ComparedMetric,
     ComparedScore,
     ComparedSystem,
     PairFamily,
     paired_test,
     with_adjusted,
-    with_references,
 )
 from harpia_formats.evaluation.scoring.input_files import (
     are_parts,
@@ -38,99 +37,173 @@ from harpia_formats.evaluation.scoring.match_questions import (
     shared_inputs,
 )
 from harpia_formats.evaluation.scoring.metric_score import Group
-from harpia_formats.evaluation.scoring.options import ScoreOptions
-from harpia_formats.evaluation.scoring.outcomes import ComputedMetric
-from harpia_formats.evaluation.scoring.paired_answers import MetricAnswers, QuestionSums
-from harpia_formats.evaluation.scoring.result_format import (
-    Files,
-    ResultFormat,
-    ResultRun,
-)
+from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
 from harpia_formats.evaluation.scoring.scores import Scores
 from harpia_formats.evaluation.scoring.scoring_run import Scoring
-from harpia_formats.evaluation.scoring.select_metrics import metric_identities
-from harpia_formats.evaluation.scoring.stored_run import check_computed
+from harpia_formats.evaluation.scoring.stored_metrics import (
+    ANY,
+    StoredMetrics,
+    labels_of,
+)
 from harpia_formats.evaluation.scoring.system_answers import InputAnswers, SystemAnswers
 from harpia_formats.files.io.inputs import Input
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.vendor_metrics import ScoreError, ScoreOptionsError
-from harpia_formats.validation.redaction import redaction_of
+from harpia_formats.validation.redaction import errors_shown, redaction_of
 
 
-def common_places(
-    inputs: Sequence[Sequence[ComputedMetric]], are_verdicts: Sequence[bool]
-) -> tuple[list[tuple[int, ...]], list[str]]:
-    """Return the places of each metric that is compared, in each input, and notes.
+@dataclass(frozen=True, slots=True)
+class _System(FoundSystem):
+    """A system with its answers and its scores."""
+
+    answers: SystemAnswers = field(compare=False)
+    scores: Group = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _FinishedRun:
+    """What remains of the scoring of an input, whose totals take memory."""
+
+    scores: Scores
+    are_verdicts: bool
+    has_chosen_metrics: bool
+
+
+def common_metrics(
+    runs: Sequence[_FinishedRun], systems: Sequence[_System]
+) -> tuple[list[ComparedMetric], list[str]]:
+    """Return each computed metric or verdict that is compared, and notes.
 
     Raises `ScoreError` if there is none, or if one was computed in different ways.
     """
+    are_verdicts = [run.are_verdicts for run in runs]
     if len(set(are_verdicts)) > 1:
         holds = ["verdicts of a judge" if are else "answers" for are in are_verdicts]
         raise ScoreOptionsError(
             f"{_by_input('holds', holds, ', and ')}, which have no common score: "
             "compare verdicts with verdicts, or answers with answers"
         )
-    if all(are_verdicts):
-        return _common_verdicts(inputs)
-    for at in range(1, len(inputs)):
-        check_same_metrics(inputs, at)
-    return [(place,) * len(inputs) for place in range(len(inputs[0]))], []
-
-
-def check_same_metrics(inputs: Sequence[Sequence[ComputedMetric]], at: int) -> None:
-    """Raise `ScoreError` if an input has other metrics than the first one."""
-    ours, theirs = metric_identities(inputs[0]), metric_identities(inputs[at])
-    if ours == theirs:
-        return
-    if [one[:2] for one in ours] == [one[:2] for one in theirs]:
-        pairs = zip(ours, theirs, strict=True)
-        one, other = next((a, b) for a, b in pairs if a != b)
-        names = [input_name(place, len(inputs)) for place in (0, at)]
-        raise ScoreError(
-            f"{one[0]} was computed in different ways, which cannot be compared: "
-            f"{one[2]} in {names[0]}, {other[2]} in {names[1]}"
+    tables = [
+        {
+            (metric.request.label, metric.names): (at, metric)
+            for at, metric in enumerate(run.scores.measured)
+        }
+        for run in runs
+    ]
+    common = [one for one in tables[0] if all(one in table for table in tables)]
+    if not are_verdicts[0] and any(list(table) != common for table in tables):
+        raise ScoreOptionsError(
+            "the inputs select different metrics, which cannot be compared; name "
+            "metrics with `--metrics`"
         )
-    raise ScoreOptionsError(
-        "the inputs select different metrics, which cannot be compared; name metrics "
-        "with `--metrics`"
+    if not common:
+        own = [", ".join(name for name, _ in table) for table in tables]
+        which = "both" if len(runs) == 2 else "all"  # noqa: PLR2004 - both are two
+        raise ScoreError(
+            f"no verdicts in {which} inputs have the same name: "
+            f"{_by_input('has', own, '; ')}"
+        )
+    found = []
+    for one in common:
+        places, metrics = zip(*(table[one] for table in tables), strict=True)
+        signature = metrics[0].measure.signature
+        for at, metric in enumerate(metrics):
+            if metric.measure.signature != signature:
+                ours, theirs = (input_name(place, len(runs)) for place in (0, at))
+                raise ScoreError(
+                    f"{one[0]} was computed in different ways, which cannot be "
+                    f"compared: {signature} in {ours}, {metric.measure.signature} in "
+                    f"{theirs}"
+                )
+        # They have the number of references, too.
+        signatures = [
+            [
+                score.signature
+                for score in system.scores.scores
+                if score.metric == one[0]
+            ]
+            for system in systems
+        ]
+        found.append(ComparedMetric(metrics[0], places, signatures))
+    return found, _left_out(
+        [[one[0] for one in table if one not in common] for table in tables]
     )
 
 
-def _common_verdicts(
-    inputs: Sequence[Sequence[ComputedMetric]],
-) -> tuple[list[tuple[int, ...]], list[str]]:
-    """Return the places of the verdicts with the same name, and notes on the others.
+def _left_out(inputs: Sequence[Sequence[str]]) -> list[str]:
+    """Return notes on the verdicts of each input that others do not have."""
+    if len(inputs) == 2:  # noqa: PLR2004 - the other one lacks it
+        return [
+            f"not compared, since only {input_name(at, 2)} has it: {', '.join(names)}"
+            for at, names in enumerate(inputs)
+            if names
+        ]
+    names = ", ".join(dict.fromkeys(chain(*inputs)))
+    return [f"not compared, since not all inputs have it: {names}"] if names else []
 
-    Raises `ScoreError` if there is none, or if one was made in different ways.
+
+def common_stored(
+    stored: StoredMetrics, systems: Sequence[tuple[str, Group]], inputs: int
+) -> tuple[list[ComparedMetric], list[str]]:
+    """Return each stored score that is compared, and notes.
+
+    `systems` has the name of each system in messages, and its scores. Raises
+    `ScoreError` if there is none, and for one that cannot be compared.
     """
-    tables = [
-        {metric.request.label: at for at, metric in enumerate(metrics)}
-        for metrics in inputs
-    ]
-    names = [name for name in tables[0] if all(name in one for one in tables)]
-    count = len(inputs)
+    held = [stored.held(scores) for _, scores in systems]
+    which = "both" if len(systems) == 2 else "all"  # noqa: PLR2004 - both are two
+    names = [name for name in held[0] if all(name in one for one in held)]
     if not names:
-        has = _by_input("has", [", ".join(one) for one in tables], "; ")
-        which = "both" if count == 2 else "all"  # noqa: PLR2004 - both are two
-        raise ScoreError(f"no verdicts in {which} inputs have the same name: {has}")
-    common = [
-        [metrics[table[name]] for name in names]
-        for metrics, table in zip(inputs, tables, strict=True)
-    ]
-    for at in range(1, count):
-        check_same_metrics(common, at)
-    every = dict.fromkeys(name for table in tables for name in table)
-    notes = []
-    for at, table in enumerate(tables):
-        others = [name for name in every if name in table and name not in names]
-        if others and count == 2:  # noqa: PLR2004 - the other one lacks it
-            only = f"since only {input_name(at, count)} has it"
-            notes.append(f"not compared, {only}: {', '.join(others)}")
-    lacking = [name for name in every if name not in names]
-    if lacking and count > 2:  # noqa: PLR2004 - of two, the one that has it is named
-        listed = ", ".join(lacking)
-        notes.append(f"not compared, since not all inputs have it: {listed}")
-    return [tuple(table[name] for table in tables) for name in names], notes
+        known = "; ".join(
+            f"{label.removeprefix('the ').removesuffix(' input')}: "
+            f"{', '.join(one) or 'none'}"
+            for (label, _), one in zip(systems, held, strict=True)
+        )
+        raise ScoreError(
+            f"the inputs have no scores of the same metric ({known}); without "
+            "`--stored` scores are computed"
+        )
+    for wanted in stored.options.metrics:
+        if not any(
+            wanted
+            in {name, stored.read[at].label, stored.read[at].metric.request.metric}
+            for name in names
+            for at in held[0][name].values()
+        ):
+            raise ScoreError(
+                f"the inputs do not {which} have scores of {wanted} ({which} have: "
+                f"{', '.join(names)})"
+            )
+    found, notes = [], []
+    for name in names:
+        places = dict(chain(*(one[name].items() for one in held)))
+        signatures = [[one for one in own[name] if one != ANY] for own in held]
+        for signature in chain(*signatures):
+            stored.check_mean(places[signature])
+        ours = signatures[0]
+        is_forced = "" in ours or any(set(one) != set(ours) for one in signatures)
+        labels = labels_of((name, signature) for signature in ours)
+        if is_forced:
+            labels = {(name, ANY if ANY in places else ours[0]): name}
+            shown = ", ".join(
+                f"{' and '.join(signature or 'none' for signature in one)} in {label}"
+                for (label, _), one in zip(systems, signatures, strict=True)
+            )
+            notes.append(
+                f"the signatures of {name} do not prove that it was computed the same "
+                f"way: {shown}"
+            )
+            if not stored.is_forced:
+                raise ScoreError(f"{notes[-1]}; `--force` compares anyway")
+        for (_, signature), label in labels.items():
+            at = places[signature]
+            one = stored.read[at]
+            own = signatures if is_forced else [[signature]] * len(systems)
+            best = one.quantity.best
+            found.append(
+                ComparedMetric(one.metric, (at,) * inputs, own, label, best, is_forced)
+            )
+    return found, notes
 
 
 def _by_input(verb: str, texts: Sequence[str], between: str) -> str:
@@ -157,74 +230,58 @@ def notes_of_inputs(said: Sequence[Sequence[str]]) -> list[str]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class _System:
-    """A system with its answers and its scores."""
-
-    found: FoundSystem
-    answers: SystemAnswers
-    scores: Group
-
-
-@dataclass(frozen=True, slots=True)
-class _FinishedRun:
-    """What remains of the scoring of an input, whose totals take memory."""
-
-    scores: Scores
-    are_verdicts: bool
-    has_chosen_metrics: bool
-
-
 class ScoreComparison:
     """A comparison of systems: iterate for the problems, then call `report`.
 
     The systems are the models of each input, or those that `models` names. `test` is
     one of `p_values.TESTS`, or None for permutation of means and the bootstrap of other
-    scores. Raises what `Scoring` raises.
+    scores. `force` compares stored scores that may have been computed differently.
+    Raises what `Scoring` raises, and `ScoreError` for options that cannot be combined.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - inputs, and how they are compared
         self,
         inputs: Iterable[Input],
         options: ScoreOptions,
         models: Sequence[str] = (),
         test: str | None = None,
         baseline: str | None = None,
+        *,
+        force: bool = False,
     ) -> None:
-        if options.stored:
-            raise ScoreError("stored scores are compared by StoredComparison")
+        if force and not options.stored:
+            raise ScoreOptionsError(
+                "`--force` is about stored scores, and needs `--stored`"
+            )
         #: Those with one name are one system; the others may be, if they name none.
         self._given = inputs_by_name(inputs, options.systems)
-        self._options = options
+        self._options, self._is_forced = replace(options, by=()), force
         self._redaction = redaction_of(options)
-        self._wanted = frozenset(options.metrics)
         self._test = paired_test(options, test)
         self._models, self._baseline = models, baseline
         self._begin()
 
     def _begin(self) -> None:
         """Prepare a run for each of the given inputs, or of those of one system."""
-        given = self._given
+        given, options = self._given, self._options
+        #: The stored scores of all inputs are told by one source.
+        self._stored: StoredMetrics | None = None
+        if options.stored:
+            self._stored = StoredMetrics(
+                options, is_compared=True, is_forced=self._is_forced
+            )
+            options = replace(options, missing=options.missing or Missing.SKIP)
         self._sources = [source_name(one[0], at) for at, one in enumerate(given)]
         self._questions = QuestionTable()
         self._labels: dict[str, dict[str, int]] = {}
-        self._answers = [InputAnswers(self._questions, self._labels) for _ in given]
+        self._answers = [
+            InputAnswers(self._questions, self._labels, options.stored) for _ in given
+        ]
         self._finished: list[_FinishedRun] = []
         #: They are made at once, so that a wrong option is an error before any work.
         self._runs = [
             Scoring(
-                one,
-                ResultFormat(
-                    "compared",
-                    "default",
-                    _writer_of(answers),
-                    holds_models=True,
-                    takes_verdicts=True,
-                    takes_labels=True,
-                    takes_questions=True,
-                ),
-                None,
-                replace(self._options, by=()),
+                one, options=options, observers=[answers.begin], source=self._stored
             )
             for one, answers in zip(given, self._answers, strict=True)
         ]
@@ -265,17 +322,19 @@ class ScoreComparison:
                 return []
             if not are_parts(names, shared):
                 return []
-        first = nameless[0]
+        first, *others = nameless
+        whole = [part for at in nameless for part in self._given[at]]
         return [
-            [part for at in nameless for part in self._given[at]]
-            if place == first
-            else one
+            whole if place == first else one
             for place, one in enumerate(self._given)
-            if place == first or place not in nameless
+            if place not in others
         ]
 
     def _score(self) -> Generator[Problem, None, None]:
         """Score all systems; yield the problems of their inputs."""
+        if self._stored is not None:
+            with errors_shown(self._redaction):
+                self._read_stored(self._stored)
         while self._runs:
             run = self._runs[0]
             yield from run
@@ -285,6 +344,19 @@ class ScoreComparison:
                 )
             )
             del self._runs[0], run
+
+    def _read_stored(self, stored: StoredMetrics) -> None:
+        """Read which scores all inputs hold, before any is added up.
+
+        Raises `ScoreError` for an input without one.
+        """
+        for at, run in enumerate(self._runs):
+            before = stored.scores
+            if run.prepare() and stored.scores == before:
+                raise ScoreOptionsError(
+                    f"{input_name(at, len(self._runs))} has no stored score; without "
+                    "`--stored` scores are computed"
+                )
 
     def report(self) -> ComparisonReport:
         """Return the result as it may be shown.
@@ -302,51 +374,57 @@ class ScoreComparison:
         with errors_without_values(self._redaction):
             found = self._report()
         are_chosen = all(run.has_chosen_metrics for run in self._finished)
-        shown = ScoreRedaction(self._redaction, self._wanted, are_chosen)
-        return shown.comparison(found)
+        wanted = frozenset(self._options.metrics)
+        return ScoreRedaction(self._redaction, wanted, are_chosen).comparison(found)
 
     def _report(self) -> ComparisonReport:
         scores = tuple(run.scores for run in self._finished)
         reports = tuple(one.report for one in scores)
         if any(one.is_broken for one in scores):
-            return ComparisonReport((), (), (), reports, scores)
-        every = list(self._systems(scores))
-        chosen = chosen_systems([one.found for one in every], self._models)
-        systems = [one for one in every if one.found in chosen]
-        names = distinct_names((one.model, one.source) for one in chosen)
-        baseline = named_baseline(chosen, names, self._baseline)
+            shown = scores if self._stored is None else ()
+            return ComparisonReport((), (), (), reports, shown)
+        systems = chosen_systems(list(self._systems(scores)), self._models)
+        names = distinct_names((one.model, one.source) for one in systems)
+        baseline = named_baseline(systems, names, self._baseline)
         pairs = compared_places(names, baseline)
-        places, notes = common_places(
-            [one.measured for one in scores],
-            [run.are_verdicts for run in self._finished],
-        )
+        metrics, notes = self._metrics(systems, names)
         inputs = [
-            _questions_of(one.answers for one in systems if one.found.place == place)
-            for place in dict.fromkeys(one.found.place for one in systems)
+            _questions_of(one.answers for one in systems if one.place == place)
+            for place in dict.fromkeys(one.place for one in systems)
         ]
         matched = match_questions(self._questions, inputs)
-        measured = scores[0].measured
-        count = sum(len(measured[at[0]].names) for at in places)
+        count = sum(len(one.metric.names) for one in metrics)
         test = self._test.of_many(count * len(pairs))
-        named = tuple(
-            ComparedSystem(name, one.found.source, one.found.model, one.scores)
-            for name, one in zip(names, systems, strict=True)
-        )
         family = PairFamily(pairs, names, matched, test)
-        compared = [
-            score
-            for at in places
-            for score in self._compared(at, measured[at[0]], systems, family)
-        ]
+        compared = chain(*(self._compared(one, systems, family) for one in metrics))
+        said = notes_of_inputs([one.said for one in scores])
         return ComparisonReport(
-            with_adjusted(with_references(compared, named)),
-            named,
+            with_adjusted(list(compared)),
+            tuple(
+                ComparedSystem(
+                    names[at],
+                    one.source,
+                    one.model,
+                    self._shown(metrics, at, one.scores),
+                )
+                for at, one in enumerate(systems)
+            ),
             tuple(family.compared_pairs([one.answers.numbers for one in systems])),
             reports,
-            scores,
+            # Stored scores that are not compared are not shown.
+            scores if self._stored is None else (),
             baseline,
-            (*notes_of_inputs([one.said for one in scores]), *notes, *matched.notes),
+            (*said, *notes, *matched.notes),
         )
+
+    def _shown(
+        self, metrics: Iterable[ComparedMetric], system: int, scores: Group
+    ) -> Group:
+        """Return the scores of a system, of stored ones those that are compared."""
+        if self._stored is None:
+            return scores
+        own = tuple(metric.score_of(system, scores) for metric in metrics)
+        return replace(scores, scores=own)
 
     def _systems(self, scores: Sequence[Scores]) -> Generator[_System, None, None]:
         """Yield the systems of each input, in the order of their first answers."""
@@ -355,61 +433,43 @@ class ScoreComparison:
                 answers.systems.items(), one.systems, strict=True
             ):
                 model = None if name == NONE else name
-                yield _System(
-                    FoundSystem(place, self._sources[place], model), mine, group
-                )
+                yield _System(place, self._sources[place], model, mine, group)
+
+    def _metrics(
+        self, systems: Sequence[_System], names: Sequence[str]
+    ) -> tuple[list[ComparedMetric], list[str]]:
+        """Return the metrics that are compared, and notes; raises `ScoreError`."""
+        count = len(self._finished)
+        if self._stored is None:
+            return common_metrics(self._finished, systems)
+        labels = [
+            input_name(one.place, count) if count == 2 else name  # noqa: PLR2004 - ordinals are for pairs
+            for one, name in zip(systems, names, strict=True)
+        ]
+        scores = [one.scores for one in systems]
+        return common_stored(
+            self._stored, list(zip(labels, scores, strict=True)), count
+        )
 
     def _compared(
-        self,
-        places: Sequence[int],
-        metric: ComputedMetric,
-        systems: Sequence[_System],
-        family: PairFamily,
+        self, metric: ComparedMetric, systems: Sequence[_System], family: PairFamily
     ) -> Generator[ComparedScore, None, None]:
-        """Yield the scores of one metric for each pair.
-
-        `places` has the place of the metric in each input.
-        """
-        label, labels = metric.request.label, metric.measure.labels
-        known = KnownLabels(labels, [self._labels[label]]) if labels else None
+        """Yield the scores of one metric for each pair."""
+        labels = metric.metric.measure.labels
+        table = self._labels[metric.metric.request.label]
+        known = KnownLabels(labels, [table]) if labels else None
+        matched = family.matched
         sums = [
             one.answers.sums(
-                places[one.found.place],
-                metric,
+                metric.places[one.place],
+                metric.metric,
                 known,
-                family.matched.places,
-                len(family.matched.keys),
+                matched.places,
+                len(matched.keys),
             )
             for one in systems
         ]
-        columns = [
-            family.compared_scores(
-                _metric_answers(metric, known, family.matched.keys, mine)
-            )
-            for mine in zip(*sums, strict=True)
-        ]
-        for found in zip(*columns, strict=True):
-            scored = [score for column in found for score in column]
-            for name, score in zip(metric.names, scored, strict=True):
-                yield replace(
-                    score, metric=label, name=name, signature=metric.measure.signature
-                )
-
-
-def _metric_answers(
-    metric: ComputedMetric,
-    known: KnownLabels | None,
-    keys: Sequence[bytes],
-    sums: Sequence[QuestionSums],
-) -> MetricAnswers:
-    """Return the answers of all systems by a metric, or by one score of questions."""
-    measure = metric.measure
-    if measure.question is not None:
-        return MetricAnswers(means(1), measure.best, keys, sums, measure.best)
-    best = measure.best if measure.is_mean else None
-    scores = known.scores if known else measure.scores
-    remark = known.remark if known else None
-    return MetricAnswers(scores, best, keys, sums, measure.widest, remark)
+        yield from family.compared_scores(metric, known, list(zip(*sums, strict=True)))
 
 
 def _questions_of(systems: Iterable[SystemAnswers]) -> Any:
@@ -420,32 +480,3 @@ def _questions_of(systems: Iterable[SystemAnswers]) -> Any:
     for one in systems:
         found = np.union1d(found, np.asarray(one.numbers))
     return found
-
-
-def _writer_of(answers: InputAnswers) -> Callable[[Files, ResultRun], InputAnswers]:
-    return lambda _, run: answers.begin(run)
-
-
-def comparison_of(  # noqa: PLR0913 - inputs, and how they are compared
-    inputs: Iterable[Input],
-    options: ScoreOptions,
-    models: Sequence[str] = (),
-    test: str | None = None,
-    baseline: str | None = None,
-    *,
-    force: bool = False,
-) -> ScoreComparison | StoredComparison:
-    """Return the run that compares the scores of systems.
-
-    `force` compares stored scores that may have been computed differently. Raises
-    `ScoreError` for options that cannot be combined.
-    """
-    if not options.stored:
-        if force:
-            raise ScoreOptionsError(
-                "`--force` is about stored scores, and needs `--stored`"
-            )
-        return ScoreComparison(inputs, options, models, test, baseline)
-    check_computed(options, options.parameters)
-    options = replace(options, stored=False)
-    return StoredComparison(inputs, options, models, test, baseline, force=force)

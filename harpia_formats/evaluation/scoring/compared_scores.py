@@ -3,16 +3,27 @@
 import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, ClassVar
 
+from harpia_formats.evaluation.metrics.metric import means
 from harpia_formats.evaluation.scoring.bootstrap import unavailable_reason
+from harpia_formats.evaluation.scoring.label_totals import KnownLabels
 from harpia_formats.evaluation.scoring.match_questions import MatchedQuestions
-from harpia_formats.evaluation.scoring.metric_score import DOWN, UP, Group, score_name
+from harpia_formats.evaluation.scoring.metric_score import (
+    DOWN,
+    UP,
+    Group,
+    MetricScore,
+    score_name,
+)
 from harpia_formats.evaluation.scoring.options import ScoreOptions
+from harpia_formats.evaluation.scoring.outcomes import ComputedMetric
 from harpia_formats.evaluation.scoring.p_values import TESTS, PairedTest
 from harpia_formats.evaluation.scoring.paired_answers import (
     MetricAnswers,
     QuestionDifferences,
+    QuestionSums,
 )
 from harpia_formats.evaluation.scoring.paired_differences import (
     Comparison,
@@ -132,10 +143,8 @@ class ComparedScore:
         """Whether there is a difference, by the adjusted p-value if there is one."""
         if self.comparison is None:
             return False
-        p_value = self.comparison.p_value
-        if self.adjusted_p is not None:
-            p_value = self.adjusted_p
-        return p_value < self.comparison.alpha
+        found, p_value = self.comparison, self.adjusted_p
+        return (found.p_value if p_value is None else p_value) < found.alpha
 
     def reversed(self) -> "ComparedScore":
         """Return the difference of the second system minus the first one."""
@@ -239,27 +248,60 @@ def with_adjusted(compared: Sequence[ComparedScore]) -> tuple[ComparedScore, ...
     )
 
 
-def with_references(
-    compared: Iterable[ComparedScore], systems: Iterable[ComparedSystem]
-) -> list[ComparedScore]:
-    """Return the scores with the number of references in their signatures.
+@dataclass(frozen=True, slots=True)
+class ComparedMetric:
+    """A metric that is compared, and its place among those of each input."""
 
-    It is left out where the systems of a pair have different numbers.
-    """
-    signatures = {
-        (system.name, one.metric, one.name): one.signature
-        for system in systems
-        for one in system.scores.scores
-    }
-    found = []
-    for score in compared:
-        both = {
-            signatures.get((system, score.metric, score.name), score.signature)
-            for system in score.systems
-        }
-        signature = next(iter(both)) if len(both) == 1 else score.signature
-        found.append(replace(score, signature=signature))
-    return found
+    metric: ComputedMetric
+    places: Sequence[int]
+    #: The signatures of each system, several if its stored scores have.
+    signatures: Sequence[Sequence[str]]
+    #: The name of stored scores in the comparison, None for that of the metric.
+    label: str | None = None
+    #: The best of stored scores, None for that on the scale of the metric.
+    best: float | None = None
+    #: Whether stored scores are compared although their signatures do not prove that
+    #: they were computed the same way.
+    is_forced: bool = False
+
+    @property
+    def names(self) -> list[tuple[str, str]]:
+        """The names of the metric and of each score in the comparison."""
+        if self.label is not None:
+            return [(self.label, self.label)]
+        return [(self.metric.request.label, name) for name in self.metric.names]
+
+    def signature_of(self, *systems: int) -> str:
+        """Return the signature of the scores of some systems, or all that are forced.
+
+        The number of references is left out if it is not the same.
+        """
+        every = dict.fromkeys(chain(*(self.signatures[at] for at in systems)))
+        if len(every) > 1 and not self.is_forced:
+            return self.metric.measure.signature
+        return " and ".join(filter(None, every))
+
+    def score_of(self, system: int, scores: Group) -> MetricScore:
+        """Return the stored score of a system by its name in the comparison."""
+        label, ((metric, name),) = self.metric.request.label, self.names
+        score = next(one for one in scores.scores if one.metric == label)
+        signature = self.signature_of(system) or f"{metric}|impl:unknown"
+        return replace(score, metric=metric, name=name, signature=signature)
+
+    def answers(
+        self,
+        known: KnownLabels | None,
+        keys: Sequence[bytes],
+        sums: Sequence[QuestionSums],
+    ) -> MetricAnswers:
+        """Return the answers of all systems by it, or by one score of questions."""
+        measure = self.metric.measure
+        if measure.question is not None:
+            return MetricAnswers(means(1), measure.best, keys, sums, measure.best)
+        best = self.best or (measure.best if measure.is_mean else None)
+        scores = known.scores if known else measure.scores
+        remark = known.remark if known else None
+        return MetricAnswers(scores, best, keys, sums, measure.widest, remark)
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,34 +315,47 @@ class PairFamily:
     matched: MatchedQuestions
     test: PairedTest
 
-    def compared_scores(self, answers: MetricAnswers) -> list[list[ComparedScore]]:
-        """Return the scores by a metric for each pair, without the names of scores."""
-        found = []
-        compared = compare_pairs(answers, self.pairs, self.test)
-        for (one, other), comparisons in zip(self.pairs, compared, strict=True):
-            paired = answers.pair(one, other)
-            unscored = paired.unscored()
-            found.append(
-                [
+    def compared_scores(
+        self,
+        metric: ComparedMetric,
+        known: KnownLabels | None,
+        columns: Sequence[Sequence[QuestionSums]],
+    ) -> Iterator[ComparedScore]:
+        """Return the scores by a metric, of one pair after the other.
+
+        `columns` has the sums of all systems by the metric, or by each of its scores of
+        questions.
+        """
+        found: list[list[ComparedScore]] = [[] for _ in self.pairs]
+        size = len(metric.names) // len(columns)
+        for column, sums in enumerate(columns):
+            answers = metric.answers(known, self.matched.keys, sums)
+            names = metric.names[column * size : (column + 1) * size]
+            compared = compare_pairs(answers, self.pairs, self.test)
+            for mine, pair, comparisons in zip(
+                found, self.pairs, compared, strict=True
+            ):
+                paired = answers.pair(*pair)
+                unscored = paired.unscored()
+                mine += [
                     ComparedScore(
-                        "",
-                        "",
-                        (self.names[one], self.names[other]),
+                        *own,
+                        (self.names[pair[0]], self.names[pair[1]]),
                         first,
                         second,
                         comparison,
-                        "",
+                        metric.signature_of(*pair),
                         paired.questions,
                         unscored,
                         by_question=paired.by_question(at),
                         widest=answers.widest,
+                        is_forced=metric.is_forced,
                     )
-                    for at, (first, second, comparison) in enumerate(
-                        zip(*paired.values(), comparisons, strict=True)
+                    for at, (own, first, second, comparison) in enumerate(
+                        zip(names, *paired.values(), comparisons, strict=True)
                     )
                 ]
-            )
-        return found
+        return chain.from_iterable(found)
 
     def compared_pairs(
         self, numbers: Sequence[Sequence[int]]

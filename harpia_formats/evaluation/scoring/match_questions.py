@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any, overload
+from typing import Any
 
 from harpia_formats.conversion.mapping.questions import NOTHING, WIDTH, question_of
 from harpia_formats.model.record import Record
@@ -52,13 +52,7 @@ class QuestionKeys(Sequence[bytes]):
     def __len__(self) -> int:
         return len(self.data) // WIDTH
 
-    @overload
-    def __getitem__(self, at: int) -> bytes: ...
-
-    @overload
-    def __getitem__(self, at: slice) -> list[bytes]: ...
-
-    def __getitem__(self, at: int | slice) -> bytes | list[bytes]:
+    def __getitem__(self, at: Any) -> Any:
         """Return the digest at a place, or those in a slice."""
         starts = range(0, len(self.data), WIDTH)[at]
         if isinstance(starts, int):

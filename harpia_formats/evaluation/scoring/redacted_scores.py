@@ -41,11 +41,15 @@ class ScoreRedaction:
 
     def group(self, group: Group) -> Group:
         """Return the scores of a group."""
-        key = {
-            one: value if value == NONE else self._names.of(one, value)
-            for one, value in group.key.items()
+        scores = tuple(map(self._score, group.scores))
+        return replace(group, key=self._key(group.key), scores=scores)
+
+    def _key(self, key: Mapping[str, str]) -> dict[str, str]:
+        """Return the values of the fields of a group."""
+        return {
+            name: value if value == NONE else self._names.of(name, value)
+            for name, value in key.items()
         }
-        return replace(group, key=key, scores=tuple(map(self._score, group.scores)))
 
     def _score(self, score: MetricScore) -> MetricScore:
         metric, name = self.metric(score.metric), self.metric(score.name)
@@ -57,17 +61,13 @@ class ScoreRedaction:
     def answer(self, row: AnswerRow) -> AnswerRow:
         """Return the row of an answer, which has neither its id nor its question."""
         path, mark, member = row.path.partition("!")
-        key = {
-            name: value if value == NONE else self._names.of(name, value)
-            for name, value in row.key.items()
-        }
         return replace(
             row,
             path=f"{path}{mark}{self.redaction.member(member)}" if mark else path,
             id=None,
             model=None if row.model is None else self._names.of("model", row.model),
             question="",
-            key=key,
+            key=self._key(row.key),
             scores={self.metric(name): value for name, value in row.scores.items()},
         )
 

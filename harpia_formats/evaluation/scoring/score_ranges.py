@@ -54,7 +54,7 @@ def can_share(answers: AnswerScorer, local: LocalValidation) -> bool:
     are made of the scores that records hold. What writes results or compares runs needs
     the records themselves: such runs do not ask.
     """
-    if answers.stored is not None or answers.are_verdicts:
+    if answers.stored is not None:
         return False
     if any(metric.measure.batch is not None for metric in answers.measured):
         return False

@@ -1,6 +1,6 @@
 """Score the answers of files in any record format by the metrics of a profile."""
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -12,10 +12,9 @@ from harpia_formats.conversion.mapping.answer_groups import (
 )
 from harpia_formats.conversion.mapping.requirements import holds_answers
 from harpia_formats.conversion.options import Output as OutputPlace
-from harpia_formats.conversion.reading.companions import Begin
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.conversion.reading.reader import Reading
-from harpia_formats.evaluation.scoring.answer_stream import AnswerScorer, StoredOutcomes
+from harpia_formats.evaluation.scoring.answer_stream import AnswerScorer
 from harpia_formats.evaluation.scoring.bootstrap import unavailable_reason
 from harpia_formats.evaluation.scoring.input_files import (
     SystemNames,
@@ -40,13 +39,12 @@ from harpia_formats.evaluation.scoring.result_format import (
 from harpia_formats.evaluation.scoring.scores import Scores
 from harpia_formats.evaluation.scoring.select_metrics import (
     MetricSelection,
+    MetricSource,
     SelectedMetrics,
 )
 from harpia_formats.evaluation.scoring.verdict_metrics import (
     VerdictMetrics,
     VerdictsFound,
-    check_verdict_format,
-    check_verdict_options,
     holds_verdicts,
 )
 from harpia_formats.files.io.inputs import Input, rereadable_input, rewind_inputs
@@ -57,7 +55,6 @@ from harpia_formats.formats.registry import adapter_of, all_unpackers
 from harpia_formats.model.adapter import Cardinality
 from harpia_formats.model.format import Format
 from harpia_formats.model.problem import Problem
-from harpia_formats.model.record import Header, Record
 from harpia_formats.model.report import FileCount
 from harpia_formats.model.spelling import hint_on
 from harpia_formats.model.vendor_metrics import ScoreError, ScoreOptionsError
@@ -83,10 +80,13 @@ def first_problem(document: bytes, format_id: str) -> Problem | None:
     return None if run.report().ok else problems[0]
 
 
-def check_unused(output: OutputPlace, options: ScoreOptions) -> None:
-    """Raise `ScoreError` for options of result files if no results are written.
+def check_results(
+    target: ResultFormat | None, output: OutputPlace, options: ScoreOptions
+) -> None:
+    """Raise `ScoreError` for options that the result format cannot follow.
 
-    Otherwise a script would continue without the file that it expects.
+    Nor may there be options of result files if no results are written: otherwise a
+    script would continue without the file that it expects.
     """
     given = {
         "--output": output not in (None, "-"),
@@ -96,16 +96,16 @@ def check_unused(output: OutputPlace, options: ScoreOptions) -> None:
         "--overwrite": options.overwrite,
     }
     unused = next((option for option, is_given in given.items() if is_given), "")
-    if unused:
+    if target is None and unused:
         raise ScoreError(f"`{unused}` needs a result format; name one with `--to`")
-
-
-def check_names(names: Iterable[str], target: ResultFormat) -> None:
-    """Raise `ScoreError` for a name that the result format does not hold."""
-    for name in names:
+    if target is None:
+        return
+    for name in options.names:
         if name not in target.names:
             hint = hint_on(name, target.names, word="it has")
             raise ScoreError(f"{target.id} has no place for {name}{hint}")
+    if options.csv_safe and target.id != "csv":
+        raise ScoreError(f"`--csv-safe` is for csv, and not {target.id}")
 
 
 def check_scored_units(
@@ -116,51 +116,15 @@ def check_scored_units(
     It scores questions, or the labels of all answers.
     """
     for metric in measured:
-        scored = ""
-        if metric.measure.question is not None and not target.takes_questions:
-            scored = "questions"
-        elif metric.measure.labels is not None and not target.takes_labels:
-            scored = "the labels of all answers"
-        if scored:
+        is_of_questions = metric.measure.question is not None
+        is_held = target.takes_questions if is_of_questions else target.takes_labels
+        if not (metric.measure.scores_answers or is_held):
+            scored = "questions" if is_of_questions else "the labels of all answers"
             raise ScoreOptionsError(
                 f"{target.id} holds the scores of single answers, and "
                 f"{metric.request.label} scores {scored}: leave it out, or write "
                 "nemo-results or harpia-output, which hold the scores of all answers"
             )
-
-
-def notes_of(
-    options: ScoreOptions, answers: AnswerScorer, reading: Reading
-) -> Iterator[str]:
-    """Yield notes on models, repeated rows, files, skipped rows and intervals."""
-    yield from reading.companions.notes()
-    yield from answers.totals.notes()
-    repeated = answers.repeated.count
-    if repeated:
-        yield (
-            "rows that repeat an answer with the score of another metric: "
-            f"{repeated:,}, not counted again"
-        )
-    invalid = sum(file.invalid for file in reading.tally.report().files)
-    if invalid:
-        rows = "1 invalid row was" if invalid == 1 else f"{invalid:,} invalid rows were"
-        yield f"{rows} left out"
-    yield from (entry.note for entry in answers.differences.differing())
-    if answers.unseen_fields is not None:
-        yield from answers.unseen_fields.notes()
-    if answers.zeros:
-        yield f"{answers.zeros:,} missing answers count as 0"
-    if answers.only_stored:
-        have = "answer has" if answers.only_stored == 1 else "answers have"
-        yield (
-            f"{answers.only_stored:,} {have} no text and a stored score: `--stored` "
-            "shows stored scores"
-        )
-    is_resampled = options.replicates and any(
-        not metric.measure.is_bounded_mean for metric in answers.measured
-    )
-    if is_resampled and unavailable_reason():
-        yield unavailable_reason()
 
 
 class Scoring:
@@ -170,28 +134,22 @@ class Scoring:
     for a run that is not possible, before anything is read if the options show it.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - inputs, results and how they are scored
         self,
         inputs: Iterable[Input],
         to: str | ResultFormat | None = None,
         output: OutputPlace = None,
         options: ScoreOptions | None = None,
         observers: Sequence[Observer] = (),
+        *,
+        source: MetricSource | None = None,
     ) -> None:
         self._options = options or ScoreOptions()
         self._observers = observers
-        #: The names of metrics that the user gave.
-        self._wanted = self._options.metrics
         self._redaction = redaction_of(self._options)
         self._inputs = list(inputs)
-        self._target: ResultFormat | None = None
-        if to is None:
-            check_unused(output, self._options)
-        else:
-            self._target = result_format_named(to) if isinstance(to, str) else to
-            check_names(self._options.names, self._target)
-            if self._options.csv_safe and self._target.id != "csv":
-                raise ScoreError(f"`--csv-safe` is for csv, and not {self._target.id}")
+        self._target = result_format_named(to) if isinstance(to, str) else to
+        check_results(self._target, output, self._options)
         self._files = ResultFiles(
             output,
             overwrite=self._options.overwrite,
@@ -204,19 +162,20 @@ class Scoring:
         )
         if to is not None:
             self._files.check()
-        profile_name = self._options.profile
         usual = self._target.profile if self._target else DEFAULT.id
-        self._profile = profile_named(profile_name or usual)
+        self._profile = profile_named(self._options.profile or usual)
         self._grouping = AnswerGrouping(self._options.by)
         self._models = ModelSelection(self._options.model)
         self._selection = MetricSelection.from_options(self._profile, self._options)
-        self._metrics: SelectedMetrics | None = None
-        self._stored_outcomes: StoredOutcomes | None = None
-        self._header: Header | None = None
-        if not self._selection.depends_on_input:
-            self._metrics = self._selection.metrics()
+        self._source: MetricSource = source or self._selection
+        self._metrics = SelectedMetrics(())
+        self._has_metrics = source is None and not self._selection.depends_on_input
+        if self._has_metrics:
+            self._metrics = self._selection.selected()
+        #: The reading before that of the answers, if the inputs select the metrics.
+        self._read_before: Reading | None = None
         self._reading = reading_of(self._inputs, self._options)
-        self._source: Format | None = None
+        self._format: Format | None = None
         self._writer: ResultWriter | None = None
         self._names: tuple[str, ...] = ()
         self._answers = self._new_answers()
@@ -226,93 +185,48 @@ class Scoring:
         """Return a scorer for the answers of this run, which is still empty."""
         target = self._target
         return AnswerScorer(
-            () if self._metrics is None else self._metrics.measured,
+            self._metrics.measured,
             self._options,
             self._models,
             self._grouping,
             tally=self._reading.tally,
             writer=self._opened_writer,
-            stored=self._stored_outcomes,
+            are_verdicts=self.are_verdicts,
+            stored=self._source.outcomes,
             names=SystemNames.of_inputs(self._inputs, self._options.systems),
             one_model_format="" if target is None or target.holds_models else target.id,
             row_format=target.id if target and target.names_models_in_rows else "",
         )
 
-    def _select_metrics_by_input(self) -> bool:
-        """Select the metrics by the headers of the inputs; return False if unreadable.
+    def prepare(self) -> bool:
+        """Read the inputs to their ends, so that they tell what the metrics are.
 
-        A header may follow the records, so all inputs are read to their ends. Raises
-        `ScoreError` if the headers select different metrics.
+        Returns whether they can be scored. Raises `ScoreError` for inputs of which no
+        metric can be made. It is done once, and for most runs not at all.
         """
+        if self._has_metrics or self._read_before is not None:
+            return self._has_metrics or self._is_readable
         self._inputs = [rereadable_input(source) for source in self._inputs]
-        reading = self._read_before(lambda _: None, lambda *_: None)
-        if reading is None:
-            return False
+        self._reading = reading = reading_of(self._inputs, self._options)
+        path = ""
+
+        def begin(variant: FormatVariant, count: FileCount) -> None:
+            nonlocal path
+            path = count.path
+            self._source.check_file(variant, count)
+
+        def receive(placed: PlacedRecord) -> None:
+            named = self._answers.names.named(placed.record, path)
+            self._source.add(self._models.select(named))
+
         # Problems of skipped rows are reported later, while their file is scored.
-        headers = [
-            (header, name)
-            for found, name in zip(reading.headers, reading.names, strict=True)
-            for header in found
-        ]
-        self._header = headers[0][0] if headers else Header()
-        self._metrics = self._selection.metrics_of_headers(headers)
-        rewind_inputs(self._inputs)
-        self._reading = reading_of(self._inputs, self._options)
-        self._answers = self._new_answers()
-        return True
-
-    def _read_before(
-        self, receive: Callable[[Record], None], begin: Begin
-    ) -> Reading | None:
-        """Read all inputs to their ends; return None if they cannot be scored.
-
-        Each record is received with the answers of the wanted model, of which files
-        may be named.
-        """
-        reading = reading_of(self._inputs, self._options)
-        names, paths = self._answers.names, [""]
-
-        def begin_file(variant: FormatVariant, count: FileCount) -> None:
-            paths[0] = count.path
-            begin(variant, count)
-
-        def received(placed: PlacedRecord) -> None:
-            named = names.named(placed.record, paths[0])
-            receive(self._models.select(named))
-
-        problems = list(reading.problems(received, begin_file, lambda _: None))
-        report = reading.tally.report()
-        is_read = report.ok or self._options.skips_invalid
-        if not report.failures and not report.lacks_records and is_read:
-            return reading
-        self._reading = reading
-        self._answers.problems.pending = problems
-        return None
-
-    def _select_verdicts(self) -> bool:
-        """Make a metric of each number in verdicts; return False if unreadable.
-
-        Raises `ScoreError` for options and inputs with which they cannot be scored.
-        """
-        target = self._target
-        refused = "" if target is None or target.takes_verdicts else target.id
-        check_verdict_options(self._options, refused)
-        if any(rereadable_input(source) is not source for source in self._inputs):
-            raise ScoreOptionsError(
-                "the input holds verdicts of a judge, which are read twice: give a file"
-            )
-        found = VerdictMetrics()
-        reading = self._read_before(
-            found.add,
-            lambda variant, _: check_verdict_format(variant.format),
-        )
-        if reading is None:
+        problems = list(reading.problems(receive, begin, lambda _: None))
+        self._read_before = reading
+        if not self._is_readable:
+            self._answers.problems.pending = problems
             return False
         self._models.check()
-        self._metrics = found.metrics(self._options.missing)
-        self._reading = reading_of(self._inputs, self._options)
-        self._answers = self._new_answers()
-        self._answers.are_verdicts = True
+        rewind_inputs(self._inputs)
         return True
 
     def __iter__(self) -> Generator[Problem, None, None]:  # noqa: PYI058 - it is closed
@@ -349,16 +263,22 @@ class Scoring:
             self._answers.totals.close()
 
     def _run(self) -> Generator[Problem | None, None, None]:
-        if self._metrics is None and not self._select_metrics_by_input():
+        """Find out what the metrics are, and score all answers by them."""
+        if not self.prepare():
             yield from self._answers.problems.pop_last()
             return
+        if self._read_before is not None:
+            self._metrics = self._source.metrics(self._read_before)
+            self._reading = reading_of(self._inputs, self._options)
+            self._answers = self._new_answers()
         try:
             yield from self._score_answers()
         except VerdictsFound:
-            if not self._select_verdicts():
-                yield from self._answers.problems.pop_last()
-                return
-            yield from self._score_answers()
+            target = self._target
+            refused = "" if target is None or target.takes_verdicts else target.id
+            self._source = VerdictMetrics(self._options, self._inputs, refused)
+            self._has_metrics, self._read_before = False, None
+            yield from self._run()
 
     def _score_answers(self) -> Generator[Problem | None, None, None]:
         """Read and score all answers; yield the problems, and None after each step."""
@@ -402,20 +322,26 @@ class Scoring:
     def _open_output(self, variant: FormatVariant, count: FileCount) -> None:
         """Open the output as soon as the input format is known. Raises `ScoreError`."""
         self._answers.count = count
-        is_mapped = "response" in (self._options.columns or {})
-        if not is_mapped and not holds_answers(adapter_of(variant.format)):
+        self._source.check_file(variant, count)
+        adapter = adapter_of(variant.format)
+        if self._source.outcomes is None:
+            self._check_answers(variant, count)
+        self._format = self._format or variant.format
+        self._answers.holds_models = adapter.capacity.outputs is Cardinality.MANY
+        # An output that is not possible is an error before work starts.
+        self._opened_writer()
+
+    def _check_answers(self, variant: FormatVariant, count: FileCount) -> None:
+        """Raise `ScoreError` for a file that holds no answers, or `VerdictsFound`."""
+        adapter = adapter_of(variant.format)
+        if not ("response" in (self._options.columns or {}) or holds_answers(adapter)):
             raise ScoreOptionsError(
                 f"{count.path} is read as {variant.format.id}, which holds no answers; "
                 "if they are under a key of their own, name it with "
                 "`--map response=KEY`"
             )
-        if holds_verdicts(adapter_of(variant.format)) != self._answers.are_verdicts:
+        if holds_verdicts(adapter):
             raise VerdictsFound
-        self._source = self._source or variant.format
-        holds = adapter_of(variant.format).capacity.outputs
-        self._answers.holds_models = holds is Cardinality.MANY
-        # An output that is not possible is an error before work starts.
-        self._opened_writer()
 
     def _opened_writer(self) -> ResultWriter | None:
         """Return the writer of the results, None if none are written."""
@@ -431,9 +357,9 @@ class Scoring:
             self._answers.measured,
             self._profile.id,
             first_problem,
-            source=self._source,
-            source_adapter=None if self._source is None else adapter_of(self._source),
-            header=self._header,
+            source=self._format,
+            source_adapter=None if self._format is None else adapter_of(self._format),
+            header=self._metrics.header,
             names=names | dict(self._options.names),
             constants=self._options.constants,
             by=self._options.by,
@@ -467,7 +393,7 @@ class Scoring:
     @property
     def are_verdicts(self) -> bool:
         """Whether the inputs hold verdicts of a judge, and not answers."""
-        return self._answers.are_verdicts
+        return isinstance(self._source, VerdictMetrics)
 
     @property
     def _is_readable(self) -> bool:
@@ -478,15 +404,15 @@ class Scoring:
     @property
     def has_chosen_metrics(self) -> bool:
         """Whether the options name the metrics, and not what is read."""
-        depends = self._selection.depends_on_input or self.are_verdicts
-        return not (self._options.stored or depends)
+        is_known = self._source is self._selection
+        return is_known and not self._selection.depends_on_input
 
     @property
     def may_score_labels(self) -> bool:
         """Whether a metric scores labels, or may if what is read selects it."""
-        if self._metrics is None or self._options.stored:
-            return True
-        return any(one.measure.labels is not None for one in self._metrics.measured)
+        return not self._has_metrics or any(
+            one.measure.labels is not None for one in self._metrics.measured
+        )
 
     def scores(self) -> Scores:
         """Return the scores as they may be shown, after the iteration has ended."""
@@ -502,7 +428,7 @@ class Scoring:
             return None
         from harpia_formats.evaluation.scoring.redacted_scores import ScoreRedaction  # noqa: PLC0415 - most runs show values
 
-        given = frozenset(self._wanted)
+        given = frozenset(self._options.metrics)
         return ScoreRedaction(self._redaction, given, self.has_chosen_metrics)
 
     def whole_scores(self) -> Scores:
@@ -511,7 +437,7 @@ class Scoring:
         return Scores(
             profile=self._profile.id,
             measured=answers.measured,
-            unknown=() if self._metrics is None else self._metrics.unknown,
+            unknown=self._metrics.unknown,
             systems=answers.totals.system_scores(),
             groups=answers.totals.group_scores(),
             seconds=tuple(answers.seconds),
@@ -520,14 +446,44 @@ class Scoring:
             models=tuple(name for name in answers.totals.systems if name != NONE),
             problems=problems,
             outputs=self._names,
-            stored_differences=answers.differences.as_dicts(),
-            said=self._notes(),
+            stored_differences=tuple(
+                one.to_dict() for one in answers.differences.differing()
+            ),
+            said=tuple(self._notes()),
             files=answers.totals.files,
-            redefined=frozenset() if self._metrics is None else self._metrics.redefined,
+            redefined=self._metrics.redefined,
         )
 
-    def _notes(self) -> tuple[str, ...]:
-        """Return notes on the run and on the selection, for people."""
-        chosen = () if self._metrics is None else self._metrics.notes
-        found = notes_of(self._options, self._answers, self._reading)
-        return (*chosen, *found, *self._files.notes)
+    def _notes(self) -> Iterator[str]:
+        """Yield notes on the run and on the selection, for people."""
+        answers = self._answers
+        yield from self._metrics.notes
+        yield from self._reading.companions.notes()
+        yield from answers.totals.notes()
+        repeated = answers.repeated.count
+        if repeated:
+            yield (
+                "rows that repeat an answer with the score of another metric: "
+                f"{repeated:,}, not counted again"
+            )
+        invalid = sum(file.invalid for file in self._reading.tally.report().files)
+        if invalid:
+            were = " was" if invalid == 1 else "s were"
+            yield f"{invalid:,} invalid row{were} left out"
+        yield from (entry.note for entry in answers.differences.differing())
+        if answers.unseen_fields is not None:
+            yield from answers.unseen_fields.notes()
+        if answers.zeros:
+            yield f"{answers.zeros:,} missing answers count as 0"
+        if answers.only_stored:
+            have = "answer has" if answers.only_stored == 1 else "answers have"
+            yield (
+                f"{answers.only_stored:,} {have} no text and a stored score: "
+                "`--stored` shows stored scores"
+            )
+        is_resampled = self._options.replicates and any(
+            not metric.measure.is_bounded_mean for metric in answers.measured
+        )
+        if is_resampled and unavailable_reason():
+            yield unavailable_reason()
+        yield from self._files.notes

@@ -1,18 +1,23 @@
 """The selection of the metrics of a run, before anything is computed."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
+from harpia_formats.conversion.reading.reader import Reading
 from harpia_formats.evaluation.metrics import (
     METRICS,
+    Measure,
     MetricError,
     metric_names,
     numbered,
 )
+from harpia_formats.evaluation.metrics.metric import means
 from harpia_formats.evaluation.metrics.question_metrics import CORRECT, PREFIX
+from harpia_formats.evaluation.scoring.answer_stream import StoredOutcomes
 from harpia_formats.evaluation.scoring.metric_score import score_name
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.evaluation.scoring.outcomes import (
@@ -21,8 +26,10 @@ from harpia_formats.evaluation.scoring.outcomes import (
 )
 from harpia_formats.evaluation.scoring.profiles import DEFAULT, requests_named
 from harpia_formats.files.io.reader import read_side_input
+from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.model.exact_json import NOT_JSON, decode
-from harpia_formats.model.record import Header
+from harpia_formats.model.record import Header, Record
+from harpia_formats.model.report import FileCount
 from harpia_formats.model.spelling import nearest
 from harpia_formats.model.vendor_metrics import (
     MetricConfiguration,
@@ -43,11 +50,35 @@ class SelectedMetrics:
     notes: tuple[str, ...] = ()
     #: Metrics of the user that a result format defines otherwise than the default.
     redefined: frozenset[str] = frozenset()
+    #: The header of the input, if it selected the metrics.
+    header: Header | None = None
+
+
+class MetricSource(Protocol):
+    """What tells the metrics of a run, by what its inputs hold.
+
+    They are read to their ends before they are scored.
+    """
+
+    @property
+    def outcomes(self) -> StoredOutcomes | None:
+        """Returns the outcomes that an answer holds; None if they are computed."""
+
+    def check_file(self, variant: FormatVariant, count: FileCount) -> None:
+        """Raise `ScoreError` for a file that cannot be scored, by its format."""
+
+    def add(self, record: Record) -> None:
+        """Take note of a record with the answers of the wanted model."""
+
+    def metrics(self, reading: Reading) -> SelectedMetrics:
+        """Return the metrics after all inputs were read; raises `ScoreError`."""
 
 
 @dataclass(frozen=True, slots=True)
 class MetricSelection:
     """The profile, the options and the configuration that select metrics."""
+
+    outcomes: ClassVar = None
 
     profile: MetricProfile
     options: ScoreOptions
@@ -75,7 +106,7 @@ class MetricSelection:
         is_given = self.options.metrics or self.configured is not None
         return not is_given and self.profile.of_header is not None
 
-    def metrics(self, header: Header | None = None, name: str = "") -> SelectedMetrics:
+    def selected(self, header: Header | None = None, name: str = "") -> SelectedMetrics:
         """Return the metrics to compute; raises `ScoreError`.
 
         `header` is that of the input called `name`, given if `depends_on_input`.
@@ -110,26 +141,43 @@ class MetricSelection:
             for name, (parts, usual) in redefined.items()
         ]
         return replace(
-            found, notes=(*notes, *found.notes), redefined=frozenset(redefined)
+            found,
+            notes=(*notes, *found.notes),
+            redefined=frozenset(redefined),
+            header=header,
         )
 
-    def metrics_of_headers(
-        self, headers: Sequence[tuple[Header, str]]
-    ) -> SelectedMetrics:
+    def check_file(self, variant: FormatVariant, count: FileCount) -> None:
+        """Take any file: whether it holds answers is checked as they are scored."""
+
+    def add(self, record: Record) -> None:
+        """Pass over a record, which selects no metric."""
+
+    def metrics(self, reading: Reading) -> SelectedMetrics:
         """Return the metrics that the headers of all inputs select.
 
-        Each comes with the name of its file. Raises `ScoreError`, also if they select
+        A header may follow the records. Raises `ScoreError`, also if they select
         different ones.
         """
-        found = self.metrics(*(headers[0] if headers else (Header(), "")))
-        identities = metric_identities(found.measured)
-        for header, name in headers[1:]:
-            if metric_identities(self.metrics(header, name).measured) != identities:
-                raise ScoreOptionsError(
-                    "the inputs select different metrics; score them one by one, or "
-                    "name metrics with `--metrics`"
-                )
-        return found
+        headers = [
+            (header, name)
+            for found, name in zip(reading.headers, reading.names, strict=True)
+            for header in found
+        ] or [(Header(), "")]
+        found = [self.selected(*one) for one in headers]
+        different = {
+            tuple(
+                (metric.request.label, metric.names, metric.measure.signature)
+                for metric in one.measured
+            )
+            for one in found
+        }
+        if len(different) > 1:
+            raise ScoreOptionsError(
+                "the inputs select different metrics; score them one by one, or name "
+                "metrics with `--metrics`"
+            )
+        return found[0]
 
 
 def _redefined(
@@ -159,16 +207,6 @@ def _redefined(
             first, second = (each or "nothing more" for each in differing)
             found[one.request.label] = first, second
     return found
-
-
-def metric_identities(
-    measured: Iterable[ComputedMetric],
-) -> list[tuple[str, tuple[str, ...], str]]:
-    """Return the name, the score names and the signature of each metric."""
-    return [
-        (metric.request.label, metric.names, metric.measure.signature)
-        for metric in measured
-    ]
 
 
 def _decoded(config: PathLike[str] | str | Mapping[str, Any]) -> Any:
@@ -223,6 +261,23 @@ def select_metrics(
         raise ScoreError(f"no metric is left to compute: {reasons}")
     notes = tuple(f"{name} is left out: {why}" for name, why in unknown.items())
     return SelectedMetrics(tuple(measured), tuple(unknown), notes)
+
+
+def metric_that_is_read(
+    name: str, signature: str, scale: str, *, lower_is_better: bool = False
+) -> ComputedMetric:
+    """Return the mean of numbers that records hold: nothing is computed of answers."""
+    measure = Measure(
+        (name,),
+        signature,
+        scale,
+        lambda answer, references: (0.0, 1.0),  # noqa: ARG005 - as wide as a number that is read
+        means(1),
+        is_mean=True,
+        is_bounded=scale != "any",
+        lower_is_better=lower_is_better,
+    )
+    return ComputedMetric(MetricRequest(name), measure)
 
 
 def with_parameters(
@@ -308,10 +363,9 @@ def check_parameters(
 
 def _check_names(measured: Iterable[ComputedMetric]) -> None:
     """Raise `ScoreError` if two scores would have the same name."""
-    seen: set[tuple[str, str]] = set()
-    for metric in measured:
-        for name in metric.names:
-            if (metric.request.label, name) in seen:
-                full = score_name(metric.request.label, name)
-                raise ScoreError(f"the name {full!r} is given twice")
-            seen.add((metric.request.label, name))
+    counts = Counter(
+        (metric.request.label, name) for metric in measured for name in metric.names
+    )
+    for full, count in counts.items():
+        if count > 1:
+            raise ScoreError(f"the name {score_name(*full)!r} is given twice")

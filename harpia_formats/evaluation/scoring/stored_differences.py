@@ -174,52 +174,32 @@ class StoredDifferences:
     ) -> Iterator[str]:
         """Yield what is to be said of each of `comparable_scores` that differs."""
         for score in scores:
-            plain = _plain(score.metric or "")
+            plain, signature = _plain(score.metric or ""), score.signature or ""
             place = self._places.get(_OUR_NAMES.get(plain, plain))
             stored = number_or_none(score.value)
             if place is None or stored is None:
                 continue
             metric, outcome = self.measured[place[0]], outcomes[place[0]]
-            computed = None if isinstance(outcome, str) else outcome[1][place[1]]
-            if computed is not None:
-                name = metric.names[place[1]]
-                yield from self._compare(
-                    name, score, (computed, metric.measure.best), stored, placed
-                )
-
-    def _compare(
-        self,
-        name: str,
-        score: Score,
-        computed: tuple[float, float],
-        stored: float,
-        placed: PlacedRecord,
-    ) -> Iterator[str]:
-        """Count a pair of scores, and yield a message if they differ.
-
-        `computed` is the score with the best one on its scale.
-        """
-        value, best = computed
-        signature = score.signature or ""
-        entry = self.found.get((name, signature))
-        if entry is None:
-            entry = self.found[name, signature] = StoredDifference(name, signature)
-        entry.compared += 1
-        mine = value if isinf(best) else value / best
-        most = declared_best(name, signature)
-        theirs = stored if isinf(most) else stored / most
-        if isclose(mine, theirs, abs_tol=_SAME):
-            return
-        entry.differing += 1
-        if abs(mine - theirs) > entry.largest:
-            entry.largest = abs(mine - theirs)
-            entry.computed_value, entry.stored_value = value, stored
-            entry.record, entry.record_id = placed.number, placed.row_id
-        yield f"{name} is {value:g}, but {stored:g} is stored ({signature})"
-
-    def as_dicts(self) -> tuple[dict[str, Any], ...]:
-        """Return those with any difference as plain data."""
-        return tuple(entry.to_dict() for entry in self.differing())
+            value = None if isinstance(outcome, str) else outcome[1][place[1]]
+            if value is None:
+                continue
+            name, best = metric.names[place[1]], metric.measure.best
+            entry = self.found.get((name, signature))
+            if entry is None:
+                entry = self.found[name, signature] = StoredDifference(name, signature)
+            entry.compared += 1
+            most = declared_best(name, signature)
+            # They are compared on a scale to 1 where the scale is known.
+            mine = value if isinf(best) else value / best
+            theirs = stored if isinf(most) else stored / most
+            if isclose(mine, theirs, abs_tol=_SAME):
+                continue
+            entry.differing += 1
+            if abs(mine - theirs) > entry.largest:
+                entry.largest = abs(mine - theirs)
+                entry.computed_value, entry.stored_value = value, stored
+                entry.record, entry.record_id = placed.number, placed.row_id
+            yield f"{name} is {value:g}, but {stored:g} is stored ({signature})"
 
     def differing(self) -> tuple[StoredDifference, ...]:
         """Return those with any difference, in the order in which they were met."""

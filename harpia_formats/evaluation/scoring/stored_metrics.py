@@ -1,13 +1,17 @@
 """The scores that answers hold already, as metrics of answers and of questions."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from msgspec import UNSET
 
 from harpia_formats.conversion.fill_scores import answer_text
 from harpia_formats.conversion.mapping.answer_groups import EVALUATION, MOST
+from harpia_formats.conversion.mapping.choices import ReferenceFrom
+from harpia_formats.conversion.mapping.requirements import holds_answers
+from harpia_formats.conversion.reading.reader import Reading
 from harpia_formats.evaluation.metrics import (
     METRICS,
     Measure,
@@ -19,12 +23,16 @@ from harpia_formats.evaluation.metrics.metric import (
     Parameters,
     Sample,
     Statistics,
-    means,
     read_parameters,
 )
 from harpia_formats.evaluation.metrics.question_metrics import Correctness
 from harpia_formats.evaluation.scoring.intervals import number_or_none
-from harpia_formats.evaluation.scoring.metric_samples import extracted_text
+from harpia_formats.evaluation.scoring.metric_samples import (
+    SampleOutcomes,
+    extracted_text,
+)
+from harpia_formats.evaluation.scoring.metric_score import Group
+from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
 from harpia_formats.evaluation.scoring.outcomes import (
     NO_SUCH_SCORE,
     ComputedMetric,
@@ -33,18 +41,28 @@ from harpia_formats.evaluation.scoring.outcomes import (
 from harpia_formats.evaluation.scoring.select_metrics import (
     SelectedMetrics,
     check_parameters,
+    metric_that_is_read,
     with_parameters,
 )
 from harpia_formats.evaluation.scoring.system_answers import name_of
+from harpia_formats.evaluation.scoring.verdict_metrics import no_zero
+from harpia_formats.formats.detection.candidates import FormatVariant
+from harpia_formats.formats.registry import adapter_of
+from harpia_formats.formats.rules.scoring_rules import NO_STORED_NUMBER
 from harpia_formats.model.record import Output, Record, Score
+from harpia_formats.model.report import FileCount
 from harpia_formats.model.vendor_metrics import (
     LOWER_IS_BETTER,
     MetricRequest,
     ScoreError,
     ScoreOptionsError,
-    declared_best,
     declared_scale,
 )
+
+#: The metric and the signature of a stored score: which quantity it is.
+Key = tuple[str, str]
+#: Stands for the signature of the scores of a metric with any signature.
+ANY = "\0"
 
 
 def is_pooled(name: str, signature: str) -> bool:
@@ -56,12 +74,7 @@ def is_pooled(name: str, signature: str) -> bool:
     return metric is not None and metric.is_pooled
 
 
-def is_verdict(signature: str) -> bool:
-    """Tell whether a signature is that of the verdicts of a judge."""
-    return signature.partition("|")[0] == "judge"
-
-
-def labels_of(keys: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
+def labels_of(keys: Iterable[Key]) -> dict[Key, str]:
     """Return a name for each metric with a signature: its own if no other has it.
 
     Else the parts of its signature that others lack stand behind it.
@@ -82,6 +95,98 @@ def labels_of(keys: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
     return labels
 
 
+#: Scores of answers that are wrong or right.
+BINARY = (0.0, 1.0)
+#: Values that are neither right nor wrong which an error names.
+_SHOWN = 3
+
+
+@dataclass(slots=True)
+class Quantity:
+    """The stored scores of one metric with one signature, or with all of them."""
+
+    name: str
+    signatures: list[str]
+    #: The score of a right answer.
+    right: float = 1.0
+    #: The number of scores that are numbers, and of those that are not.
+    numbers: int = 0
+    others: int = 0
+    #: Whether every number is 0 or 1, as true and false are.
+    are_binary: bool = True
+    #: Whether every number is true or false, None without a number.
+    are_booleans: bool | None = None
+    largest: float = 0.0
+    #: The first values that are neither right nor wrong.
+    unclear: dict[float, None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        scales = {declared_scale(self.name, one) for one in self.signatures}
+        if "0-100" in scales:
+            self.right = 100.0
+
+    def add(self, score: Score, *, is_zero: bool) -> None:
+        """Add a stored score; one that is no number is 0 if `is_zero`."""
+        value = number_or_none(score.value)
+        if value is None and not is_zero:
+            self.others += 1
+            return
+        self.numbers += 1
+        if value is None:
+            return
+        is_boolean = isinstance(score.value, bool)
+        self.are_booleans = is_boolean and self.are_booleans is not False
+        self.are_binary &= value in BINARY
+        self.largest = max(self.largest, value)
+        is_clear = isinstance(score.is_correct, bool) or value in {0.0, self.right}
+        if not is_clear and len(self.unclear) < _SHOWN:
+            self.unclear[value] = None
+
+    @property
+    def is_verdict(self) -> bool:
+        """Whether scores are verdicts of a judge."""
+        return any(one.partition("|")[0] == "judge" for one in self.signatures)
+
+    @property
+    def best(self) -> float:
+        """The best score as their values show it, whatever their scale is."""
+        return 100.0 if self.largest > 1 else 1.0
+
+    @property
+    def scale(self) -> str:
+        """The scale of the scores, "any" if it is not known.
+
+        It is known if it is declared, or if they are of wrong and right answers: if all
+        are 0 or 1. Verdicts of a judge must be true or false for that, since ratings
+        from 1 to 5 may all be 1. A rate of errors has no upper limit, even if none of
+        them is above 1.
+        """
+        declared = {declared_scale(self.name, one) for one in self.signatures}
+        scale = declared.pop() if len(declared) == 1 else None
+        is_known = self.are_booleans if self.is_verdict else self.are_binary
+        is_share = is_known and self.name not in LOWER_IS_BETTER
+        return scale or ("0-1" if is_share else "any")
+
+    def metric(self, label: str) -> ComputedMetric:
+        """Return the mean of the scores, with a name for it."""
+        signature = " and ".join(filter(None, self.signatures))
+        return metric_that_is_read(
+            label,
+            signature or f"{label}|impl:unknown",
+            self.scale,
+            lower_is_better=self.name in LOWER_IS_BETTER,
+        )
+
+    def outcome(self, _: Output, scores: Sequence[Score], *, is_zero: bool) -> Outcome:
+        """Return the mean of the scores of an answer; see `add`."""
+        found = [number_or_none(score.value) for score in scores]
+        values = [value or 0.0 for value in found if is_zero or value is not None]
+        if not values:
+            return f"the stored {self.name} is no number"
+        mean = sum(values) / len(values)
+        return (mean, 1.0), (mean,)
+
+
 _SPLIT = "metadata.split"
 #: What the values of a field are called, by the field.
 _nouns = {EVALUATION: "tasks", _SPLIT: "splits"}
@@ -93,30 +198,20 @@ _NAMED = 5
 class MixedScores:
     """Collects the tasks and splits of the stored scores of each quantity."""
 
-    #: By the field, the metric and signature of the scores, and the model.
-    _values: dict[tuple[str, tuple[str, str], str], dict[str, None]] = field(
-        default_factory=dict
-    )
+    #: By the field, the quantity of the scores, and the model.
+    _values: dict[tuple[str, Key, str], dict[str, None]] = field(default_factory=dict)
 
-    def add(
-        self, key: tuple[str, str], record: Record, output: Output, score: Score
-    ) -> None:
+    def add(self, key: Key, record: Record, output: Output, score: Score) -> None:
         """Add a score of an output; `key` is its metric and its signature."""
-        model = output.model or ""
-        if isinstance(score.evaluation_name, str):
-            self._add((EVALUATION, key, model), score.evaluation_name)
-        split = (record.metadata or {}).get("split")
-        if isinstance(split, str):
-            self._add((_SPLIT, key, model), split)
+        task, split = score.evaluation_name, (record.metadata or {}).get("split")
+        for name, value in ((EVALUATION, task), (_SPLIT, split)):
+            if isinstance(value, str):
+                place = name, key, output.model or ""
+                values = self._values.setdefault(place, {})
+                if len(values) < MOST:
+                    values[value] = None
 
-    def _add(self, key: tuple[str, tuple[str, str], str], value: str) -> None:
-        values = self._values.setdefault(key, {})
-        if len(values) < MOST:
-            values[value] = None
-
-    def notes(
-        self, labels: Mapping[tuple[str, str], str], by: tuple[str, ...]
-    ) -> Iterator[str]:
+    def notes(self, labels: Mapping[Key, str], by: Sequence[str]) -> Iterator[str]:
         """Yield which of these quantities are a mean over several tasks or splits.
 
         Quantities of the same tasks are named together; fields in `by` are left out.
@@ -128,100 +223,65 @@ class MixedScores:
         for (name, found), metrics in shown.items():
             count = f"{MOST:,} or more" if len(found) >= MOST else f"{len(found):,}"
             more = ", ..." if len(found) > _NAMED else ""
+            others = len(metrics) - _NAMED
+            which = ", ".join([*metrics][:_NAMED])
+            which += f" and {others} more" if others > 0 else ""
             are = "is a mean" if len(metrics) == 1 else "are means"
             yield (
-                f"{_some(list(metrics))} {are} over {count} {_nouns[name]} "
+                f"{which} {are} over {count} {_nouns[name]} "
                 f"({', '.join(found[:_NAMED])}{more}); `--by {name}` shows each"
             )
 
 
-def _some(metrics: list[str]) -> str:
-    more = len(metrics) - _NAMED
-    return ", ".join(metrics[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+@dataclass(frozen=True, slots=True)
+class StoredMetric:
+    """A metric by one stored quantity."""
+
+    metric: ComputedMetric
+    key: Key
+    quantity: Quantity
+    #: Returns the outcome of an answer; its scores of the quantity are one or more.
+    outcome: Callable[[Output, Sequence[Score]], Outcome]
+
+    @property
+    def label(self) -> str:
+        """Its name in results."""
+        return self.metric.request.label
+
+    @property
+    def identity(self) -> Key:
+        """The name and the signature by which it is compared with that of a system."""
+        if self.metric.measure.question is None:
+            return self.key
+        # It is as well known as that of the scores.
+        return self.label, self.key[1] and self.metric.measure.signature
 
 
 #: How answers are compared that no tool extracted, if `same` does not say.
 SAME = "byob"
-#: The metric of each name that can be computed of stored scores.
-_MEASURES: Mapping[str, Callable[[Parameters, Correctness], Measure]] = {
-    question_metrics.PASSES_AT_K: question_metrics.pass_at_k_measure,
-    question_metrics.MAJ_AT_K: question_metrics.maj_at_k_measure,
+#: The metric of each name that can be computed of stored scores, with its parameters.
+_QUESTIONS: Mapping[
+    str, tuple[Callable[[Parameters, Correctness], Measure], Mapping[str, Any]]
+] = {
+    question_metrics.PASSES_AT_K: (
+        question_metrics.pass_at_k_measure,
+        {"k": 1, "correct": None},
+    ),
+    question_metrics.MAJ_AT_K: (
+        question_metrics.maj_at_k_measure,
+        {"k": 1, "correct": None, "same": SAME},
+    ),
 }
-_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
-    question_metrics.PASSES_AT_K: {"k": 1, "correct": None},
-    question_metrics.MAJ_AT_K: {"k": 1, "correct": None, "same": SAME},
-}
-_NEITHER = "whose values are neither right nor wrong"
-#: Other values of a quantity that an error names.
-_SHOWN = 3
 
 
 def is_of_questions(name: str) -> bool:
     """Tell whether a metric called `name` can be computed of stored scores."""
-    return numbered(name)[0] in _MEASURES
-
-
-@dataclass(slots=True)
-class Judgements:
-    """Which values one stored quantity has, to tell whether they are wrong or right."""
-
-    best: float
-    #: The number of values that are wrong or right, and the first others.
-    clear: int = 0
-    others: dict[float, None] = field(default_factory=dict)
-
-    @classmethod
-    def of_quantity(cls, name: str, signature: str) -> "Judgements":
-        """Return none so far, of a quantity with this name and signature."""
-        best = declared_best(name, signature)
-        return cls(100.0 if best == 100 else 1.0)  # noqa: PLR2004 - the scale 0-100
-
-    def add(self, score: Score) -> None:
-        """Add a stored score."""
-        value = number_or_none(score.value)
-        if isinstance(score.is_correct, bool) or value in {0.0, self.best}:
-            self.clear += 1
-        elif value is not None and len(self.others) < _SHOWN:
-            self.others[value] = None
-
-
-@dataclass(frozen=True, slots=True)
-class StoredQuestions:
-    """A metric of questions by one stored quantity."""
-
-    metric: ComputedMetric
-    #: The metric and the signature of the stored scores.
-    key: tuple[str, str]
-    best: float
-    #: Returns the statistics of an answer of which it is known whether it is correct.
-    statistics: Callable[[Output, float], Statistics | str]
-
-    def outcome(self, output: Output, scores: Sequence[Score]) -> Outcome:
-        """Return the outcome of an answer; `scores` are those of the quantity."""
-        if not scores:
-            return NO_SUCH_SCORE
-        if len(scores) > 1:
-            return f"there are several stored scores called {self.key[0]}"
-        correct = self._correct(scores[0])
-        if correct is None:
-            return f"the stored {self.key[0]} is no number"
-        found = self.statistics(output, correct)
-        if isinstance(found, str):
-            return found
-        return found, self.metric.measure.scores(found)
-
-    def _correct(self, score: Score) -> float | None:
-        value = number_or_none(score.value)
-        if isinstance(score.is_correct, bool):
-            return float(score.is_correct)
-        return None if value is None else float(value == self.best)
+    return numbered(name)[0] in _QUESTIONS
 
 
 def stored_questions(
-    request: MetricRequest,
-    found: Mapping[tuple[str, str], Judgements],
-    labels: Mapping[tuple[str, str], str],
-) -> tuple[list[StoredQuestions], list[str]]:
+    request: MetricRequest, found: Mapping[Key, Quantity], labels: Mapping[Key, str]
+) -> tuple[list[StoredMetric], list[str]]:
     """Return a metric of questions, by each stored quantity that tells what is correct.
 
     With it come notes on the quantities that do not. `labels` has the name of each
@@ -229,15 +289,15 @@ def stored_questions(
     """
     family, k = numbered(request.metric)
     given = {**request.parameters, **({} if k is None else {"k": k})}
-    parameters = read_parameters(family, _DEFAULTS[family], given)
+    parameters = read_parameters(family, _QUESTIONS[family][1], given)
     chosen = parameters.values["correct"]
-    wanted = [key for key in found if chosen is None or chosen in {key[0], labels[key]}]
+    wanted = [key for key in labels if chosen in {None, key[0], labels[key]}]
     if not wanted:
         raise parameters.wrong("correct", f"one of {', '.join(labels.values())}")
-    able = [key for key in wanted if not found[key].others]
+    able = [key for key in wanted if not found[key].unclear]
     if not able:
         shown = "; ".join(
-            f"{labels[key]} has {', '.join(map(repr, found[key].others))}"
+            f"{labels[key]} has {', '.join(map(repr, found[key].unclear))}"
             for key in wanted
         )
         raise ScoreError(
@@ -246,30 +306,25 @@ def stored_questions(
             f"answers, and `--param {family}.threshold=SCORE` says from which score of "
             f"`--param {family}.correct=METRIC` on one is correct"
         )
-    unable = [labels[key] for key in wanted if key not in able]
     notes = [
-        f"{request.label} is not computed of {name}, {_NEITHER}" for name in unable
+        f"{request.label} is not computed of {labels[key]}, whose values are neither "
+        "right nor wrong"
+        for key in wanted
+        if key not in able
     ]
+    named = dict.fromkeys(able, request.label)
+    if len(able) > 1:
+        named = {key: f"{request.label} of {labels[key]}" for key in able}
     return [
-        _of_quantity(
-            request,
-            parameters,
-            key,
-            found[key].best,
-            request.label if len(able) == 1 else f"{request.label} of {labels[key]}",
-        )
-        for key in able
+        _of_quantity(replace(request, key=label), parameters, key, found[key])
+        for key, label in named.items()
     ], notes
 
 
 def _of_quantity(
-    request: MetricRequest,
-    parameters: Parameters,
-    key: tuple[str, str],
-    best: float,
-    label: str,
-) -> StoredQuestions:
-    """Return the metric of questions by one stored quantity."""
+    request: MetricRequest, parameters: Parameters, key: Key, quantity: Quantity
+) -> StoredMetric:
+    """Return the metric of questions by one stored quantity; raises `MetricError`."""
     of = (key[1] or f"{key[0]}|impl:unknown").replace("|", ";")
     correctness = Correctness(
         lambda sample: 0.0,  # noqa: ARG005 - what is correct is stored
@@ -278,235 +333,243 @@ def _of_quantity(
         signature=f"correct:stored|of:{of}",
         same_answer=None,
     )
-    measure = _MEASURES[parameters.metric](parameters, correctness)
-    names = (label,) if len(measure.names) == 1 else ()
-    metric = ComputedMetric(
-        MetricRequest(request.metric, request.parameters, key=label, names=names),
-        measure,
-    )
-    return StoredQuestions(metric, key, best, _statistics(parameters))
+    measure = _QUESTIONS[parameters.metric][0](parameters, correctness)
+    same = None
+    if parameters.metric == question_metrics.MAJ_AT_K:
+        same = question_metrics.same_answer_of(parameters, None)
 
+    def outcome(output: Output, scores: Sequence[Score]) -> Outcome:
+        score, *others = scores
+        if others:
+            return f"there are several stored scores called {quantity.name}"
+        value = number_or_none(score.value)
+        is_correct = score.is_correct
+        if not isinstance(is_correct, bool):
+            if value is None:
+                return f"the stored {quantity.name} is no number"
+            is_correct = value == quantity.right
+        correct = float(is_correct)
+        found: Statistics = (correct, 1.0)
+        if same is not None:
+            text = extracted_text(output)
+            text = answer_text(output) if text is None else text
+            if text is None:
+                return "there is no answer to compare with others"
+            found = question_metrics.statistics_of(same(Sample(text)), correct)
+        return found, measure.scores(found)
 
-def _statistics(parameters: Parameters) -> Callable[[Output, float], Statistics | str]:
-    """Return what makes the statistics of an answer; raises `MetricError`."""
-    if parameters.metric == question_metrics.PASSES_AT_K:
-        return lambda _, correct: (correct, 1.0)
-    same = question_metrics.same_answer_of(parameters, None)
-
-    def statistics(output: Output, correct: float) -> Statistics | str:
-        text = extracted_text(output)
-        if text is None:
-            text = answer_text(output)
-        if text is None:
-            return "there is no answer to compare with others"
-        return question_metrics.statistics_of(same(Sample(text)), correct)
-
-    return statistics
-
-
-#: Scores of answers that are wrong or right.
-BINARY = (0.0, 1.0)
-#: The metric and the signature of a stored score: which quantity it is.
-_Key = tuple[str, str]
-
-
-@dataclass(slots=True)
-class _Values:
-    """How many scores of one quantity were stored, and of which kind."""
-
-    numbers: int = 0
-    others: int = 0
-    #: Whether every number is 0 or 1, as true and false are.
-    are_binary: bool = True
-    #: Whether every number is true or false.
-    are_booleans: bool = True
+    names = (request.label,) if len(measure.names) == 1 else ()
+    metric = ComputedMetric(replace(request, names=names), measure)
+    return StoredMetric(metric, key, quantity, outcome)
 
 
 @dataclass(slots=True)
 class StoredMetrics:
     """Collects the stored scores of records, to make a metric of each quantity.
 
-    Scores of one metric with different signatures are different quantities.
+    Scores of one metric with different signatures are different quantities. Raises
+    `ScoreError` for options that only computed scores follow.
     """
 
-    #: The names of the metrics that are wanted, all if empty.
-    wanted: tuple[str, ...]
-    #: The fields by which the scores are shown in groups.
-    by: tuple[str, ...] = ()
-    #: The parameters of metrics of questions, by `metric.parameter`.
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    options: ScoreOptions
+    #: Whether systems are compared: then a score that is no number may count as 0, and
+    #: the scores of a metric with several signatures may be one quantity more.
+    is_compared: bool = False
+    is_forced: bool = False
+    found: dict[Key, Quantity] = field(default_factory=dict)
+    #: The metrics that were made of them, in their order.
+    read: tuple[StoredMetric, ...] = ()
+    #: The number of scores.
+    scores: int = 0
     _mixed: MixedScores = field(default_factory=MixedScores)
-    _found: dict[_Key, _Values] = field(default_factory=dict)
-    _keys: tuple[_Key, ...] = ()
-    _judgements: dict[_Key, Judgements] = field(default_factory=dict)
-    _questions: tuple[StoredQuestions, ...] = ()
+    #: By the name of a metric its scores with all signatures.
+    _together: dict[str, Quantity] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        options = self.options
+        given = {
+            "--profile": options.profile is not None,
+            "--config": options.config is not None,
+            "--param": any(
+                not is_of_questions(name.split(".")[0]) for name in options.parameters
+            ),
+            "--skip-unknown": options.skip_unknown,
+            "--reference-from gt": options.reference_from == ReferenceFrom.GT,
+        }
+        refused = next((option for option, is_given in given.items() if is_given), "")
+        if refused:
+            raise ScoreError(
+                f"`--stored` takes scores as they are stored: leave out `{refused}`"
+            )
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether a score that is no number counts as 0."""
+        return self.is_compared and self.options.missing == Missing.ZERO
+
+    def check_file(self, variant: FormatVariant, count: FileCount) -> None:
+        """Raise `ScoreError` for a file whose format holds no scores."""
+        adapter = adapter_of(variant.format)
+        if adapter.carries("outputs.scores.value"):
+            return
+        help_ = "leave it out"
+        if holds_answers(adapter):
+            help_ += "; without `--stored` scores are computed"
+        raise ScoreOptionsError(
+            f"{count.path}: {variant.format.id} holds no scores; {help_}"
+        )
 
     def add(self, record: Record) -> None:
         """Add the stored scores of a record."""
+        is_zero = self.is_zero
         for output in record.outputs:
             for score in output.scores or ():
                 if score.value is UNSET:
                     continue
-                key = _key_of(score)
+                name, signature = name_of(score), score.signature or ""
+                key = name, signature
+                self.scores += 1
                 self._mixed.add(key, record, output, score)
-                if key not in self._found:
-                    self._found[key] = _Values()
-                    self._judgements[key] = Judgements.of_quantity(*key)
-                self._judgements[key].add(score)
-                values = self._found[key]
-                number = number_or_none(score.value)
-                if number is None:
-                    values.others += 1
-                else:
-                    values.numbers += 1
-                    values.are_binary &= number in BINARY
-                    values.are_booleans &= isinstance(score.value, bool)
+                if key not in self.found:
+                    self.found[key] = Quantity(name, [signature])
+                    together = self._together.setdefault(name, Quantity(name, []))
+                    together.signatures.append(signature)
+                self.found[key].add(score, is_zero=is_zero)
+                if self.is_forced:
+                    self._together[name].add(score, is_zero=is_zero)
 
-    def metrics(self) -> SelectedMetrics:
+    def metrics(self, reading: Reading) -> SelectedMetrics:  # noqa: ARG002 - its records were added
         """Return the mean of each quantity that has a number.
 
         With them it returns the wanted metrics of questions by stored scores. Raises
         `ScoreError` if there is none, or none of the wanted names.
         """
-        if not self._found:
+        if not self.found:
             raise ScoreOptionsError(
                 "no answer has a stored score; without `--stored` scores are computed"
             )
-        labels = labels_of(self._found)
-        self._check_wanted(labels)
-        self._questions, notes = self._of_questions(labels)
+        labels = labels_of(self.found)
+        wanted = set(self.options.metrics)
+        questions, notes = self._of_questions(labels)
         chosen = {
-            key: values
-            for key, values in self._found.items()
-            if not self.wanted or {key[0], labels[key]} & set(self.wanted)
+            key: one
+            for key, one in self.found.items()
+            if not wanted or {key[0], labels[key]} & wanted
         }
-        self._keys = tuple(key for key, values in chosen.items() if values.numbers)
-        if not self._keys and not self._questions:
-            count = sum(values.others for values in chosen.values())
+        read = {key: one for key, one in chosen.items() if one.numbers}
+        if not read and not questions:
+            count = sum(one.others for one in chosen.values())
             raise ScoreOptionsError(f"none of {count:,} stored scores is a number")
-        return SelectedMetrics(
-            (
-                *(
-                    ComputedMetric(
-                        MetricRequest(labels[key]),
-                        stored_measure(
-                            labels[key],
-                            key,
-                            are_binary=values.are_binary,
-                            are_booleans=values.are_booleans,
-                        ),
-                    )
-                    for key, values in chosen.items()
-                    if values.numbers
-                ),
-                *(questions.metric for questions in self._questions),
+        notes += _notes(chosen, labels)
+        if not self.is_compared:
+            own = {key: labels[key] for key in read}
+            notes += self._mixed.notes(own, self.options.by)
+        if self.is_forced:
+            names = {name for name, _ in read}
+            read |= {
+                (name, ANY): one
+                for name, one in self._together.items()
+                if name in names and len(one.signatures) > 1
+            }
+        self.read = (
+            *(
+                StoredMetric(
+                    one.metric(labels.get(key, one.name)),
+                    key,
+                    one,
+                    partial(one.outcome, is_zero=self.is_zero),
+                )
+                for key, one in read.items()
             ),
-            notes=(
-                *notes,
-                *_notes(chosen, labels),
-                *self._mixed.notes({key: labels[key] for key in self._keys}, self.by),
-            ),
+            *questions,
         )
+        measured = tuple(one.metric for one in self.read)
+        return SelectedMetrics(measured, notes=tuple(notes))
 
-    def _check_wanted(self, labels: dict[_Key, str]) -> None:
-        """Raise `ScoreError` for a wanted name that no stored score has."""
+    def _of_questions(
+        self, labels: Mapping[Key, str]
+    ) -> tuple[list[StoredMetric], list[str]]:
+        """Return the wanted metrics of questions that are not themselves stored.
+
+        With them come notes. Raises `ScoreError` for a wanted name that no stored score
+        has, and for a parameter that none of them has.
+        """
         known = dict.fromkeys(name for name, _ in labels)
-        for name in self.wanted:
-            is_known = name in known or name in labels.values()
-            if not is_known and not is_of_questions(name):
+        unused = dict(self.options.parameters)
+        found: list[StoredMetric] = []
+        notes: list[str] = []
+        for name in self.options.metrics:
+            if name in known or name in labels.values():
+                continue
+            if not is_of_questions(name):
                 raise ScoreError(
                     f"no stored score is called {name} (there are: {', '.join(known)})"
                 )
-
-    def _of_questions(
-        self, labels: dict[_Key, str]
-    ) -> tuple[tuple[StoredQuestions, ...], list[str]]:
-        """Return the wanted metrics of questions that are not themselves stored.
-
-        With them come notes. Raises `ScoreError` for a parameter that none of them has.
-        """
-        stored = {*labels.values(), *(name for name, _ in labels)}
-        unused = dict(self.parameters)
-        requests = [
-            with_parameters(unused, self.parameters, MetricRequest(name))
-            for name in self.wanted
-            if name not in stored
-        ]
-        found: list[StoredQuestions] = []
-        notes: list[str] = []
-        for request in requests:
-            questions, more = stored_questions(request, self._judgements, labels)
+            request = MetricRequest(name)
+            request = with_parameters(unused, self.options.parameters, request)
+            questions, more = stored_questions(request, self.found, labels)
             found += questions
             notes += more
         check_parameters(unused, [questions.metric for questions in found])
-        return tuple(found), notes
+        return found, notes
 
-    def outcomes(self, output: Output) -> tuple[Outcome, ...]:
+    def held(self, scores: Group) -> dict[str, dict[str, int]]:
+        """Return the places of the metrics of which a system has scores.
+
+        They are by name and signature.
+        """
+        counted = {score.metric for score in scores.scores if score.count}
+        found: dict[str, dict[str, int]] = {}
+        for at, one in enumerate(self.read):
+            name, signature = one.identity
+            if one.label in counted:
+                found.setdefault(name, {})[signature] = at
+        return found
+
+    def check_mean(self, place: int) -> None:
+        """Raise `ScoreError` if the mean of the scores at a place is not compared.
+
+        The mean of the pooled scores of rows is not the score of the whole.
+        """
+        one = self.read[place]
+        name = one.identity[0]
+        if is_pooled(*one.identity):
+            raise ScoreError(
+                f"{name} is a score of all answers together, and not the mean of the "
+                "stored scores of rows; compare without `--stored`, or name other "
+                "metrics with `--metrics`"
+            )
+        is_share = one.quantity.scale == "0-1"
+        if self.is_zero and one.quantity.is_verdict and not is_share:
+            raise ScoreError(no_zero(name))
+
+    def outcomes(self, _: Record, output: Output) -> SampleOutcomes:
         """Return the stored scores of an answer, or why one is missing."""
-        stored: dict[_Key, list[Score]] = {}
+        stored: dict[Key, list[Score]] = {}
         for score in output.scores or ():
             if score.value is not UNSET:
-                stored.setdefault(_key_of(score), []).append(score)
-        return (
-            *(_outcome(key, stored.get(key, [])) for key in self._keys),
-            *(
-                questions.outcome(output, stored.get(questions.key, []))
-                for questions in self._questions
-            ),
+                name = name_of(score)
+                stored.setdefault((name, score.signature or ""), []).append(score)
+                if self.is_forced:
+                    stored.setdefault((name, ANY), []).append(score)
+        outcomes = tuple(
+            one.outcome(output, stored[one.key]) if one.key in stored else NO_SUCH_SCORE
+            for one in self.read
         )
+        reasons = filter(None, (one for one in outcomes if isinstance(one, str)))
+        findings = tuple((NO_STORED_NUMBER, reason) for reason in reasons)
+        return SampleOutcomes(outcomes, findings, is_zero=False)
 
 
-def _outcome(key: _Key, stored: list[Score]) -> Outcome:
-    if not stored:
-        return NO_SUCH_SCORE
-    found = (number_or_none(score.value) for score in stored)
-    values = [value for value in found if value is not None]
-    if not values:
-        return f"the stored {key[0]} is no number"
-    total, count = sum(values), len(values)
-    return (total, float(count)), (total / count,)
-
-
-def _key_of(score: Score) -> _Key:
-    return name_of(score), score.signature or ""
-
-
-def stored_measure(
-    label: str, key: _Key, *, are_binary: bool, are_booleans: bool
-) -> Measure:
-    """Return the mean of stored scores.
-
-    Their scale is known if it is declared, or if they are of wrong and right answers:
-    if all are 0 or 1. Verdicts of a judge must be true or false for that, since ratings
-    from 1 to 5 may all be 1. `key` is the metric and the signature.
-    """
-    metric, signature = key
-    lower_is_better = metric in LOWER_IS_BETTER
-    is_known = are_booleans if is_verdict(signature) else are_binary
-    # A rate of errors has no upper limit, even if none of them is above 1.
-    usual = "0-1" if is_known and not lower_is_better else "any"
-    scale = declared_scale(metric, signature) or usual
-    return Measure(
-        (label,),
-        signature or f"{label}|impl:unknown",
-        scale,
-        lambda answer, references: (0.0, 1.0),  # noqa: ARG005 - as wide as a stored score
-        means(1),
-        is_mean=True,
-        is_bounded=scale != "any",
-        lower_is_better=lower_is_better,
-    )
-
-
-def _notes(chosen: dict[_Key, _Values], labels: dict[_Key, str]) -> Iterable[str]:
+def _notes(chosen: Mapping[Key, Quantity], labels: Mapping[Key, str]) -> Iterator[str]:
     """Yield what is not shown, and what is another quantity than its name says."""
-    for key, values in chosen.items():
-        if not values.numbers:
+    for key, one in chosen.items():
+        if not one.numbers:
             yield (
-                f"{labels[key]} has no score: none of {values.others:,} stored values "
+                f"{labels[key]} has no score: none of {one.others:,} stored values "
                 "is a number"
             )
-        elif is_pooled(*key):
+        elif is_pooled(one.name, one.signatures[0]):
             yield (
                 f"{labels[key]} is the mean of the stored scores of rows, and not the "
                 "score of all answers together"

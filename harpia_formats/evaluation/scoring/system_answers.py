@@ -1,27 +1,19 @@
-"""The answers of systems by question: their statistics, or their stored scores."""
+"""The answers of systems by question: their statistics."""
 
 import math
 from array import array
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any
 
 from msgspec import UNSET
 
-from harpia_formats.conversion.mapping.answer_groups import MODEL, NONE, ModelSelection
-from harpia_formats.conversion.mapping.questions import WIDTH, question_key
-from harpia_formats.conversion.reading.placed_record import PlacedRecord
-from harpia_formats.conversion.reading.reader import Reading
+from harpia_formats.conversion.mapping.answer_groups import MODEL, NONE
 from harpia_formats.evaluation.metrics.label_counts import LabelPair
-from harpia_formats.evaluation.metrics.metric import Statistics
-from harpia_formats.evaluation.scoring.input_files import (
-    SystemNames,
-    file_of_key,
-    key_of_file,
-)
-from harpia_formats.evaluation.scoring.intervals import number_or_none
+from harpia_formats.evaluation.metrics.metric import QuestionMeasure
+from harpia_formats.evaluation.scoring.input_files import file_of_key, key_of_file
 from harpia_formats.evaluation.scoring.label_totals import KnownLabels
 from harpia_formats.evaluation.scoring.match_questions import QuestionTable
 from harpia_formats.evaluation.scoring.number_stores import (
@@ -39,16 +31,10 @@ from harpia_formats.evaluation.scoring.paired_answers import QuestionSums, summe
 from harpia_formats.evaluation.scoring.result_format import ResultRun
 from harpia_formats.evaluation.scoring.scores import Scores
 from harpia_formats.files.io.spill import FixedRecords
-from harpia_formats.model.problem import Problem
 from harpia_formats.model.record import Score
 
 #: Numbers of a column in memory, before they go to its file.
 _HELD = 32 * 1024
-
-
-def spilled_numbers() -> FixedRecords:
-    """Return a store of 64-bit floats, of which most are in a temporary file."""
-    return FixedRecords("d", _HELD)
 
 
 @dataclass(slots=True)
@@ -56,6 +42,8 @@ class SystemAnswers:
     """The statistics of the answers of one system."""
 
     widths: list[int]
+    #: Whether the scores were stored: then a question without any is counted as one.
+    are_stored: bool = False
     #: The number of the question of each answer.
     numbers: "array[int]" = field(default_factory=lambda: array("I"))
     #: For each metric the concatenated statistics of all answers; NaN for an answer
@@ -63,7 +51,8 @@ class SystemAnswers:
     columns: list[FixedRecords] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.columns = [spilled_numbers() for _ in self.widths]
+        # They are 64-bit floats, of which most are in a temporary file.
+        self.columns = [FixedRecords("d", _HELD) for _ in self.widths]
 
     def add(self, number: int, statistics: Iterable[Sequence[float] | None]) -> None:
         """Add an answer to the question with this number."""
@@ -102,50 +91,42 @@ class SystemAnswers:
         is_scored = ~np.isnan(rows[:, 0])
         answers = np.bincount(numbers, minlength=count)
         counts = np.bincount(numbers[is_scored], minlength=count)
+        if self.are_stored:
+            # Not each of the answers need have each of the scores.
+            answers = np.maximum(counts, answers > 0)
+        measure = metric.measure
+        sums: list[tuple[QuestionRows, Any]]
         if known is not None:
             labels = _label_rows(rows[is_scored], numbers[is_scored], known)
-            return [small_sums(labels, counts, answers - counts, answers)]
-        measure = metric.measure
-        if measure.question is None:
+            sums = [(labels, counts)]
+        elif measure.question is None:
             found = np.zeros((count, width))
             single = is_scored & (counts[numbers] == 1)
             # A part at a time, since the copies of all would take as much memory.
             for part in parts_of(len(rows)):
                 mine = single[part]
                 found[numbers[part][mine]] = rows[part][mine]
-            for question, several in answers_by_question(
-                numbers, rows, is_scored & ~single
-            ):
-                found[question] = summed(several)
-            sums = SpooledRows(found)
-            return [small_sums(sums, counts, answers - counts, answers)]
-        scored = [np.zeros((count, 2)) for _ in metric.names]
-        for question, mine in answers_by_question(numbers, rows, is_scored):
-            asked = Counter(map(tuple, mine))
-            for values, least, score in zip(
-                scored, measure.question.least, _scores(measure, asked), strict=True
-            ):
-                if len(mine) >= least and score is not None:
-                    values[question] = score, 1.0
+            several = answers_by_question(numbers, rows, is_scored & ~single)
+            for question, answered in several:
+                found[question] = summed(answered)
+            sums = [(SpooledRows(found), counts)]
+        else:
+            scored = [np.zeros((count, 2)) for _ in metric.names]
+            for question, answered in answers_by_question(numbers, rows, is_scored):
+                for own, score in enumerate(_scores(measure.question, answered)):
+                    if score is not None:
+                        scored[own][question] = score, 1.0
+            sums = [(SpooledRows(one), one[:, 1].astype(np.int64)) for one in scored]
         return [
-            small_sums(
-                SpooledRows(values),
-                values[:, 1].astype(np.int64),
-                np.where(values[:, 1] > 0, answers - counts, answers),
-                answers,
+            # Counts are in as few bytes as hold them.
+            QuestionSums(
+                stored,
+                _small(have),
+                _small(np.where(have > 0, answers - counts, answers)),
+                answers > 0,
             )
-            for values in scored
+            for stored, have in sums
         ]
-
-
-def small_sums(
-    rows: QuestionRows, counts: Any, unscored: Any, answers: Any
-) -> QuestionSums:
-    """Return the sums of one system, with counts in as few bytes as hold them.
-
-    `answers` has the number of answers to each question.
-    """
-    return QuestionSums(rows, _small(counts), _small(unscored), answers > 0)
 
 
 def _small(counts: Any) -> Any:
@@ -173,13 +154,14 @@ def _label_rows(rows: Any, numbers: Any, known: KnownLabels) -> LabelRows:
     )
 
 
-def _scores(measure: Any, asked: Counter[Statistics]) -> tuple[float | None, ...]:
-    """Return the scores of a question, None for each with too few answers."""
-    number = asked.total()
-    if number < min(measure.question.least):
-        return (None,) * len(measure.question.least)
-    found: tuple[float | None, ...] = measure.question.scores(asked)
-    return found
+def _scores(
+    measure: QuestionMeasure, answers: Sequence[Sequence[float]]
+) -> Iterator[float | None]:
+    """Yield the scores of a question, None for each with too few answers."""
+    if len(answers) >= min(measure.least):
+        found = measure.scores(Counter(map(tuple, answers)))
+        for least, score in zip(measure.least, found, strict=True):
+            yield score if len(answers) >= least else None
 
 
 def answers_by_question(
@@ -204,6 +186,7 @@ class InputAnswers:
     #: The number of each label, by the name of a metric of labels.
     labels: dict[str, dict[str, int]]
     #: The systems by the names of their models.
+    are_stored: bool = False
     systems: dict[str, SystemAnswers] = field(default_factory=dict)
     _widths: list[int] = field(default_factory=list)
     _labels: list[dict[str, int]] = field(default_factory=list)
@@ -221,7 +204,7 @@ class InputAnswers:
         model = scored.output.model or key_of_file(scored.path)
         system = self.systems.get(model)
         if system is None:
-            system = self.systems[model] = SystemAnswers(self._widths)
+            system = self.systems[model] = SystemAnswers(self._widths, self.are_stored)
         statistics = (
             [labels.setdefault(label, len(labels)) for label in one]
             if isinstance(one, LabelPair)
@@ -255,104 +238,6 @@ class InputAnswers:
 
 #: The name of a score that does not name its metric.
 UNNAMED = "score"
-
-
-#: For each metric with each of its signatures ("" for none) two numbers for each
-#: score: that of its question, and its value.
-StoredValues = dict[str, dict[str, FixedRecords]]
-
-
-@dataclass(slots=True)
-class StoredScores:
-    """The scores of one data set by model, metric and question."""
-
-    reading: Reading
-    models: ModelSelection
-    #: Whether a score without a value counts as 0.
-    is_missing_zero: bool
-    #: The questions of all data sets.
-    questions: QuestionTable
-    #: The digests by which their replicates are drawn, one behind the other.
-    keys: bytearray
-    names: SystemNames = field(default_factory=SystemNames)
-    #: The numbers of the questions of this one.
-    numbers: set[int] = field(default_factory=set)
-    #: The scores of each model, "" for answers that name none.
-    _values: dict[str, StoredValues] = field(default_factory=dict)
-    #: For each metric and signature with a number whether all are true or false.
-    are_booleans: dict[tuple[str, str], bool] = field(default_factory=dict)
-
-    def problems(self) -> Generator[Problem, None, None]:
-        """Read all scores; yield the problems of the data."""
-        yield from self.reading.problems(
-            self._add_record, lambda *_: None, lambda _: None
-        )
-        self.models.check()
-
-    def systems(self) -> dict[str, StoredValues]:
-        """Return the scores of each system by its model.
-
-        Answers without a model are of the only model, or beside several a system of
-        their own, called "".
-        """
-        named = [model for model in self._values if model]
-        if len(named) == 1 and "" in self._values:
-            (model,) = named
-            return {model: _together(self._values[model], self._values[""])}
-        return dict(self._values) or {"": {}}
-
-    def merge(self, other: Self) -> None:
-        """Add the scores of `other`, which names no model either."""
-        self.numbers |= other.numbers
-        mine = self._values.setdefault("", {})
-        _together(mine, other._values.get("", {}))
-
-    @property
-    def is_nameless(self) -> bool:
-        """Whether it has scores, and none is of an answer that names its model."""
-        return list(self._values) == [""]
-
-    def _add_record(self, placed: PlacedRecord) -> None:
-        record = self.names.named(placed.record, placed.path)
-        record = self.models.select(record)
-        number = self.questions.number_of(record)
-        self.numbers.add(number)
-        if number * WIDTH == len(self.keys):
-            self.keys += question_key(record, number)
-        for output in record.outputs:
-            for score in output.scores or []:
-                if score.value is UNSET:
-                    continue
-                self._add_score(output.model or "", number, score)
-
-    def _add_score(self, model: str, number: int, score: Score) -> None:
-        values = self._values.setdefault(model, {})
-        name, value = name_of(score), number_or_none(score.value)
-        signature = "" if score.signature is UNSET else score.signature
-        if value is not None:
-            are_booleans = self.are_booleans.get((name, signature), True)
-            are_booleans &= isinstance(score.value, bool)
-            self.are_booleans[name, signature] = are_booleans
-        elif self.is_missing_zero:
-            value = 0.0
-        else:
-            return
-        by_signature = values.setdefault(name, {})
-        if signature not in by_signature:
-            by_signature[signature] = spilled_numbers()
-        by_signature[signature].extend((number, value))
-
-
-def _together(one: StoredValues, other: StoredValues) -> StoredValues:
-    """Return the scores of two systems as those of one."""
-    for name, by_signature in other.items():
-        mine = one.setdefault(name, {})
-        for signature, numbers in by_signature.items():
-            if signature in mine:
-                mine[signature].extend(numbers.read())
-            else:
-                mine[signature] = numbers
-    return one
 
 
 def name_of(score: Score) -> str:

@@ -14,7 +14,6 @@ from harpia_formats import compare_scores, score
 from harpia_formats.cli.comparison_table import comparison_lines
 from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
 from harpia_formats.evaluation.scoring.compare_runs import ScoreComparison
-from harpia_formats.evaluation.scoring.compare_stored import StoredComparison
 from harpia_formats.evaluation.scoring.intervals import NO_SPREAD
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.evaluation.scoring.paired_differences import holm, questions_for
@@ -211,7 +210,7 @@ def stored(signature: str | None, share: float) -> bytes:
 
 def compared(*inputs: bytes, force: bool = False) -> ComparisonReport:
     """Return the report of a comparison of stored scores."""
-    run = StoredComparison(inputs, ScoreOptions(), force=force)
+    run = ScoreComparison(inputs, ScoreOptions(stored=True), force=force)
     assert list(run) == []
     return run.report()
 
@@ -648,7 +647,9 @@ def test_stored_scores_too_large_to_be_squared_are_none(score: float) -> None:
     """A question with such a score counts as one without."""
     data = [json.loads(line) for line in stored("em|a", 0.9).splitlines()]
     data[0]["outputs"][0]["scores"][0]["value"] = score
-    found = compared(lines(data), stored("em|a", 0.4)).compared[0]
+    (found,) = compare_scores(
+        lines(data), stored("em|a", 0.4), stored=True, missing="skip"
+    ).compared
 
     assert found.unscored == (1, 0)
     assert found.comparison is not None
@@ -678,15 +679,19 @@ def test_stored_true_is_1_and_false_is_0(missing: Any) -> None:
 
 
 def test_questions_without_a_stored_score_are_counted() -> None:
-    """A question that lacks the score on one side is left out there, and counted."""
+    """So are those that only one side has; a score that is no number is reported."""
     data = [json.loads(line) for line in stored("em|a", 0.9).splitlines()]
     for row in data[:7]:
         del row["outputs"][0]["scores"]
     data[7]["outputs"][0]["scores"][0]["value"] = None
 
-    found = compared(lines(data), stored("em|a", 0.4)).compared[0]
+    run = ScoreComparison([lines(data), stored("em|a", 0.4)], ScoreOptions(stored=True))
+    assert [problem.code for problem in run] == ["M104"]
+    found = run.report()
 
-    assert (found.questions, found.unscored) == (COUNT - 8, (8, 0))
+    assert (found.pairs[0].questions, found.pairs[0].only_second) == (COUNT - 7, 7)
+    (score,) = found.compared
+    assert (score.questions, score.unscored) == (COUNT - 8, (1, 0))
 
 
 @pytest.mark.parametrize("share", [0.2, 0.9])

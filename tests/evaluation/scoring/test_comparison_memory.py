@@ -19,7 +19,7 @@ from harpia_formats.evaluation.scoring import (
     paired_differences,
     system_answers,
 )
-from harpia_formats.evaluation.scoring.compare_stored import StoredComparison
+from harpia_formats.evaluation.scoring.compare_runs import ScoreComparison
 from harpia_formats.evaluation.scoring.number_stores import (
     LabelRows,
     SpooledColumns,
@@ -97,7 +97,7 @@ def test_stored_scores_take_few_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(system_answers, "_HELD", 0)
     held = []
     for one in (data[: data.index(b"\n") + 1], data):
-        comparison = StoredComparison([one], ScoreOptions())
+        comparison = ScoreComparison([one], ScoreOptions(stored=True))
         tracemalloc.start()
         assert list(comparison) == []
         held.append(tracemalloc.get_traced_memory()[0])

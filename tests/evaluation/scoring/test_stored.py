@@ -180,7 +180,7 @@ def test_options_for_computed_scores_are_refused(options: dict[str, Any]) -> Non
     "options",
     [
         {"profile": "squad"},
-        {"parameters": {"pass@k.k": 2}},
+        {"parameters": {"em.k": 2}},
         {"skip_unknown": True},
         {"config": {}},
         {"reference_from": "gt"},

@@ -9,7 +9,7 @@ import pytest
 import harpia_formats
 from command_runs import run
 from harpia_formats.evaluation.llm_judge.judge_definition import definition_of
-from harpia_formats.evaluation.scoring.compare_stored import StoredComparison
+from harpia_formats.evaluation.scoring.compare_runs import ScoreComparison
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.model.vendor_metrics import ScoreError
 
@@ -125,7 +125,9 @@ def test_stored_verdicts_without_a_scale_have_no_zero(scale: str, best: Any) -> 
     """A missing stored verdict is 0 only on a known scale."""
     pytest.importorskip("numpy", reason="comparing needs the extra score")
     data = lines(rated(30, best), signature=f"{SIGNATURE}{scale}")
-    comparison = StoredComparison([data, data], ScoreOptions(missing="zero"))
+    comparison = ScoreComparison(
+        [data, data], ScoreOptions(stored=True, missing="zero")
+    )
     assert list(comparison) == []
 
     if scale or isinstance(best, bool):
