@@ -22,10 +22,7 @@ from harpia_formats.evaluation.metrics.metric import (
     means,
     read_parameters,
 )
-from harpia_formats.evaluation.metrics.question_metrics import (
-    Correctness,
-    read_threshold,
-)
+from harpia_formats.evaluation.metrics.question_metrics import Correctness
 from harpia_formats.evaluation.scoring.intervals import number_or_none
 from harpia_formats.evaluation.scoring.metric_samples import extracted_text
 from harpia_formats.evaluation.scoring.outcomes import (
@@ -151,15 +148,8 @@ _MEASURES: Mapping[str, Callable[[Parameters, Correctness], Measure]] = {
     question_metrics.MAJ_AT_K: question_metrics.maj_at_k_measure,
 }
 _DEFAULTS: Mapping[str, Mapping[str, Any]] = {
-    question_metrics.PASSES_AT_K: {
-        **question_metrics.PASS_AT_K_DEFAULTS,
-        "correct": None,
-    },
-    question_metrics.MAJ_AT_K: {
-        **question_metrics.MAJ_AT_K_DEFAULTS,
-        "correct": None,
-        "same": SAME,
-    },
+    question_metrics.PASSES_AT_K: {"k": 1, "correct": None},
+    question_metrics.MAJ_AT_K: {"k": 1, "correct": None, "same": SAME},
 }
 _NEITHER = "whose values are neither right nor wrong"
 #: Other values of a quantity that an error names.
@@ -203,8 +193,6 @@ class StoredQuestions:
     #: The metric and the signature of the stored scores.
     key: tuple[str, str]
     best: float
-    #: The score from which on an answer is correct, None if scores are wrong or right.
-    threshold: float | None
     #: Returns the statistics of an answer of which it is known whether it is correct.
     statistics: Callable[[Output, float], Statistics | str]
 
@@ -224,8 +212,6 @@ class StoredQuestions:
 
     def _correct(self, score: Score) -> float | None:
         value = number_or_none(score.value)
-        if self.threshold is not None:
-            return None if value is None else float(value >= self.threshold)
         if isinstance(score.is_correct, bool):
             return float(score.is_correct)
         return None if value is None else float(value == self.best)
@@ -248,13 +234,7 @@ def stored_questions(
     wanted = [key for key in found if chosen is None or chosen in {key[0], labels[key]}]
     if not wanted:
         raise parameters.wrong("correct", f"one of {', '.join(labels.values())}")
-    thresholds = {
-        key: read_threshold(parameters, declared_best(*key), labels[key])
-        for key in wanted
-    }
-    able = [
-        key for key in wanted if thresholds[key] is not None or not found[key].others
-    ]
+    able = [key for key in wanted if not found[key].others]
     if not able:
         shown = "; ".join(
             f"{labels[key]} has {', '.join(map(repr, found[key].others))}"
@@ -262,8 +242,9 @@ def stored_questions(
         )
         raise ScoreError(
             f"{request.label} needs stored scores that are right or wrong, and these "
-            f"are neither: {shown}; `--param {family}.threshold=SCORE` says from which "
-            "on an answer is correct"
+            f"are neither: {shown}; without `--stored` {family} is computed of the "
+            f"answers, and `--param {family}.threshold=SCORE` says from which score of "
+            f"`--param {family}.correct=METRIC` on one is correct"
         )
     unable = [labels[key] for key in wanted if key not in able]
     notes = [
@@ -289,14 +270,12 @@ def _of_quantity(
     label: str,
 ) -> StoredQuestions:
     """Return the metric of questions by one stored quantity."""
-    threshold = parameters.values["threshold"]
     of = (key[1] or f"{key[0]}|impl:unknown").replace("|", ";")
-    least = "" if threshold is None else f"|threshold:{threshold:g}"
     correctness = Correctness(
         lambda sample: 0.0,  # noqa: ARG005 - what is correct is stored
         needs=PAIR,
         uses=(),
-        signature=f"correct:stored|of:{of}{least}",
+        signature=f"correct:stored|of:{of}",
         same_answer=None,
     )
     measure = _MEASURES[parameters.metric](parameters, correctness)
@@ -305,7 +284,7 @@ def _of_quantity(
         MetricRequest(request.metric, request.parameters, key=label, names=names),
         measure,
     )
-    return StoredQuestions(metric, key, best, threshold, _statistics(parameters))
+    return StoredQuestions(metric, key, best, _statistics(parameters))
 
 
 def _statistics(parameters: Parameters) -> Callable[[Output, float], Statistics | str]:

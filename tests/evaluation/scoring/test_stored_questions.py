@@ -81,32 +81,8 @@ def test_is_correct_counts_before_the_value() -> None:
     )
 
     assert score(both, stored=True, metrics=("pass@1",))["pass@1"].value == 0.5
-    with pytest.raises(ScoreError, match=r"match has 0\.9; `--param pass@k\.threshold"):
+    with pytest.raises(ScoreError, match=r"match has 0\.9; without"):
         score(data, stored=True, metrics=("pass@1",))
-
-
-def test_a_threshold_makes_scores_right_or_wrong() -> None:
-    """Scores between 0 and 1 are right from the threshold on."""
-    data = lines([answer("a", right(0.4)), answer("b", right(0.9))])
-    options: dict[str, Any] = {"stored": True, "metrics": ("pass@1",)}
-
-    found = score(data, **options, parameters={"pass@k.threshold": 0.5})
-
-    assert found["pass@1"].value == 0.5
-    assert "|threshold:0.5|" in found["pass@1"].signature
-
-
-def test_a_threshold_beyond_the_scale_is_refused() -> None:
-    """A stored score whose signature has a scale can be correct or wrong."""
-    one = {**right(0.4), "signature": "match|scale:0-1"}
-
-    with pytest.raises(MetricError, match="at most 1, the best score of match"):
-        score(
-            lines([answer("a", one)]),
-            stored=True,
-            metrics=("pass@1",),
-            parameters={"pass@k.threshold": 50},
-        )
 
 
 def test_each_stored_quantity_has_its_own_score() -> None:
@@ -142,6 +118,7 @@ def test_each_stored_quantity_has_its_own_score() -> None:
     [
         ({"pass@k.correct": "em"}, MetricError, "but must be one of match"),
         ({"pass@k.x": 1}, MetricError, "metric pass@k has no parameter 'x'"),
+        ({"pass@k.threshold": 0.5}, MetricError, "no parameter 'threshold'"),
         ({"maj@2.same": "none"}, ScoreError, "of a metric that is not computed"),
         ({"em.scale": 1}, ScoreError, "leave out `--param`"),
     ],
