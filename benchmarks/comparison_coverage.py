@@ -10,7 +10,7 @@ from harpia_formats.evaluation.metrics.metric import means
 from harpia_formats.evaluation.scoring.bootstrap import LEVEL, SEED
 from harpia_formats.evaluation.scoring.label_totals import KnownLabels
 from harpia_formats.evaluation.scoring.number_stores import SpooledRows
-from harpia_formats.evaluation.scoring.p_values import MCNEMAR, PERMUTATION, PairedTest
+from harpia_formats.evaluation.scoring.p_values import PERMUTATION, PairedTest
 from harpia_formats.evaluation.scoring.paired_answers import MetricAnswers, QuestionSums
 from harpia_formats.evaluation.scoring.paired_differences import (
     Comparison,
@@ -89,11 +89,6 @@ def comparison_rows(
         )
         yield f"interval of a pooled difference, {where}", _held(pooled), INTERVAL
         yield f"bootstrap of pooled scores, {where}", _below(pooled), BOOTSTRAP
-        chance = generator("mcnemar", questions)
-        exact = _all(
-            chance, questions, sets, PairedTest(MCNEMAR, 1, SEED, LEVEL), _right
-        )
-        yield f"mcnemar of 0 or 1, {where}", _below(exact), TEST
     for questions in sizes:
         chance = generator("family", questions)
         share = _family_error(chance, questions, sets)
@@ -195,12 +190,6 @@ def _continuous(chance: Any, systems: int, questions: int) -> Any:
     ease = chance.random((1, questions))
     size = (systems, questions)
     return _with_count(chance.beta(2 * ease + 0.5, 2.5 - 2 * ease, size))
-
-
-def _right(chance: Any, systems: int, questions: int) -> Any:
-    """Return scores of 0 and 1 of equal systems, by system and question."""
-    shares = chance.beta(2.8, 1.2, (1, questions))
-    return _with_count((chance.random((systems, questions)) < shares).astype(float))
 
 
 def _pooled(chance: Any, systems: int, questions: int) -> Any:

@@ -624,8 +624,8 @@ def compare_scores(  # noqa: PLR0913 - the options of the command
     of systems are compared, or all others with the one called `baseline`. `models`
     chooses systems by the names of their models, or `INPUT=MODEL` with the path of an
     input or its number from 1. Questions are paired by id, prompt and references;
-    without ids by the other two. `test` is "permutation", "bootstrap" or "mcnemar";
-    None is permutation for means and bootstrap for other scores. With `detect`,
+    without ids by the other two. `test` is "permutation" or "bootstrap"; None
+    is permutation for means and bootstrap for other scores. With `detect`,
     `questions_needed` of each score is how many questions detect this difference with a
     power of 80 percent.
 

@@ -83,7 +83,7 @@ def test_comparisons_keep_their_promises(simulation: ModuleType) -> None:
     """Intervals, tests, families and power are within their bounds but for chance."""
     cells = [cell for (cell,) in simulation.comparison_cells(120, (30,), 200, (50,))]
 
-    assert len(cells) == 18
+    assert len(cells) == 17
     assert [cell for cell in cells if not cell.is_met(120)] == []
 
 

@@ -199,6 +199,11 @@ def paired_test(options: ScoreOptions, test: str | None) -> PairedTest:
         raise ScoreError(f"scores cannot be compared: {unavailable_reason()}")
     if not options.replicates:
         raise ScoreError("a comparison needs replicates: set at least one")
+    if test == "mcnemar":
+        raise OptionError(
+            "`--test mcnemar` is gone; use `--test permutation`: of one answer of 0 or "
+            "1 a question it is the same test"
+        )
     if test is not None and test not in TESTS:
         raise OptionError(f"no test is called {test!r}{hint_on(test, TESTS)}")
     return PairedTest(test, options.replicates, options.seed, options.level)

@@ -13,7 +13,6 @@ from harpia_formats.evaluation.scoring.paired_answers import (
     PairedAnswers,
     QuestionSums,
 )
-from harpia_formats.model.vendor_metrics import ScoreOptionsError
 
 #: Sums that are held at once, and random numbers or statistics of questions.
 _SUMS = 1024 * 1024
@@ -271,8 +270,8 @@ def _gaps(answers: MetricAnswers, one: Any, other: Any) -> Any:
     return np.nan_to_num(np.abs(mine - its), nan=np.inf)
 
 
-TESTS = ("permutation", "bootstrap", "mcnemar")
-PERMUTATION, BOOTSTRAP, MCNEMAR = TESTS
+TESTS = ("permutation", "bootstrap")
+PERMUTATION, BOOTSTRAP = TESTS
 #: Exchanges that are drawn at least, if not all are made.
 EXCHANGES = 10_000
 #: Replicates and exchanges for each score that is compared: with fewer, no p-value of
@@ -340,14 +339,8 @@ class PairedTest:
         pairs: Sequence[tuple[int, int]],
         paired: Sequence[PairedAnswers],
     ) -> list[list[PValue]]:
-        """Return the p-values of each pair of systems: one for each score.
-
-        They are those of a permutation or of McNemar's test. Raises `ScoreError` if
-        McNemar's test does not fit the answers.
-        """
+        """Return the p-values of each pair by permutation: one for each score."""
         names = range(len(answers.scores(())))
-        if self.name == MCNEMAR:
-            return [[_mcnemar(one, at) for at in names] for one in paired]
         if answers.best is None:
             values = exchange_tests(answers, pairs, paired, self.exchanges, self.seed)
             return [[self._drawn(value) for value in found] for found in values]
@@ -379,29 +372,3 @@ class PairedTest:
         if not difference:
             return PValue(1.0, test)
         return PValue((1 + as_far) / (1 + self.replicates), test, not as_far)
-
-
-def _mcnemar(answers: PairedAnswers, at: int) -> PValue:
-    """Return the p-value of McNemar's test; raises `ScoreError` if it does not fit."""
-    parts = answers.parts(at)
-    sides = (answers.first, answers.second)
-    reason = ""
-    if parts is None:
-        reason = "the metric is not a mean over answers"
-    elif any((side.counts[answers.places] != 1).any() for side in sides):
-        reason = "a question has several answers"
-    else:
-        found = {
-            score
-            for side in sides
-            for score in side.totals(answers.metric.scores, at)[answers.places].tolist()
-        }
-        if not found <= {0.0, answers.metric.best}:
-            reason = "scores are not only 0 and the best one"
-    if parts is None or reason:
-        raise ScoreOptionsError(
-            "McNemar's test needs one answer a question that is right or wrong, and "
-            f"{reason}; use `--test permutation`"
-        )
-    ahead, behind = (int((sign * parts > 0).sum()) for sign in (1, -1))
-    return PValue(sign_test(ahead, behind), "mcnemar|unit:question|exact")

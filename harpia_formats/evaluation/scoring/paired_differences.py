@@ -169,8 +169,7 @@ def compare_pairs(
 
     `pairs` has the places of the systems in `answers`. A result is None for a score
     that a system lacks, and for fewer than two questions. The result of a pair in the
-    other order has the same digits with the other sign. Raises `ScoreError` if
-    McNemar's test is asked for and does not fit the answers.
+    other order has the same digits with the other sign.
     """
     names = len(answers.scores(()))
     every = [answers.pair(*pair) for pair in pairs]

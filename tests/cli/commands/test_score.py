@@ -316,7 +316,7 @@ def test_left_out_answers_are_shown_on_each_side(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--test", "mcnemar"], "several answers; use `--test permutation`"),
+        (["--test", "mcnemar"], "is gone; use `--test permutation`"),
         (["--test", "student"], "no test is called 'student'"),
         (["--detect", "-1"], "above 0"),
         (["--detect", "1e-300"], "at least 1e-09"),

@@ -435,7 +435,7 @@ def test_a_shown_recipe_compares_alike(main: InProcess, options: list[str]) -> N
 def test_keys_of_the_other_command_are_named() -> None:
     """A key that only the other command has is refused with the name of that."""
     with pytest.raises(RecipeError, match="test: is a key of score compare"):
-        parsed("test = 'mcnemar'")
+        parsed("test = 'bootstrap'")
     with pytest.raises(RecipeError, match="by: is a key of score, which"):
         parsed("by = []", COMPARE)
 

@@ -420,45 +420,22 @@ def test_p_values_of_several_scores_are_adjusted() -> None:
     assert holm([0.9, 0.4]) == pytest.approx([0.9, 0.8])
 
 
-def test_mcnemar_is_the_exact_test_of_single_answers() -> None:
-    """For one answer of 0 or 1 a question it has the p-value of the permutation."""
+def test_permutation_is_the_exact_test_of_single_answers() -> None:
+    """For one answer of 0 or 1 a question it is McNemar's exact test."""
     ours, theirs = lines(system(0.6)), lines(system(0.5))
 
-    (one,) = compare_scores(ours, theirs, metrics=("em",), test="mcnemar").compared
-    (other,) = compare_scores(ours, theirs, metrics=("em",)).compared
+    (one,) = compare_scores(ours, theirs, metrics=("em",)).compared
 
     assert one.comparison is not None
-    assert other.comparison is not None
     # Six questions of six speak for the first system.
-    assert one.comparison.p_value == other.comparison.p_value == 2 / 2**6
-
-
-@pytest.mark.parametrize(
-    ("rows", "metric", "reason"),
-    [
-        (several(1), "em", "several answers"),
-        (system(0.5), "bleu", "not a mean"),
-        (
-            [row | {"references": ["1 2 3"]} for row in system(0.5)],
-            "f1",
-            "not only 0 and the best one",
-        ),
-    ],
-)
-def test_mcnemar_is_refused_where_it_does_not_fit(
-    rows: list[dict[str, Any]], metric: str, reason: str
-) -> None:
-    """Several answers, pooled scores and parts of 1 are refused by name."""
-    if metric == "bleu":
-        pytest.importorskip("sacrebleu", reason="BLEU needs the extra score")
-
-    with pytest.raises(ScoreError, match=f"{reason}.*test=.permutation."):
-        compare_scores(lines(rows), lines(rows), metrics=(metric,), test="mcnemar")
+    assert one.comparison.p_value == 2 / 2**6
+    with pytest.raises(OptionError, match=r"permutation.*it is the same test"):
+        compare_scores(ours, theirs, metrics=("em",), test="mcnemar")
 
 
 def test_an_unknown_test_is_refused() -> None:
     """The name of a test that does not exist is an error with the known names."""
-    with pytest.raises(OptionError, match="permutation, bootstrap, mcnemar"):
+    with pytest.raises(OptionError, match="permutation, bootstrap"):
         compare_scores(b"", b"", metrics=("em",), test="t")
 
 

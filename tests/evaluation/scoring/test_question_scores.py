@@ -265,20 +265,3 @@ def test_one_answer_a_question_is_compared_as_its_score() -> None:
     assert second is not None
     assert first.p_value == second.p_value
     assert (first.low, first.high) == (second.low, second.high)
-
-
-def test_mcnemar_takes_scores_of_questions_that_are_right_or_wrong() -> None:
-    """The majority of all answers is right or wrong; pass@1 may be between."""
-    pytest.importorskip("numpy", reason="comparing needs the extra score")
-    one, other = (
-        lines([row(number, *answers) for number in range(9)])
-        for answers in (["1", "1", "?"], ["?", "?", "2"])
-    )
-
-    found = harpia_formats.compare_scores(
-        one, other, metrics=("maj@3",), test="mcnemar"
-    )
-
-    assert found.compared[0].comparison is not None
-    with pytest.raises(ScoreError, match="McNemar"):
-        harpia_formats.compare_scores(one, other, metrics=("pass@1",), test="mcnemar")
