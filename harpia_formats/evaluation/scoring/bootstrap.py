@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
-from typing import Any, Self
+from typing import Any
 
 #: Weights are drawn from 16 random bits.
 CHANCES = 1 << 16
@@ -134,7 +134,7 @@ class PoissonBootstrap:
 
         Several answers to a question may be in one call or in several.
         """
-        if not keys or unavailable_reason():
+        if not keys or not self.replicates or unavailable_reason():
             return
         import numpy as np  # noqa: PLC0415 - numpy is in the extra score
 
@@ -151,20 +151,6 @@ class PoissonBootstrap:
             # Not by `@`, which starts threads for each of these small products.
             found = np.einsum("ks,kr->sr", exact[part], weights.astype(np.float64))
             self._sums = found if self._sums is None else self._sums + found
-
-    def merge(self, other: Self) -> None:
-        """Add the answers of `other`.
-
-        Raises `ValueError` unless both have the same seed and number of replicates.
-        """
-        if (self.replicates, self.seed) != (other.replicates, other.seed):
-            raise ValueError(
-                "only bootstraps with the same seed and replicates can be merged"
-            )
-        if self._sums is None or other._sums is None:
-            self._sums = other._sums if self._sums is None else self._sums
-        else:
-            self._sums = self._sums + other._sums
 
     def intervals(
         self, scores: Scores, level: float = LEVEL

@@ -94,7 +94,7 @@ def test_a_higher_level_has_a_wider_interval() -> None:
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.integers(1, 700), max_size=4), st.randoms())
 def test_order_and_chunks_do_not_matter(cuts: list[int], chance: random.Random) -> None:
-    """Answers in any order and chunks, merged in any order, give the same digits."""
+    """Answers in any order and chunks give the same digits."""
     rows, questions = scored(700), keys(350) * 2
     whole = PoissonBootstrap(replicates=50)
     whole.add(questions, rows)
@@ -102,12 +102,10 @@ def test_order_and_chunks_do_not_matter(cuts: list[int], chance: random.Random) 
     chance.shuffle(shuffled)
     merged = PoissonBootstrap(replicates=50)
     for start, end in pairwise([0, *sorted(cuts), len(rows)]):
-        part = PoissonBootstrap(replicates=50)
-        part.add(
+        merged.add(
             [key for key, _ in shuffled[start:end]],
             [row for _, row in shuffled[start:end]],
         )
-        merged.merge(part)
 
     assert merged.intervals(mean) == whole.intervals(mean)
 
@@ -166,12 +164,6 @@ def test_flips_are_fair_and_independent() -> None:
     assert flips.shape == (100, 10_000)
     assert flips.mean(1) == pytest.approx([0.5] * 100, abs=0.025)
     assert numpy.corrcoef(flips[0], flips[1])[0, 1] == pytest.approx(0, abs=0.04)
-
-
-def test_unlike_bootstraps_are_not_mixed() -> None:
-    """Bootstraps with another seed cannot be merged."""
-    with pytest.raises(ValueError, match="same seed and replicates can be merged"):
-        PoissonBootstrap().merge(PoissonBootstrap(seed=1))
 
 
 def test_without_numpy_there_is_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
