@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple
 
 from harpia_formats.evaluation.metrics import Measure, measure_of
 from harpia_formats.evaluation.metrics.metric import (
@@ -26,6 +26,8 @@ from harpia_formats.evaluation.scoring.outcomes import (
 if TYPE_CHECKING:  # only large runs import the pool
     from harpia_formats.files.workers.pool import TaskQueue, WorkerPool
 
+_Given = TypeVarTuple("_Given")
+_Found = TypeVar("_Found")
 #: Answers that are measured together.
 BATCH = 256
 #: Batches of a run that are measured in this process, and seconds of all but the first,
@@ -71,7 +73,11 @@ def _measured(
         outcomes = _outcomes_of(measure, _statistics(measure, pairs))
         samples = [Sample(*pair) for pair in pairs] if measure.reads else []
     else:
-        found = [_statistics_of_sample(of_sample, measure, one) for one in samples]
+        lacking = [one.lacking(measure.needs) for one in samples]
+        found = [
+            LACKS[name] if name else _tried(of_sample, one)
+            for name, one in zip(lacking, samples, strict=True)
+        ]
         outcomes = _outcomes_of(measure, found)
     reads = measure.reads
     if reads is None:
@@ -101,11 +107,16 @@ def _label_outcome(
     A missing answer is None.
     """
     assert measure.labels is not None  # noqa: S101 - it is a metric of labels
+    pair = _tried(measure.labels.reading.pair, answer, references)
+    return pair if isinstance(pair, str) else (pair, (None,) * len(measure.names))
+
+
+def _tried(find: Callable[[*_Given], _Found], *given: *_Given) -> _Found | str:
+    """Return what is found of an answer, or why it cannot be scored."""
     try:
-        pair = measure.labels.reading.pair(answer, references)
+        return find(*given)
     except UnscorableError as error:
         return str(error)
-    return pair, (None,) * len(measure.names)
 
 
 def _outcome(statistics: Statistics, scores: tuple[float | None, ...]) -> Outcome:
@@ -123,26 +134,7 @@ def _statistics(measure: Measure, pairs: Sequence[Pair]) -> list[Statistics | st
         # If one answer cannot be scored, they are measured one by one to find it.
         with suppress(UnscorableError):
             return list(measure.batch(pairs))
-    return [_statistics_of(measure, pair) for pair in pairs]
-
-
-def _statistics_of(measure: Measure, pair: Pair) -> Statistics | str:
-    try:
-        return measure.statistics(*pair)
-    except UnscorableError as error:
-        return str(error)
-
-
-def _statistics_of_sample(
-    of_sample: Callable[[Sample], Statistics], measure: Measure, sample: Sample
-) -> Statistics | str:
-    lacking = sample.lacking(measure.needs)
-    if lacking:
-        return LACKS[lacking]
-    try:
-        return of_sample(sample)
-    except UnscorableError as error:
-        return str(error)
+    return [_tried(measure.statistics, *pair) for pair in pairs]
 
 
 def zero_outcome(measure: Measure, sample: Sample) -> Outcome:
