@@ -54,9 +54,9 @@ from harpia_formats.evaluation.scoring.pooled_answers import (
     PooledScores,
 )
 from harpia_formats.evaluation.scoring.question_scores import (
-    QuestionRows,
     QuestionTotals,
     RecordScores,
+    RowStore,
     add_moments,
     add_questions,
 )
@@ -83,7 +83,7 @@ class WholeAnswers:
 class _Statistics:
     """The statistics of answers, of which some metrics read the same."""
 
-    rows: QuestionRows
+    rows: RowStore
     #: The places of the metrics: of one, or of all metrics of labels with one reading.
     places: list[int]
     #: The numbers of labels, which are the statistics of a metric of labels.
@@ -106,7 +106,7 @@ class AnswerStore:
             for metric in metrics
         ]
         scores = RecordScores(self._names)
-        self._records = QuestionRows(scores.numbers, scores.rows, held)
+        self._records = RowStore(scores.numbers, scores.rows, held)
         #: What there is besides of metrics that are no means between bounds, by the
         #: place of the metric or by the reading of labels.
         self._statistics: dict[object, _Statistics] = {}
@@ -122,10 +122,10 @@ class AnswerStore:
             labels: dict[str, int] = {}
             width = statistics_width(measure)
             rows_of = partial(_statistics_rows, at, labels)
-            rows = QuestionRows(f"{width}d", rows_of, held)
+            rows = RowStore(f"{width}d", rows_of, held)
             self._statistics[key] = _Statistics(rows, [at], labels)
 
-    def _all_rows(self) -> Iterator[QuestionRows]:
+    def _all_rows(self) -> Iterator[RowStore]:
         yield self._records
         yield from (one.rows for one in self._statistics.values())
 

@@ -7,7 +7,7 @@ answers, each answer counts once.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import fsum, lcm
@@ -16,8 +16,10 @@ from harpia_formats.evaluation.metrics.label_counts import LabelPair, LabelScore
 from harpia_formats.evaluation.metrics.metric import Statistics
 from harpia_formats.evaluation.scoring.bootstrap import (
     PoissonBootstrap,
+    Resampled,
     Scores,
-    limits_of,
+    Values,
+    resampled,
 )
 from harpia_formats.evaluation.scoring.intervals import ExactSum, QuestionMoments
 from harpia_formats.evaluation.scoring.label_totals import (
@@ -29,11 +31,6 @@ from harpia_formats.evaluation.scoring.question_scores import Answers, Questions
 
 #: The most units of which the weights of answers with labels are multiples.
 _UNITS = 2**24
-#: The scores of one metric.
-Values = tuple[float | None, ...]
-#: The ends of an interval, None if there are none, and how many replicates have no
-#: score.
-Resampled = tuple[tuple[float, float] | None, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,15 +97,6 @@ def _mean(answers: Answers) -> Statistics:
         return only
     columns = zip(*answers.elements(), strict=True)
     return tuple(fsum(column) / count for column in columns)
-
-
-def resampled(replicates: Iterable[Values], level: float) -> list[Resampled]:
-    """Return the interval of each score from its values in the replicates."""
-    found = []
-    for column in zip(*replicates, strict=True):
-        values = [value for value in column if value is not None]
-        found.append((limits_of(values, level), len(column) - len(values)))
-    return found
 
 
 @dataclass(slots=True)

@@ -28,7 +28,7 @@ Questions = Mapping[bytes, Answers]
 RowsOf = Callable[[Sequence[GroupAnswer]], Iterable[tuple[bytes, Statistics]]]
 
 
-class QuestionRows:
+class RowStore:
     """Rows of numbers of answers, by question and group; to be closed with `close`."""
 
     def __init__(self, numbers: str, rows_of: RowsOf, held: int = ENTRIES_HELD) -> None:

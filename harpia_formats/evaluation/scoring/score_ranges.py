@@ -187,15 +187,6 @@ class SentPlace:
     #: The record, without its fields if these are not looked at.
     record: Record
 
-    @classmethod
-    def of_answer(cls, answer: ReadAnswer, *, has_record: bool) -> "SentPlace":
-        """Return the row of an answer, with its record or without."""
-        placed = answer.placed
-        record = placed.record if has_record else Record()
-        first = placed.text[:1]
-        place = placed.number, placed.value, placed.id_key, placed.start
-        return cls(*place, first, record)
-
     def placed(self, path: str, before: int, lines: int) -> PlacedRecord:
         """Return the row in its file, where so many records and lines are before it."""
         start = replace(self.start, line=self.start.line + lines)
@@ -327,7 +318,10 @@ class ScoringState(RecordsState):
         lacks_answer = any(code == NO_ANSWER for code, _, _ in measured.findings)
         self._found.missing += lacks_answer
         has_record = lacks_answer and self._found.missing <= self._job.examples
-        return SentPlace.of_answer(answer, has_record=has_record)
+        placed = answer.placed
+        record = placed.record if has_record else Record()
+        place = placed.number, placed.value, placed.id_key, placed.start
+        return SentPlace(*place, placed.text[:1], record)
 
     def run(self, frames: RangeFrames, given: None) -> ScoredRange | None:  # noqa: ARG002 - all is in the job
         """Score a range; None if the main process has to do that."""

@@ -3,7 +3,7 @@
 Answers of several models are never added up: they are several systems.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -185,10 +185,15 @@ class SystemTotals:
         ]
         if not self.options.pool and files:
             self._decide(files)
-        names = {name: self._system_of(name) for name in self.systems}
-        self.systems = self._renamed(self.systems, names)
-        groups = {key: (names[key[0]], *key[1:]) for key in self.groups}
-        self.groups = self._renamed(self.groups, groups)
+        self._rename({name: self._system_of(name) for name in self.systems})
+
+    def _rename(self, names: Mapping[str, str]) -> None:
+        """Give systems other names, of which those with the same one become one."""
+        systems = [(names[name], one) for name, one in self.systems.items()]
+        groups = [
+            ((names[key[0]], *key[1:]), totals) for key, totals in self.groups.items()
+        ]
+        self.systems, self.groups = _merged(systems), _merged(groups)
 
     def _decide(self, files: list[str]) -> None:
         """Find out whether files without model names are systems; name those that are.
@@ -237,26 +242,13 @@ class SystemTotals:
         file = file_of_key(key)
         return key if file is None else self.files.get(file, NONE)
 
-    @staticmethod
-    def _renamed(
-        totals: "dict[_AnyKey, GroupTotals]", names: "dict[_AnyKey, _AnyKey]"
-    ) -> "dict[_AnyKey, GroupTotals]":
-        """Return the totals by other names, those with the same one as one."""
-        found: dict[_AnyKey, GroupTotals] = {}
-        for key, mine in totals.items():
-            first = found.setdefault(names[key], mine)
-            if first is not mine:
-                first.merge(mine)
-        return found
-
     def _merge_unnamed(self, name: str) -> None:
         """Count the answers without a model for the system `name`."""
-        self.systems[name].merge(self.systems.pop(NONE))
+        # What has no model is counted behind the rest.
+        self.systems[NONE] = self.systems.pop(NONE)
         for key in [key for key in self.groups if key[0] == NONE]:
-            part = self.groups.pop(key)
-            target = self.groups.setdefault((name, *key[1:]), part)
-            if target is not part:
-                target.merge(part)
+            self.groups[key] = self.groups.pop(key)
+        self._rename({name: name, NONE: name})
         if self._unnamed:
             self._notes.append(
                 f"answers without a model: {self._unnamed:,}, scored as those of {name}"
@@ -352,6 +344,18 @@ class SystemTotals:
         """Remove temporary files."""
         self._store.close()
         self._file_questions.close()
+
+
+def _merged(
+    totals: Iterable[tuple[_AnyKey, GroupTotals]],
+) -> dict[_AnyKey, GroupTotals]:
+    """Return totals by their keys, those with the same key as one."""
+    found: dict[_AnyKey, GroupTotals] = {}
+    for key, mine in totals:
+        first = found.setdefault(key, mine)
+        if first is not mine:
+            first.merge(mine)
+    return found
 
 
 def _without_other_scores(group: Group) -> Group:

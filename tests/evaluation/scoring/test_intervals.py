@@ -33,8 +33,8 @@ from harpia_formats.evaluation.scoring.intervals import (
 )
 from harpia_formats.evaluation.scoring.outcomes import NO_SUCH_SCORE, GroupAnswer
 from harpia_formats.evaluation.scoring.question_scores import (
-    QuestionRows,
     RecordScores,
+    RowStore,
     add_moments,
 )
 from harpia_formats.reporters.score_tables import form_lines
@@ -255,7 +255,7 @@ def test_stored_questions_are_those_in_memory(
     wholes = [{0}, {1}, {2}, {0, 1, 2}]
     expected, found = ([QuestionMoments() for _ in wholes] for _ in range(2))
     for moments, held in ((expected, 10**6), (found, 100)):
-        with closing(QuestionRows(rows.numbers, rows.rows, held)) as store:
+        with closing(RowStore(rows.numbers, rows.rows, held)) as store:
             for number, group, right in entries:
                 outcomes = ((right / 3, 1.0), (right / 3,)), NO_SUCH_SCORE
                 answers = [
