@@ -1,12 +1,14 @@
 """Sums of statistics over answers, and their scores and confidence intervals."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, islice
 from math import sqrt
 from typing import Self
 
+from harpia_formats.evaluation.metrics.label_counts import LabelPair
 from harpia_formats.evaluation.metrics.metric import Measure, Statistics
 from harpia_formats.evaluation.scoring.bootstrap import PoissonBootstrap
 from harpia_formats.evaluation.scoring.intervals import (
@@ -24,8 +26,8 @@ from harpia_formats.evaluation.scoring.intervals import (
 )
 from harpia_formats.evaluation.scoring.label_totals import (
     LabelBootstrap,
-    LabelTotals,
     confusion_of,
+    count_labels,
     label_values,
     labels_remark,
 )
@@ -227,11 +229,10 @@ class _MetricTotals:
     sums: list[ExactSum] = field(default_factory=list)
     distributions: list[RunningDistribution] = field(default_factory=list)
     #: The counts of a metric of labels, which has no sums.
-    labels: LabelTotals = field(init=False)
+    labels: Counter[LabelPair] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
         self.distributions = [RunningDistribution() for _ in self.metric.names]
-        self.labels = LabelTotals(self.metric.request.label)
 
     def add(self, outcomes: Sequence[Outcome]) -> None:
         """Add the outcomes of some answers."""
@@ -243,7 +244,7 @@ class _MetricTotals:
         if not scored or self.metric.measure.question is not None:
             return
         if self.metric.measure.labels is not None:
-            self.labels.add(filter(None, map(label_pair, scored)))
+            self._add_labels(filter(None, map(label_pair, scored)))
             return
         columns = zip(*(statistics for statistics, _ in scored), strict=True)
         self.sums = self.sums or [ExactSum() for _ in scored[0][0]]
@@ -253,12 +254,15 @@ class _MetricTotals:
         for distribution, values in zip(self.distributions, own, strict=True):
             distribution.add([value for value in values if value is not None])
 
+    def _add_labels(self, pairs: Iterable[LabelPair]) -> None:
+        count_labels(self.metric.request.label, self.labels, pairs)
+
     def merge(self, other: Self) -> None:
         """Add the answers of `other`."""
         self.count += other.count
         self.unscored += other.unscored
         self.unreadable += other.unreadable
-        self.labels.add(other.labels.pairs)
+        self._add_labels(other.labels)
         if other.sums:
             self.sums = self.sums or [ExactSum() for _ in other.sums]
             for total, more in zip(self.sums, other.sums, strict=True):
@@ -271,7 +275,7 @@ class _MetricTotals:
         """Return the scores of all answers so far, each of which counts once."""
         measure = self.metric.measure
         if measure.labels is not None:
-            return label_values(measure.labels, self.labels.pairs)
+            return label_values(measure.labels, self.labels)
         if not self.sums:
             return (None,) * len(self.metric.names)
         return measure.scores([total.value for total in self.sums])
@@ -297,7 +301,7 @@ class _MetricTotals:
                 value = moments.mean
             confusion = None
             if measure.labels is not None:
-                confusion = confusion_of(measure.labels.reading, self.labels.pairs)
+                confusion = confusion_of(measure.labels.reading, self.labels)
                 if value is None and self.count:
                     remark = measure.labels.undefined
             yield MetricScore(
@@ -349,7 +353,7 @@ class _MetricTotals:
         remark = NO_SPREAD if limits[0] == limits[1] else ""
         if labels is not None:
             remark = joined_remarks([remark, lacking_remark(lacking)])
-            counts = pooled.weights or self.labels.pairs
+            counts = pooled.weights or self.labels
             remark = remark or labels_remark(labels, counts, questions)
         remark = remark or resampled_remark(questions)
         if measure.is_mean and not remark:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 from harpia_formats.evaluation.metrics.label_counts import (
@@ -47,7 +47,8 @@ class TooManyLabelsError(ScoreError):
 
     def __init__(self, metric: str, examples: Iterable[str]) -> None:
         self._metric = metric
-        texts = ", ".join(repr(safe(text, _SHOWN)) for text in examples)
+        first = islice(examples, _EXAMPLES)
+        texts = ", ".join(repr(safe(text, _SHOWN)) for text in first)
         super().__init__(self._message(f" ({texts}, ...)"))
 
     def _message(self, examples: str) -> str:
@@ -61,25 +62,18 @@ class TooManyLabelsError(ScoreError):
         return ScoreOptionsError(self._message(""))
 
 
-@dataclass(slots=True)
-class LabelTotals:
-    """Counts answers by pair of labels; raises `TooManyLabelsError`."""
+def count_labels(
+    name: str, counts: Counter[LabelPair], pairs: Iterable[LabelPair]
+) -> None:
+    """Add pairs, or the numbers of answers by pair, to the counts of a metric.
 
-    #: The name of the metric.
-    name: str
-    pairs: Counter[LabelPair] = field(default_factory=Counter)
-
-    def add(self, pairs: Iterable[LabelPair]) -> None:
-        """Add the pairs of some answers, or the numbers of answers by pair."""
-        before = len(self.pairs)
-        self.pairs.update(pairs)
-        if len(self.pairs) > before:
-            labels = _labels_in(self.pairs) - {OTHER}
-            if len(labels) > MOST_LABELS:
-                first = dict.fromkeys(chain.from_iterable(self.pairs))
-                raise TooManyLabelsError(
-                    self.name, [*filter(labels.__contains__, first)][:_EXAMPLES]
-                )
+    Raises `TooManyLabelsError`, with the name of the metric.
+    """
+    before = len(counts)
+    counts.update(pairs)
+    if len(counts) > before and len(_labels_in(counts) - {OTHER}) > MOST_LABELS:
+        labels = dict.fromkeys(chain.from_iterable(counts))
+        raise TooManyLabelsError(name, [one for one in labels if one != OTHER])
 
 
 def _labels_in(pairs: Iterable[LabelPair]) -> set[str]:

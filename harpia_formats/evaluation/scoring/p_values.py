@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import comb
-from typing import Any, Protocol
+from typing import Any
 
 from harpia_formats.evaluation.scoring.bootstrap import QUANTUM, TOGETHER, flips_of
 from harpia_formats.evaluation.scoring.intervals import incomplete_beta
@@ -21,15 +21,9 @@ _DRAWS = 16 * 1024
 _ROWS = 256
 #: Returns the columns of the questions in a slice.
 Columns = Callable[[slice], Any]
-
-
-class Draw(Protocol):
-    """Returns random numbers of questions."""
-
-    def __call__(
-        self, keys: Sequence[bytes], seed: int, draws: int, first: int = 0, /
-    ) -> Any:
-        """Return an integer for each of some questions in draws from `first` on."""
+#: Returns an integer for each of some questions in draws, by their digests, a seed, the
+#: number of draws and that of the first.
+Draw = Callable[[Sequence[bytes], int, int, int], Any]
 
 
 def drawn_sums(  # noqa: PLR0913 - what is drawn, and of what
@@ -84,18 +78,12 @@ class Blocks:
                 self.blocks.append((system, counted))
         return self._known[systems[0], key], self._known[systems[1], key]
 
-    @property
-    def width(self) -> int:
-        """The number of statistics of a system."""
-        return self.answers.systems[0].rows.width
-
     def sums(
         self, draw: Draw, seed: int, draws: int
     ) -> Iterator[tuple[int, list[Any]]]:
         """Yield the sums of each block in some draws, and the number of the first."""
         import numpy as np  # noqa: PLC0415 - numpy is in the extra score
 
-        width = self.width
         systems = {system for system, _ in self.blocks}
 
         def columns(part: slice) -> Any:
@@ -108,7 +96,7 @@ class Blocks:
             ]
             return np.rint(np.hstack(found, dtype=np.float64) / QUANTUM) * QUANTUM
 
-        every = len(self.blocks) * width
+        every = len(self.blocks) * self.answers.systems[0].rows.width
         found = drawn_sums(draw, self.answers.keys, seed, draws, columns, width=every)
         for first, sums in found:
             yield first, np.hsplit(sums, len(self.blocks))
@@ -234,7 +222,7 @@ def exchange_tests(
     return [((1 + counts) / (1 + draws)).tolist() for counts in reached]
 
 
-def _once(keys: Sequence[bytes], seed: int, draws: int, first: int = 0) -> Any:  # noqa: ARG001 - the same in each draw
+def _once(keys: Sequence[bytes], seed: int, draws: int, first: int) -> Any:  # noqa: ARG001 - the same in each draw
     """Return 1 for each question, by which it counts once."""
     import numpy as np  # noqa: PLC0415 - numpy is in the extra score
 
