@@ -258,14 +258,14 @@ class AnswerMeasuring:
         """
         sample = answer.sample
         if self._needs is None:
+            if self.are_verdicts:
+                return self._verdicts(answer)
+            if self.stored is not None:
+                outcomes = self.stored(answer.output)
+                reasons = [one for one in outcomes if one and isinstance(one, str)]
+                findings = tuple((NO_STORED_NUMBER, reason) for reason in reasons)
+                return SampleOutcomes(outcomes, findings, is_zero=False)
             sample = Sample(answer.text, answer.record.references or ())
-        if self._needs is None and self.are_verdicts:
-            return self._verdicts(answer)
-        if self._needs is None and self.stored is not None:
-            outcomes = self.stored(answer.output)
-            reasons = filter(None, (one for one in outcomes if isinstance(one, str)))
-            findings = tuple((NO_STORED_NUMBER, reason) for reason in reasons)
-            return SampleOutcomes(outcomes, findings, is_zero=False)
         may_be_zero = self.options.missing == Missing.ZERO
         return sample_outcomes(sample, self.measured, columns, may_be_zero)
 

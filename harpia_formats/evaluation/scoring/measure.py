@@ -68,18 +68,17 @@ def _measured(
 ) -> list[Outcome]:
     if measure.labels is not None:
         return [_label_outcome(measure, *pair) for pair in pairs]
-    of_sample = measure.of_sample
+    of_sample, reads = measure.of_sample, measure.reads
     if of_sample is None:
-        outcomes = _outcomes_of(measure, _statistics(measure, pairs))
-        samples = [Sample(*pair) for pair in pairs] if measure.reads else []
+        found = _statistics(measure, pairs)
+        samples = [Sample(*pair) for pair in pairs] if reads else []
     else:
         lacking = [one.lacking(measure.needs) for one in samples]
         found = [
             LACKS[name] if name else _tried(of_sample, one)
             for name, one in zip(lacking, samples, strict=True)
         ]
-        outcomes = _outcomes_of(measure, found)
-    reads = measure.reads
+    outcomes = [_outcome(measure, one) for one in found]
     if reads is None:
         return outcomes
     return [
@@ -87,15 +86,6 @@ def _measured(
         if isinstance(outcome, str) or reads(one)
         else UnreadableOutcome(*outcome)
         for one, outcome in zip(samples, outcomes, strict=True)
-    ]
-
-
-def _outcomes_of(measure: Measure, found: Sequence[Statistics | str]) -> list[Outcome]:
-    return [
-        statistics
-        if isinstance(statistics, str)
-        else _outcome(statistics, measure.scores(statistics))
-        for statistics in found
     ]
 
 
@@ -119,8 +109,11 @@ def _tried(find: Callable[[*_Given], _Found], *given: *_Given) -> _Found | str:
         return str(error)
 
 
-def _outcome(statistics: Statistics, scores: tuple[float | None, ...]) -> Outcome:
+def _outcome(measure: Measure, statistics: Statistics | str) -> Outcome:
     """Return the outcome of an answer; one beyond all numbers is no score."""
+    if isinstance(statistics, str):
+        return statistics
+    scores = measure.scores(statistics)
     # A sum is finite only if all of its numbers are, but for an overflow.
     if isfinite(sum(statistics)) and all(
         score is None or abs(score) <= LARGEST for score in scores

@@ -205,12 +205,10 @@ class SystemTotals:
         shared = self._file_questions.shared()
         named = [name for name in self.systems if file_of_key(name) is None]
         if len(files) == 1 or are_parts(files, shared):
+            self._notes += [parts_note(files)] if len(files) > 1 else []
             other = set().union(*(shared[one] for one in files)) & self._named_files
-            if not (len(named) == 1 and other):
-                self._notes += [parts_note(files)] if len(files) > 1 else []
+            if len(named) != 1 or not other:
                 return
-            if len(files) > 1:
-                self._notes.append(parts_note(files))
             called = dict.fromkeys(files, distinct_names([(None, files[0])])[0])
         else:
             self._notes.append(systems_note(files))
@@ -224,18 +222,18 @@ class SystemTotals:
         if len({*self.files.values(), *named}) < 2:  # noqa: PLR2004 - one is told apart
             return
         if self.row_format and len(set(self.files.values())) > 1:
-            raise ScoreOptionsError(
-                f"rows of {self.row_format} name the model of their answer, and files "
-                f"without model names share questions: {', '.join(files[:_LISTED])}; "
-                "name the system of each with `NAME=FILE`, or take them as one system "
-                "with `--pool`"
-            )
-        if self.one_model_format:
-            raise ScoreOptionsError(
-                f"{self.one_model_format} holds the scores of one model, and files "
-                f"without model names share questions: {', '.join(files[:_LISTED])}; "
-                "write the results of each, or take them as one system with `--pool`"
-            )
+            why = f"rows of {self.row_format} name the model of their answer"
+            way = "name the system of each with `NAME=FILE`"
+        elif self.one_model_format:
+            why = f"{self.one_model_format} holds the scores of one model"
+            way = "write the results of each"
+        else:
+            return
+        raise ScoreOptionsError(
+            f"{why}, and files without model names share questions: "
+            f"{', '.join(files[:_LISTED])}; {way}, or take them as one system with "
+            "`--pool`"
+        )
 
     def _system_of(self, key: str) -> str:
         """Return the name of the system of answers with this key."""
