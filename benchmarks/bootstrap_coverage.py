@@ -10,6 +10,7 @@ from harpia_formats.evaluation.scoring.bootstrap import (
     REPLICATES,
     SEED,
     PoissonBootstrap,
+    resampled,
 )
 from harpia_formats.evaluation.scoring.intervals import FEW_QUESTIONS
 
@@ -83,7 +84,7 @@ def held_share(population: Population, questions: int, sets: int, chance: Any) -
     for seed in range(sets):
         bootstrap = PoissonBootstrap(REPLICATES, SEED + seed)
         bootstrap.add(keys, population.draw(chance, questions).tolist())
-        (limits,) = bootstrap.intervals(_quotient, LEVEL)
+        ((limits, _),) = resampled(bootstrap.replicated(_quotient), LEVEL)
         low, high = limits or (1.0, 0.0)
         held += low <= population.truth <= high
     return held / sets

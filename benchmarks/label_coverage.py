@@ -102,7 +102,7 @@ def label_coverage(
     for seed in range(sets):
         bootstrap = LabelBootstrap(metrics[0].reading, REPLICATES, SEED + seed)
         numbers, pairs = zip(*population.draw(chance, questions), strict=True)
-        bootstrap.add([keys[number] for number in numbers], pairs)
+        bootstrap.add([keys[at] for at in numbers], [(pair, 1) for pair in pairs])
         columns = zip(*bootstrap.replicated(metrics), strict=True)
         for at, column in enumerate(columns):
             values = [score for (score,) in column if score is not None]

@@ -10,6 +10,7 @@ from harpia_formats.evaluation.scoring.bootstrap import (
     REPLICATES,
     SEED,
     PoissonBootstrap,
+    resampled,
 )
 from harpia_formats.evaluation.scoring.intervals import (
     FEW,
@@ -99,7 +100,8 @@ def _of_places(pairs: int, share: float, first: float, sets: int, chance: Any) -
         bootstrap = PoissonBootstrap(REPLICATES, SEED + seed)
         bootstrap.add(keys, [(place, 1.0) for place in places.tolist()])
         ((low, high),) = (
-            limits or (1.0, 0.0) for limits in bootstrap.intervals(means(1))
+            limits or (1.0, 0.0)
+            for limits, _ in resampled(bootstrap.replicated(means(1)))
         )
         held += low <= truth <= high
     return held / sets

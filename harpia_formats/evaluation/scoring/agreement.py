@@ -4,14 +4,14 @@ It has two scores: `agreement`, the share of equal labels, and `kappa`. Their in
 are by question.
 """
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from itertools import chain, islice
 
 from harpia_formats.conversion.mapping.questions import question_key
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
-from harpia_formats.conversion.reading.reader import Reading
 from harpia_formats.evaluation.metrics.label_counts import (
     POWERS,
     LabelCounts,
@@ -23,7 +23,7 @@ from harpia_formats.evaluation.metrics.label_metrics import (
     label_measure,
     shown_labels,
 )
-from harpia_formats.evaluation.metrics.metric import OWN_LIBRARY, Measure, mean_measure
+from harpia_formats.evaluation.metrics.metric import OWN_LIBRARY, mean_measure
 from harpia_formats.evaluation.scoring.answer_sums import AnswerStore, GroupTotals
 from harpia_formats.evaluation.scoring.bootstrap import unavailable_reason
 from harpia_formats.evaluation.scoring.choose_systems import source_name
@@ -150,29 +150,25 @@ class Agreement:
 
     def __iter__(self) -> Generator[Problem, None, None]:
         """Read all inputs; yield their problems."""
+        for at, reading in enumerate(self._readings):
+            found = reading.problems(
+                partial(self._add, at), lambda *_: None, lambda _: None
+            )
+            yield from problems_shown(found, self._redaction)
+
+    def _add(self, at: int, placed: PlacedRecord) -> None:
+        """Add the labels of a record of the input at a place.
+
+        A record of the only input has those of both raters, and must not be matched.
+        """
+        record, raters = placed.record, self._raters[at : at + 1]
         if len(self._readings) == 1:
-            (reading,) = self._readings
-            yield from self._problems(reading, self._add_to_both)
-            return
-        for reading, rater in zip(self._readings, self._raters, strict=True):
-
-            def add(placed: PlacedRecord, rater: RaterLabels = rater) -> None:
-                rater.add(self._questions.number_of(placed.record), placed.record)
-
-            yield from self._problems(reading, add)
-
-    def _problems(
-        self, reading: Reading, add: Callable[[PlacedRecord], None]
-    ) -> Generator[Problem, None, None]:
-        found = reading.problems(add, lambda *_: None, lambda _: None)
-        yield from problems_shown(found, self._redaction)
-
-    def _add_to_both(self, placed: PlacedRecord) -> None:
-        """Add the labels of a record of the only input, which no other must match."""
-        key = question_key(placed.record, len(self._keys))
-        number = self._keys.setdefault(key, len(self._keys))
-        for rater in self._raters:
-            rater.add(number, placed.record)
+            key = question_key(record, len(self._keys))
+            number, raters = self._keys.setdefault(key, len(self._keys)), self._raters
+        else:
+            number = self._questions.number_of(record)
+        for rater in raters:
+            rater.add(number, record)
 
     def scores(self) -> Scores:
         """Return both scores as they may be shown.
@@ -199,21 +195,34 @@ class Agreement:
             tuple(chain.from_iterable(one.groups for one in reports)),
             tuple(chain.from_iterable(one.problems for one in reports)),
         )
-        if any(
+        is_broken = any(
             one.failures or not (one.ok or self._options.skips_invalid)
             for one in reports
-        ):
-            return _result((), report, is_broken=True)
+        )
+        groups, said = ((), ()) if is_broken else self._compared()
+        return Scores(
+            profile="agreement",
+            measured=(),
+            unknown=(),
+            systems=groups,
+            groups=(),
+            seconds=(),
+            report=report,
+            is_broken=is_broken,
+            problems=report.problems,
+            said=said,
+        )
+
+    def _compared(self) -> tuple[tuple[Group], tuple[str, ...]]:
+        """Return both scores and notes; raises `ScoreError`."""
         for rater in self._raters:
             rater.check()
         keys, places, notes = self._matched()
         pairs = LabelPairs(self._raters, places)
-        metrics = self._metrics()
-        group = agreement_group(pairs, keys, metrics, self._options)
+        group = agreement_group(pairs, keys, self._metrics(), self._options)
         if not group.scores[0].count:
             raise ScoreOptionsError("no answer has a label of both")
-        said = (*self._notes(pairs), *notes)
-        return _result((group,), report, is_broken=False, said=said)
+        return (group,), (*self._notes(pairs), *notes)
 
     def _matched(self) -> tuple[Sequence[bytes], Sequence[int], Sequence[str]]:
         """Return digests of questions, the place of each question in them, and notes.
@@ -238,26 +247,22 @@ class Agreement:
         def score(counts: LabelCounts) -> float | None:
             return kappa(counts, weights)
 
+        share = mean_measure(
+            "agreement",
+            f"agreement|{OWN_LIBRARY}|{options}",
+            lambda *_: 1.0,
+            is_binary=True,
+        )
+        chance_corrected = label_measure(
+            "kappa",
+            reading,
+            score,
+            options=f"weights:{weights}",
+            undefined=_UNDEFINED,
+        )
         return (
-            _metric(
-                "agreement",
-                mean_measure(
-                    "agreement",
-                    f"agreement|{OWN_LIBRARY}|{options}",
-                    lambda *_: 1.0,
-                    is_binary=True,
-                ),
-            ),
-            _metric(
-                "kappa",
-                label_measure(
-                    "kappa",
-                    reading,
-                    score,
-                    options=f"weights:{weights}",
-                    undefined=_UNDEFINED,
-                ),
-            ),
+            ComputedMetric(MetricRequest("agreement"), share),
+            ComputedMetric(MetricRequest("kappa"), chance_corrected),
         )
 
     def _notes(self, pairs: LabelPairs) -> Generator[str, None, None]:
@@ -282,31 +287,6 @@ def _answers(count: int) -> str:
     return "1 answer" if count == 1 else f"{count:,} answers"
 
 
-def _metric(name: str, measure: Measure) -> ComputedMetric:
-    return ComputedMetric(MetricRequest(name), measure)
-
-
 def _no_texts(answer: str | None, references: Sequence[str]) -> LabelPair:
     """Do not read labels of texts: they are read of verdicts and fields."""
     raise NotImplementedError
-
-
-def _result(
-    groups: tuple[Group, ...],
-    report: Report,
-    *,
-    is_broken: bool,
-    said: tuple[str, ...] = (),
-) -> Scores:
-    return Scores(
-        profile="agreement",
-        measured=(),
-        unknown=(),
-        systems=groups,
-        groups=(),
-        seconds=(),
-        report=report,
-        is_broken=is_broken,
-        problems=report.problems,
-        said=said,
-    )

@@ -30,14 +30,13 @@ from harpia_formats.evaluation.scoring.measure import (
     BATCH,
     BatchQueue,
     BatchResult,
-    zero_outcome,
 )
 from harpia_formats.evaluation.scoring.metric_samples import (
     NO_SAMPLE,
     SampleNeeds,
     SampleOutcomes,
     UnseenFields,
-    outcomes_by_needs,
+    sample_outcomes,
 )
 from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
 from harpia_formats.evaluation.scoring.outcomes import (
@@ -55,10 +54,7 @@ from harpia_formats.evaluation.scoring.stored_differences import (
 )
 from harpia_formats.evaluation.scoring.system_totals import SystemTotals
 from harpia_formats.formats.rules.scoring_rules import (
-    NO_ANSWER,
-    NO_REFERENCE,
     OTHER_THAN_STORED,
-    UNSCORABLE,
 )
 from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.record import Output, Record
@@ -261,40 +257,13 @@ class AnswerMeasuring:
 
         `columns` has the computed outcomes of each metric.
         """
-        if self._needs is not None:
-            may_be_zero = self.options.missing == Missing.ZERO
-            return outcomes_by_needs(answer.sample, self.measured, columns, may_be_zero)
-        if self.stored is not None:
-            return self.stored(answer.record, answer.output)
-        return self._outcomes_of_pair(answer, columns)
-
-    def _outcomes_of_pair(
-        self, answer: ReadAnswer, columns: Sequence[Iterator[Outcome]]
-    ) -> SampleOutcomes:
-        """Return the outcomes of an answer if metrics need only it and references."""
-        count = len(self.measured)
-        references = answer.record.references
-        is_zero = answer.text is None and self.options.missing == Missing.ZERO
-        if answer.text is None and not (is_zero and references):
-            finding = NO_ANSWER, "there is no answer to score"
-            return SampleOutcomes(("no answer",) * count, (finding,), is_zero=False)
-        if is_zero:
-            finding = NO_ANSWER, "there is no answer, which scores 0"
-            pair = Sample("", references or ())
-            zeros = tuple(
-                zero_outcome(metric.measure, pair) for metric in self.measured
-            )
-            return SampleOutcomes(zeros, (finding,), is_zero=True)
-        if not references:
-            finding = NO_REFERENCE, "there is no reference to compare with"
-            return SampleOutcomes(("no reference",) * count, (finding,), is_zero=False)
-        outcomes = tuple(map(next, columns))
-        findings = [
-            (UNSCORABLE, f"{metric.request.label} has no score: {outcome}")
-            for metric, outcome in zip(self.measured, outcomes, strict=True)
-            if isinstance(outcome, str)
-        ]
-        return SampleOutcomes(outcomes, tuple(findings), is_zero=False)
+        sample = answer.sample
+        if self._needs is None:
+            if self.stored is not None:
+                return self.stored(answer.record, answer.output)
+            sample = Sample(answer.text, answer.record.references or ())
+        may_be_zero = self.options.missing == Missing.ZERO
+        return sample_outcomes(sample, self.measured, columns, may_be_zero)
 
 
 @dataclass(slots=True, kw_only=True)

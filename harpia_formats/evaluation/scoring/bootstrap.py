@@ -8,11 +8,11 @@ question are drawn together wherever they are, and two systems have the same wei
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
-from typing import Any, Self
+from typing import Any
 
 #: Weights are drawn from 16 random bits.
 CHANCES = 1 << 16
@@ -107,7 +107,12 @@ def _quantiles() -> Any:
     return np.searchsorted(shares, np.arange(CHANCES), side="right").astype(np.uint8)
 
 
-Scores = Callable[[Sequence[float]], tuple[float | None, ...]]
+#: The scores of one metric, and what returns them from summed statistics.
+Values = tuple[float | None, ...]
+Scores = Callable[[Sequence[float]], Values]
+#: The ends of an interval, None if there are none, and how many replicates have no
+#: score.
+Resampled = tuple[tuple[float, float] | None, int]
 
 REPLICATES = 1000
 SEED = 12345
@@ -134,7 +139,7 @@ class PoissonBootstrap:
 
         Several answers to a question may be in one call or in several.
         """
-        if not keys or unavailable_reason():
+        if not keys or not self.replicates or unavailable_reason():
             return
         import numpy as np  # noqa: PLC0415 - numpy is in the extra score
 
@@ -152,37 +157,22 @@ class PoissonBootstrap:
             found = np.einsum("ks,kr->sr", exact[part], weights.astype(np.float64))
             self._sums = found if self._sums is None else self._sums + found
 
-    def merge(self, other: Self) -> None:
-        """Add the answers of `other`.
-
-        Raises `ValueError` unless both have the same seed and number of replicates.
-        """
-        if (self.replicates, self.seed) != (other.replicates, other.seed):
-            raise ValueError(
-                "only bootstraps with the same seed and replicates can be merged"
-            )
-        if self._sums is None or other._sums is None:
-            self._sums = other._sums if self._sums is None else self._sums
-        else:
-            self._sums = self._sums + other._sums
-
-    def intervals(
-        self, scores: Scores, level: float = LEVEL
-    ) -> list[tuple[float, float] | None]:
-        """Return the confidence interval of each score, None where there is none.
-
-        Its ends are percentiles of the replicates that have a score.
-        """
-        columns = zip(*self.replicated(scores), strict=True)
-        return [
-            limits_of([value for value in column if value is not None], level)
-            for column in columns
-        ]
-
-    def replicated(self, scores: Scores) -> Iterator[tuple[float | None, ...]]:
+    def replicated(self, scores: Scores) -> Iterator[Values]:
         """Yield the scores of every replicate; nothing without numpy or answers."""
         if self._sums is not None:
             yield from (scores(sums) for sums in self._sums.T.tolist())
+
+
+def resampled(replicates: Iterable[Values], level: float = LEVEL) -> list[Resampled]:
+    """Return the interval of each score from its values in the replicates.
+
+    Its ends are percentiles of the replicates that have a score.
+    """
+    found = []
+    for column in zip(*replicates, strict=True):
+        values = [value for value in column if value is not None]
+        found.append((limits_of(values, level), len(column) - len(values)))
+    return found
 
 
 def limits_of(values: Sequence[float], level: float) -> tuple[float, float] | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from operator import mul, truediv
-from typing import Protocol, Self
+from typing import Self
 
 
 @dataclass(slots=True)
@@ -147,33 +147,15 @@ def number_or_none(value: object) -> float | None:
     return float(value)
 
 
-class Estimate(Protocol):
-    """A mean of scores, and how much it varies between questions."""
-
-    @property
-    def questions(self) -> int:
-        """The number of questions."""
-
-    @property
-    def mean(self) -> float:
-        """The estimate."""
-
-    @property
-    def variance(self) -> float | None:
-        """The variance of the estimate; None for fewer than two questions."""
-
-    @property
-    def independent(self) -> float:
-        """The number of independent answers that there are at most behind the mean."""
-
-
 @dataclass(frozen=True, slots=True)
 class AnswerMean:
     """The mean over answers, by which a question counts as often as it has answers."""
 
     questions: int
     mean: float
+    #: The variance of the mean; None for fewer than two questions.
     variance: float | None
+    #: The number of independent answers that there are at most behind the mean.
     independent: float
 
 
@@ -281,6 +263,10 @@ class QuestionMoments:
             scale = (questions - 1) * (answers**2 * QUANTA) ** 2
             variance = squares * questions / scale
         return AnswerMean(questions, total / (answers * QUANTA), variance, answers)
+
+
+#: A mean of scores, and how much it varies between questions.
+Estimate = QuestionMoments | AnswerMean
 
 
 def effective_number(estimate: Estimate, best: float = 1.0) -> float:

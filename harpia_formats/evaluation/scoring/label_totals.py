@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import chain
-from typing import Any, Self
+from itertools import chain, islice
+from typing import Any
 
 from harpia_formats.evaluation.metrics.label_counts import (
     MOST_LABELS,
@@ -36,8 +36,8 @@ MAY_BE_TEXTS = (
     "most labels are in one reference only, so that these may be texts and not labels: "
     "the interval is approximate"
 )
-#: The sum of the weights of the answers with each pair of labels.
-PairWeights = Mapping[LabelPair, Fraction]
+#: The number of answers with each pair of labels, or the sum of their weights.
+PairCounts = Mapping[LabelPair, Fraction | int]
 #: The labels that an error shows, and their characters.
 _EXAMPLES, _SHOWN = 3, 40
 
@@ -47,7 +47,8 @@ class TooManyLabelsError(ScoreError):
 
     def __init__(self, metric: str, examples: Iterable[str]) -> None:
         self._metric = metric
-        texts = ", ".join(repr(safe(text, _SHOWN)) for text in examples)
+        first = islice(examples, _EXAMPLES)
+        texts = ", ".join(repr(safe(text, _SHOWN)) for text in first)
         super().__init__(self._message(f" ({texts}, ...)"))
 
     def _message(self, examples: str) -> str:
@@ -61,76 +62,66 @@ class TooManyLabelsError(ScoreError):
         return ScoreOptionsError(self._message(""))
 
 
-@dataclass(slots=True)
-class LabelTotals:
-    """Counts answers by pair of labels; raises `TooManyLabelsError`."""
+def count_labels(
+    name: str, counts: Counter[LabelPair], pairs: Iterable[LabelPair]
+) -> None:
+    """Add pairs, or the numbers of answers by pair, to the counts of a metric.
 
-    #: The name of the metric.
-    name: str
-    scores: LabelScores
-    _pairs: Counter[LabelPair] = field(default_factory=Counter)
-    _labels: dict[str, None] = field(default_factory=dict)
+    Raises `TooManyLabelsError`, with the name of the metric.
+    """
+    before = len(counts)
+    counts.update(pairs)
+    if len(counts) > before and len(_labels_in(counts) - {OTHER}) > MOST_LABELS:
+        labels = dict.fromkeys(chain.from_iterable(counts))
+        raise TooManyLabelsError(name, [one for one in labels if one != OTHER])
 
-    def add(self, pairs: Iterable[LabelPair]) -> None:
-        """Add the pairs of some answers."""
-        self._add(Counter(pairs))
 
-    def merge(self, other: Self) -> None:
-        """Add the answers of `other`."""
-        self._add(other._pairs)
+def _labels_in(pairs: Iterable[LabelPair]) -> set[str]:
+    """Return all labels of some pairs."""
+    return set(chain.from_iterable(pairs))
 
-    def _add(self, pairs: Counter[LabelPair]) -> None:
-        for pair in pairs:
-            if pair not in self._pairs:
-                self._labels.update(dict.fromkeys(pair))
-        if len(self._labels) - (OTHER in self._labels) > MOST_LABELS:
-            labels = [label for label in self._labels if label != OTHER]
-            raise TooManyLabelsError(self.name, labels[:_EXAMPLES])
-        self._pairs.update(pairs)
 
-    def values(self, weights: PairWeights | None = None) -> tuple[float | None, ...]:
-        """Return the scores of all answers so far, or of the sums of their weights."""
-        labels = self.scores.reading.ordered(self._labels)
-        places = {label: place for place, label in enumerate(labels)}
-        size = len(labels)
-        sums: list[Fraction | int] = [0] * (3 * size + 1)
-        for pair, count in (weights or self._pairs).items():
-            at, other = places[pair.reference], places[pair.answer]
-            sums[at] += count * (at == other)
-            sums[size + at] += count
-            sums[2 * size + other] += count
-            sums[-1] += count * self.scores.reading.distance(pair)
-        # Equal fractions are equal floats, where a formula compares them.
-        return self.scores.scores_of(
-            [float(one) if isinstance(one, Fraction) else one for one in sums], labels
-        )
+def label_values(scores: LabelScores, counts: PairCounts) -> tuple[float | None, ...]:
+    """Return the scores of the numbers of answers by pair, or of their weights."""
+    labels = scores.reading.ordered(_labels_in(counts))
+    places = {label: place for place, label in enumerate(labels)}
+    size = len(labels)
+    sums: list[Fraction | int] = [0] * statistics_width(labels)
+    for pair, count in counts.items():
+        at, other = places[pair.reference], places[pair.answer]
+        sums[at] += count * (at == other)
+        sums[size + at] += count
+        sums[2 * size + other] += count
+        sums[-1] += count * scores.reading.distance(pair)
+    # Equal fractions are equal floats, where a formula compares them.
+    return scores.scores_of(
+        [float(one) if isinstance(one, Fraction) else one for one in sums], labels
+    )
 
-    def remark(self, questions: int, weights: PairWeights | None = None) -> str:
-        """Return why intervals over so many questions are approximate, "" if not.
 
-        `weights` has the sum of the weights of the answers with each pair, if these do
-        not count once each.
-        """
-        if not self.scores.is_by_label:
-            return ""
-        references: dict[str, Fraction | int] = dict.fromkeys(self._labels, 0)
-        for pair, count in (weights or self._pairs).items():
-            references[pair.reference] += count
-        total = sum(references.values())
-        references.pop(OTHER, None)
-        return references_remark(references.values(), total, questions)
+def labels_remark(scores: LabelScores, counts: PairCounts, questions: int) -> str:
+    """Return why intervals over so many questions are approximate, "" if not."""
+    if not scores.is_by_label:
+        return ""
+    references: dict[str, Fraction | int] = dict.fromkeys(_labels_in(counts), 0)
+    for pair, count in counts.items():
+        references[pair.reference] += count
+    total = sum(references.values())
+    references.pop(OTHER, None)
+    return references_remark(references.values(), total, questions)
 
-    def confusion(self) -> Confusion | None:
-        """Return the number of answers of each pair; None without answers."""
-        if not self._pairs:
-            return None
-        labels = self.scores.reading.ordered(self._labels)
-        rows = (
-            tuple(self._pairs[LabelPair(reference, answer)] for answer in labels)
-            for reference in labels
-        )
-        shown = (SHOWN_OTHER if label == OTHER else label for label in labels)
-        return Confusion(tuple(shown), tuple(rows))
+
+def confusion_of(reading: LabelReading, counts: PairCounts) -> Confusion | None:
+    """Return the number of answers of each pair as a table; None without answers."""
+    if not counts:
+        return None
+    labels = reading.ordered(_labels_in(counts))
+    rows = (
+        tuple(int(counts.get(LabelPair(reference, answer), 0)) for answer in labels)
+        for reference in labels
+    )
+    shown = (SHOWN_OTHER if label == OTHER else label for label in labels)
+    return Confusion(tuple(shown), tuple(rows))
 
 
 def references_remark(
@@ -168,42 +159,37 @@ class LabelBootstrap:
     reading: LabelReading
     replicates: int
     seed: int
-    #: Three rows of numbers for each label, and the sum of the distances.
-    _sums: dict[str, Any] = field(default_factory=dict)
-    _distance: Any = None
+    #: Rows of numbers by label, and the sums of the distances.
+    _sums: dict[tuple[str, int], Any] = field(default_factory=dict)
+    _distance: Any = 0.0
 
-    def add(
-        self,
-        keys: Sequence[bytes],
-        pairs: Sequence[LabelPair],
-        numbers: Sequence[int] | None = None,
-    ) -> None:
+    def add(self, keys: Sequence[bytes], rows: Sequence[tuple[LabelPair, int]]) -> None:
         """Add answers to questions, which digests identify, in any order.
 
-        Each counts as often as `numbers` says, or once.
+        A row has the labels, and as how many answers it counts.
         """
-        if not keys or unavailable_reason():
+        if not keys or not self.replicates or unavailable_reason():
             return
         import numpy as np  # noqa: PLC0415 - numpy is in the extra score
 
-        times = numbers or [1] * len(keys)
-        answers = sorted(zip(pairs, keys, times, strict=True))
+        answers = sorted(zip(rows, keys, strict=True))
         for part in pieces(len(answers), self.replicates // 4):
             mine = answers[part]
             places: dict[bytes, int] = {}
-            at = [places.setdefault(key, len(places)) for _, key, _ in mine]
+            at = [places.setdefault(key, len(places)) for _, key in mine]
             weights = weights_of(list(places), self.seed, self.replicates)[at]
-            if numbers is not None:
-                counts = np.array([count for *_, count in mine], dtype=np.uint64)
-                weights = weights * counts[:, None]
+            times = np.array([count for (_, count), _ in mine], dtype=np.uint64)
+            if (times != 1).any():
+                weights = weights * times[:, None]
+            pairs = [pair for (pair, _), _ in mine]
             starts = [
                 place
-                for place, (pair, *_) in enumerate(mine)
-                if not place or pair != mine[place - 1][0]
+                for place, pair in enumerate(pairs)
+                if not place or pair != pairs[place - 1]
             ]
             sums = np.add.reduceat(weights, starts, axis=0, dtype=np.uint64)
             for start, drawn in zip(starts, sums, strict=True):
-                self._add_pair(mine[start][0], drawn)
+                self._add_pair(pairs[start], drawn)
 
     def _add_pair(self, pair: LabelPair, drawn: Any) -> None:
         """Add the number of answers with a pair of labels in each replicate."""
@@ -213,16 +199,7 @@ class LabelBootstrap:
             self._count(pair.reference, _RIGHT, drawn)
         distance = self.reading.distance(pair)
         if distance:
-            more = drawn.astype(float) * distance
-            self._distance = more if self._distance is None else self._distance + more
-
-    def _of_label(self, label: str) -> Any:
-        """Return the numbers of a label."""
-        if label not in self._sums:
-            import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
-            self._sums[label] = np.zeros((3, self.replicates), dtype=np.uint8)
-        return self._sums[label]
+            self._distance = self._distance + drawn.astype(float) * distance
 
     def _count(self, label: str, row: int, drawn: Any) -> None:
         """Add a number of answers in each replicate to one row of a label.
@@ -232,27 +209,9 @@ class LabelBootstrap:
         """
         import numpy as np  # noqa: PLC0415 - numpy is in the extra score
 
-        sums = self._of_label(label)
-        total = np.add(sums[row], drawn, dtype=np.uint64)
-        type_ = np.promote_types(sums.dtype, np.min_scalar_type(total.max(initial=0)))
-        if type_ != sums.dtype:
-            sums = self._sums[label] = sums.astype(type_)
-        sums[row] = total
-
-    def merge(self, other: Self) -> None:
-        """Add the answers of `other`, which has the same reading, seed and replicates.
-
-        `other` must not be used any more.
-        """
-        for label, sums in other._sums.items():
-            if label not in self._sums:
-                self._sums[label] = sums
-                continue
-            for row, drawn in enumerate(sums):
-                self._count(label, row, drawn)
-        if other._distance is not None:
-            mine = self._distance
-            self._distance = other._distance if mine is None else mine + other._distance
+        total = np.add(self._sums.get((label, row), 0), drawn, dtype=np.uint64)
+        type_ = np.min_scalar_type(total.max(initial=0))
+        self._sums[label, row] = total.astype(type_)
 
     def replicated(
         self, metrics: Sequence[LabelScores]
@@ -262,11 +221,12 @@ class LabelBootstrap:
             return
         import numpy as np  # noqa: PLC0415 - numpy is in the extra score
 
-        labels = self.reading.ordered(self._sums)
-        parts = [self._of_label(label)[at] for at in range(3) for label in labels]
-        distance = self._distance
-        parts.append(np.zeros(self.replicates) if distance is None else distance)
-        for replicate in np.stack(parts, axis=1):
+        labels = self.reading.ordered(label for label, _ in self._sums)
+        nothing = np.zeros(self.replicates)
+        parts = [
+            self._sums.get((label, at), nothing) for at in range(3) for label in labels
+        ]
+        for replicate in np.stack([*parts, nothing + self._distance], axis=1):
             sums = replicate.tolist()
             yield [metric.scores_of(sums, labels) for metric in metrics]
 

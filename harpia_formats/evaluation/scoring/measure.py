@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple
 
 from harpia_formats.evaluation.metrics import Measure, measure_of
 from harpia_formats.evaluation.metrics.metric import (
@@ -26,6 +26,8 @@ from harpia_formats.evaluation.scoring.outcomes import (
 if TYPE_CHECKING:  # only large runs import the pool
     from harpia_formats.files.workers.pool import TaskQueue, WorkerPool
 
+_Given = TypeVarTuple("_Given")
+_Found = TypeVar("_Found")
 #: Answers that are measured together.
 BATCH = 256
 #: Batches of a run that are measured in this process, and seconds of all but the first,
@@ -66,14 +68,17 @@ def _measured(
 ) -> list[Outcome]:
     if measure.labels is not None:
         return [_label_outcome(measure, *pair) for pair in pairs]
-    of_sample = measure.of_sample
+    of_sample, reads = measure.of_sample, measure.reads
     if of_sample is None:
-        outcomes = _outcomes_of(measure, _statistics(measure, pairs))
-        samples = [Sample(*pair) for pair in pairs] if measure.reads else []
+        found = _statistics(measure, pairs)
+        samples = [Sample(*pair) for pair in pairs] if reads else []
     else:
-        found = [_statistics_of_sample(of_sample, measure, one) for one in samples]
-        outcomes = _outcomes_of(measure, found)
-    reads = measure.reads
+        lacking = [one.lacking(measure.needs) for one in samples]
+        found = [
+            LACKS[name] if name else _tried(of_sample, one)
+            for name, one in zip(lacking, samples, strict=True)
+        ]
+    outcomes = [_outcome(measure, one) for one in found]
     if reads is None:
         return outcomes
     return [
@@ -81,15 +86,6 @@ def _measured(
         if isinstance(outcome, str) or reads(one)
         else UnreadableOutcome(*outcome)
         for one, outcome in zip(samples, outcomes, strict=True)
-    ]
-
-
-def _outcomes_of(measure: Measure, found: Sequence[Statistics | str]) -> list[Outcome]:
-    return [
-        statistics
-        if isinstance(statistics, str)
-        else _outcome(statistics, measure.scores(statistics))
-        for statistics in found
     ]
 
 
@@ -101,15 +97,23 @@ def _label_outcome(
     A missing answer is None.
     """
     assert measure.labels is not None  # noqa: S101 - it is a metric of labels
+    pair = _tried(measure.labels.reading.pair, answer, references)
+    return pair if isinstance(pair, str) else (pair, (None,) * len(measure.names))
+
+
+def _tried(find: Callable[[*_Given], _Found], *given: *_Given) -> _Found | str:
+    """Return what is found of an answer, or why it cannot be scored."""
     try:
-        pair = measure.labels.reading.pair(answer, references)
+        return find(*given)
     except UnscorableError as error:
         return str(error)
-    return pair, (None,) * len(measure.names)
 
 
-def _outcome(statistics: Statistics, scores: tuple[float | None, ...]) -> Outcome:
+def _outcome(measure: Measure, statistics: Statistics | str) -> Outcome:
     """Return the outcome of an answer; one beyond all numbers is no score."""
+    if isinstance(statistics, str):
+        return statistics
+    scores = measure.scores(statistics)
     # A sum is finite only if all of its numbers are, but for an overflow.
     if isfinite(sum(statistics)) and all(
         score is None or abs(score) <= LARGEST for score in scores
@@ -123,26 +127,7 @@ def _statistics(measure: Measure, pairs: Sequence[Pair]) -> list[Statistics | st
         # If one answer cannot be scored, they are measured one by one to find it.
         with suppress(UnscorableError):
             return list(measure.batch(pairs))
-    return [_statistics_of(measure, pair) for pair in pairs]
-
-
-def _statistics_of(measure: Measure, pair: Pair) -> Statistics | str:
-    try:
-        return measure.statistics(*pair)
-    except UnscorableError as error:
-        return str(error)
-
-
-def _statistics_of_sample(
-    of_sample: Callable[[Sample], Statistics], measure: Measure, sample: Sample
-) -> Statistics | str:
-    lacking = sample.lacking(measure.needs)
-    if lacking:
-        return LACKS[lacking]
-    try:
-        return of_sample(sample)
-    except UnscorableError as error:
-        return str(error)
+    return [_tried(measure.statistics, *pair) for pair in pairs]
 
 
 def zero_outcome(measure: Measure, sample: Sample) -> Outcome:

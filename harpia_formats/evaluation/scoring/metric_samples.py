@@ -165,7 +165,7 @@ class SampleOutcomes:
     is_zero: bool
 
 
-def outcomes_by_needs(
+def sample_outcomes(
     sample: Sample,
     measured: Sequence[ComputedMetric],
     columns: Sequence[Iterator[Outcome]],
@@ -183,8 +183,10 @@ def outcomes_by_needs(
     is_zero = False
     for metric, column in zip(measured, columns, strict=True):
         measure, label = metric.measure, metric.request.label
-        if measure.of_sample is not None or is_pair:
-            outcome = next(column)
+        outcome = next(column) if measure.of_sample is not None or is_pair else ""
+        if not isinstance(outcome, str):
+            found.append(outcome)
+            continue
         name = sample.lacking(measure.needs)
         others = tuple(need for need in measure.needs if need != "answer")
         if name == "answer" and may_be_zero and not sample.lacking(others):
@@ -192,7 +194,7 @@ def outcomes_by_needs(
         elif name:
             outcome = LACKS[name]
             lacking.setdefault(name, []).append(label)
-        elif isinstance(outcome, str) and outcome != NO_SUCH_SCORE:
+        elif outcome != NO_SUCH_SCORE:
             findings.append((UNSCORABLE, f"{label} has no score: {outcome}"))
         found.append(outcome)
     if is_zero:

@@ -354,15 +354,13 @@ class RunningDistribution:
     #: Sums of the scores and of their squares, in multiples of 1/QUANTA.
     quanta: int = 0
     squares: int = 0
-    minimum: float | None = None
-    maximum: float | None = None
+    minimum: float = math.inf
+    maximum: float = -math.inf
 
     def add(self, values: Sequence[float]) -> None:
         """Add some scores."""
-        if not values:
-            return
-        ends = [end for end in (self.minimum, self.maximum) if end is not None]
-        self.minimum, self.maximum = min((*ends, *values)), max((*ends, *values))
+        self.minimum = min((self.minimum, *values))
+        self.maximum = max((self.maximum, *values))
         self.count += len(values)
         self.total.add(values)
         whole = [round(value * QUANTA) for value in values]
@@ -371,11 +369,8 @@ class RunningDistribution:
 
     def merge(self, other: Self) -> None:
         """Add the scores of `other`."""
-        for value in (other.minimum, other.maximum):
-            if value is not None:
-                ends = (value, self.minimum, self.maximum)
-                self.minimum = min(end for end in ends if end is not None)
-                self.maximum = max(end for end in ends if end is not None)
+        self.minimum = min(self.minimum, other.minimum)
+        self.maximum = max(self.maximum, other.maximum)
         self.count += other.count
         self.total.merge(other.total)
         self.quanta += other.quanta

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from struct import Struct
-from typing import Any, Protocol
+from typing import Any
 
 from harpia_formats.conversion.mapping.questions import WIDTH
 from harpia_formats.files.io.reader import BLOCK
@@ -47,20 +47,6 @@ HELD = 512 * 1024
 PART = 4096
 
 
-class QuestionRows(Protocol):
-    """A row of statistics for each question."""
-
-    @property
-    def width(self) -> int:
-        """The number of statistics."""
-
-    def part(self, questions: slice) -> Any:
-        """Return the rows from one question to another as an array of 64-bit floats.
-
-        Raises `SourceError` if a temporary file cannot be read.
-        """
-
-
 def parts_of(count: int, size: int = PART) -> Iterator[slice]:
     """Yield slices of `count` questions, `size` of them in each but the last."""
     for start in range(0, count, size):
@@ -74,7 +60,8 @@ class SpooledRows:
         """Copy the rows; raises `SourceError` if the file cannot be written."""
         import numpy as np  # noqa: PLC0415 - numpy is in the extra score
 
-        count, self.width = rows.shape
+        count = len(rows)
+        self.width: int = rows.shape[1]
         # Half the memory, if the numbers are exact there.
         with np.errstate(over="ignore"):
             is_exact = all(
@@ -102,9 +89,9 @@ class SpooledRows:
 class MeanRows:
     """The means of statistics over the answers to each question, from their sums."""
 
-    def __init__(self, rows: QuestionRows, counts: Any) -> None:
+    def __init__(self, rows: "QuestionRows", counts: Any) -> None:
         """Divide the rows of questions by `counts`, the numbers of their answers."""
-        self.width = rows.width
+        self.width: int = rows.width
         self._rows, self._counts = rows, counts
 
     def part(self, questions: slice) -> Any:
@@ -156,6 +143,10 @@ class LabelRows:
         places = (self._questions[first:last] - questions.start)[:, None]
         np.add.at(found, (places, self._places[kinds]), self._numbers[kinds])
         return found
+
+
+#: A row of statistics for each question: `width` of them, of which `part` returns some.
+QuestionRows = SpooledRows | MeanRows | LabelRows
 
 
 class SpooledColumns:

@@ -1,9 +1,9 @@
 """Tests of the differences between systems on the same questions."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import comb
-from typing import Any, Protocol
+from typing import Any
 
 from harpia_formats.evaluation.scoring.bootstrap import QUANTUM, TOGETHER, flips_of
 from harpia_formats.evaluation.scoring.intervals import incomplete_beta
@@ -11,7 +11,6 @@ from harpia_formats.evaluation.scoring.number_stores import SpooledColumns, part
 from harpia_formats.evaluation.scoring.paired_answers import (
     MetricAnswers,
     PairedAnswers,
-    QuestionSums,
 )
 
 #: Sums that are held at once, and random numbers or statistics of questions.
@@ -22,15 +21,9 @@ _DRAWS = 16 * 1024
 _ROWS = 256
 #: Returns the columns of the questions in a slice.
 Columns = Callable[[slice], Any]
-
-
-class Draw(Protocol):
-    """Returns random numbers of questions."""
-
-    def __call__(
-        self, keys: Sequence[bytes], seed: int, draws: int, first: int = 0, /
-    ) -> Any:
-        """Return an integer for each of some questions in draws from `first` on."""
+#: Returns an integer for each of some questions in draws, by their digests, a seed, the
+#: number of draws and that of the first.
+Draw = Callable[[Sequence[bytes], int, int, int], Any]
 
 
 def drawn_sums(  # noqa: PLR0913 - what is drawn, and of what
@@ -85,18 +78,12 @@ class Blocks:
                 self.blocks.append((system, counted))
         return self._known[systems[0], key], self._known[systems[1], key]
 
-    @property
-    def width(self) -> int:
-        """The number of statistics of a system."""
-        return self.answers.systems[0].rows.width
-
     def sums(
         self, draw: Draw, seed: int, draws: int
     ) -> Iterator[tuple[int, list[Any]]]:
         """Yield the sums of each block in some draws, and the number of the first."""
         import numpy as np  # noqa: PLC0415 - numpy is in the extra score
 
-        width = self.width
         systems = {system for system, _ in self.blocks}
 
         def columns(part: slice) -> Any:
@@ -109,7 +96,7 @@ class Blocks:
             ]
             return np.rint(np.hstack(found, dtype=np.float64) / QUANTUM) * QUANTUM
 
-        every = len(self.blocks) * width
+        every = len(self.blocks) * self.answers.systems[0].rows.width
         found = drawn_sums(draw, self.answers.keys, seed, draws, columns, width=every)
         for first, sums in found:
             yield first, np.hsplit(sums, len(self.blocks))
@@ -139,72 +126,62 @@ _UNITS = 2**28
 _ROUNDING = 1e-9
 
 
-class FlipTests:
-    """The permutation tests of sums over questions, some of them by common flips.
+def flip_tests(
+    keys: Sequence[bytes], tested: Iterable[tuple[Any, Any]], draws: int, seed: int
+) -> list[tuple[float, bool]]:
+    """Return the p-values of permutation tests of sums over questions.
 
-    A sum is what each question adds to the difference of two systems; its sign is
-    flipped if the systems change places.
+    Each test has the places of its questions and their parts: what each adds to the
+    difference of two systems, whose sign is flipped if the systems change places. With
+    each p-value it is told whether it is that of random flips, which are common to all.
     """
+    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
 
-    def __init__(self, keys: Sequence[bytes], draws: int, seed: int) -> None:
-        self._keys, self._draws, self._seed = keys, draws, seed
-        #: For each test to be drawn its place, its sum, and the sum to be reached.
-        self._drawn: list[tuple[int, float, float]] = []
-        self._columns = SpooledColumns(len(keys))
-        #: The p-value of each test, and whether it is drawn.
-        self._found: list[tuple[float, bool]] = []
-
-    def add(self, places: Any, parts: Any) -> None:
-        """Add a test of `parts`, which are those of the questions at `places`."""
-        import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
+    found: list[tuple[float, bool]] = []
+    #: For each test to be drawn its place, its sum, and the sum to be reached.
+    drawn: list[tuple[int, float, float]] = []
+    columns = SpooledColumns(len(keys))
+    for places, parts in tested:
         largest = float(np.abs(parts).max(initial=0.0))
-        if not largest:
-            self._found.append((1.0, False))
-            return
-        whole = np.rint(parts / largest * _UNITS)
+        whole = np.rint(parts / (largest or 1.0) * _UNITS)
         moved = whole[whole != 0]
         # Rounding adds at most half a unit for each question.
         slack = len(moved)
         least = abs(float(moved.sum())) - slack
-        if (_UNITS - np.abs(moved) <= 1).all():
-            ahead = int((moved > 0).sum())
-            self._found.append((sign_test(ahead, len(moved) - ahead), False))
-        elif len(moved) <= ALL:
-            sums = [0.0]
-            for part in moved.tolist():
-                sums = [total + sign * part for total in sums for sign in (1, -1)]
-            value = sum(abs(total) >= least for total in sums) / len(sums)
-            self._found.append((value, False))
-        else:
-            every = np.zeros(len(self._keys), dtype=np.int32)
+        value = _flip_test(moved, least)
+        if value is None:
+            every = np.zeros(len(keys), dtype=np.int32)
             every[places] = whole
-            self._columns.add(every)
-            self._drawn.append((len(self._found), float(moved.sum()), least))
-            self._found.append((1.0, True))
+            columns.add(every)
+            drawn.append((len(found), float(moved.sum()), least))
+        found.append((value or 1.0, value is None))
+    if not drawn:
+        return found
+    tests, totals, reach = zip(*drawn, strict=True)
+    reached = np.zeros(len(tests), dtype=np.int64)
+    for _, sums in drawn_sums(
+        flips_of, keys, seed, draws, columns.part, width=len(tests)
+    ):
+        reached += (np.abs(np.array(totals) - 2 * sums) >= np.array(reach)).sum(axis=0)
+    for test, count in zip(tests, reached.tolist(), strict=True):
+        found[test] = (1 + count) / (1 + draws), True
+    return found
 
-    def p_values(self) -> list[tuple[float, bool]]:
-        """Return the p-value of each test, and whether it is that of random flips."""
-        if not self._drawn:
-            return self._found
-        import numpy as np  # noqa: PLC0415 - numpy is in the extra score
 
-        tests, wholes, least = zip(*self._drawn, strict=True)
-        totals = np.array(wholes)
-        reached = np.zeros(len(tests), dtype=np.int64)
-        for _, sums in drawn_sums(
-            flips_of,
-            self._keys,
-            self._seed,
-            self._draws,
-            self._columns.part,
-            width=len(tests),
-        ):
-            reached += (np.abs(totals - 2 * sums) >= np.array(least)).sum(axis=0)
-        for test, count in zip(tests, reached.tolist(), strict=True):
-            self._found[test] = (1 + count) / (1 + self._draws), True
-        self._drawn, self._columns = [], SpooledColumns(len(self._keys))
-        return self._found
+def _flip_test(moved: Any, least: float) -> float | None:
+    """Return the p-value of all flips of whole numbers, None if they are too many.
+
+    `least` is the sum that counts as one as far as that of the numbers.
+    """
+    if (_UNITS - abs(moved) <= 1).all():
+        ahead = int((moved > 0).sum())
+        return sign_test(ahead, len(moved) - ahead)
+    if len(moved) > ALL:
+        return None
+    sums = [0.0]
+    for part in moved.tolist():
+        sums = [total + sign * part for total in sums for sign in (1, -1)]
+    return sum(abs(total) >= least for total in sums) / len(sums)
 
 
 def sign_test(ahead: int, behind: int) -> float:
@@ -234,29 +211,22 @@ def exchange_tests(
 
     blocks = Blocks(answers)
     places = [blocks.add(*both) for both in zip(pairs, paired, strict=True)]
-    wholes = [
-        [_whole(side, one.counted) for side in (one.first, one.second)]
-        for one in paired
-    ]
-    least = [_gaps(answers, *(row[None] for row in whole))[0] for whole in wholes]
+    ((_, wholes),) = blocks.sums(_once, seed, 1)
+    least = [_gaps(answers, wholes[one], wholes[other])[0] for one, other in places]
     reached = [np.zeros(len(found), dtype=np.int64) for found in least]
     for _, sums in blocks.sums(flips_of, seed, draws):
         for at, (one, other) in enumerate(places):
             moved = sums[other] - sums[one]
-            gaps = _gaps(answers, wholes[at][0] + moved, wholes[at][1] - moved)
+            gaps = _gaps(answers, wholes[one] + moved, wholes[other] - moved)
             reached[at] += (gaps >= least[at] - _ROUNDING).sum(axis=0)
     return [((1 + counts) / (1 + draws)).tolist() for counts in reached]
 
 
-def _whole(side: QuestionSums, counted: Any) -> Any:
-    """Return the sums of the rounded statistics of the questions that are counted."""
+def _once(keys: Sequence[bytes], seed: int, draws: int, first: int) -> Any:  # noqa: ARG001 - the same in each draw
+    """Return 1 for each question, by which it counts once."""
     import numpy as np  # noqa: PLC0415 - numpy is in the extra score
 
-    found = np.zeros(side.rows.width)
-    for part in parts_of(len(counted)):
-        rows = side.rows.part(part)[counted[part]]
-        found += (np.rint(rows / QUANTUM) * QUANTUM).sum(0)
-    return found
+    return np.ones((len(keys), draws))
 
 
 def _gaps(answers: MetricAnswers, one: Any, other: Any) -> Any:
@@ -344,21 +314,19 @@ class PairedTest:
         if answers.best is None:
             values = exchange_tests(answers, pairs, paired, self.exchanges, self.seed)
             return [[self._drawn(value) for value in found] for found in values]
-        columns = [self._flipped(answers, paired, at) for at in names]
-        return [list(found) for found in zip(*columns, strict=True)]
-
-    def _flipped(
-        self, answers: MetricAnswers, paired: Sequence[PairedAnswers], at: int
-    ) -> list[PValue]:
-        """Return the p-value of each pair for one score of a mean."""
-        tests = FlipTests(answers.keys, self.exchanges, self.seed)
-        for one in paired:
-            tests.add(one.places, one.parts(at))
         every = "permutation|unit:question|exchanges:all"
-        return [
-            self._drawn(value) if is_drawn else PValue(value, every)
-            for value, is_drawn in tests.p_values()
-        ]
+        columns = []
+        for at in names:
+            tested = ((one.places, one.parts(at)) for one in paired)
+            columns.append(
+                [
+                    self._drawn(value) if is_drawn else PValue(value, every)
+                    for value, is_drawn in flip_tests(
+                        answers.keys, tested, self.exchanges, self.seed
+                    )
+                ]
+            )
+        return [list(found) for found in zip(*columns, strict=True)]
 
     def _drawn(self, value: float) -> PValue:
         draws = f"exchanges:{self.exchanges}|seed:{self.seed}"

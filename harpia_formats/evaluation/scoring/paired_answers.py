@@ -51,17 +51,13 @@ def question_differences(differences: Any, scale: float) -> QuestionDifferences:
     widest = scale if is_known else greatest
     is_equal = np.abs(differences) <= widest * _DIFFERENCES_ROUNDING
     unequal = differences[~is_equal]
-    if not len(unequal):
-        nothing = (0,) * PARTS
-        return QuestionDifferences(len(differences), widest, nothing, nothing)
     places = np.minimum((np.abs(unequal) / widest * PARTS).astype(np.int64), PARTS - 1)
-    above = np.bincount(places[unequal > 0], minlength=PARTS)
-    below = np.bincount(places[unequal < 0], minlength=PARTS)[::-1]
+    below, above = (
+        np.bincount(places[side], minlength=PARTS).tolist()
+        for side in (unequal < 0, unequal > 0)
+    )
     return QuestionDifferences(
-        int(is_equal.sum()),
-        widest,
-        tuple(map(int, below.tolist())),
-        tuple(map(int, above.tolist())),
+        int(is_equal.sum()), widest, tuple(below[::-1]), tuple(above)
     )
 
 
@@ -199,10 +195,9 @@ class PairedAnswers:
     def unscored(self) -> tuple[int, int]:
         """Return the number of answers without a score to questions that both have."""
         both = self.first.answered & self.second.answered
-        ours, theirs = (
-            int(side.unscored[both].sum()) for side in (self.first, self.second)
+        return int(self.first.unscored[both].sum()), int(
+            self.second.unscored[both].sum()
         )
-        return ours, theirs
 
     def values(self) -> tuple[tuple[float | None, ...], tuple[float | None, ...]]:
         """Return the scores of both systems over all questions."""
@@ -251,6 +246,10 @@ class PairedAnswers:
         parts is the difference of the means of the questions' means. Returns None for a
         pooled metric.
         """
+        return self._differences(at, self.questions)
+
+    def _differences(self, at: int, questions: int) -> Any:
+        """Return the difference of a score of each question, as a mean of so many."""
         if self.metric.best is None:
             return None
         import numpy as np  # noqa: PLC0415 - numpy is in the extra score
@@ -258,7 +257,7 @@ class PairedAnswers:
         places = self.places
         ours, theirs = (
             side.totals(self.metric.scores, at)[places]
-            / (side.counts[places].astype(np.float64) * self.questions)
+            / (side.counts[places].astype(np.float64) * questions)
             for side in (self.first, self.second)
         )
         return ours - theirs
@@ -268,14 +267,10 @@ class PairedAnswers:
 
         `at` is the place of the score among the names of the metric.
         """
-        if self.metric.best is None:
+        found = self._differences(at, 1)
+        if found is None:
             return None
-        places = self.places
-        ours, theirs = (
-            side.totals(self.metric.scores, at)[places] / side.counts[places]
-            for side in (self.first, self.second)
-        )
-        return question_differences(ours - theirs, self.metric.widest)
+        return question_differences(found, self.metric.widest)
 
 
 def summed(rows: Sequence[Sequence[float]]) -> tuple[float, ...]:

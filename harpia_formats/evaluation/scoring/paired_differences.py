@@ -183,18 +183,15 @@ def compare_pairs(
     # One pair after the other, since there may be very many.
     for at, mine in enumerate(replicated_pairs(answers, some, paired, test)):
         one = paired[at]
-        tests = (
-            [
+        for name in range(names):
+            tested_by = (
                 test.of_bootstrap(one.difference(name) or 0.0, mine.as_far[name])
-                for name in range(names)
-            ]
-            if by_bootstrap
-            else p_values[at]
-        )
-        found[tested[at]] = [
-            _comparison(one, name, test, mine.differences(name), tests[name])
-            for name in range(names)
-        ]
+                if by_bootstrap
+                else p_values[at][name]
+            )
+            found[tested[at]][name] = _comparison(
+                one, name, test, mine.differences(name), tested_by
+            )
     return found
 
 

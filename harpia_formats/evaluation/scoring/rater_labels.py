@@ -220,9 +220,13 @@ class LabelPairs:
             sides: tuple[list[int], list[int]] = ([], [])
             for _, side, label in found:
                 sides[side].append(label)
-            place = key // len(own)
-            for pair in zip_longest(*self._spread(sides)):
-                yield place, *self._counted(pair)
+            most = max(map(len, sides))
+            both = (
+                labels * most if rater.is_of_record and len(labels) == 1 else labels
+                for rater, labels in zip(self.raters, sides, strict=True)
+            )
+            for pair in zip_longest(*both):
+                yield key // len(own), *self._counted(pair)
 
     def _own_numbers(self) -> list[int]:
         """Return for each number of an answer that of the parts which are compared."""
@@ -247,13 +251,6 @@ class LabelPairs:
             keys.append(int(self.places[question]) * len(own) + own[answer])
         for at in sorted(range(len(keys)), key=keys.__getitem__):
             yield keys[at], side, rater.labels[at]
-
-    def _spread(self, sides: Sequence[list[int]]) -> Iterator[list[int]]:
-        """Yield the labels of both raters, with that of a record for each answer."""
-        most = max(map(len, sides))
-        for rater, labels in zip(self.raters, sides, strict=True):
-            is_common = rater.is_of_record and len(labels) == 1
-            yield labels * most if is_common else labels
 
     def _counted(self, pair: Sequence[int | None]) -> list[int | None]:
         """Return a pair with None for what is missing, which is counted."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from itertools import islice
 from operator import attrgetter
 from typing import Any
@@ -190,15 +190,6 @@ class SentPlace:
     #: The record, without its fields if these are not looked at.
     record: Record
 
-    @classmethod
-    def of_answer(cls, answer: ReadAnswer, *, has_record: bool) -> "SentPlace":
-        """Return the row of an answer, with its record or without."""
-        placed = answer.placed
-        record = placed.record if has_record else Record()
-        first = placed.text[:1]
-        place = placed.number, placed.value, placed.id_key, placed.start
-        return cls(*place, first, record)
-
     def placed(self, path: str, before: int, lines: int) -> PlacedRecord:
         """Return the row in its file, where so many records and lines are before it."""
         start = replace(self.start, line=self.start.line + lines)
@@ -265,19 +256,6 @@ class ScoringJob:
         return ScoringState(self)
 
 
-@dataclass(slots=True)
-class _Found:
-    """The records of a range, as they are read."""
-
-    answers: AnswerMeasuring
-    #: For each record about how many characters it has, and the number of its answers.
-    records: list[tuple[int, int]] = field(default_factory=list)
-    waiting: list[ReadAnswer] = field(default_factory=list)
-    sent: list[SentAnswer] = field(default_factory=list)
-    #: How many answers are missing.
-    missing: int = 0
-
-
 class ScoringState(RecordsState):
     """Scores one range after the other."""
 
@@ -286,44 +264,46 @@ class ScoringState(RecordsState):
         self._job = job
         self._metrics = tuple(map(computed_metric, job.metrics))
         self._measures = [metric.measure for metric in self._metrics]
-        self._found = self._nothing()
+        self._begin()
 
-    def _nothing(self) -> _Found:
-        """Return what is found of a range before its first record."""
+    def _begin(self) -> None:
+        """Forget what was found of a range, before the first record of the next one."""
         job = self._job
         names = {} if job.system is None else {job.path: job.system}
-        return _Found(
-            AnswerMeasuring(
-                self._metrics,
-                job.options,
-                ModelSelection(job.options.model),
-                AnswerGrouping(job.options.by),
-                SystemNames(names),
-                FileCount(job.path),
-                holds_models=job.holds_models,
-            )
+        self._answers = AnswerMeasuring(
+            self._metrics,
+            job.options,
+            ModelSelection(job.options.model),
+            AnswerGrouping(job.options.by),
+            SystemNames(names),
+            FileCount(job.path),
+            holds_models=job.holds_models,
         )
+        #: For each record about how many characters it has, and how many answers.
+        self._records: list[tuple[int, int]] = []
+        self._waiting: list[ReadAnswer] = []
+        self._sent: list[SentAnswer] = []
+        #: How many answers are missing.
+        self._missing = 0
 
     def _receive(self, placed: PlacedRecord) -> None:
-        found = self._found
         try:
-            answers, size = found.answers.answers_of(placed)
+            answers, size = self._answers.answers_of(placed)
         except ScoreError as error:
             # The main process raises it, after all that comes before.
             raise NotApart from error
-        found.records.append((size, len(answers)))
-        found.waiting += answers
-        if len(found.waiting) >= BATCH:
+        self._records.append((size, len(answers)))
+        self._waiting += answers
+        if len(self._waiting) >= BATCH:
             self._measure()
 
     def _measure(self) -> None:
         """Measure the answers that wait; raises `NotApart` if they are refused."""
-        found = self._found
-        answers, found.waiting = found.waiting, []
-        result = measure_batch(self._measures, *found.answers.batch_of(answers))
-        measured = found.answers.measured_answers(answers, result)
+        answers, self._waiting = self._waiting, []
+        result = measure_batch(self._measures, *self._answers.batch_of(answers))
+        measured = self._answers.measured_answers(answers, result)
         for answer, mine in zip(answers, measured, strict=True):
-            found.sent.append((_sent_fields(mine), self._place_of(answer, mine)))
+            self._sent.append((_sent_fields(mine), self._place_of(answer, mine)))
 
     def _place_of(
         self, answer: ReadAnswer, measured: MeasuredAnswer
@@ -334,13 +314,16 @@ class ScoringState(RecordsState):
         if measured.findings and self._job.options.missing is None:
             raise NotApart  # the main process refuses it, with all that came before
         lacks_answer = any(code == NO_ANSWER for code, _, _ in measured.findings)
-        self._found.missing += lacks_answer
-        has_record = lacks_answer and self._found.missing <= self._job.examples
-        return SentPlace.of_answer(answer, has_record=has_record)
+        self._missing += lacks_answer
+        has_record = lacks_answer and self._missing <= self._job.examples
+        placed = answer.placed
+        record = placed.record if has_record else Record()
+        place = placed.number, placed.value, placed.id_key, placed.start
+        return SentPlace(*place, placed.text[:1], record)
 
     def run(self, frames: RangeFrames, given: None) -> ScoredRange | None:  # noqa: ARG002 - all is in the job
         """Score a range; None if the main process has to do that."""
-        found = self._found = self._nothing()
+        self._begin()
         rows = self.read(frames)
         if rows is None:
             return None
@@ -348,9 +331,9 @@ class ScoringState(RecordsState):
             self._measure()
         except NotApart:
             return None
-        sent, answers = iter(found.sent), found.answers
+        sent, answers = iter(self._sent), self._answers
         return ScoredRange(
-            [(size, list(islice(sent, count))) for size, count in found.records],
+            [(size, list(islice(sent, count))) for size, count in self._records],
             rows,
             frames.lines,
             answers.seconds,

@@ -3,7 +3,7 @@
 Answers of several models are never added up: they are several systems.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -185,10 +185,15 @@ class SystemTotals:
         ]
         if not self.options.pool and files:
             self._decide(files)
-        names = {name: self._system_of(name) for name in self.systems}
-        self.systems = self._renamed(self.systems, names)
-        groups = {key: (names[key[0]], *key[1:]) for key in self.groups}
-        self.groups = self._renamed(self.groups, groups)
+        self._rename({name: self._system_of(name) for name in self.systems})
+
+    def _rename(self, names: Mapping[str, str]) -> None:
+        """Give systems other names, of which those with the same one become one."""
+        systems = [(names[name], one) for name, one in self.systems.items()]
+        groups = [
+            ((names[key[0]], *key[1:]), totals) for key, totals in self.groups.items()
+        ]
+        self.systems, self.groups = _merged(systems), _merged(groups)
 
     def _decide(self, files: list[str]) -> None:
         """Find out whether files without model names are systems; name those that are.
@@ -200,12 +205,10 @@ class SystemTotals:
         shared = self._file_questions.shared()
         named = [name for name in self.systems if file_of_key(name) is None]
         if len(files) == 1 or are_parts(files, shared):
+            self._notes += [parts_note(files)] if len(files) > 1 else []
             other = set().union(*(shared[one] for one in files)) & self._named_files
-            if not (len(named) == 1 and other):
-                self._notes += [parts_note(files)] if len(files) > 1 else []
+            if len(named) != 1 or not other:
                 return
-            if len(files) > 1:
-                self._notes.append(parts_note(files))
             called = dict.fromkeys(files, distinct_names([(None, files[0])])[0])
         else:
             self._notes.append(systems_note(files))
@@ -219,44 +222,31 @@ class SystemTotals:
         if len({*self.files.values(), *named}) < 2:  # noqa: PLR2004 - one is told apart
             return
         if self.row_format and len(set(self.files.values())) > 1:
-            raise ScoreOptionsError(
-                f"rows of {self.row_format} name the model of their answer, and files "
-                f"without model names share questions: {', '.join(files[:_LISTED])}; "
-                "name the system of each with `NAME=FILE`, or take them as one system "
-                "with `--pool`"
-            )
-        if self.one_model_format:
-            raise ScoreOptionsError(
-                f"{self.one_model_format} holds the scores of one model, and files "
-                f"without model names share questions: {', '.join(files[:_LISTED])}; "
-                "write the results of each, or take them as one system with `--pool`"
-            )
+            why = f"rows of {self.row_format} name the model of their answer"
+            way = "name the system of each with `NAME=FILE`"
+        elif self.one_model_format:
+            why = f"{self.one_model_format} holds the scores of one model"
+            way = "write the results of each"
+        else:
+            return
+        raise ScoreOptionsError(
+            f"{why}, and files without model names share questions: "
+            f"{', '.join(files[:_LISTED])}; {way}, or take them as one system with "
+            "`--pool`"
+        )
 
     def _system_of(self, key: str) -> str:
         """Return the name of the system of answers with this key."""
         file = file_of_key(key)
         return key if file is None else self.files.get(file, NONE)
 
-    @staticmethod
-    def _renamed(
-        totals: "dict[_AnyKey, GroupTotals]", names: "dict[_AnyKey, _AnyKey]"
-    ) -> "dict[_AnyKey, GroupTotals]":
-        """Return the totals by other names, those with the same one as one."""
-        found: dict[_AnyKey, GroupTotals] = {}
-        for key, mine in totals.items():
-            first = found.setdefault(names[key], mine)
-            if first is not mine:
-                first.merge(mine)
-        return found
-
     def _merge_unnamed(self, name: str) -> None:
         """Count the answers without a model for the system `name`."""
-        self.systems[name].merge(self.systems.pop(NONE))
+        # What has no model is counted behind the rest.
+        self.systems[NONE] = self.systems.pop(NONE)
         for key in [key for key in self.groups if key[0] == NONE]:
-            part = self.groups.pop(key)
-            target = self.groups.setdefault((name, *key[1:]), part)
-            if target is not part:
-                target.merge(part)
+            self.groups[key] = self.groups.pop(key)
+        self._rename({name: name, NONE: name})
         if self._unnamed:
             self._notes.append(
                 f"answers without a model: {self._unnamed:,}, scored as those of {name}"
@@ -352,6 +342,18 @@ class SystemTotals:
         """Remove temporary files."""
         self._store.close()
         self._file_questions.close()
+
+
+def _merged(
+    totals: Iterable[tuple[_AnyKey, GroupTotals]],
+) -> dict[_AnyKey, GroupTotals]:
+    """Return totals by their keys, those with the same key as one."""
+    found: dict[_AnyKey, GroupTotals] = {}
+    for key, mine in totals:
+        first = found.setdefault(key, mine)
+        if first is not mine:
+            first.merge(mine)
+    return found
 
 
 def _without_other_scores(group: Group) -> Group:

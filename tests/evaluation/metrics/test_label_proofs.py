@@ -2,14 +2,18 @@
 
 import random
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
 
 from harpia_formats.evaluation.metrics import measure_of
-from harpia_formats.evaluation.metrics.label_counts import OTHER, LabelPair
-from harpia_formats.evaluation.scoring.label_totals import LabelTotals
+from harpia_formats.evaluation.metrics.label_counts import OTHER, LabelPair, LabelScores
+from harpia_formats.evaluation.scoring.label_totals import (
+    confusion_of,
+    label_values,
+)
 from harpia_formats.evaluation.scoring.metric_score import Confusion
 from text_kinds import KINDS, SEED
 
@@ -50,18 +54,19 @@ def label_of(text: str) -> str:
     return text.strip().lower()
 
 
-def totals_of(name: str, pairs: Pairs, /, **parameters: Any) -> LabelTotals:
-    """Return the counts of answers and references by a metric."""
+def counted(
+    name: str, pairs: Pairs, /, **parameters: Any
+) -> tuple[LabelScores, Counter[LabelPair]]:
+    """Return a metric of labels, and the counts of answers and references by it."""
     labels = measure_of(name, parameters).labels
     assert labels is not None
-    totals = LabelTotals(name, labels)
-    totals.add(labels.reading.pair(answer, [reference]) for answer, reference in pairs)
-    return totals
+    read = labels.reading.pair
+    return labels, Counter(read(answer, [reference]) for answer, reference in pairs)
 
 
 def value(name: str, pairs: Pairs, /, **parameters: Any) -> float | None:
     """Return the score of answers and references."""
-    (found,) = totals_of(name, pairs, **parameters).values()
+    (found,) = label_values(*counted(name, pairs, **parameters))
     return found
 
 
@@ -164,7 +169,8 @@ def test_confusion_is_that_of_scikit_learn() -> None:
         columns = columns_of(pairs)
         theirs = expected("confusion_matrix", *columns).tolist()
 
-        assert totals_of("mcc", pairs).confusion() == Confusion(
+        metric, counts = counted("mcc", pairs)
+        assert confusion_of(metric.reading, counts) == Confusion(
             tuple(sorted({*columns[0], *columns[1]})),
             tuple(map(tuple, theirs)),
         )

@@ -19,6 +19,7 @@ from harpia_formats.evaluation.scoring.bootstrap import (
     PoissonBootstrap,
     flips_of,
     limits_of,
+    resampled,
     unavailable_reason,
     weights_of,
 )
@@ -46,11 +47,16 @@ def keys(count: int) -> list[bytes]:
     return [digest_of(f"{number}") for number in range(count)]
 
 
-def resampled(rows: Rows, **settings: int) -> PoissonBootstrap:
+def bootstrap_of(rows: Rows, **settings: int) -> PoissonBootstrap:
     """Return the bootstrap of all rows, each of a question of its own."""
     found = PoissonBootstrap(**settings)
     found.add(keys(len(rows)), rows)
     return found
+
+
+def intervals(found: PoissonBootstrap, scores: Any, level: float = 0.95) -> list[Any]:
+    """Return the interval of each score."""
+    return [limits for limits, _ in resampled(found.replicated(scores), level)]
 
 
 def compared(
@@ -73,7 +79,7 @@ def test_the_interval_of_a_mean_is_that_of_theory() -> None:
     """For many questions it lies about two standard errors to both sides."""
     rows = scored(5000)
     values = [each for each, _ in rows]
-    (limits,) = resampled(rows).intervals(mean)
+    (limits,) = intervals(bootstrap_of(rows), mean)
     error = 1.96 * stdev(values) / len(values) ** 0.5
 
     assert limits is not None
@@ -83,8 +89,8 @@ def test_the_interval_of_a_mean_is_that_of_theory() -> None:
 
 def test_a_higher_level_has_a_wider_interval() -> None:
     """Limits at 99 % lie outside of those at 80 %."""
-    found = resampled(scored(300))
-    (narrow,), (wide,) = found.intervals(mean, 0.8), found.intervals(mean, 0.99)
+    found = bootstrap_of(scored(300))
+    (narrow,), (wide,) = intervals(found, mean, 0.8), intervals(found, mean, 0.99)
 
     assert narrow is not None
     assert wide is not None
@@ -94,7 +100,7 @@ def test_a_higher_level_has_a_wider_interval() -> None:
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.integers(1, 700), max_size=4), st.randoms())
 def test_order_and_chunks_do_not_matter(cuts: list[int], chance: random.Random) -> None:
-    """Answers in any order and chunks, merged in any order, give the same digits."""
+    """Answers in any order and chunks give the same digits."""
     rows, questions = scored(700), keys(350) * 2
     whole = PoissonBootstrap(replicates=50)
     whole.add(questions, rows)
@@ -102,14 +108,12 @@ def test_order_and_chunks_do_not_matter(cuts: list[int], chance: random.Random) 
     chance.shuffle(shuffled)
     merged = PoissonBootstrap(replicates=50)
     for start, end in pairwise([0, *sorted(cuts), len(rows)]):
-        part = PoissonBootstrap(replicates=50)
-        part.add(
+        merged.add(
             [key for key, _ in shuffled[start:end]],
             [row for _, row in shuffled[start:end]],
         )
-        merged.merge(part)
 
-    assert merged.intervals(mean) == whole.intervals(mean)
+    assert intervals(merged, mean) == intervals(whole, mean)
 
 
 def test_answers_to_one_question_are_drawn_together() -> None:
@@ -119,15 +123,17 @@ def test_answers_to_one_question_are_drawn_together() -> None:
     one.add(keys(60), rows)
     ten.add(keys(60) * 10, list(rows) * 10)
 
-    assert ten.intervals(mean) == one.intervals(mean)
+    assert intervals(ten, mean) == intervals(one, mean)
 
 
 def test_the_seed_decides() -> None:
     """The same seed gives the same limits, and another gives others."""
     rows = scored(100)
 
-    assert resampled(rows).intervals(mean) == resampled(rows).intervals(mean)
-    assert resampled(rows).intervals(mean) != resampled(rows, seed=7).intervals(mean)
+    assert intervals(bootstrap_of(rows), mean) == intervals(bootstrap_of(rows), mean)
+    assert intervals(bootstrap_of(rows), mean) != intervals(
+        bootstrap_of(rows, seed=7), mean
+    )
 
 
 @pytest.mark.parametrize("rows", [[], [(1.0, 1)]])
@@ -139,7 +145,7 @@ def test_too_little_is_not_compared(rows: Rows) -> None:
 def test_every_score_has_its_interval() -> None:
     """Of several scores each has limits, in their order."""
     rows = [(a, 2 + a, 1) for a, _ in scored(200)]
-    one, other = resampled(rows).intervals(means(2))
+    one, other = intervals(bootstrap_of(rows), means(2))
 
     assert one is not None
     assert other == pytest.approx((one[0] + 2, one[1] + 2))
@@ -168,17 +174,11 @@ def test_flips_are_fair_and_independent() -> None:
     assert numpy.corrcoef(flips[0], flips[1])[0, 1] == pytest.approx(0, abs=0.04)
 
 
-def test_unlike_bootstraps_are_not_mixed() -> None:
-    """Bootstraps with another seed cannot be merged."""
-    with pytest.raises(ValueError, match="same seed and replicates can be merged"):
-        PoissonBootstrap().merge(PoissonBootstrap(seed=1))
-
-
 def test_without_numpy_there_is_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     """The base install has no bootstrap, and says what to install."""
     monkeypatch.setattr(bootstrap, "find_spec", lambda _: None)
 
-    assert resampled(scored(10)).intervals(mean) == []
+    assert intervals(bootstrap_of(scored(10)), mean) == []
     assert "pip install 'harpia-formats[score]'" in unavailable_reason()
 
 
@@ -241,7 +241,7 @@ def test_intervals_are_near_those_of_sacrebleu(wrong: float) -> None:
     theirs = test()[1]["BLEU"][1]
     first = rows(one)
     ours = compared(first, rows(other), measure.scores, replicates=2000)
-    (limits,) = resampled(first).intervals(measure.scores)
+    (limits,) = intervals(bootstrap_of(first), measure.scores)
     (_, result) = test._baseline_info["BLEU"]  # noqa: SLF001 - the interval of the first
 
     assert ours is not None

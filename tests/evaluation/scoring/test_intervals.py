@@ -4,6 +4,8 @@ import io
 import json
 import math
 import random
+from contextlib import closing
+from functools import partial
 from itertools import product
 from statistics import variance
 from typing import Any
@@ -29,7 +31,12 @@ from harpia_formats.evaluation.scoring.intervals import (
     t_quantile,
     wilson_interval,
 )
-from harpia_formats.evaluation.scoring.question_scores import QuestionStore
+from harpia_formats.evaluation.scoring.outcomes import NO_SUCH_SCORE, GroupAnswer
+from harpia_formats.evaluation.scoring.question_scores import (
+    RecordScores,
+    RowStore,
+    add_moments,
+)
 from harpia_formats.reporters.score_tables import form_lines
 
 Counts = list[tuple[int, int]]
@@ -244,19 +251,23 @@ def test_stored_questions_are_those_in_memory(
     entries: list[tuple[int, int, int]], chance: random.Random
 ) -> None:
     """A temporary file, groups and the order change none of the sums."""
-    whole, parts = QuestionStore([1], held=10**6), QuestionStore([1], held=100)
-    for number, group, right in entries:
-        whole.add(digest_of(str(number)), group, [3], [right / 3])
-    chance.shuffle(entries)
-    for number, group, right in entries:
-        parts.add(digest_of(str(number)), group, [3], [right / 3])
+    rows = RecordScores([1])
     wholes = [{0}, {1}, {2}, {0, 1, 2}]
-    expected, found = whole.moments(wholes), parts.moments(wholes)
-    parts.close()
+    expected, found = ([QuestionMoments() for _ in wholes] for _ in range(2))
+    for moments, held in ((expected, 10**6), (found, 100)):
+        with closing(RowStore(rows.numbers, rows.rows, held)) as store:
+            for number, group, right in entries:
+                outcomes = ((right / 3, 1.0), (right / 3,)), NO_SUCH_SCORE
+                answers = [
+                    GroupAnswer(0, digest_of(str(number)), (one,)) for one in outcomes
+                ]
+                store.add_answers(answers, group)
+            store.read(wholes, [partial(add_moments, [one]) for one in moments])
+        chance.shuffle(entries)
 
     assert found == expected
-    assert found[-1][0].questions == len({number for number, *_ in entries})
-    assert sum(moments[0].answers for moments in found) == 6 * len(entries)
+    assert found[-1].questions == len({number for number, *_ in entries})
+    assert sum(moments.answers for moments in found) == 2 * len(entries)
 
 
 def test_groups_have_their_own_questions() -> None:

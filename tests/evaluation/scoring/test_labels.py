@@ -23,8 +23,8 @@ from harpia_formats.evaluation.metrics.label_counts import (
 from harpia_formats.evaluation.scoring.bootstrap import PoissonBootstrap
 from harpia_formats.evaluation.scoring.label_totals import (
     LabelBootstrap,
-    LabelTotals,
     TooManyLabelsError,
+    count_labels,
 )
 from harpia_formats.evaluation.scoring.scores import Scores
 from harpia_formats.model.record import Output, Record
@@ -267,7 +267,7 @@ def test_labels_of_one_reference_each_may_be_texts(tmp_path: Path) -> None:
 def test_replicates_are_those_of_the_statistics(
     pairs: list[tuple[str, str]], cut: int
 ) -> None:
-    """Counts of labels, merged of two parts, give the replicates of statistics."""
+    """Counts of labels, added in two parts, give the replicates of statistics."""
     pytest.importorskip("numpy", reason="the extra score is not installed")
     labels = ["no", "yes", "", "não", "نعم"]
     measures = [
@@ -282,12 +282,11 @@ def test_replicates_are_those_of_the_statistics(
         assert measure.labels is not None
         dense = PoissonBootstrap(20, 5)
         dense.add(keys, [measure.statistics(a, [r]) for a, r in pairs])
-        parts = [LabelBootstrap(measure.labels.reading, 20, 5) for _ in range(2)]
-        found = [LabelPair(reference, answer) for answer, reference in pairs]
-        parts[0].add(keys[:cut], found[:cut])
-        parts[1].add(keys[cut:], found[cut:])
-        parts[0].merge(parts[1])
-        ours = [row[0] for row in parts[0].replicated([measure.labels])]
+        counts = LabelBootstrap(measure.labels.reading, 20, 5)
+        found = [(LabelPair(reference, answer), 1) for answer, reference in pairs]
+        counts.add(keys[:cut], found[:cut])
+        counts.add(keys[cut:], found[cut:])
+        ours = [row[0] for row in counts.replicated([measure.labels])]
 
         assert ours == list(dense.replicated(measure.scores))
 
@@ -299,52 +298,27 @@ def test_replicates_take_as_few_bytes_as_their_numbers() -> None:
     assert metric.labels is not None
     right, wrong = LabelPair("no", "no"), LabelPair("no", "yes")
     small = LabelBootstrap(metric.labels.reading, 1_000, 5)
-    small.add([b"1" * 16, b"2" * 16], [right, wrong])
+    small.add([b"1" * 16, b"2" * 16], [(right, 1), (wrong, 1)])
     for count in (300, 70_000):
         # Sums that wrap would give other shares of right answers.
-        parts = [LabelBootstrap(metric.labels.reading, 20, 5) for _ in range(2)]
-        for part in parts:
-            part.add([b"1" * 16] * (count + 7), [right] * count + [wrong] * 7)
-        parts[0].merge(parts[1])
-        found = [row[0][0] for row in parts[0].replicated([metric.labels])]
+        large = LabelBootstrap(metric.labels.reading, 20, 5)
+        for _ in range(2):
+            large.add([b"1" * 16] * 2, [(right, count), (wrong, 7)])
+        found = [row[0][0] for row in large.replicated([metric.labels])]
         assert {one for one in found if one is not None} == {count / (count + 7)}
 
-    assert {sums.nbytes for sums in small._sums.values()} == {3 * 1_000}  # noqa: SLF001 - its size is what is asked
-
-
-@given(st.lists(st.tuples(LABELS, LABELS), max_size=20), st.integers(0, 20))
-def test_merged_totals_are_those_of_the_whole(
-    pairs: list[tuple[str, str]], cut: int
-) -> None:
-    """Totals of two parts in any order give the scores and counts of all answers."""
-    labels = measure_of("f1-macro", {}).labels
-    assert labels is not None
-    found = [LabelPair(*each) for each in pairs]
-    whole, one, other = (LabelTotals("f1-macro", labels) for _ in range(3))
-    whole.add(found)
-    one.add(found[:cut])
-    other.add(found[cut:])
-    other.merge(one)
-
-    assert other.values() == whole.values()
-    assert other.confusion() == whole.confusion()
-    if found:
-        confusion = whole.confusion()
-        assert confusion is not None
-        assert sum(map(sum, confusion.counts)) == Counter(found).total()
+    assert {sums.nbytes for sums in small._sums.values()} == {1_000}  # noqa: SLF001 - its size is what is asked
 
 
 def test_the_number_of_labels_is_bounded() -> None:
     """A hundred labels are scored, and one more is an error."""
-    labels = measure_of("f1-macro", {}).labels
-    assert labels is not None
-    totals = LabelTotals("f1-macro", labels)
+    counts: Counter[LabelPair] = Counter()
     names = [str(number) for number in range(100)]
-    totals.add(map(LabelPair, names, names))
-    totals.add(map(LabelPair, names, repeat(OTHER)))
+    count_labels("f1-macro", counts, map(LabelPair, names, names))
+    count_labels("f1-macro", counts, map(LabelPair, names, repeat(OTHER)))
 
     with pytest.raises(TooManyLabelsError):
-        totals.add([LabelPair("100", "0")])
+        count_labels("f1-macro", counts, [LabelPair("100", "0")])
 
 
 # Results and comparisons

@@ -10,9 +10,10 @@ import pytest
 import harpia_formats
 from harpia_formats.conversion.mapping.questions import digest_of
 from harpia_formats.evaluation.metrics.question_metrics import pass_at_k
+from harpia_formats.evaluation.scoring.answer_sums import AnswerStore
+from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.evaluation.scoring.outcomes import GroupAnswer, computed_metric
 from harpia_formats.evaluation.scoring.profiles import DEFAULT, requests_named
-from harpia_formats.evaluation.scoring.question_scores import RepeatedAnswerStore
 from harpia_formats.model.vendor_metrics import ScoreError
 from unchecked import score
 
@@ -197,19 +198,19 @@ def test_entries_in_a_file_give_the_same_scores() -> None:
     """Whether answers are held in memory or in a file changes nothing."""
     requests, _ = requests_named(DEFAULT, ["pass@2"])
     metrics = [computed_metric(request) for request in requests]
-    stores = RepeatedAnswerStore(metrics, 10**6), RepeatedAnswerStore(metrics, 100)
+    options = ScoreOptions()
+    stores = [AnswerStore(metrics, options, held) for held in (10**6, 100)]
     for number in range(200):
         outcome = ((float(number % 3 == 0), 1.0), (None,))
         answer = GroupAnswer(number, digest_of(f"{number % 40}"), (outcome,))
         for store in stores:
             store.add_answers([answer], 1)
 
-    (one,), (other,) = (store.totals([[1]]) for store in stores)
+    (one,), (other,) = (store.wholes([[1]]) for store in stores)
     for store in stores:
         store.close()
 
-    assert one[0][0].value == other[0][0].value
-    assert one[0][0].moments == other[0][0].moments
+    assert one.totals == other.totals
 
 
 @pytest.mark.parametrize("to", ["csv", "record", "harpia-log", "haystack-results"])
