@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from markupsafe import Markup
 
-from harpia_formats.evaluation.plots import Bar, bars, histogram
+from harpia_formats.evaluation.plots import bar
 from harpia_formats.model.bins import LengthCounts, joined_lengths
 from harpia_formats.model.describe import with_noun
 from harpia_formats.model.problem import Problem, Severity
@@ -17,8 +17,9 @@ from harpia_formats.reporters.html.page import (
     Page,
     Room,
     Section,
-    charts,
+    bars,
     code,
+    histogram,
     macro,
     render,
     section,
@@ -144,7 +145,12 @@ def findings_markup(groups: Iterable[Group], problems: Iterable[Problem]) -> Mar
     room, one_field = Room(_FIELDS), macro("finding.html", "field")
     shown = room.kept(
         range(len(fields)),
-        lambda at: one_field(fields[at][1], rendered[at], most=most, is_open=at == 0),
+        lambda at: one_field(
+            fields[at][1],
+            rendered[at],
+            Markup(bar(fields[at][1].count / max(most, 1))),  # noqa: S704 - our own text
+            is_open=at == 0,
+        ),
     )
     kept = iter(shown)
     parts = []
@@ -204,14 +210,13 @@ def _summary(code: str) -> str:
 
 
 def _chart(rules: list[FoundRule]) -> Markup:
-    """Return bars with the count of each rule."""
+    """Return a table with the count of each rule."""
     ordered = sorted(rules, key=lambda rule: (-rule.count, rule.code))
     rows = [
-        Bar(f"{rule.code} {rule.name}", rule.count, rule.severity.value)
+        (f"{rule.code} {rule.name}", rule.count, rule.severity.value)
         for rule in ordered
     ]
-    chart = bars("plot-rules", "Findings by rule", rows, noun="findings", most=12)
-    return Markup().join(charts([chart]))
+    return bars("Findings by rule", ("rule", "findings"), rows)
 
 
 _FILE_COLUMNS = (
@@ -262,9 +267,7 @@ def _lengths_sections(report: Report) -> list[Section]:
     bins = lengths.bins()
     parts: list[Markup] = []
     if len(bins) > 1:
-        chart = histogram("plot-lengths", "Bytes of a row", bins, "bytes", noun="rows")
-        parts += charts([chart])
-        parts.append(sentence("Each bar is a quarter of a doubling wide."))
+        parts.append(histogram("Bytes of a row", bins, "bytes", "rows"))
     said = (
         f"{with_noun(lengths.total, 'row')} of {lengths.least:,} to {lengths.most:,} "
         f"bytes, on average {lengths.sum / lengths.total:,.0f}."
