@@ -106,13 +106,13 @@ def axis_of(
     return Axis(low - room, high + room, zero)
 
 
-def interval_text(row: Interval) -> str:
-    """Return a number with its interval as text."""
+def interval_text(row: Interval, sign: str = "") -> str:
+    """Return a number with its interval as text; `sign` is "+" for differences."""
     if row.value is None:
         return "none"
     if row.low is None or row.high is None:
-        return f"{row.value:.4f} (no interval)"
-    return f"{row.value:.4f} [{row.low:.4f}, {row.high:.4f}]"
+        return f"{row.value:{sign}.4f}"
+    return f"{row.value:{sign}.4f} [{row.low:{sign}.4f}, {row.high:{sign}.4f}]"
 
 
 #: Rows of a table, and code points of a label.
@@ -134,7 +134,7 @@ def interval_table(
     axis = axis_of(rows, scale, zero=zero)
     body = "".join(
         f'<tr><th scope="row">{_shown(row.label)}</th>'
-        f"<td>{_shown(interval_text(row))} {_shown(row.remark)}</td>"
+        f"<td>{_shown(interval_text(row, '+' * zero))} {_shown(row.remark)}</td>"
         f"<td>{axis.drawn(row)}</td></tr>"
         for row in rows[:_ROWS]
     )

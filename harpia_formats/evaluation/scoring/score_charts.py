@@ -10,8 +10,8 @@ from harpia_formats.evaluation.scoring.compared_scores import (
 from harpia_formats.evaluation.scoring.metric_score import Group, MetricScore
 from harpia_formats.model.vendor_metrics import LIMITS
 
-#: Tables of one result, and their characters on a page of others.
-_CHARTS, _ROOM = 24, 40_000
+#: Characters of the tables of one result on a page of others.
+_ROOM = 40_000
 #: Stands for a value that is the empty text.
 _EMPTY = "(empty)"
 
@@ -38,7 +38,7 @@ def score_charts(groups: Iterable[Group], systems: Iterable[Group]) -> Iterator[
             row = interval_of(score, _label(group), is_part=is_part)
             named.setdefault(score.full_name, []).append(row)
             scales[score.full_name] = LIMITS.get(score.scale)
-    for title, rows in list(named.items())[:_CHARTS]:
+    for title, rows in named.items():
         if len(rows) > 1 or rows[0].low is not None:
             has_groups = any(row.is_hollow for row in rows)
             meaning = "Hollow dots are groups of answers." if has_groups else ""
