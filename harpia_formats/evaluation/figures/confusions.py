@@ -161,7 +161,7 @@ def _draw_matrix(axes: Any, matrix: _Matrix, *, is_turned: bool) -> None:
     middles = [at + 0.5 for at in range(size)]
     axes.set_xticks(middles, matrix.labels, rotation=90 if is_turned else 0)
     axes.set_yticks(middles, matrix.labels)
-    axes.tick_params(length=0)
+    axes.tick_params(length=0, labelcolor=axes.yaxis.label.get_color())
     axes.set_ylabel(fitted(matrix.sides[0], size * _CELL))
     axes.set_xlabel(fitted(matrix.sides[1], size * _CELL))
     axes.spines[:].set_visible(False)

@@ -23,7 +23,7 @@ from harpia_formats.model.text_columns import columns, short_names, shortened
 #: Colours of texts, and of what is less important: on white paper.
 INK, MUTED = "#1f2328", "#59636e"
 #: The same on a dark page, for SVG, which knows the page that it is on.
-ON_DARK = {INK: "#e6edf3", MUTED: "#9da7b3"}
+ON_DARK = {INK: "#e6edf3", MUTED: "#9da7b3", "#0072b2": "#4aa8e0"}
 #: The colour of all texts that can be read on white and on black, for PNG.
 ON_BOTH = "#767676"
 #: Of lines behind marks, half transparent.

@@ -2,7 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from harpia_formats.evaluation.plots import EMBEDDED_STYLE, Interval, interval_table
+from harpia_formats.evaluation.plots import (
+    EMBEDDED_STYLE,
+    Axis,
+    Interval,
+    axis_of,
+    interval_table,
+)
 from harpia_formats.evaluation.scoring.compared_scores import (
     ComparedScore,
     marks_of_differences,
@@ -24,25 +30,47 @@ def interval_of(
     return Interval(score.value, low, high, score.remark, is_part, label)
 
 
+#: Intervals of one score, and the ends of its scale.
+_Rows = tuple[list[Interval], tuple[float, float] | None]
+
+
+def rows_by_score(
+    groups: Iterable[Group], systems: Iterable[Group] = ()
+) -> dict[str, _Rows]:
+    """Return the intervals of each score that has one, or that several groups have.
+
+    Those of groups that are no system, which has all of its answers, are hollow.
+    """
+    found: dict[str, _Rows] = {}
+    whole = {id(system) for system in systems}
+    for group in groups:
+        label = ", ".join(value or _EMPTY for value in group.key.values())
+        for score in group.scores:
+            is_part = id(group) not in whole
+            row = interval_of(score, label or "all answers", is_part=is_part)
+            empty: _Rows = ([], LIMITS.get(score.scale))
+            found.setdefault(score.full_name, empty)[0].append(row)
+    return {
+        name: (rows, scale)
+        for name, (rows, scale) in found.items()
+        if len(rows) > 1 or rows[0].low is not None
+    }
+
+
+def axes_of(groups: Iterable[Group]) -> dict[str, Axis]:
+    """Return the axes of scores, by their names."""
+    return {name: axis_of(*found) for name, found in rows_by_score(groups).items()}
+
+
 def score_charts(groups: Iterable[Group], systems: Iterable[Group]) -> Iterator[str]:
     """Yield a table for each score, if there are intervals or several groups.
 
     `systems` are the groups that hold all answers of a system.
     """
-    named: dict[str, list[Interval]] = {}
-    scales: dict[str, tuple[float, float] | None] = {}
-    whole = {id(system) for system in systems}
-    for group in groups:
-        for score in group.scores:
-            is_part = id(group) not in whole
-            row = interval_of(score, _label(group), is_part=is_part)
-            named.setdefault(score.full_name, []).append(row)
-            scales[score.full_name] = LIMITS.get(score.scale)
-    for title, rows in named.items():
-        if len(rows) > 1 or rows[0].low is not None:
-            has_groups = any(row.is_hollow for row in rows)
-            meaning = "Hollow dots are groups of answers." if has_groups else ""
-            yield interval_table(title, rows, scales[title], meaning=meaning)
+    for title, (rows, scale) in rows_by_score(groups, systems).items():
+        has_groups = any(row.is_hollow for row in rows)
+        meaning = "Hollow dots are groups of answers." if has_groups else ""
+        yield interval_table(title, rows, scale, meaning=meaning)
 
 
 def difference_of(score: ComparedScore, label: str = "") -> Interval:
@@ -60,6 +88,14 @@ def is_share(score: ComparedScore) -> bool:
     On one axis with percentages such differences could not be told apart.
     """
     return max(abs(score.first or 0), abs(score.second or 0)) <= 1
+
+
+def difference_axes(compared: Iterable[ComparedScore]) -> dict[bool, Axis]:
+    """Return the axis of the differences of shares, by True, and that of all others."""
+    rows: dict[bool, list[Interval]] = {True: [], False: []}
+    for one in compared:
+        rows[is_share(one)].append(difference_of(one))
+    return {kind: axis_of(of_kind, zero=True) for kind, of_kind in rows.items()}
 
 
 def difference_charts(
@@ -87,12 +123,6 @@ def difference_charts(
                 zero=True,
                 meaning=" ".join(marks_of_differences(compared, signs)),
             )
-
-
-def _label(group: Group) -> str:
-    """Return the values that the answers of a group share."""
-    values = (value or _EMPTY for value in group.key.values())
-    return ", ".join(values) or "all answers"
 
 
 def embedded(charts: Iterable[str]) -> str:

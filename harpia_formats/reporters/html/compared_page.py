@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 
-from harpia_formats.evaluation.plots import Axis, axis_of
+from markupsafe import Markup
+
+from harpia_formats.evaluation.plots import Axis
 from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
 from harpia_formats.evaluation.scoring.compared_scores import (
     ComparedScore,
@@ -10,7 +12,13 @@ from harpia_formats.evaluation.scoring.compared_scores import (
     marks_of_differences,
 )
 from harpia_formats.evaluation.scoring.metric_score import MetricScore, arrow_of
-from harpia_formats.evaluation.scoring.score_charts import difference_of, is_share
+from harpia_formats.evaluation.scoring.score_charts import (
+    axes_of,
+    difference_axes,
+    difference_of,
+    interval_of,
+    is_share,
+)
 from harpia_formats.model.describe import p_text, with_noun
 from harpia_formats.model.text_columns import short_names
 from harpia_formats.reporters.html.page import (
@@ -24,15 +32,12 @@ from harpia_formats.reporters.html.page import (
 )
 from harpia_formats.reporters.html.report_page import alerts, files_section
 from harpia_formats.reporters.html.scores_page import (
-    axes_of,
     axes_sentence,
     confusions,
-    drawn_cell,
-    interval_words,
+    interval_cell,
     method_lines,
     number,
     said_of,
-    value_cell,
 )
 from harpia_formats.reporters.score_tables.published import (
     MAY_DISAGREE,
@@ -42,8 +47,8 @@ from harpia_formats.reporters.score_tables.published import (
 
 #: Scores beside each other in the table of systems.
 _ACROSS = 6
-#: Differences above the page, and bytes of their tables.
-_CARDS, _ROOM = 8, 80_000
+#: Bytes of all tables of a section.
+_ROOM = 80_000
 _NUMBERS = ("difference", "p (Holm)", "p", "questions")
 _LEFT_OUT = ("left out of first", "left out of second")
 _OPTIONAL = ("detected", "needed", *_LEFT_OUT, "remark")
@@ -54,23 +59,11 @@ def page(found: ComparisonReport) -> Page:
     names = [system.name for system in found.systems]
     shown = dict(zip(names, short_names(names), strict=True))
     questions = max((score.questions for score in found.compared), default=0)
-    word = "both" if found.is_of_two else "a pair"
-    cards = [(f"questions in {word}", f"{questions:,}")]
-    if found.is_of_two:
-        cards += [
-            (f"{score.full_name}, difference", number(score.comparison.difference, "+"))
-            for score in found.compared[:_CARDS]
-            if score.comparison
-        ]
+    cards = [("questions of a pair", f"{questions:,}")]
     for pair in found.pairs if found.is_of_two else ():
         if pair.only_first or pair.only_second:
             cards.append((f"only in {shown[pair.first]}", f"{pair.only_first:,}"))
             cards.append((f"only in {shown[pair.second]}", f"{pair.only_second:,}"))
-    inputs = _inputs(found)
-    sections = [_systems(found, shown), _differences(found, shown)]
-    for place, report in enumerate(found.reports):
-        title = f"Files of {inputs[place]}"
-        sections.append(files_section(report, title, f"files-{place + 1}"))
     systems = "two systems" if found.is_of_two else f"{len(found.systems):,} systems"
     return Page(
         "comparison of scores",
@@ -78,16 +71,12 @@ def page(found: ComparisonReport) -> Page:
         found.ok,
         cards=cards,
         alerts=alerts(*found.reports),
-        sections=sections,
+        sections=[
+            _systems(found, shown),
+            _differences(found, shown),
+            files_section(*found.reports),
+        ],
     )
-
-
-def _inputs(found: ComparisonReport) -> list[str]:
-    """Return what the inputs are called: their names, if each has a system."""
-    names = list(dict.fromkeys(system.source for system in found.systems))
-    if len(names) == len(found.reports):
-        return short_names(names)
-    return [f"input {place + 1}" for place in range(len(found.reports))]
 
 
 def _systems(found: ComparisonReport, shown: Mapping[str, str]) -> Section:
@@ -101,13 +90,10 @@ def _systems(found: ComparisonReport, shown: Mapping[str, str]) -> Section:
         for system in found.systems:
             own = {one.full_name: one for one in system.scores.scores}
             cells = [
-                value_cell(own[name], axes.get(name), _left_out(own[name]))
-                if name in own
-                else "none"
+                _score_cell(own[name], axes.get(name)) if name in own else "none"
                 for name in names[at : at + _ACROSS]
             ]
-            heading = drawn_cell(shown[system.name], "")
-            rows.append([heading, f"{system.scores.answers:,}", *cells])
+            rows.append([shown[system.name], f"{system.scores.answers:,}", *cells])
         scores = [f"{name}\u00a0{arrows[name]}" for name in names[at : at + _ACROSS]]
         columns = ["system", "answers", *scores]
         parts.append(table("Systems", columns, rows, columns[1:], room=room))
@@ -121,24 +107,17 @@ def _systems(found: ComparisonReport, shown: Mapping[str, str]) -> Section:
     return section("systems", "Systems", parts)
 
 
-def _left_out(score: MetricScore) -> str:
-    """Return how many answers have no score, and what share cannot be read."""
+def _score_cell(score: MetricScore, axis: Axis | None) -> Markup:
+    """Return a score with how many answers have none, and how many are unreadable."""
     parts = [f"{score.unscored:,} left out"] if score.unscored else []
     if score.unreadable_share:
         parts.append(f"{score.unreadable_share:.1%} unreadable")
-    return ", ".join(parts)
+    return interval_cell(interval_of(score), axis, ", ".join(parts))
 
 
 def _differences(found: ComparisonReport, shown: Mapping[str, str]) -> Section:
     """Return the differences, those of each first system of pairs below its name."""
-    compared, room = found.compared, Room(_ROOM)
-    axes = {
-        of_shares: axis_of(
-            [difference_of(one) for one in compared if is_share(one) == of_shares],
-            zero=True,
-        )
-        for of_shares in (True, False)
-    }
+    compared, room, axes = found.compared, Room(_ROOM), difference_axes(found.compared)
     parts = []
     for first in dict.fromkeys(score.systems[0] for score in compared):
         own = [score for score in compared if score.systems[0] == first]
@@ -195,9 +174,7 @@ def _cells(
     one, arrow = score.comparison, found.arrows.get((score.metric, score.name), "")
     difference = p_value = adjusted = detected = ""
     if one is not None:
-        row = difference_of(score)
-        ends = interval_words(row.low, row.high, "+")
-        difference = drawn_cell(number(row.value, "+"), ends, axis.drawn(row))
+        difference = interval_cell(difference_of(score), axis, sign="+")
         p_value = p_text(one.p_value, is_least=one.is_least)
         detected = number(one.detectable)
         if score.adjusted_p is not None:

@@ -1,7 +1,5 @@
 """The page of a conversion: what was written, what was lost, and findings."""
 
-from collections.abc import Collection
-
 from markupsafe import Markup
 
 from harpia_formats.conversion.losses.conversion_report import (
@@ -12,7 +10,6 @@ from harpia_formats.conversion.losses.conversion_report import (
     words_for,
 )
 from harpia_formats.model.describe import with_noun
-from harpia_formats.model.field_fates import Fate
 from harpia_formats.model.safe_text import safe
 from harpia_formats.reporters.html.examples import place_markup
 from harpia_formats.reporters.html.page import (
@@ -62,7 +59,7 @@ def page(found: ConversionReport) -> Page:
         sections=[
             loss_section(found),
             findings_section(found.report),
-            files_section(found.report, "Files read"),
+            files_section(found.report, title="Files read"),
             _outputs(found),
         ],
     )
@@ -84,17 +81,10 @@ def loss_section(found: ConversionReport) -> Section:
         most = max(max(line.fates.values()) for line in changed)
         cells = [_cells(line, most) for line in changed]
         parts.append(table("Losses", _COLUMNS, cells, _NUMBERS, optional=("how",)))
-        losses, others = _names(LOSSES), _names({*Fate} - LOSSES)
-        parts.append(sentence(f"Dark bars are losses ({losses}), light ones {others}."))
     if kept:
         names = safe(", ".join(kept), _NAMES)
         parts.append(sentence(f"Kept as they are: {names}"))
     return section("losses", "Losses", parts)
-
-
-def _names(fates: Collection[Fate]) -> str:
-    """Return the names of fates in their order."""
-    return ", ".join(fate.name.lower() for fate in Fate if fate in fates)
 
 
 def _is_lost(line: FieldLine) -> bool:

@@ -71,7 +71,7 @@ def _files(found: DifferenceReport, report: Report) -> list[Section]:
     if not found.reports:
         return [files_section(report)]
     return [
-        files_section(one, f"Files of {name.upper()}", f"files-{name}")
+        files_section(one, title=f"Files of {name.upper()}", name=f"files-{name}")
         for name, one in zip("ab", found.reports, strict=True)
     ]
 

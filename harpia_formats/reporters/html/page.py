@@ -81,6 +81,11 @@ def _source_of(text: str) -> str:
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
+def drawn_bar(share: float, kind: str = "mark") -> Markup:
+    """Return a bar over a share of its cell."""
+    return Markup(bar(share, kind))  # noqa: S704 - our own text
+
+
 @cache
 def environment() -> Environment:
     """Return the environment of the templates, which escapes every value."""
@@ -92,7 +97,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters["count"] = lambda number: f"{number:,}"
+    found.filters.update(count="{:,}".format, bar=drawn_bar)
     style, script = STYLE + _text_of("style.css"), _text_of("script.js")
     found.globals.update(
         style=Markup(style),  # noqa: S704 - our own text
@@ -214,8 +219,7 @@ def _escaped(text: str) -> Markup:
 
 def bar_cell(count: int, most: int, kind: str = "mark") -> Markup:
     """Return a cell with a count above its bar, which is full if there is no more."""
-    drawn = Markup(bar(count / (most or 1), kind))  # noqa: S704 - our own text
-    return Markup("{:,}{}").format(count, drawn)
+    return Markup("{:,}{}").format(count, drawn_bar(count / (most or 1), kind))
 
 
 #: Rows of a table of bars.

@@ -5,16 +5,14 @@ from dataclasses import replace
 
 from markupsafe import Markup
 
-from harpia_formats.evaluation.plots import Axis, Interval, axis_of
+from harpia_formats.evaluation.plots import Axis, Interval
 from harpia_formats.evaluation.scoring.metric_score import (
     Group,
-    MetricScore,
     uneven_notes,
 )
-from harpia_formats.evaluation.scoring.score_charts import interval_of
+from harpia_formats.evaluation.scoring.score_charts import axes_of, interval_of
 from harpia_formats.evaluation.scoring.scores import Scores, confusion_tables
 from harpia_formats.model.describe import with_noun
-from harpia_formats.model.vendor_metrics import LIMITS
 from harpia_formats.reporters.html.page import (
     Page,
     Section,
@@ -132,7 +130,7 @@ def _table(scores: Scores, groups: list[Group]) -> Markup:
         [
             *(group.key.get(field, "(all)") or _EMPTY for field in fields),
             score.full_name,
-            value_cell(score, axes.get(score.full_name)),
+            interval_cell(interval_of(score), axes.get(score.full_name)),
             f"{score.questions:,}",
             f"{score.count:,}",
             f"{score.unscored:,}",
@@ -156,38 +154,16 @@ def axes_sentence(axes: Mapping[str, Axis]) -> Markup:
     return sentence(f"Dots are scores, lines are intervals; axes: {', '.join(ends)}.")
 
 
-def axes_of(groups: Iterable[Group]) -> dict[str, Axis]:
-    """Return the axis of each score with an interval, or of several groups."""
-    rows: dict[str, list[Interval]] = {}
-    scales: dict[str, tuple[float, float] | None] = {}
-    for score in (one for group in groups for one in group.scores):
-        rows.setdefault(score.full_name, []).append(interval_of(score))
-        scales[score.full_name] = LIMITS.get(score.scale)
-    return {
-        name: axis_of(found, scales[name])
-        for name, found in rows.items()
-        if len(found) > 1 or found[0].low is not None
-    }
-
-
-def value_cell(score: MetricScore, axis: Axis | None, remark: str = "") -> Markup:
-    """Return a score with its interval and a remark, and on its axis if it has one."""
-    row = interval_of(score)
-    below = f"{interval_words(row.low, row.high)} {remark}".strip()
-    return drawn_cell(number(row.value), below, axis.drawn(row) if axis else "")
-
-
-def drawn_cell(value: str, below: str, drawn: str = "") -> Markup:
-    """Return a text, another one below it, and what is drawn of both."""
-    soft = Markup('<span class="soft">{}</span>').format(below) if below else ""
-    return Markup("{}{}{}").format(value, soft, Markup(drawn))  # noqa: S704 - our own text
-
-
-def interval_words(low: float | None, high: float | None, sign: str = "") -> str:
-    """Return the ends of an interval as text, "" if there is none."""
-    if low is None or high is None:
-        return ""
-    return f"[{number(low, sign)}, {number(high, sign)}]"
+def interval_cell(
+    row: Interval, axis: Axis | None, remark: str = "", sign: str = ""
+) -> Markup:
+    """Return a number, its interval and a remark, and both on an axis, if any."""
+    parts = [number(row.value, sign), "", Markup(axis.drawn(row) if axis else "")]  # noqa: S704 - our own text
+    if row.low is not None and row.high is not None:
+        remark = f"[{number(row.low, sign)}, {number(row.high, sign)}] {remark}"
+    if remark:
+        parts[1] = Markup('<span class="soft">{}</span>').format(remark.rstrip())
+    return Markup().join(parts)
 
 
 def number(value: float | None, sign: str = "") -> str:
