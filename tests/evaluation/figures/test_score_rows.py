@@ -80,6 +80,21 @@ def test_models_and_scores_are_named_in_text(tmp_path: Path) -> None:
     assert "Signature: em|" in str(root[1].text)
 
 
+def test_the_ground_is_transparent_and_fonts_are_embedded(tmp_path: Path) -> None:
+    """A PNG has greys for white and for black pages; a PDF holds its letters."""
+    from matplotlib.image import imread  # noqa: PLC0415 - optional
+
+    drawn(scores_of(("alpha", "\u4e2d$x_1$")), tmp_path, "a.png")
+    image = imread(tmp_path / "a.png")
+    picture, _ = drawn(scores_of(("alpha", "beta")), tmp_path, "a.pdf")
+
+    assert tuple(image[0, 0]) == (1, 1, 1, 0)
+    grey = image[(image[..., 3] == 1) & (image[..., 0] == image[..., 2])]
+    assert {round(255 * float(one)) for one in grey[..., 0]} == {0x76}
+    assert b"/CIDFontType2" in picture
+    assert b"/Title (Scores with their intervals)" in picture
+
+
 @pytest.mark.parametrize("name", ["a.svg", "a.png", "a.pdf"])
 def test_equal_scores_give_equal_bytes(tmp_path: Path, name: str) -> None:
     """There is no date and no random id, and the settings of the user do not count."""
@@ -117,7 +132,7 @@ def test_one_question_is_said_and_not_drawn(tmp_path: Path) -> None:
 
     assert notes == [f"{tmp_path / 'a.svg'}: {text}"]
     assert f"\u2013 {text}" in texts_of(picture)
-    assert SERIES[0][0] not in picture.decode()
+    assert SERIES[0][0] not in re.sub("<style>.*?</style>", "", picture.decode())
 
 
 def test_remarks_on_scores_are_marked_and_explained(tmp_path: Path) -> None:
@@ -193,8 +208,8 @@ def test_a_picture_that_cannot_be_is_refused(given_name: str, reason: str) -> No
 def test_only_pictures_of_ours_are_replaced(tmp_path: Path) -> None:
     """An earlier picture is replaced; another file, and an input, never is."""
     place = str(tmp_path / "a.svg")
-    for _ in range(2):
-        drawn(scores_of(), tmp_path)
+    for name in ("a.svg", "a.png", "a.pdf"):
+        assert drawn(scores_of(), tmp_path, name) == drawn(scores_of(), tmp_path, name)
     (tmp_path / "b.svg").write_text("<svg/>", encoding="utf-8")
     with pytest.raises(SinkError, match="is no picture of harpia-formats"):
         PictureFiles(named(str(tmp_path / "b.svg")), FilesRead())
