@@ -12,7 +12,6 @@ from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.evaluation.scoring.p_values import TESTS, PairedTest
 from harpia_formats.evaluation.scoring.paired_answers import (
     MetricAnswers,
-    QuestionDifferences,
 )
 from harpia_formats.evaluation.scoring.paired_differences import (
     Comparison,
@@ -95,8 +94,6 @@ class ComparedScore:
     #: The p-value adjusted for all pairs and scores that are compared together, by
     #: Holm.
     adjusted_p: float | None = None
-    #: How the scores of single questions differ, None for a pooled metric.
-    by_question: QuestionDifferences | None = None
     #: The largest difference that the scale allows, infinite if it is not known.
     widest: float = math.inf
     #: Whether stored scores are compared although their signatures do not prove that
@@ -267,11 +264,10 @@ class PairFamily:
                         "",
                         paired.questions,
                         unscored,
-                        by_question=paired.by_question(at),
                         widest=answers.widest,
                     )
-                    for at, (first, second, comparison) in enumerate(
-                        zip(*paired.values(), comparisons, strict=True)
+                    for first, second, comparison in zip(
+                        *paired.values(), comparisons, strict=True
                     )
                 ]
             )
