@@ -149,6 +149,7 @@ def interval_table(
 
 
 def _shown(text: str) -> str:
+    """Return a text for an element, without unsafe characters."""
     return escape(safe(text, _LABEL))
 
 

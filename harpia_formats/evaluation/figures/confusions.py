@@ -109,6 +109,7 @@ def _cut(title: str, found: Confusion) -> _Matrix:
     sides = of_rows, of_columns
 
     def times(at: int) -> int:
+        """Return how often a label is that of a reference or an answer."""
         return sum(found.counts[at]) + sum(row[at] for row in found.counts)
 
     kept = sorted(sorted(places, key=times, reverse=True)[:MOST_LABELS])
