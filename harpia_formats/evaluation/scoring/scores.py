@@ -281,4 +281,5 @@ def confusion_tables(scores: Scores) -> Iterator[ConfusionTable]:
 
 
 def _shown(label: str) -> str:
+    """Return a label as a cell shows it."""
     return safe(label, _SHOWN) or _EMPTY
