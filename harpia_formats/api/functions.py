@@ -382,13 +382,12 @@ def write_report(
 def write_picture(
     result: Result, output: Path, *, kind: str | None = None
 ) -> tuple[str, ...]:
-    """Draw scores, or a comparison of scores, into an SVG or PNG file.
+    """Draw scores, or a comparison of scores, into an SVG, PNG or PDF file.
 
-    It returns what is not drawn, in sentences. Kinds of pictures are those of `--plot`
-    that need no scores of single answers; the first one is drawn if none is named. An
-    earlier picture is replaced, and no other file. Raises `FigureError` if there is no
-    such picture of the result, or if matplotlib (the extra `report`) is not installed,
-    and `SinkError`.
+    It returns what is not drawn, in sentences. Kinds of pictures are those of `--plot`;
+    the first one is drawn if none is named. An earlier picture is replaced, and no
+    other file. Raises `FigureError` if there is no such picture of the result, or if
+    matplotlib (the extra `report`) is not installed, and `SinkError`.
     """
     from harpia_formats.api.results import draw_result
 

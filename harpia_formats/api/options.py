@@ -666,14 +666,14 @@ OPTIONS = (
            "Report only the findings that this baseline does not hold.",
            setting='baseline = "baseline.json"'),
     Option("plots", "--plot [KIND=]FILE", TEXTS, "score_compare",
-           "Also draw a picture into FILE, whose suffix is .svg or .png (repeatable). "
+           "Also draw a picture into FILE, an .svg, .png or .pdf (repeatable). "
            "KIND is the first of these if not named: {}.",
            values="pictures of score compare", functions=""),
     Option("write_baseline", "--write-baseline FILE", TEXT, "validate",
            "Write the findings as a baseline and exit with 0 if it holds them all; "
            "with `--baseline`, write only what is still found of it."),
     Option("plots", "--plot [KIND=]FILE", TEXTS, "score",
-           "Also draw a picture into FILE, whose suffix is .svg or .png (repeatable). "
+           "Also draw a picture into FILE, an .svg, .png or .pdf (repeatable). "
            "KIND is the first of these if not named: {}.", values="pictures of score",
            functions=""),
     Option("error_on_warning", "--error-on-warning", FLAG, "validate schema_check",
@@ -840,7 +840,7 @@ def _compressions() -> Iterator[Value]:
 
 
 def _pictures(command: str) -> Iterator[Value]:
-    from harpia_formats.evaluation.figures.picture_kinds import kinds_of  # noqa: PLC0415 - imported for what is asked only
+    from harpia_formats.evaluation.figures.picture_files import kinds_of  # noqa: PLC0415 - imported for what is asked only
 
     yield from ((f"{one.name}=", one.summary) for one in kinds_of(command).values())
 

@@ -47,7 +47,6 @@ def draw_result(result: Any, place: Any, kind: str | None) -> list[str]:
     Return what is not drawn, in sentences. Raises `FigureError`, `SinkError`, and
     `TypeError` for another result or place.
     """
-    from harpia_formats.evaluation.figures.drawing import FigureError  # noqa: PLC0415 - for one kind of results only
     from harpia_formats.evaluation.figures.picture_files import (  # noqa: PLC0415 - for one kind of results only
         PictureFiles,
         named_picture,
@@ -65,10 +64,4 @@ def draw_result(result: Any, place: Any, kind: str | None) -> list[str]:
         )
     command = "score" if isinstance(result, Scores) else "score compare"
     file = named_picture(kind, fspath(place), command)
-    files = PictureFiles([file], FilesRead())
-    if files.counts is not None:
-        raise FigureError(
-            f"the picture {kind} needs the scores of single answers, which the result "
-            "does not have: draw it with `harpia-formats score --plot`"
-        )
-    return files.write(result)
+    return PictureFiles([file], FilesRead()).write(result)

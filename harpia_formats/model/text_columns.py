@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 #: Words, with the whole of a quoted value in each.
 _WORD = re.compile(r'(?:[^\s"]|"(?:[^"\\]|\\.)*"|")+')
@@ -81,6 +82,71 @@ def _pieces(text: str, room: int) -> Iterable[tuple[str, str]]:
 def shown_columns(text: str) -> int:
     """Return the columns of a text that may have colours and links."""
     return columns(_HIDDEN.sub("", text) if "\x1b" in text else text)
+
+
+def shortened(text: str, room: int) -> str:
+    """Return a text in at most so many columns, cut in its middle if it is longer.
+
+    A letter is kept with its combining marks, or left out with them.
+    """
+    if columns(text) <= room:
+        return text
+    letters: list[str] = []
+    for character in text:
+        if letters and not columns_of(character):
+            letters[-1] += character
+        else:
+            letters.append(character)
+    start, end, left = 0, len(letters), room - 1
+    while True:
+        is_start = start <= len(letters) - end
+        left -= columns(letters[start if is_start else end - 1])
+        if left < 0:
+            break
+        start, end = start + is_start, end - (not is_start)
+    return f"{''.join(letters[:start])}…{''.join(letters[end:])}"
+
+
+#: What stands between the parts of a path, before the suffix of a file, and between
+#: words.
+_PARTS = re.compile(r"[/\\]+|\.(?=[A-Za-z]+$)")
+_WORDS = re.compile(r"[\s_:|,@=-]+")
+#: Columns of a name from which on it is long.
+_LONG = 24
+
+
+def short_names(names: Sequence[str]) -> list[str]:
+    """Return names without the parts of paths that all of them begin or end with.
+
+    If one is still long, they are also without their common first and last words. What
+    is left is not empty, and names that differ still do.
+    """
+    found = _without_common(names, _PARTS)
+    if max(map(columns, found), default=0) > _LONG:
+        found = _without_common(found, _WORDS)
+    return found
+
+
+def _without_common(names: Sequence[str], between: re.Pattern[str]) -> list[str]:
+    """Return names without their common beginning and end, cut at what is `between`."""
+    if len(set(names)) < 2:  # noqa: PLR2004 - nothing to tell apart
+        return list(names)
+    first, shortest = names[0], min(map(len, names))
+    start, end = _common(names), _common([name[::-1] for name in names])
+    places = [found.span() for found in between.finditer(first)]
+    most = min(start, shortest - 1)
+    cut = max((stop for _, stop in places if stop <= most), default=0)
+    most = min(end, shortest - cut - 1)
+    tail = max(
+        (len(first) - at for at, _ in places if len(first) - at <= most), default=0
+    )
+    return [name[cut : len(name) - tail] for name in names]
+
+
+def _common(texts: Sequence[str]) -> int:
+    """Return with how many equal characters texts begin."""
+    equal = (len(set(found)) == 1 for found in zip(*texts, strict=False))
+    return sum(1 for _ in takewhile(bool, equal))
 
 
 #: The least columns of a bar, and the most.

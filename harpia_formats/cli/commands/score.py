@@ -27,7 +27,6 @@ from harpia_formats.reporters.score_tables import CSV, TABLE, form_lines
 if TYPE_CHECKING:  # most runs draw nothing: start-up time
     from harpia_formats.evaluation.figures.picture_files import PictureFiles
     from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
-    from harpia_formats.evaluation.scoring.result_format import Observer
     from harpia_formats.evaluation.scoring.scores import Scores
 
 
@@ -61,12 +60,6 @@ class PlotFiles:
             reads = FilesRead(inputs, exclude=exclude, unpackers=all_unpackers())
             files = [picture_file(text, command) for text in given]
             self._files = PictureFiles(files, reads, others)
-
-    @property
-    def observers(self) -> "list[Observer]":
-        """What gets the answers of the run, if a picture needs them."""
-        counts = None if self._files is None else self._files.counts
-        return [] if counts is None else [counts.begin]
 
     def check_labels(self, *, are_scored: bool) -> None:
         """Raise `FigureError` if a picture needs labels, and none `are_scored`."""
@@ -138,9 +131,7 @@ def score(given: Given) -> ExitCode:
         progress=progress.update,
         csv_safe=options.csv_safe and is_of_results,
     )
-    run = scoring_of(
-        inputs or ["-"], given.to, given.output, options, pictures.observers
-    )
+    run = scoring_of(inputs or ["-"], given.to, given.output, options)
     pictures.check_labels(are_scored=run.may_score_labels)
     print_problems(reports.keeping(run), progress)
     scores = run.scores()

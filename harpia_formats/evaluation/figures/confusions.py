@@ -1,36 +1,41 @@
 """A picture of the confusion matrix of labels, for each model."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from harpia_formats.evaluation.figures.drawing import (
+    BORDER,
     GRID,
-    INK,
-    LINE,
-    MUTED,
-    SERIES,
+    NO_LABELS,
     SMALL,
     Drawing,
-    NoLabelsError,
-    add_caption,
-    caption_lines,
+    FigureError,
+    Sheet,
+    caption_of,
     described,
     first_of,
+    fitted,
     label,
+    limit_note,
+    notes_of,
+    short_for,
+    short_labels,
     width_of,
 )
 from harpia_formats.evaluation.scoring.metric_score import SIDES, Confusion
 from harpia_formats.evaluation.scoring.scores import Scores
 
-TITLE = "Answers by the label of the reference and of the answer"
 #: Matrices of one picture, those beside each other, and labels of one.
 MOST, _ACROSS, MOST_LABELS = 12, 3, 25
-#: Inches of a cell, of a border, and above a matrix.
-_CELL, _BORDER, _ABOVE = 0.4, 0.12, 0.4
-#: How dark a cell is that has all answers of its row: texts can be read on it.
-_DARKEST = 0.55
+#: Inches of a cell, above a matrix, and of a line of text.
+_CELL, _ABOVE, _LINE = 0.4, 0.35, 0.22
+#: Columns of a label.
+_ROOM = 24
+#: The colours of cells with no answer and with all of a row, and of what is on them: an
+#: own ground, so that numbers can be read on any page.
+_NONE, _EVERY, _ON_CELL = "#f3f6f9", "#67a9cf", "#111111"
 #: Stands for the labels that are not drawn one by one.
 _REST = "(other labels)"
 _FEWEST = 2
@@ -46,80 +51,70 @@ class _Matrix:
     #: What gives the labels of rows, and those of columns.
     sides: tuple[str, str]
 
-    @property
-    def row_sums(self) -> list[int]:
-        """The number of answers by the label of the reference."""
-        return [sum(row) for row in self.counts]
-
 
 def draw_confusions(scores: Scores) -> Drawing:
     """Return a matrix for each model; call it within `settings`.
 
-    Raises `NoLabelsError` if no score has one.
+    Raises `FigureError` if no score has one.
     """
-    found = list(_matrices(scores))
+    names = short_labels(", ".join(one.key.values()) for one in scores.systems)
+    found = list(_matrices(scores, names))
     if not found:
-        raise NoLabelsError
-    notes, title = [], TITLE
+        raise FigureError(NO_LABELS)
     few = [one.title for one in found if len(one.labels) < _FEWEST]
-    if few:
-        notes.append(f"not drawn (less than two labels): {first_of(few)}")
     wanted = [one for one in found if len(one.labels) >= _FEWEST]
-    if len(wanted) > MOST:
-        notes.append(f"the first {MOST} of {len(wanted):,} matrices are drawn")
     drawn = wanted[:MOST]
+    notes = notes_of({"less than two labels": few} if few else {})
+    notes += limit_note(MOST, len(wanted), "matrices")
     cut = [one.title for one in drawn if _REST in one.labels]
     if cut:
         notes.append(
             f"the {MOST_LABELS} most frequent labels are drawn, and the others "
             f"together: {first_of(cut)}"
         )
-    caption = [f"\u2013 {note}" for note in notes]
+    title, said = "Answers by the label of the reference and of the answer", []
     if drawn:
         of_rows, of_columns = drawn[0].sides
         if (of_rows, of_columns) == SIDES:
             of_rows, of_columns = "references", "answers"
         else:
             title = f"Answers by the label of {of_rows} and of {of_columns}"
-        caption.insert(
-            0,
+        said.append(
             f"Rows are labels of {of_rows}, columns are labels of {of_columns}. "
-            "Numbers are answers; the shade of a cell is their share of the row.",
+            "Numbers are answers; the shade of a cell is their share of the row."
         )
-    figure = _figure(drawn, caption)
+    figure = _figure(drawn, caption_of([*said, *short_for(names)], (), notes))
     return Drawing(figure, title, described(_sentences(drawn)), tuple(notes))
 
 
-def _matrices(scores: Scores) -> Iterator[_Matrix]:
+def _matrices(scores: Scores, names: Mapping[str, str]) -> Iterator[_Matrix]:
     """Yield each matrix once: several scores of one metric have the same."""
     for system in scores.systems:
-        seen: list[Confusion] = []
-        with_matrix = [one for one in system.scores if one.confusion is not None]
-        for score in with_matrix:
-            found = score.confusion
-            if found is None or found in seen:
-                continue
-            seen.append(found)
-            model = label(", ".join(system.key.values()))
-            several = any(one.confusion not in seen for one in with_matrix)
-            metric = label(score.metric) if several or len(seen) > 1 else ""
-            title = ", ".join(filter(None, (model, metric))) or "all answers"
-            yield _cut(title, found)
+        found = {
+            score.confusion: score.metric
+            for score in reversed(system.scores)
+            if score.confusion is not None
+        }
+        model = names[", ".join(system.key.values())]
+        for confusion, metric in reversed(found.items()):
+            parts = [model, label(metric) if len(found) > 1 else ""]
+            yield _cut(", ".join(filter(None, parts)) or "all answers", confusion)
 
 
 def _cut(title: str, found: Confusion) -> _Matrix:
     """Return a matrix with its most frequent labels, and the others together."""
     places = range(len(found.labels))
+    names = [label(one, _ROOM) for one in found.labels]
     of_rows, of_columns = map(label, found.sides)
     sides = of_rows, of_columns
-    if len(places) <= MOST_LABELS:
-        return _Matrix(title, list(map(label, found.labels)), found.counts, sides)
 
     def times(at: int) -> int:
+        """Return how often a label is that of a reference or an answer."""
         return sum(found.counts[at]) + sum(row[at] for row in found.counts)
 
     kept = sorted(sorted(places, key=times, reverse=True)[:MOST_LABELS])
-    groups = [*([at] for at in kept), sorted(set(places) - set(kept))]
+    rest = sorted(set(places) - set(kept))
+    groups = [*([at] for at in kept), *([rest] if rest else [])]
     counts = [
         [
             sum(found.counts[row][column] for row in ours for column in theirs)
@@ -127,87 +122,58 @@ def _cut(title: str, found: Confusion) -> _Matrix:
         ]
         for ours in groups
     ]
-    names = [*(label(found.labels[at]) for at in kept), _REST]
-    return _Matrix(title, names, counts, sides)
+    labels = [*(names[at] for at in kept), *([_REST] if rest else [])]
+    return _Matrix(title, labels, counts, sides)
 
 
 def _figure(drawn: Sequence[_Matrix], caption: Sequence[str]) -> Any:
     """Return a figure with all matrices."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 - optional
-
     names = [name for one in drawn for name in one.labels]
     room = max(map(width_of, names), default=0) + 0.1
-    size = max((len(one.labels) for one in drawn), default=0) * _CELL
     is_turned = room > _CELL
-    below = (room if is_turned else 0.22) + 0.3
-    left = room + 0.35
-    across = min(_ACROSS, len(drawn)) or 1
-    width = max(across * (left + size + _BORDER) + _BORDER, 3.5)
-    lines = caption_lines(caption, width - 2 * _BORDER)
-    down = math.ceil(len(drawn) / _ACROSS)
-    height = down * (_ABOVE + size + below) + len(lines) * LINE + 0.15
-    figure = Figure(figsize=(width, height))
+    left = BORDER + _LINE + room
+    size = max((len(one.labels) for one in drawn), default=0) * _CELL
+    titles = max((width_of(one.title) for one in drawn), default=0)
+    across = max(left + size, titles + BORDER) + BORDER
+    down = _ABOVE + size + (room if is_turned else _LINE) + _LINE + 0.06
+    columns = min(_ACROSS, len(drawn)) or 1
+    width = max(columns * across, 3.5)
+    sheet = Sheet(width, math.ceil(len(drawn) / columns) * down + BORDER, caption)
     for at, matrix in enumerate(drawn):
-        line, column = divmod(at, across)
+        line, column = divmod(at, columns)
+        x, y = column * across, BORDER + line * down
+        sheet.write(x + BORDER, y + 0.15, matrix.title)
         own = len(matrix.labels) * _CELL
-        x = column * (left + size + _BORDER) + left
-        y = height - line * (_ABOVE + size + below) - _ABOVE - own
-        axes = figure.add_axes((x / width, y / height, own / width, own / height))
+        axes = sheet.axes(x + left, y + _ABOVE, own, own)
         _draw_matrix(axes, matrix, is_turned=is_turned)
-    add_caption(figure, lines, _BORDER)
-    return figure
+    return sheet.figure
 
 
 def _draw_matrix(axes: Any, matrix: _Matrix, *, is_turned: bool) -> None:
     """Draw the cells of a matrix with their numbers."""
+    from matplotlib.colors import LinearSegmentedColormap  # noqa: PLC0415 - optional
     from matplotlib.patches import Rectangle  # noqa: PLC0415 - optional
 
     size = len(matrix.labels)
-    axes.set_xlim(0, size)
+    shares = [[count / (sum(row) or 1) for count in row] for row in matrix.counts]
+    shades = LinearSegmentedColormap.from_list("cells", [_NONE, _EVERY])
+    axes.pcolormesh(shares, cmap=shades, vmin=0, vmax=1, edgecolors=GRID, lw=0.6)
     axes.set_ylim(size, 0)
     middles = [at + 0.5 for at in range(size)]
     axes.set_xticks(middles, matrix.labels, rotation=90 if is_turned else 0)
     axes.set_yticks(middles, matrix.labels)
-    axes.tick_params(length=0, labelcolor=INK)
-    axes.set_xlabel(matrix.sides[1], color=MUTED)
-    axes.set_ylabel(matrix.sides[0], color=MUTED)
-    axes.set_title(matrix.title, loc="left", pad=6)
-    for spine in axes.spines.values():
-        spine.set_visible(False)
-    for row, (numbers, of_row) in enumerate(
-        zip(matrix.counts, matrix.row_sums, strict=True)
-    ):
-        for column, count in enumerate(numbers):
-            share = count / of_row if of_row else 0
-            corner = column, row
-            is_right = row == column and matrix.labels[row] != _REST
-            if count:
-                axes.add_patch(
-                    Rectangle(
-                        corner, 1, 1, fc=SERIES[0][0], alpha=_DARKEST * share, lw=0
-                    )
-                )
-            edge = INK if is_right else GRID
-            axes.add_patch(
-                Rectangle(
-                    corner,
-                    1,
-                    1,
-                    fill=False,
-                    ec=edge,
-                    lw=1.1 if is_right else 0.6,
-                    zorder=2 + is_right,
-                )
-            )
-            axes.text(
-                column + 0.5,
-                row + 0.5,
-                _short(count),
-                ha="center",
-                va="center_baseline",
-                size=SMALL,
-                color=INK if count else MUTED,
-            )
+    axes.tick_params(length=0, labelcolor=axes.yaxis.label.get_color())
+    axes.set_ylabel(fitted(matrix.sides[0], size * _CELL))
+    axes.set_xlabel(fitted(matrix.sides[1], size * _CELL))
+    axes.spines[:].set_visible(False)
+    for row, counts in enumerate(matrix.counts):
+        if matrix.labels[row] != _REST:
+            edge = Rectangle((row, row), 1, 1, fill=False, ec=_ON_CELL, zorder=3)
+            axes.add_patch(edge)
+        for column, count in enumerate(counts):
+            place = {"ha": "center", "va": "center_baseline", "size": SMALL}
+            text = _short(count)
+            axes.text(column + 0.5, row + 0.5, text, color=_ON_CELL, **place)
 
 
 def _short(count: int) -> str:

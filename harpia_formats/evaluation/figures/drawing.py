@@ -1,4 +1,4 @@
-"""Drawings by matplotlib: its settings, colours, grids of panels, and files' bytes.
+"""Drawings by matplotlib: settings, colours, texts that fit, and the bytes of files.
 
 matplotlib is loaded where a picture is drawn, with settings that no file changes.
 Equal drawings give equal bytes.
@@ -7,9 +7,8 @@ Equal drawings give equal bytes.
 import logging
 import math
 import re
-import textwrap
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
@@ -19,12 +18,18 @@ from typing import Any
 from harpia_formats._version import __version__
 from harpia_formats.model.problem import HarpiaFormatsError
 from harpia_formats.model.safe_text import safe
-from harpia_formats.model.text_columns import columns
+from harpia_formats.model.text_columns import columns, short_names, shortened
 
-#: Colours of texts, of what is less important, of lines behind marks, and of the paper.
-INK, MUTED, GRID, SURFACE = "#1f2328", "#59636e", "#d1d9e0", "#ffffff"
+#: Colours of texts, and of what is less important: on white paper.
+INK, MUTED = "#1f2328", "#59636e"
+#: The same on a dark page, for SVG, which knows the page that it is on.
+ON_DARK = {INK: "#e6edf3", MUTED: "#9da7b3", "#0072b2": "#4aa8e0"}
+#: The colour of all texts that can be read on white and on black, for PNG.
+ON_BOTH = "#767676"
+#: Of lines behind marks, half transparent.
+GRID = "#80808059"
 #: Colours and shapes of series, those of Okabe and Ito without yellow, which cannot be
-#: seen on white paper.
+#: seen on white paper, and with a grey that can be seen on any.
 SERIES = (
     ("#0072b2", "o"),
     ("#d55e00", "s"),
@@ -32,63 +37,50 @@ SERIES = (
     ("#cc79a7", "D"),
     ("#e69f00", "v"),
     ("#56b4e9", "P"),
-    (INK, "X"),
+    (ON_BOTH, "X"),
 )
-#: The colours in the place of these where a page is dark.
-ON_DARK = {
-    INK: "#e6edf3",
-    MUTED: "#9da7b3",
-    GRID: "#3d444d",
-    SURFACE: "#0f1419",
-    "#0072b2": "#4aa8e0",
-}
-
-
+#: The suffixes of files.
+SVG, PNG, PDF = ".svg", ".png", ".pdf"
 #: The font that matplotlib ships, by which texts are measured.
 FONT = "DejaVu Sans"
-#: Points of texts.
-SIZE = 9
+#: Points of texts, and of small ones; inches of a line of small text.
+SIZE, SMALL, LINE = 9, 7.5, 0.16
 _SETTINGS = {
     "axes.axisbelow": True,
-    "axes.edgecolor": MUTED,
     "axes.facecolor": "none",
-    "axes.labelcolor": INK,
     "axes.linewidth": 0.8,
     "axes.spines.right": False,
     "axes.spines.top": False,
     "axes.titlesize": SIZE,
-    "figure.facecolor": SURFACE,
+    "figure.facecolor": "none",
     "font.family": ["sans-serif"],
     # The others are for readers of SVG that lack the first one.
     "font.sans-serif": [FONT, "Verdana", "Arial"],
     "font.size": SIZE,
     "grid.color": GRID,
     "grid.linewidth": 0.8,
-    "savefig.facecolor": SURFACE,
+    "pdf.fonttype": 42,
+    "savefig.facecolor": "none",
     "svg.fonttype": "none",
     "svg.hashsalt": "harpia-formats",
-    "text.color": INK,
+    # Texts are as wide as they were measured.
+    "text.hinting": "none",
     # A name with dollar signs is no formula.
     "text.parse_math": False,
-    "xtick.color": MUTED,
-    "xtick.labelcolor": MUTED,
-    "ytick.color": MUTED,
-    "ytick.labelcolor": INK,
 }
+_INKS = ("axes.labelcolor", "axes.titlecolor", "text.color", "ytick.labelcolor")
+_MUTED = ("axes.edgecolor", "xtick.color", "xtick.labelcolor", "ytick.color")
 
 
 class FigureError(HarpiaFormatsError):
     """A picture that cannot be drawn or written."""
 
 
-class NoLabelsError(FigureError):
-    """A picture of labels without a metric that scores any."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "there is no confusion matrix to draw: score a metric of labels, such as "
-            "`--metrics f1-macro`"
-        )
+#: Why there is no picture of labels.
+NO_LABELS = (
+    "there is no confusion matrix to draw: score a metric of labels, such as "
+    "`--metrics f1-macro`"
+)
 
 
 def check_matplotlib() -> None:
@@ -105,41 +97,50 @@ def check_matplotlib() -> None:
 
 
 @contextmanager
-def settings() -> Iterator[None]:
-    """Draw with our settings inside, whatever those of the user are, and silently."""
+def settings(suffix: str = SVG) -> Iterator[None]:
+    """Draw for a file with our settings, whatever those of the user are, silently."""
+    ink, muted = (ON_BOTH, ON_BOTH) if suffix == PNG else (INK, MUTED)
+    colours = dict.fromkeys(_INKS, ink) | dict.fromkeys(_MUTED, muted)
     with _without_messages():
         import matplotlib as mpl  # noqa: PLC0415 - optional
 
         with mpl.rc_context():
             mpl.rcdefaults()
-            mpl.rcParams.update(_SETTINGS)
+            mpl.rcParams.update(_SETTINGS | colours)
             yield
 
 
 @contextmanager
 def _without_messages() -> Iterator[None]:
     """Keep what matplotlib says of fonts and of its folders from standard error."""
-    logger = logging.getLogger("matplotlib")
-    level = logger.level
-    logger.setLevel(logging.ERROR)
+    loggers = [logging.getLogger(name) for name in ("matplotlib", "fontTools")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.ERROR)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     finally:
-        logger.setLevel(level)
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
 
 
-#: Code points of a label: longer ones are cut in their middle.
+def small_text() -> dict[str, Any]:
+    """Return how a text looks that is less important; call it within `settings`."""
+    import matplotlib as mpl  # noqa: PLC0415 - optional
+
+    return {"size": SMALL, "color": mpl.rcParams["xtick.labelcolor"]}
+
+
+#: Columns of a label: longer ones are cut in their middle.
 _LABEL = 40
 #: Code points of a text that no one has to see at a glance.
 _SHOWN = 500
 #: Inches of a terminal column of text, for letters that the font lacks.
 _COLUMN = 0.066
-#: Inches of a line of small text, and its points.
-LINE, SMALL = 0.16, 7.5
-#: Names in a note.
-_LISTED = 5
+#: Names in a note, and different remarks below a picture.
+_LISTED, _REMARKS = 5, 8
 #: Characters of a description.
 _DESCRIPTION = 4000
 
@@ -157,15 +158,7 @@ class Drawing:
 
 def described(sentences: Iterable[str]) -> str:
     """Return sentences as a description of bounded length."""
-    found, size = [], 0
-    sentences = list(sentences)
-    for number, sentence in enumerate(sentences):
-        size += len(sentence)
-        if size > _DESCRIPTION:
-            found.append(f"And {len(sentences) - number:,} more.")
-            break
-        found.append(sentence)
-    return " ".join(found)
+    return safe(" ".join(sentences), _DESCRIPTION)
 
 
 def first_of(names: Sequence[str]) -> str:
@@ -175,12 +168,43 @@ def first_of(names: Sequence[str]) -> str:
     return f"{', '.join(names[:_LISTED])}{more}"
 
 
-def label(text: str) -> str:
+def limit_note(drawn: int, every: int, what: str) -> list[str]:
+    """Return that only some of all are drawn, nothing if all are."""
+    return (
+        [f"the first {drawn:,} of {every:,} {what} are drawn"] if every > drawn else []
+    )
+
+
+def notes_of(reasons: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return what is not drawn, by the reasons."""
+    return [f"not drawn ({why}): {first_of(names)}" for why, names in reasons.items()]
+
+
+def caption_of(
+    sentences: Iterable[str], remarks: Iterable[str], notes: Iterable[str]
+) -> list[str]:
+    """Return what is written below a picture: the first remarks, and all notes."""
+    found = list(dict.fromkeys(remarks))
+    rest = len(found) - _REMARKS
+    more = [f"and {rest:,} more remarks"] if rest > 0 else []
+    return [*sentences, *found[:_REMARKS], *more, *(f"\u2013 {note}" for note in notes)]
+
+
+def short_labels(names: Iterable[str]) -> dict[str, str]:
+    """Return the names of systems with their labels, without their common parts."""
+    unique = list(dict.fromkeys(names))
+    return dict(zip(unique, map(label, short_names(unique)), strict=True))
+
+
+def short_for(labels: Mapping[str, str]) -> list[str]:
+    """Return what the first name is short for, if it is."""
+    changed = [one for one, short in labels.items() if shown(one) != short]
+    return [f"{labels[one]} is short for {shown(one)}." for one in changed[:1]]
+
+
+def label(text: str, room: int = _LABEL) -> str:
     """Return a text from data as a label: in one line, and cut in its middle."""
-    if len(text) > _LABEL:
-        half = _LABEL // 2
-        text = f"{text[: half - 1]}…{text[-half:]}"
-    return shown(text)
+    return shortened(shown(text), room)
 
 
 def shown(text: str) -> str:
@@ -195,130 +219,66 @@ def width_of(text: str, size: float = SIZE) -> float:
 
     font = FontProperties(family=FONT, size=size)
     size_of = text_to_path.get_text_width_height_descent
-    points, _, _ = size_of(text, font, ismath=False)
-    return max(float(points) / 72, columns(text) * _COLUMN * size / SIZE)
-
-
-def caption_lines(sentences: Iterable[str], width: float) -> list[str]:
-    """Return sentences as lines of small text that fit into `width` inches."""
-    room = max(20, int(width / (_COLUMN * SMALL / SIZE) / 1.12))
-    return [line for text in sentences for line in textwrap.wrap(text, room)]
-
-
-def add_caption(figure: Any, lines: Sequence[str], left: float) -> None:
-    """Write lines at the bottom of a figure, `left` inches from its border."""
-    width, height = figure.get_size_inches()
-    for number, text in enumerate(reversed(lines)):
-        figure.text(
-            left / width,
-            (0.1 + number * LINE) / height,
-            text,
-            size=SMALL,
-            color=MUTED,
-            va="baseline",
+    widths = [
+        max(
+            float(size_of(line, font, ismath=False)[0]) / 72,
+            columns(line) * _COLUMN * size / SIZE * (not line.isascii()),
         )
+        for line in text.split("\n")
+    ]
+    return max(widths)
 
 
-#: Inches: of a panel that is alone in its row and of others, between panels, of a
-#: border, and from the upper border to the panels.
-_ALONE, _PANEL, _BETWEEN, _BORDER, _ABOVE = 4.2, 2.3, 0.58, 0.12, 0.35
-#: Inches between the name of a row and its first panel.
-_NAME = 0.6
-#: What the highest number of an axis of shares may be, times a power of ten.
-_ROUND = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9, 10)
-#: Inches below the panels for the numbers and the name of their axis.
-_BELOW = 0.45
+def fitted(text: str, width: float, size: float = SIZE) -> str:
+    """Return a text that is at most so many inches wide, cut in its middle."""
+    room = columns(text)
+    while room > 1 and width_of(shortened(text, room), size) > width:
+        room -= 1
+    return shortened(text, room)
 
 
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """The parts of a picture that are not drawn in its panels."""
-
-    rows: Sequence[str]
-    columns: Sequence[str]
-    #: Inches of a panel.
-    height: float
-    #: What the axis below the panels shows.
-    axis: str
-    caption: Sequence[str]
-    #: Inches between rows.
-    gap: float = 0.12
-
-
-def grid_of(grid: Grid) -> tuple[Any, list[list[Any]]]:
-    """Return a figure with its axes, by row and column; call it within `settings`."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 - optional
-
-    panel = _ALONE if len(grid.columns) == 1 else _PANEL
-    label = max(map(width_of, grid.rows), default=0) + _BORDER + _NAME + 0.05
-    width = label + len(grid.columns) * (panel + _BETWEEN) - _BETWEEN + 2 * _BORDER
-    caption = caption_lines(grid.caption, width - 2 * _BORDER)
-    rows = len(grid.rows) * (grid.height + grid.gap)
-    height = _ABOVE + rows + _BELOW + len(caption) * LINE + 0.1
-    figure = Figure(figsize=(width, height))
-    every = []
-    for row, name in enumerate(grid.rows):
-        bottom = height - _ABOVE - row * (grid.height + grid.gap) - grid.height
-        axes_of_row = []
-        for column, title in enumerate(grid.columns):
-            left = label + column * (panel + _BETWEEN)
-            axes = figure.add_axes(
-                (left / width, bottom / height, panel / width, grid.height / height)
-            )
-            axes.tick_params(labelbottom=row == len(grid.rows) - 1)
-            if not row:
-                axes.set_title(title, loc="left", pad=6)
-            if row == len(grid.rows) - 1:
-                axes.set_xlabel(grid.axis, color=MUTED)
-            axes_of_row.append(axes)
-        y = (bottom + grid.height / 2) / height
-        figure.text((label - _NAME) / width, y, name, ha="right", va="center_baseline")
-        every.append(axes_of_row)
-    add_caption(figure, caption, _BORDER)
-    return figure, every
+def lines_in(sentences: Iterable[str], width: float, size: float = SMALL) -> list[str]:
+    """Return sentences as lines that are at most so many inches wide."""
+    lines: list[str] = []
+    for sentence in sentences:
+        line = ""
+        for word in sentence.split(" "):
+            longer = f"{line} {word}" if line else fitted(word, width, size)
+            if line and width_of(longer, size) > width:
+                lines.append(line)
+                longer = fitted(word, width, size)
+            line = longer
+        lines.append(line)
+    return lines
 
 
-def share_axis(column: Sequence[Any], share: float, top: float, name: str) -> float:
-    """Give the panels of a column one axis of shares from 0 to `top` at least.
+class Sheet:
+    """A figure on which places are inches from its left and from its top."""
 
-    `share` is the highest one that is drawn, 0 if nothing is. There are lines at 0 and
-    at the next round share from it on, which is returned. The numbers and the `name` of
-    what is counted are beside the last panel, as those of the other axis are below it.
-    """
-    for axes in column:
-        axes.spines["left"].set_visible(False)
-        axes.set_yticks([])
-    if not share:
-        return 0.0
-    power = 10.0 ** math.floor(math.log10(share))
-    tick = next(one for one in _ROUND if share / power < one + 1e-9) * power
-    for axes in column:
-        is_last = axes is column[-1]
-        # Above the line, half of which would be cut off otherwise.
-        axes.set_ylim(0, max(top, tick * 1.02))
-        axes.set_yticks(
-            [0, tick], ["0", f"{100 * tick:.4g} %"] if is_last else ["", ""]
-        )
-        axes.tick_params(axis="y", length=0, labelsize=SMALL, labelcolor=MUTED)
-        axes.grid(visible=True, axis="y")
-        if is_last:
-            axes.set_ylabel(name, color=MUTED, size=SMALL, labelpad=2)
-    return tick
+    def __init__(self, width: float, height: float, caption: Iterable[str]) -> None:
+        """Make a figure of a size, and write sentences below: it is as much higher."""
+        from matplotlib.figure import Figure  # noqa: PLC0415 - optional
+
+        lines = lines_in(caption, width - 2 * BORDER)
+        self.width, self.height = width, height + LINE * len(lines) + BORDER
+        self.figure = Figure(figsize=(self.width, self.height))
+        for number, text in enumerate(lines):
+            self.write(BORDER, height + LINE * (number + 0.8), text, **small_text())
+
+    def axes(self, left: float, top: float, width: float, height: float) -> Any:
+        """Return axes in a rectangle."""
+        x, y = 1 / self.width, 1 / self.height
+        bottom = self.height - top - height
+        return self.figure.add_axes((left * x, bottom * y, width * x, height * y))
+
+    def write(self, left: float, top: float, text: str, **look: Any) -> None:
+        """Write a text on a line that is so far from the top."""
+        x, y = left / self.width, 1 - top / self.height
+        self.figure.text(x, y, text, **look)
 
 
-def write_in(axes: Any, sentence: str) -> None:
-    """Write in an empty panel why nothing is drawn in it."""
-    axes.text(
-        0.02,
-        0.3,
-        sentence,
-        transform=axes.transAxes,
-        size=SMALL,
-        color=MUTED,
-        style="italic",
-    )
-
-
+#: Inches of a border.
+BORDER = 0.12
 #: What says in a file that it is a picture of ours.
 CREATOR = f"harpia-formats {__version__}"
 #: Dots of a PNG in an inch, and in all: large pictures have fewer in an inch.
@@ -327,77 +287,52 @@ _START = re.compile(r"<!DOCTYPE.*?(<svg [^>]*)>", re.DOTALL)
 _TITLE = re.compile(r"\s*<title>.*?</title>", re.DOTALL)
 
 
-def svg_of(drawing: Drawing) -> bytes:
-    """Return a drawing as SVG whose texts are text; call it within `settings`.
+def bytes_of(drawing: Drawing, suffix: str) -> tuple[bytes, tuple[str, ...]]:
+    """Return a drawing as a file, and what is to be said of it.
 
-    It has colours for light and for dark pages, a title and a description.
+    Call it within the `settings` for the suffix, which it changes where other fonts are
+    needed.
     """
-    found = BytesIO()
-    metadata = {"Date": None, "Creator": CREATOR, "Title": drawing.title}
-    drawing.figure.savefig(found, format="svg", metadata=metadata)
-    text = _TITLE.sub("", found.getvalue().decode(), count=1)
+    title, figure, found = drawing.title, drawing.figure, BytesIO()
+    if suffix == SVG:
+        metadata = {"Date": None, "Creator": CREATOR, "Title": title}
+        figure.savefig(found, format="svg", metadata=metadata)
+        return _described_svg(drawing, found.getvalue().decode()), drawing.notes
+    notes = [*drawing.notes, *_set_fonts(figure)]
+    if suffix == PNG:
+        width, height = figure.get_size_inches()
+        dots = min(_DOTS, math.floor((_ALL_DOTS / (width * height)) ** 0.5))
+        about = {"Software": CREATOR, "Description": drawing.description}
+        figure.savefig(found, format="png", dpi=dots, metadata=about)
+    else:
+        about = {"Creator": CREATOR, "Subject": drawing.description}
+        about |= {"Title": title}
+        figure.savefig(found, format="pdf", metadata={**about, "CreationDate": None})
+    return found.getvalue(), tuple(notes)
+
+
+def _described_svg(drawing: Drawing, text: str) -> bytes:
+    """Return an SVG with a title, a description, and colours for dark pages."""
     start = (
         f"<!-- {CREATOR} -->\n"
         r'\1 role="img" aria-labelledby="title description">'
     )
-    head = (
-        f'\n <title id="title">{escape(drawing.title)}</title>'
-        f'\n <desc id="description">{escape(drawing.description)}</desc>'
-        f"\n <style>{_dark_style()}</style>"
-    )
-    return _START.sub(lambda found: found.expand(start) + head, text, count=1).encode()
-
-
-def _dark_style() -> str:
-    """Return the style of dark pages: other colours where ours are used."""
     rules = "".join(
         f'[style*="{kind}: {light}"],[{kind}="{light}"]{{{kind}:{dark} !important}}'
         for light, dark in ON_DARK.items()
         for kind in ("fill", "stroke")
     )
-    return f"@media screen and (prefers-color-scheme: dark){{{rules}}}"
+    head = (
+        f'\n <title id="title">{escape(drawing.title)}</title>'
+        f'\n <desc id="description">{escape(drawing.description)}</desc>'
+        f"\n <style>@media screen and (prefers-color-scheme: dark){{{rules}}}</style>"
+    )
+    text = _TITLE.sub("", text, count=1)
+    return _START.sub(lambda found: found.expand(start) + head, text, count=1).encode()
 
 
-def png_of(drawing: Drawing) -> tuple[bytes, list[str]]:
-    """Return a drawing as PNG, and which letters no font has.
-
-    Call it within `settings`, which it changes where other fonts are needed.
-    """
-    fonts, missing = _fonts_for(_letters(drawing.figure))
-    for text in _texts(drawing.figure):
-        text.set_fontfamily(fonts)
-    found = BytesIO()
-    metadata = {
-        "Software": CREATOR,
-        "Title": drawing.title,
-        "Description": drawing.description,
-    }
-    width, height = drawing.figure.get_size_inches()
-    dots = min(_DOTS, math.floor((_ALL_DOTS / (width * height)) ** 0.5))
-    drawing.figure.savefig(found, format="png", dpi=dots, metadata=metadata)
-    notes = []
-    if missing:
-        letters = first_of([f"U+{ord(one):04X}" for one in missing])
-        notes.append(
-            f"no font on this computer has {letters}, which are boxes in PNG; "
-            "SVG takes the fonts of its reader"
-        )
-    return found.getvalue(), notes
-
-
-def _texts(figure: Any) -> list[Any]:
-    from matplotlib.text import Text  # noqa: PLC0415 - optional
-
-    return list(figure.findobj(Text))
-
-
-def _letters(figure: Any) -> set[str]:
-    """Return the characters of all texts of a figure."""
-    return {one for text in _texts(figure) for one in text.get_text()} - {"\n"}
-
-
-def _fonts_for(letters: set[str]) -> tuple[list[str], list[str]]:
-    """Return the names of fonts that have some letters, and the letters that none has.
+def _set_fonts(figure: Any) -> list[str]:
+    """Give the texts of a figure fonts with their letters; say which none has.
 
     The first font is that of matplotlib. Of the others those with the most of the
     missing letters are taken, and of equal ones the first by name.
@@ -407,29 +342,32 @@ def _fonts_for(letters: set[str]) -> tuple[list[str], list[str]]:
         findfont,
         fontManager,
     )
+    from matplotlib.text import Text  # noqa: PLC0415 - optional
 
+    texts = figure.findobj(Text)
+    letters = {one for text in texts for one in text.get_text()} - {"\n"}
     fonts = [FONT]
     missing = _lacking(findfont(FontProperties(family=FONT)), letters)
-    if not missing:
-        return fonts, []
-    files = sorted(
-        {
-            (one.name, one.fname)
-            for one in fontManager.ttflist
-            # It has a box for every letter.
-            if not one.name.startswith("Last Resort")
-        },
-        reverse=True,
-    )
-    left = {name: _lacking(path, missing) for name, path in dict(files).items()}
-    while missing:
+    # The last resort has a box for every letter.
+    files = {(one.name, one.fname) for one in fontManager.ttflist if missing}
+    left = {
+        name: _lacking(path, missing)
+        for name, path in dict(sorted(files, reverse=True)).items()
+        if not name.startswith("Last Resort")
+    }
+    while left:
         best = min(left, key=lambda name: (len(left[name] & missing), name))
-        rest = left[best] & missing
-        if len(rest) == len(missing):
+        if not missing - left[best]:
             break
         fonts.append(best)
-        missing = rest
-    return fonts, sorted(missing)
+        missing &= left[best]
+    for text in texts:
+        text.set_fontfamily(fonts)
+    if not missing:
+        return []
+    codes = first_of([f"U+{ord(one):04X}" for one in sorted(missing)])
+    note = f"no font on this computer has {codes}, which are boxes in PNG and PDF"
+    return [f"{note}; SVG takes the fonts of its reader"]
 
 
 def _lacking(path: str, letters: set[str]) -> set[str]:

@@ -1,32 +1,93 @@
-"""The files of pictures: checked before a run, written after it."""
+"""The kinds of pictures and their files: checked before a run, written after it."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from harpia_formats.evaluation.figures.answer_counts import AnswerCounts
 from harpia_formats.evaluation.figures.drawing import (
+    NO_LABELS,
+    PDF,
+    PNG,
+    SVG,
+    Drawing,
     FigureError,
-    NoLabelsError,
+    bytes_of,
     check_matplotlib,
-    png_of,
     settings,
-    svg_of,
 )
-from harpia_formats.evaluation.figures.picture_kinds import Kind, kinds_of
 from harpia_formats.files.io.outputs import FilesRead, OutputGroup, check_extra_output
 from harpia_formats.files.io.sink import SinkError
 from harpia_formats.files.io.urls import file_name_of, is_url, masked
 from harpia_formats.model.spelling import hint_on
 
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of picture."""
+
+    name: str
+    #: What it shows, for help texts.
+    summary: str
+    #: The command whose result it is drawn of: `score` or `score compare`.
+    command: str
+    #: The module here with the function from a result to a drawing, and its name.
+    function: str
+    #: Whether it needs a metric of labels.
+    needs_labels: bool = False
+
+    def draw(self, result: Any) -> Drawing:
+        """Return the drawing of a result; call it within `settings`."""
+        module, _, name = self.function.partition(".")
+        found = import_module(f"harpia_formats.evaluation.figures.{module}")
+        make: Callable[[Any], Drawing] = getattr(found, name)
+        return make(result)
+
+
+#: The kinds. The first one of a command is drawn if none is named.
+KINDS = (
+    Kind(
+        "scores",
+        "scores with intervals by model and group",
+        "score",
+        "score_rows.draw_scores",
+    ),
+    Kind(
+        "confusion",
+        "confusion matrix of labels",
+        "score",
+        "confusions.draw_confusions",
+        needs_labels=True,
+    ),
+    Kind(
+        "differences",
+        "differences with intervals by pair of systems",
+        "score compare",
+        "score_rows.draw_differences",
+    ),
+)
+#: What is drawn no more, and what there is in its place.
+_REMOVED = {
+    "distributions": "`scores` draws means with intervals, and "
+    "`harpia_formats.score_answers` has the score of each answer",
+    "lengths": "`harpia_formats.score_answers` has the length and the scores of each "
+    "answer",
+    "questions": "`differences` draws their mean with its interval, and "
+    "`harpia_formats.score_answers` has the scores by question",
+}
 #: What may be the name of a kind in `KIND=FILE`: no part of a path or a URL.
 _name = re.compile(r"[A-Za-z][\w-]*")
-#: Bytes at the start of a file by which a picture of ours is known.
+#: Bytes at the start of a file by which a picture of ours is known, and in a PDF all.
 _BEGINNING = 4096
-_SVG, _PNG = ".svg", ".png"
 _MARK = b"harpia-formats "
+_STARTS = (b"<?xml", b"\x89PNG", b"%PDF")
+
+
+def kinds_of(command: str) -> dict[str, Kind]:
+    """Return the kinds that are drawn of the result of a command."""
+    return {kind.name: kind for kind in KINDS if kind.command == command}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +99,14 @@ class PictureFile:
     kind: Kind
 
     @property
-    def is_svg(self) -> bool:
-        """Whether it is written as SVG, and not as PNG."""
-        return file_name_of(self.place).lower().endswith(_SVG)
+    def suffix(self) -> str:
+        """The end of its name, by which its format is chosen."""
+        return Path(file_name_of(self.place)).suffix.lower()
+
+    def drawn(self, result: Any) -> tuple[bytes, Sequence[str]]:
+        """Return the bytes of the picture of a result, and what is not drawn in it."""
+        with settings(self.suffix):
+            return bytes_of(self.kind.draw(result), self.suffix)
 
 
 def picture_file(text: str, command: str) -> PictureFile:
@@ -58,15 +124,18 @@ def named_picture(name: str | None, place: str, command: str) -> PictureFile:
     """
     kinds = kinds_of(command)
     name = name or next(iter(kinds))
+    if name in _REMOVED:
+        raise FigureError(f"no picture is called {name!r} any more: {_REMOVED[name]}")
     if name not in kinds:
         hint = hint_on(name, kinds)
         raise FigureError(f"{command} draws no picture called {name!r}{hint}")
-    if not file_name_of(place).lower().endswith((_SVG, _PNG)):
+    file = PictureFile(place, kinds[name])
+    if file.suffix not in (SVG, PNG, PDF):
         raise FigureError(
             f"{masked(place)!r}: a picture is written to a file that is called "
-            f"{_SVG} or {_PNG}"
+            f"{SVG}, {PNG} or {PDF}"
         )
-    return PictureFile(place, kinds[name])
+    return file
 
 
 class PictureFiles:
@@ -89,21 +158,18 @@ class PictureFiles:
         """
         check_matplotlib()
         self._reads = reads
-        self.files = files
-        needs_answers = any(file.kind.needs_answers for file in self.files)
-        #: The scores of single answers, None if no picture needs them.
-        self.counts = AnswerCounts() if needs_answers else None
+        self._files = files
         taken = list(others)
         group = OutputGroup(overwrite=True, reads=reads)
-        for file in self.files:
+        for file in files:
             check_extra_output(file.place, taken)
             _check_replaceable(file.place)
             group.claim(file.place)
 
     def check_labels(self) -> None:
         """Raise `FigureError` if a picture needs labels, which no metric scores."""
-        if any(file.kind.needs_labels for file in self.files):
-            raise NoLabelsError
+        if any(file.kind.needs_labels for file in self._files):
+            raise FigureError(NO_LABELS)
 
     def write(self, result: Any) -> list[str]:
         """Draw and write the pictures of a result; return what is to be said of them.
@@ -113,8 +179,8 @@ class PictureFiles:
         notes = []
         group = OutputGroup(overwrite=True, reads=self._reads)
         try:
-            for file in self.files:
-                data, said = self._drawn(file, result)
+            for file in self._files:
+                data, said = file.drawn(result)
                 group.open(file.place).write(data)
                 notes += [f"{masked(file.place)}: {note}" for note in said]
             group.commit()
@@ -123,16 +189,6 @@ class PictureFiles:
             raise
         return notes
 
-    def _drawn(self, file: PictureFile, result: Any) -> tuple[bytes, Sequence[str]]:
-        """Return the bytes of a picture, and what is not drawn in it."""
-        counts = [self.counts] if file.kind.needs_answers else []
-        with settings():
-            drawing = file.kind.draw(result, *counts)
-            if file.is_svg:
-                return svg_of(drawing), drawing.notes
-            data, notes = png_of(drawing)
-            return data, (*drawing.notes, *notes)
-
 
 def _check_replaceable(place: str) -> None:
     """Raise `SinkError` if there is a file at a path that is no picture of ours."""
@@ -140,8 +196,11 @@ def _check_replaceable(place: str) -> None:
         return
     with Path(place).open("rb") as file:
         data = file.read(_BEGINNING)
-    is_ours = _MARK in data and data.startswith((b"<?xml", b"\x89PNG"))
-    if data and not is_ours:
+        if data.startswith(b"%PDF"):
+            # What it is of stands behind the picture.
+            file.seek(-min(_BEGINNING, Path(place).stat().st_size), 2)
+            data += file.read()
+    if data and not (_MARK in data and data.startswith(_STARTS)):
         reason = (
             "is there already and is no picture of harpia-formats, and is not replaced "
             "by one; remove it, or name another file"

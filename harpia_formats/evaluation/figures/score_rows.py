@@ -1,304 +1,278 @@
-"""Pictures of numbers with intervals in rows, and of scores by model and group."""
+"""Pictures of intervals in rows: scores by model and group, and their differences."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 from harpia_formats.conversion.mapping.answer_groups import MODEL
 from harpia_formats.evaluation.figures.drawing import (
-    LINE,
-    MUTED,
+    BORDER,
     SERIES,
-    SMALL,
-    SURFACE,
     Drawing,
-    add_caption,
-    caption_lines,
+    Sheet,
+    caption_of,
     described,
-    first_of,
+    fitted,
     label,
+    limit_note,
+    notes_of,
+    short_for,
+    short_labels,
     shown,
+    small_text,
     width_of,
+)
+from harpia_formats.evaluation.plots import Interval, interval_text
+from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
+from harpia_formats.evaluation.scoring.compared_scores import (
+    marks_of_differences,
 )
 from harpia_formats.evaluation.scoring.metric_score import (
     APPROXIMATE,
     MISSING,
     Group,
-    MetricScore,
     arrow_of,
-    score_name,
+)
+from harpia_formats.evaluation.scoring.score_charts import (
+    difference_of,
+    interval_of,
 )
 from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.model.describe import p_text
 from harpia_formats.model.vendor_metrics import LIMITS
 
-#: Inches: of a panel that is alone and of others, between panels, and of a border.
-_ALONE, _PANEL, _BETWEEN, _BORDER = 4.2, 2.45, 0.42, 0.12
-#: Inches: above and below the rows of a panel, of the least row, and of a series in it.
-_ABOVE, _BELOW, _ROW, _SERIES = 0.3, 0.36, 0.27, 0.15
+#: Inches: of a panel that is alone and of others, and between panels.
+_ALONE, _PANEL, _BETWEEN = 4.2, 2.45, 0.45
+#: Inches: above and below the rows of a panel, of a line of labels, of a series in it,
+#: and of a line of the legend.
+_ABOVE, _BELOW, _ROW, _SERIES, _LEGEND = 0.3, 0.36, 0.27, 0.15, 0.2
 #: Rows and panels of one picture.
 MOST_ROWS, MOST_PANELS = 60, 12
 #: Panels beside each other.
 _ACROSS = 3
-#: Different remarks below the panels.
-_REMARKS = 8
-#: The difference of two such numbers is finite.
-_GREATEST = 1e300
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A number with its interval, of one series, in a row."""
+    """A score or a difference with its interval, in a row of the panel of one score."""
 
-    row: int
-    value: float
-    low: float | None = None
-    high: float | None = None
+    #: What tells its row from others.
+    row: Hashable
+    #: The name of the score, with what tells whether higher is better.
+    title: str
+    interval: Interval
     series: int = 0
-    is_hollow: bool = False
-    #: Why its interval is approximate or missing, "" if it is neither.
-    remark: str = ""
+    #: The ends that its axis does not leave, None if there are none.
+    scale: tuple[float, float] | None = None
+    #: Why it is not drawn, "" if it is.
+    reason: str = ""
+    #: What it is in words, its p-values, and how it was computed.
+    words: str = ""
+    p: str = ""
+    method: str = ""
+    signature: str = ""
 
     @property
     def sign(self) -> str:
         """What stands behind it if there is a remark, as in tables."""
-        if not self.remark:
+        if not self.interval.remark:
             return ""
-        return MISSING if self.low is None else APPROXIMATE
-
-    @property
-    def numbers(self) -> list[float]:
-        """The numbers of the mark that an axis can show."""
-        found = (self.value, self.low, self.high)
-        return [one for one in found if one is not None and abs(one) <= _GREATEST]
+        return MISSING if self.interval.low is None else APPROXIMATE
 
 
 @dataclass(frozen=True, slots=True)
-class Panel:
-    """The marks of one score."""
+class Rows:
+    """The rows that all panels have: their labels by what tells them apart."""
 
-    title: str
-    marks: Sequence[Mark]
-    #: The ends that its axis does not leave, None if there are none.
-    scale: tuple[float, float] | None = None
-    #: Whether the axis has a line at 0.
-    has_zero: bool = False
-    #: What is written in a row in the place of marks.
-    sentences: dict[int, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class RowChart:
-    """Panels with common rows."""
-
-    labels: Sequence[str]
-    panels: Sequence[Panel]
+    labels: Mapping[Hashable, str]
     #: The names of the series; one has no legend.
     series: Sequence[str] = ("",)
-    #: Sentences below the panels.
-    caption: Sequence[str] = ()
+    #: Whether axes have a line at 0, as those of differences.
+    has_zero: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Measures:
-    """Inches of the parts of a chart."""
+def picture_of(title: str, rows: Rows, marks: list[Mark], said: list[str]) -> Drawing:
+    """Return rows of marks as a drawing, with what is `said` below them.
 
-    label: float
-    panel: float
-    row: float
-    rows: float
-    width: float
-    height: float
-    #: From the upper border to the first panels.
-    top: float
-
-
-def draw_rows(chart: RowChart, title: str, description: str) -> Drawing:
-    """Return a chart as a drawing; call it within `settings`."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 - optional
-
-    across = min(_ACROSS, len(chart.panels))
-    lines_of_panels = math.ceil(len(chart.panels) / _ACROSS)
-    panel = _ALONE if across == 1 else _PANEL
-    label = max(map(width_of, chart.labels), default=0) + _BORDER + 0.1
-    width = label + across * (panel + _BETWEEN) + _BORDER
-    legend = _legend_places(chart.series, width)
-    top = _BORDER + (len({y for _, y in legend}) * 0.2)
-    row = max(_ROW, _SERIES * len(chart.series) + 0.1)
-    rows = row * len(chart.labels)
-    caption = caption_lines(chart.caption, width - 2 * _BORDER)
-    height = top + lines_of_panels * (_ABOVE + rows + _BELOW)
-    height += len(caption) * LINE + 0.1
-    measures = _Measures(label, panel, row, rows, width, height, top)
-    figure = Figure(figsize=(width, height))
-    for at, one in enumerate(chart.panels):
-        _draw_panel(figure, chart, one, divmod(at, _ACROSS), measures)
-    _draw_legend(figure, chart.series, legend)
-    add_caption(figure, caption, _BORDER)
-    return Drawing(figure, title, description)
-
-
-def interval_levels(methods: Iterable[str]) -> str:
-    """Return the levels of intervals that were computed by `methods`, such as `95 %`.
-
-    It is "" if these name none.
+    It has the first rows and scores, and names what is not drawn.
     """
+    titles = list(dict.fromkeys(mark.title for mark in marks))
+    notes = limit_note(MOST_ROWS, len(rows.labels), "rows")
+    notes += limit_note(MOST_PANELS, len(titles), "scores")
+    rows = replace(rows, labels=dict(islice(rows.labels.items(), MOST_ROWS)))
+    titles = titles[:MOST_PANELS]
+    marks = [one for one in marks if one.row in rows.labels and one.title in titles]
+    left_out: dict[str, list[str]] = {}
+    for one in marks:
+        if one.reason:
+            left_out.setdefault(one.reason, []).append(one.words)
+    notes += notes_of(left_out)
+    drawn = [one for one in marks if not one.reason]
+    remarks = (f"{one.sign} {one.interval.remark}" for one in drawn if one.sign)
+    caption = caption_of([_lines_said(drawn, rows), *said], remarks, notes)
+    figure = draw_rows(rows, titles, drawn, caption)
+    return Drawing(figure, title, described(_sentences(marks, rows)), tuple(notes))
+
+
+def _lines_said(marks: Sequence[Mark], rows: Rows) -> str:
+    """Return what the lines of the marks are."""
     levels = {
         float(part.removeprefix("level:"))
-        for method in methods
-        for part in method.split("|")
+        for mark in marks
+        for part in mark.method.split("|")
         if part.startswith("level:")
     }
-    return " and ".join(f"{100 * level:g} %" for level in sorted(levels))
+    if not marks:
+        return "There is nothing to draw."
+    if all(mark.interval.low is None for mark in marks):
+        return "Without intervals."
+    shares = " and ".join(f"{100 * level:g} %" for level in sorted(levels))
+    what = "intervals of the difference" if rows.has_zero else "intervals"
+    return f"Lines are {shares} {what} by question."
 
 
-def remark_lines(panels: Iterable[Panel]) -> list[str]:
-    """Return the first remarks on marks, each once behind its sign."""
-    marks = [mark for panel in panels for mark in panel.marks if mark.remark]
-    lines = list(dict.fromkeys(f"{mark.sign} {mark.remark}" for mark in marks))
-    rest = len(lines) - _REMARKS
-    return [*lines[:_REMARKS], *([f"and {rest:,} more remarks"] if rest > 0 else [])]
+def _sentences(marks: Sequence[Mark], rows: Rows) -> Iterator[str]:
+    """Yield the numbers in words, and how they were computed."""
+    for one in marks:
+        value = one.reason or interval_text(one.interval, "+" * rows.has_zero)
+        parts = (value, one.p, "" if one.reason else one.interval.remark)
+        yield f"{one.words}: {', '.join(filter(None, parts))}."
+    for signature in dict.fromkeys(one.signature for one in marks if one.signature):
+        yield f"Signature: {shown(signature)}."
 
 
-def _legend_places(names: Sequence[str], width: float) -> list[tuple[float, int]]:
-    """Return the place of each name: inches from the left, and the line."""
-    if len(names) == 1:
-        return []
-    places: list[tuple[float, int]] = []
-    x, line = _BORDER, 0
-    for name in names:
-        needed = 0.2 + width_of(name) + 0.2
-        if places and x + needed > width - _BORDER:
-            x, line = _BORDER, line + 1
-        places.append((x, line))
-        x += needed
-    return places
+def draw_rows(
+    rows: Rows, titles: Sequence[str], marks: Sequence[Mark], caption: Sequence[str]
+) -> Any:
+    """Return a figure with a panel for each title; call it within `settings`."""
+    labels, series = list(rows.labels.values()), rows.series
+    across = min(_ACROSS, len(titles)) or 1
+    width = _ALONE if across == 1 else _PANEL
+    left = max(map(width_of, labels), default=0) + BORDER + 0.1
+    lines = max((text.count("\n") for text in labels), default=0)
+    high = max(_ROW + 0.14 * lines, _SERIES * len(series) + 0.1)
+    whole = left + across * (width + _BETWEEN)
+    legend = _legend(series, whole)
+    top = BORDER + _LEGEND * (1 + max(legend, default=(-1, 0))[0]) + _ABOVE
+    step = high * len(labels) + _BELOW + _ABOVE
+    down = math.ceil(len(titles) / across)
+    sheet = Sheet(whole, top + down * step - _ABOVE, caption)
+    for place, name, look in zip(legend, series, SERIES, strict=False):
+        _draw_name(sheet, *place, name, look)
+    for at, title in enumerate(titles):
+        line, column = divmod(at, across)
+        x, y = left + column * (width + _BETWEEN), top + line * step
+        sheet.write(x, y - 0.09, fitted(title, width + _BETWEEN - 0.1))
+        axes = sheet.axes(x, y, width, high * len(labels))
+        axes.set_yticks(range(len(labels)), [text * (not column) for text in labels])
+        axes.set_ylim(len(labels) - 0.5, -0.5)
+        own = [mark for mark in marks if mark.title == title]
+        low, most = _limits(own, has_zero=rows.has_zero)
+        axes.set_xlim(low, most)
+        axes.set_xticks(*(_ticks(low, most, width) if own else ([], [])))
+        _draw_panel(axes, own, rows, _SERIES / high)
+    return sheet.figure
 
 
-def _draw_legend(
-    figure: Any, names: Sequence[str], places: Sequence[tuple[float, int]]
-) -> None:
-    """Draw the mark and the name of each series above the panels."""
-    from matplotlib.lines import Line2D  # noqa: PLC0415 - optional
-
-    width, height = figure.get_size_inches()
-    for (x, line), name, (colour, shape) in zip(places, names, SERIES, strict=False):
-        y = 1 - (_BORDER + 0.08 + line * 0.2) / height
-        mark = Line2D(
-            [(x + 0.07) / width], [y], marker=shape, color=colour, ls="", ms=5.5
-        )
-        figure.add_artist(mark)
-        figure.text((x + 0.2) / width, y, name, va="center_baseline")
-
-
-def _draw_panel(
-    figure: Any,
-    chart: RowChart,
-    panel: Panel,
-    place: tuple[int, int],
-    measures: _Measures,
-) -> None:
-    """Draw one panel at its place: a line of panels, and a column in it."""
-    line, column = place
-    left = measures.label + column * (measures.panel + _BETWEEN)
-    bottom = measures.height - measures.top
-    bottom -= line * (_ABOVE + measures.rows + _BELOW) + _ABOVE + measures.rows
-    axes = figure.add_axes(
-        (
-            left / measures.width,
-            bottom / measures.height,
-            measures.panel / measures.width,
-            measures.rows / measures.height,
-        )
-    )
-    axes.set_title(panel.title, loc="left", pad=6)
-    axes.set_ylim(len(chart.labels) - 0.5, -0.5)
-    axes.set_yticks(range(len(chart.labels)), chart.labels if column == 0 else [])
-    axes.tick_params(axis="y", length=0)
-    axes.spines["left"].set_visible(False)
-    axes.grid(visible=True, axis="x")
-    low, high = _limits(panel)
-    axes.set_xlim(low, high)
-    if panel.marks:
-        axes.locator_params(axis="x", nbins=5 if measures.panel < _ALONE else 8)
-        axes.ticklabel_format(axis="x", useOffset=False)
-    else:
-        axes.set_xticks([])
-    if panel.has_zero:
-        axes.axvline(0, color=MUTED, lw=1, ls=(0, (4, 3)))
-    dodge = _SERIES / measures.row
-    for mark in panel.marks:
-        offset = (mark.series - (len(chart.series) - 1) / 2) * dodge
-        _draw_mark(axes, mark, mark.row + offset)
-    for row, sentence in panel.sentences.items():
-        axes.annotate(
-            sentence,
-            (0.02, row),
-            xycoords=("axes fraction", "data"),
-            size=SMALL,
-            color=MUTED,
-            style="italic",
-            va="center_baseline",
-        )
-
-
-def _limits(panel: Panel) -> tuple[float, float]:
-    """Return the ends of the axis of a panel, somewhat wider than its numbers."""
-    numbers = [one for mark in panel.marks for one in mark.numbers]
-    if panel.has_zero:
-        numbers.append(0.0)
+def _limits(marks: Sequence[Mark], *, has_zero: bool) -> tuple[float, float]:
+    """Return the ends of the axis of one score, somewhat wider than its numbers."""
+    numbers = [one for mark in marks for one in mark.interval.numbers]
+    numbers += [0.0] * has_zero
     if not numbers:
-        return panel.scale or (0.0, 1.0)
+        return 0.0, 1.0
     low, high = min(numbers), max(numbers)
     room = (high - low) * 0.06 or abs(high) * 0.1 or 0.1
-    if panel.scale is None:
+    scale = marks[0].scale if marks else None
+    if scale is None:
         return low - room, high + room
-    least, most = panel.scale
+    least, most = scale
     # A mark at the end of the scale is drawn as a whole.
     margin = (min(most, high + room) - max(least, low - room)) * 0.02
     return max(least - margin, low - room), min(most + margin, high + room)
 
 
+def _legend(names: Sequence[str], width: float) -> list[tuple[int, float]]:
+    """Return the place of each name: the line, and inches from the left."""
+    if len(names) == 1:
+        return []
+    needed = 0.4 + max(map(width_of, names))
+    across = max(1, int((width - BORDER) / needed))
+    return [(at // across, BORDER + at % across * needed) for at in range(len(names))]
+
+
+def _draw_name(
+    sheet: Sheet, line: int, left: float, name: str, look: tuple[str, str]
+) -> None:
+    """Draw the mark and the name of a series above the panels."""
+    from matplotlib.lines import Line2D  # noqa: PLC0415 - optional
+
+    top = BORDER + 0.08 + line * _LEGEND
+    place = [(left + 0.07) / sheet.width], [1 - top / sheet.height]
+    mark = Line2D(*place, color=look[0], marker=look[1], ls="", ms=5.5)
+    sheet.figure.add_artist(mark)
+    sheet.write(left + 0.2, top, name, va="center_baseline")
+
+
+def _draw_panel(axes: Any, marks: Sequence[Mark], rows: Rows, dodge: float) -> None:
+    """Draw the marks of a panel; those of two series are so far apart, in rows."""
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    axes.grid(visible=True, axis="x")
+    if rows.has_zero:
+        axes.axvline(0, color=small_text()["color"], lw=1, ls=(0, (4, 3)))
+    places = {row: place for place, row in enumerate(rows.labels)}
+    for mark in marks:
+        offset = (mark.series - (len(rows.series) - 1) / 2) * dodge
+        _draw_mark(axes, mark, places[mark.row] + offset)
+
+
+#: Digits behind the point, and numbers, that are not written with an exponent.
+_DIGITS, _PLAIN = 6, 1e7
+
+
+def _ticks(low: float, high: float, width: float) -> tuple[list[float], list[str]]:
+    """Return round numbers on an axis with their texts, which have room beside others.
+
+    No text is much beyond the ends of the axis, which is so many inches wide.
+    """
+    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415 - optional
+
+    for count in (8, 6, 4, 3, 2, 1):
+        found = MaxNLocator(count, steps=[1, 2, 5, 10]).tick_values(low, high)
+        step = float(found[1] - found[0])
+        digits = -math.floor(math.log10(step) + 1e-9)
+        is_plain = digits <= _DIGITS and max(abs(low), abs(high)) < _PLAIN
+        form = f".{max(digits, 0)}f" if is_plain else ".3g"
+        texts = {f"{tick:{form}}": float(tick) for tick in found if low <= tick <= high}
+        half = max(map(width_of, texts), default=0) / 2
+        margin = (half - _BETWEEN / 2 + 0.05) / width * (high - low)
+        texts = {
+            text: tick
+            for text, tick in texts.items()
+            if low + margin <= tick <= high - margin
+        }
+        if step / (high - low) * width > 2 * half + 0.15:
+            break
+    return list(texts.values()), list(texts)
+
+
 def _draw_mark(axes: Any, mark: Mark, y: float) -> None:
     """Draw the interval of a mark as a line with ends, and its number."""
-    colour, shape = SERIES[mark.series % len(SERIES)]
-    if mark.value not in mark.numbers:
+    row, (colour, shape) = mark.interval, SERIES[mark.series % len(SERIES)]
+    if row.value not in row.numbers:
         return
-    if mark.low is not None and mark.high is not None:
-        axes.plot([mark.low, mark.high], [y, y], color=colour, lw=1.4, marker="|", ms=5)
-    axes.plot(
-        [mark.value],
-        [y],
-        color=colour,
-        marker=shape,
-        ms=5.5,
-        mfc=SURFACE if mark.is_hollow else colour,
-        clip_on=False,
-        zorder=3,
-    )
-    if mark.sign:
-        axes.annotate(
-            mark.sign,
-            (max(mark.numbers), y),
-            xytext=(5, 0),
-            textcoords="offset points",
-            size=SMALL,
-            color=MUTED,
-            va="center_baseline",
-        )
+    if row.low is not None and row.high is not None:
+        axes.plot([row.low, row.high], [y, y], color=colour, lw=1.4, marker="|", ms=5)
+    look = {"mfc": "none" if row.is_hollow else colour, "marker": shape, "ms": 5.5}
+    axes.plot([row.value], [y], color=colour, clip_on=False, zorder=3, **look)
+    place = {"xytext": (5, 0), "textcoords": "offset points", "va": "center_baseline"}
+    axes.annotate(mark.sign, (max(row.numbers), y), **place, **small_text())
 
 
-TITLE = "Scores with their intervals"
 #: Stands for all answers, and for a value that is the empty text.
 _ALL, _EMPTY = "all answers", "(empty)"
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """The groups of one row: one for each series, None where there is none."""
-
-    label: str
-    groups: Sequence[Group | None]
 
 
 def draw_scores(scores: Scores) -> Drawing:
@@ -307,155 +281,89 @@ def draw_scores(scores: Scores) -> Drawing:
     Models are rows; if there are groups, these are the rows and the models differ by
     shape and colour, as long as there are enough of them.
     """
-    rows, series = _rows(scores)
-    names = list(
-        dict.fromkeys(
-            (one.metric, one.name)
-            for row in rows
-            for group in row.groups
-            if group is not None
-            for one in group.scores
-        )
-    )
-    notes: list[str] = []
-    if len(rows) > MOST_ROWS:
-        notes.append(f"the first {MOST_ROWS:,} of {len(rows):,} rows are drawn")
-    if len(names) > MOST_PANELS:
-        notes.append(f"the first {MOST_PANELS:,} of {len(names):,} scores are drawn")
-    drawn = rows[:MOST_ROWS]
-    left_out: dict[str, list[str]] = {}
-    panels = [
-        _panel(metric, name, drawn, series, left_out)
-        for metric, name in names[:MOST_PANELS]
-    ]
-    notes += [
-        f"not drawn ({reason}): {first_of(places)}"
-        for reason, places in left_out.items()
-    ]
-    caption = [
-        *_methods(panels, scores),
-        *remark_lines(panels),
-        *(f"\u2013 {note}" for note in notes),
-    ]
-    chart = RowChart([row.label for row in drawn], panels, series, caption)
-    found = draw_rows(chart, TITLE, described(_sentences(drawn, series)))
-    return Drawing(found.figure, found.title, found.description, tuple(notes))
-
-
-def _rows(scores: Scores) -> tuple[list[_Row], list[str]]:
-    """Return the rows, and the names of the series in them."""
     systems, groups = scores.systems, scores.groups
-    if groups and 1 < len(systems) <= len(SERIES):
-        found: dict[str, list[Group | None]] = {_ALL: list(systems)}
-        for group in groups:
-            at = next(
-                at
-                for at, system in enumerate(systems)
-                if system.key.items() <= group.key.items()
-            )
-            own = {name: text for name, text in group.key.items() if name != MODEL}
-            row = found.setdefault(_label(own), [None] * len(systems))
-            row[at] = group
-        rows = [_Row(name, of_row) for name, of_row in found.items()]
-        return rows, [_label(system.key) for system in systems]
-    return [
-        _Row(_label(group.key), [group])
-        for system in systems
-        for group in (system, *_groups_of(system, groups))
-    ], [""]
+    names = short_labels(one.key[MODEL] for one in systems if one.key.get(MODEL))
+    is_by_group = bool(groups) and 1 < len(systems) <= len(SERIES)
+    marks: list[Mark] = []
+    labels: dict[Hashable, str] = {}
+    for series, system in enumerate(systems):
+        for group in (system, *groups):
+            if not (group is system or system.key.items() <= group.key.items()):
+                continue
+            key = dict(group.key)
+            if is_by_group:
+                key.pop(MODEL, None)
+            row = tuple(key.items())
+            labels[row] = _label(key, names)
+            place = _label(group.key, names)
+            marks += _marks(group, row, series * is_by_group, place)
+    names_of = [_label(system.key, names) for system in systems]
+    rows = Rows(labels, names_of if is_by_group else ("",))
+    return picture_of("Scores with their intervals", rows, marks, short_for(names))
 
 
-def _groups_of(system: Group, groups: Sequence[Group]) -> Iterator[Group]:
-    for group in groups:
-        if system.key.items() <= group.key.items():
-            yield group
-
-
-def _label(key: Mapping[str, str]) -> str:
+def _label(key: Mapping[str, str], names: Mapping[str, str]) -> str:
     """Return the values that the answers of a group share."""
-    return label(", ".join(value or _EMPTY for value in key.values())) or _ALL
+    values = [names.get(key[at], key[at]) if at == MODEL else key[at] for at in key]
+    return label(", ".join(value or _EMPTY for value in values)) or _ALL
 
 
-def _panel(
-    metric: str,
-    name: str,
-    rows: Sequence[_Row],
-    series: Sequence[str],
-    left_out: dict[str, list[str]],
-) -> Panel:
-    """Return the panel of one score, and add to `left_out` what it does not have."""
-    title = label(score_name(metric, name))
-    marks, sentences, scale, arrow = [], {}, None, ""
-    for at, row in enumerate(rows):
-        reasons = []
-        for number, group in enumerate(row.groups):
-            score = _score_of(group, metric, name)
-            if score is None:
-                continue
-            scale, arrow = LIMITS.get(score.scale), arrow_of(score)
-            reason = _reason(score)
-            if score.value is None or reason:
-                reasons.append(reason)
-                of_series = f" ({series[number]})" if len(series) > 1 else ""
-                place = f"{title} of {row.label}{of_series}"
-                left_out.setdefault(reason, []).append(place)
-                continue
-            low, high = score.interval or (None, None)
-            marks.append(Mark(at, score.value, low, high, number, remark=score.remark))
-        if reasons and len(reasons) == sum(group is not None for group in row.groups):
-            sentences[at] = reasons[0]
-    return Panel(f"{title} {arrow}".rstrip(), marks, scale, sentences=sentences)
+def _marks(group: Group, row: Hashable, series: int, place: str) -> Iterator[Mark]:
+    """Yield the scores of a group as marks of a row and a series."""
+    for score in group.scores:
+        name = label(score.full_name)
+        reason = "one question" if score.questions == 1 else ""
+        yield Mark(
+            row,
+            f"{shown(score.full_name)} {arrow_of(score)}".rstrip(),
+            interval_of(score),
+            series,
+            LIMITS.get(score.scale),
+            "no answer has a score" if score.value is None else reason,
+            f"{name} of {place}",
+            method=score.method,
+            signature=score.signature,
+        )
 
 
-def _score_of(group: Group | None, metric: str, name: str) -> MetricScore | None:
-    """Return the score of a group with this name, None if it has none."""
-    found = () if group is None else group.scores
-    return next(
-        (one for one in found if (one.metric, one.name) == (metric, name)), None
-    )
+#: Columns of two names that stand on one line.
+_ONE_LINE = 44
 
 
-def _reason(score: MetricScore) -> str:
-    """Return why a score is not drawn, "" if it is."""
-    if score.value is None:
-        return "no answer has a score"
-    return "one question" if score.questions == 1 else ""
+def draw_differences(report: ComparisonReport) -> Drawing:
+    """Return the differences as rows of marks; call it within `settings`.
 
-
-def _methods(panels: Sequence[Panel], scores: Scores) -> list[str]:
-    """Return what the lines of the marks are."""
-    marks = [mark for panel in panels for mark in panel.marks]
-    if not marks:
-        return ["There is nothing to draw."]
-    if all(mark.low is None for mark in marks):
-        return ["Without intervals."]
-    levels = interval_levels(
-        one.method
-        for group in (*scores.systems, *scores.groups)
-        for one in group.scores
-    )
-    return [f"Lines are {levels} intervals by question."]
-
-
-def _sentences(rows: Sequence[_Row], series: Sequence[str]) -> Iterator[str]:
-    """Yield the numbers in words, and how they were computed."""
-    signatures: dict[str, None] = {}
-    for row in rows:
-        for number, group in enumerate(row.groups):
-            for score in () if group is None else group.scores:
-                of_series = f" ({series[number]})" if len(series) > 1 else ""
-                name = label(score_name(score.metric, score.name))
-                yield f"{name} of {row.label}{of_series}: {_numbers(score)}."
-                signatures[score.signature] = None
-    yield from (f"Signature: {shown(one)}." for one in signatures if one)
-
-
-def _numbers(score: MetricScore) -> str:
-    """Return a score with its interval as text."""
-    if score.value is None or _reason(score):
-        return _reason(score)
-    remark = f", {score.remark}" if score.remark else ""
-    if score.interval is None:
-        return f"{score.value:.4f}{remark}"
-    low, high = score.interval
-    return f"{score.value:.4f} ({low:.4f} to {high:.4f}){remark}"
+    A pair of systems is a row, and a score a panel. Differences that are significant
+    after the adjustment for all of them are filled.
+    """
+    names = short_labels(system.name for system in report.systems)
+    labels: dict[Hashable, str] = {}
+    marks = []
+    for one in report.compared:
+        found, name = one.comparison, label(one.full_name)
+        labels[one.systems] = pair = " \u2212 ".join(names[of] for of in one.systems)
+        arrow, p = report.arrows.get((one.metric, one.name), ""), ""
+        if found is not None:
+            p = f"p {p_text(found.p_value, is_least=found.is_least)}"
+            if one.adjusted_p is not None:
+                p += f", {p_text(one.adjusted_p, is_least=found.is_least)} (Holm)"
+        marks.append(
+            Mark(
+                one.systems,
+                f"{shown(one.full_name)} {arrow}".rstrip(),
+                difference_of(one),
+                reason=one.reason,
+                words=f"{name} of {pair}",
+                p=p,
+                method=found.method if found else "",
+                signature=one.signature,
+            )
+        )
+    if any(len(pair) > _ONE_LINE for pair in labels.values()):
+        labels = {
+            at: pair.replace(" \u2212 ", " \u2212\n") for at, pair in labels.items()
+        }
+    rows = Rows(labels, has_zero=True)
+    said = [*marks_of_differences(report.compared, report.arrows.values())]
+    title = "Differences of scores with their intervals"
+    return picture_of(title, rows, marks, [*said, *short_for(names)])

@@ -133,12 +133,7 @@ class ComparisonReport(Result):
             embedded,
         )
 
-        def label(score: ComparedScore, name: str) -> str:
-            return name if self.is_of_two else f"{name} of {' - '.join(score.systems)}"
-
-        return embedded(
-            lambda name: difference_charts(self.compared, self.arrows, name, label)
-        )
+        return embedded(difference_charts(self.compared, self.arrows))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison by its contract, as JSON has it."""

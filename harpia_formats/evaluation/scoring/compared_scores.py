@@ -22,7 +22,6 @@ from harpia_formats.evaluation.scoring.outcomes import ComputedMetric
 from harpia_formats.evaluation.scoring.p_values import TESTS, PairedTest
 from harpia_formats.evaluation.scoring.paired_answers import (
     MetricAnswers,
-    QuestionDifferences,
     QuestionSums,
 )
 from harpia_formats.evaluation.scoring.paired_differences import (
@@ -106,8 +105,6 @@ class ComparedScore:
     #: The p-value adjusted for all pairs and scores that are compared together, by
     #: Holm.
     adjusted_p: float | None = None
-    #: How the scores of single questions differ, None for a pooled metric.
-    by_question: QuestionDifferences | None = None
     #: The largest difference that the scale allows, infinite if it is not known.
     widest: float = math.inf
     #: Whether stored scores are compared although their signatures do not prove that
@@ -163,7 +160,6 @@ class ComparedScore:
                 high=-one.low + 0.0,
             ),
             unscored=self.unscored[::-1],
-            by_question=None,
         )
 
     def headline(self, *, is_named: bool = False) -> str:
@@ -347,12 +343,11 @@ class PairFamily:
                         metric.signature_of(*pair),
                         paired.questions,
                         unscored,
-                        by_question=paired.by_question(at),
                         widest=answers.widest,
                         is_forced=metric.is_forced,
                     )
-                    for at, (own, first, second, comparison) in enumerate(
-                        zip(names, *paired.values(), comparisons, strict=True)
+                    for own, first, second, comparison in zip(
+                        names, *paired.values(), comparisons, strict=True
                     )
                 ]
         return chain.from_iterable(found)

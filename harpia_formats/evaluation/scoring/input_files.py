@@ -181,6 +181,7 @@ def systems_note(files: Sequence[str]) -> str:
 
 
 def _listed(files: Sequence[str]) -> str:
+    """Return the first files, and how many more there are."""
     more = f" and {len(files) - _LISTED:,} more" if len(files) > _LISTED else ""
     return f"{', '.join(files[:_LISTED])}{more}"
 

@@ -108,6 +108,7 @@ def _fraction(x: float, a: float, b: float) -> float:
 
 
 def _not_zero(value: float) -> float:
+    """Return a number by which another one can be divided."""
     return value if abs(value) > _tiny else _tiny
 
 

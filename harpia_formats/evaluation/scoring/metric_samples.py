@@ -149,6 +149,7 @@ def _memory(documents: Any) -> int:
 
 
 def _weight(value: Any) -> int:
+    """Return about how many characters take as much memory as a value."""
     if isinstance(value, str):
         return len(value)
     return _NUMBER * len(value) if isinstance(value, list) else _NUMBER

@@ -14,53 +14,6 @@ from harpia_formats.evaluation.scoring.number_stores import (
     parts_of,
 )
 
-#: Parts of the range of differences above 0, and as many below it.
-PARTS = 10
-#: What rounding may make of a difference of 0, on a scale to 1.
-_DIFFERENCES_ROUNDING = 1e-9
-
-
-@dataclass(frozen=True, slots=True)
-class QuestionDifferences:
-    """The differences of the mean scores of two systems on each question."""
-
-    #: The number of questions without a difference.
-    equal: int
-    #: The greatest difference that can be, or that there is.
-    widest: float
-    #: The numbers of questions with a difference in `PARTS` parts below 0, from
-    #: -`widest`, and as many above it.
-    below: tuple[int, ...]
-    above: tuple[int, ...]
-
-    @property
-    def questions(self) -> int:
-        """The number of questions."""
-        return self.equal + sum(self.below) + sum(self.above)
-
-
-def question_differences(differences: Any, scale: float) -> QuestionDifferences:
-    """Return the counts of an array of differences.
-
-    `scale` is the greatest difference that can be, infinite if it is not known.
-    """
-    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
-    greatest = float(np.abs(differences).max(initial=0.0))
-    is_known = math.isfinite(scale) and greatest <= scale * (1 + _DIFFERENCES_ROUNDING)
-    widest = scale if is_known else greatest
-    is_equal = np.abs(differences) <= widest * _DIFFERENCES_ROUNDING
-    unequal = differences[~is_equal]
-    places = np.minimum((np.abs(unequal) / widest * PARTS).astype(np.int64), PARTS - 1)
-    below, above = (
-        np.bincount(places[side], minlength=PARTS).tolist()
-        for side in (unequal < 0, unequal > 0)
-    )
-    return QuestionDifferences(
-        int(is_equal.sum()), widest, tuple(below[::-1]), tuple(above)
-    )
-
-
 #: What rounding may change in the mean of equal numbers.
 _SUMS_ROUNDING = 1e-12
 
@@ -261,16 +214,6 @@ class PairedAnswers:
             for side in (self.first, self.second)
         )
         return ours - theirs
-
-    def by_question(self, at: int) -> QuestionDifferences | None:
-        """Return how the mean scores of each question differ, None if it is pooled.
-
-        `at` is the place of the score among the names of the metric.
-        """
-        found = self._differences(at, 1)
-        if found is None:
-            return None
-        return question_differences(found, self.metric.widest)
 
 
 def summed(rows: Sequence[Sequence[float]]) -> tuple[float, ...]:

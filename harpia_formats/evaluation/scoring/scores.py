@@ -161,9 +161,7 @@ class Scores(Result):
             score_charts,
         )
 
-        return embedded(
-            lambda name: score_charts(self.groups_by_system(), self.systems, name)
-        )
+        return embedded(score_charts(self.groups_by_system(), self.systems))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the scores by their contract, as JSON has them."""
@@ -283,4 +281,5 @@ def confusion_tables(scores: Scores) -> Iterator[ConfusionTable]:
 
 
 def _shown(label: str) -> str:
+    """Return a label as a cell shows it."""
     return safe(label, _SHOWN) or _EMPTY

@@ -65,7 +65,7 @@ def check() -> None:
 
 REPORTER = Reporter(
     name="html",
-    summary="a page for browsers with counts, charts and examples",
+    summary="a page for browsers with counts, bars and examples",
     write=write,
     suffixes=(".html", ".htm"),
     begins=rb'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta',

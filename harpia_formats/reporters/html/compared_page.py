@@ -1,13 +1,30 @@
-"""The page of a comparison of scores: both scores, differences and tests."""
+"""The page of a comparison of scores: systems with their scores, differences, tests."""
 
+from collections.abc import Iterator, Mapping
+
+from markupsafe import Markup
+
+from harpia_formats.evaluation.plots import Axis
 from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
-from harpia_formats.evaluation.scoring.compared_scores import ComparedScore, alpha_of
-from harpia_formats.evaluation.scoring.score_charts import difference_charts
+from harpia_formats.evaluation.scoring.compared_scores import (
+    ComparedScore,
+    alpha_of,
+    marks_of_differences,
+)
+from harpia_formats.evaluation.scoring.metric_score import MetricScore, arrow_of
+from harpia_formats.evaluation.scoring.score_charts import (
+    axes_of,
+    difference_axes,
+    difference_of,
+    interval_of,
+    is_share,
+)
 from harpia_formats.model.describe import p_text, with_noun
+from harpia_formats.model.text_columns import short_names
 from harpia_formats.reporters.html.page import (
     Page,
+    Room,
     Section,
-    charts,
     section,
     sentence,
     sentences,
@@ -15,9 +32,12 @@ from harpia_formats.reporters.html.page import (
 )
 from harpia_formats.reporters.html.report_page import alerts, files_section
 from harpia_formats.reporters.html.scores_page import (
+    axes_sentence,
+    confusions,
+    interval_cell,
     method_lines,
     number,
-    scores_sections,
+    said_of,
 )
 from harpia_formats.reporters.score_tables.published import (
     MAY_DISAGREE,
@@ -25,50 +45,25 @@ from harpia_formats.reporters.score_tables.published import (
     needed_text,
 )
 
-_COLUMNS = (
-    "metric",
-    "A",
-    "B",
-    "A - B",
-    "low",
-    "high",
-    "p",
-    "p (Holm)",
-    "detected",
-    "questions",
-    "needed",
-    "left out A",
-    "left out B",
-    "remark",
-)
-#: Differences above the page.
-_CARDS = 8
+#: Scores beside each other in the table of systems.
+_ACROSS = 6
+#: Bytes of all tables of a section.
+_ROOM = 80_000
+_NUMBERS = ("difference", "p (Holm)", "p", "questions")
+_LEFT_OUT = ("left out of first", "left out of second")
+_OPTIONAL = ("detected", "needed", *_LEFT_OUT, "remark")
 
 
 def page(found: ComparisonReport) -> Page:
     """Return the page of a comparison."""
-    names = _Names(found)
+    names = [system.name for system in found.systems]
+    shown = dict(zip(names, short_names(names), strict=True))
     questions = max((score.questions for score in found.compared), default=0)
-    word = "both" if found.is_of_two else "a pair"
-    cards = [(f"questions in {word}", f"{questions:,}")]
-    cards += [
-        (names.of(score, "A - B"), number(score.comparison.difference, "+"))
-        for score in found.compared[:_CARDS]
-        if score.comparison
-    ]
-    if found.is_of_two:
-        for pair in found.pairs:
-            if pair.only_first or pair.only_second:
-                cards.append(("only in A", f"{pair.only_first:,}"))
-                cards.append(("only in B", f"{pair.only_second:,}"))
-    sections = [_differences(found, names)]
-    places = range(len(found.reports))
-    for place, scores in enumerate(found.scores):
-        title = f"All answers of {names.inputs[place]}"
-        sections += scores_sections(scores, title, f"input-{place + 1}")
-    for place, report in zip(places, found.reports, strict=True):
-        title = f"Files of {names.inputs[place]}"
-        sections.append(files_section(report, title, f"files-{place + 1}"))
+    cards = [("questions of a pair", f"{questions:,}")]
+    for pair in found.pairs if found.is_of_two else ():
+        if pair.only_first or pair.only_second:
+            cards.append((f"only in {shown[pair.first]}", f"{pair.only_first:,}"))
+            cards.append((f"only in {shown[pair.second]}", f"{pair.only_second:,}"))
     systems = "two systems" if found.is_of_two else f"{len(found.systems):,} systems"
     return Page(
         "comparison of scores",
@@ -76,112 +71,125 @@ def page(found: ComparisonReport) -> Page:
         found.ok,
         cards=cards,
         alerts=alerts(*found.reports),
-        sections=sections,
+        sections=[
+            _systems(found, shown),
+            _differences(found, shown),
+            files_section(*found.reports),
+        ],
     )
 
 
-class _Names:
-    """What systems and inputs are called: A and B if they are two."""
-
-    def __init__(self, found: ComparisonReport) -> None:
-        self.is_of_two = found.is_of_two
-        count = len(found.reports)
-        self.inputs = [f"input {place + 1}" for place in range(count)]
-        if found.is_of_two and count == 2:  # noqa: PLR2004 - A and B
-            self.inputs = ["A", "B"]
-        self.said = "A is the first input, B the second one."
-        if found.is_of_two and count == 1 and found.systems:
-            first, second = (system.name for system in found.systems)
-            self.said = f"A is {first}, B is {second}."
-        if not found.is_of_two:
-            self.said = "p (Holm) is adjusted for all pairs and scores of the table."
-
-    def of(self, score: ComparedScore, difference: str = "") -> str:
-        """Return the name of a score, with its systems if they are several."""
-        if self.is_of_two:
-            return f"{score.full_name}, {difference}" if difference else score.full_name
-        return self.chart_label(score, score.full_name)
-
-    def chart_label(self, score: ComparedScore, name: str) -> str:
-        """Return what a difference of a score with a name is called in charts."""
-        return name if self.is_of_two else f"{name}, {' - '.join(score.systems)}"
-
-
-def _differences(report: ComparisonReport, names: _Names) -> Section:
-    compared = report.compared
-    if not compared:
-        return section(
-            "differences", "Differences", [sentence("Nothing was compared.")]
-        )
-    tests = (
-        (score.full_name, score.comparison.test)
-        for score in compared
-        if score.comparison
-    )
-    methods = (
-        (score.full_name, score.comparison.method)
-        for score in compared
-        if score.comparison
-    )
-    remarks = [score.comparison.remark for score in compared if score.comparison]
-    alpha = alpha_of(compared)
-    columns: tuple[str, ...] = _COLUMNS
-    if not report.is_of_two:
-        columns = ("metric", "A", "B", "score A", "score B", *_COLUMNS[3:])
-    texts = set() if report.is_of_two else {"A", "B"}
-    parts = [
-        sentence(names.said),
-        *charts(
-            difference_charts(
-                report.compared, report.arrows, "differences", names.chart_label
-            )
-        ),
-        table(
-            "Differences",
-            columns,
-            (_cells(score, is_of_two=report.is_of_two) for score in compared),
-            [name for name in columns[1:-1] if name not in texts],
-            optional=columns[-5:],
-        ),
-        sentences(
-            [
-                *(f"Signature: {one.signature}" for one in compared if one.signature),
-                *method_lines(tests, "Tests"),
-                *method_lines(methods),
-                MAY_DISAGREE if report.has_other_intervals else "",
-                "" if alpha is None else detected_text("none", alpha),
-                needed_text(report.detect) if alpha and report.detect else "",
-                *remarks,
-                *report.said,
+def _systems(found: ComparisonReport, shown: Mapping[str, str]) -> Section:
+    """Return the scores of each system over all of its answers: a row for each."""
+    groups = [system.scores for system in found.systems]
+    arrows = {one.full_name: arrow_of(one) for group in groups for one in group.scores}
+    axes, names, room = axes_of(groups), list(arrows), Room(_ROOM)
+    parts = []
+    for at in range(0, len(names), _ACROSS):
+        rows = []
+        for system in found.systems:
+            own = {one.full_name: one for one in system.scores.scores}
+            cells = [
+                _score_cell(own[name], axes.get(name)) if name in own else "none"
+                for name in names[at : at + _ACROSS]
             ]
-        ),
-    ]
-    return section("differences", "Differences", [part for part in parts if part])
+            rows.append([shown[system.name], f"{system.scores.answers:,}", *cells])
+        scores = [f"{name}\u00a0{arrows[name]}" for name in names[at : at + _ACROSS]]
+        columns = ["system", "answers", *scores]
+        parts.append(table("Systems", columns, rows, columns[1:], room=room))
+    parts.append(axes_sentence(axes) if axes else sentence("There is no score."))
+    every = [note for one in found.scores for note in one.said]
+    notes = [note for note in every if note not in found.said]
+    said = [f"{shown[one]} is {one}." for one in shown if shown[one] != one]
+    parts.append(sentences([*said, *said_of(groups, notes)]))
+    for one in found.scores:
+        parts += confusions(one)
+    return section("systems", "Systems", parts)
 
 
-def _cells(score: ComparedScore, *, is_of_two: bool) -> tuple[str, ...]:
-    found = score.comparison
-    if found is None:
-        middle = ("", "", "", "", "", "")
-    else:
-        adjusted = score.adjusted_p
-        middle = (
-            number(found.difference, "+"),
-            number(found.low, "+"),
-            number(found.high, "+"),
-            p_text(found.p_value, is_least=found.is_least),
-            "" if adjusted is None else p_text(adjusted, is_least=found.is_least),
-            number(found.detectable),
+def _score_cell(score: MetricScore, axis: Axis | None) -> Markup:
+    """Return a score with how many answers have none, and how many are unreadable."""
+    parts = [f"{score.unscored:,} left out"] if score.unscored else []
+    if score.unreadable_share:
+        parts.append(f"{score.unreadable_share:.1%} unreadable")
+    return interval_cell(interval_of(score), axis, ", ".join(parts))
+
+
+def _differences(found: ComparisonReport, shown: Mapping[str, str]) -> Section:
+    """Return the differences, those of each first system of pairs below its name."""
+    compared, room, axes = found.compared, Room(_ROOM), difference_axes(found.compared)
+    parts = []
+    for first in dict.fromkeys(score.systems[0] for score in compared):
+        own = [score for score in compared if score.systems[0] == first]
+        second = own[0].systems[1] if found.is_of_two else "other systems"
+        columns = ["system", "score", "first", "second", *_NUMBERS, *_OPTIONAL]
+        if found.is_of_two:
+            columns = ["score", shown[first], shown[second], *columns[4:]]
+        rows = [_cells(score, found, shown, axes[is_share(score)]) for score in own]
+        title = f"{first} \u2212 {second}"
+        numbers = columns[2 - found.is_of_two : -1]
+        parts.append(
+            table(
+                title,
+                columns,
+                rows,
+                numbers,
+                optional=("p (Holm)", *_OPTIONAL),
+                caption=title,
+                room=room,
+            )
         )
+    parts = parts or [sentence("Nothing was compared.")]
+    parts.append(sentences(_said(found)))
+    return section("differences", "Differences", parts)
+
+
+def _said(found: ComparisonReport) -> Iterator[str]:
+    """Yield what the marks are, and how scores and tests were computed."""
+    tested = [one for one in found.compared if one.comparison]
+    alpha = alpha_of(tested)
+    yield from marks_of_differences(tested, found.arrows.values())
+    if not found.is_of_two:
+        yield "p (Holm) is adjusted for all pairs and scores."
+    known = {one.signature for system in found.systems for one in system.scores.scores}
+    others = {one.signature: None for one in found.compared if one.signature}
+    yield from (f"Signature: {one}" for one in others if one not in known)
+    both = [(one.full_name, one.comparison) for one in tested if one.comparison]
+    yield from method_lines(((name, one.test) for name, one in both), "Tests")
+    yield from method_lines((name, one.method) for name, one in both)
+    if found.has_other_intervals:
+        yield MAY_DISAGREE
+    if alpha is not None:
+        yield detected_text("none", alpha)
+        if found.detect:
+            yield needed_text(found.detect)
+    yield from (one.remark for _, one in both)
+    yield from found.said
+
+
+def _cells(
+    score: ComparedScore, found: ComparisonReport, shown: Mapping[str, str], axis: Axis
+) -> tuple[str, ...]:
+    """Return the row of a difference."""
+    one, arrow = score.comparison, found.arrows.get((score.metric, score.name), "")
+    difference = p_value = adjusted = detected = ""
+    if one is not None:
+        difference = interval_cell(difference_of(score), axis, sign="+")
+        p_value = p_text(one.p_value, is_least=one.is_least)
+        detected = number(one.detectable)
+        if score.adjusted_p is not None:
+            adjusted = p_text(score.adjusted_p, is_least=one.is_least)
     return (
-        score.full_name,
-        *(() if is_of_two else score.systems),
+        *(() if found.is_of_two else (shown[score.systems[1]],)),
+        f"{score.full_name}\u00a0{arrow}",
         number(score.first),
         number(score.second),
-        *middle,
+        difference,
+        adjusted,
+        p_value,
         f"{score.questions:,}",
+        detected,
         "" if score.questions_needed is None else f"{score.questions_needed:,}",
-        f"{score.unscored[0]:,}",
-        f"{score.unscored[1]:,}",
-        score.reason or (found.remark if found else ""),
+        *(f"{count:,}" for count in score.unscored),
+        score.reason or (one.remark if one else ""),
     )

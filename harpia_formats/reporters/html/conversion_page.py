@@ -1,7 +1,5 @@
 """The page of a conversion: what was written, what was lost, and findings."""
 
-from collections.abc import Collection, Sequence
-
 from markupsafe import Markup
 
 from harpia_formats.conversion.losses.conversion_report import (
@@ -11,15 +9,13 @@ from harpia_formats.conversion.losses.conversion_report import (
     field_lines,
     words_for,
 )
-from harpia_formats.evaluation.plots import Bar, bars
 from harpia_formats.model.describe import with_noun
-from harpia_formats.model.field_fates import Fate
 from harpia_formats.model.safe_text import safe
 from harpia_formats.reporters.html.examples import place_markup
 from harpia_formats.reporters.html.page import (
     Page,
     Section,
-    charts,
+    bar_cell,
     code,
     section,
     sentence,
@@ -32,8 +28,11 @@ from harpia_formats.reporters.html.report_page import (
     findings_section,
 )
 
-_COLUMNS = ("field", "records", "kept", "lost or changed", "how", "first record")
-_NUMBERS = ("records", "kept")
+_COLUMNS = (
+    *("field", "records", "kept", "not kept", "lost or changed", "how"),
+    "first record",
+)
+_NUMBERS = ("records", "kept", "not kept")
 #: Code points of a name, and of the names of all fields that are kept.
 _NAME, _NAMES = 200, 4_000
 #: What became of a field: its look in the chart.
@@ -60,7 +59,7 @@ def page(found: ConversionReport) -> Page:
         sections=[
             loss_section(found),
             findings_section(found.report),
-            files_section(found.report, "Files read"),
+            files_section(found.report, title="Files read"),
             _outputs(found),
         ],
     )
@@ -79,8 +78,8 @@ def loss_section(found: ConversionReport) -> Section:
     elif not changed:
         parts.append(sentence("Nothing is lost."))
     if changed:
-        parts += charts([_chart(changed)])
-        cells = map(_cells, changed)
+        most = max(max(line.fates.values()) for line in changed)
+        cells = [_cells(line, most) for line in changed]
         parts.append(table("Losses", _COLUMNS, cells, _NUMBERS, optional=("how",)))
     if kept:
         names = safe(", ".join(kept), _NAMES)
@@ -88,35 +87,17 @@ def loss_section(found: ConversionReport) -> Section:
     return section("losses", "Losses", parts)
 
 
-def _chart(lines: Sequence[FieldLine]) -> str:
-    """Return bars with the records of which a field does not arrive unchanged."""
-    rows = [
-        Bar(line.name, max(line.fates.values()), _LOST if _is_lost(line) else _CHANGED)
-        for line in lines
-    ]
-    rows.sort(key=lambda row: -row.value)
-    title = "Records with a field that does not arrive unchanged"
-    kinds = {
-        _LOST: f"loss: {_names(LOSSES)}",
-        _CHANGED: f"no loss: {_names({*Fate} - LOSSES)}",
-    }
-    return bars("plot-losses", title, rows, noun="records", most=12, kinds=kinds)
-
-
-def _names(fates: Collection[Fate]) -> str:
-    """Return the names of fates in their order."""
-    return ", ".join(fate.name.lower() for fate in Fate if fate in fates)
-
-
 def _is_lost(line: FieldLine) -> bool:
     return any(fate in LOSSES for fate in line.fates)
 
 
-def _cells(line: FieldLine) -> tuple[str | Markup, ...]:
+def _cells(line: FieldLine, most: int) -> tuple[str | Markup, ...]:
+    """Return the row of a field; `most` records have the field that differs most."""
     return (
         code(line.name, _NAME),
         f"{line.records:,}",
         f"{line.kept:,}",
+        bar_cell(max(line.fates.values()), most, _LOST if _is_lost(line) else _CHANGED),
         ", ".join(words_for(line)),
         safe("; ".join(line.hows), _NAME),
         place_markup(line.place),

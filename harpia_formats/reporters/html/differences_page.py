@@ -10,7 +10,6 @@ from harpia_formats.conversion.comparison.comparison_report import (
     FieldDifferences,
 )
 from harpia_formats.conversion.comparison.differences import Difference
-from harpia_formats.evaluation.plots import Bar, bars
 from harpia_formats.model.describe import HiddenValue
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.report import Report
@@ -19,7 +18,7 @@ from harpia_formats.reporters.html.examples import place_markup
 from harpia_formats.reporters.html.page import (
     Page,
     Section,
-    charts,
+    bar_cell,
     code,
     section,
     sentence,
@@ -72,7 +71,7 @@ def _files(found: DifferenceReport, report: Report) -> list[Section]:
     if not found.reports:
         return [files_section(report)]
     return [
-        files_section(one, f"Files of {name.upper()}", f"files-{name}")
+        files_section(one, title=f"Files of {name.upper()}", name=f"files-{name}")
         for name, one in zip("ab", found.reports, strict=True)
     ]
 
@@ -81,24 +80,23 @@ def _parts(found: DifferenceReport) -> list[Markup]:
     lines = sorted(found.fields.values(), key=lambda line: -line.count)
     if not lines:
         return [sentence("No field differs.")]
-    rows = [Bar(line.path, line.count) for line in lines]
+    most = lines[0].count
     columns = ["field", "records", *(f"first: {name}" for name in _names(found))]
     columns.append("where")
-    title = "Records in which a field differs"
-    chart = bars("plot-fields", title, rows, noun="records", most=12)
+    rows = [_cells(line, most) for line in lines]
     return [
         *([sentence("A is the first input, B the second one.")] * bool(found.reports)),
-        *charts([chart]),
-        table("Fields that differ", columns, map(_cells, lines), ("records",)),
+        table("Fields that differ", columns, rows, ("records",)),
     ]
 
 
-def _cells(line: FieldDifferences) -> tuple[str | Markup, ...]:
+def _cells(line: FieldDifferences, most: int) -> tuple[str | Markup, ...]:
+    """Return the row of a field; `most` records differ in one field."""
     example = line.example
     left, right = (line.reason, "") if example is None else _values(example)
     return (
         code(line.path.strip()),
-        f"{line.count:,}",
+        bar_cell(line.count, most),
         left,
         right,
         place_markup(line.place),

@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 from markupsafe import Markup, escape
 
 from harpia_formats._version import __version__
-from harpia_formats.evaluation.plots import STYLE
+from harpia_formats.evaluation.plots import STYLE, bar
+from harpia_formats.model.bins import Bin
 from harpia_formats.model.problem import HarpiaFormatsError
 from harpia_formats.model.report import Report
 from harpia_formats.model.result import Result
@@ -80,6 +81,11 @@ def _source_of(text: str) -> str:
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
+def drawn_bar(share: float, kind: str = "mark") -> Markup:
+    """Return a bar over a share of its cell."""
+    return Markup(bar(share, kind))  # noqa: S704 - our own text
+
+
 @cache
 def environment() -> Environment:
     """Return the environment of the templates, which escapes every value."""
@@ -91,7 +97,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters["count"] = lambda number: f"{number:,}"
+    found.filters.update(count="{:,}".format, bar=drawn_bar)
     style, script = STYLE + _text_of("style.css"), _text_of("script.js")
     found.globals.update(
         style=Markup(style),  # noqa: S704 - our own text
@@ -114,8 +120,8 @@ def macro(template: str, name: str) -> Any:
     return getattr(environment().get_template(template).module, name)
 
 
-#: Bytes of a table, of a list of sentences, and of all charts of a section.
-_ROOM, _SENTENCES, _CHARTS = 80_000, 30_000, 80_000
+#: Bytes of a table, and of a list of sentences.
+_ROOM, _SENTENCES = 80_000, 30_000
 #: Cells that say nothing.
 _NOTHING = frozenset({"", "0", "none"})
 #: Code points of a cell.
@@ -124,19 +130,22 @@ _CELL = 300
 _SHORT = 20
 
 
-def table(
+def table(  # noqa: PLR0913 - the parts of a table
     name: str,
     columns: Sequence[str],
     rows: Iterable[Sequence[str]],
     numbers: Collection[str] = (),
     *,
     optional: Collection[str] = (),
+    caption: str = "",
+    room: Room | None = None,
 ) -> Markup:
     """Return a table, and how many rows it has no room for.
 
     `name` tells screen readers what it is. The columns in `numbers` are aligned on the
     right, and those in `optional` are left out if all of their cells say nothing. Cells
-    are shortened unless they are markup.
+    are shortened unless they are markup. `caption` is a title above it, and `room` is
+    shared with other tables.
     """
     rows = list(rows)
     empty = {
@@ -145,7 +154,8 @@ def table(
         if column in optional and all(row[at] in _NOTHING for row in rows)
     }
     columns = _without(columns, empty)
-    left, one_row = Room(_ROOM), macro("tables.html", "row")
+    left, one_row = room or Room(_ROOM), macro("tables.html", "row")
+    cut = left.cut
     kept = left.kept(
         (_without(row, empty) for row in rows),
         lambda row: one_row(
@@ -155,9 +165,9 @@ def table(
             ]
         ),
     )
-    found: Markup = macro("tables.html", "table")(name, columns, kept, numbers)
-    if left.cut:
-        said = f"This page has no room for {left.cut:,} more rows."
+    found: Markup = macro("tables.html", "table")(name, columns, kept, numbers, caption)
+    if left.cut > cut:
+        said = f"This page has no room for {left.cut - cut:,} more rows."
         found += macro("tables.html", "soft")(said)
     return found
 
@@ -207,14 +217,47 @@ def _escaped(text: str) -> Markup:
     return escape(safe(text, 1000))
 
 
-def charts(drawn: Iterable[str]) -> list[Markup]:
-    """Return charts, which escape what they show, as far as there is room for them."""
-    room = Room(_CHARTS)
-    kept = room.kept(drawn, Markup)
-    if room.cut:
-        said = f"This page has no room for {room.cut:,} more charts."
-        kept.append(macro("tables.html", "soft")(said))
-    return kept
+def bar_cell(count: int, most: int, kind: str = "mark") -> Markup:
+    """Return a cell with a count above its bar, which is full if there is no more."""
+    return Markup("{:,}{}").format(count, drawn_bar(count / (most or 1), kind))
+
+
+#: Rows of a table of bars.
+_BARS = 20
+
+
+def bars(
+    title: str,
+    head: tuple[str, str],
+    rows: Sequence[tuple[str, int, str]],
+    shown: int = _BARS,
+) -> Markup:
+    """Return labels with their counts as a table with bars; a single one is said.
+
+    `head` is what the labels are of, and what is counted; a row has the look of its
+    bar behind its count.
+    """
+    if len(rows) < 2:  # noqa: PLR2004 - a single bar would show nothing
+        counts = [f"{label}: {count:,} {head[1]}" for label, count, _ in rows]
+        return sentence(f"{title}: {''.join(counts) or 'nothing'}")
+    most = max(count for _, count, _ in rows)
+    cells = [(name, bar_cell(count, most, kind)) for name, count, kind in rows[:shown]]
+    found = table(title, head, cells, head[1:], caption=title)
+    if len(rows) > shown:
+        found += macro("tables.html", "soft")(f"and {len(rows) - shown:,} more")
+    return found
+
+
+def histogram(title: str, bins: Sequence[Bin], unit: str, noun: str) -> Markup:
+    """Return bins of integers as a table with bars, joined where there are many."""
+    step = -(-len(bins) // _BARS) or 1
+    joined = [bins[at : at + step] for at in range(0, len(bins), step)]
+    rows = []
+    for parts in joined:
+        low, high = parts[0].low, parts[-1].high - 1
+        label = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+        rows.append((label, sum(one.count for one in parts), "mark"))
+    return bars(title, (unit, noun), rows)
 
 
 #: The module with the page of each type of result.

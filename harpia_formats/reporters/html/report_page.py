@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 from markupsafe import Markup
 
-from harpia_formats.evaluation.plots import Bar, bars, histogram
 from harpia_formats.model.bins import LengthCounts, joined_lengths
 from harpia_formats.model.describe import with_noun
 from harpia_formats.model.problem import Problem, Severity
@@ -17,8 +16,9 @@ from harpia_formats.reporters.html.page import (
     Page,
     Room,
     Section,
-    charts,
+    bars,
     code,
+    histogram,
     macro,
     render,
     section,
@@ -130,17 +130,17 @@ class FoundRule:
         return sum(field.count for field in self.fields)
 
 
-def findings_markup(groups: Iterable[Group], problems: Iterable[Problem]) -> Markup:
-    """Return the section of findings, or that there are none."""
+def findings_section(report: Report) -> Section:
+    """Return the findings with their examples, or that there are none."""
     examples = Examples()
-    rules = found_rules(groups, problems)
+    rules = found_rules(report.groups, report.problems)
     fields = [(rule, field) for rule in rules for field in rule.fields]
     # Each field has an example before one has two.
     rendered = examples.of_fields(
         [field.examples for _, field in fields],
         [field.first.message for _, field in fields],
     )
-    most = max((field.count for _, field in fields), default=0)
+    most = max((field.count for _, field in fields), default=1)
     room, one_field = Room(_FIELDS), macro("finding.html", "field")
     shown = room.kept(
         range(len(fields)),
@@ -151,7 +151,7 @@ def findings_markup(groups: Iterable[Group], problems: Iterable[Problem]) -> Mar
     for rule in rules:
         of_rule = [piece for _, piece in zip(rule.fields, kept, strict=False)]
         parts.append((rule, of_rule, len(rule.fields) - len(of_rule)))
-    return render(
+    body = render(
         "findings.html",
         rules=[part for part in parts if part[1]],
         rest=[part[0] for part in parts if not part[1]],
@@ -159,6 +159,7 @@ def findings_markup(groups: Iterable[Group], problems: Iterable[Problem]) -> Mar
         chart=_chart(rules),
         examples=examples,
     )
+    return Section("findings", "Findings", body)
 
 
 def found_rules(
@@ -204,14 +205,13 @@ def _summary(code: str) -> str:
 
 
 def _chart(rules: list[FoundRule]) -> Markup:
-    """Return bars with the count of each rule."""
+    """Return a table with the count of each rule."""
     ordered = sorted(rules, key=lambda rule: (-rule.count, rule.code))
     rows = [
-        Bar(f"{rule.code} {rule.name}", rule.count, rule.severity.value)
+        (f"{rule.code} {rule.name}", rule.count, rule.severity.value)
         for rule in ordered
     ]
-    chart = bars("plot-rules", "Findings by rule", rows, noun="findings", most=12)
-    return Markup().join(charts([chart]))
+    return bars("Findings by rule", ("rule", "findings"), rows)
 
 
 _FILE_COLUMNS = (
@@ -259,18 +259,12 @@ def _lengths_sections(report: Report) -> list[Section]:
         lengths = joined_lengths(lengths, file.lengths)
     if lengths is None or lengths.least is None:
         return []
-    bins = lengths.bins()
-    parts: list[Markup] = []
-    if len(bins) > 1:
-        chart = histogram("plot-lengths", "Bytes of a row", bins, "bytes", noun="rows")
-        parts += charts([chart])
-        parts.append(sentence("Each bar is a quarter of a doubling wide."))
     said = (
         f"{with_noun(lengths.total, 'row')} of {lengths.least:,} to {lengths.most:,} "
         f"bytes, on average {lengths.sum / lengths.total:,.0f}."
     )
-    parts.append(sentence(said))
-    return [section("lengths", "Lengths of rows", parts)]
+    drawn = histogram("Bytes of a row", lengths.bins(), "bytes", "rows")
+    return [section("lengths", "Lengths of rows", [drawn, sentence(said)])]
 
 
 def cards(report: Report) -> list[tuple[str, str]]:
@@ -300,15 +294,12 @@ def alerts(*reports: Report) -> list[str]:
     return [*said, *(line for report in reports for line in report.no_verdict_lines())]
 
 
-def findings_section(report: Report) -> Section:
-    """Return the findings with their examples."""
-    body = findings_markup(report.groups, report.problems)
-    return Section("findings", "Findings", body)
-
-
-def files_section(report: Report, title: str = "Files", name: str = "files") -> Section:
-    """Return the table of files, those with errors first."""
-    ordered = sorted(report.files, key=lambda file: not (file.errors or file.reason))
+def files_section(
+    *reports: Report, title: str = "Files", name: str = "files"
+) -> Section:
+    """Return the table of the files of reports, those with errors first."""
+    files = [file for report in reports for file in report.files]
+    ordered = sorted(files, key=lambda file: not (file.errors or file.reason))
     parts = [
         table(
             title,
@@ -318,10 +309,10 @@ def files_section(report: Report, title: str = "Files", name: str = "files") -> 
             optional=_OPTIONAL,
         )
     ]
-    if not report.files:
+    if not files:
         parts = [sentence("No file was read.")]
-    if report.excluded:
-        parts.append(sentence(f"{with_noun(report.excluded, 'file')} left out."))
+    if excluded := sum(report.excluded or 0 for report in reports):
+        parts.append(sentence(f"{with_noun(excluded, 'file')} left out."))
     return section(name, title, parts)
 
 

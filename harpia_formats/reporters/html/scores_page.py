@@ -1,22 +1,21 @@
 """The page of scores: a table, intervals, signatures and methods."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from markupsafe import Markup
 
+from harpia_formats.evaluation.plots import Axis, Interval
 from harpia_formats.evaluation.scoring.metric_score import (
     Group,
-    MetricScore,
     uneven_notes,
 )
-from harpia_formats.evaluation.scoring.score_charts import score_charts
+from harpia_formats.evaluation.scoring.score_charts import axes_of, interval_of
 from harpia_formats.evaluation.scoring.scores import Scores, confusion_tables
 from harpia_formats.model.describe import with_noun
 from harpia_formats.reporters.html.page import (
     Page,
     Section,
-    charts,
     section,
     sentence,
     sentences,
@@ -43,7 +42,7 @@ def page(scores: Scores) -> Page:
     cards = [("records", f"{records:,}"), ("answers", f"{answers:,}")]
     if len(scores.systems) == 1:
         shown = scores.systems[0].scores[:_CARDS]
-        cards += [(full_name(score), number(score.value)) for score in shown]
+        cards += [(score.full_name, number(score.value)) for score in shown]
     if len(scores.systems) > 1:
         cards.append(("models", f"{len(scores.systems):,}"))
     if scores.skipped:
@@ -56,7 +55,7 @@ def page(scores: Scores) -> Page:
         cards=cards,
         alerts=alerts(scores.report),
         sections=[
-            *scores_sections(scores),
+            _scores(scores),
             findings_section(report),
             files_section(scores.report),
         ],
@@ -72,34 +71,26 @@ def _verdict(scores: Scores, answers: int) -> str:
     return f"{with_noun(count, 'score')} of {with_noun(answers, 'answer')}{models}"
 
 
-def scores_sections(
-    scores: Scores, title: str = "Scores", name: str = "scores"
-) -> list[Section]:
-    """Return the table of scores with charts, and how they were computed."""
+def _scores(scores: Scores) -> Section:
+    """Return the table of scores, and how they were computed."""
     groups = list(scores.groups_by_system())
     if not groups:
-        return [section(name, title, [sentence("There is no score.")])]
-    parts = [
-        *charts(score_charts(scores.groups_by_system(), scores.systems, name)),
-        _table(scores, groups, title),
-    ]
+        return section("scores", "Scores", [sentence("There is no score.")])
+    parts = [_table(scores, groups), sentences(said_of(groups, scores.said))]
+    return section("scores", "Scores", [*parts, *confusions(scores)])
+
+
+def said_of(groups: Sequence[Group], notes: Iterable[str]) -> Iterator[str]:
+    """Yield how the scores of groups were computed, and the notes of their run."""
     every = [score for group in groups for score in group.scores]
-    parts.append(
-        sentences(
-            [
-                *(f"Signature: {one.signature}" for one in every if one.signature),
-                *method_lines((full_name(one), one.method) for one in every),
-                *(one.remark for one in every if one.interval is not None),
-                *uneven_notes((", ".join(one.key.values()), one) for one in groups),
-                *scores.said,
-            ]
-        )
-    )
-    parts += _confusions(scores)
-    return [section(name, title, [part for part in parts if part])]
+    yield from (f"Signature: {one.signature}" for one in every if one.signature)
+    yield from method_lines((one.full_name, one.method) for one in every)
+    yield from (one.remark for one in every if one.interval is not None)
+    yield from uneven_notes((", ".join(one.key.values()), one) for one in groups)
+    yield from notes
 
 
-def _confusions(scores: Scores) -> Iterator[Markup]:
+def confusions(scores: Scores) -> Iterator[Markup]:
     """Yield the confusion matrices of the models, as far as there is room for them."""
     found = list(confusion_tables(scores))
     for matrix in found[:_MATRICES]:
@@ -117,13 +108,6 @@ def _confusions(scores: Scores) -> Iterator[Markup]:
         yield sentence(f"This page has no room for {more:,} more tables of labels.")
 
 
-def full_name(score: MetricScore) -> str:
-    """Return the name of a score, with that of its metric if they differ."""
-    if score.metric == score.name:
-        return score.name
-    return f"{score.metric}.{score.name}"
-
-
 def method_lines(
     pairs: Iterable[tuple[str, str]], what: str = "Intervals"
 ) -> Iterator[str]:
@@ -136,17 +120,17 @@ def method_lines(
         yield f"{what} of {', '.join(found)}: {method}"
 
 
-def _table(scores: Scores, groups: list[Group], title: str) -> Markup:
+def _table(scores: Scores, groups: list[Group]) -> Markup:
     fields = list(groups[0].key)
-    numbers = ["score", "low", "high", "questions", "answers", "left out"]
+    numbers = ["score", "questions", "answers", "left out"]
     numbers += ["unreadable"]
     columns = [*fields, "metric", *numbers]
+    axes = axes_of(groups)
     rows = (
         [
             *(group.key.get(field, "(all)") or _EMPTY for field in fields),
-            full_name(score),
-            number(score.value),
-            *(number(side) for side in score.interval or (None, None)),
+            score.full_name,
+            interval_cell(interval_of(score), axes.get(score.full_name)),
             f"{score.questions:,}",
             f"{score.count:,}",
             f"{score.unscored:,}",
@@ -155,11 +139,31 @@ def _table(scores: Scores, groups: list[Group], title: str) -> Markup:
         for group in groups
         for score in group.scores
     )
-    optional = ("low", "high", "left out", "unreadable")
-    found = table(title, columns, rows, numbers, optional=optional)
+    optional = ("left out", "unreadable")
+    found = table("Scores", columns, rows, numbers, optional=optional)
+    if axes:
+        found += axes_sentence(axes)
     if scores.unknown:
         found += sentence(f"Cannot be computed: {', '.join(scores.unknown)}")
     return found
+
+
+def axes_sentence(axes: Mapping[str, Axis]) -> Markup:
+    """Return what is drawn in the cells of scores, and the ends of their axes."""
+    ends = [f"{name} {axis.low:.4g} to {axis.high:.4g}" for name, axis in axes.items()]
+    return sentence(f"Dots are scores, lines are intervals; axes: {', '.join(ends)}.")
+
+
+def interval_cell(
+    row: Interval, axis: Axis | None, remark: str = "", sign: str = ""
+) -> Markup:
+    """Return a number, its interval and a remark, and both on an axis, if any."""
+    parts = [number(row.value, sign), "", Markup(axis.drawn(row) if axis else "")]  # noqa: S704 - our own text
+    if row.low is not None and row.high is not None:
+        remark = f"[{number(row.low, sign)}, {number(row.high, sign)}] {remark}"
+    if remark:
+        parts[1] = Markup('<span class="soft">{}</span>').format(remark.rstrip())
+    return Markup().join(parts)
 
 
 def number(value: float | None, sign: str = "") -> str:

@@ -5,7 +5,6 @@ from typing import Any
 
 from markupsafe import Markup
 
-from harpia_formats.evaluation.plots import Bar, bars, histogram
 from harpia_formats.evaluation.statistics.statistics_result import UNITS, Statistics
 from harpia_formats.model.bins import Bin
 from harpia_formats.model.describe import with_noun
@@ -13,7 +12,10 @@ from harpia_formats.model.safe_text import safe
 from harpia_formats.reporters.html.page import (
     Page,
     Section,
+    bar_cell,
+    bars,
     code,
+    histogram,
     section,
     sentence,
     sentences,
@@ -79,8 +81,7 @@ def _lengths(found: Statistics) -> Iterator[Markup]:
                 for each in lengths[unit]["histogram"]
             ]
             title = f"{unit.capitalize()} of {text}"
-            chart = histogram(f"plot-{text}-{unit}", title, bins, noun="texts")
-            yield Markup(chart)  # noqa: S704 - the chart escapes its labels
+            yield histogram(title, bins, unit, "texts")
     rows = [
         [text, unit, *_numbers(lengths[unit])]
         for text, lengths in found.lengths.items()
@@ -112,34 +113,30 @@ def _numbers(summary: Mapping[str, Any]) -> list[str]:
 
 
 def _fields(found: Statistics) -> Iterator[Markup]:
-    lacking = [
-        each for each in found.fields if any(each[how]["count"] for how in _LACKS)
-    ]
-    chart = [
-        Bar(each["field"], sum(each[how]["count"] for how in _LACKS), "warning")
-        for each in lacking
-    ]
-    if chart:
-        chart.sort(key=lambda bar: -bar.value)
-        title = "Records or answers in which a field is missing, null or empty"
-        drawn = bars("plot-fields", title, chart, noun="records", most=12)
-        yield Markup(drawn)  # noqa: S704 - the chart escapes its labels
+    lacking = [each for each in found.fields if _lacks(each)]
+    if lacking:
         rows = [
             [
                 code(each["field"]),
                 f"{each['count']:,}",
+                bar_cell(_lacks(each), each["count"], "warning"),
                 *(f"{each[how]['count']:,}" for how in _LACKS),
                 _first(each),
             ]
-            for each in lacking
+            for each in sorted(lacking, key=_lacks, reverse=True)
         ]
-        columns = ["field", "of", *_LACKS, "first record"]
-        yield table("Fields", columns, rows, ["of", *_LACKS], optional=_LACKS)
+        columns = ["field", "of", "lack it", *_LACKS, "first record"]
+        yield table("Fields", columns, rows, columns[1:-1], optional=_LACKS)
     whole = [each["field"] for each in found.fields if each not in lacking]
     if whole:
         yield sentence(f"Always there: {', '.join(whole)}")
     if found.absent:
         yield sentence(f"Never there: {', '.join(found.absent)}")
+
+
+def _lacks(field: Mapping[str, Any]) -> int:
+    """Return in how many records or answers a field is missing, null or empty."""
+    return sum(field[how]["count"] for how in _LACKS)
 
 
 def _first(field: Mapping[str, Any]) -> Markup:
@@ -155,15 +152,14 @@ def _values(found: Statistics) -> Iterator[Markup]:
             yield sentence(f"{name}: more than 10,000 different values")
             continue
         rows = [
-            Bar(safe(each["value"], _LABEL) or "(empty)", each["count"])
+            (safe(each["value"], _LABEL) or "(empty)", each["count"], "mark")
             for each in values["top"]
         ]
         if values["others"]:
             left = values["distinct"] - len(rows)
-            rows.append(Bar(f"{left:,} others", values["others"], "note"))
+            rows.append((f"{left:,} others", values["others"], "note"))
         title = f"{name}: {with_noun(values['distinct'], 'different value')}"
-        chart = bars(f"plot-{name.replace('.', '-')}", title, rows, noun="records")
-        yield Markup(chart)  # noqa: S704 - the chart escapes its labels
+        yield bars(title, ("value", "records"), rows, len(rows))
 
 
 def _scripts(found: Statistics) -> Iterator[Markup]:

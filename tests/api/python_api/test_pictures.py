@@ -34,7 +34,7 @@ def test_scores_are_drawn_and_what_is_not_is_returned(tmp_path: Path) -> None:
     ("kind", "reason"),
     [
         ("pie", "no picture called 'pie'"),
-        ("lengths", "needs the scores of single answers"),
+        ("lengths", "no picture is called 'lengths' any more"),
         ("confusion", "there is no confusion matrix to draw"),
     ],
 )

@@ -69,7 +69,8 @@ def test_without_matplotlib_the_command_that_installs_it_is_named(
 
 
 @pytest.mark.parametrize(
-    "name", ["a.jsonl", "pie=a.svg", "a.pdf", "no/a.svg", "confusion=a.svg"]
+    "name",
+    ["a.jsonl", "pie=a.svg", "a.eps", "lengths=a.svg", "no/a.svg", "confusion=a.svg"],
 )
 def test_a_picture_that_cannot_be_ends_the_run_before_it_begins(
     run: InProcess, name: str
@@ -86,9 +87,9 @@ def test_a_comparison_is_drawn(run: InProcess) -> None:
     """`score compare` draws its own kinds, and no other."""
     pytest.importorskip("matplotlib", reason="pictures need the extra report")
     words = ("score", "compare", "a.jsonl", "-m", "em", "--replicates", 100)
-    result = run(*words, "--plot", "a.svg", "--plot", "questions=b.png")
+    result = run(*words, "--plot", "a.svg", "--plot", "differences=b.png")
 
     assert result == run(*words)
     assert "secret-a \u2212 secret-b" in Path("a.svg").read_text(encoding="utf-8")
     assert Path("b.png").read_bytes().startswith(b"\x89PNG")
-    assert "known: differences, questions" in run(*words, "--plot", "pie=a.svg").err
+    assert "known: differences" in run(*words, "--plot", "pie=a.svg").err

@@ -18,7 +18,7 @@ from harpia_formats.conversion.options import (
     OnInvalid,
     OnLoss,
 )
-from harpia_formats.evaluation.figures.picture_kinds import kinds_of
+from harpia_formats.evaluation.figures.picture_files import kinds_of
 from harpia_formats.evaluation.metrics import USUAL
 from harpia_formats.evaluation.scoring.profiles import profile_names
 from harpia_formats.formats.registry import result_formats

@@ -14,9 +14,9 @@ from harpia_formats.evaluation.figures.drawing import ON_DARK, SERIES, FigureErr
 from harpia_formats.evaluation.figures.picture_files import (
     PictureFile,
     PictureFiles,
+    kinds_of,
     picture_file,
 )
-from harpia_formats.evaluation.figures.picture_kinds import KINDS, kinds_of
 from harpia_formats.evaluation.figures.score_rows import MOST_ROWS
 from harpia_formats.evaluation.scoring.scores import Scores
 from harpia_formats.files.io.outputs import FilesRead
@@ -76,11 +76,26 @@ def test_models_and_scores_are_named_in_text(tmp_path: Path) -> None:
     assert {"em \u2191", "f1 \u2191", "alpha", "beta"} < set(texts_of(picture))
     assert root.get("aria-labelledby") == "title description"
     assert [part.get("id") for part in root[:2]] == ["title", "description"]
-    assert "em of alpha: 0.5000 (0." in str(root[1].text)
+    assert "em of alpha: 0.5000 [0." in str(root[1].text)
     assert "Signature: em|" in str(root[1].text)
 
 
-@pytest.mark.parametrize("name", ["a.svg", "a.png"])
+def test_the_ground_is_transparent_and_fonts_are_embedded(tmp_path: Path) -> None:
+    """A PNG has greys for white and for black pages; a PDF holds its letters."""
+    from matplotlib.image import imread  # noqa: PLC0415 - optional
+
+    drawn(scores_of(("alpha", "\u4e2d$x_1$")), tmp_path, "a.png")
+    image = imread(tmp_path / "a.png")
+    picture, _ = drawn(scores_of(("alpha", "beta")), tmp_path, "a.pdf")
+
+    assert tuple(image[0, 0]) == (1, 1, 1, 0)
+    grey = image[(image[..., 3] == 1) & (image[..., 0] == image[..., 2])]
+    assert {round(255 * float(one)) for one in grey[..., 0]} == {0x76}
+    assert b"/CIDFontType2" in picture
+    assert b"/Title (Scores with their intervals)" in picture
+
+
+@pytest.mark.parametrize("name", ["a.svg", "a.png", "a.pdf"])
 def test_equal_scores_give_equal_bytes(tmp_path: Path, name: str) -> None:
     """There is no date and no random id, and the settings of the user do not count."""
     import matplotlib as mpl  # noqa: PLC0415 - optional
@@ -116,13 +131,8 @@ def test_one_question_is_said_and_not_drawn(tmp_path: Path) -> None:
     text = "not drawn (one question): em of all answers, f1 of all answers"
 
     assert notes == [f"{tmp_path / 'a.svg'}: {text}"]
-    assert {f"\u2013 {text}", "one question"} < set(texts_of(picture))
-    assert SERIES[0][0] not in picture.decode().replace(_style_of(picture), "")
-
-
-def _style_of(picture: bytes) -> str:
-    found = re.search(r"<style>.*?</style>", picture.decode(), re.DOTALL)
-    return found[0] if found else ""
+    assert f"\u2013 {text}" in texts_of(picture)
+    assert SERIES[0][0] not in re.sub("<style>.*?</style>", "", picture.decode())
 
 
 def test_remarks_on_scores_are_marked_and_explained(tmp_path: Path) -> None:
@@ -137,7 +147,7 @@ def test_remarks_on_scores_are_marked_and_explained(tmp_path: Path) -> None:
 
     assert scores["chrf"].remark == remark
     assert {"*", f"* {remark}"} < set(texts_of(picture))
-    assert f"(100.0000 to 100.0000), {remark}." in picture.decode()
+    assert f"[100.0000, 100.0000], {remark}." in picture.decode()
 
 
 def test_the_number_of_rows_has_a_limit_that_is_said(tmp_path: Path) -> None:
@@ -180,8 +190,11 @@ def test_letters_without_a_font_are_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given_name", "reason"),
     [
-        ("a.pdf", "called .svg or .png"),
-        ("scores=", "called .svg or .png"),
+        ("a.eps", "called .svg, .png or .pdf"),
+        ("scores=", "called .svg, .png or .pdf"),
+        ("distributions=a.svg", "no picture is called 'distributions' any more: "),
+        ("lengths=a.svg", "`harpia_formats.score_answers` has the length"),
+        ("questions=a.svg", "`differences` draws their mean"),
         ("score=a.svg", "no picture called 'score'; did you mean scores?"),
         ("pie=a.svg", "no picture called 'pie' (known: scores"),
     ],
@@ -195,8 +208,8 @@ def test_a_picture_that_cannot_be_is_refused(given_name: str, reason: str) -> No
 def test_only_pictures_of_ours_are_replaced(tmp_path: Path) -> None:
     """An earlier picture is replaced; another file, and an input, never is."""
     place = str(tmp_path / "a.svg")
-    for _ in range(2):
-        drawn(scores_of(), tmp_path)
+    for name in ("a.svg", "a.png", "a.pdf"):
+        assert drawn(scores_of(), tmp_path, name) == drawn(scores_of(), tmp_path, name)
     (tmp_path / "b.svg").write_text("<svg/>", encoding="utf-8")
     with pytest.raises(SinkError, match="is no picture of harpia-formats"):
         PictureFiles(named(str(tmp_path / "b.svg")), FilesRead())
@@ -210,5 +223,8 @@ def test_only_pictures_of_ours_are_replaced(tmp_path: Path) -> None:
 
 def test_every_command_has_a_first_kind() -> None:
     """A file without a kind has one, and names of kinds are those of the table."""
-    assert all(kind.name == name for name, kind in KINDS.items())
-    assert next(iter(kinds_of("score"))) == "scores"
+    for command, names in (
+        ("score", ["scores", "confusion"]),
+        ("score compare", ["differences"]),
+    ):
+        assert list(kinds_of(command)) == names

@@ -1,5 +1,6 @@
-"""Charts: what is drawn, what is said, and that both are text for an HTML page."""
+"""Bars and intervals in cells: where marks are, and that labels stay text."""
 
+import re
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -7,16 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harpia_formats.evaluation.plots import (
+    EMBEDDED_STYLE,
     STYLE,
-    Bar,
-    Bin,
+    Axis,
     Interval,
-    LengthCounts,
-    bars,
-    histogram,
-    intervals,
+    axis_of,
+    bar,
+    interval_table,
 )
-from harpia_formats.model.bins import index_of, low_of
 
 #: All text that XML can hold, which is the parser of these tests.
 _text = st.text(
@@ -24,193 +23,88 @@ _text = st.text(
 )
 
 
-def _parsed(chart: str) -> ET.Element:
-    return ET.fromstring(chart)  # noqa: S314 - our own text
-
-
-def _numbers(chart: ET.Element) -> list[list[str | None]]:
-    """Return the cells of the table of a chart."""
-    return [[cell.text for cell in row] for row in chart.iterfind(".//tbody/tr")]
-
-
-def test_a_histogram_has_a_bar_for_each_bin_and_its_numbers() -> None:
-    """A bar is as high as its count; an empty bin has none."""
-    chart = _parsed(
-        histogram("h", "Rows", [Bin(0, 2, 5), Bin(2, 4, 0), Bin(4, 6, 10)], "bytes")
-    )
-    heights = [float(one.attrib["height"]) for one in chart.iterfind(".//rect")]
-    assert heights == [70.0, 140.0]
-    # The counts stand beside the bars, not on them.
-    starts = [float(one.attrib["x"].rstrip("%")) for one in chart.iterfind(".//rect")]
-    counts = [text for text in chart.iter("text") if text.get("text-anchor") == "end"]
-    assert [text.text for text in counts][:3] == ["0", "5", "10"]
-    assert {text.attrib["x"] for text in counts[:3]} == {f"{min(starts):g}%"}
-    assert _numbers(chart) == [["0", "2", "5"], ["4", "6", "10"]]
+def _parts(drawn: str) -> list[tuple[str, int]]:
+    """Return the looks of the parts of an axis, each with where it starts."""
+    found, place = [], 0
+    for part in ET.fromstring(drawn):  # noqa: S314 - our own text
+        digits = re.findall(r"\b[tu](\d+)", part.attrib["class"])
+        found.append((re.sub(r"\b[tu]\d+ ?", "", part.attrib["class"]), place))
+        place += int(digits[0]) * 10 + int(digits[1]) if digits else 0
+    return found
 
 
 @pytest.mark.parametrize(
-    ("bins", "sentence"),
-    [
-        ([], "Rows: no rows"),
-        ([Bin(0, 2, 0)], "Rows: no rows"),
-        ([Bin(5, 6, 7)], "Rows: 7 rows, 5 bytes"),
-        ([Bin(5, 6, 1)], "Rows: 1 row, 5 bytes"),
-        ([Bin(0.5, 0.5, 3)], "Rows: 3 rows, 0.5 bytes"),
-    ],
+    ("share", "classes"),
+    [(0, "t0 u0"), (1e-9, "t0 u1"), (0.25, "t2 u5"), (1, "t10 u0"), (7, "t10 u0")],
 )
-def test_numbers_in_one_bin_are_said(bins: list[Bin], sentence: str) -> None:
-    """A single bar would show nothing."""
-    chart = histogram("h", "Rows", bins, "bytes", noun="rows")
-    assert _parsed(chart).text == sentence
+def test_a_bar_is_as_wide_as_its_share(share: float, classes: str) -> None:
+    """A share above 0 can be seen, and its look is that of its kind."""
+    assert bar(share, "note") == (f'<i class="plot"><i class="{classes} note"></i></i>')
 
 
-def test_bars_start_at_zero_and_differ_by_kind() -> None:
-    """The length is the share of the longest, the class that of its kind."""
-    chart = _parsed(
-        bars("b", "Rules", [Bar("S101", 8, "error"), Bar("X1", 2, "warning")])
-    )
-    assert chart.find("p") is None
-    found = [(one.attrib["class"], one.attrib["width"]) for one in chart.iter("rect")]
-    assert found == [("error", "100%"), ("warning", "25%")]
+def test_every_width_has_a_class() -> None:
+    """The style has all digits, on a page of its own and in a notebook."""
+    for share in range(101):
+        ten, unit = re.findall(r"\b[tu]\d+", bar(share / 100))
+        for style in (STYLE, EMBEDDED_STYLE):
+            assert f".{ten}{{" in style
+            assert f".{unit}{{" in style
 
 
-def test_a_legend_says_what_the_kinds_of_bars_are() -> None:
-    """Only kinds that are drawn are in it; the table says them, too."""
-    kinds = {"error": "lost", "warning": "changed", "note": "other"}
-    rows = [Bar("a", 8, "error"), Bar("b", 2, "warning")]
-    chart = _parsed(bars("b", "Fields", rows, kinds=kinds))
-    legend = chart.find("p")
-    assert legend is not None
-    assert "".join(legend.itertext()).split() == ["lost", "changed"]
-    assert _numbers(chart) == [["a", "8", "lost"], ["b", "2", "changed"]]
+def test_a_dot_is_at_the_number_and_a_line_over_the_interval() -> None:
+    """Differences have a line at 0, and hollow dots look otherwise."""
+    axis = Axis(-1.0, 1.0, has_zero=True)
+    row = Interval(0.5, 0.2, 0.8)
 
-
-def test_bars_behind_the_last_drawn_are_in_the_table() -> None:
-    """The title says how many are drawn, and the table has all."""
-    rows = [Bar(f"r{at}", 30 - at) for at in range(25)]
-    chart = _parsed(bars("b", "Rules", rows, most=20))
-    assert len(list(chart.iter("rect"))) == 20
-    assert len(_numbers(chart)) == 25
-    assert chart[0].text == "Rules (first 20 of 25)"
-
-
-@pytest.mark.parametrize(
-    ("rows", "sentence"), [([], "R: nothing"), ([Bar("a", 1234)], "R: a: 1,234")]
-)
-def test_one_bar_is_said(rows: list[Bar], sentence: str) -> None:
-    """A single bar would show nothing."""
-    assert _parsed(bars("b", "R", rows)).text == sentence
-
-
-def test_intervals_of_differences_mark_zero() -> None:
-    """The axis includes 0, also if no interval does."""
-    rows = [Interval("bleu", 2.0, 1.0, 3.0), Interval("chrf", 1.0, remark="one")]
-    chart = _parsed(intervals("i", "Differences", rows, zero=True))
-    zero = chart.find(".//line[@class='zero']")
-    assert zero is not None
-    assert float(zero.attrib["x1"].rstrip("%")) < 5
-    assert len(chart.findall(".//circle")) == 2
-    assert _numbers(chart)[1] == ["chrf", "1.0000", "none", "none", "one"]
-
-
-def test_vertical_lines_are_not_at_labels_of_rows() -> None:
-    """Their dashes repeat with the rows, and each begins below the label of its row."""
-    rows = [Interval(f"row {at}", at - 1.0, at - 2.0, at + 1.0) for at in range(3)]
-    chart = _parsed(intervals("i", "D", rows, zero=True))
-    first, second = (float(one.attrib["y"]) for one in chart.findall("svg/svg")[:2])
-    lines = [
-        one.attrib for one in chart.iter("line") if "stroke-dasharray" in one.attrib
+    assert _parts(axis.drawn(row)) == [
+        *(("", 0), ("zero", 50), ("", 50), ("reach", 60), ("dot", 75), ("reach", 75))
+    ]
+    hollow = Interval(0.0, -1.0, 0.4, is_hollow=True)
+    assert _parts(axis.drawn(hollow)) == [
+        *(("reach", 0), ("zero", 50), ("dot hollow", 50), ("reach", 50))
     ]
 
-    assert {line["class"] for line in lines} == {"grid", "zero"}
-    for line in lines:
-        dashes = list(map(float, line["stroke-dasharray"].split()))
-        assert sum(dashes) == second - first
-        label_height = float(line["y1"]) - first
-        assert dashes[-1] >= label_height > 12
+
+def test_an_axis_has_the_whole_scale_or_little_more_than_its_rows() -> None:
+    """That of differences holds 0; rows alike have an axis, too."""
+    row = Interval(2.0, 1.0, 3.0)
+
+    assert axis_of([row], (0, 100)) == Axis(0, 100)
+    assert axis_of([Interval(1.5)], (0, 1)) == Axis(0, 1.5)
+    with_zero = axis_of([row], zero=True)
+    assert with_zero.low < 0
+    assert 3 < with_zero.high < 3.2
+    assert axis_of([Interval(2.0)]) == Axis(1.8, 2.2)
+    assert axis_of([]) == Axis(-1.0, 1.0)
 
 
-def test_an_axis_has_the_whole_scale() -> None:
-    """Of shares it begins at 0 and ends at 1, and says so."""
-    chart = _parsed(intervals("i", "em", [Interval("a", 0.5, 0.4, 0.6)], scale=(0, 1)))
-    dot = chart.find(".//circle")
-    assert dot is not None
-    assert dot.attrib["cx"] == "50%"
-    texts = {text.text: text.attrib["x"] for text in chart.iter("text")}
-    assert (texts["0"], texts["1"]) == ("0%", "100%")
+@pytest.mark.parametrize("value", [None, float("nan"), float("inf"), -1.7e308])
+def test_a_number_that_no_axis_can_have_is_not_drawn(value: float | None) -> None:
+    """It does not move the other rows, and is in the text."""
+    rows = [Interval(value, value, 1.7e308), Interval(1.0, 0.5, value)]
+
+    assert axis_of(rows) == axis_of([Interval(1.0, 0.5)])
+    assert axis_of(rows).drawn(rows[0]) == ""
+    text = "none" if value is None else f"{value:.4f}"[:100]
+    assert f"<td>{text}" in interval_table("D", rows)
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), -1.7e308])
-def test_a_number_that_no_axis_can_have_is_in_the_table(value: float) -> None:
-    """It does not move the other rows."""
-    rows = [Interval("a", value, value, 1.7e308), Interval("b", 1.0, 0.5, value)]
-    chart = _parsed(intervals("i", "D", rows))
-    assert len(chart.findall(".//circle")) == 1
-    assert str(_numbers(chart)[0][1]).startswith(f"{value:.4f}"[:100])
+def test_of_many_rows_the_first_are_shown() -> None:
+    """How many more there are is said."""
+    rows = [Interval(at, label=f"row {at}") for at in range(50)]
+    table = interval_table("D", rows, meaning="Hollow dots are parts.")
 
-
-def test_a_hollow_dot_is_drawn_as_such() -> None:
-    """It differs by its shape, so that prints in grey show it."""
-    rows = [Interval("a", 1.0, 0, 2), Interval("b", 0.5, -1, 2, is_hollow=True)]
-    chart = _parsed(intervals("i", "D", rows))
-    found = [one.attrib["class"] for one in chart.iter("circle")]
-    assert found == ["mark", "hollow"]
-
-
-def test_rows_without_a_number_are_said() -> None:
-    """There is no axis without a number."""
-    rows = [Interval("a", None, remark="nothing")]
-    assert _parsed(intervals("i", "D", rows)).text == "D: no row has a number"
-    assert _parsed(intervals("i", "D", [])).text == "D: no row has a number"
+    assert table.count("<tr>") == 41
+    assert "and 10 more" in table
+    assert "<small>Hollow dots are parts.</small>" in table
 
 
 @given(_text, st.floats(-1e9, 1e9), st.floats(0, 1e6))
 def test_any_label_stays_text(label: str, value: float, width: float) -> None:
-    """A chart is well-formed whatever its labels and numbers are."""
-    rows = [Interval(label, value, value - width, value + width), Interval("b", 0.0)]
-    chart = _parsed(intervals("i", label, rows, zero=True))
-    assert len(chart.findall(".//circle")) == 2
-    _parsed(bars("b", label, [Bar(label, 3, label), Bar(label, 2)]))
-    _parsed(histogram("h", label, [Bin(0, 1, 2), Bin(1, 2, 1)], label))
+    """A table is well-formed whatever its labels and numbers are."""
+    rows = [Interval(value, value - width, value + width, label, label=label)]
+    table = ET.fromstring(interval_table(label, rows, zero=True))  # noqa: S314 - our own text
 
-
-def test_every_drawing_has_a_name_and_a_description() -> None:
-    """A screen reader reads both, found by ids that exist."""
-    chart = _parsed(bars("b", "Rules", [Bar("a", 2), Bar("b", 1)]))
-    drawing = chart.find("svg")
-    assert drawing is not None
-    assert drawing.attrib["role"] == "img"
-    ids = {one.attrib.get("id"): one.text for one in drawing}
-    labels = [ids[name] for name in drawing.attrib["aria-labelledby"].split()]
-    assert labels == ["Rules", "2 bars, the longest a with 2."]
-
-
-@given(st.integers(0, 2**70))
-def test_a_length_is_in_its_bin(length: int) -> None:
-    """The bins of lengths have no gaps and do not overlap."""
-    at = index_of(length)
-    assert low_of(at) <= length < low_of(at + 1)
-
-
-@given(st.lists(st.integers(0, 10**6)), st.lists(st.integers(0, 10**6)))
-def test_counts_of_parts_add_up(left: list[int], right: list[int]) -> None:
-    """The counts of two parts together are those of the whole."""
-    one, other, whole = LengthCounts(), LengthCounts(), LengthCounts()
-    for length in left:
-        one.add(length)
-        whole.add(length)
-    for length in right:
-        other.add(length)
-        whole.add(length)
-    one.add_all(other)
-    assert one == whole
-    assert sum(each.count for each in one.bins()) == one.total == len(left + right)
-
-
-def test_every_variable_has_a_light_and_a_dark_value() -> None:
-    """Dark mode replaces each colour."""
-    light, dark = STYLE.split("@media screen and (prefers-color-scheme: dark)")
-    names = {line.split(":")[0].strip() for line in light.splitlines() if "--" in line}
-    assert names
-    for name in names:
-        assert f"{name}:" in dark.split(".plot {", maxsplit=1)[0]
+    assert {part.tag for part in table.iter()} <= {
+        *("table", "caption", "thead", "tbody", "tr", "td", "th", "i")
+    }

@@ -137,7 +137,7 @@ class PlainReduction:
     def _without_extra(self, part: Any, start: str) -> Any:
         # The format of records holds the extra fields of any vendor.
         vendors = {one.vendor for one in self.adapters if not one.carries("extra")}
-        if len(vendors) < 2 or part.extra is UNSET:  # noqa: PLR2004 - several
+        if len(vendors) < 2 or part.extra is UNSET:
             return part
         for vendor, members in part.extra.items():
             self.left_out += [f"{start}extra.{vendor}.{key}" for key in members]
