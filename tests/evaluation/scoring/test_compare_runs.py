@@ -255,6 +255,36 @@ def test_unlike_signatures_are_not_compared(other: str | None) -> None:
     assert compared(first, second, force=True).said
 
 
+def test_scores_with_several_signatures_are_one_by_force() -> None:
+    """Each answer counts with the mean of its scores, and all signatures are shown."""
+    rows = [json.loads(line) for line in stored("em|a", 0.9).splitlines()]
+    for row in rows:
+        row["outputs"][0]["scores"] += [{"metric": "em", "value": 0, "signature": "b"}]
+    found = compared(lines(rows), stored("em|a", 0.4), force=True)
+
+    (score,) = found.compared
+    assert (score.first, score.second) == pytest.approx((0.45, 0.4))
+    assert (score.name, score.signature) == ("em", "em|a and b")
+    assert [one.scores["em"].signature for one in found.systems] == [
+        "em|a and b",
+        "em|a",
+    ]
+
+
+def test_stored_answers_to_a_question_are_compared_by_all_of_them() -> None:
+    """A score of questions is computed of stored scores and compared."""
+    inputs = [stored("em|a", share) * 2 for share in (0.9, 0.4)]
+    found = compare_scores(*inputs, stored=True, metrics=("pass@2",)).compared[0]
+
+    assert (found.name, found.first, found.second) == ("pass@2", 0.9, 0.4)
+
+
+def test_an_input_without_stored_scores_is_named() -> None:
+    """It has nothing to compare."""
+    with pytest.raises(ScoreError, match="the second input has no stored score"):
+        compared(stored("em|a", 0.9), lines(system(0.4)))
+
+
 def test_compared_stored_scores_have_those_of_each_system() -> None:
     """They equal those that `score` shows of each input, also by the bootstrap."""
     inputs = [
