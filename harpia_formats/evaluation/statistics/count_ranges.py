@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from harpia_formats.conversion.reading.record_ranges import (
     MAX_ROW,
@@ -22,18 +22,8 @@ from harpia_formats.validation.parallel.ranges import FilePart, Ranges
 from harpia_formats.validation.plan.file_plan import FilePlan
 from harpia_formats.validation.unit.findings import Findings
 
-
-class RangeCounts(Protocol):
-    """Adds up the counts of the ranges of files."""
-
-    #: The names of the files that were begun.
-    files: list[str]
-
-    def settle(self) -> None:
-        """Count the rows that were read and not counted yet."""
-
-    def add(self, counts: Counts, before: RecordPlace) -> None:
-        """Add the counts of rows that follow the place `before`."""
+if TYPE_CHECKING:  # it loads this module for large files
+    from harpia_formats.evaluation.statistics.statistics_run import StatisticsRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +31,7 @@ class CountingWorkers:
     """The worker processes of a run, which count the records of its large files."""
 
     pool: WorkerPool
-    run: RangeCounts
+    run: "StatisticsRun"
 
     def work(self, local: LocalValidation) -> "RangeCounting":
         """Return what is done with the ranges of a file."""
@@ -56,7 +46,7 @@ class CountingWorkers:
 class RangeCounting:
     """The count of the ranges of one file."""
 
-    counts: RangeCounts
+    counts: "StatisticsRun"
     local: LocalValidation
     is_wordy: bool = False
 
