@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from harpia_formats.conversion.reading.record_ranges import (
     MAX_ROW,
@@ -22,8 +22,18 @@ from harpia_formats.validation.parallel.ranges import FilePart, Ranges
 from harpia_formats.validation.plan.file_plan import FilePlan
 from harpia_formats.validation.unit.findings import Findings
 
-if TYPE_CHECKING:  # it loads this module for large files
-    from harpia_formats.evaluation.statistics.statistics_run import StatisticsRun
+
+class RangeCounts(Protocol):
+    """Adds up the counts of the ranges of files."""
+
+    #: The names of the files that were begun.
+    files: list[str]
+
+    def settle(self) -> None:
+        """Count the rows that were read and not counted yet."""
+
+    def add(self, counts: Counts, before: RecordPlace) -> None:
+        """Add the counts of rows that follow the place `before`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +41,7 @@ class CountingWorkers:
     """The worker processes of a run, which count the records of its large files."""
 
     pool: WorkerPool
-    run: "StatisticsRun"
+    run: RangeCounts
 
     def work(self, local: LocalValidation) -> "RangeCounting":
         """Return what is done with the ranges of a file."""
@@ -46,7 +56,7 @@ class CountingWorkers:
 class RangeCounting:
     """The count of the ranges of one file."""
 
-    counts: "StatisticsRun"
+    counts: RangeCounts
     local: LocalValidation
     is_wordy: bool = False
 
