@@ -302,14 +302,13 @@ class RecordCounter:
         if read is None:
             return False
         chunk, direct = rows.chunk, self._direct_for(rows.decoder)
-        if direct is None:
-            records = [read(decode(row)) for row in chunk.rows]
-        else:
+        found: Iterable[Any] = [None] * len(chunk.rows)
+        if direct is not None:
             found = direct.records(chunk, rows.values)
-            records = [
-                read(decode(chunk.rows[index])) if each is None else each[0]
-                for index, each in enumerate(found)
-            ]
+        records = [
+            read(decode(chunk.rows[index])) if each is None else each[0]
+            for index, each in enumerate(found)
+        ]
         numbers = [*map(rows.numbers.of, range(len(records)))]
         self._add(records, numbers, chunk.start_of, len(chunk.data))
         return True

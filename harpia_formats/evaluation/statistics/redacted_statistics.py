@@ -18,22 +18,37 @@ def redacted_statistics(found: Statistics, redaction: Redaction) -> Statistics:
     names, words = NumberedNames(), redaction.words
 
     def kinds(counts: Mapping[str, Any] | None, kind: str) -> Any:
+        """Return counts without the names of their kinds that no schema has."""
         return counts and {
             name if name in words else names.of(kind, name): count
             for name, count in counts.items()
         }
 
-    models = found.tokens["models"]
+    def model(found: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the token counts of a model without its name."""
+        counts = kinds(found["counts"], "count")
+        return {**found, "model": names.of("model", found["model"]), "counts": counts}
+
+    def score(found: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the counts of scores without the names that are no metrics of ours."""
+        evaluation, metric = found["evaluation"], found["metric"]
+        is_shown = not metric or metric in metric_names()
+        return {
+            **found,
+            "evaluation": evaluation and names.of("evaluation", evaluation),
+            "metric": metric if is_shown else names.of("metric", metric),
+        }
+
+    def top(field: str, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the most frequent values of a field with numbers in their place."""
+        found = [
+            {**one, "value": names.of(field, one["value"])} for one in values["top"]
+        ]
+        return {**values, "top": found}
+
+    models, scores = found.tokens["models"], found.scores
     tokens = {
-        "models": models
-        and [
-            {
-                **model,
-                "model": names.of("model", model["model"]),
-                "counts": kinds(model["counts"], "count"),
-            }
-            for model in models
-        ],
+        "models": models and [*map(model, models)],
         "all": kinds(found.tokens["all"], "count"),
     }
     return replace(
@@ -42,30 +57,10 @@ def redacted_statistics(found: Statistics, redaction: Redaction) -> Statistics:
             {**line, "field": words.field(line["field"])} for line in found.fields
         ),
         absent=tuple(dict.fromkeys(map(words.field, found.absent))),
-        values={
-            name: {**values, "top": _top(name, values["top"], names)}
-            for name, values in found.values.items()
-        },
+        values={name: top(name, values) for name, values in found.values.items()},
         tokens=tokens,
         times=kinds(found.times, "time"),
-        scores=found.scores and tuple(_score(score, names) for score in found.scores),
+        scores=scores and tuple(map(score, scores)),
         report=redaction.report(found.report),
         notes=notes_shown(found.notes),
     )
-
-
-def _top(
-    field: str, values: list[dict[str, Any]], names: NumberedNames
-) -> list[dict[str, Any]]:
-    return [{**one, "value": names.of(field, one["value"])} for one in values]
-
-
-def _score(score: Mapping[str, Any], names: NumberedNames) -> dict[str, Any]:
-    evaluation, metric = score["evaluation"], score["metric"]
-    return {
-        **score,
-        "evaluation": evaluation and names.of("evaluation", evaluation),
-        "metric": metric
-        if not metric or metric in metric_names()
-        else names.of("metric", metric),
-    }

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, replace
+from operator import add
 from os import PathLike
 from typing import TYPE_CHECKING
 
@@ -96,9 +97,8 @@ class StatsOptions:
         return self.on_invalid == OnInvalid.SKIP
 
     def __post_init__(self) -> None:
-        known = ("fail", "skip")
-        if self.on_invalid not in known:
-            given = self.on_invalid
+        known, given = ("fail", "skip"), self.on_invalid
+        if given not in known:
             hint = hint_on(str(given), known)
             raise OptionError(f"on_invalid cannot be {given!r}{hint}")
         if self.columns is not None:
@@ -158,11 +158,8 @@ class StatisticsRun:
         yield from problems_shown(self._stream(), self._redaction)
 
     def _stream(self) -> Generator[Problem, None, None]:
-        options = self._options
-        with (
-            self.duplicates,
-            open_pool(options) as pool,
-        ):
+        """Count everything; yield the problems of the data as they are."""
+        with self.duplicates, open_pool(self._options) as pool:
             problems = self._reading.problems(
                 self.counter.receive,
                 self._begin,
@@ -178,8 +175,8 @@ class StatisticsRun:
 
     def _workers(self, pool: WorkerPool | None) -> "CountingWorkers | None":
         """Return what counts the rows of large files, None without workers."""
-        is_cut_short = self._options.limit is not None
-        if pool is None or is_cut_short or self._reading.companions.are_by_id:
+        is_whole = self._options.limit is None
+        if pool is None or not is_whole or self._reading.companions.are_by_id:
             return None
         from harpia_formats.evaluation.statistics.count_ranges import (  # noqa: PLC0415 - only with workers
             CountingWorkers,
@@ -207,31 +204,25 @@ class StatisticsRun:
             return
 
         def shift(place: RecordPlace) -> RecordPlace:
-            line = place.line and place.line + before.line
-            return RecordPlace(
-                place.file + before.file, place.record + before.record, line
-            )
+            """Return a place of the rows that follow."""
+            file, record, line = map(add, place, before)
+            return RecordPlace(file, record, line if place.line else 0)
 
         self.counts.merge(counts, shift)
         file = before.file or len(self.files) - 1
         self.duplicates.add(counts.keys, file, before.record)
 
-    @property
-    def _is_broken(self) -> bool:
-        report = self._reading.tally.report()
-        is_read = report.ok or self._options.skips_invalid
-        return not is_read or bool(report.failures) or report.lacks_records
-
     def statistics(self) -> Statistics:
         """Return the statistics, after the iteration has ended."""
-        report = replace(self._reading.tally.report(), problems=tuple(self._problems))
+        report = self._reading.tally.report()
+        is_read = report.ok or self._options.skips_invalid
         found = statistics_of(
             self.counts,
             self._repetitions,
             self.files,
-            report,
+            replace(report, problems=tuple(self._problems)),
             top=self._options.top,
-            is_broken=self._is_broken,
+            is_broken=not is_read or bool(report.failures) or report.lacks_records,
             notes=self._reading.companions.notes(),
         )
         if self._redaction is None:
