@@ -5,7 +5,7 @@ The rows of one file fit one aggregate, and the paths of both files are made fro
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -30,7 +30,9 @@ from harpia_converters.eee.mapping import SIGNATURE
 from harpia_converters.eee.versions import Version, as_text
 from harpia_formats.conversion.mapping.answer_groups import MOST, score_in
 from harpia_formats.conversion.mapping.choices import Choices
-from harpia_formats.conversion.mapping.requirements import check_requirements
+from harpia_formats.conversion.mapping.compiled_fields import listed
+from harpia_formats.conversion.mapping.field_constants import constants_by_path
+from harpia_formats.conversion.mapping.requirements import missing_fields
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.evaluation.scoring.answer_rows import (
     ScoreColumn,
@@ -47,11 +49,11 @@ from harpia_formats.evaluation.scoring.result_format import (
 )
 from harpia_formats.evaluation.scoring.scores import Scores
 from harpia_formats.formats.detection.sample import without_compression
-from harpia_formats.model.adapter import FormatAdapter, Row
+from harpia_formats.model.adapter import FieldMapping, FormatAdapter, Row
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_fates import Unconvertible
 from harpia_formats.model.format import Format
-from harpia_formats.model.problem import ConversionError, Problem
+from harpia_formats.model.problem import Problem
 from harpia_formats.model.record import Record, Score
 from harpia_formats.model.vendor_metrics import ScoreError, ScoreOptionsError
 from harpia_formats.validation.dedup.digests import Digests
@@ -205,6 +207,10 @@ class RowConsistency:
 
 #: The metric and the signature of the score of a row before its own are known.
 _REPLACED = "score"
+#: What stands for a field that `--set` is asked to give.
+_ASKED = "?"
+#: Answers that are looked at for what else `--set` has to give.
+_MOST_ASKED = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,14 +230,26 @@ class _Samples:
     columns: tuple[ScoreColumn, ...]
     sample_format: _SampleFormat
     settings: AggregateSettings
-    mapper: RecordMapper
     beside: Write
     consistency: RowConsistency
+    #: The required fields that nothing gives, each with what does not have it. They are
+    #: asked for together, and no row is written.
+    _lacking: dict[str, str] = field(default_factory=dict)
+    _mapper: RecordMapper = field(init=False)
+    _asked: int = 0
     _digest: Any = field(default_factory=hashlib.sha256)
     _rows: int = 0
     #: The last record, and how many of its answers there were.
     _last: int = 0
     _place: int = 0
+
+    def lack(self, names: Iterable[str], owner: str) -> None:
+        """Map records as if required fields that `owner` does not have were given."""
+        self._lacking |= dict.fromkeys(names, owner)
+        adapter = self.sample_format.adapter
+        asked = constants_by_path(adapter, dict.fromkeys(self._lacking, _ASKED))
+        constants = {**self.settings.constants, **asked}
+        self._mapper = RecordMapper(adapter, Choices(constants=constants))
 
     def add(self, scored: ScoredAnswer) -> None:
         """Write a row for each score of an answer; raises `ScoreError` if it cannot."""
@@ -241,6 +259,11 @@ class _Samples:
         if all(score is None for score in values):
             return
         row = self._row(scored)
+        if self._lacking:
+            self._asked += 1
+            if self._asked == _MOST_ASKED:
+                self._ask()
+            return
         self.consistency.add(row)
         for column, value in zip(self.columns, values, strict=True):
             if value is not None:
@@ -268,11 +291,33 @@ class _Samples:
         return self._written(record, number)
 
     def _written(self, record: Record, number: int) -> Row:
+        """Return the row of a record, with fields to ask for if it lacks any."""
         try:
-            (row,) = self.mapper.map(record, number).rows
+            (row,) = self._mapper.map(record, number).rows
         except Unconvertible as error:
-            raise ScoreError(f"record {number}: {error}") from error
+            fields = self.sample_format.adapter.fields
+            names = [one.name for one in fields if one.record_path == error.path][:1]
+            if "--set" not in error.help or self._lacking.keys() >= {*names}:
+                raise ScoreError(f"record {number}: {error}") from error
+            self.lack(names, f"record {number}")
+            return self._written(record, number)
         return row
+
+    def _ask(self) -> None:
+        """Raise `ScoreError` if fields are lacking, with the options that give them."""
+        if not self._lacking:
+            return
+        names: dict[str, list[str]] = {}
+        for name, owner in self._lacking.items():
+            names.setdefault(owner, []).append(name)
+        needs = ", and ".join(
+            f"{listed(some)}, which {owner} does not have"
+            for owner, some in names.items()
+        )
+        options = " ".join(f"--set {name}=VALUE" for name in self._lacking)
+        raise ScoreError(
+            f"{self.sample_format.format.id} needs {needs}; give `{options}`"
+        )
 
     def _write(self, row: Row, column: ScoreColumn, value: float) -> None:
         own: Row = {
@@ -295,6 +340,7 @@ class _Samples:
 
     def close(self, scores: Scores) -> None:
         """Write the aggregate; raises `ScoreError` without scores or with equal ids."""
+        self._ask()
         self.consistency.check()
         if not self._rows:
             raise ScoreError(
@@ -343,18 +389,6 @@ def _writer(files: Files, run: ResultRun, sample_format: _SampleFormat) -> _Samp
     name = aggregate_name(files.name, settings, sample_format.format.id)
     if settings.values:
         check_valid(empty_aggregate(settings, sample_format.version), run.first_problem)
-    if run.source is not None and run.source_adapter is not None:
-        try:
-            check_requirements(
-                run.source,
-                run.source_adapter,
-                sample_format.format,
-                sample_format.adapter,
-                settings.constants,
-                scored=True,
-            )
-        except ConversionError as error:
-            raise ScoreError(str(error)) from error
     columns = columns_of(run.measured)
     for column in columns:
         if not column.has_best:
@@ -362,14 +396,11 @@ def _writer(files: Files, run: ResultRun, sample_format: _SampleFormat) -> _Samp
                 f"a row of {sample_format.format.id} says whether its answer is "
                 f"correct, and no {column.metric} is right or wrong; leave it out"
             )
-    return _Samples(
+    samples = _Samples(
         files=files,
         columns=columns,
         sample_format=sample_format,
         settings=settings,
-        mapper=RecordMapper(
-            sample_format.adapter, Choices(constants=settings.constants)
-        ),
         beside=files.beside(name),
         consistency=RowConsistency(
             IdentityReader(
@@ -379,6 +410,13 @@ def _writer(files: Files, run: ResultRun, sample_format: _SampleFormat) -> _Samp
             has_groups=run.by == (EVALUATION,),
         ),
     )
+    missing: list[FieldMapping] = []
+    if run.source_adapter is not None:
+        missing = missing_fields(
+            run.source_adapter, sample_format.adapter, settings.constants, scored=True
+        )
+    samples.lack((one.name for one in missing), run.source.id if run.source else "")
+    return samples
 
 
 def _results(sample_format: _SampleFormat) -> ResultFormat:

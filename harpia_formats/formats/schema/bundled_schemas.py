@@ -90,8 +90,10 @@ def without_exception(schema: Schema) -> Schema:
 
     The keys are always required by it, so that it may only refuse more.
     """
-    match schema:
-        case {"anyOf": [{"required": keys, **more}, {"if": _}]} if not more:
+    if not isinstance(schema, dict):
+        return schema
+    match schema.get("anyOf"):
+        case [{"required": keys, **more}, {"if": _}] if not more:
             rest = {key: value for key, value in schema.items() if key != "anyOf"}
             return rest | {"required": [*rest.get("required", ()), *keys]}
     return schema

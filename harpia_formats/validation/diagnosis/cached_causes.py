@@ -317,9 +317,7 @@ class CachedCauses:
         if len(pattern.causes) < REMEMBERED:
             pattern.causes[pattern.keys_of(record)] = shared
 
-    def _built_pattern(
-        self, failed: tuple[FailedKeyword, ...]
-    ) -> _ErrorPattern | None:
+    def _built_pattern(self, failed: tuple[FailedKeyword, ...]) -> _ErrorPattern | None:
         """Return the pattern of a record's errors, None if it cannot be built."""
         if len(self._by_errors) >= BUILT:
             return None

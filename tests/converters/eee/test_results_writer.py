@@ -4,7 +4,7 @@ import gzip
 import hashlib
 import json
 import math
-from contextlib import suppress
+import re
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +26,8 @@ SET = {
     "evaluation_name": "demo",
     "model_id": "org/m",
 }
-#: What completes rows of any format.
-ALL = {
-    **SET,
-    "input.raw": "?",
-    "input.reference": "x",
-}
+#: A record without a model.
+ONE = {"prompt": "?", "references": ["4"], "outputs": [{"text": "4"}]}
 ANSWERS = [("Paris", ["paris"]), ("the cat sat", ["the cat", "cat"]), ("no", ["yes"])]
 UUID = "0e7c1b52-6a3f-4d18-9b21-5c40a7f3d9e6"
 
@@ -493,16 +489,35 @@ def test_several_evaluations_have_results_of_their_own(
 def test_fixtures_become_samples_or_an_error(
     shape: str, most: int | None, tmp_path: Path
 ) -> None:
-    """Every file of answers is written as a valid pair, or refused with an error."""
+    """Every file of answers is written as a valid pair, or refused with an error.
+
+    What the first error asks for is all that has to be given.
+    """
+    metrics = ("em", "document-map") if most is None else ("em",)
     done = 0
     for name in readable_formats():
         for path in sorted((FIXTURES / name / "valid").iterdir())[:most]:
-            options: dict[str, Any] = {"constants": ALL, "from_": name}
-            with suppress(ScoreError, ConversionError):
-                written(path, shape, tmp_path, replicates=5, **options)
-                done += 1
+            for metric in metrics:
+                given = {"metrics": (metric,), "replicates": 0, "from_": name}
+                asked = names_asked_for(path, shape, tmp_path, {}, **given)
+                if asked:
+                    constants = dict.fromkeys(asked, "org/m")
+                    asked = names_asked_for(path, shape, tmp_path, constants, **given)
+                    assert not asked, path
+                done += asked is None
 
     assert done > 10
+
+
+def names_asked_for(
+    data: Any, shape: str, folder: Path, constants: dict[str, str], **options: Any
+) -> list[str] | None:
+    """Return the names that an error asks for, None if the pair is written."""
+    try:
+        written(data, shape, folder, constants=constants, **options)
+    except (ScoreError, ConversionError) as error:
+        return re.findall(r"--set ([\w.]+)=VALUE", str(error))
+    return None
 
 
 def test_equal_input_gives_equal_bytes(tmp_path: Path) -> None:
@@ -531,16 +546,44 @@ def test_time_is_that_of_the_environment_or_now(
     assert int(now["retrieved_timestamp"]) > 1_700_000_000
 
 
-def test_record_that_lacks_something_is_named(tmp_path: Path) -> None:
-    """A record without a required field is named, with the fix."""
-    row = {"id": "a", "references": ["4"], "outputs": [{"model": "m", "text": "4"}]}
+def test_all_that_is_lacking_is_asked_for_at_once(tmp_path: Path) -> None:
+    """Fields that a format or some records do not have are named with one fix."""
+    full = {"id": 1, **ONE}
+    bare = {"id": 2, "references": ["4"], "outputs": [{"model": "m", "text": "4"}]}
+    names = ("evaluation_id", "evaluation_name", "model_id", "input.raw")
+    constants = dict.fromkeys(names, "org/m")
 
-    with pytest.raises(ScoreError, match=r"record 1: .* `--set input\.raw=VALUE`"):
-        written(lines(row), "eee@0.2.0", tmp_path, from_="record")
-    rows, _ = written(
-        lines(row), "eee@0.2.0", tmp_path, constants=SET | {"input.raw": "2+2"}
+    with pytest.raises(ScoreError) as found:
+        written(lines(full, bare), "eee@0.3.0", tmp_path, constants={})
+    assert str(found.value) == (
+        "eee@0.3.0 needs evaluation_id, model_id and evaluation_name, which record 1 "
+        "does not have, and input.raw, which record 2 does not have; give `--set "
+        "evaluation_id=VALUE --set model_id=VALUE --set evaluation_name=VALUE --set "
+        "input.raw=VALUE`"
     )
-    assert rows[0]["input"]["raw"] == "2+2"
+    with pytest.raises(ScoreError, match="one model_id"):
+        written(lines(full, bare), "eee@0.3.0", tmp_path, constants=constants)
+    made, _ = written(lines(full), "eee@0.3.0", tmp_path, constants=constants)
+    assert made[0]["input"]["raw"] == "?"
+
+
+def test_documents_without_answers_are_asked_for_an_answer(tmp_path: Path) -> None:
+    """Documents are written with a text in the place of the answer."""
+    path = FIXTURES / "record" / "valid" / "documents.jsonl"
+    names = names_asked_for(path, "eee@0.3.0", tmp_path, SET, metrics=("document-map",))
+
+    assert names == ["output.raw"]
+
+
+def test_few_records_are_read_to_ask(tmp_path: Path) -> None:
+    """What only a late record does not have is asked for when the rest is given."""
+    answers = lines(*({"id": n, **ONE} for n in range(1_000)))
+    late = lines({"references": ["4"], "outputs": ONE["outputs"]})
+    first = names_asked_for(answers + late, "eee@0.3.0", tmp_path, {})
+    then = names_asked_for(answers + late, "eee@0.3.0", tmp_path, SET)
+
+    assert first is not None
+    assert ({*first}, then) == (SET.keys(), ["input.raw"])
 
 
 def test_ids_that_differ_in_runs_are_refused(tmp_path: Path) -> None:
