@@ -39,6 +39,7 @@ def comparison_lines(found: ComparisonReport, stream: TextIO) -> Iterator[str]:
     if not found.is_of_two:
         tables = tables_of(found)
         yield from published_lines(tables[: 1 + (found.baseline is not None)], stream)
+        yield from below_lines(_asked_sizes(found), stream)
         return
     compared = found.compared
     columns = [*_OF_TWO, "questions"]
@@ -54,7 +55,8 @@ def comparison_lines(found: ComparisonReport, stream: TextIO) -> Iterator[str]:
     shown = [heads[name] for name in columns]
     yield from ruled_lines(list(heads.values()), rows, shown, stream)
     yield ""
-    yield from below_lines(few_lines(_lines_below(found), _MOST), stream)
+    lines = few_lines(_lines_below(found), _MOST)
+    yield from below_lines([*lines, *_asked_sizes(found)], stream)
 
 
 def unpaired_lines(found: ComparisonReport) -> Iterator[str]:
@@ -85,8 +87,8 @@ def _lines_below(found: ComparisonReport) -> Iterator[str]:
     yield from (f"{APPROXIMATE} {text}" for text in dict.fromkeys(remarks) if text)
     yield from uneven_notes((one.name, one.scores) for one in found.systems)
     yield from _unreadable(found)
-    number = sum(score.comparison is not None for score in compared)
-    yield from _sizes(found, is_single=number <= 1)
+    if found.detect is None:
+        yield from _sizes(found)
     yield from signature_lines(score.signature for score in compared)
     yield from _labelled("tests", compared, lambda comparison: comparison.test)
     yield from _labelled("intervals", compared, lambda comparison: comparison.method)
@@ -107,17 +109,27 @@ def _unreadable(found: ComparisonReport) -> Iterator[str]:
             yield f"unreadable answers of {whose}, so wrong: {', '.join(shares)}"
 
 
-def _sizes(found: ComparisonReport, *, is_single: bool) -> Iterator[str]:
+def _asked_sizes(found: ComparisonReport) -> Iterator[str]:
+    """Yield how many questions detect the difference that was asked for, if any."""
+    if found.detect is not None:
+        yield from _sizes(found)
+
+
+def _sizes(found: ComparisonReport) -> Iterator[str]:
     """Yield which differences the questions detect, and how many detect `detect`."""
     alpha = alpha_of(found.compared)
     if alpha is not None and any(
         score.comparison is not None and score.comparison.standard_error is not None
         for score in found.compared
     ):
-        single = "" if is_single else " in a single test, without Holm's correction"
+        tested = sum(score.comparison is not None for score in found.compared)
+        single = " in a single test, without Holm's correction" if tested > 1 else ""
         yield f"differences detected: with p below {alpha:g}{single}"
     for score in found.compared:
-        yield from _size_lines(score, score.full_name, found.detect)
+        name = score.full_name
+        if not found.is_of_two:
+            name += f" of {safe(score.systems[0])} - {safe(score.systems[1])}"
+        yield from _size_lines(score, name, found.detect)
 
 
 def _cells(score: ComparedScore) -> Iterator[tuple[str, str]]:

@@ -213,7 +213,7 @@ def published_lines(tables: Iterable[ScoreTable], stream: TextIO) -> Iterator[st
     """
     width, notes = width_of(stream), list[Note]()
     for found in tables:
-        names = [f"{one.full_name}{_ARROWS[one.better]}" for one in found.headings]
+        names = [safe(one.full_name) + _ARROWS[one.better] for one in found.headings]
         kinds = zip(names, found.headings, strict=True)
         right = [name for name, heading in kinds if heading.is_number]
         rows = [[_plain_cell(cell) for cell in row] for row in found.rows]

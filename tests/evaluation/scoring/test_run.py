@@ -308,7 +308,7 @@ def test_rows_that_are_not_valid_end_it() -> None:
     kept = score(data, metrics=("em",), from_="record", on_invalid="skip")
 
     assert broken.is_broken
-    assert [each.code for each in broken.problems] == ["S102"]
+    assert [each.code for each in broken.problems] == ["S101"]
     assert not broken.ok
     assert kept.total.answers == len(ANSWERS)
     assert kept["em"].value is not None
