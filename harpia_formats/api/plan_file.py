@@ -313,7 +313,7 @@ def _check_known(
 
 
 _START = """\
-# A plan of harpia-formats: `harpia-formats score --plan FILE`
+# A plan of harpia-formats score.
 # Paths start from the folder of this file; these are from the working folder.
 """
 

@@ -87,11 +87,11 @@ def _lines_below(found: ComparisonReport) -> Iterator[str]:
     yield from (f"{APPROXIMATE} {text}" for text in dict.fromkeys(remarks) if text)
     yield from uneven_notes((one.name, one.scores) for one in found.systems)
     yield from _unreadable(found)
+    yield from _labelled("tests", compared, lambda comparison: comparison.test)
+    yield from _labelled("intervals", compared, lambda comparison: comparison.method)
     if found.detect is None:
         yield from _sizes(found)
     yield from signature_lines(score.signature for score in compared)
-    yield from _labelled("tests", compared, lambda comparison: comparison.test)
-    yield from _labelled("intervals", compared, lambda comparison: comparison.method)
     if found.has_other_intervals:
         yield "an interval is not that of the test: they may disagree about 0"
 

@@ -23,7 +23,7 @@ SHOWN = {
     "convert": ["with losses", "source", "defaulted 40", "Files written"],
     "score": ["0.7500", "law", "Signature: em|", "Intervals of em"],
     "score compare": [
-        *("A - B", "+0.2500", "p (Holm)", "Tests of em"),
+        *("b.jsonl", "+0.2500", "p (Holm)", "Tests of em"),
         *("detected", "0.2146", "Detected: the smallest difference"),
         "An interval is not that of the test: they may disagree about 0.",
     ],

@@ -62,7 +62,7 @@ def run(
         ("score two.jsonl --stored", "signature"),
         ("score compare two.jsonl -m em", "questions only in"),
         ("score compare three.jsonl -m em", "questions only of"),
-        ("score compare three.jsonl --stored --force", "intervals of"),
+        ("score compare three.jsonl --stored --force", "the signatures of"),
     ],
 )
 def test_values_of_records_never_command_a_terminal(

@@ -84,6 +84,7 @@ def check_latex(text: str) -> None:
     known += " linewidth footnotesize raggedright texttt allowbreak uparrow downarrow"
     known += " textbackslash textasciitilde textasciicircum textless textgreater dagger"
     known += " textbar textasciigrave leq endfirsthead endhead endfoot noindent"
+    known += " shortstack scriptsize parbox strut addlinespace setlength tabcolsep"
     assert commands <= {*known.split(), *"&%_#{}$\\"}
     depth, opened = 0, []
     for found in re.finditer(r"\\(begin|end)\{(\w+)\}|\\.|[{}]", text, re.DOTALL):

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 from dataclasses import replace
-from itertools import combinations
 
 import pytest
 
@@ -111,35 +110,55 @@ def test_a_column_without_a_test_has_nothing_bold(found: ComparisonReport) -> No
 
 def test_each_remark_has_a_mark_of_its_own(found: ComparisonReport) -> None:
     """The second remark is marked twice, and what scores share is there once."""
-    first, second, *_ = found.compared
+    first, *others = found.compared
     assert first.comparison is not None
-    remarked = [
-        replace(first, comparison=replace(first.comparison, remark=remark))
-        for remark in ("few", "rare")
+    changed = [
+        replace(one, comparison=replace(first.comparison, remark=remark))
+        for one, remark in zip(others, ("few", "rare"), strict=False)
     ]
-    changed = replace(found, compared=(*remarked, replace(second, comparison=None)))
-    text = form_text("markdown", changed)
+    text = form_text("markdown", replace(found, compared=(first, *changed)))
 
     _, *rows = tables_in(text)[1]
-    assert [row[3].split()[-1] for row in rows] == ["*", "**", "\u2020"]
-    assert "- \\* Few.\n- \\*\\* Rare.\n- \u2020 A system has no score.\n" in text
-    assert "$^{**}$ Rare." in form_text("latex", changed)
+    assert rows[0][2].split()[-1] == "*"
+    assert rows[0][3].split()[-1] == "**"
+    assert "- \\* Few.\n- \\*\\* Rare.\n" in text
 
 
-def test_each_pair_has_its_p_values(found: ComparisonReport) -> None:
-    """The second table has the differences, raw and adjusted p-values and questions."""
-    head, *rows = tables_in(form_text("markdown", found))[1]
-
-    assert head[3:] == ["A - B", "p", "p (Holm)", "detected", "questions"]
-    pairs = list(combinations(FOUR, 2))
-    assert [tuple(row[1:3]) for row in rows if row[0] == "em"] == pairs
-    assert rows[1][4] == "< 0.0001"
-    assert {row[-1] for row in rows} == {"80"}
+def test_differences_are_a_matrix_for_each_score(found: ComparisonReport) -> None:
+    """Each pair of systems is there once: the row minus the column."""
     text = form_text("markdown", found)
-    assert "p (Holm): adjusted for all 12 comparisons." in text
-    assert "Test of em, f1: `permutation|" in text
-    assert "An interval is not that of the test: they may disagree about 0." in text
-    assert "80 % in a single test, without Holm's correction" in text
+    _, *matrices = tables_in(text)
+    names = [*FOUR]
+    scores = {(one.full_name, *one.systems): one for one in found.compared}
+
+    assert len(matrices) == len({one.full_name for one in found.compared})
+    for name, (head, *rows) in zip(("em", "f1"), matrices, strict=True):
+        assert head == ["system", "2", "3", "4"]
+        for at, row in enumerate(rows):
+            assert row[0] == f"{at + 1} {names[at]}"
+            for other in range(1, 4):
+                cell = row[other]
+                if other <= at:
+                    assert cell == ""
+                    continue
+                one = scores[name, names[at], names[other]]
+                assert one.comparison is not None
+                shown = cell.replace("<strong>", "").split("<")[0].split()[0]
+                assert float(shown) == pytest.approx(
+                    one.comparison.difference, abs=0.01
+                )
+                assert ("<strong>" in cell) == one.is_significant
+    assert "Test of em: `permutation|" in text
+
+
+def test_differences_are_from_the_baseline_if_there_is_one() -> None:
+    """Then they are one table of the other systems."""
+    rows = rows_of({"a": 3, "b": 2, "c": 4}, 60)
+    found = hf.compare_scores(rows, metrics=("em", "f1"), baseline="b")
+    _, (head, *body) = tables_in(form_text("markdown", found))
+
+    assert head[1:] == ["em \u2191", "f1 \u2191"]
+    assert [row[0] for row in body] == ["a", "c"]
 
 
 def test_other_forms_have_all_numbers(found: ComparisonReport) -> None:
@@ -152,21 +171,17 @@ def test_other_forms_have_all_numbers(found: ComparisonReport) -> None:
     check_latex(form_text("latex", found))
 
 
-def test_a_long_table_in_latex_may_break_over_pages(found: ComparisonReport) -> None:
+def test_a_long_table_in_latex_may_break_over_pages() -> None:
     """It has its rows once, its head on each page, and its notes behind it."""
-    many = replace(found, compared=found.compared * 4)
-    text = form_text("latex", many)
-    scores, differences = text.split("\n\n")
-    body, notes = differences.split("\\end{longtable}")
-    head = r"score & A & B & A - B & p & p (Holm) & detected & questions \\"
+    rows = rows_of({f"model-{at}": at + 2 for at in range(32)}, 8)
+    found = hf.compare_scores(rows, metrics=("em",), replicates=400)
+    text = form_text("latex", found)
+    body, notes = text.split("\\end{longtable}", 1)
 
     check_latex(text)
-    assert "longtable" not in form_text("latex", found) + scores
-    assert body.count("heron-7b & heron-13b") == 2 * 4
-    assert body.count(head) == 2
-    assert body.index(head) < body.index("\\endhead") < body.index("heron-7b")
-    assert "\\begin{table}" not in differences
-    assert "Test of em" in notes
+    assert body.count("system & em") == 2
+    assert body.index("\\endhead") < body.index("model-31")
+    assert "Signature of em" in notes
 
 
 def test_a_number_below_zero_has_a_minus_in_latex(found: ComparisonReport) -> None:
@@ -190,6 +205,7 @@ def test_markup_in_names_of_systems_is_text() -> None:
     systems, pairs = tables_in(form_text("markdown", found))
 
     assert systems[1][0] == NASTY
+    assert pairs[0][1:3] == ["A", "B"]
     assert pairs[1][1:3] == [NASTY, "m"]
     check_latex(form_text("latex", found))
 
