@@ -57,11 +57,16 @@ def draw_result(result: Any, place: Any, kind: str | None) -> list[str]:
     if not isinstance(place, (str, PathLike)):
         name = type(place).__name__
         raise TypeError(f"a picture is written to a path, and not to a {name}")
-    if not isinstance(result, Scores) and not hasattr(result, "compared"):
+    if isinstance(result, Scores):
+        command = "score"
+    elif hasattr(result, "compared"):
+        command = "score compare"
+    elif hasattr(result, "benchmarks"):
+        command = "score plan"
+    else:
         raise TypeError(
             f"scores and comparisons of scores are drawn, and not a "
             f"{type(result).__name__}"
         )
-    command = "score" if isinstance(result, Scores) else "score compare"
     file = named_picture(kind, fspath(place), command)
     return PictureFiles([file], FilesRead()).write(result)

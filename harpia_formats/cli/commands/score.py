@@ -185,7 +185,10 @@ def score_plan(given: Given) -> ExitCode:
         given.report or loaded.report, BenchmarkScores, [*run.paths, given.plan]
     )
     pictures = PlotFiles(
-        given.plots or loaded.plot, "score", run.paths, [given.plan, *reports.paths]
+        given.plots or loaded.plot,
+        "score plan",
+        run.paths,
+        [given.plan, *reports.paths],
     )
     print_problems(reports.keeping(run), progress)
     found = run.report()

@@ -62,6 +62,12 @@ KINDS = (
         needs_labels=True,
     ),
     Kind(
+        "scores",
+        "scores with intervals by system, a panel for each benchmark",
+        "score plan",
+        "score_rows.draw_benchmarks",
+    ),
+    Kind(
         "differences",
         "differences with intervals by pair of systems",
         "score compare",

@@ -25,6 +25,7 @@ from harpia_formats.evaluation.figures.drawing import (
     width_of,
 )
 from harpia_formats.evaluation.plots import Interval, interval_text
+from harpia_formats.evaluation.scoring.benchmarks import BenchmarkScores
 from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
 from harpia_formats.evaluation.scoring.compared_scores import (
     marks_of_differences,
@@ -300,6 +301,23 @@ def draw_scores(scores: Scores) -> Drawing:
     names_of = [_label(system.key, names) for system in systems]
     rows = Rows(labels, names_of if is_by_group else ("",))
     return picture_of("Scores with their intervals", rows, marks, short_for(names))
+
+
+def draw_benchmarks(found: BenchmarkScores) -> Drawing:
+    """Return the scores of systems, a panel for each score of each benchmark.
+
+    Call it within `settings`.
+    """
+    names = short_labels(found.systems)
+    marks = [
+        replace(mark, title=f"{shown(one.name)} {mark.title}".lstrip())
+        for one in found.benchmarks
+        for system in one.found.systems
+        for mark in _marks(system.scores, system.name, 0, names[system.name])
+    ]
+    rows = Rows({name: names[name] for name in found.systems})
+    title = "Scores of systems on benchmarks"
+    return picture_of(title, rows, marks, short_for(names))
 
 
 def _label(key: Mapping[str, str], names: Mapping[str, str]) -> str:

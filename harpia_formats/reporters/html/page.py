@@ -266,7 +266,7 @@ _PAGES = {
     "ConversionReport": "conversion_page",
     "Scores": "scores_page",
     "ComparisonReport": "compared_page",
-    "StoredReport": "compared_page",
+    "BenchmarkScores": "benchmarks_page",
     "DifferenceReport": "differences_page",
     "Statistics": "statistics_page",
 }
