@@ -100,7 +100,7 @@ keys stand at the top; a table is `[formats]`, not `[tool.harpia-formats.formats
   errors (exit code 2) that name the file and the key.
 - A file of more than 1 MiB, with more than 10,000 keys, or with keys and arrays nested
   more than 20 deep is an error, too, before it is parsed. The same limits hold for
-  [preflight files](../how-to/preflight.md) and recipes.
+  [preflight files](../how-to/preflight.md) and plans.
 
 `harpia-formats config [PATH]` shows all values with the file that each is from.
 `harpia-formats validate` obeys the settings, with `--fix`, too. Other commands do not,

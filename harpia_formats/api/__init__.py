@@ -1,10 +1,10 @@
 """Keyword arguments and files of options become the options of a run.
 
 What comes in: the arguments of the functions of `harpia_formats`, settings files and
-recipes. What goes out: the frozen options of the other packages, and results that speak
+plans. What goes out: the frozen options of the other packages, and results that speak
 of arguments. To read in this order: `options` (the table of all); `settings_file` and
 `run_settings` (options in files); `keyword_options`, `arguments`, `results` and
-`answers` (what functions take and return); `recipe_keys`, `recipe_file` and
-`apply_recipe` (scores from a file); `functions`, `signatures` (what `help` shows of
-them), `testing` (support for tests).
+`answers` (what functions take and return); `plan_file` (systems and benchmarks from a
+file); `functions`, `signatures` (what `help` shows of them), `testing` (support for
+tests).
 """
