@@ -19,7 +19,7 @@ from harpia_formats.evaluation.scoring.metric_score import uneven_notes
 from harpia_formats.evaluation.scoring.paired_differences import Comparison
 from harpia_formats.model.describe import p_text
 from harpia_formats.model.safe_text import safe
-from harpia_formats.reporters.score_tables.published import tables_of
+from harpia_formats.reporters.score_tables import tables_of
 
 #: The columns behind the name of the metric.
 _OF_TWO = ("A", "B", "A - B", "interval", "p", "p (Holm)")

@@ -22,7 +22,7 @@ from harpia_formats.cli.streams_and_exit_codes import (
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.model.result import Result
 from harpia_formats.reporters.reporter import Options as ReportOptions
-from harpia_formats.reporters.score_tables import CSV, TABLE, form_lines
+from harpia_formats.reporters.score_tables import CSV, TABLE, form_lines, tables_of
 
 if TYPE_CHECKING:  # most runs draw nothing: start-up time
     from harpia_formats.evaluation.figures.picture_files import PictureFiles
@@ -169,7 +169,6 @@ def score_plan(given: Given) -> ExitCode:
         BenchmarkScores,
         with_progress,
     )
-    from harpia_formats.reporters.score_tables.published import tables_of  # noqa: PLC0415 - few runs have a plan
 
     refused = next((one for one in _OF_PLANS if one in given.was_given), None)
     if refused is not None:

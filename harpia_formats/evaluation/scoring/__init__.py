@@ -13,7 +13,8 @@ read in this order:
   `verdict_metrics`
 - comparisons: `compare_runs`, `choose_systems`, `match_questions`,
   `system_answers`, `paired_answers`, `paired_differences`, `p_values`,
-  `compared_scores`, `compare_report`
+  `compared_scores`, `compare_report`, `best_scores`
+- systems on benchmarks: `benchmarks`
 - raters: `agreement`, `rater_labels`
 - what is written: `result_format`, `result_files`, `answer_rows`, `answer_problems`,
   `score_charts`, `redacted_scores`

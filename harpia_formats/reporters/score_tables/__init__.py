@@ -2,9 +2,12 @@
 
 from collections.abc import Iterator
 from importlib import import_module
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from harpia_formats.model.result import Result
+
+if TYPE_CHECKING:  # not all forms are tables
+    from harpia_formats.reporters.score_tables.score_table import ScoreTable
 
 #: The values of `--output-format`, in the order of the help.
 Form = Literal["table", "json", "csv", "markdown", "latex"]
@@ -31,3 +34,24 @@ def form_lines(result: Result, form: str, *, csv_safe: bool = False) -> Iterator
     lines_of = getattr(import_module(f"{__name__}.{module}"), function)
     lines: Iterator[str] = lines_of(result, csv_safe=csv_safe)
     return lines
+
+
+def tables_of(result: Result) -> "tuple[ScoreTable, ...]":
+    """Return the tables of a result; none if it has no scores of its whole input."""
+    from harpia_formats.evaluation.scoring.compare_report import ComparisonReport  # noqa: PLC0415 - not all forms are tables
+    from harpia_formats.evaluation.scoring.scores import Scores  # noqa: PLC0415 - not all forms are tables
+    from harpia_formats.reporters.score_tables.published import (  # noqa: PLC0415 - not all forms are tables
+        comparison_tables,
+        scores_table,
+    )
+
+    if isinstance(result, Scores):
+        return (scores_table(result),) if result.is_whole else ()
+    if isinstance(result, ComparisonReport) and result.is_of_two:
+        return tuple(comparison_tables(result)) if result.compared else ()
+    from harpia_formats.evaluation.scoring.benchmarks import BenchmarkScores  # noqa: PLC0415 - few results are of several systems
+    from harpia_formats.reporters.score_tables.benchmark_tables import benchmark_tables  # noqa: PLC0415 - few results are of several systems
+
+    if isinstance(result, (BenchmarkScores, ComparisonReport)):
+        return tuple(benchmark_tables(result))
+    return ()

@@ -9,7 +9,7 @@ from harpia_formats.model.result import Result
 from harpia_formats.model.safe_text import safe
 from harpia_formats.model.text_columns import LATEX, MARKDOWN, latex_columns
 from harpia_formats.reporters.markdown_text import code, head
-from harpia_formats.reporters.score_tables.published import tables_of
+from harpia_formats.reporters.score_tables import tables_of
 from harpia_formats.reporters.score_tables.score_table import (
     Cell,
     Heading,

@@ -4,7 +4,6 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import replace
 from operator import attrgetter
 
-from harpia_formats.evaluation.scoring.benchmarks import BenchmarkScores
 from harpia_formats.evaluation.scoring.best_scores import (
     Best,
     Column,
@@ -22,7 +21,6 @@ from harpia_formats.evaluation.scoring.metric_score import (
 )
 from harpia_formats.evaluation.scoring.scores import Scores
 from harpia_formats.model.describe import p_text
-from harpia_formats.model.result import Result
 from harpia_formats.reporters.score_tables.score_table import (
     NONE,
     Cell,
@@ -316,18 +314,3 @@ def _left_out(compared: Sequence[ComparedScore]) -> Iterator[Note]:
                 f"Left out of {score.full_name}: {one:,} answers of {first}, {other:,} "
                 f"of {second}."
             )
-
-
-def tables_of(result: Result) -> tuple[ScoreTable, ...]:
-    """Return the tables of a result; none if it has no scores of its whole input."""
-    if isinstance(result, Scores) and result.is_whole:
-        return (scores_table(result),)
-    if isinstance(result, ComparisonReport) and result.is_of_two and result.compared:
-        return tuple(comparison_tables(result))
-    if isinstance(result, (BenchmarkScores, ComparisonReport)):
-        from harpia_formats.reporters.score_tables.benchmark_tables import (  # noqa: PLC0415 - it needs the tables above
-            benchmark_tables,
-        )
-
-        return tuple(benchmark_tables(result))
-    return ()
