@@ -153,8 +153,8 @@ OPTIONS = (
     Option("paths", "PATHS", TEXTS, "convert roundtrip stats judge",
            "Files, folders or patterns; standard input if none is given."),
     Option("paths", "PATHS", TEXTS, "score",
-           "Files, folders or patterns; 'NAME=PATTERN' names the system whose answers "
-           "they hold; standard input if none is given."),
+           "Files, folders or patterns; 'NAME=PATTERN' names a system; standard input "
+           "if none is given."),
     Option("paths", "FILES", TEXTS, "merge",
            "Files, folders or patterns; - is standard input.", default=REQUIRED),
     Option("paths", "PATHS", TEXTS, "schema_check",
@@ -194,7 +194,7 @@ OPTIONS = (
     Option("via", "--via FORMAT", TEXT, "roundtrip", "Format to convert into and back.",
            default=REQUIRED, values="written formats", usual=True),
     Option("plan", "--plan FILE", TEXT, "score",
-           "Score the systems of this plan on its benchmarks, as one table.",
+           "Score what this plan states, as one table.",
            functions="", usual=True),
     Option("print_plan", "--print-plan", FLAG, "score",
            "Print the plan that the command line means, and stop.", functions=""),

@@ -569,8 +569,9 @@ def test_all_that_is_lacking_is_asked_for_at_once(tmp_path: Path) -> None:
 
 def test_documents_without_answers_are_asked_for_an_answer(tmp_path: Path) -> None:
     """Documents are written with a text in the place of the answer."""
-    path = FIXTURES / "record" / "valid" / "documents.jsonl"
-    names = names_asked_for(path, "eee@0.3.0", tmp_path, SET, metrics=("document-map",))
+    found = {"retrieved_documents": ["b", "a"], "ground_truth_documents": ["a"]}
+    data = lines({"id": "arara", "prompt": "Onde vive?", "metadata": found})
+    names = names_asked_for(data, "eee@0.3.0", tmp_path, SET, metrics=("document-map",))
 
     assert names == ["output.raw"]
 
