@@ -557,7 +557,6 @@ def score_answers(
 def score_plan(
     plan: Path | Mapping[str, Any],
     *,
-    redact: bool = False,
     metrics: Sequence[str] = ...,
     profile: str | None = None,
     parameters: Mapping[str, Any] = ...,

@@ -51,7 +51,7 @@ OF_BENCHMARKS = frozenset(
     "reference_from pool from_csv_safe on_invalid missing max_row_bytes".split()
 )
 OF_PLANS = frozenset(
-    "level replicates seed exclude redact jobs engine cluster_timeout".split()
+    "level replicates seed exclude jobs engine cluster_timeout".split()
 )
 PLANNED = OF_BENCHMARKS | OF_PLANS
 _NO_FUNCTION = frozenset("judge formats schema rule config completion".split())

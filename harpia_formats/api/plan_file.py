@@ -39,6 +39,8 @@ from harpia_formats.reporters.score_tables import FORMS, TABLE
 
 #: The tables of a plan, and the table of parameters: in it a table for each metric.
 SYSTEMS, BENCHMARKS, PARAMETERS = "systems", "benchmarks", "parameters"
+#: Keys of the whole plan that are no options of `score`.
+_OF_WHOLE = ("baseline", "mean", "output-format", "report", "plot")
 #: What options are called in plans, where that is not their word.
 _CALLED = {"parameters": PARAMETERS}
 #: What a plan states even if it is the default, since numbers depend on it.
@@ -127,19 +129,12 @@ class _Reader:
     def loaded(self, changes: Mapping[str, Any]) -> LoadedPlan:
         """Return the plan, with `changes` of the options of the whole."""
         document = self.document
-        own = {
-            BENCHMARKS,
-            SYSTEMS,
-            "baseline",
-            "mean",
-            "output-format",
-            "report",
-            "plot",
-        }
-        _check_known(self, (), document, {*own, *self.keys})
+        _check_known(self, (), document, {BENCHMARKS, SYSTEMS, *_OF_WHOLE, *self.keys})
         whole = {**self._options((), document), **changes}
         systems = self._systems()
         benchmarks = self._benchmarks(whole)
+        baseline = self._value(("baseline",), str | None, None)
+        has_mean = bool(self._value(("mean",), bool, None))
         form = self._value(("output-format",), str, TABLE)
         if form not in FORMS:
             raise self.error(("output-format",), f"is none of {', '.join(FORMS)}")
@@ -147,11 +142,14 @@ class _Reader:
             plan = Plan(
                 systems,
                 benchmarks,
-                self._value(("baseline",), str | None, None),
-                has_mean=bool(self._value(("mean",), bool, None)),
+                baseline,
+                has_mean=has_mean,
             )
         except HarpiaFormatsError as error:
-            raise self.error((), str(error)) from error
+            names = [system.name for system in systems]
+            is_baseline = baseline is not None and baseline not in names
+            place = ("baseline",) if is_baseline else (BENCHMARKS,)
+            raise self.error(place, str(error)) from error
         return LoadedPlan(
             plan,
             form,
@@ -169,6 +167,12 @@ class _Reader:
     def _system(self, name: str) -> PlannedSystem:
         place = (SYSTEMS, name)
         value = self._at(place)
+        if not name:
+            raise self.error(place, "has no name")
+        if name in {*_OF_WHOLE, *self.keys} and not isinstance(value, Mapping):
+            raise self.error(
+                place, "is a key of the whole plan: write it above [systems]"
+            )
         if not isinstance(value, Mapping):
             return PlannedSystem(name, self._paths(place))
         _check_known(self, place, value, {"files", "model"})
@@ -261,6 +265,8 @@ class _Reader:
             return {}
         if not isinstance(found, Mapping):
             raise self.error(place, f"must be a table, not {described_value(found)}")
+        if not all(isinstance(name, str) for name in found):
+            raise self.error(place, "has a name that is no text")
         return found
 
     def _value(self, place: tuple[str, ...], kind: Any, default: Any) -> Any:
@@ -268,6 +274,8 @@ class _Reader:
         found = self._at(place)
         if found is None:
             return default
+        if isinstance(found, os.PathLike):
+            found = os.fspath(found)
         if isinstance(found, str) and get_origin(kind) is tuple:
             found = [found]
         if not fits_type(found, kind):
@@ -328,7 +336,7 @@ def plan_text(loaded: LoadedPlan) -> str:
     lines = [_START]
     outputs = {"report": loaded.report, "plot": loaded.plot}
     given: dict[str, Any] = {
-        **_stated(benchmark.options, OF_PLANS - {"jobs", "redact"}),
+        **_stated(benchmark.options, OF_PLANS - {"jobs"}),
         **({"baseline": plan.baseline} if plan.baseline is not None else {}),
         **(
             {"output-format": loaded.output_format}

@@ -223,7 +223,7 @@ def published_lines(tables: Iterable[ScoreTable], stream: TextIO) -> Iterator[st
         yield ""
         notes += found.notes
     # What marks mean comes first; signatures are long, and say least at a glance.
-    notes.sort(key=lambda note: (not note.mark, bool(note.code)))
+    notes.sort(key=lambda note: (not note.mark, "Bold:" not in note.text, note.code))
     lines = dict.fromkeys(map(_plain_note, notes))
     yield from below_lines(few_lines(lines, _MOST_NOTES), stream)
 

@@ -153,8 +153,11 @@ def _print_metrics() -> ExitCode:
     return ExitCode.OK
 
 
-#: What a plan states itself, by the fields of the command line.
-_OF_PLANS = frozenset({"paths", "to", "output", "by", "config", "names", "constants"})
+#: What a plan states itself or has no place for, by the fields of the command line.
+_OF_PLANS = frozenset(
+    "paths to output by config names constants model min-records print-plan "
+    "are-systems skip-unrecognised redact list-metrics".split()
+)
 
 
 def score_plan(given: Given) -> ExitCode:
@@ -223,8 +226,9 @@ def print_plan(given: Given, inputs: Sequence[str], options: ScoreOptions) -> Ex
         systems_in,
     )
 
-    if given.to is not None:
-        raise UsageError(f"a plan makes one table, and no {given.to}: leave out `--to`")
+    for name in ("to", "by", "model", "redact"):
+        if getattr(given, name):
+            raise UsageError(f"a plan makes one table: leave out `--{name}`")
     if not inputs:
         raise UsageError("name the files whose answers are scored")
     systems = systems_in(inputs, options)

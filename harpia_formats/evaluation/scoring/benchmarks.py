@@ -171,7 +171,7 @@ def _with_system(
     )
     if known is None:
         return own
-    if isinstance(known, str) or isinstance(own, str):
+    if isinstance(known, str) or isinstance(own, str) or system.model in known:
         raise ScoreOptionsError(
             f"{path} is a file of {system.name} and of another system: say with "
             "`model` which of its models each of them is"
@@ -233,6 +233,7 @@ class BenchmarkScores(Result):
     columns: ClassVar = (
         *("system", "benchmark", *COLUMNS, "is_best"),
         *("difference", "difference_low", "difference_high", "p_value", "adjusted_p"),
+        "questions_compared",
     )
 
     systems: tuple[str, ...]
@@ -299,6 +300,7 @@ class BenchmarkScores(Result):
             "difference_high": None if one is None else one.high,
             "p_value": None if one is None else one.p_value,
             "adjusted_p": None if tested is None else tested.adjusted_p,
+            "questions_compared": None if tested is None else tested.questions,
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -374,6 +376,19 @@ class BenchmarkRun:
                 error.args = (_of(benchmark.name, f"{error.args[0]}"), *error.args[1:])
                 raise
             self._found.append(BenchmarkResult(benchmark.name, found))
+            self._check_systems(benchmark, found)
+
+    def _check_systems(self, benchmark: Benchmark, found: ComparisonReport) -> None:
+        """Raise `ScoreError` if a system has no answer in its files."""
+        if not found.systems:
+            return  # an input could not be read, which its report says
+        there = {system.name for system in found.systems}
+        for system in self._plan.systems:
+            is_asked = benchmark.systems is None or system.name in benchmark.systems
+            if is_asked and system.name not in there:
+                what = "is there" if system.model is None else f"is of {system.model}"
+                reason = f"no answer of {system.name} {what} in its files"
+                raise ScoreOptionsError(_of(benchmark.name, reason))
 
     def report(self) -> BenchmarkScores:
         """Return the table; raises `ScoreError` for a mean over different scales."""
@@ -409,11 +424,12 @@ def _check_mean(found: BenchmarkScores) -> None:
         score = benchmark.found.systems[0].scores.scores[0]
         kinds.setdefault(
             (score.scale, score.lower_is_better),
-            f"{score.full_name} of {benchmark.name} ({score.scale})",
+            f"{score.full_name} of {benchmark.name} ({score.scale}"
+            f"{', lower is better' if score.lower_is_better else ''})",
         )
     if len(kinds) > 1:
         raise ScoreOptionsError(
-            "there is no mean over scores of different scales: "
+            "there is no mean over scores of different scales or directions: "
             f"{', '.join(kinds.values())}; leave out `mean`, or give metrics of one "
             "scale"
         )

@@ -197,7 +197,7 @@ def _benchmark_questions(found: BenchmarkScores) -> Iterator[Note]:
         for one in found.benchmarks
         for system in one.found.systems
     }
-    if len(set(map(frozenset, counts.values()))) > 1:
+    if len(set().union(*counts.values())) > 1:
         parts = (
             f"{name} {range_text(list(mine)).text}" for name, mine in counts.items()
         )

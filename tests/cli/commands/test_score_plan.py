@@ -262,7 +262,7 @@ REFUSED: Mapping[str, tuple[str, str]] = {
     "no TOML": (PLAN + "[", "is not TOML"),
     "a mean over scales": (
         "mean = true\n" + PLAN.replace('metrics = "em"', 'metrics = "bleu"'),
-        "no mean over scores of different scales",
+        "no mean over scores of different scales or directions",
     ),
 }
 
