@@ -350,3 +350,40 @@ def test_latex_fits_the_page(tmp_path: Path) -> None:
     )
     assert compiled.returncode == 0, compiled.stdout[-2000:]
     assert "Overfull" not in compiled.stdout
+
+
+@pytest.mark.usefixtures("run")
+def test_a_system_without_an_answer_is_an_error() -> None:
+    """A model that no file has, or one that two systems are, is no empty cell."""
+    Path("both.jsonl").write_text(rows("Llama", "mmlu"), encoding="utf-8")
+    one = {"files": "both.jsonl", "model": "meta/Llama-3"}
+    other = {"files": "runs/qwen/mmlu.jsonl"}
+    missing = {"A": {**one, "model": "m9"}, "B": other}
+    with pytest.raises(hf.ScoreError, match="no answer of A is of m9"):
+        hf.score_plan({"systems": missing, "metrics": ["em"]})
+    with pytest.raises(hf.ScoreError, match="is a file of B and of another"):
+        hf.score_plan({"systems": {"A": one, "B": one}, "metrics": ["em"]})
+
+
+@pytest.mark.parametrize(
+    ("systems", "reason"),
+    [
+        ({"": "runs/qwen"}, "has no name"),
+        ({1: "runs/qwen"}, "a name that is no text"),
+        ({"A": "runs/qwen", "mean": True}, "write it above"),
+    ],
+)
+@pytest.mark.usefixtures("run")
+def test_systems_have_names(systems: dict[Any, Any], reason: str) -> None:
+    """What cannot be the name of a system is refused."""
+    with pytest.raises(PlanError, match=reason):
+        hf.score_plan({"systems": systems, "metrics": ["em"]})
+
+
+@pytest.mark.parametrize("word", ["--redact", "--model=m", "--min-records=3"])
+def test_what_a_plan_cannot_follow_is_refused(run: InProcess, word: str) -> None:
+    """No option is passed over."""
+    result = run("score", "--plan", "paper.toml", word)
+
+    assert (result.code, result.out) == (2, "")
+    assert "leave out" in result.err
