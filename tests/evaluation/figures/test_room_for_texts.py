@@ -15,6 +15,10 @@ from harpia_formats.evaluation.figures import drawing
 from harpia_formats.evaluation.figures.picture_files import KINDS
 from harpia_formats.evaluation.figures.score_rows import Mark, Rows, draw_rows
 from harpia_formats.evaluation.plots import Interval
+from harpia_formats.evaluation.scoring.benchmarks import (
+    BenchmarkResult,
+    BenchmarkScores,
+)
 
 pytest.importorskip("matplotlib", reason="pictures need the extra report")
 
@@ -49,8 +53,13 @@ def result_of(
 ) -> Any:
     """Return what a picture of a kind is drawn of."""
     data = rows_of(names, questions)
-    if kind == "differences":
-        return hf.compare_scores(data, metrics=METRICS[-2:], jobs=1, replicates=9)
+    if kind in {"differences", "score plan"}:
+        found = hf.compare_scores(data, metrics=METRICS[-2:], jobs=1, replicates=9)
+        if kind == "differences":
+            return found
+        systems = tuple(system.name for system in found.systems)
+        benchmarks = (BenchmarkResult(name, found) for name in ("GSM8K", WIDE[0]))
+        return BenchmarkScores(systems, tuple(benchmarks))
     return hf.score(data, metrics=METRICS, by=by, jobs=1, replicates=50)
 
 
@@ -85,10 +94,11 @@ def check_room(figure: Any) -> None:
 
 
 @pytest.mark.parametrize("names", [WIDE, COMMON, WIDE[:6]], ids=["12", "common", "6"])
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: f"{kind.command} {kind.name}")
 def test_no_text_is_on_another_one(kind: Any, names: list[str]) -> None:
     """Twelve systems of 38 letters have room, and so have long names of scores."""
-    result = result_of(kind.name, names, 6, ())
+    which = kind.command if kind.command == "score plan" else kind.name
+    result = result_of(which, names, 6, ())
     with drawing.settings():
         figure = kind.draw(result).figure
         check_room(figure)
