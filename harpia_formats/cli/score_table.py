@@ -198,7 +198,7 @@ def ruled_lines(
     return table_lines(names, cells, width, right=right, gap=_GAP, is_ruled=True)
 
 
-#: Behind a number that is bold elsewhere.
+#: The mark of a number that Markdown, LaTeX and HTML set in bold.
 _BOLD = "\N{BLACK DIAMOND}"
 _ARROWS = {Better.HIGHER: f" {UP}", Better.LOWER: f" {DOWN}", Better.UNKNOWN: ""}
 #: Notes below a table in a terminal.
