@@ -7,12 +7,18 @@ from typing import Any
 from harpia_formats.conversion.mapping.questions import digest_of
 from harpia_formats.evaluation.metrics import measure_of
 from harpia_formats.evaluation.metrics.metric import means
-from harpia_formats.evaluation.scoring.bootstrap import LEVEL, SEED
-from harpia_formats.evaluation.scoring.label_totals import KnownLabels
+from harpia_formats.evaluation.scoring.measures.label_totals import KnownLabels
 from harpia_formats.evaluation.scoring.number_stores import SpooledRows
-from harpia_formats.evaluation.scoring.p_values import PERMUTATION, PairedTest
-from harpia_formats.evaluation.scoring.paired_answers import MetricAnswers, QuestionSums
-from harpia_formats.evaluation.scoring.paired_differences import (
+from harpia_formats.evaluation.scoring.significance.bootstrap import LEVEL, SEED
+from harpia_formats.evaluation.scoring.significance.p_values import (
+    PERMUTATION,
+    PairedTest,
+)
+from harpia_formats.evaluation.scoring.significance.paired_answers import (
+    MetricAnswers,
+    QuestionSums,
+)
+from harpia_formats.evaluation.scoring.significance.paired_differences import (
     Comparison,
     compare_pairs,
     holm,

@@ -25,22 +25,31 @@ from report.tables import table
 from harpia_formats.conversion.mapping.questions import digest_of
 from harpia_formats.evaluation.metrics.metric import means
 from harpia_formats.evaluation.metrics.question_metrics import pass_at_k
-from harpia_formats.evaluation.scoring.bootstrap import LEVEL, REPLICATES, SEED
-from harpia_formats.evaluation.scoring.intervals import (
+from harpia_formats.evaluation.scoring.measures.label_totals import FEW as FEW_LABELS
+from harpia_formats.evaluation.scoring.significance.bootstrap import (
+    LEVEL,
+    REPLICATES,
+    SEED,
+)
+from harpia_formats.evaluation.scoring.significance.intervals import (
     FEW,
     FEW_QUESTIONS,
     QUANTA,
     QuestionMoments,
     wilson_interval,
 )
-from harpia_formats.evaluation.scoring.label_totals import FEW as FEW_LABELS
-from harpia_formats.evaluation.scoring.p_values import (
+from harpia_formats.evaluation.scoring.significance.p_values import (
     BOOTSTRAP,
     PERMUTATION,
     PairedTest,
 )
-from harpia_formats.evaluation.scoring.paired_answers import MetricAnswers, QuestionSums
-from harpia_formats.evaluation.scoring.paired_differences import compare_pairs
+from harpia_formats.evaluation.scoring.significance.paired_answers import (
+    MetricAnswers,
+    QuestionSums,
+)
+from harpia_formats.evaluation.scoring.significance.paired_differences import (
+    compare_pairs,
+)
 
 MARKDOWN = """\
 # Coverage of intervals and false positives of tests

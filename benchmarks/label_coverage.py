@@ -11,13 +11,13 @@ from harpia_formats.evaluation.metrics.label_counts import (
     LabelPair,
     LabelScores,
 )
-from harpia_formats.evaluation.scoring.bootstrap import (
+from harpia_formats.evaluation.scoring.measures.label_totals import FEW, LabelBootstrap
+from harpia_formats.evaluation.scoring.significance.bootstrap import (
     LEVEL,
     REPLICATES,
     SEED,
     limits_of,
 )
-from harpia_formats.evaluation.scoring.label_totals import FEW, LabelBootstrap
 
 MARKDOWN = """\
 ## Intervals of labels

@@ -5,14 +5,14 @@ from typing import Any
 
 from harpia_formats.conversion.mapping.questions import digest_of
 from harpia_formats.evaluation.metrics.metric import means
-from harpia_formats.evaluation.scoring.bootstrap import (
+from harpia_formats.evaluation.scoring.significance.bootstrap import (
     LEVEL,
     REPLICATES,
     SEED,
     PoissonBootstrap,
     resampled,
 )
-from harpia_formats.evaluation.scoring.intervals import (
+from harpia_formats.evaluation.scoring.significance.intervals import (
     FEW,
     QUANTA,
     QuestionMoments,

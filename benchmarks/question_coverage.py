@@ -11,9 +11,9 @@ from math import comb, exp, factorial, lgamma
 from typing import Any
 
 from harpia_formats.evaluation.metrics.question_metrics import majority_at_k, pass_at_k
-from harpia_formats.evaluation.scoring.bootstrap import LEVEL
-from harpia_formats.evaluation.scoring.intervals import wilson_interval
-from harpia_formats.evaluation.scoring.question_scores import QuestionTotals
+from harpia_formats.evaluation.scoring.measures.question_scores import QuestionTotals
+from harpia_formats.evaluation.scoring.significance.bootstrap import LEVEL
+from harpia_formats.evaluation.scoring.significance.intervals import wilson_interval
 
 #: Numbers of questions, the mean chance of a correct answer, and c.
 CELLS = (

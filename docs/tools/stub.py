@@ -20,8 +20,8 @@ from harpia_formats.api.arguments import Output as Destination
 from harpia_formats.conversion.comparison.comparison_report import DifferenceReport
 from harpia_formats.conversion.losses.conversion_report import ConversionReport
 from harpia_formats.evaluation.scoring.benchmarks import BenchmarkScores
-from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
-from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.evaluation.scoring.results.compare_report import ComparisonReport
+from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.evaluation.statistics.statistics_result import Statistics
 from harpia_formats.model.result import Result
 """

@@ -5,10 +5,10 @@ from contextlib import closing
 from typing import Any
 
 from harpia_formats.api.keyword_options import errors_for_python
-from harpia_formats.evaluation.scoring.answer_rows import AnswerRow, AnswerRows
 from harpia_formats.evaluation.scoring.options import ScoreOptions
-from harpia_formats.evaluation.scoring.redacted_scores import ScoreRedaction
-from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.evaluation.scoring.results.answer_rows import AnswerRow, AnswerRows
+from harpia_formats.evaluation.scoring.results.redacted_scores import ScoreRedaction
+from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.evaluation.scoring.stored_run import scoring_of
 from harpia_formats.files.io.inputs import Input
 from harpia_formats.model.result import frame_library

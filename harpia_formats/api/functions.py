@@ -21,8 +21,10 @@ if TYPE_CHECKING:  # each function imports what it needs when it is called
     from harpia_formats.conversion.losses.conversion_report import ConversionReport
     from harpia_formats.conversion.subsets.subset_options import Subset
     from harpia_formats.evaluation.scoring.benchmarks import BenchmarkScores
-    from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
-    from harpia_formats.evaluation.scoring.scores import Scores
+    from harpia_formats.evaluation.scoring.results.compare_report import (
+        ComparisonReport,
+    )
+    from harpia_formats.evaluation.scoring.results.scores import Scores
     from harpia_formats.evaluation.statistics.statistics_result import Statistics
     from harpia_formats.formats.detection.result import Detected
     from harpia_formats.model.problem import (
@@ -649,12 +651,12 @@ def compare_scores(
     """
     from harpia_formats.api.arguments import file_inputs
     from harpia_formats.api.keyword_options import make_options
-    from harpia_formats.evaluation.scoring.compare_report import (
+    from harpia_formats.evaluation.scoring.compare_runs import ScoreComparison
+    from harpia_formats.evaluation.scoring.options import ScoreOptions
+    from harpia_formats.evaluation.scoring.results.compare_report import (
         check_difference,
         with_questions_needed,
     )
-    from harpia_formats.evaluation.scoring.compare_runs import ScoreComparison
-    from harpia_formats.evaluation.scoring.options import ScoreOptions
 
     known = fields_of("compare_scores")
     chosen = make_options(ScoreOptions, _in_one_process(options), known)

@@ -822,7 +822,7 @@ def _filling_metrics() -> Iterator[Value]:
 
 
 def _profiles() -> Iterator[Value]:
-    from harpia_formats.evaluation.scoring.profiles import profile_names  # noqa: PLC0415 - imported for what is asked only
+    from harpia_formats.evaluation.scoring.measures.profiles import profile_names  # noqa: PLC0415 - imported for what is asked only
 
     yield from ((name, "") for name in profile_names())
 
@@ -852,7 +852,7 @@ def _fields() -> Iterator[Value]:
 
 
 def _tests() -> Iterator[Value]:
-    from harpia_formats.evaluation.scoring.p_values import TESTS  # noqa: PLC0415 - imported for what is asked only
+    from harpia_formats.evaluation.scoring.significance.p_values import TESTS  # noqa: PLC0415 - imported for what is asked only
 
     yield from ((name, "") for name in TESTS)
 

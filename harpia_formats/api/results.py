@@ -51,7 +51,7 @@ def draw_result(result: Any, place: Any, kind: str | None) -> list[str]:
         PictureFiles,
         named_picture,
     )
-    from harpia_formats.evaluation.scoring.scores import Scores  # noqa: PLC0415 - for one kind of results only
+    from harpia_formats.evaluation.scoring.results.scores import Scores  # noqa: PLC0415 - for one kind of results only
     from harpia_formats.files.io.outputs import FilesRead  # noqa: PLC0415 - for one kind of results only
 
     if not isinstance(place, (str, PathLike)):

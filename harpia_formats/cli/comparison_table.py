@@ -13,10 +13,13 @@ from harpia_formats.cli.score_table import (
     share_text,
     signature_lines,
 )
-from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
-from harpia_formats.evaluation.scoring.compared_scores import ComparedScore, alpha_of
-from harpia_formats.evaluation.scoring.metric_score import uneven_notes
-from harpia_formats.evaluation.scoring.paired_differences import Comparison
+from harpia_formats.evaluation.scoring.measures.metric_score import uneven_notes
+from harpia_formats.evaluation.scoring.results.compare_report import ComparisonReport
+from harpia_formats.evaluation.scoring.results.compared_scores import (
+    ComparedScore,
+    alpha_of,
+)
+from harpia_formats.evaluation.scoring.significance.paired_differences import Comparison
 from harpia_formats.model.describe import p_text
 from harpia_formats.model.safe_text import safe
 from harpia_formats.reporters.score_tables import tables_of

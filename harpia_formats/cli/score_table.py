@@ -5,15 +5,15 @@ from typing import TextIO
 
 from harpia_formats.cli.fitted_table import table_lines
 from harpia_formats.cli.streams_and_exit_codes import MESSAGE_LIMIT, fitted, width_of
-from harpia_formats.evaluation.scoring.best_scores import Better
-from harpia_formats.evaluation.scoring.metric_score import (
+from harpia_formats.evaluation.scoring.measures.metric_score import (
     DOWN,
     UP,
     Group,
     MetricScore,
     uneven_notes,
 )
-from harpia_formats.evaluation.scoring.scores import Scores, confusion_tables
+from harpia_formats.evaluation.scoring.results.best_scores import Better
+from harpia_formats.evaluation.scoring.results.scores import Scores, confusion_tables
 from harpia_formats.model.safe_text import safe
 from harpia_formats.model.text_columns import columns
 from harpia_formats.reporters.score_tables.score_table import Cell, Note, ScoreTable

@@ -14,7 +14,7 @@ import harpia_formats
 from harpia_formats import SinkError, convert
 from harpia_formats.conversion.losses.conversion_report import ConversionReport
 from harpia_formats.conversion.output_files import check_output
-from harpia_formats.evaluation.scoring.result_files import ResultFiles
+from harpia_formats.evaluation.scoring.results.result_files import ResultFiles
 from harpia_formats.model.field_fates import Fate
 from harpia_formats.model.problem import ConversionError
 

@@ -16,10 +16,10 @@ from harpia_formats.conversion.mapping.field_constants import constants_by_path
 from harpia_formats.conversion.mapping.requirements import find_field_path
 from harpia_formats.evaluation.metrics import METRICS
 from harpia_formats.evaluation.metrics.metric import limits_of
-from harpia_formats.evaluation.scoring.answer_rows import ScoreColumn
-from harpia_formats.evaluation.scoring.intervals import STANDARD_ERROR
-from harpia_formats.evaluation.scoring.metric_score import MetricScore
-from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.evaluation.scoring.measures.metric_score import MetricScore
+from harpia_formats.evaluation.scoring.results.answer_rows import ScoreColumn
+from harpia_formats.evaluation.scoring.results.scores import Scores
+from harpia_formats.evaluation.scoring.significance.intervals import STANDARD_ERROR
 from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.exact_json import NOT_JSON, decode
 from harpia_formats.model.problem import ConversionError

@@ -34,20 +34,20 @@ from harpia_formats.conversion.mapping.compiled_fields import listed
 from harpia_formats.conversion.mapping.field_constants import constants_by_path
 from harpia_formats.conversion.mapping.requirements import missing_fields
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
-from harpia_formats.evaluation.scoring.answer_rows import (
+from harpia_formats.evaluation.scoring.measures.metric_score import MetricScore
+from harpia_formats.evaluation.scoring.measures.outcomes import ScoredAnswer
+from harpia_formats.evaluation.scoring.results.answer_rows import (
     ScoreColumn,
     columns_of,
     values_of,
 )
-from harpia_formats.evaluation.scoring.metric_score import MetricScore
-from harpia_formats.evaluation.scoring.outcomes import ScoredAnswer
-from harpia_formats.evaluation.scoring.result_format import (
+from harpia_formats.evaluation.scoring.results.result_format import (
     Files,
     ResultFormat,
     ResultRun,
     Write,
 )
-from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.formats.detection.sample import without_compression
 from harpia_formats.model.adapter import FieldMapping, FormatAdapter, Row
 from harpia_formats.model.exact_json import encode

@@ -16,20 +16,23 @@ from harpia_converters.harpia.formats import INSTANCE_ID
 from harpia_converters.harpia.header_checks import METRIC, NLTK_BLEU, TIME, Metric, same
 from harpia_converters.harpia.mapping import is_whole, kept_of
 from harpia_converters.harpia.profile import HARPIA, enabled_in
-from harpia_formats.evaluation.scoring.answer_rows import (
+from harpia_formats.evaluation.scoring.measures.outcomes import (
+    ComputedMetric,
+    ScoredAnswer,
+)
+from harpia_formats.evaluation.scoring.results.answer_rows import (
     WriteSignatures,
     columns_of,
     row_signatures,
     signature_writer,
     total_signatures,
 )
-from harpia_formats.evaluation.scoring.outcomes import ComputedMetric, ScoredAnswer
-from harpia_formats.evaluation.scoring.result_format import (
+from harpia_formats.evaluation.scoring.results.result_format import (
     Files,
     ResultFormat,
     ResultRun,
 )
-from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.record import Record
 from harpia_formats.model.vendor_metrics import MetricRequest

@@ -21,7 +21,8 @@ from harpia_formats.conversion.mapping.choices import Choices
 from harpia_formats.conversion.mapping.extra_fields import COMPONENT_KEY
 from harpia_formats.conversion.mapping.field_constants import constants_by_path
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
-from harpia_formats.evaluation.scoring.answer_rows import (
+from harpia_formats.evaluation.scoring.measures.outcomes import ScoredAnswer
+from harpia_formats.evaluation.scoring.results.answer_rows import (
     ScoreColumn,
     WriteSignatures,
     columns_of,
@@ -29,14 +30,13 @@ from harpia_formats.evaluation.scoring.answer_rows import (
     total_signatures,
     values_of,
 )
-from harpia_formats.evaluation.scoring.outcomes import ScoredAnswer
-from harpia_formats.evaluation.scoring.result_format import (
+from harpia_formats.evaluation.scoring.results.result_format import (
     Files,
     ResultFormat,
     ResultRun,
     Write,
 )
-from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.files.io.spill import FixedRecords
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_fates import Unconvertible

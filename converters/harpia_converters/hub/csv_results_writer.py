@@ -16,20 +16,20 @@ from harpia_formats.conversion.mapping.field_constants import (
     constants_by_path,
     with_constants,
 )
-from harpia_formats.evaluation.scoring.answer_rows import (
+from harpia_formats.evaluation.scoring.measures.outcomes import ScoredAnswer
+from harpia_formats.evaluation.scoring.results.answer_rows import (
     ScoreColumn,
     columns_of,
     row_signatures,
     signature_writer,
     values_of,
 )
-from harpia_formats.evaluation.scoring.outcomes import ScoredAnswer
-from harpia_formats.evaluation.scoring.result_format import (
+from harpia_formats.evaluation.scoring.results.result_format import (
     Files,
     ResultFormat,
     ResultRun,
 )
-from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.formats.detection.sample import delimiter_of
 from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.problem import ConversionError

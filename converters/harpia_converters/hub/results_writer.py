@@ -12,18 +12,18 @@ from harpia_converters.hub.mapping import RECORD
 from harpia_formats.conversion.mapping.choices import Choices
 from harpia_formats.conversion.mapping.field_constants import constants_by_path
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
-from harpia_formats.evaluation.scoring.answer_rows import (
+from harpia_formats.evaluation.scoring.measures.outcomes import ScoredAnswer
+from harpia_formats.evaluation.scoring.results.answer_rows import (
     ScoreColumn,
     columns_of,
     values_of,
 )
-from harpia_formats.evaluation.scoring.outcomes import ScoredAnswer
-from harpia_formats.evaluation.scoring.result_format import (
+from harpia_formats.evaluation.scoring.results.result_format import (
     Files,
     ResultFormat,
     ResultRun,
 )
-from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.problem import ConversionError
 from harpia_formats.model.record import Output, Record, Score, as_dict

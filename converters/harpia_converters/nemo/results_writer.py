@@ -11,14 +11,14 @@ from typing import Any
 import msgspec
 
 from harpia_converters.nemo.formats import SHARES
-from harpia_formats.evaluation.scoring.metric_score import Group, MetricScore
-from harpia_formats.evaluation.scoring.outcomes import ScoredAnswer
-from harpia_formats.evaluation.scoring.result_format import (
+from harpia_formats.evaluation.scoring.measures.metric_score import Group, MetricScore
+from harpia_formats.evaluation.scoring.measures.outcomes import ScoredAnswer
+from harpia_formats.evaluation.scoring.results.result_format import (
     Files,
     ResultFormat,
     ResultRun,
 )
-from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.vendor_metrics import ScoreError
 

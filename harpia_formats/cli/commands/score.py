@@ -26,8 +26,10 @@ from harpia_formats.reporters.score_tables import CSV, TABLE, form_lines, tables
 
 if TYPE_CHECKING:  # most runs draw nothing: start-up time
     from harpia_formats.evaluation.figures.picture_files import PictureFiles
-    from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
-    from harpia_formats.evaluation.scoring.scores import Scores
+    from harpia_formats.evaluation.scoring.results.compare_report import (
+        ComparisonReport,
+    )
+    from harpia_formats.evaluation.scoring.results.scores import Scores
 
 
 class PlotFiles:
@@ -97,8 +99,8 @@ def score(given: Given) -> ExitCode:
     - harpia-formats score answers.jsonl -m em,f1 --by category
     - harpia-formats score answers.jsonl --to nemo-results -o results.json
     """
-    from harpia_formats.evaluation.scoring.input_files import split_names  # noqa: PLC0415 - for this command only
-    from harpia_formats.evaluation.scoring.scores import Scores  # noqa: PLC0415 - for this command only
+    from harpia_formats.evaluation.scoring.answers.input_files import split_names  # noqa: PLC0415 - for this command only
+    from harpia_formats.evaluation.scoring.results.scores import Scores  # noqa: PLC0415 - for this command only
     from harpia_formats.evaluation.scoring.stored_run import scoring_of  # noqa: PLC0415 - for this command only
 
     if given.list_metrics:
@@ -143,7 +145,7 @@ def score(given: Given) -> ExitCode:
 
 def _print_metrics() -> ExitCode:
     """Print a line on each metric that can be named; raises `PluginError`."""
-    from harpia_formats.evaluation.scoring.profiles import listed_metrics  # noqa: PLC0415 - for this option only
+    from harpia_formats.evaluation.scoring.measures.profiles import listed_metrics  # noqa: PLC0415 - for this option only
 
     parts = (
         "".join([f"{kind}:\n", *(f"  {name:<19} {said}\n" for name, said in names)])
@@ -302,13 +304,13 @@ def score_compare(given: Given) -> ExitCode:
     - harpia-formats score compare a.jsonl b.jsonl -m f1 --detect 0.02
     """
     from harpia_formats.cli.comparison_table import comparison_lines  # noqa: PLC0415 - for this command only
-    from harpia_formats.evaluation.scoring.compare_report import (  # noqa: PLC0415 - for this command only
+    from harpia_formats.evaluation.scoring.answers.input_files import split_names  # noqa: PLC0415 - for this command only
+    from harpia_formats.evaluation.scoring.compare_runs import ScoreComparison  # noqa: PLC0415 - for this command only
+    from harpia_formats.evaluation.scoring.results.compare_report import (  # noqa: PLC0415 - for this command only
         ComparisonReport,
         check_difference,
         with_questions_needed,
     )
-    from harpia_formats.evaluation.scoring.compare_runs import ScoreComparison  # noqa: PLC0415 - for this command only
-    from harpia_formats.evaluation.scoring.input_files import split_names  # noqa: PLC0415 - for this command only
 
     inputs, systems = split_names(given.inputs, are_folders=given.are_systems)
     if not inputs:

@@ -24,8 +24,8 @@ from harpia_formats.evaluation.figures.drawing import (
     short_labels,
     width_of,
 )
-from harpia_formats.evaluation.scoring.metric_score import SIDES, Confusion
-from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.evaluation.scoring.measures.metric_score import SIDES, Confusion
+from harpia_formats.evaluation.scoring.results.scores import Scores
 
 #: Matrices of one picture, those beside each other, and labels of one.
 MOST, _ACROSS, MOST_LABELS = 12, 3, 25

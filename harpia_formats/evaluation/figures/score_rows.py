@@ -26,21 +26,21 @@ from harpia_formats.evaluation.figures.drawing import (
 )
 from harpia_formats.evaluation.plots import Interval, interval_text
 from harpia_formats.evaluation.scoring.benchmarks import BenchmarkScores
-from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
-from harpia_formats.evaluation.scoring.compared_scores import (
-    marks_of_differences,
-)
-from harpia_formats.evaluation.scoring.metric_score import (
+from harpia_formats.evaluation.scoring.measures.metric_score import (
     APPROXIMATE,
     MISSING,
     Group,
     arrow_of,
 )
-from harpia_formats.evaluation.scoring.score_charts import (
+from harpia_formats.evaluation.scoring.results.compare_report import ComparisonReport
+from harpia_formats.evaluation.scoring.results.compared_scores import (
+    marks_of_differences,
+)
+from harpia_formats.evaluation.scoring.results.score_charts import (
     difference_of,
     interval_of,
 )
-from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.model.describe import p_text
 from harpia_formats.model.vendor_metrics import LIMITS
 

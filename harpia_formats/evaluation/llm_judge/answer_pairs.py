@@ -22,7 +22,7 @@ from harpia_formats.evaluation.llm_judge.input_bindings import Binding, row_of
 from harpia_formats.evaluation.llm_judge.judge_definition import Definition
 from harpia_formats.evaluation.llm_judge.judge_errors import JudgeError, require
 from harpia_formats.evaluation.llm_judge.row_verdicts import JudgeRow, Verdict
-from harpia_formats.evaluation.scoring.choose_systems import (
+from harpia_formats.evaluation.scoring.answers.choose_systems import (
     CONSISTENT,
     FIRST_POSITION,
     WIN,

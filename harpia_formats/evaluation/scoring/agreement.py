@@ -24,22 +24,24 @@ from harpia_formats.evaluation.metrics.label_metrics import (
     shown_labels,
 )
 from harpia_formats.evaluation.metrics.metric import OWN_LIBRARY, mean_measure
-from harpia_formats.evaluation.scoring.answer_sums import AnswerStore, GroupTotals
-from harpia_formats.evaluation.scoring.bootstrap import unavailable_reason
-from harpia_formats.evaluation.scoring.choose_systems import source_name
-from harpia_formats.evaluation.scoring.input_files import reading_of
-from harpia_formats.evaluation.scoring.label_totals import FEW_REFERENCES
-from harpia_formats.evaluation.scoring.match_questions import (
+from harpia_formats.evaluation.scoring.answers.choose_systems import source_name
+from harpia_formats.evaluation.scoring.answers.input_files import reading_of
+from harpia_formats.evaluation.scoring.answers.match_questions import (
     QuestionTable,
     match_questions,
 )
-from harpia_formats.evaluation.scoring.metric_score import Group
-from harpia_formats.evaluation.scoring.options import ScoreOptions
-from harpia_formats.evaluation.scoring.outcomes import (
+from harpia_formats.evaluation.scoring.measures.answer_sums import (
+    AnswerStore,
+    GroupTotals,
+)
+from harpia_formats.evaluation.scoring.measures.label_totals import FEW_REFERENCES
+from harpia_formats.evaluation.scoring.measures.metric_score import Group
+from harpia_formats.evaluation.scoring.measures.outcomes import (
     ComputedMetric,
     GroupAnswer,
     Outcome,
 )
+from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.evaluation.scoring.rater_labels import (
     NO_LABEL,
     LabelNumbers,
@@ -49,7 +51,8 @@ from harpia_formats.evaluation.scoring.rater_labels import (
     given_labels,
     rater_names,
 )
-from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.evaluation.scoring.results.scores import Scores
+from harpia_formats.evaluation.scoring.significance.bootstrap import unavailable_reason
 from harpia_formats.files.io.inputs import Input
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import Report
@@ -177,7 +180,9 @@ class Agreement:
         """
         if self._redaction is None:
             return self._scores()
-        from harpia_formats.evaluation.scoring.redacted_scores import ScoreRedaction  # noqa: PLC0415 - most runs show values
+        from harpia_formats.evaluation.scoring.results.redacted_scores import (  # noqa: PLC0415 - most runs show values
+            ScoreRedaction,
+        )
         from harpia_formats.validation.redaction.redacted_reports import (  # noqa: PLC0415 - most runs show values
             errors_without_values,
         )

@@ -21,38 +21,39 @@ from harpia_formats.conversion.mapping.questions import (
 )
 from harpia_formats.conversion.reading.placed_record import NotApart, PlacedRecord
 from harpia_formats.evaluation.metrics.metric import Pair, Sample
-from harpia_formats.evaluation.scoring.answer_problems import (
+from harpia_formats.evaluation.scoring.answers.input_files import SystemNames
+from harpia_formats.evaluation.scoring.measures.answer_problems import (
     AnswerProblems,
     model_to_name,
 )
-from harpia_formats.evaluation.scoring.input_files import SystemNames
-from harpia_formats.evaluation.scoring.measure import (
+from harpia_formats.evaluation.scoring.measures.measure import (
     BATCH,
     BatchQueue,
     BatchResult,
 )
-from harpia_formats.evaluation.scoring.metric_samples import (
+from harpia_formats.evaluation.scoring.measures.metric_samples import (
     NO_SAMPLE,
     SampleNeeds,
     SampleOutcomes,
+    StoredOutcomes,
     UnseenFields,
     sample_outcomes,
 )
-from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
-from harpia_formats.evaluation.scoring.outcomes import (
+from harpia_formats.evaluation.scoring.measures.outcomes import (
     ComputedMetric,
     MeasuredAnswer,
     Outcome,
     ScoredAnswer,
 )
-from harpia_formats.evaluation.scoring.result_format import ResultWriter
-from harpia_formats.evaluation.scoring.stored_differences import (
+from harpia_formats.evaluation.scoring.measures.stored_differences import (
     RepeatedAnswers,
     StoredDifferences,
     comparable_scores,
     score_of_row,
 )
-from harpia_formats.evaluation.scoring.system_totals import SystemTotals
+from harpia_formats.evaluation.scoring.measures.system_totals import SystemTotals
+from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
+from harpia_formats.evaluation.scoring.results.result_format import ResultWriter
 from harpia_formats.formats.rules.scoring_rules import (
     OTHER_THAN_STORED,
 )
@@ -63,8 +64,6 @@ from harpia_formats.validation.merge.tally import Tally
 from harpia_formats.validation.unit.findings import KILLED
 
 _Outcomes = tuple[Outcome, ...]
-#: Returns the outcomes that an answer of a record holds, and what is to be reported.
-StoredOutcomes = Callable[[Record, Output], SampleOutcomes]
 #: Characters of answers and references that are measured together.
 SIZE = 4 * 1024 * 1024
 

@@ -14,21 +14,25 @@ from typing import Any, ClassVar
 from msgspec import UNSET
 
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
-from harpia_formats.evaluation.scoring.best_scores import Best, best_tested, columns_of
-from harpia_formats.evaluation.scoring.choose_systems import distinct_names
-from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
+from harpia_formats.evaluation.scoring.answers.choose_systems import distinct_names
+from harpia_formats.evaluation.scoring.answers.input_files import reading_of
 from harpia_formats.evaluation.scoring.compare_runs import ScoreComparison
-from harpia_formats.evaluation.scoring.compared_scores import (
-    ComparedScore,
-    ComparedSystem,
-)
-from harpia_formats.evaluation.scoring.input_files import reading_of
-from harpia_formats.evaluation.scoring.metric_score import (
+from harpia_formats.evaluation.scoring.measures.metric_score import (
     COLUMNS,
     MetricScore,
     score_row,
 )
 from harpia_formats.evaluation.scoring.options import ScoreOptions, SystemName
+from harpia_formats.evaluation.scoring.results.best_scores import (
+    Best,
+    best_tested,
+    columns_of,
+)
+from harpia_formats.evaluation.scoring.results.compare_report import ComparisonReport
+from harpia_formats.evaluation.scoring.results.compared_scores import (
+    ComparedScore,
+    ComparedSystem,
+)
 from harpia_formats.evaluation.scoring.stored_run import scoring_of
 from harpia_formats.files.io.discovery import find_sources, parts_of
 from harpia_formats.files.io.discovery import matches as path_matches

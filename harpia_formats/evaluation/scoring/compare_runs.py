@@ -6,7 +6,7 @@ from itertools import chain
 from typing import Any
 
 from harpia_formats.conversion.mapping.answer_groups import NONE
-from harpia_formats.evaluation.scoring.choose_systems import (
+from harpia_formats.evaluation.scoring.answers.choose_systems import (
     FoundSystem,
     chosen_systems,
     compared_places,
@@ -14,8 +14,28 @@ from harpia_formats.evaluation.scoring.choose_systems import (
     named_baseline,
     source_name,
 )
-from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
-from harpia_formats.evaluation.scoring.compared_scores import (
+from harpia_formats.evaluation.scoring.answers.input_files import (
+    are_parts,
+    distinct_inputs,
+    inputs_by_name,
+    shared_by_name,
+)
+from harpia_formats.evaluation.scoring.answers.match_questions import (
+    QuestionTable,
+    input_name,
+    match_questions,
+    shared_inputs,
+)
+from harpia_formats.evaluation.scoring.measures.label_totals import KnownLabels
+from harpia_formats.evaluation.scoring.measures.metric_score import Group
+from harpia_formats.evaluation.scoring.measures.stored_metrics import (
+    ANY,
+    StoredMetrics,
+    labels_of,
+)
+from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
+from harpia_formats.evaluation.scoring.results.compare_report import ComparisonReport
+from harpia_formats.evaluation.scoring.results.compared_scores import (
     ComparedMetric,
     ComparedScore,
     ComparedSystem,
@@ -23,28 +43,8 @@ from harpia_formats.evaluation.scoring.compared_scores import (
     paired_test,
     with_adjusted,
 )
-from harpia_formats.evaluation.scoring.input_files import (
-    are_parts,
-    distinct_inputs,
-    inputs_by_name,
-    shared_by_name,
-)
-from harpia_formats.evaluation.scoring.label_totals import KnownLabels
-from harpia_formats.evaluation.scoring.match_questions import (
-    QuestionTable,
-    input_name,
-    match_questions,
-    shared_inputs,
-)
-from harpia_formats.evaluation.scoring.metric_score import Group
-from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
-from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.evaluation.scoring.scoring_run import Scoring
-from harpia_formats.evaluation.scoring.stored_metrics import (
-    ANY,
-    StoredMetrics,
-    labels_of,
-)
 from harpia_formats.evaluation.scoring.system_answers import InputAnswers, SystemAnswers
 from harpia_formats.files.io.inputs import Input
 from harpia_formats.model.problem import Problem
@@ -366,7 +366,9 @@ class ScoreComparison:
         """
         if self._redaction is None:
             return self._report()
-        from harpia_formats.evaluation.scoring.redacted_scores import ScoreRedaction  # noqa: PLC0415 - most runs show values
+        from harpia_formats.evaluation.scoring.results.redacted_scores import (  # noqa: PLC0415 - most runs show values
+            ScoreRedaction,
+        )
         from harpia_formats.validation.redaction.redacted_reports import (  # noqa: PLC0415 - most runs show values
             errors_without_values,
         )

@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from harpia_formats.conversion.mapping.choices import ReferenceFrom
 from harpia_formats.conversion.options import OnInvalid
-from harpia_formats.evaluation.scoring.bootstrap import LEVEL, REPLICATES, SEED
+from harpia_formats.evaluation.scoring.significance.bootstrap import (
+    LEVEL,
+    REPLICATES,
+    SEED,
+)
 from harpia_formats.files.io.discovery import check_patterns
 from harpia_formats.files.io.reader import ROW_LIMIT
 from harpia_formats.files.io.source import ReadProgress

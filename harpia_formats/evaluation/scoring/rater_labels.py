@@ -11,8 +11,8 @@ from typing import Any
 from msgspec import UNSET
 
 from harpia_formats.evaluation.metrics.label_counts import LONGEST, MOST_LABELS
-from harpia_formats.evaluation.scoring.choose_systems import distinct_names
-from harpia_formats.evaluation.scoring.system_answers import name_of
+from harpia_formats.evaluation.scoring.answers.choose_systems import distinct_names
+from harpia_formats.evaluation.scoring.measures.stored_metrics import name_of
 from harpia_formats.model.record import Output, Record
 from harpia_formats.model.vendor_metrics import ScoreError, ScoreOptionsError
 

@@ -24,14 +24,18 @@ from harpia_formats.evaluation.scoring.answer_stream import (
     AnswerScorer,
     ReadAnswer,
 )
-from harpia_formats.evaluation.scoring.input_files import SystemNames
-from harpia_formats.evaluation.scoring.measure import BATCH, BatchQueue, measure_batch
-from harpia_formats.evaluation.scoring.metric_samples import UnseenFields
-from harpia_formats.evaluation.scoring.options import ScoreOptions, SystemName
-from harpia_formats.evaluation.scoring.outcomes import (
+from harpia_formats.evaluation.scoring.answers.input_files import SystemNames
+from harpia_formats.evaluation.scoring.measures.measure import (
+    BATCH,
+    BatchQueue,
+    measure_batch,
+)
+from harpia_formats.evaluation.scoring.measures.metric_samples import UnseenFields
+from harpia_formats.evaluation.scoring.measures.outcomes import (
     MeasuredAnswer,
     computed_metric,
 )
+from harpia_formats.evaluation.scoring.options import ScoreOptions, SystemName
 from harpia_formats.files.framing.chunk import Cursor
 from harpia_formats.files.workers.pool import WorkerPool
 from harpia_formats.formats.rules.scoring_rules import NO_ANSWER

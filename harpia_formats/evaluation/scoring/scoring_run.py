@@ -15,20 +15,29 @@ from harpia_formats.conversion.options import Output as OutputPlace
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.conversion.reading.reader import Reading
 from harpia_formats.evaluation.scoring.answer_stream import AnswerScorer
-from harpia_formats.evaluation.scoring.bootstrap import unavailable_reason
-from harpia_formats.evaluation.scoring.input_files import (
+from harpia_formats.evaluation.scoring.answers.input_files import (
     SystemNames,
     reading_of,
 )
-from harpia_formats.evaluation.scoring.measure import BatchQueue
+from harpia_formats.evaluation.scoring.measures.measure import BatchQueue
+from harpia_formats.evaluation.scoring.measures.outcomes import ComputedMetric
+from harpia_formats.evaluation.scoring.measures.profiles import DEFAULT, profile_named
+from harpia_formats.evaluation.scoring.measures.select_metrics import (
+    MetricSelection,
+    MetricSource,
+    SelectedMetrics,
+)
+from harpia_formats.evaluation.scoring.measures.verdict_metrics import (
+    VerdictMetrics,
+    VerdictsFound,
+    holds_verdicts,
+)
 from harpia_formats.evaluation.scoring.options import ScoreOptions
-from harpia_formats.evaluation.scoring.outcomes import ComputedMetric
-from harpia_formats.evaluation.scoring.profiles import DEFAULT, profile_named
-from harpia_formats.evaluation.scoring.result_files import (
+from harpia_formats.evaluation.scoring.results.result_files import (
     ResultFiles,
     result_format_named,
 )
-from harpia_formats.evaluation.scoring.result_format import (
+from harpia_formats.evaluation.scoring.results.result_format import (
     Observer,
     OverAnswersWriter,
     ResultFormat,
@@ -36,17 +45,8 @@ from harpia_formats.evaluation.scoring.result_format import (
     ResultWriter,
     ResultWriters,
 )
-from harpia_formats.evaluation.scoring.scores import Scores
-from harpia_formats.evaluation.scoring.select_metrics import (
-    MetricSelection,
-    MetricSource,
-    SelectedMetrics,
-)
-from harpia_formats.evaluation.scoring.verdict_metrics import (
-    VerdictMetrics,
-    VerdictsFound,
-    holds_verdicts,
-)
+from harpia_formats.evaluation.scoring.results.scores import Scores
+from harpia_formats.evaluation.scoring.significance.bootstrap import unavailable_reason
 from harpia_formats.files.io.inputs import Input, rereadable_input, rewind_inputs
 from harpia_formats.files.io.outputs import FilesRead
 from harpia_formats.files.workers.pool import open_pool
@@ -65,7 +65,7 @@ from harpia_formats.validation.redaction import (
 )
 
 if TYPE_CHECKING:  # most runs show values, and are small
-    from harpia_formats.evaluation.scoring.redacted_scores import ScoreRedaction
+    from harpia_formats.evaluation.scoring.results.redacted_scores import ScoreRedaction
     from harpia_formats.evaluation.scoring.score_ranges import ScoringWorkers
     from harpia_formats.files.workers.pool import WorkerPool
 
@@ -426,7 +426,9 @@ class Scoring:
         """
         if self._redaction is None:
             return None
-        from harpia_formats.evaluation.scoring.redacted_scores import ScoreRedaction  # noqa: PLC0415 - most runs show values
+        from harpia_formats.evaluation.scoring.results.redacted_scores import (  # noqa: PLC0415 - most runs show values
+            ScoreRedaction,
+        )
 
         given = frozenset(self._options.metrics)
         return ScoreRedaction(self._redaction, given, self.has_chosen_metrics)

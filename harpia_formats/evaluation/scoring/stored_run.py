@@ -3,11 +3,14 @@
 from collections.abc import Iterable, Sequence
 
 from harpia_formats.conversion.options import Output as OutputPlace
+from harpia_formats.evaluation.scoring.measures.stored_metrics import StoredMetrics
 from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
-from harpia_formats.evaluation.scoring.result_files import result_format_named
-from harpia_formats.evaluation.scoring.result_format import Observer, ResultFormat
+from harpia_formats.evaluation.scoring.results.result_files import result_format_named
+from harpia_formats.evaluation.scoring.results.result_format import (
+    Observer,
+    ResultFormat,
+)
 from harpia_formats.evaluation.scoring.scoring_run import Scoring
-from harpia_formats.evaluation.scoring.stored_metrics import StoredMetrics
 from harpia_formats.files.io.inputs import Input
 from harpia_formats.model.vendor_metrics import ScoreError
 

@@ -8,30 +8,33 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from msgspec import UNSET
-
 from harpia_formats.conversion.mapping.answer_groups import MODEL, NONE
 from harpia_formats.evaluation.metrics.label_counts import LabelPair
 from harpia_formats.evaluation.metrics.metric import QuestionMeasure
-from harpia_formats.evaluation.scoring.input_files import file_of_key, key_of_file
-from harpia_formats.evaluation.scoring.label_totals import KnownLabels
-from harpia_formats.evaluation.scoring.match_questions import QuestionTable
+from harpia_formats.evaluation.scoring.answers.input_files import (
+    file_of_key,
+    key_of_file,
+)
+from harpia_formats.evaluation.scoring.answers.match_questions import QuestionTable
+from harpia_formats.evaluation.scoring.measures.label_totals import KnownLabels
+from harpia_formats.evaluation.scoring.measures.outcomes import (
+    ComputedMetric,
+    ScoredAnswer,
+    statistics_width,
+)
 from harpia_formats.evaluation.scoring.number_stores import (
     LabelRows,
     QuestionRows,
     SpooledRows,
     parts_of,
 )
-from harpia_formats.evaluation.scoring.outcomes import (
-    ComputedMetric,
-    ScoredAnswer,
-    statistics_width,
+from harpia_formats.evaluation.scoring.results.result_format import ResultRun
+from harpia_formats.evaluation.scoring.results.scores import Scores
+from harpia_formats.evaluation.scoring.significance.paired_answers import (
+    QuestionSums,
+    summed,
 )
-from harpia_formats.evaluation.scoring.paired_answers import QuestionSums, summed
-from harpia_formats.evaluation.scoring.result_format import ResultRun
-from harpia_formats.evaluation.scoring.scores import Scores
 from harpia_formats.files.io.spill import FixedRecords
-from harpia_formats.model.record import Score
 
 #: Numbers of a column in memory, before they go to its file.
 _HELD = 32 * 1024
@@ -234,15 +237,3 @@ class InputAnswers:
 
     def drop(self) -> None:
         """Do nothing: there is no file to discard."""
-
-
-#: The name of a score that does not name its metric.
-UNNAMED = "score"
-
-
-def name_of(score: Score) -> str:
-    """Return the name of the metric of a score, else that of its evaluation."""
-    for name in (score.metric, score.evaluation_name):
-        if name is not UNSET:
-            return name
-    return UNNAMED

@@ -3,8 +3,8 @@
 from markupsafe import Markup, escape
 
 from harpia_formats.evaluation.scoring.benchmarks import BenchmarkScores
-from harpia_formats.evaluation.scoring.best_scores import Better
-from harpia_formats.evaluation.scoring.metric_score import DOWN, UP
+from harpia_formats.evaluation.scoring.measures.metric_score import DOWN, UP
+from harpia_formats.evaluation.scoring.results.best_scores import Better
 from harpia_formats.model.describe import with_noun
 from harpia_formats.model.safe_text import safe
 from harpia_formats.reporters.html.page import (

@@ -5,14 +5,17 @@ from collections.abc import Iterator, Mapping
 from markupsafe import Markup
 
 from harpia_formats.evaluation.plots import Axis
-from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
-from harpia_formats.evaluation.scoring.compared_scores import (
+from harpia_formats.evaluation.scoring.measures.metric_score import (
+    MetricScore,
+    arrow_of,
+)
+from harpia_formats.evaluation.scoring.results.compare_report import ComparisonReport
+from harpia_formats.evaluation.scoring.results.compared_scores import (
     ComparedScore,
     alpha_of,
     marks_of_differences,
 )
-from harpia_formats.evaluation.scoring.metric_score import MetricScore, arrow_of
-from harpia_formats.evaluation.scoring.score_charts import (
+from harpia_formats.evaluation.scoring.results.score_charts import (
     axes_of,
     difference_axes,
     difference_of,

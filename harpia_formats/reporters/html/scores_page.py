@@ -6,12 +6,12 @@ from dataclasses import replace
 from markupsafe import Markup
 
 from harpia_formats.evaluation.plots import Axis, Interval
-from harpia_formats.evaluation.scoring.metric_score import (
+from harpia_formats.evaluation.scoring.measures.metric_score import (
     Group,
     uneven_notes,
 )
-from harpia_formats.evaluation.scoring.score_charts import axes_of, interval_of
-from harpia_formats.evaluation.scoring.scores import Scores, confusion_tables
+from harpia_formats.evaluation.scoring.results.score_charts import axes_of, interval_of
+from harpia_formats.evaluation.scoring.results.scores import Scores, confusion_tables
 from harpia_formats.model.describe import with_noun
 from harpia_formats.reporters.html.page import (
     Page,

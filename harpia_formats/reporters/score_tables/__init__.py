@@ -38,8 +38,10 @@ def form_lines(result: Result, form: str, *, csv_safe: bool = False) -> Iterator
 
 def tables_of(result: Result) -> "tuple[ScoreTable, ...]":
     """Return the tables of a result; none if it has no scores of its whole input."""
-    from harpia_formats.evaluation.scoring.compare_report import ComparisonReport  # noqa: PLC0415 - not all forms are tables
-    from harpia_formats.evaluation.scoring.scores import Scores  # noqa: PLC0415 - not all forms are tables
+    from harpia_formats.evaluation.scoring.results.compare_report import (  # noqa: PLC0415 - not all forms are tables
+        ComparisonReport,
+    )
+    from harpia_formats.evaluation.scoring.results.scores import Scores  # noqa: PLC0415 - not all forms are tables
     from harpia_formats.reporters.score_tables.published import (  # noqa: PLC0415 - not all forms are tables
         comparison_tables,
         scores_table,

@@ -8,10 +8,13 @@ from harpia_formats.evaluation.scoring.benchmarks import (
     BenchmarkResult,
     BenchmarkScores,
 )
-from harpia_formats.evaluation.scoring.best_scores import Column, columns_of
-from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
-from harpia_formats.evaluation.scoring.compared_scores import ComparedScore, alpha_of
-from harpia_formats.evaluation.scoring.metric_score import uneven_notes
+from harpia_formats.evaluation.scoring.measures.metric_score import uneven_notes
+from harpia_formats.evaluation.scoring.results.best_scores import Column, columns_of
+from harpia_formats.evaluation.scoring.results.compare_report import ComparisonReport
+from harpia_formats.evaluation.scoring.results.compared_scores import (
+    ComparedScore,
+    alpha_of,
+)
 from harpia_formats.reporters.score_tables.published import (
     USUAL,
     counts_of,

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from harpia_formats.evaluation.scoring.best_scores import Better
+from harpia_formats.evaluation.scoring.results.best_scores import Better
 from harpia_formats.model.result import Result
 from harpia_formats.model.safe_text import safe
 from harpia_formats.model.text_columns import LATEX, MARKDOWN, latex_columns

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from harpia_formats.conversion.containers.csv_writers import TableEncoder
-from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.model.result import Result
 from harpia_formats.model.safe_text import json_text
 

@@ -4,22 +4,22 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import replace
 from operator import attrgetter
 
-from harpia_formats.evaluation.scoring.best_scores import (
-    Best,
-    Column,
-    best_tested,
-    columns_of,
-)
-from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
-from harpia_formats.evaluation.scoring.compared_scores import ComparedScore
-from harpia_formats.evaluation.scoring.metric_score import (
+from harpia_formats.evaluation.scoring.measures.metric_score import (
     APPROXIMATE,
     MISSING,
     Group,
     MetricScore,
     uneven_notes,
 )
-from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.evaluation.scoring.results.best_scores import (
+    Best,
+    Column,
+    best_tested,
+    columns_of,
+)
+from harpia_formats.evaluation.scoring.results.compare_report import ComparisonReport
+from harpia_formats.evaluation.scoring.results.compared_scores import ComparedScore
+from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.model.describe import p_text
 from harpia_formats.reporters.score_tables.score_table import (
     NONE,

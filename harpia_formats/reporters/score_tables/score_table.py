@@ -4,14 +4,14 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from harpia_formats.evaluation.scoring.best_scores import Better, Column
-from harpia_formats.evaluation.scoring.metric_score import (
+from harpia_formats.evaluation.scoring.measures.metric_score import (
     APPROXIMATE,
     MISSING,
     Group,
     MetricScore,
 )
-from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.evaluation.scoring.results.best_scores import Better, Column
+from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.model.vendor_metrics import LIMITS
 
 

@@ -10,7 +10,7 @@ import pytest
 import command_runs
 from command_runs import Result
 from harpia_formats.evaluation.metrics import GROUPS, METRICS, NEURAL, USUAL
-from harpia_formats.evaluation.scoring.profiles import profile_names
+from harpia_formats.evaluation.scoring.measures.profiles import profile_names
 
 ROWS = (
     ("capital of France?", "Paris", "The Paris", "geography"),

@@ -11,8 +11,8 @@ from harpia_formats.cli.commands.completion import LINE, WORD_BREAKS
 from harpia_formats.cli.completion_answer import FILES, LISTS, answer, candidates
 from harpia_formats.conversion.mapping.choices import Turns
 from harpia_formats.evaluation.metrics import GROUPS, METRICS
-from harpia_formats.evaluation.scoring.p_values import TESTS
-from harpia_formats.evaluation.scoring.profiles import profile_names
+from harpia_formats.evaluation.scoring.measures.profiles import profile_names
+from harpia_formats.evaluation.scoring.significance.p_values import TESTS
 from harpia_formats.formats.registry import (
     FAMILIES,
     all_formats,

@@ -11,7 +11,7 @@ from harpia_formats import ValidationFailed
 from harpia_formats.conversion.comparison.comparison_report import DifferenceReport
 from harpia_formats.conversion.losses.conversion_report import ConversionReport
 from harpia_formats.evaluation.scoring.options import ScoreOptions
-from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.evaluation.scoring.stored_run import scoring_of
 
 

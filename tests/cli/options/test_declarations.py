@@ -20,7 +20,7 @@ from harpia_formats.conversion.options import (
 )
 from harpia_formats.evaluation.figures.picture_files import kinds_of
 from harpia_formats.evaluation.metrics import USUAL
-from harpia_formats.evaluation.scoring.profiles import profile_names
+from harpia_formats.evaluation.scoring.measures.profiles import profile_names
 from harpia_formats.formats.registry import result_formats
 from harpia_formats.reporters import REPORTERS
 

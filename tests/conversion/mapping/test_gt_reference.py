@@ -8,7 +8,7 @@ import pytest
 
 from harpia_formats import read
 from harpia_formats.conversion.mapping.choices import ReferenceFrom
-from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.formats.registry import adapter_of, writable_formats
 from harpia_formats.model.field_fates import Fate
 from harpia_formats.model.record import Record

@@ -10,8 +10,8 @@ import pytest
 from harpia_converters.harpia.profile import requests_of
 from harpia_formats import read, validate
 from harpia_formats.conversion.mapping.requirements import holds_answers
-from harpia_formats.evaluation.scoring.scores import Scores
-from harpia_formats.evaluation.scoring.verdict_metrics import holds_verdicts
+from harpia_formats.evaluation.scoring.measures.verdict_metrics import holds_verdicts
+from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.formats.registry import adapter_of, readable_formats
 from harpia_formats.model.record import Header
 from harpia_formats.model.vendor_metrics import ScoreError

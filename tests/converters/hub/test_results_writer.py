@@ -17,10 +17,10 @@ from harpia_formats.evaluation.metrics.metric import (
     MetricError,
     UnscorableError,
 )
-from harpia_formats.evaluation.scoring.answer_rows import columns_of
-from harpia_formats.evaluation.scoring.outcomes import ComputedMetric
-from harpia_formats.evaluation.scoring.result_files import ResultFiles
-from harpia_formats.evaluation.scoring.result_format import ResultRun
+from harpia_formats.evaluation.scoring.measures.outcomes import ComputedMetric
+from harpia_formats.evaluation.scoring.results.answer_rows import columns_of
+from harpia_formats.evaluation.scoring.results.result_files import ResultFiles
+from harpia_formats.evaluation.scoring.results.result_format import ResultRun
 from harpia_formats.formats.registry import readable_formats
 from harpia_formats.model.vendor_metrics import MetricRequest, ScoreError
 from unchecked import convert, score

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from harpia_converters.nemo.profile import NEMO, NEMO_CUSTOM, NEMO_SDK
 from harpia_formats import validate
 from harpia_formats.conversion.mapping.requirements import holds_answers
-from harpia_formats.evaluation.scoring.scores import Scores
-from harpia_formats.evaluation.scoring.select_metrics import select_metrics
-from harpia_formats.evaluation.scoring.verdict_metrics import holds_verdicts
+from harpia_formats.evaluation.scoring.measures.select_metrics import select_metrics
+from harpia_formats.evaluation.scoring.measures.verdict_metrics import holds_verdicts
+from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.formats.registry import adapter_of, readable_formats
 from harpia_formats.model.vendor_metrics import (
     MetricConfiguration,

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 import harpia_formats as hf
-from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
+from harpia_formats.evaluation.scoring.results.compare_report import ComparisonReport
 from harpia_formats.reporters.score_tables import form_lines
 
 pytest.importorskip("matplotlib", reason="pictures need the extra report")

@@ -18,7 +18,7 @@ from harpia_formats.evaluation.figures.picture_files import (
     picture_file,
 )
 from harpia_formats.evaluation.figures.score_rows import MOST_ROWS
-from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.files.io.outputs import FilesRead
 from harpia_formats.files.io.sink import SinkError
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from harpia_formats.evaluation.metrics import MetricError, UnscorableError, measure_of
 from harpia_formats.evaluation.metrics.metric import Sample
 from harpia_formats.evaluation.metrics.retrieval import document_of, hashable
-from harpia_formats.evaluation.scoring.outcomes import statistics_width
+from harpia_formats.evaluation.scoring.measures.outcomes import statistics_width
 
 NAMES = ("document-map", "document-mrr", "document-ndcg", "document-recall")
 FIELDS = ("content", "id", "meta.tag", "meta.file.page")

@@ -10,11 +10,11 @@ import pytest
 
 from harpia_formats.evaluation.metrics import measure_of
 from harpia_formats.evaluation.metrics.label_counts import OTHER, LabelPair, LabelScores
-from harpia_formats.evaluation.scoring.label_totals import (
+from harpia_formats.evaluation.scoring.measures.label_totals import (
     confusion_of,
     label_values,
 )
-from harpia_formats.evaluation.scoring.metric_score import Confusion
+from harpia_formats.evaluation.scoring.measures.metric_score import Confusion
 from text_kinds import KINDS, SEED
 
 sklearn = pytest.importorskip("sklearn.metrics", reason="scikit-learn is not installed")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import harpia_formats as hf
-from harpia_formats.evaluation.scoring.answer_rows import AnswerRow
+from harpia_formats.evaluation.scoring.results.answer_rows import AnswerRow
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 NAMES = ("path", "line", "record", "id", "model", "question", "length")

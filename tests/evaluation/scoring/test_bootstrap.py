@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from harpia_formats.conversion.mapping.questions import digest_of
 from harpia_formats.evaluation.metrics import measure_of
 from harpia_formats.evaluation.metrics.metric import means
-from harpia_formats.evaluation.scoring import bootstrap
-from harpia_formats.evaluation.scoring.bootstrap import (
+from harpia_formats.evaluation.scoring.significance import bootstrap
+from harpia_formats.evaluation.scoring.significance.bootstrap import (
     PoissonBootstrap,
     flips_of,
     limits_of,
@@ -23,9 +23,12 @@ from harpia_formats.evaluation.scoring.bootstrap import (
     unavailable_reason,
     weights_of,
 )
-from harpia_formats.evaluation.scoring.p_values import PairedTest
-from harpia_formats.evaluation.scoring.paired_answers import MetricAnswers, QuestionSums
-from harpia_formats.evaluation.scoring.paired_differences import (
+from harpia_formats.evaluation.scoring.significance.p_values import PairedTest
+from harpia_formats.evaluation.scoring.significance.paired_answers import (
+    MetricAnswers,
+    QuestionSums,
+)
+from harpia_formats.evaluation.scoring.significance.paired_differences import (
     Comparison,
     compare_pairs,
 )

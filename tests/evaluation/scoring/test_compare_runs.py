@@ -12,11 +12,14 @@ import pytest
 
 from harpia_formats import compare_scores, score
 from harpia_formats.cli.comparison_table import comparison_lines
-from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
 from harpia_formats.evaluation.scoring.compare_runs import ScoreComparison
-from harpia_formats.evaluation.scoring.intervals import NO_SPREAD
 from harpia_formats.evaluation.scoring.options import ScoreOptions
-from harpia_formats.evaluation.scoring.paired_differences import holm, questions_for
+from harpia_formats.evaluation.scoring.results.compare_report import ComparisonReport
+from harpia_formats.evaluation.scoring.significance.intervals import NO_SPREAD
+from harpia_formats.evaluation.scoring.significance.paired_differences import (
+    holm,
+    questions_for,
+)
 from harpia_formats.model.problem import HarpiaFormatsError, OptionError
 from harpia_formats.model.vendor_metrics import ScoreError
 from harpia_formats.reporters.score_tables import Form, form_lines

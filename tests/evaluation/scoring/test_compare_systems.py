@@ -18,8 +18,8 @@ from harpia_formats.cli.comparison_table import (
     unpaired_lines,
 )
 from harpia_formats.evaluation.metrics import METRICS
-from harpia_formats.evaluation.scoring.choose_systems import distinct_names
-from harpia_formats.evaluation.scoring.paired_differences import holm
+from harpia_formats.evaluation.scoring.answers.choose_systems import distinct_names
+from harpia_formats.evaluation.scoring.significance.paired_differences import holm
 from harpia_formats.model.vendor_metrics import ScoreError
 
 pytest.importorskip("numpy", reason="comparing needs the extra score")

@@ -15,11 +15,7 @@ import pytest
 from harpia_formats import compare_scores
 from harpia_formats.conversion.mapping.questions import digest_of
 from harpia_formats.evaluation.metrics.metric import means
-from harpia_formats.evaluation.scoring import (
-    number_stores,
-    paired_differences,
-    system_answers,
-)
+from harpia_formats.evaluation.scoring import number_stores, system_answers
 from harpia_formats.evaluation.scoring.compare_runs import ScoreComparison
 from harpia_formats.evaluation.scoring.number_stores import (
     LabelRows,
@@ -27,16 +23,20 @@ from harpia_formats.evaluation.scoring.number_stores import (
     SpooledRows,
 )
 from harpia_formats.evaluation.scoring.options import ScoreOptions
-from harpia_formats.evaluation.scoring.p_values import PairedTest
-from harpia_formats.evaluation.scoring.paired_answers import MetricAnswers, QuestionSums
-from harpia_formats.evaluation.scoring.paired_differences import (
-    compare_pairs,
-    replicated_pairs,
-)
 from harpia_formats.evaluation.scoring.rater_labels import (
     LabelNumbers,
     LabelPairs,
     RaterLabels,
+)
+from harpia_formats.evaluation.scoring.significance import paired_differences
+from harpia_formats.evaluation.scoring.significance.p_values import PairedTest
+from harpia_formats.evaluation.scoring.significance.paired_answers import (
+    MetricAnswers,
+    QuestionSums,
+)
+from harpia_formats.evaluation.scoring.significance.paired_differences import (
+    compare_pairs,
+    replicated_pairs,
 )
 from harpia_formats.files.io.reader import SourceError
 

@@ -7,7 +7,7 @@ import pytest
 
 import harpia_formats
 from harpia_formats.cli.score_table import score_lines
-from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.reporters import Options
 from harpia_formats.reporters.html.page import page_of
 

@@ -18,7 +18,16 @@ from harpia_formats import compare_scores, convert, score
 from harpia_formats.conversion.mapping.questions import digest_of
 from harpia_formats.evaluation.metrics import METRICS, measure_of
 from harpia_formats.evaluation.metrics.metric import MetricError
-from harpia_formats.evaluation.scoring.intervals import (
+from harpia_formats.evaluation.scoring.measures.outcomes import (
+    NO_SUCH_SCORE,
+    GroupAnswer,
+)
+from harpia_formats.evaluation.scoring.measures.question_scores import (
+    RecordScores,
+    RowStore,
+    add_moments,
+)
+from harpia_formats.evaluation.scoring.significance.intervals import (
     FEW_FAILURES,
     FEW_OTHERS,
     FEW_RESAMPLED,
@@ -30,12 +39,6 @@ from harpia_formats.evaluation.scoring.intervals import (
     effective_number,
     t_quantile,
     wilson_interval,
-)
-from harpia_formats.evaluation.scoring.outcomes import NO_SUCH_SCORE, GroupAnswer
-from harpia_formats.evaluation.scoring.question_scores import (
-    RecordScores,
-    RowStore,
-    add_moments,
 )
 from harpia_formats.reporters.score_tables import form_lines
 

@@ -20,13 +20,13 @@ from harpia_formats.evaluation.metrics.label_counts import (
     SHOWN_OTHER,
     LabelPair,
 )
-from harpia_formats.evaluation.scoring.bootstrap import PoissonBootstrap
-from harpia_formats.evaluation.scoring.label_totals import (
+from harpia_formats.evaluation.scoring.measures.label_totals import (
     LabelBootstrap,
     TooManyLabelsError,
     count_labels,
 )
-from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.evaluation.scoring.results.scores import Scores
+from harpia_formats.evaluation.scoring.significance.bootstrap import PoissonBootstrap
 from harpia_formats.model.record import Output, Record
 from harpia_formats.model.vendor_metrics import ScoreError
 

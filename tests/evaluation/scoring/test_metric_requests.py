@@ -4,8 +4,11 @@ from typing import Any
 
 import pytest
 
-from harpia_formats.evaluation.scoring.profiles import profile_named, requests_named
-from harpia_formats.evaluation.scoring.select_metrics import select_metrics
+from harpia_formats.evaluation.scoring.measures.profiles import (
+    profile_named,
+    requests_named,
+)
+from harpia_formats.evaluation.scoring.measures.select_metrics import select_metrics
 from harpia_formats.model.vendor_metrics import MetricRequest, ScoreError
 from unchecked import score
 

@@ -9,7 +9,7 @@ import pytest
 import harpia_formats
 from corpora import CORPORA
 from harpia_formats import ScoreError
-from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.evaluation.scoring.results.scores import Scores
 
 ROOT = Path(__file__).parents[3]
 FILES = CORPORA / "neighbours"

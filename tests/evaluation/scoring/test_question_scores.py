@@ -10,10 +10,13 @@ import pytest
 import harpia_formats
 from harpia_formats.conversion.mapping.questions import digest_of
 from harpia_formats.evaluation.metrics.question_metrics import pass_at_k
-from harpia_formats.evaluation.scoring.answer_sums import AnswerStore
+from harpia_formats.evaluation.scoring.measures.answer_sums import AnswerStore
+from harpia_formats.evaluation.scoring.measures.outcomes import (
+    GroupAnswer,
+    computed_metric,
+)
+from harpia_formats.evaluation.scoring.measures.profiles import DEFAULT, requests_named
 from harpia_formats.evaluation.scoring.options import ScoreOptions
-from harpia_formats.evaluation.scoring.outcomes import GroupAnswer, computed_metric
-from harpia_formats.evaluation.scoring.profiles import DEFAULT, requests_named
 from harpia_formats.model.vendor_metrics import ScoreError
 from unchecked import score
 

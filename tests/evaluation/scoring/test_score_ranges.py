@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 from harpia_formats.cli.app import app_for
-from harpia_formats.evaluation.scoring import measure, score_ranges, select_metrics
+from harpia_formats.evaluation.scoring import score_ranges
+from harpia_formats.evaluation.scoring.measures import measure, select_metrics
+from harpia_formats.evaluation.scoring.measures.outcomes import computed_metric
 from harpia_formats.evaluation.scoring.options import ScoreOptions
-from harpia_formats.evaluation.scoring.outcomes import computed_metric
-from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.evaluation.scoring.stored_run import scoring_of
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.vendor_metrics import MetricRequest, ScoreError

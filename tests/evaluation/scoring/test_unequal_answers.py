@@ -16,10 +16,15 @@ from hypothesis import strategies as st
 from harpia_formats import compare_scores, score
 from harpia_formats.cli.app import app_for
 from harpia_formats.cli.streams_and_exit_codes import exceptions_to_exit_codes
-from harpia_formats.evaluation.scoring.intervals import QUANTA, QuestionMoments
-from harpia_formats.evaluation.scoring.p_values import sign_test
-from harpia_formats.evaluation.scoring.paired_differences import questions_for
-from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.evaluation.scoring.results.scores import Scores
+from harpia_formats.evaluation.scoring.significance.intervals import (
+    QUANTA,
+    QuestionMoments,
+)
+from harpia_formats.evaluation.scoring.significance.p_values import sign_test
+from harpia_formats.evaluation.scoring.significance.paired_differences import (
+    questions_for,
+)
 
 pytest.importorskip("sacrebleu", reason="the extra score is not installed")
 #: A metric of each kind: a mean with and without bounds, pooled, of labels.

@@ -21,7 +21,7 @@ from harpia_formats.conversion.containers.row_writer import encode_rows
 from harpia_formats.conversion.options import ConvertOptions
 from harpia_formats.conversion.parallel.converted_rows import claim_file, release_file
 from harpia_formats.conversion.parallel.range_converter import ConversionJob
-from harpia_formats.evaluation.scoring import measure
+from harpia_formats.evaluation.scoring.measures import measure
 from harpia_formats.files.framing import byte_ranges
 from harpia_formats.files.framing.byte_ranges import line_ranges
 from harpia_formats.files.io.remote_file import RemoteFile

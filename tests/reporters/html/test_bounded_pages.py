@@ -12,18 +12,18 @@ from harpia_formats.conversion.losses.conversion_report import (
     FateCounts,
     FileLosses,
 )
-from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
-from harpia_formats.evaluation.scoring.compared_scores import (
-    ComparedScore,
-    ComparedSystem,
-)
-from harpia_formats.evaluation.scoring.metric_score import Group as ScoreGroup
-from harpia_formats.evaluation.scoring.metric_score import (
+from harpia_formats.evaluation.scoring.measures.metric_score import Group as ScoreGroup
+from harpia_formats.evaluation.scoring.measures.metric_score import (
     MetricScore,
     ScoreDistribution,
 )
-from harpia_formats.evaluation.scoring.paired_differences import Comparison
-from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.evaluation.scoring.results.compare_report import ComparisonReport
+from harpia_formats.evaluation.scoring.results.compared_scores import (
+    ComparedScore,
+    ComparedSystem,
+)
+from harpia_formats.evaluation.scoring.results.scores import Scores
+from harpia_formats.evaluation.scoring.significance.paired_differences import Comparison
 from harpia_formats.model.field_fates import Fate, FieldFate
 from harpia_formats.model.problem import Excerpt, Place, Problem, Severity
 from harpia_formats.model.report import FileCount, Group, Report

@@ -8,8 +8,10 @@ from dataclasses import replace
 import pytest
 
 import harpia_formats as hf
-from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
-from harpia_formats.evaluation.scoring.compared_scores import marks_of_differences
+from harpia_formats.evaluation.scoring.results.compare_report import ComparisonReport
+from harpia_formats.evaluation.scoring.results.compared_scores import (
+    marks_of_differences,
+)
 from table_texts import FOUR, NASTY, check_latex, form_text, rows_of, tables_in
 
 pytest.importorskip("numpy", reason="tests need the extra score")

@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 import harpia_formats as hf
-from harpia_formats.evaluation.scoring.metric_score import (
+from harpia_formats.evaluation.scoring.measures.metric_score import (
     Group,
     MetricScore,
     ScoreDistribution,
 )
-from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.model.safe_text import safe
 from harpia_formats.reporters.score_tables.score_table import decimals_for, number_text
 from table_texts import (

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harpia_formats.evaluation.scoring.result_files import ResultFiles
+from harpia_formats.evaluation.scoring.results.result_files import ResultFiles
 from harpia_formats.files.io.file_sink import FileSink
 from harpia_formats.files.io.sink import SinkError
 

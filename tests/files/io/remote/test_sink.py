@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import harpia_formats
-from harpia_formats.evaluation.scoring.result_files import ResultFiles
+from harpia_formats.evaluation.scoring.results.result_files import ResultFiles
 from harpia_formats.files.io import remote_sink
 from harpia_formats.files.io.remote_sink import RemoteSink, check_remote_output
 from harpia_formats.files.io.sink import SinkError

@@ -5,10 +5,14 @@ from dataclasses import dataclass, field, replace
 from math import comb
 from typing import Any
 
-from harpia_formats.evaluation.scoring.bootstrap import QUANTUM, TOGETHER, flips_of
-from harpia_formats.evaluation.scoring.intervals import incomplete_beta
 from harpia_formats.evaluation.scoring.number_stores import SpooledColumns, parts_of
-from harpia_formats.evaluation.scoring.paired_answers import (
+from harpia_formats.evaluation.scoring.significance.bootstrap import (
+    QUANTUM,
+    TOGETHER,
+    flips_of,
+)
+from harpia_formats.evaluation.scoring.significance.intervals import incomplete_beta
+from harpia_formats.evaluation.scoring.significance.paired_answers import (
     MetricAnswers,
     PairedAnswers,
 )

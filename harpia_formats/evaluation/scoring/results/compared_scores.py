@@ -7,24 +7,24 @@ from itertools import chain
 from typing import Any, ClassVar
 
 from harpia_formats.evaluation.metrics.metric import means
-from harpia_formats.evaluation.scoring.bootstrap import unavailable_reason
-from harpia_formats.evaluation.scoring.label_totals import KnownLabels
-from harpia_formats.evaluation.scoring.match_questions import MatchedQuestions
-from harpia_formats.evaluation.scoring.metric_score import (
+from harpia_formats.evaluation.scoring.answers.match_questions import MatchedQuestions
+from harpia_formats.evaluation.scoring.measures.label_totals import KnownLabels
+from harpia_formats.evaluation.scoring.measures.metric_score import (
     DOWN,
     UP,
     Group,
     MetricScore,
     score_name,
 )
+from harpia_formats.evaluation.scoring.measures.outcomes import ComputedMetric
 from harpia_formats.evaluation.scoring.options import ScoreOptions
-from harpia_formats.evaluation.scoring.outcomes import ComputedMetric
-from harpia_formats.evaluation.scoring.p_values import TESTS, PairedTest
-from harpia_formats.evaluation.scoring.paired_answers import (
+from harpia_formats.evaluation.scoring.significance.bootstrap import unavailable_reason
+from harpia_formats.evaluation.scoring.significance.p_values import TESTS, PairedTest
+from harpia_formats.evaluation.scoring.significance.paired_answers import (
     MetricAnswers,
     QuestionSums,
 )
-from harpia_formats.evaluation.scoring.paired_differences import (
+from harpia_formats.evaluation.scoring.significance.paired_differences import (
     Comparison,
     compare_pairs,
     holm,

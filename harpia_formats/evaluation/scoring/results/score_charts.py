@@ -9,11 +9,11 @@ from harpia_formats.evaluation.plots import (
     axis_of,
     interval_table,
 )
-from harpia_formats.evaluation.scoring.compared_scores import (
+from harpia_formats.evaluation.scoring.measures.metric_score import Group, MetricScore
+from harpia_formats.evaluation.scoring.results.compared_scores import (
     ComparedScore,
     marks_of_differences,
 )
-from harpia_formats.evaluation.scoring.metric_score import Group, MetricScore
 from harpia_formats.model.vendor_metrics import LIMITS
 
 #: Characters of the tables of one result on a page of others.

@@ -7,15 +7,15 @@ from typing import Any
 from msgspec import UNSET
 
 from harpia_formats.conversion.reading.reader import Reading
-from harpia_formats.evaluation.scoring.choose_systems import WIN, WINNER
-from harpia_formats.evaluation.scoring.intervals import number_or_none
-from harpia_formats.evaluation.scoring.metric_samples import SampleOutcomes
-from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
-from harpia_formats.evaluation.scoring.outcomes import Outcome
-from harpia_formats.evaluation.scoring.select_metrics import (
+from harpia_formats.evaluation.scoring.answers.choose_systems import WIN, WINNER
+from harpia_formats.evaluation.scoring.measures.metric_samples import SampleOutcomes
+from harpia_formats.evaluation.scoring.measures.outcomes import Outcome
+from harpia_formats.evaluation.scoring.measures.select_metrics import (
     SelectedMetrics,
     metric_that_is_read,
 )
+from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
+from harpia_formats.evaluation.scoring.significance.intervals import number_or_none
 from harpia_formats.files.io.inputs import Input, rereadable_input
 from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.formats.registry import adapter_of

@@ -7,16 +7,22 @@ from typing import TYPE_CHECKING
 from harpia_formats.conversion.mapping.answer_groups import NONE
 from harpia_formats.evaluation.metrics import metric_names
 from harpia_formats.evaluation.metrics.label_counts import SHOWN_OTHER
-from harpia_formats.evaluation.scoring.answer_rows import AnswerRow
-from harpia_formats.evaluation.scoring.choose_systems import distinct_names
-from harpia_formats.evaluation.scoring.compared_scores import ComparedScore
-from harpia_formats.evaluation.scoring.metric_score import Confusion, Group, MetricScore
-from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.evaluation.scoring.answers.choose_systems import distinct_names
+from harpia_formats.evaluation.scoring.measures.metric_score import (
+    Confusion,
+    Group,
+    MetricScore,
+)
+from harpia_formats.evaluation.scoring.results.answer_rows import AnswerRow
+from harpia_formats.evaluation.scoring.results.compared_scores import ComparedScore
+from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.validation.redaction.redacted_reports import Redaction
 from harpia_formats.validation.redaction.shown_words import NumberedNames, notes_shown
 
 if TYPE_CHECKING:  # they import this module
-    from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
+    from harpia_formats.evaluation.scoring.results.compare_report import (
+        ComparisonReport,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,26 +26,25 @@ from harpia_formats.evaluation.metrics.metric import (
     read_parameters,
 )
 from harpia_formats.evaluation.metrics.question_metrics import Correctness
-from harpia_formats.evaluation.scoring.intervals import number_or_none
-from harpia_formats.evaluation.scoring.metric_samples import (
+from harpia_formats.evaluation.scoring.measures.metric_samples import (
     SampleOutcomes,
     extracted_text,
 )
-from harpia_formats.evaluation.scoring.metric_score import Group
-from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
-from harpia_formats.evaluation.scoring.outcomes import (
+from harpia_formats.evaluation.scoring.measures.metric_score import Group
+from harpia_formats.evaluation.scoring.measures.outcomes import (
     NO_SUCH_SCORE,
     ComputedMetric,
     Outcome,
 )
-from harpia_formats.evaluation.scoring.select_metrics import (
+from harpia_formats.evaluation.scoring.measures.select_metrics import (
     SelectedMetrics,
     check_parameters,
     metric_that_is_read,
     with_parameters,
 )
-from harpia_formats.evaluation.scoring.system_answers import name_of
-from harpia_formats.evaluation.scoring.verdict_metrics import no_zero
+from harpia_formats.evaluation.scoring.measures.verdict_metrics import no_zero
+from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
+from harpia_formats.evaluation.scoring.significance.intervals import number_or_none
 from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.formats.registry import adapter_of
 from harpia_formats.formats.rules.scoring_rules import NO_STORED_NUMBER
@@ -63,6 +62,8 @@ from harpia_formats.model.vendor_metrics import (
 Key = tuple[str, str]
 #: Stands for the signature of the scores of a metric with any signature.
 ANY = "\0"
+#: The name of a score that does not name its metric.
+UNNAMED = "score"
 
 
 def is_pooled(name: str, signature: str) -> bool:
@@ -574,3 +575,11 @@ def _notes(chosen: Mapping[Key, Quantity], labels: Mapping[Key, str]) -> Iterato
                 f"{labels[key]} is the mean of the stored scores of rows, and not the "
                 "score of all answers together"
             )
+
+
+def name_of(score: Score) -> str:
+    """Return the name of the metric of a score, else that of its evaluation."""
+    for name in (score.metric, score.evaluation_name):
+        if name is not UNSET:
+            return name
+    return UNNAMED

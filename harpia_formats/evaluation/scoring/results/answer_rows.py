@@ -12,9 +12,12 @@ from msgspec import UNSET
 from harpia_formats.conversion.mapping.answer_groups import value_of
 from harpia_formats.conversion.mapping.questions import question_key
 from harpia_formats.evaluation.metrics.metric import limits_of
-from harpia_formats.evaluation.scoring.outcomes import ComputedMetric, ScoredAnswer
-from harpia_formats.evaluation.scoring.result_format import Files, ResultRun
-from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.evaluation.scoring.measures.outcomes import (
+    ComputedMetric,
+    ScoredAnswer,
+)
+from harpia_formats.evaluation.scoring.results.result_format import Files, ResultRun
+from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.model.safe_text import escaped
 
 #: Added to the signature of a pooled metric for the score of a single answer.

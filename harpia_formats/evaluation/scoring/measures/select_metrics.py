@@ -17,14 +17,14 @@ from harpia_formats.evaluation.metrics import (
 )
 from harpia_formats.evaluation.metrics.metric import means
 from harpia_formats.evaluation.metrics.question_metrics import CORRECT, PREFIX
-from harpia_formats.evaluation.scoring.answer_stream import StoredOutcomes
-from harpia_formats.evaluation.scoring.metric_score import score_name
-from harpia_formats.evaluation.scoring.options import ScoreOptions
-from harpia_formats.evaluation.scoring.outcomes import (
+from harpia_formats.evaluation.scoring.measures.metric_samples import StoredOutcomes
+from harpia_formats.evaluation.scoring.measures.metric_score import score_name
+from harpia_formats.evaluation.scoring.measures.outcomes import (
     ComputedMetric,
     computed_metric,
 )
-from harpia_formats.evaluation.scoring.profiles import DEFAULT, requests_named
+from harpia_formats.evaluation.scoring.measures.profiles import DEFAULT, requests_named
+from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.files.io.reader import read_side_input
 from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.model.exact_json import NOT_JSON, decode

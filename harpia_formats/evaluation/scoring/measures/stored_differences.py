@@ -14,8 +14,8 @@ from msgspec import UNSET
 from harpia_formats.conversion.fill_scores import answer_text
 from harpia_formats.conversion.mapping.questions import prompt_text
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
-from harpia_formats.evaluation.scoring.intervals import number_or_none
-from harpia_formats.evaluation.scoring.outcomes import ComputedMetric, Outcome
+from harpia_formats.evaluation.scoring.measures.outcomes import ComputedMetric, Outcome
+from harpia_formats.evaluation.scoring.significance.intervals import number_or_none
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.record import Output, Record, Score
 from harpia_formats.model.safe_text import safe

@@ -16,12 +16,12 @@ from harpia_formats.evaluation.metrics.metric import (
     Statistics,
     UnscorableError,
 )
-from harpia_formats.evaluation.scoring.intervals import LARGEST
-from harpia_formats.evaluation.scoring.outcomes import (
+from harpia_formats.evaluation.scoring.measures.outcomes import (
     ComputedMetric,
     Outcome,
     UnreadableOutcome,
 )
+from harpia_formats.evaluation.scoring.significance.intervals import LARGEST
 
 if TYPE_CHECKING:  # only large runs import the pool
     from harpia_formats.files.workers.pool import TaskQueue, WorkerPool

@@ -5,14 +5,17 @@ from dataclasses import dataclass
 from enum import Enum
 from itertools import chain
 
-from harpia_formats.evaluation.scoring.compared_scores import ComparedScore, alpha_of
-from harpia_formats.evaluation.scoring.metric_score import (
+from harpia_formats.evaluation.scoring.measures.metric_score import (
     DOWN,
     UP,
     Group,
     MetricScore,
     arrow_of,
     score_name,
+)
+from harpia_formats.evaluation.scoring.results.compared_scores import (
+    ComparedScore,
+    alpha_of,
 )
 
 

@@ -14,20 +14,26 @@ from math import fsum, lcm
 
 from harpia_formats.evaluation.metrics.label_counts import LabelPair, LabelScores
 from harpia_formats.evaluation.metrics.metric import Statistics
-from harpia_formats.evaluation.scoring.bootstrap import (
+from harpia_formats.evaluation.scoring.measures.label_totals import (
+    LabelBootstrap,
+    PairCounts,
+    label_values,
+)
+from harpia_formats.evaluation.scoring.measures.question_scores import (
+    Answers,
+    Questions,
+)
+from harpia_formats.evaluation.scoring.significance.bootstrap import (
     PoissonBootstrap,
     Resampled,
     Scores,
     Values,
     resampled,
 )
-from harpia_formats.evaluation.scoring.intervals import ExactSum, QuestionMoments
-from harpia_formats.evaluation.scoring.label_totals import (
-    LabelBootstrap,
-    PairCounts,
-    label_values,
+from harpia_formats.evaluation.scoring.significance.intervals import (
+    ExactSum,
+    QuestionMoments,
 )
-from harpia_formats.evaluation.scoring.question_scores import Answers, Questions
 
 #: The most units of which the weights of answers with labels are multiples.
 _UNITS = 2**24

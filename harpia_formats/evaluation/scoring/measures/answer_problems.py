@@ -9,7 +9,7 @@ from msgspec import UNSET
 from harpia_formats.conversion.mapping.answer_groups import ModelSelection
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.evaluation.metrics import METRICS
-from harpia_formats.evaluation.scoring.metric_samples import holds_documents
+from harpia_formats.evaluation.scoring.measures.metric_samples import holds_documents
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.formats.detection.unexpected_format import likely_map_of
 from harpia_formats.formats.registry import all_rules

@@ -13,13 +13,8 @@ from harpia_formats.conversion.mapping.answer_groups import (
     NONE,
     AnswerGrouping,
 )
-from harpia_formats.evaluation.scoring.answer_sums import (
-    AnswerStore,
-    GroupTotals,
-    WholeAnswers,
-)
-from harpia_formats.evaluation.scoring.choose_systems import distinct_names
-from harpia_formats.evaluation.scoring.input_files import (
+from harpia_formats.evaluation.scoring.answers.choose_systems import distinct_names
+from harpia_formats.evaluation.scoring.answers.input_files import (
     FileQuestions,
     are_parts,
     file_of_key,
@@ -27,13 +22,18 @@ from harpia_formats.evaluation.scoring.input_files import (
     parts_note,
     systems_note,
 )
-from harpia_formats.evaluation.scoring.metric_score import Group
-from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
-from harpia_formats.evaluation.scoring.outcomes import (
+from harpia_formats.evaluation.scoring.measures.answer_sums import (
+    AnswerStore,
+    GroupTotals,
+    WholeAnswers,
+)
+from harpia_formats.evaluation.scoring.measures.metric_score import Group
+from harpia_formats.evaluation.scoring.measures.outcomes import (
     ComputedMetric,
     GroupAnswer,
     MeasuredAnswer,
 )
+from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
 from harpia_formats.model.vendor_metrics import ScoreError, ScoreOptionsError
 
 #: Models whose left out questions are told.

@@ -10,8 +10,46 @@ from typing import Self
 
 from harpia_formats.evaluation.metrics.label_counts import LabelPair
 from harpia_formats.evaluation.metrics.metric import Measure, Statistics
-from harpia_formats.evaluation.scoring.bootstrap import PoissonBootstrap
-from harpia_formats.evaluation.scoring.intervals import (
+from harpia_formats.evaluation.scoring.measures.label_totals import (
+    LabelBootstrap,
+    confusion_of,
+    count_labels,
+    label_values,
+    labels_remark,
+)
+from harpia_formats.evaluation.scoring.measures.metric_score import (
+    NONE_LEFT_OUT,
+    Group,
+    MetricScore,
+    OverAnswers,
+    RunningDistribution,
+)
+from harpia_formats.evaluation.scoring.measures.outcomes import (
+    NO_SUCH_SCORE,
+    ComputedMetric,
+    GroupAnswer,
+    Outcome,
+    UnreadableOutcome,
+    label_pair,
+    numbers_of,
+    statistics_width,
+)
+from harpia_formats.evaluation.scoring.measures.pooled_answers import (
+    PooledLabels,
+    PooledRows,
+    PooledScores,
+)
+from harpia_formats.evaluation.scoring.measures.question_scores import (
+    QuestionTotals,
+    RecordScores,
+    RowStore,
+    add_moments,
+    add_questions,
+)
+from harpia_formats.evaluation.scoring.number_stores import ENTRIES_HELD
+from harpia_formats.evaluation.scoring.options import ScoreOptions
+from harpia_formats.evaluation.scoring.significance.bootstrap import PoissonBootstrap
+from harpia_formats.evaluation.scoring.significance.intervals import (
     LEAST,
     NO_SPREAD,
     ONE_QUESTION,
@@ -23,44 +61,6 @@ from harpia_formats.evaluation.scoring.intervals import (
     remark_of,
     resampled_remark,
     wilson_interval,
-)
-from harpia_formats.evaluation.scoring.label_totals import (
-    LabelBootstrap,
-    confusion_of,
-    count_labels,
-    label_values,
-    labels_remark,
-)
-from harpia_formats.evaluation.scoring.metric_score import (
-    NONE_LEFT_OUT,
-    Group,
-    MetricScore,
-    OverAnswers,
-    RunningDistribution,
-)
-from harpia_formats.evaluation.scoring.number_stores import ENTRIES_HELD
-from harpia_formats.evaluation.scoring.options import ScoreOptions
-from harpia_formats.evaluation.scoring.outcomes import (
-    NO_SUCH_SCORE,
-    ComputedMetric,
-    GroupAnswer,
-    Outcome,
-    UnreadableOutcome,
-    label_pair,
-    numbers_of,
-    statistics_width,
-)
-from harpia_formats.evaluation.scoring.pooled_answers import (
-    PooledLabels,
-    PooledRows,
-    PooledScores,
-)
-from harpia_formats.evaluation.scoring.question_scores import (
-    QuestionTotals,
-    RecordScores,
-    RowStore,
-    add_moments,
-    add_questions,
 )
 
 #: Rows of statistics that wait to be resampled together, of all wholes.

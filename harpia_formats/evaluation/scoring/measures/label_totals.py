@@ -18,12 +18,12 @@ from harpia_formats.evaluation.metrics.label_counts import (
     statistics_width,
 )
 from harpia_formats.evaluation.metrics.metric import Statistics
-from harpia_formats.evaluation.scoring.bootstrap import (
+from harpia_formats.evaluation.scoring.measures.metric_score import Confusion
+from harpia_formats.evaluation.scoring.significance.bootstrap import (
     pieces,
     unavailable_reason,
     weights_of,
 )
-from harpia_formats.evaluation.scoring.metric_score import Confusion
 from harpia_formats.model.safe_text import safe
 from harpia_formats.model.vendor_metrics import ScoreError, ScoreOptionsError
 

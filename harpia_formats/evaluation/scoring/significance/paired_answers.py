@@ -5,14 +5,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
-from harpia_formats.evaluation.scoring.bootstrap import Scores
-from harpia_formats.evaluation.scoring.intervals import ExactSum
 from harpia_formats.evaluation.scoring.number_stores import (
     MeanRows,
     QuestionRows,
     SpooledRows,
     parts_of,
 )
+from harpia_formats.evaluation.scoring.significance.bootstrap import Scores
+from harpia_formats.evaluation.scoring.significance.intervals import ExactSum
 
 #: What rounding may change in the mean of equal numbers.
 _SUMS_ROUNDING = 1e-12

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, ClassVar
 
-from harpia_formats.evaluation.scoring.metric_score import (
+from harpia_formats.evaluation.scoring.measures.metric_score import (
     COLUMNS,
     SIDES,
     Confusion,
@@ -15,7 +15,7 @@ from harpia_formats.evaluation.scoring.metric_score import (
     score_name,
     score_row,
 )
-from harpia_formats.evaluation.scoring.outcomes import ComputedMetric
+from harpia_formats.evaluation.scoring.measures.outcomes import ComputedMetric
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import Report, validation_failed
 from harpia_formats.model.result import Result
@@ -156,7 +156,7 @@ class Scores(Result):
 
     def shown_charts(self) -> str:
         """Return charts of the scores with their intervals, as HTML for a notebook."""
-        from harpia_formats.evaluation.scoring.score_charts import (  # noqa: PLC0415 - only notebooks show charts
+        from harpia_formats.evaluation.scoring.results.score_charts import (  # noqa: PLC0415 - only notebooks show charts
             embedded,
             score_charts,
         )

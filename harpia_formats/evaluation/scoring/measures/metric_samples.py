@@ -1,6 +1,6 @@
 """What metrics get that need more of a record than an answer and its references."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -9,8 +9,8 @@ from msgspec import UNSET
 from harpia_formats.conversion.mapping.preparation import likelihoods_of
 from harpia_formats.evaluation.metrics.metric import LACKS, PAIR, Sample
 from harpia_formats.evaluation.metrics.retrieval import document_of, has_field
-from harpia_formats.evaluation.scoring.measure import zero_outcome
-from harpia_formats.evaluation.scoring.outcomes import (
+from harpia_formats.evaluation.scoring.measures.measure import zero_outcome
+from harpia_formats.evaluation.scoring.measures.outcomes import (
     NO_SUCH_SCORE,
     ComputedMetric,
     Outcome,
@@ -164,6 +164,10 @@ class SampleOutcomes:
     findings: tuple[tuple[str, str], ...]
     #: Whether the answer is missing and counts as 0.
     is_zero: bool
+
+
+#: Returns the outcomes that an answer of a record holds, and what is to be reported.
+StoredOutcomes = Callable[[Record, Output], SampleOutcomes]
 
 
 def sample_outcomes(

@@ -5,15 +5,17 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
-from harpia_formats.evaluation.scoring.compared_scores import (
+from harpia_formats.evaluation.scoring.measures.metric_score import arrow_of
+from harpia_formats.evaluation.scoring.results.compared_scores import (
     ComparedPair,
     ComparedScore,
     ComparedSystem,
     alpha_of,
 )
-from harpia_formats.evaluation.scoring.metric_score import arrow_of
-from harpia_formats.evaluation.scoring.paired_differences import questions_for
-from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.evaluation.scoring.results.scores import Scores
+from harpia_formats.evaluation.scoring.significance.paired_differences import (
+    questions_for,
+)
 from harpia_formats.model.problem import OptionError
 from harpia_formats.model.report import Report, validation_failed
 from harpia_formats.model.result import Result
@@ -128,7 +130,7 @@ class ComparisonReport(Result):
 
     def shown_charts(self) -> str:
         """Return charts of the differences, as HTML for a notebook."""
-        from harpia_formats.evaluation.scoring.score_charts import (  # noqa: PLC0415 - only notebooks show charts
+        from harpia_formats.evaluation.scoring.results.score_charts import (  # noqa: PLC0415 - only notebooks show charts
             difference_charts,
             embedded,
         )

@@ -7,8 +7,12 @@ from functools import lru_cache
 from operator import mul
 from typing import Any
 
-from harpia_formats.evaluation.scoring.bootstrap import LEVEL, limits_of, weights_of
-from harpia_formats.evaluation.scoring.intervals import (
+from harpia_formats.evaluation.scoring.significance.bootstrap import (
+    LEVEL,
+    limits_of,
+    weights_of,
+)
+from harpia_formats.evaluation.scoring.significance.intervals import (
     APPROXIMATE,
     FEW,
     LEAST,
@@ -19,13 +23,13 @@ from harpia_formats.evaluation.scoring.intervals import (
     resampled_remark,
     t_quantile,
 )
-from harpia_formats.evaluation.scoring.p_values import (
+from harpia_formats.evaluation.scoring.significance.p_values import (
     Blocks,
     PairedTest,
     PValue,
     drawn_scores,
 )
-from harpia_formats.evaluation.scoring.paired_answers import (
+from harpia_formats.evaluation.scoring.significance.paired_answers import (
     MetricAnswers,
     PairedAnswers,
 )

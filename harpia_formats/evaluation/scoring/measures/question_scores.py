@@ -8,17 +8,24 @@ from math import fsum
 from operator import attrgetter
 
 from harpia_formats.evaluation.metrics.metric import QuestionMeasure, Statistics
-from harpia_formats.evaluation.scoring.intervals import QUANTA, QuestionMoments
-from harpia_formats.evaluation.scoring.metric_score import (
+from harpia_formats.evaluation.scoring.measures.metric_score import (
     LeftOutQuestions,
     RunningDistribution,
+)
+from harpia_formats.evaluation.scoring.measures.outcomes import (
+    GroupAnswer,
+    Outcome,
+    label_pair,
 )
 from harpia_formats.evaluation.scoring.number_stores import (
     ENTRIES_HELD,
     PARTS,
     PartedEntries,
 )
-from harpia_formats.evaluation.scoring.outcomes import GroupAnswer, Outcome, label_pair
+from harpia_formats.evaluation.scoring.significance.intervals import (
+    QUANTA,
+    QuestionMoments,
+)
 
 #: The answers to one question: how many have the same row.
 Answers = Counter[Statistics]

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from harpia_formats.conversion.options import Output
 from harpia_formats.conversion.output_files import MODEL, check_output
-from harpia_formats.evaluation.scoring.result_format import ResultFormat, Write
+from harpia_formats.evaluation.scoring.results.result_format import ResultFormat, Write
 from harpia_formats.files.io.outputs import FilesRead, OutputGroup
 from harpia_formats.files.io.sink import Sink, SinkError, StreamSink, standard_output
 from harpia_formats.files.io.urls import masked, sibling_of

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
-from harpia_formats.evaluation.scoring.intervals import QUANTA, ExactSum
+from harpia_formats.evaluation.scoring.significance.intervals import QUANTA, ExactSum
 from harpia_formats.model.vendor_metrics import LIMITS
 
 

@@ -4,8 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from harpia_formats.evaluation.scoring.outcomes import ComputedMetric, ScoredAnswer
-from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.evaluation.scoring.measures.outcomes import (
+    ComputedMetric,
+    ScoredAnswer,
+)
+from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.format import Format
 from harpia_formats.model.problem import Problem

@@ -1,0 +1,5 @@
+"""Which answer, of which question, by which system.
+
+`input_files` reads the files and names the systems, `choose_systems` selects those that
+are compared, `match_questions` finds the questions that several of them answered.
+"""

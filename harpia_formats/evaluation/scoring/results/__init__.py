@@ -1,0 +1,7 @@
+"""Scores and comparisons as values, as tables, and as the files of vendors.
+
+`scores` are those of a run, `compared_scores`, `compare_report` and `best_scores`
+those of several systems; `answer_rows` and `score_charts` show them, `redacted_scores`
+removes the values of records, `result_format` and `result_files` write them for other
+tools.
+"""
