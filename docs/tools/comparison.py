@@ -1,4 +1,4 @@
-"""Write the README's comparison with other tools from the pages of the benchmarks."""
+"""Write the comparison with other tools from the pages of the benchmarks."""
 
 import re
 from dataclasses import dataclass
@@ -7,10 +7,8 @@ from page_examples import ROOT
 from reference_tables import table
 
 BENCHMARKS = ROOT / "docs" / "benchmarks"
-URL = "https://github.com/harpia-formats/harpia-formats/blob/main/docs/benchmarks"
-SECTION = re.compile(
-    r"<!-- comparison -->\n.*?<!-- end of comparison -->", flags=re.DOTALL
-)
+#: What a page says of itself where one of these is written.
+SECTION = re.compile(r"<!-- (comparison|times) -->\n.*?<!-- end of \1 -->", re.DOTALL)
 HEAD = (
     "task",
     "other tool",
@@ -109,18 +107,35 @@ def comparison() -> str:
     rows = []
     for line in LINES:
         ours, theirs = (_figures(line, name) for name in (line.ours, line.theirs))
-        ratio = float(ours["median, s"]) / float(theirs["median, s"])
         peaks = f"{ours['peak memory, MB']} / {theirs['peak memory, MB']}"
         memory = peaks if line.has_memory else "not comparable"
-        proof = f"[`{line.command}`]({URL}/{line.page})"
-        rows.append((line.task, line.other, f"{ratio:.2g}", memory, proof))
+        proof = f"[`{line.command}`]({line.page})"
+        rows.append((line.task, line.other, _ratio(line), memory, proof))
     return table(HEAD, rows)
 
 
+def times() -> str:
+    """Return a sentence on the time of validation beside three other programs."""
+    parts = [f"{_ratio(line)} of the time of {line.other}" for line in LINES[:3]]
+    task = LINES[0].task.replace("validate", "Validating")
+    return f"{task} takes {', '.join(parts[:-1])}, and {parts[-1]}.\n"
+
+
 def with_comparison(page: str) -> str:
-    """Return the README with the current comparison in its place."""
-    section = f"<!-- comparison -->\n{comparison()}<!-- end of comparison -->"
-    return SECTION.sub(lambda _: section, page)
+    """Return a page with the current comparison, or the sentence, in its place."""
+    made = {"comparison": comparison, "times": times}
+
+    def section(found: re.Match[str]) -> str:
+        name = found[1]
+        return f"<!-- {name} -->\n{made[name]()}<!-- end of {name} -->"
+
+    return SECTION.sub(section, page)
+
+
+def _ratio(line: Line) -> str:
+    """Return our time as a multiple of that of the other tool."""
+    ours, theirs = (_figures(line, name) for name in (line.ours, line.theirs))
+    return f"{float(ours['median, s']) / float(theirs['median, s']):.2g}"
 
 
 def _figures(line: Line, name: str) -> dict[str, str]:

@@ -112,6 +112,10 @@ FORMATS = """\
 This page lists every format that harpia-formats knows, by vendor, with its dialects. A
 dialect is another way in which files of the same format are written. A family is a name
 that stands for several formats; which of them a file is in is detected.
+
+Every format that is read converts into every one that is written, and so does a table
+with any columns, whose columns `--map` names. `validate --schema` takes any
+draft-07 schema.
 """
 
 
@@ -248,7 +252,7 @@ def _default(option: Option) -> str:
 def formats_page() -> str:
     """Return the page of all formats and their dialects."""
     found = json.loads(printed("formats", "--output-format", "json"))
-    parts = [NOTICE, FORMATS]
+    parts = [NOTICE, FORMATS, from_to(found["formats"])]
     vendors = dict.fromkeys(each["vendor"] for each in found["formats"])
     for vendor in vendors:
         rows = [
@@ -265,6 +269,28 @@ def formats_page() -> str:
     ]
     parts.append(f"## Families\n\n{table(('family', 'formats'), families)}")
     return "\n".join(parts)
+
+
+def from_to(formats: list[dict[str, Any]]) -> str:
+    """Return the table of all formats, by vendor or tool and by what is done with them.
+
+    Every format that is read converts into every one that is written.
+    """
+    head = ("of", "read and written", "read", "documents: validated, results written")
+    rows = []
+    for vendor in dict.fromkeys(each["vendor"] for each in formats):
+        mine = [each for each in formats if each["vendor"] == vendor]
+        # Documents are not read as records.
+        of_records = [each for each in mine if each["records"]]
+        both = [each for each in of_records if not each.get("read_only")]
+        read = [each for each in of_records if each.get("read_only")]
+        documents = [each for each in mine if not each["records"]]
+        rows.append((cell(vendor), _ids(both), _ids(read), _ids(documents)))
+    return table(head, rows)
+
+
+def _ids(formats: Iterable[dict[str, Any]]) -> str:
+    return " ".join(code(each["id"]) for each in formats)
 
 
 def _format_row(described: dict[str, Any], dialect: dict[str, Any]) -> tuple[str, ...]:

@@ -1,8 +1,8 @@
 """Bring up to date what the documents repeat of the program.
 
 These are the output that pages show below their commands and the pictures that these
-write, the README's picture, its table of formats and its comparison with other tools,
-the picture of the packages, the pages of reference that are tables, and the stub:
+write, the README's picture, the comparison with other tools, the picture of the
+packages, the pages of reference that are tables, and the stub:
 `python docs/tools/update.py [--tables] [PAGE ...]`. A test fails if a document is not
 current.
 """
@@ -16,7 +16,6 @@ from pathlib import Path
 from architecture_picture import PICTURE as ARCHITECTURE
 from architecture_picture import current_picture as current_architecture
 from comparison import with_comparison
-from from_to import with_from_to
 from notebooks import main as update_notebook
 from page_examples import (
     ROOT,
@@ -78,7 +77,7 @@ def _update(path: Path) -> bool:
     for result in results:
         for failure in result.failures:
             print(f"{path}: {failure}", file=sys.stderr)
-    current = with_from_to(with_comparison(with_current_output(page, results)))
+    current = with_comparison(with_current_output(page, results))
     path.write_text(current, encoding="utf-8")
     return any(result.failures for result in results)
 
