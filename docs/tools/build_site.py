@@ -3,7 +3,8 @@
 It needs the extra `docs`, and no network. `--version NAME` builds into a folder of the
 output with that name, beside those of other versions, among which a menu chooses. The
 links of the built pages are checked; a broken one, or a resource of another host, is
-an error. `python -m http.server --directory FOLDER` serves the site with its search.
+an error, and so is a question for which the search does not find its page.
+`python -m http.server --directory FOLDER` serves the site with its search.
 """
 
 import argparse
@@ -20,6 +21,7 @@ from urllib.parse import urlsplit
 
 from site_links import broken_links
 from site_pages import DOCS, ROOT, navigation, site_files, site_pages
+from site_search import unanswered, with_weight
 
 #: Where the site is published.
 URL = "https://harpia-formats.github.io/harpia-formats/"
@@ -48,12 +50,13 @@ def main() -> None:
     url = f"{URL}{arguments.version}/" if arguments.version else URL
     build(folder, url)
     problems = [str(each) for each in broken_links(folder, urlsplit(url).path)]
-    print(*problems, sep="\n", end="\n" if problems else "")
+    asked = list(unanswered(folder))
+    print(*problems, *asked, sep="\n", end="\n" if problems or asked else "")
     if arguments.version:
         add_version(output, arguments.version)
     pages = sum(1 for _ in folder.rglob("*.html"))
     print(f"{pages} pages in {folder}, {len(problems)} broken links")
-    sys.exit(bool(problems))
+    sys.exit(bool(problems or asked))
 
 
 def build(folder: Path, url: str) -> None:
@@ -74,7 +77,7 @@ def stage(work: Path, url: str) -> None:
     for name, text in site_pages().items():
         path = work / "docs" / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        path.write_text(with_weight(text, str(name)), encoding="utf-8")
     for path in site_files():
         shutil.copy(path, work / "docs" / path.relative_to(DOCS))
     settings = (DOCS / "mkdocs.yml").read_text(encoding="utf-8")

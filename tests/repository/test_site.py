@@ -1,6 +1,7 @@
 """The pages of the documentation site, without the program that builds them."""
 
 import importlib
+import json
 import os
 import shutil
 import subprocess
@@ -30,6 +31,7 @@ def tool(name: str) -> ModuleType:
 
 site_pages = tool("site_pages")
 site_links = tool("site_links")
+site_search = tool("site_search")
 build_site = tool("build_site")
 
 
@@ -51,13 +53,14 @@ def test_every_document_is_a_page_of_the_site(pages: dict[str, str]) -> None:
 def test_every_rule_has_a_page_that_the_table_of_rules_leads_to(
     pages: dict[str, str],
 ) -> None:
-    """The page of a rule has its summary and examples; the table of rules links it."""
+    """A rule's page has its summary, schema and examples, and a link in the table."""
     for code, rule in all_rules().items():
         page = pages[f"reference/rules/{code}.md"]
 
         assert page.startswith(f"# {code} {rule.name}\n")
         assert f"**{rule.summary}**" in page
-        assert page.count("~~~~") == (6 if rule.companion else 4) * rule.has_example
+        blocks = 2 + bool(rule.companion) + isinstance(rule.validated_as, dict)
+        assert page.count("~~~~") == 2 * blocks * rule.has_example
         assert f"[{code}](rules/{code}.md)" in pages["reference/rules.md"]
         latest = f"{build_site.URL}{build_site.LATEST}/reference/rules/{code}.html"
         assert rule_url(code) == latest
@@ -109,6 +112,41 @@ def test_links_that_leave_the_documents_lead_to_the_repository() -> None:
     assert found == (
         f"[a]({site_pages.REPOSITORY}/LICENSE) [b](score.md#x) [c](#y)\n"
         "```sh\n[d](../../LICENSE)\n```\n"
+    )
+
+
+def test_every_question_to_the_search_names_a_page(pages: dict[str, str]) -> None:
+    """The pages that a search has to find are there, and weigh no less than others."""
+    for page in site_search.QUESTIONS.values():
+        assert page.replace(".html", ".md") in pages
+        assert site_search.weight_of(page) >= 1
+    assert site_search.with_weight("# X201", "reference/rules/X201.md").startswith(
+        "---\nsearch:\n  boost: 0.3\n---\n\n# X201"
+    )
+
+
+def test_a_page_that_the_search_does_not_find_is_named(tmp_path: Path) -> None:
+    """A question whose page is not among the first is said with what comes first."""
+    pytest.importorskip("lunr")
+    documents = [
+        {"location": name, "title": title, "text": "<p>NeMo</p>", "boost": boost}
+        for name, title, boost in (
+            ("how-to/convert.html", "Convert", 3),
+            ("how-to/convert.html#nemo", "Convert to NeMo", 3),
+            ("reference/rules/X101.html", "X101 duplicate ids", 0.3),
+        )
+    ]
+    settings = {"fields": {"title": {"boost": 1000.0}}}
+    index = tmp_path / "search" / "search_index.json"
+    index.parent.mkdir()
+    index.write_text(json.dumps({"config": settings, "docs": documents}))
+
+    found = list(site_search.unanswered(tmp_path))
+
+    assert not any("how do I convert" in line for line in found)
+    assert any(
+        line.startswith("search for 'duplicate ids': how-to/validate.html is not among")
+        for line in found
     )
 
 
