@@ -5,6 +5,7 @@ the reference of the Python package from its docstrings. The order of the pages 
 of `docs/index.md`.
 """
 
+import json
 import os
 import re
 from collections.abc import Iterable, Iterator
@@ -141,6 +142,8 @@ def _examples(rule: Rule) -> Iterator[str]:
     elif name:
         yield name.strip()
     yield ""
+    if isinstance(by, dict):
+        yield from ("## Schema", "", *_block(json.dumps(by, indent=2).encode()), "")
     for title, example in (("Bad", rule.bad), ("Good", rule.good)):
         yield from (f"## {title}", "", *_block(example), "")
     if rule.companion:
