@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from markupsafe import Markup
 
+from harpia_formats.formats.rules import rule_url
 from harpia_formats.model.bins import LengthCounts, joined_lengths
 from harpia_formats.model.describe import with_noun
 from harpia_formats.model.problem import Problem, Severity
@@ -109,6 +110,11 @@ class Field:
         return self.first.message.removeprefix(f"{self.name} ")[:_BRIEF]
 
     @property
+    def only_file(self) -> str:
+        """The file that has all of them, "" if several have."""
+        return next(iter(self.files)) if len(self.files) == 1 else ""
+
+    @property
     def shown_files(self) -> list[tuple[str, int]]:
         """The files with the most findings, if there are several."""
         return self.files.most_common(_FILES) if len(self.files) > 1 else []
@@ -129,6 +135,11 @@ class FoundRule:
         """Findings at all fields."""
         return sum(field.count for field in self.fields)
 
+    @property
+    def url(self) -> str:
+        """The page on the rule, "" for a rule of a plug-in."""
+        return rule_url(self.code)
+
 
 def findings_section(report: Report) -> Section:
     """Return the findings with their examples, or that there are none."""
@@ -142,9 +153,17 @@ def findings_section(report: Report) -> Section:
     )
     most = max((field.count for _, field in fields), default=1)
     room, one_field = Room(_FIELDS), macro("finding.html", "field")
+    # Of findings in one file only there is nothing to filter by file.
+    one_file = len({path for _, one in fields for path in one.files}) < 2  # noqa: PLR2004
     shown = room.kept(
         range(len(fields)),
-        lambda at: one_field(fields[at][1], rendered[at], most=most, is_open=at == 0),
+        lambda at: one_field(
+            fields[at][1],
+            rendered[at],
+            most=most,
+            is_open=at == 0,
+            file="" if one_file else fields[at][1].only_file,
+        ),
     )
     kept = iter(shown)
     parts = []

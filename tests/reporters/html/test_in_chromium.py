@@ -159,6 +159,40 @@ def test_the_filter_leaves_the_fields_that_match(
     assert said == "1 of 4"
 
 
+@pytest.mark.parametrize(
+    ("choice", "value"),
+    [
+        ("All severities", "error"),
+        ("All rules", "S101 missing-key"),
+        ("All files", "b.jsonl"),
+    ],
+)
+def test_findings_are_filtered_by_choice(
+    browser: Any, tmp_path: Path, choice: str, value: str
+) -> None:
+    """A severity, a rule or a file leaves its findings; a hidden rule has none left."""
+    (tmp_path / "a.jsonl").write_text('{"id": 1, "score": "x"}\n{"id": 1, "id": 2}\n')
+    (tmp_path / "b.jsonl").write_text('{"score": 1}\n')
+    report = harpia_formats.validate(
+        tmp_path, schema=_SCHEMA, severity={"S101": "warning"}
+    )
+    page = tmp_path / "page.html"
+    page.write_text(page_of(report, Options()), "utf-8")
+    browser.open(page)
+    fields = "[...document.querySelectorAll('.field')].length"
+    shown = "[...document.querySelectorAll('.rule:not([hidden]) .field:not([hidden])')]"
+    value = str(tmp_path / value) if value == "b.jsonl" else value
+
+    found = browser.value(
+        f"(() => {{ const one = document.querySelector('[aria-label=\"{choice}\"]');"
+        f"one.value = {json.dumps(value)}; one.dispatchEvent(new Event('change'));"
+        f"return [{fields}, {shown}.length, one.value] }})()"
+    )
+
+    assert found[2] == value
+    assert 0 < found[1] < found[0]
+
+
 def test_keys_reach_and_open_everything(browser: Any, pages: dict[str, Path]) -> None:
     """The first key press reaches the skip link; Enter closes and opens a field."""
     browser.open(pages["validation"])

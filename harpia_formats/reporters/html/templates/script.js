@@ -14,23 +14,43 @@
     input.type = "search";
     input.placeholder = "Filter by rule, field, file or text";
     input.setAttribute("aria-label", input.placeholder);
+    const chosen = [];
+    const choice = (all, valuesOf) => {
+      const values = [...new Set(fields.flatMap(valuesOf))].filter(Boolean).sort();
+      if (values.length < 2) return;
+      const select = make("select", "", tools);
+      select.setAttribute("aria-label", all);
+      make("option", all, select).value = "";
+      for (const value of values) make("option", value, select).value = value;
+      chosen.push((field) => !select.value || valuesOf(field).includes(select.value)
+        || (valuesOf === filesOf && field.querySelector(".files .more")));
+      select.addEventListener("change", () => filter());
+    };
+    const heading = (field) => field.closest(".rule")?.querySelector("h3");
+    const filesOf = (field) => field.dataset.file ? [field.dataset.file]
+      : [...field.querySelectorAll(".files code")].map((one) => one.textContent);
+    choice("All severities", (field) =>
+      [heading(field)?.querySelector(".severity").textContent]);
+    choice("All rules", (field) => [heading(field)?.dataset.rule]);
+    choice("All files", filesOf);
     const said = make("span", "", tools);
     said.setAttribute("role", "status");
     said.className = "soft";
-    input.addEventListener("input", () => {
+    const filter = () => {
       const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
       let shown = 0;
       for (const field of fields) {
-        const rule = field.closest(".rule");
-        const head = rule ? rule.querySelector("h3").textContent : "";
-        const text = (head + " " + field.textContent).toLowerCase();
-        field.hidden = !words.every((word) => text.includes(word));
+        const text = [heading(field)?.textContent, field.dataset.file, field.textContent]
+          .join(" ").toLowerCase();
+        field.hidden = !words.every((word) => text.includes(word))
+          || !chosen.every((matches) => matches(field));
         shown += !field.hidden;
       }
       for (const rule of document.querySelectorAll(".rule"))
-        rule.hidden = !rule.querySelector(".field:not([hidden])") && words.length > 0;
-      said.textContent = words.length ? shown + " of " + fields.length : "";
-    });
+        rule.hidden = !rule.querySelector(".field:not([hidden])") && shown < fields.length;
+      said.textContent = shown < fields.length ? shown + " of " + fields.length : "";
+    };
+    input.addEventListener("input", filter);
     for (const open of [true, false]) {
       const button = make("button", open ? "Open all" : "Close all", tools);
       button.type = "button";
