@@ -27,7 +27,7 @@ QUESTIONS = {
     "LaTeX table": "how-to/tables.html",
     "csv columns": "how-to/convert.html",
     "large files memory": "how-to/validate.html",
-    "stop a pipeline": "how-to/pipelines.html",
+    "pre-commit hook": "how-to/pipelines.html",
     "what is lost": "how-to/convert.html",
     "install": "index.html",
 }
