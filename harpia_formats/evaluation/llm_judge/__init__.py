@@ -1,7 +1,7 @@
 """An LLM as a judge of data, defined like Haystack's LLMEvaluator.
 
 What comes in: a definition and rows or files. What goes out: a verdict for each row. To
-read in this order: `judge_definition`, `output_fields` and `judge_prompt` (what a judge
+read in this order: `judge_definition` and `output_fields` (what a judge
 is), `judge` (the class), `row_verdicts` (verdicts in order), `endpoint` and
 `reply_cache` (requests), `judge_files`, `input_bindings` and `answer_pairs` (files),
 `judge_errors`.

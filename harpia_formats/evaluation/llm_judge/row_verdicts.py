@@ -22,9 +22,8 @@ from harpia_formats.evaluation.llm_judge.endpoint import (
     Reply,
     tokens_in,
 )
-from harpia_formats.evaluation.llm_judge.judge_definition import Definition
+from harpia_formats.evaluation.llm_judge.judge_definition import Definition, Template
 from harpia_formats.evaluation.llm_judge.judge_errors import RepeatedBy, RowError
-from harpia_formats.evaluation.llm_judge.judge_prompt import Template
 from harpia_formats.evaluation.llm_judge.output_fields import (
     OutputField,
     ReplyError,

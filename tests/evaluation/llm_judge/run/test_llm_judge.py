@@ -35,11 +35,11 @@ from harpia_formats.evaluation.llm_judge.endpoint import (
     tokens_in,
 )
 from harpia_formats.evaluation.llm_judge.judge import RowProgress
+from harpia_formats.evaluation.llm_judge.judge_definition import Definition, Template
 from harpia_formats.evaluation.llm_judge.judge_files import (
     VerdictFormat,
     VerdictWriter,
 )
-from harpia_formats.evaluation.llm_judge.judge_prompt import template_of
 from harpia_formats.evaluation.llm_judge.output_fields import (
     OutputField,
     ReplyError,
@@ -210,10 +210,10 @@ def test_values_are_checked_against_the_declared_type(
     declared = output_field({"name": "s", **output})
 
     assert declared.value_description == words
-    assert [declared.error_in(each) for each in good] == ["" for _ in good]
-    assert [declared.error_in(each) for each in bad] == [
-        f"s is not {words}" for _ in bad
-    ]
+    assert [declared.checked(each) for each in good] == good
+    for each in bad:
+        with pytest.raises(ReplyError, match=f"s is not {words}"):
+            declared.checked(each)
 
 
 # Definitions in files
@@ -410,6 +410,18 @@ def test_the_address_may_come_from_the_environment(
 # Prompts
 
 
+def template_of(
+    instructions: str,
+    names: list[str],
+    outputs: list[OutputField] | None = None,
+    examples: list[dict[str, Any]] | None = None,
+    secret: bytes = b"",
+) -> Template:
+    """Return the template of a definition."""
+    parts = tuple(names), tuple(outputs or ()), tuple(examples or ())
+    return Definition(instructions, *parts, Endpoint()).template(secret)
+
+
 def test_the_prompt_is_that_of_haystack() -> None:
     """The prompt for two examples is the text that Haystack 3.4 sends."""
     outputs = [OutputField("s"), OutputField("t")]
@@ -433,7 +445,7 @@ def test_the_prompt_is_that_of_haystack() -> None:
 
 def test_braces_can_be_written() -> None:
     """A quoted text in double braces is that text, as in Jinja."""
-    template = template_of("{{ '{{' }} and {{ \"a\" }}", ["r"], [], [])
+    template = template_of("{{ '{{' }} and {{ \"a\" }}", ["r"])
 
     assert "Instructions:\n{{ and a\n" in template.prompt({"r": "x"})
 
@@ -452,7 +464,7 @@ def test_unknown_variable_in_instructions_is_an_error() -> None:
 def test_prompt_describes_typed_outputs() -> None:
     """The prompt lists the allowed values of typed outputs below the keys."""
     typed = OutputField("s", "number", 0, 1)
-    prompt = template_of("a", ["r"], [typed], []).prompt({"r": "x"})
+    prompt = template_of("a", ["r"], [typed]).prompt({"r": "x"})
 
     assert '["s"]\ns: a number from 0 to 1\nConsider' in prompt
 
@@ -465,7 +477,7 @@ TEXTS = st.text() | st.sampled_from(
 @given(TEXTS, TEXTS, st.binary(min_size=32, max_size=32))
 def test_data_cannot_close_its_marks(first: str, second: str, secret: bytes) -> None:
     """Any data stands between marks that do not occur in it."""
-    template = template_of("Judge.", ["a", "b"], [OutputField("s")], [], secret)
+    template = template_of("Judge.", ["a", "b"], [OutputField("s")], secret=secret)
     prompt = template.prompt({"a": first, "b": second})
     nonce = prompt.partition("<data-")[2][:32]
     data = prompt.partition("\nInputs:\n<data-")[2]
@@ -482,7 +494,7 @@ def test_marks_depend_on_a_secret_and_on_the_data() -> None:
     """The marks around data are equal only if the data and the secret are equal."""
 
     def prompt(secret: bytes, text: str) -> str:
-        template = template_of("{{ r }}", ["r"], [], [], secret)
+        template = template_of("{{ r }}", ["r"], secret=secret)
         return template.prompt({"r": text})
 
     def nonce(secret: bytes, text: str) -> str:
@@ -491,7 +503,7 @@ def test_marks_depend_on_a_secret_and_on_the_data() -> None:
     assert len({nonce(b"1", "a"), nonce(b"1", "a")}) == 1
     assert len({nonce(b"1", "a"), nonce(b"1", "b"), nonce(b"2", "a")}) == 3
     assert prompt(b"1", "a").count(f"<data-{nonce(b'1', 'a')} r>\na\n</data") == 2
-    assert "\n[1, null]\n" in template_of("", ["r"], [], [], b"1").prompt(
+    assert "\n[1, null]\n" in template_of("", ["r"], secret=b"1").prompt(
         {"r": [1, None]}
     )
 
