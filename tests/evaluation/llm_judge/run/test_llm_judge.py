@@ -34,12 +34,10 @@ from harpia_formats.evaluation.llm_judge.endpoint import (
     endpoint_of,
     tokens_in,
 )
-from harpia_formats.evaluation.llm_judge.judge import RowProgress
+from harpia_formats.evaluation.llm_judge.judge import DaemonThreads, with_bar
 from harpia_formats.evaluation.llm_judge.judge_definition import Definition, Template
-from harpia_formats.evaluation.llm_judge.judge_files import (
-    VerdictFormat,
-    VerdictWriter,
-)
+from harpia_formats.evaluation.llm_judge.judge_files import VerdictFormat, written
+from harpia_formats.evaluation.llm_judge.judged_rows import JudgeRow, Verdict
 from harpia_formats.evaluation.llm_judge.output_fields import (
     OutputField,
     ReplyError,
@@ -49,11 +47,6 @@ from harpia_formats.evaluation.llm_judge.output_fields import (
 from harpia_formats.evaluation.llm_judge.reply_cache import (
     ReplyCache,
     request_key,
-)
-from harpia_formats.evaluation.llm_judge.row_verdicts import (
-    DaemonThreads,
-    JudgeRow,
-    Verdict,
 )
 
 EXAMPLE = {"inputs": {"responses": "maçã"}, "outputs": {"score": 1}}
@@ -737,7 +730,7 @@ def test_a_failure_is_a_null_with_its_reason(reply: Any, message: str) -> None:
     assert found["results"] == [{"score": 1}, None, {"score": 1}]
     assert [each["status"] for each in found["meta"]] == ["ok", "failed", "ok"]
     assert message in found["meta"][1]["error"]
-    assert (run.tally.ok, run.tally.failed) == (2, 1)
+    assert (run.tally["ok"], run.tally["failed"]) == (2, 1)
 
 
 def test_verdicts_keep_the_order_of_rows() -> None:
@@ -768,7 +761,7 @@ def test_a_budget_of_requests_ends_asking() -> None:
     assert [each and each["score"] for each in found["results"]] == [1, 1, None, None]
     assert [each["status"] for each in found["meta"]] == ["ok"] * 2 + ["unasked"] * 2
     assert "2 requests were sent" in found["meta"][3]["error"]
-    assert (len(model.prompts), run.tally.unasked) == (2, 2)
+    assert (len(model.prompts), run.tally["unasked"]) == (2, 2)
 
 
 def test_a_budget_of_tokens_ends_asking() -> None:
@@ -1022,12 +1015,9 @@ def test_a_bar_is_shown_on_a_terminal_that_lasts(
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setenv("TERM", "xterm")
     for shown in (False, True):
-        with RowProgress(2, shown=shown) as counter:
-            counter.step()
-            counter.step()
+        judge(progress_bar=shown).run(responses=["a", "b"])
     monkeypatch.setenv("TERM", "dumb")
-    with RowProgress(2, shown=True) as counter:
-        counter.step()
+    judge(progress_bar=True).run(responses=["a"])
 
     first, second, end = terminal.getvalue().split("\r\x1b[2K")[1:]
     assert first.startswith("judging  ━")
@@ -1050,24 +1040,21 @@ def test_a_terminal_that_is_gone_ends_no_run(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(f"{place}.PATIENCE", 0)
     monkeypatch.setattr(sys, "stderr", Gone())
     monkeypatch.setenv("TERM", "xterm")
-    with RowProgress(None, shown=True) as counter:
-        counter.step()
+
+    assert list(with_bar("ab", None)) == ["a", "b"]
 
 
 def test_verdicts_are_written_as_json_has_them() -> None:
     """What JSON does not have is null or an escape, and a run of no rows is a file."""
-    written: list[bytes] = []
-    writer = VerdictWriter(written.append, VerdictFormat.JSON, "judge|m")
     values = {"score": [1.5, float("nan"), "\ud800é"], "more": {"\ud800": 2**80}}
-    writer.add(Verdict(JudgeRow({}), values))
-    writer.add(Verdict(JudgeRow({}), None))
-    writer.close()
-    writer.drop()
-    found = json.loads(b"".join(written))
-    empty: list[bytes] = []
-    none = VerdictWriter(empty.append, VerdictFormat.JSON, "judge|m")
-    none.close()
-    none.drop()
+    verdicts = [Verdict(JudgeRow({}), values), Verdict(JudgeRow({}), None)]
+    texts: tuple[list[bytes], ...] = ([], [])
+    for given_verdicts, text in zip((verdicts, []), texts, strict=True):
+        assert (
+            list(written(given_verdicts, text.append, VerdictFormat.JSON, "judge|m"))
+            == given_verdicts
+        )
+    found, empty = (json.loads(b"".join(text)) for text in texts)
 
     assert found["results"] == [
         {"score": [1.5, None, "\\ud800é"], "more": {"\\ud800": 2**80}},
@@ -1075,4 +1062,4 @@ def test_verdicts_are_written_as_json_has_them() -> None:
     ]
     assert len(found["meta"]) == 2
     assert "null" in found["meta"][0]["note"]
-    assert json.loads(b"".join(empty)) == {"results": [], "meta": None}
+    assert empty == {"results": [], "meta": None}
