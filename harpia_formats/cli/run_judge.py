@@ -25,7 +25,7 @@ from harpia_formats.evaluation.llm_judge.judge_files import (
     FileJob,
     verdict_format,
 )
-from harpia_formats.evaluation.llm_judge.judged_rows import (
+from harpia_formats.evaluation.llm_judge.row_verdicts import (
     FAILED,
     OK,
     UNASKED,

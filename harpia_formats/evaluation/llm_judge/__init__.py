@@ -2,8 +2,8 @@
 
 What comes in: a definition and rows or files. What goes out: a verdict for each row. To
 read in this order: `judge_definition` and `output_fields` (what a judge is),
-`judged_rows` (what it judges), `judge` (the class and its runs), `endpoint` and
-`reply_cache` (requests), `judge_files` (files), `judge_errors`.
+`row_verdicts` (rows and verdicts), `judge` (the class and its runs), `endpoint` and
+`reply_cache` (requests), `judged_rows` and `judge_files` (files), `judge_errors`.
 """
 
 from harpia_formats.evaluation.llm_judge.judge import LLMJudge

@@ -5,7 +5,6 @@ several votes on a row, its verdict is that of the majority.
 """
 
 import asyncio
-import math
 import os
 import secrets
 import sys
@@ -15,7 +14,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, InitVar, dataclass, field
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -36,6 +35,7 @@ from harpia_formats.evaluation.llm_judge.endpoint import (
 )
 from harpia_formats.evaluation.llm_judge.judge_definition import (
     ARGUMENTS,
+    Definition,
     Template,
     arguments_from,
     arguments_of,
@@ -48,20 +48,17 @@ from harpia_formats.evaluation.llm_judge.judge_errors import (
     RowError,
     require,
 )
-from harpia_formats.evaluation.llm_judge.judged_rows import (
+from harpia_formats.evaluation.llm_judge.output_fields import ReplyError, values_in
+from harpia_formats.evaluation.llm_judge.reply_cache import ReplyCache, request_key
+from harpia_formats.evaluation.llm_judge.row_verdicts import (
     FAILED,
     OK,
     UNASKED,
     JudgeRow,
+    Majorities,
     Verdict,
     rows_with_votes,
 )
-from harpia_formats.evaluation.llm_judge.output_fields import (
-    OutputField,
-    ReplyError,
-    values_in,
-)
-from harpia_formats.evaluation.llm_judge.reply_cache import ReplyCache, request_key
 from harpia_formats.model.safe_text import safe
 
 Item = TypeVar("Item")
@@ -70,6 +67,7 @@ Done = TypeVar("Done")
 _least = {"max_requests": 0, "max_tokens": 0, "concurrency": 1, "votes": 1}
 
 
+@dataclass(eq=False, repr=False)
 class LLMJudge:
     """Judges rows of data with an LLM, as Haystack's LLMEvaluator does.
 
@@ -89,51 +87,46 @@ class LLMJudge:
     Each row is judged `votes` times, each time with another seed.
     """
 
-    def __init__(  # noqa: PLR0913 - the six parameters of Haystack, and more
-        self,
-        instructions: str,
-        inputs: list[tuple[str, Any]],
-        outputs: list[Any],
-        examples: list[dict[str, Any]],
-        progress_bar: bool = True,  # noqa: FBT001, FBT002 - as in Haystack
-        *,
-        raise_on_failure: bool = True,
-        api_params: Mapping[str, Any] | None = None,
-        api_key: str | None = None,
-        api_key_env: str | Sequence[str] | None = None,
-        guarded: bool = False,
-        cache: str | PathLike[str] | None = None,
-        concurrency: int = 1,
-        max_requests: int | None = None,
-        max_tokens: int | None = None,
-        ask_again: bool = False,
-        ask: AskModel | None = None,
-        score: Mapping[str, str] | None = None,
-        votes: int = 1,
-    ) -> None:
-        given = locals()  # the arguments by their names
-        self.definition = definition_of({name: given[name] for name in ARGUMENTS})
+    instructions: str
+    inputs: list[tuple[str, Any]]
+    outputs: list[Any]
+    examples: list[dict[str, Any]]
+    progress_bar: bool = True
+    _: KW_ONLY
+    raise_on_failure: bool = True
+    api_params: Mapping[str, Any] | None = None
+    api_key: InitVar[str | None] = None
+    api_key_env: str | Sequence[str] | None = None
+    guarded: bool = False
+    cache: str | PathLike[str] | None = None
+    concurrency: int = 1
+    max_requests: int | None = None
+    max_tokens: int | None = None
+    ask_again: bool = False
+    ask: AskModel | None = None
+    score: Mapping[str, str] | None = None
+    votes: int = 1
+    definition: Definition = field(init=False)
+    #: The rows of the last run by status, those from the cache, and its budget.
+    tally: Counter[str] = field(default_factory=Counter, init=False)
+    budget: Budget = field(default_factory=Budget, init=False)
+    #: The majorities of the last run.
+    majorities: Majorities = field(default_factory=Majorities, init=False)
+    _client: OpenAIClient | None = field(default=None, init=False)
+
+    def __post_init__(self, api_key: str | None) -> None:
+        given = {name: getattr(self, name) for name in (*ARGUMENTS, *_least)}
+        self.definition = definition_of(given)
         for name, least in _least.items():
             number = given[name]
             is_without = number is None and not least
             message = f"{name} must be {least} or more, not {number}"
             require(is_without or not number < least, message)
         require(
-            not votes > 1 or ask is None,
+            not self.votes > 1 or self.ask is None,
             "votes cannot be combined with a function `ask`, which gets no seed",
         )
-        self.votes, self.concurrency = votes, concurrency
-        self.guarded, self.ask_again = guarded, ask_again
         self._key = None if api_key is None else ApiKey(api_key)
-        self._cache = None if cache is None else Path(cache)
-        self._limits = max_requests, max_tokens
-        self._given_ask = ask
-        self._client: OpenAIClient | None = None
-        #: The rows of the last run by status, those from the cache, and its budget.
-        self.tally: Counter[str] = Counter()
-        self.budget = Budget()
-        #: The majorities of the last run.
-        self.majorities = Majorities()
 
     @classmethod
     def from_definition(
@@ -168,7 +161,7 @@ class LLMJudge:
 
     def warm_up(self) -> None:
         """Create the client; raises `JudgeError` without a key or without openai."""
-        if self._given_ask is None:
+        if self.ask is None:
             self._open_client()
 
     def _open_client(self) -> OpenAIClient:
@@ -193,7 +186,11 @@ class LLMJudge:
         Raises `InputError` for wrong inputs, `RowError` for the first row without a
         result if `raise_on_failure` is set, and `JudgeError` if the judge cannot run.
         """
-        return self._judge_lists(inputs, Budget(*self._limits))
+        return self._judge_lists(inputs, self._new_budget())
+
+    def _new_budget(self) -> Budget:
+        """Return the budget of a run."""
+        return Budget(self.max_requests, self.max_tokens)
 
     def _judge_lists(
         self, inputs: Mapping[str, list[Any]], budget: Budget
@@ -211,7 +208,8 @@ class LLMJudge:
                     "input: declare it, or write {{ '{{' }} for the braces themselves"
                 )
         each = rows_with_votes(rows, self.votes)
-        found = list(self._verdicts(each, count * self.votes, budget))
+        total = count * self.votes
+        found = list(self.verdicts(each, total=total, budget=budget))
         return {
             "results": [verdict.result for verdict in found],
             "meta": [verdict.meta for verdict in found] or None,
@@ -222,7 +220,7 @@ class LLMJudge:
 
         After a cancellation no further request is sent.
         """
-        budget = Budget(*self._limits)
+        budget = self._new_budget()
         try:
             return await asyncio.to_thread(self._judge_lists, inputs, budget)
         finally:
@@ -230,39 +228,36 @@ class LLMJudge:
             budget.stopped = True
 
     def verdicts(
-        self, rows: Iterable[JudgeRow], *, total: int | None = None
+        self,
+        rows: Iterable[JudgeRow],
+        *,
+        total: int | None = None,
+        budget: Budget | None = None,
     ) -> Generator[Verdict, None, None]:
         """Yield the verdict on each row, in order; raises what `run` raises.
 
         A row must be there once for each vote.
         """
-        return self._verdicts(rows, total, Budget(*self._limits))
-
-    def _verdicts(
-        self, rows: Iterable[JudgeRow], total: int | None, budget: Budget
-    ) -> Generator[Verdict, None, None]:
-        """Yield the verdict on each row, within a budget."""
         self.warm_up()
-        self.tally, self.budget = Counter(), budget
+        self.tally, self.budget = Counter(), budget or self._new_budget()
         self.majorities = Majorities(self.definition.outputs, self.votes)
         with ExitStack() as stack:
             cache = None
-            if self._cache is not None:
-                cache = stack.enter_context(ReplyCache(self._cache))
+            if self.cache is not None:
+                cache = stack.enter_context(ReplyCache(Path(self.cache)))
             template = self.definition.template(self.guard_secret(cache))
-            run = _Run(self, template, self._asks(), cache, budget, self.tally)
+            run = _Run(self, template, cache, self.budget, self.tally)
             found = stack.enter_context(closing(run.verdicts(rows)))
             if self.definition.progress_bar:
                 found = stack.enter_context(closing(with_bar(found, total)))
             for verdict in found:
                 yield self.majorities.add(verdict)
 
-    def _asks(self) -> tuple[AskModel, ...]:
-        """Return what sends the request of each vote."""
-        if self._given_ask is not None:
-            return (self._given_ask,)
-        ask = self._open_client().ask
-        return tuple(partial(ask, vote=vote) for vote in range(self.votes))
+    def reply_to(self, prompt: str, budget: Budget, vote: int) -> Reply:
+        """Return the reply to a prompt; raises what `AskModel` raises."""
+        if self.ask is not None:
+            return self.ask(prompt, budget)
+        return self._open_client().ask(prompt, budget, vote)
 
     def guard_secret(self, cache: ReplyCache | None) -> bytes:
         """Return the secret of the marks around data, empty if data is not guarded."""
@@ -348,8 +343,6 @@ class _Run:
 
     judge: LLMJudge
     template: Template
-    #: What sends the request of each vote.
-    asks: Sequence[AskModel]
     cache: ReplyCache | None
     budget: Budget
     tally: Counter[str]
@@ -439,7 +432,7 @@ class _Run:
 
     def _requested(self, request: _Request) -> Reply:
         """Return the reply of the endpoint to a prompt."""
-        reply = self.asks[request.vote](request.prompt, self.budget)
+        reply = self.judge.reply_to(request.prompt, self.budget, request.vote)
         self.budget.add(tokens_in(reply.meta))
         return reply
 
@@ -489,68 +482,6 @@ class _Run:
 def _kept_reply(kept: Mapping[str, Any]) -> Reply:
     """Return a reply as the cache keeps it."""
     return Reply(kept.get("text"), kept.get("meta", {}), kept.get("attempts", 1))
-
-
-#: The fewest votes that can have a majority.
-LEAST = 2
-
-
-@dataclass(slots=True)
-class Majorities:
-    """Adds the majority of each row to the verdict of its last vote, and counts them.
-
-    Numbers, true and false, and texts of declared choices have a majority.
-    """
-
-    outputs: tuple[OutputField, ...] = ()
-    votes: int = 1
-    #: By the name of the field: the `rows` with enough votes, the `ties` among them,
-    #: their `votes`, and those that are `agreeing` with the majority of their row.
-    counts: dict[str, Counter[str]] = field(default_factory=dict)
-    _row: list[Verdict] = field(default_factory=list)
-
-    def add(self, verdict: Verdict) -> Verdict:
-        """Return a verdict, with the majorities of its row if it is the last vote."""
-        if self.votes == 1:
-            return verdict
-        self._row.append(verdict)
-        if len(self._row) < self.votes:
-            return verdict
-        found = {
-            name: majority_of(values)
-            for name, values in self._labels().items()
-            if len(values) >= LEAST
-        }
-        self._row.clear()
-        for name, majority in found.items():
-            is_tie = majority["value"] is None
-            agreeing = 0 if is_tie else majority["votes"]
-            counts = self.counts.setdefault(name, Counter())
-            counts.update(rows=1, ties=is_tie, votes=majority["of"], agreeing=agreeing)
-        return replace(verdict, majority=found)
-
-    def _labels(self) -> dict[str, list[Any]]:
-        """Return the values of the votes on a row by the names of their fields."""
-        with_choices = {output.name for output in self.outputs if output.choices}
-        found: dict[str, list[Any]] = {}
-        for verdict in self._row:
-            for name, value in (verdict.result or {}).items():
-                is_choice = isinstance(value, str) and name in with_choices
-                is_finite = isinstance(value, float) and math.isfinite(value)
-                if isinstance(value, int) or is_finite or is_choice:
-                    found.setdefault(name, []).append(value)
-        return found
-
-
-def majority_of(values: Iterable[Any]) -> dict[str, Any]:
-    """Return the `value` that most of some values have, its `votes`, and `of` how many.
-
-    There must be a value. If two have the most votes, it is a tie, and `value` is None.
-    """
-    counts = Counter(values)
-    (first, most), *others = counts.most_common(2)
-    is_tie = any(count == most for _, count in others)
-    return {"value": None if is_tie else first, "votes": most, "of": counts.total()}
 
 
 #: Seconds before the bar appears, and between two pictures of it.

@@ -36,9 +36,12 @@ from harpia_formats.model.spelling import nearest
 
 #: The number of hexadecimal digits of a nonce.
 _digits = 32
-_begin = re.compile(r"\{[{%#]")
-_expression = re.compile(
-    r"\{\{\s*(?:(?P<name>[^\W\d]\w*)|'(?P<one>[^'\\]*)'|\"(?P<two>[^\"\\]*)\")\s*\}\}"
+#: A comment, a name or a quoted text in braces, or any other beginning of a template.
+_token = re.compile(
+    r"\{#.*?#\}|"
+    r"\{\{\s*(?:(?P<name>[^\W\d]\w*)|'(?P<one>[^'\\]*)'|\"(?P<two>[^\"\\]*)\")\s*\}\}|"
+    r"(?P<other>\{[{%#])",
+    re.DOTALL,
 )
 _line_end = re.compile(r"\r\n|\r")
 _consider = (
@@ -104,30 +107,21 @@ def _text(value: Any) -> str:
 def _pieces(text: str) -> Iterable[tuple[str, str]]:
     """Yield the texts and the names of inputs in a template, in order."""
     at = 0
-    while found := _begin.search(text, at):
+    for found in _token.finditer(text):
+        if found["other"]:
+            is_comment = found["other"] == "{#"
+            name = "a template that is more than a name"
+            what = "a comment without an end" if is_comment else name
+            shown = text[found.start() : found.start() + 40].partition("\n")[0]
+            raise DefinitionError(
+                f"instructions and examples are a template, and {shown!r} in them is "
+                f"{what}; only {{{{ name }}}} of an input is read, and "
+                "{{ '{{' }} for the braces themselves"
+            )
         yield text[at : found.start()], ""
-        at = found.start()
-        if found[0] == "{#":
-            end = text.find("#}", at + 2)
-            if end < 0:
-                raise _refused(text, at, "a comment without an end")
-            at = end + 2
-            continue
-        expression = _expression.match(text, at)
-        if expression is None:
-            raise _refused(text, at, "a template that is more than a name")
-        yield expression["one"] or expression["two"] or "", expression["name"] or ""
-        at = expression.end()
+        yield found["one"] or found["two"] or "", found["name"] or ""
+        at = found.end()
     yield text[at:], ""
-
-
-def _refused(text: str, at: int, what: str) -> DefinitionError:
-    """Return the error for what is no part of a template."""
-    shown = text[at : at + 40].partition("\n")[0]
-    return DefinitionError(
-        f"instructions and examples are a template, and {shown!r} in them is {what}; "
-        "only {{ name }} of an input is read, and {{ '{{' }} for the braces themselves"
-    )
 
 
 #: The environment variable with the API key.

@@ -21,16 +21,18 @@ from harpia_formats.evaluation.llm_judge.judged_rows import (
     SECOND,
     SIGNATURE,
     Binding,
-    JudgeRow,
     Pairing,
     PairRows,
-    Verdict,
     bindings_for,
     rows_of,
-    rows_with_votes,
     verdict_field,
 )
 from harpia_formats.evaluation.llm_judge.reply_cache import ReplyCache, request_key
+from harpia_formats.evaluation.llm_judge.row_verdicts import (
+    JudgeRow,
+    Verdict,
+    rows_with_votes,
+)
 from harpia_formats.evaluation.scoring.answers.choose_systems import source_name
 from harpia_formats.files.io.file_sink import open_sink
 from harpia_formats.files.io.outputs import FilesRead

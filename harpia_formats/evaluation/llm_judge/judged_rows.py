@@ -8,7 +8,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any
 from weakref import finalize
@@ -22,6 +22,7 @@ from harpia_formats.conversion.mapping.answer_groups import (
 from harpia_formats.conversion.mapping.questions import question_key
 from harpia_formats.evaluation.llm_judge.judge_definition import Definition
 from harpia_formats.evaluation.llm_judge.judge_errors import JudgeError, require
+from harpia_formats.evaluation.llm_judge.row_verdicts import JudgeRow, Verdict
 from harpia_formats.evaluation.scoring.answers.choose_systems import (
     CONSISTENT,
     FIRST_POSITION,
@@ -31,75 +32,6 @@ from harpia_formats.evaluation.scoring.answers.choose_systems import (
 from harpia_formats.model.record import FIELD_TYPES, Output, Record
 from harpia_formats.model.safe_text import safe
 from harpia_formats.model.spelling import hint_on, nearest
-
-
-@dataclass(frozen=True, slots=True)
-class JudgeRow:
-    """One row to judge: its values by the names of the inputs, or why it has none."""
-
-    values: Mapping[str, Any]
-    #: Why the row cannot be judged, "" if it can.
-    problem: str = ""
-    #: What identifies the row: `row` (from 1), `record`, `record_id`, `model`, `index`,
-    #: `vote` (from 1); of a pair `order` (1 or 2) and `models` (in that order).
-    identity: Mapping[str, Any] = field(default_factory=dict)
-    #: Which of several votes on the row this is, from 0.
-    vote: int = 0
-
-    @property
-    def place(self) -> str:
-        """The identity of the row as text, for messages."""
-        parts = (
-            f"{key.replace('_', ' ')} "
-            f"{' and '.join(value) if isinstance(value, list) else value}"
-            for key, value in self.identity.items()
-        )
-        return ", ".join(parts) or "a row"
-
-
-def rows_with_votes(rows: Iterable[JudgeRow], votes: int) -> Iterator[JudgeRow]:
-    """Yield each row once for each vote on it; with one vote the row as it is."""
-    for row in rows:
-        for vote in range(votes):
-            identity = {**row.identity, "vote": vote + 1}
-            yield row if votes == 1 else replace(row, vote=vote, identity=identity)
-
-
-OK, FAILED, UNASKED = "ok", "failed", "unasked"
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """The verdict on one row, or why there is none."""
-
-    row: JudgeRow
-    result: dict[str, Any] | None
-    #: `OK`, `FAILED`, or `UNASKED` if the budget was spent before.
-    status: str = OK
-    error: str | None = None
-    attempts: int = 0
-    #: Whether the reply is from the cache, or from an equal prompt of this run.
-    cached: bool = False
-    #: The metadata of the reply.
-    reply_meta: Mapping[str, Any] = field(default_factory=dict)
-    #: With the last of several votes the majority of each output field of the row.
-    majority: Mapping[str, Any] | None = None
-    #: Whether there is a reply, though it may have no verdict.
-    has_reply: bool = True
-
-    @property
-    def meta(self) -> dict[str, Any]:
-        """The entry of `meta` beside the result."""
-        return {
-            **self.row.identity,
-            "status": self.status,
-            "attempts": self.attempts,
-            "cached": self.cached,
-            **self.reply_meta,
-            "error": self.error,
-            **({} if self.majority is None else {"majority": self.majority}),
-        }
-
 
 #: The fields of well-known input names; the first one that a record has is used.
 DEFAULTS: dict[str, tuple[str, ...]] = {
@@ -487,14 +419,12 @@ class PairRows:
     ) -> Iterator[JudgeRow]:
         """Yield the rows of a pair, in the order of the models and in the other one."""
         sides = [*zip(self._models, both, strict=True)]
-        problem = next(
-            (
-                f"the answer of {safe(model)}: {problem}"
-                for model, (_, _, problem) in sides
-                if problem
-            ),
-            "",
+        problems = (
+            f"the answer of {safe(model)}: {problem}"
+            for model, (_, _, problem) in sides
+            if problem
         )
+        problem = next(problems, "")
         _, (own, shared, _) = sides[0]
         for order, pair in enumerate((sides, sides[::-1]), 1):
             identity = {

@@ -17,9 +17,9 @@ from command_runs import Result
 from harpia_formats import LLMJudge, score, score_agreement, validate
 from harpia_formats.cli import main
 from harpia_formats.evaluation.llm_judge.endpoint import Endpoint
-from harpia_formats.evaluation.llm_judge.judge import majority_of
 from harpia_formats.evaluation.llm_judge.judge_errors import DefinitionError
 from harpia_formats.evaluation.llm_judge.reply_cache import request_key
+from harpia_formats.evaluation.llm_judge.row_verdicts import majority_of
 
 pytest.importorskip("openai", reason="the extra judge is not installed")
 

@@ -11,7 +11,7 @@ import judge_server as stub
 pytest.importorskip("openai", reason="the extra judge is not installed")
 
 from harpia_formats.evaluation.llm_judge import LLMJudge
-from harpia_formats.evaluation.llm_judge.judged_rows import Verdict
+from harpia_formats.evaluation.llm_judge.row_verdicts import Verdict
 
 KEY = "sk-CANARY-7f3a"
 
@@ -223,7 +223,7 @@ def test_closing_the_verdicts_ends_the_run(tmp_path: Path) -> None:
 
 
 def _row(number: int) -> Any:
-    from harpia_formats.evaluation.llm_judge.judged_rows import JudgeRow  # noqa: PLC0415 - beside its use
+    from harpia_formats.evaluation.llm_judge.row_verdicts import JudgeRow  # noqa: PLC0415 - beside its use
 
     return JudgeRow({"responses": str(number)})
 

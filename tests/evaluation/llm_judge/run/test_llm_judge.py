@@ -37,7 +37,6 @@ from harpia_formats.evaluation.llm_judge.endpoint import (
 from harpia_formats.evaluation.llm_judge.judge import DaemonThreads, with_bar
 from harpia_formats.evaluation.llm_judge.judge_definition import Definition, Template
 from harpia_formats.evaluation.llm_judge.judge_files import VerdictFormat, written
-from harpia_formats.evaluation.llm_judge.judged_rows import JudgeRow, Verdict
 from harpia_formats.evaluation.llm_judge.output_fields import (
     OutputField,
     ReplyError,
@@ -48,6 +47,7 @@ from harpia_formats.evaluation.llm_judge.reply_cache import (
     ReplyCache,
     request_key,
 )
+from harpia_formats.evaluation.llm_judge.row_verdicts import JudgeRow, Verdict
 
 EXAMPLE = {"inputs": {"responses": "maçã"}, "outputs": {"score": 1}}
 MADE: dict[str, Any] = {
