@@ -23,10 +23,14 @@ from harpia_formats.evaluation.llm_judge.judge import LLMJudge, resume_hint, sum
 from harpia_formats.evaluation.llm_judge.judge_errors import JudgeError, RowError
 from harpia_formats.evaluation.llm_judge.judge_files import (
     FileJob,
-    file_job,
     verdict_format,
 )
-from harpia_formats.evaluation.llm_judge.row_verdicts import Verdict
+from harpia_formats.evaluation.llm_judge.row_verdicts import (
+    FAILED,
+    OK,
+    UNASKED,
+    Verdict,
+)
 from harpia_formats.files.io.sink import standard_output
 from harpia_formats.model.report import Report, ValidationFailed
 from harpia_formats.model.safe_text import safe
@@ -54,7 +58,7 @@ def run_judge(  # noqa: PLR0913 - two groups of options and what the command add
     """Judge the rows of some files, or print their prompts if `dry_run`.
 
     `judge_options` are those of `LLMJudge.from_definition`, `job_options` those of
-    `file_job`, and `verdicts_as` is the name of the output format. With `redact`, no
+    `FileJob`, and `verdicts_as` is the name of the output format. With `redact`, no
     value of a record is printed. Returns the exit code, after errors are printed.
     """
     # Without it the judge shows a bar on a terminal, as its definition says.
@@ -68,7 +72,7 @@ def run_judge(  # noqa: PLR0913 - two groups of options and what the command add
         return ExitCode.UNABLE
     with errors_shown(redaction):
         try:
-            job = file_job(judge, shape=shape, **job_options)
+            job = FileJob(judge, shape=shape, **job_options)
             if dry_run:
                 return _print_prompts(job)
             return _judge_rows(job, progress, redact=redact, quiet=quiet)
@@ -105,7 +109,7 @@ def _judge_rows(
         with progress, closing(job.run(rows, total, standard_output())) as verdicts:
             for number, verdict in enumerate(verdicts, 1):
                 progress.update(UnitsDone("judged", nouns, number, total))
-                if verdict.status != "ok" and len(failed) < _PRINTED_FAILURES:
+                if verdict.status != OK and len(failed) < _PRINTED_FAILURES:
                     failed.append(verdict)
     except (KeyboardInterrupt, Terminated, RowError) as error:
         hint = resume_hint(job.cache, error if isinstance(error, RowError) else None)
@@ -117,13 +121,13 @@ def _judge_rows(
     for verdict in shown:
         write_stderr(f"{safe(verdict.row.place, _PLACE)}: {verdict.error}\n")
     tally = job.judge.tally
-    others = tally.failed + tally.unasked - len(shown)
+    others = tally[FAILED] + tally[UNASKED] - len(shown)
     if others:
         write_stderr(f"... and {others:,} more {nouns} without a verdict\n")
     if failed or not quiet:
         write_stderr(f"{summary_of(job.judge)}\n")
         _print_unpaired(job)
-    if tally.unasked:
+    if tally[UNASKED]:
         hint = resume_hint(job.cache, overwriting=job.must_overwrite)
         write_stderr(f"{hint}\n")
     return ExitCode.FOUND if failed else ExitCode.OK

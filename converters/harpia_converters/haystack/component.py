@@ -42,7 +42,6 @@ from harpia_formats.evaluation.llm_judge.judge_definition import (
     output_fields,
     row_count,
 )
-from harpia_formats.evaluation.llm_judge.judge_prompt import template_text
 from harpia_formats.model.safe_text import safe
 
 #: The parameters of the default generator, as in Haystack's evaluator.
@@ -301,12 +300,7 @@ class LLMEvaluator:
 
         The marks of `guarded` are not in it.
         """
-        return template_text(
-            self.instructions,
-            input_names(self.inputs),
-            output_fields(self.outputs),
-            self.examples,
-        )
+        return self._judge_with(_nothing).definition.haystack_text
 
     def to_dict(self) -> dict[str, Any]:
         """Return the component as Haystack dumps it; our own defaults are left out."""

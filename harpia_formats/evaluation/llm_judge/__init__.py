@@ -1,10 +1,9 @@
 """An LLM as a judge of data, defined like Haystack's LLMEvaluator.
 
 What comes in: a definition and rows or files. What goes out: a verdict for each row. To
-read in this order: `judge_definition`, `output_fields` and `judge_prompt` (what a judge
-is), `judge` (the class), `row_verdicts` (verdicts in order), `endpoint` and
-`reply_cache` (requests), `judge_files`, `input_bindings` and `answer_pairs` (files),
-`judge_errors`.
+read in this order: `judge_definition` and `output_fields` (what a judge is),
+`row_verdicts` (rows and verdicts), `judge` (the class and its runs), `endpoint` and
+`reply_cache` (requests), `judged_rows` and `judge_files` (files), `judge_errors`.
 """
 
 from harpia_formats.evaluation.llm_judge.judge import LLMJudge

@@ -7,6 +7,7 @@ import json
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
@@ -23,6 +24,8 @@ MODEL = "gpt-4o-mini"
 #: The default request parameters of Haystack's evaluator.
 _params = {"response_format": {"type": "json_object"}, "seed": 42}
 _default_url = "https://api.openai.com/v1"
+#: The seconds of one request, and how often it is sent again.
+_timeout, _retries = 30.0, 5
 #: Request parameters that users cannot set, and parameters of the client itself.
 _reserved_keys = {"messages", "model", "stream", "stream_options"}
 _reserved_keys |= {"extra_headers", "extra_query", "timeout"}
@@ -37,8 +40,8 @@ class Endpoint:
     params: Mapping[str, Any] = field(default_factory=lambda: dict(_params))
     organization: str | None = None
     #: The time-out of one request, in seconds.
-    timeout: float = 30.0
-    max_retries: int = 5
+    timeout: float = _timeout
+    max_retries: int = _retries
 
     def params_of_vote(self, vote: int) -> dict[str, Any]:
         """Return the parameters of a vote, counted from 0: each has a seed of its own.
@@ -60,35 +63,28 @@ def endpoint_of(given: Mapping[str, Any]) -> Endpoint:
     Raises `DefinitionError`.
     """
     check_keys(given, _types, "api_params")
+    known = {name: value for name, value in given.items() if value is not None}
+    known = {"timeout": _timeout, "max_retries": _retries, **known}
     for name, (kinds, words) in _types.items():
-        value = given.get(name)
+        value = known.get(name)
+        is_right = isinstance(value, kinds) and not isinstance(value, bool)
         kind = type(value).__name__
-        require(
-            value is None or (isinstance(value, kinds) and not isinstance(value, bool)),
-            f"{name} in api_params is {kind}, but must be {words}",
-        )
-    default = Endpoint()
-    url = given.get("api_base_url") or os.environ.get("OPENAI_BASE_URL") or default.url
+        message = f"{name} in api_params is {kind}, but must be {words}"
+        require(value is None or is_right, message)
+    url = known.get("api_base_url") or os.environ.get("OPENAI_BASE_URL") or _default_url
     _check_url(url)
-    params = _params_of(given.get("generation_kwargs") or {})
-    numbers = {}
-    for name in ("timeout", "max_retries"):
-        value = given.get(name)
-        number = numbers[name] = getattr(default, name) if value is None else value
+    params = _params_of(known.get("generation_kwargs") or {})
+    timeout, retries = known["timeout"], known["max_retries"]
+    for name, number in (("timeout", timeout), ("max_retries", retries)):
         message = f"{name} in api_params must be 0 or more, not {number}"
         require(0 <= number < float("inf"), message)
         require(
             number or name != "timeout",
             "timeout in api_params must be above 0, not 0: leave it out for "
-            f"{default.timeout:g} seconds",
+            f"{_timeout:g} seconds",
         )
-    return Endpoint(
-        given.get("model") or default.model,
-        url.rstrip("/"),
-        params,
-        given.get("organization"),
-        **numbers,
-    )
+    model, organization = known.get("model") or MODEL, known.get("organization")
+    return Endpoint(model, url.rstrip("/"), params, organization, timeout, retries)
 
 
 #: The types of the parameters, and words for them.
@@ -152,8 +148,7 @@ class ApiKey:
 
     def redacted(self, text: str, shortest: int = _in_replies) -> str:
         """Return `text` with the key as ***, unless it is shorter than `shortest`."""
-        is_short = len(self.text) < shortest
-        return text if is_short else text.replace(self.text, "***")
+        return text.replace(self.text, "***") if len(self.text) >= shortest else text
 
     def redacted_message(self, text: str) -> str:
         """Return a message as one line without the key, cut to `MESSAGE`."""
@@ -232,13 +227,12 @@ class Reply:
     attempts: int = 1
 
 
+@dataclass(eq=False)
 class NoReplyError(Exception):
     """A prompt without a reply; has the reason and the number of requests."""
 
-    def __init__(self, reason: str, attempts: int) -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.attempts = attempts
+    reason: str
+    attempts: int
 
 
 #: Sends a prompt to a model and returns the reply. Calls `Budget.count_request` before
@@ -299,20 +293,17 @@ class OpenAIClient:
             )
             body = answer.http_response.content
         except self._errors as error:
-            raise self._unanswered(_reason(error)) from None
-        except (ValueError, TypeError, OSError, UnicodeError) as error:
-            raise self._unanswered(f"{type(error).__name__}: {error}") from None
-        try:
-            completion = json.loads(self._key.redacted(body.decode()))
-        except (ValueError, RecursionError):
-            completion = None
-        reply = _reply_in(completion, self._now.attempts)
-        if reply is None:
-            raise self._unanswered("the endpoint's answer is no completion")
-        return reply
-
-    def _unanswered(self, reason: str) -> NoReplyError:
-        return NoReplyError(self._key.redacted_message(reason), self._now.attempts)
+            reason = _reason(error)
+        except (ValueError, TypeError, OSError) as error:
+            reason = f"{type(error).__name__}: {error}"
+        else:
+            reason = "the endpoint's answer is no completion"
+            with suppress(ValueError, RecursionError):
+                completion = json.loads(self._key.redacted(body.decode()))
+                reply = _reply_in(completion, self._now.attempts)
+                if reply is not None:
+                    return reply
+        raise NoReplyError(self._key.redacted_message(reason), self._now.attempts)
 
 
 def _reason(error: Exception) -> str:
@@ -330,7 +321,7 @@ def _reply_in(completion: Any, attempts: int) -> Reply | None:
     choices = completion.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     choice = choice if isinstance(choice, dict) else {}
-    message = choice.get("message")
+    message: Any = choice.get("message")
     has_message = isinstance(message, dict)
     meta = {
         "judge_model": completion.get("model"),
@@ -340,7 +331,7 @@ def _reply_in(completion: Any, attempts: int) -> Reply | None:
     meta = {key: value for key, value in meta.items() if value is not None}
     if not has_message and not tokens_in(meta):
         return None
-    text = message.get("content") if isinstance(message, dict) else None
+    text = message.get("content") if has_message else None
     return Reply(text if isinstance(text, str) else None, meta, attempts)
 
 

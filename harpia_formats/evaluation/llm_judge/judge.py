@@ -1,26 +1,42 @@
-"""The class `LLMJudge`: built from a definition, run on lists or on rows."""
+"""The class `LLMJudge`, built from a definition, and its runs on lists or on rows.
+
+A run gives verdicts in the order of the rows, with several requests at once. With
+several votes on a row, its verdict is that of the majority.
+"""
 
 import asyncio
 import os
 import secrets
 import sys
+import threading
 import time
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import ExitStack, closing, suppress
+from dataclasses import KW_ONLY, InitVar, dataclass, field
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any, Self
+from queue import SimpleQueue
+from typing import Any, Generic, Self, TypeVar
+from weakref import WeakValueDictionary
 
 from harpia_formats.evaluation.llm_judge.endpoint import (
     ApiKey,
     AskModel,
     Budget,
+    BudgetExhausted,
+    NoReplyError,
     OpenAIClient,
+    Reply,
     api_key_from,
+    tokens_in,
 )
 from harpia_formats.evaluation.llm_judge.judge_definition import (
     ARGUMENTS,
+    Definition,
+    Template,
     arguments_from,
     arguments_of,
     definition_of,
@@ -28,79 +44,30 @@ from harpia_formats.evaluation.llm_judge.judge_definition import (
 )
 from harpia_formats.evaluation.llm_judge.judge_errors import (
     InputError,
+    RepeatedBy,
     RowError,
     require,
 )
-from harpia_formats.evaluation.llm_judge.reply_cache import ReplyCache
+from harpia_formats.evaluation.llm_judge.output_fields import ReplyError, values_in
+from harpia_formats.evaluation.llm_judge.reply_cache import ReplyCache, request_key
 from harpia_formats.evaluation.llm_judge.row_verdicts import (
+    FAILED,
+    OK,
+    UNASKED,
     JudgeRow,
     Majorities,
-    Run,
-    RunCounts,
     Verdict,
     rows_with_votes,
 )
 from harpia_formats.model.safe_text import safe
 
-#: Seconds before the bar appears, and between two pictures of it.
-PATIENCE, PICTURES = 0.5, 0.1
-#: Columns of a terminal that does not tell its width.
-_USUAL_WIDTH = 80
-_ERASE = "\r\x1b[2K"
+Item = TypeVar("Item")
+Done = TypeVar("Done")
+#: The least value of the numbers among the arguments of a judge.
+_least = {"max_requests": 0, "max_tokens": 0, "concurrency": 1, "votes": 1}
 
 
-class RowProgress:
-    """Shows the number of judged rows, in the bar that commands show for bytes."""
-
-    def __init__(self, total: int | None, *, shown: bool) -> None:
-        is_terminal = sys.stderr is not None and sys.stderr.isatty()
-        self._total = total
-        self._may_be_shown = shown and is_terminal and os.environ.get("TERM") != "dumb"
-        self._start = time.monotonic()
-        self._last = 0.0
-        self._done = 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._last:
-            self._last = 0.0
-            _write(_ERASE)
-
-    def step(self) -> None:
-        """Count one row."""
-        self._done += 1
-        now = time.monotonic()
-        is_early = now - self._start < PATIENCE or now - self._last < PICTURES
-        if self._may_be_shown and not is_early:
-            self._last = now
-            _write(f"{_ERASE}{self._line(now)}")
-
-    def _line(self, now: float) -> str:
-        """Return the bar with the rows so far."""
-        from harpia_formats.model.text_columns import (  # noqa: PLC0415 - only for long runs
-            progress_bar,
-            progress_text,
-        )
-
-        try:
-            width = os.get_terminal_size(sys.stderr.fileno()).columns or _USUAL_WIDTH
-        except (OSError, ValueError, AttributeError):
-            width = _USUAL_WIDTH
-        rate = self._done / max(now - self._start, 1e-9)
-        text = progress_text(self._done, self._total, rate, "rows")
-        share = self._done / self._total if self._total else None
-        return progress_bar("judging", share, text, width - 1)
-
-
-def _write(text: str) -> None:
-    """Write text to standard error at once; a terminal that is gone ends no run."""
-    with suppress(OSError, ValueError):
-        sys.stderr.write(text)
-        sys.stderr.flush()
-
-
+@dataclass(eq=False, repr=False)
 class LLMJudge:
     """Judges rows of data with an LLM, as Haystack's LLMEvaluator does.
 
@@ -120,52 +87,46 @@ class LLMJudge:
     Each row is judged `votes` times, each time with another seed.
     """
 
-    def __init__(  # noqa: PLR0913 - the six parameters of Haystack, and more
-        self,
-        instructions: str,
-        inputs: list[tuple[str, Any]],
-        outputs: list[Any],
-        examples: list[dict[str, Any]],
-        progress_bar: bool = True,  # noqa: FBT001, FBT002 - as in Haystack
-        *,
-        raise_on_failure: bool = True,
-        api_params: Mapping[str, Any] | None = None,
-        api_key: str | None = None,
-        api_key_env: str | Sequence[str] | None = None,
-        guarded: bool = False,
-        cache: str | PathLike[str] | None = None,
-        concurrency: int = 1,
-        max_requests: int | None = None,
-        max_tokens: int | None = None,
-        ask_again: bool = False,
-        ask: AskModel | None = None,
-        score: Mapping[str, str] | None = None,
-        votes: int = 1,
-    ) -> None:
-        given = locals()  # the arguments by their names
-        self.definition = definition_of({name: given[name] for name in ARGUMENTS})
-        for name in ("max_requests", "max_tokens"):
-            limit = given[name]
-            message = f"{name} must be 0 or more, not {limit}"
-            require(limit is None or not limit < 0, message)
-        for name in ("concurrency", "votes"):
+    instructions: str
+    inputs: list[tuple[str, Any]]
+    outputs: list[Any]
+    examples: list[dict[str, Any]]
+    progress_bar: bool = True
+    _: KW_ONLY
+    raise_on_failure: bool = True
+    api_params: Mapping[str, Any] | None = None
+    api_key: InitVar[str | None] = None
+    api_key_env: str | Sequence[str] | None = None
+    guarded: bool = False
+    cache: str | PathLike[str] | None = None
+    concurrency: int = 1
+    max_requests: int | None = None
+    max_tokens: int | None = None
+    ask_again: bool = False
+    ask: AskModel | None = None
+    score: Mapping[str, str] | None = None
+    votes: int = 1
+    definition: Definition = field(init=False)
+    #: The rows of the last run by status, those from the cache, and its budget.
+    tally: Counter[str] = field(default_factory=Counter, init=False)
+    budget: Budget = field(default_factory=Budget, init=False)
+    #: The majorities of the last run.
+    majorities: Majorities = field(default_factory=Majorities, init=False)
+    _client: OpenAIClient | None = field(default=None, init=False)
+
+    def __post_init__(self, api_key: str | None) -> None:
+        given = {name: getattr(self, name) for name in (*ARGUMENTS, *_least)}
+        self.definition = definition_of(given)
+        for name, least in _least.items():
             number = given[name]
-            require(not number < 1, f"{name} must be 1 or more, not {number}")
+            is_without = number is None and not least
+            message = f"{name} must be {least} or more, not {number}"
+            require(is_without or not number < least, message)
         require(
-            not votes > 1 or ask is None,
+            not self.votes > 1 or self.ask is None,
             "votes cannot be combined with a function `ask`, which gets no seed",
         )
-        self.votes = votes
         self._key = None if api_key is None else ApiKey(api_key)
-        self._guarded, self._ask_again, self._given_ask = guarded, ask_again, ask
-        self._cache = None if cache is None else Path(cache)
-        self._concurrency = concurrency
-        self._limits = max_requests, max_tokens
-        self._client: OpenAIClient | None = None
-        #: The counts and the budget of the last run.
-        self.tally, self.budget = RunCounts(), Budget()
-        #: The majorities of the last run.
-        self.majorities = Majorities()
 
     @classmethod
     def from_definition(
@@ -196,11 +157,11 @@ class LLMJudge:
     @property
     def signature(self) -> str:
         """How verdicts are made; those with different signatures are not comparable."""
-        return f"{self.definition.signature}|guarded:{'yes' if self._guarded else 'no'}"
+        return f"{self.definition.signature}|guarded:{'yes' if self.guarded else 'no'}"
 
     def warm_up(self) -> None:
         """Create the client; raises `JudgeError` without a key or without openai."""
-        if self._given_ask is None:
+        if self.ask is None:
             self._open_client()
 
     def _open_client(self) -> OpenAIClient:
@@ -225,7 +186,11 @@ class LLMJudge:
         Raises `InputError` for wrong inputs, `RowError` for the first row without a
         result if `raise_on_failure` is set, and `JudgeError` if the judge cannot run.
         """
-        return self._judge_lists(inputs, Budget(*self._limits))
+        return self._judge_lists(inputs, self._new_budget())
+
+    def _new_budget(self) -> Budget:
+        """Return the budget of a run."""
+        return Budget(self.max_requests, self.max_tokens)
 
     def _judge_lists(
         self, inputs: Mapping[str, list[Any]], budget: Budget
@@ -243,7 +208,8 @@ class LLMJudge:
                     "input: declare it, or write {{ '{{' }} for the braces themselves"
                 )
         each = rows_with_votes(rows, self.votes)
-        found = list(self._verdicts(each, count * self.votes, budget))
+        total = count * self.votes
+        found = list(self.verdicts(each, total=total, budget=budget))
         return {
             "results": [verdict.result for verdict in found],
             "meta": [verdict.meta for verdict in found] or None,
@@ -254,7 +220,7 @@ class LLMJudge:
 
         After a cancellation no further request is sent.
         """
-        budget = Budget(*self._limits)
+        budget = self._new_budget()
         try:
             return await asyncio.to_thread(self._judge_lists, inputs, budget)
         finally:
@@ -262,54 +228,306 @@ class LLMJudge:
             budget.stopped = True
 
     def verdicts(
-        self, rows: Iterable[JudgeRow], *, total: int | None = None
+        self,
+        rows: Iterable[JudgeRow],
+        *,
+        total: int | None = None,
+        budget: Budget | None = None,
     ) -> Generator[Verdict, None, None]:
         """Yield the verdict on each row, in order; raises what `run` raises.
 
         A row must be there once for each vote.
         """
-        return self._verdicts(rows, total, Budget(*self._limits))
-
-    def _verdicts(
-        self, rows: Iterable[JudgeRow], total: int | None, budget: Budget
-    ) -> Generator[Verdict, None, None]:
-        """Yield the verdict on each row, within a budget."""
         self.warm_up()
-        self.tally, self.budget = RunCounts(), budget
+        self.tally, self.budget = Counter(), budget or self._new_budget()
         self.majorities = Majorities(self.definition.outputs, self.votes)
         with ExitStack() as stack:
             cache = None
-            if self._cache is not None:
-                cache = stack.enter_context(ReplyCache(self._cache))
-            run = Run(
-                self.definition,
-                self.definition.template(self.guard_secret(cache)),
-                self._asks(),
-                budget,
-                self.tally,
-                cache,
-                self._concurrency,
-                strict=self._guarded,
-                ask_again=self._ask_again,
-            )
-            counter = RowProgress(total, shown=self.definition.progress_bar)
-            stack.enter_context(counter)
-            for verdict in stack.enter_context(closing(run.verdicts(rows))):
-                counter.step()
+            if self.cache is not None:
+                cache = stack.enter_context(ReplyCache(Path(self.cache)))
+            template = self.definition.template(self.guard_secret(cache))
+            run = _Run(self, template, cache, self.budget, self.tally)
+            found = stack.enter_context(closing(run.verdicts(rows)))
+            if self.definition.progress_bar:
+                found = stack.enter_context(closing(with_bar(found, total)))
+            for verdict in found:
                 yield self.majorities.add(verdict)
 
-    def _asks(self) -> tuple[AskModel, ...]:
-        """Return what sends the request of each vote."""
-        if self._given_ask is not None:
-            return (self._given_ask,)
-        ask = self._open_client().ask
-        return tuple(partial(ask, vote=vote) for vote in range(self.votes))
+    def reply_to(self, prompt: str, budget: Budget, vote: int) -> Reply:
+        """Return the reply to a prompt; raises what `AskModel` raises."""
+        if self.ask is not None:
+            return self.ask(prompt, budget)
+        return self._open_client().ask(prompt, budget, vote)
 
     def guard_secret(self, cache: ReplyCache | None) -> bytes:
         """Return the secret of the marks around data, empty if data is not guarded."""
-        if not self._guarded:
+        if not self.guarded:
             return b""
         return secrets.token_bytes(32) if cache is None else bytes(cache.secret)
+
+
+class DaemonThreads(Generic[Item, Done]):
+    """A fixed number of daemon threads that apply a function to submitted items.
+
+    This is not a `ThreadPoolExecutor`, whose threads the interpreter joins at exit: a
+    request that hangs would keep an interrupted run from ending.
+    """
+
+    def __init__(self, count: int, work: Callable[[Item], Done]) -> None:
+        self._work = work
+        self._tasks: SimpleQueue[tuple[Item, Future[Done]] | None] = SimpleQueue()
+        self._is_stopped = threading.Event()
+        self._threads = [
+            threading.Thread(target=self._serve, name=f"judge-{number}", daemon=True)
+            for number in range(count)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def submit(self, item: Item) -> Future[Done]:
+        """Return the future of the result for `item`."""
+        future: Future[Done] = Future()
+        self._tasks.put((item, future))
+        return future
+
+    def stop(self, patience: float) -> None:
+        """Start no further item, and wait `patience` seconds for the running ones."""
+        self._is_stopped.set()
+        for _ in self._threads:
+            self._tasks.put(None)
+        end = time.monotonic() + patience
+        for thread in self._threads:
+            thread.join(max(0.0, end - time.monotonic()))
+
+    def _serve(self) -> None:
+        while (task := self._tasks.get()) is not None and not self._is_stopped.is_set():
+            item, future = task
+            try:
+                future.set_result(self._work(item))
+            except BaseException as error:  # noqa: BLE001 - the future raises it again
+                future.set_exception(error)
+
+
+#: The key of the rows from the cache among those by status.
+CACHED = "cached"
+#: Seconds that an interrupted run waits for replies to requests already sent.
+GRACE = 5.0
+#: Rows that are started ahead of the next verdict, for each concurrent request.
+_ahead = 4
+#: Seconds between two looks for the reply that another process asks for: the first of
+#: them, and the most that they grow to.
+_look, _longest_look = 0.02, 0.25
+#: A reply, and whether it is from the cache.
+_Answer = tuple[Reply, bool]
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """A prompt to send."""
+
+    prompt: str
+    vote: int
+    #: The key in the cache, empty without a cache.
+    key: bytes = b""
+    #: What the cache keeps already, if the prompt is sent again.
+    known: Mapping[str, Any] | None = None
+
+
+#: Waits for the verdict on a row and returns it.
+_Pending = Callable[[], Verdict]
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """One run of a judge."""
+
+    judge: LLMJudge
+    template: Template
+    cache: ReplyCache | None
+    budget: Budget
+    tally: Counter[str]
+    #: The requests that are not answered yet, so that equal prompts share one.
+    under_way: WeakValueDictionary[bytes, "Future[_Answer]"] = field(
+        default_factory=WeakValueDictionary
+    )
+    #: The keys of prompts that were sent again.
+    again: set[bytes] = field(default_factory=set)
+
+    def verdicts(self, rows: Iterable[JudgeRow]) -> Generator[Verdict, None, None]:
+        """Yield the verdict on each row, in order.
+
+        At most `concurrency` requests are sent at a time. Raises `CacheError`, and
+        `RowError` for the first row without a verdict if the definition asks for it.
+        At the end, also after an error, pending replies have `GRACE` seconds.
+        """
+        workers = DaemonThreads(self.judge.concurrency, self._answer)
+        ahead = self.judge.concurrency
+        ahead *= 1 if self.judge.definition.raise_on_failure else _ahead
+        pending: deque[_Pending] = deque()
+        try:
+            for row in rows:
+                pending.append(self._start(row, workers.submit))
+                while len(pending) >= ahead:
+                    yield self._finish(pending.popleft()())
+            while pending:
+                yield self._finish(pending.popleft()())
+        finally:
+            self.budget.stopped = True
+            workers.stop(GRACE)
+
+    def _start(
+        self, row: JudgeRow, submit: Callable[[_Request], Future[_Answer]]
+    ) -> _Pending:
+        """Send the prompt of a row, unless it is cached or a value is missing."""
+        if row.problem:
+            return partial(Verdict, row, None, FAILED, row.problem)
+        prompt = self.template.prompt(row.values)
+        if self.cache is None:
+            return partial(self._awaited, row, submit(_Request(prompt, row.vote)))
+        key = request_key(self.judge.definition.endpoint, prompt, row.vote)
+        shared = self.under_way.get(key)
+        if shared is not None and not shared.done():
+            return partial(self._awaited, row, shared, is_shared=True)
+        # A request that is no longer pending has put its reply into the cache.
+        known = self.cache.get(key)
+        if known is not None:
+            verdict = self._verdict(row, _kept_reply(known), is_cached=True)
+            if verdict.status == OK or not self.judge.ask_again or key in self.again:
+                return lambda: verdict
+            self.again.add(key)
+        future = self.under_way[key] = submit(_Request(prompt, row.vote, key, known))
+        return partial(self._awaited, row, future)
+
+    def _answer(self, request: _Request) -> _Answer:
+        """Return the reply to a prompt: from the endpoint, or from another process.
+
+        A prompt that another process sends is not sent, unless that fails or dies.
+        """
+        if self.cache is None:
+            return self._requested(request), False
+        pause = _look
+        while not self.budget.stopped:
+            found, is_ours = self.cache.reply_or_claim(request.key, request.known)
+            if found is not None:
+                return _kept_reply(found), True
+            if is_ours:
+                return self._claimed(request, self.cache), False
+            time.sleep(pause)
+            pause = min(2 * pause, _longest_look)
+        raise BudgetExhausted
+
+    def _claimed(self, request: _Request, cache: ReplyCache) -> Reply:
+        """Return the reply to a prompt that is claimed, after it was stored."""
+        try:
+            reply = self._requested(request)
+        except BaseException:
+            cache.release(request.key)
+            raise
+        kept = {"text": reply.text, "meta": reply.meta, "attempts": reply.attempts}
+        if request.known is not None:
+            # Others tell by it that this is another reply, even if it is an equal one.
+            kept["again"] = request.known.get("again", 0) + 1
+        cache.put(request.key, kept)
+        return reply
+
+    def _requested(self, request: _Request) -> Reply:
+        """Return the reply of the endpoint to a prompt."""
+        reply = self.judge.reply_to(request.prompt, self.budget, request.vote)
+        self.budget.add(tokens_in(reply.meta))
+        return reply
+
+    def _finish(self, verdict: Verdict) -> Verdict:
+        """Count a verdict and return it, or raise `RowError`."""
+        self.tally[verdict.status] += 1
+        self.tally[CACHED] += verdict.cached
+        if verdict.status == FAILED and self.judge.definition.raise_on_failure:
+            is_kept = self.cache is not None and not self.judge.ask_again
+            by: RepeatedBy = "reply" if is_kept and verdict.has_reply else ""
+            message = f"{verdict.row.place}: {verdict.error}"
+            raise RowError(message, "row" if verdict.row.problem else by)
+        return verdict
+
+    def _awaited(
+        self, row: JudgeRow, future: Future[_Answer], *, is_shared: bool = False
+    ) -> Verdict:
+        """Wait for the reply to the prompt of a row; return its verdict.
+
+        If it `is_shared` the request belongs to another row with the same prompt.
+        """
+        try:
+            reply, is_kept = future.result()
+        except NoReplyError as error:
+            attempts = 0 if is_shared else error.attempts
+            reason = f"no reply: {error.reason}"
+            return Verdict(row, None, FAILED, reason, attempts, has_reply=False)
+        except BudgetExhausted:
+            reason = f"the budget is spent: {self.budget.exhausted_reason}"
+            return Verdict(row, None, UNASKED, reason)
+        return self._verdict(row, reply, is_cached=is_shared or is_kept)
+
+    def _verdict(self, row: JudgeRow, reply: Reply, *, is_cached: bool) -> Verdict:
+        """Return the verdict of a reply on a row."""
+        definition, strict = self.judge.definition, self.judge.guarded
+        values, status, reason = None, OK, None
+        try:
+            values = values_in(
+                reply.text, definition.outputs, definition.score, strict=strict
+            )
+        except ReplyError as error:
+            status, reason = FAILED, safe(str(error), 500)
+        counts = reply.attempts, is_cached
+        return Verdict(row, values, status, reason, *counts, reply.meta)
+
+
+def _kept_reply(kept: Mapping[str, Any]) -> Reply:
+    """Return a reply as the cache keeps it."""
+    return Reply(kept.get("text"), kept.get("meta", {}), kept.get("attempts", 1))
+
+
+#: Seconds before the bar appears, and between two pictures of it.
+PATIENCE, PICTURES = 0.5, 0.1
+#: Columns of a terminal that does not tell its width.
+_USUAL_WIDTH = 80
+_ERASE = "\r\x1b[2K"
+
+
+def with_bar(items: Iterable[Item], total: int | None) -> Generator[Item, None, None]:
+    """Yield items, and show their number in the bar that commands show for bytes."""
+    is_terminal = sys.stderr is not None and sys.stderr.isatty()
+    is_shown = is_terminal and os.environ.get("TERM") != "dumb"
+    start, last = time.monotonic(), 0.0
+    try:
+        for done, item in enumerate(items, 1):
+            now = time.monotonic()
+            if is_shown and now - start >= PATIENCE and now - last >= PICTURES:
+                last = now
+                _write(f"{_ERASE}{_bar(done, total, now - start)}")
+            yield item
+    finally:
+        if last:
+            _write(_ERASE)
+
+
+def _bar(done: int, total: int | None, seconds: float) -> str:
+    """Return the bar with the rows so far."""
+    from harpia_formats.model.text_columns import (  # noqa: PLC0415 - only for long runs
+        progress_bar,
+        progress_text,
+    )
+
+    try:
+        width = os.get_terminal_size(sys.stderr.fileno()).columns or _USUAL_WIDTH
+    except (OSError, ValueError, AttributeError):
+        width = _USUAL_WIDTH
+    text = progress_text(done, total, done / max(seconds, 1e-9), "rows")
+    return progress_bar("judging", done / total if total else None, text, width - 1)
+
+
+def _write(text: str) -> None:
+    """Write text to standard error at once; a terminal that is gone ends no run."""
+    with suppress(OSError, ValueError):
+        sys.stderr.write(text)
+        sys.stderr.flush()
 
 
 def summary_of(judge: LLMJudge) -> str:
@@ -318,20 +536,27 @@ def summary_of(judge: LLMJudge) -> str:
     With several votes there is a line for the majorities of each output field.
     """
     tally, budget = judge.tally, judge.budget
-    noun = "vote" if judge.votes > 1 else "row"
+    count = _counted(
+        tally.total() - tally[CACHED], "vote" if judge.votes > 1 else "row"
+    )
     parts = {
-        f"{_counted(tally.rows, noun)}: {tally.ok:,} judged": True,
-        f"{tally.cached:,} from the cache": tally.cached,
-        f"{tally.failed:,} failed": tally.failed,
-        f"{tally.unasked:,} not asked, since {budget.exhausted_reason}": tally.unasked,
+        f"{tally[CACHED]:,} from the cache": tally[CACHED],
+        f"{tally[FAILED]:,} failed": tally[FAILED],
+        f"{tally[UNASKED]:,} not asked, since {budget.exhausted_reason}": tally[
+            UNASKED
+        ],
     }
+    told = [f"{count}: {tally[OK]:,} judged"]
+    told += [text for text, is_told in parts.items() if is_told]
     requests = _counted(budget.requests, "request")
     if budget.retries:
         requests += f", of which {_counted(budget.retries, 'retry', 'retries')}"
-    rows = ", ".join(text for text, is_told in parts.items() if is_told)
-    counts = f"{rows}; {requests}; {_counted(budget.tokens, 'token')}"
+    counts = f"{', '.join(told)}; {requests}; {_counted(budget.tokens, 'token')}"
     majorities = (
-        f"{safe(name)}: {found.text}" for name, found in judge.majorities.counts.items()
+        f"{safe(name)}: a majority in {found['rows'] - found['ties']:,} of "
+        f"{_counted(found['rows'], 'row')}, {_counted(found['ties'], 'tie')}; "
+        f"{found['agreeing']:,} of {found['votes']:,} votes are that of a majority"
+        for name, found in judge.majorities.counts.items()
     )
     return "\n".join((counts, *majorities))
 

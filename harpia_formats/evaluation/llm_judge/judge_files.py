@@ -1,9 +1,10 @@
 """Judging the records of files, and writing the verdicts into one output file."""
 
+import json
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -13,22 +14,19 @@ from typing import Any
 from harpia_formats.conversion.containers.row_writer import copy_spooled, spool
 from harpia_formats.conversion.output_files import check_output
 from harpia_formats.conversion.reading.records import records_in
-from harpia_formats.evaluation.llm_judge.answer_pairs import (
+from harpia_formats.evaluation.llm_judge.judge import LLMJudge
+from harpia_formats.evaluation.llm_judge.judge_errors import JudgeError
+from harpia_formats.evaluation.llm_judge.judged_rows import (
     FIRST,
     SECOND,
     SIGNATURE,
+    Binding,
     Pairing,
     PairRows,
-    PairSource,
-    verdict_field,
-)
-from harpia_formats.evaluation.llm_judge.input_bindings import (
-    Binding,
     bindings_for,
     rows_of,
+    verdict_field,
 )
-from harpia_formats.evaluation.llm_judge.judge import LLMJudge
-from harpia_formats.evaluation.llm_judge.judge_errors import JudgeError
 from harpia_formats.evaluation.llm_judge.reply_cache import ReplyCache, request_key
 from harpia_formats.evaluation.llm_judge.row_verdicts import (
     JudgeRow,
@@ -72,66 +70,57 @@ def verdict_format(name: str | None, output: str) -> VerdictFormat:
         raise JudgeError(f"`--to {name}`: write json or jsonl{hint}") from None
 
 
-class VerdictWriter:
-    """Writes verdicts one by one; `close` writes the end of the file.
+def written(
+    verdicts: Iterable[Verdict],
+    write: Callable[[bytes], None],
+    shape: VerdictFormat,
+    signature: str,
+) -> Iterator[Verdict]:
+    """Write verdicts, and yield each that is written; then write the end of the file.
 
-    In a JSON object the entries of `meta` follow all results, so until then they are in
-    a temporary file, which `drop` deletes.
+    `signature` tells how verdicts are made, and is written with each. In a JSON object
+    the entries of `meta` follow all results: until then they are in a temporary file.
     """
-
-    def __init__(
-        self, write: Callable[[bytes], None], shape: VerdictFormat, signature: str
-    ) -> None:
-        self._write = write
-        #: How the verdicts are made, which is written with each of them.
-        self._signature = signature
-        self._shape = shape
-        self._metas = spool()
-
-    def add(self, verdict: Verdict) -> None:
-        """Write one verdict."""
-        result, is_whole = _in_json(verdict.result)
-        meta, _ = _in_json({**verdict.meta, "signature": self._signature})
-        if not is_whole:
-            meta["note"] = "a number that JSON does not have is null in the result"
-        if self._shape is VerdictFormat.JSONL:
-            self._write(encode({**meta, "result": result}) + b"\n")
-            return
-        is_first = not self._metas
-        self._write(b'{"results": [\n' if is_first else b",\n")
-        self._write(encode(result))
-        self._metas.extend_bytes((b"" if is_first else b",\n") + encode(meta))
-
-    def close(self) -> None:
-        """Write the end of the file."""
-        if self._shape is VerdictFormat.JSONL:
-            return
-        if not self._metas:
-            self._write(b'{"results": [], "meta": null}\n')
-            return
-        self._write(b'\n], "meta": [\n')
-        copy_spooled(self._metas, self._write)
-        self._write(b"\n]}\n")
-
-    def drop(self) -> None:
-        """Delete the temporary file."""
-        self._metas.close()
+    with closing(spool()) as metas:
+        for verdict in verdicts:
+            meta = _in_json({**verdict.meta, "signature": signature})
+            result = _in_json(verdict.result)
+            if not _has_json_numbers(verdict.result):
+                meta["note"] = "a number that JSON does not have is null in the result"
+            if shape is VerdictFormat.JSONL:
+                write(encode({**meta, "result": result}) + b"\n")
+            else:
+                start = b",\n" if metas else b""
+                write((start or b'{"results": [\n') + encode(result))
+                metas.extend_bytes(start + encode(meta))
+            yield verdict
+        if metas:
+            write(b'\n], "meta": [\n')
+            copy_spooled(metas, write)
+            write(b"\n]}\n")
+        elif shape is VerdictFormat.JSON:
+            write(b'{"results": [], "meta": null}\n')
 
 
-def _in_json(value: Any) -> tuple[Any, bool]:
-    """Return a value that JSON can represent, and whether it is unchanged."""
+def _in_json(value: Any) -> Any:
+    """Return a value that JSON can represent: null for NaN, escapes for half pairs."""
     if isinstance(value, float) and not math.isfinite(value):
-        return None, False
+        return None
     if isinstance(value, str):
-        return _whole(value), True
+        return _whole(value)
     if isinstance(value, dict):
-        parts = {_whole(str(key)): _in_json(member) for key, member in value.items()}
-        found = {key: member for key, (member, _) in parts.items()}
-        return found, all(is_whole for _, is_whole in parts.values())
-    if isinstance(value, list | tuple):
-        items = [_in_json(item) for item in value]
-        return [item for item, _ in items], all(is_whole for _, is_whole in items)
-    return value, True
+        return {_whole(str(key)): _in_json(member) for key, member in value.items()}
+    is_list = isinstance(value, list | tuple)
+    return [_in_json(item) for item in value] if is_list else value
+
+
+def _has_json_numbers(value: Any) -> bool:
+    """Tell whether JSON has all numbers in a value."""
+    try:
+        json.dumps(value, allow_nan=False)
+    except ValueError:
+        return False
+    return True
 
 
 def _whole(text: str) -> str:
@@ -139,31 +128,60 @@ def _whole(text: str) -> str:
     return text if text.isascii() else text.encode(errors="backslashreplace").decode()
 
 
-def indented_for_terminal(text: str) -> str:
-    """Return a text with `  | ` before each line and control characters escaped."""
-    return "".join(f"  | {escaped(line)}\n" for line in text.split("\n"))
-
-
 STANDARD = "-"
 #: The fields of the two answers of a pair.
 _answers = dict.fromkeys((FIRST, SECOND), "outputs.text")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class FileJob:
-    """The job to judge the rows of some files and to write the verdicts to one file."""
+    """The job to judge the rows of some files and to write the verdicts to one file.
+
+    Raises `JudgeError` for inputs of the judge that are not bound to fields.
+    """
 
     judge: LLMJudge
     paths: Sequence[str]
     output: str
-    bindings: tuple[Binding, ...]
+    #: Bindings of inputs, such as `responses=outputs.text`.
+    binds: Iterable[str]
+    #: The two models whose answers are pairs, none for the only two that there are;
+    #: None if each answer is judged.
+    models: Sequence[str] | None = None
     shape: VerdictFormat = VerdictFormat.JSON
     overwrite: bool = False
     cache: Path | None = None
     #: Further arguments of `records_in`.
     reading: Mapping[str, Any] = field(default_factory=dict)
     #: How pairs of answers are judged, None if each answer is judged.
-    pairing: Pairing | None = None
+    pairing: Pairing | None = field(default=None, init=False)
+    bindings: tuple[Binding, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        given: dict[str, str] = {}
+        for bind in self.binds:
+            name, _, path = bind.partition("=")
+            if not name or not path:
+                raise JudgeError(f"`--bind` {bind}: write it as NAME=PATH")
+            if name in given:
+                raise JudgeError(f"`--bind` {bind}: {name} is bound already")
+            given[name] = path
+        definition, votes = self.judge.definition, self.judge.votes
+        required_names = definition.template().required_names
+        if self.models is None:
+            self.bindings = bindings_for(required_names, given)
+            return
+        self.pairing = Pairing(verdict_field(definition), votes, tuple(self.models))
+        self.bindings = bindings_for(required_names, {**_answers, **given})
+        for binding in self.bindings:
+            name = binding.name
+            if binding.is_of_answer != (name in _answers):
+                which = "must" if name in _answers else "cannot"
+                raise JudgeError(
+                    f"with `--pairwise` the input {name} {which} be a field of an "
+                    f"answer, such as outputs.text: {FIRST} and {SECOND} are the "
+                    "answers"
+                )
 
     @property
     def must_overwrite(self) -> bool:
@@ -177,32 +195,30 @@ class FileJob:
         invalid file. Records of regular files are read again instead of being held in
         memory. Raises what `records_in` raises, and `JudgeError` without rows.
         """
-        pairing, votes = self.pairing, self.judge.votes
-        if pairing is None:
+        rows: Iterable[JudgeRow]
+        if self.pairing is None:
             read = self._reading(self.paths)
             count = sum(1 for _ in rows_of(read(), self.bindings))
-            if not count:
-                raise JudgeError("there is nothing to judge: the input has no records")
-            rows: Iterable[JudgeRow] = rows_of(read(), self.bindings)
+            rows = rows_of(read(), self.bindings)
+            without = "there is nothing to judge: the input has no records"
         else:
-            rows = pairs = PairRows(self._sources(), self.bindings, pairing.models)
-            count = sum(1 for _ in pairs)
-            if not count:
-                raise JudgeError(
-                    "there is no pair: no question has answers of both models, in "
-                    "records with the same id, prompt and references"
-                )
-            pairing.unpaired = pairs.unpaired
+            # Two inputs may be the systems; several other ones are one.
+            are_two = len(self.paths) == 2  # noqa: PLR2004 - a pair
+            parts = [[path] for path in self.paths] if are_two else [self.paths]
+            sources = [
+                (source_name(part[0], at), self._reading(part))
+                for at, part in enumerate(parts)
+            ]
+            rows = pairs = PairRows(sources, self.bindings, self.pairing.models)
+            count, self.pairing.unpaired = pairs.count, pairs.unpaired
+            without = (
+                "there is no pair: no question has answers of both models, in records "
+                "with the same id, prompt and references"
+            )
+        if not count:
+            raise JudgeError(without)
+        votes = self.judge.votes
         return rows_with_votes(rows, votes), count * votes
-
-    def _sources(self) -> list[PairSource]:
-        """Return each of two inputs, or all inputs as one."""
-        are_two = len(self.paths) == 2  # noqa: PLR2004 - a pair
-        parts = [[path] for path in self.paths] if are_two else [self.paths]
-        return [
-            (source_name(part[0], at), self._reading(part))
-            for at, part in enumerate(parts)
-        ]
 
     def _reading(self, paths: Sequence[str]) -> Callable[[], Iterable[Record]]:
         """Return what reads the records of inputs again and again."""
@@ -218,8 +234,8 @@ class FileJob:
         """
         check_output(self.output, overwrite=self.overwrite)
         reads = FilesRead(self.paths, unpackers=all_unpackers())
-        if str(self.output) != STANDARD:
-            reads.check(str(self.output))
+        if self.output != STANDARD:
+            reads.check(self.output)
         if self.cache is not None:
             for path in (*self.paths, self.output):
                 if is_same_place(self.cache, path):
@@ -237,101 +253,50 @@ class FileJob:
         """
         sink: Sink = StreamSink(standard)
         if self.output != STANDARD:
-            sink = open_sink(str(self.output), overwrite=self.overwrite)
-        pairing = self.pairing
-        signature = self.judge.signature + (SIGNATURE if pairing else "")
-        writer = VerdictWriter(sink.write, self.shape, signature)
+            sink = open_sink(self.output, overwrite=self.overwrite)
+        signature = self.judge.signature + (SIGNATURE if self.pairing else "")
         try:
             with closing(self.judge.verdicts(rows, total=total)) as verdicts:
-                for verdict in pairing.mapped(verdicts) if pairing else verdicts:
-                    writer.add(verdict)
-                    yield verdict
-            writer.close()
+                mapped = self.pairing.mapped(verdicts) if self.pairing else verdicts
+                yield from written(mapped, sink.write, self.shape, signature)
             sink.commit()
         except BaseException:  # an interrupt, too, leaves no half of an output
             sink.discard()
             raise
-        finally:
-            writer.drop()
 
     def dry_run(self, rows: Iterable[JudgeRow], write: Callable[[str], None]) -> str:
         """Write the prompt of each row; return a summary of the requests to send.
 
         Nothing is sent, no API key is needed, and no cache is created.
         """
-        there = self.cache is not None and os.path.exists(self.cache)  # noqa: PTH110 - `Path.exists` raises for a name that is too long
+        endpoint, votes = self.judge.definition.endpoint, self.judge.votes
         seen: set[bytes] = set()
         counts: Counter[str] = Counter()
-        judge, endpoint = self.judge, self.judge.definition.endpoint
         with ExitStack() as stack:
             cache = None
-            if self.cache is not None and there:
+            if self.cache is not None and os.path.exists(self.cache):  # noqa: PTH110 - `Path.exists` raises for a name that is too long
                 cache = stack.enter_context(ReplyCache(self.cache))
-            template = judge.definition.template(judge.guard_secret(cache))
+            secret = self.judge.guard_secret(cache)
+            template = self.judge.definition.template(secret)
             for row in rows:
-                is_first = not row.vote  # the prompts of further votes are equal
-                text = ""
-                if row.problem:
-                    counts["lacking"] += is_first
-                    text = f": {safe(row.problem)}\n"
-                else:
+                text = f": {safe(row.problem)}\n"
+                if not row.problem:
                     prompt = template.prompt(row.values)
                     key = request_key(endpoint, prompt, row.vote)
-                    is_known = cache is not None and cache.get(key) is not None
-                    counts["cached"] += is_known
-                    if not is_known and key not in seen:
+                    if cache is not None and cache.get(key) is not None:
+                        counts["cached"] += 1
+                    elif key not in seen:
                         counts["characters"] += len(prompt)
                         seen.add(key)
-                    text = f"\n{indented_for_terminal(prompt)}"
-                if is_first:
+                    lines = map(escaped, prompt.split("\n"))
+                    text = "\n" + "".join(f"  | {line}\n" for line in lines)
+                if not row.vote:  # the prompts of further votes are equal
                     counts["rows"] += 1
+                    counts["lacking"] += bool(row.problem)
                     write(safe(row.place) + text)
-        each = f", {judge.votes:,} votes each" if judge.votes > 1 else ""
+        each = f", {votes:,} votes each" if votes > 1 else ""
         return (
             f"{counts['rows']:,} rows{each}: {counts['cached']:,} answered in the "
             f"cache, {counts['lacking']:,} lack an input; {len(seen):,} prompts to "
             f"send, {counts['characters']:,} characters. Nothing was sent."
         )
-
-
-def file_job(
-    judge: LLMJudge,
-    paths: Sequence[str],
-    output: str,
-    binds: Iterable[str],
-    models: Sequence[str] | None = None,
-    **more: Any,
-) -> FileJob:
-    """Return a job; `binds` are bindings of inputs such as `responses=outputs.text`.
-
-    The rows are pairs of answers of two `models`, unless it is None; no names stand for
-    the only two that there are. Raises `JudgeError`.
-    """
-    given: dict[str, str] = {}
-    for binding in binds:
-        name, _, path = binding.partition("=")
-        if not name or not path:
-            raise JudgeError(f"`--bind` {binding}: write it as NAME=PATH")
-        if name in given:
-            raise JudgeError(f"`--bind` {binding}: {name} is bound already")
-        given[name] = path
-    required_names = judge.definition.template().required_names
-    pairing = None
-    if models is not None:
-        pairing = Pairing(verdict_field(judge.definition), judge.votes, tuple(models))
-        given = {**_answers, **given}
-    bindings = bindings_for(required_names, given)
-    if pairing is not None:
-        _check_pair_bindings(bindings)
-    return FileJob(judge, paths, output, bindings, pairing=pairing, **more)
-
-
-def _check_pair_bindings(bindings: Iterable[Binding]) -> None:
-    """Raise `JudgeError` unless two inputs are fields of answers, and no others."""
-    for binding in bindings:
-        if binding.is_of_answer != (binding.name in _answers):
-            which = "must" if binding.name in _answers else "cannot"
-            raise JudgeError(
-                f"with `--pairwise` the input {binding.name} {which} be a field of an "
-                f"answer, such as outputs.text: {FIRST} and {SECOND} are the answers"
-            )

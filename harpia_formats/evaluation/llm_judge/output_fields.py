@@ -19,8 +19,11 @@ KINDS: dict[str, tuple[type, ...]] = {
     "array": (list,),
     "object": (dict,),
 }
-_articles = {"integer": "an", "array": "an", "object": "an"}
 _field_keys = ("name", "type", "minimum", "maximum", "choices")
+
+
+class ReplyError(ValueError):
+    """A reply without a valid verdict; the text is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,42 +57,40 @@ class OutputField:
             texts = (json.dumps(choice, ensure_ascii=False) for choice in self.choices)
             return f"one of {', '.join(texts)}"
         kind = self.kind or "number"
-        noun = f"{_articles.get(kind, 'a')} {kind}"
+        noun = f"{'an' if kind[0] in 'aio' else 'a'} {kind}"
         if self.minimum is not None and self.maximum is not None:
             return f"{noun} from {self.minimum} to {self.maximum}"
         if self.minimum is not None:
             return f"{noun}, at least {self.minimum}"
         return noun if self.maximum is None else f"{noun}, at most {self.maximum}"
 
-    def error_in(self, value: Any) -> str:
-        """Return why a value is not allowed, "" if it is allowed."""
-        if self.choices:
-            is_allowed = any(_same(value, choice) for choice in self.choices)
-        else:
-            is_allowed = self.is_plain or self._is_in_range(value)
-        return "" if is_allowed else f"{self.name} is not {self.value_description}"
+    def checked(self, value: Any) -> Any:
+        """Return an allowed value as the definition spells it: 4 for 4.0.
 
-    def plain_value(self, value: Any) -> Any:
-        """Return an allowed value as the definition spells it: 4 for 4.0."""
-        if self.choices:
-            return next(choice for choice in self.choices if _same(value, choice))
+        Raises `ReplyError` for any other value.
+        """
+        for choice in self.choices:
+            # In JSON true is not 1.
+            are_both = isinstance(value, bool) == isinstance(choice, bool)
+            if are_both and value == choice:
+                return choice
         is_whole = isinstance(value, float) and value.is_integer()
-        return int(value) if self.kind == "integer" and is_whole else value
+        if self.kind == "integer" and is_whole:
+            value = int(value)
+        if self.is_plain or (not self.choices and self._is_in_range(value)):
+            return value
+        raise ReplyError(f"{self.name} is not {self.value_description}")
 
     def _is_in_range(self, value: Any) -> bool:
         """Tell whether a value is of the kind, and a number in its range."""
         kind = self.kind or "number"
         if isinstance(value, bool):
             return kind == "boolean"
-        if kind == "integer" and isinstance(value, float) and value.is_integer():
-            kind = "number"
-        if not isinstance(value, KINDS[kind]):
-            return False
         if not isinstance(value, int | float):
-            return True
+            return isinstance(value, KINDS[kind])
         above = self.minimum is None or value >= self.minimum
         below = self.maximum is None or value <= self.maximum
-        return _is_number(value) and above and below
+        return isinstance(value, KINDS[kind]) and _is_number(value) and above and below
 
 
 def output_field(given: Any) -> OutputField:
@@ -108,31 +109,25 @@ def output_field(given: Any) -> OutputField:
     name, kind, low, high, choices = map(given.get, _field_keys)
     message = f"the output {dict(given)!r} needs a name, which is text"
     require(isinstance(name, str), message)
-    kind = given.get("type", "")
-    require(
-        kind == "" or kind in KINDS,
-        f"the output {name} has the type {kind!r}; it must be one of "
-        + ", ".join(KINDS),
-    )
+    kind, what = given.get("type", ""), f"the output {name}"
+    message = f"{what} has the type {kind!r}; it must be one of {', '.join(KINDS)}"
+    require(kind == "" or kind in KINDS, message)
     bounds = [bound for bound in (low, high) if bound is not None]
-    message = f"the output {name} is no number, so it has no range"
-    require(not bounds or kind in {"", "number", "integer"}, message)
-    message = f"the range of the output {name} must be numbers"
-    require(all(map(_is_number, bounds)), message)
-    message = f"the output {name} has a minimum above its maximum"
-    require(bounds == sorted(bounds), message)
+    has_order = kind in {"", "number", "integer"}
+    require(has_order or not bounds, f"{what} is no number, so it has no range")
+    require(all(map(_is_number, bounds)), f"the range of {what} must be numbers")
+    require(bounds == sorted(bounds), f"{what} has a minimum above its maximum")
     if "choices" not in given:
         return OutputField(name, kind, low, high)
     is_list = isinstance(choices, list) and choices
-    require(is_list, f"the choices of the output {name} must be a list")
+    require(is_list, f"the choices of {what} must be a list")
     require(
         not given.keys() & {"type", "minimum", "maximum"},
-        f"the output {name} has choices, so neither a type nor a range: leave those "
-        "out",
+        f"{what} has choices, so neither a type nor a range: leave those out",
     )
     require(
         all(isinstance(choice, str | int | float | None) for choice in choices),
-        f"each choice of the output {name} must be text, a number, true, false or null",
+        f"each choice of {what} must be text, a number, true, false or null",
     )
     return OutputField(name, choices=tuple(choices))
 
@@ -144,11 +139,6 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _same(one: Any, other: Any) -> bool:
-    """Tell whether two values are equal in JSON, in which true is not 1."""
-    return isinstance(one, bool) == isinstance(other, bool) and one == other
-
-
 #: The most keys, and characters of a key, in a message.
 _max_shown = 20
 #: The deepest nesting of a reply.
@@ -156,10 +146,6 @@ _max_depth = 100
 #: A reply that is one block of Markdown.
 _fenced = re.compile(r"\s*```[\w-]*[ \t]*\r?\n(.*?)\r?\n?[ \t]*```\s*", re.DOTALL)
 _surrogate = re.compile("[\ud800-\udfff]")
-
-
-class ReplyError(ValueError):
-    """A reply without a valid verdict; the text is the reason."""
 
 
 def values_in(
@@ -188,33 +174,23 @@ def values_in(
         raise ReplyError(f"Expected a JSON object but got {kind} in the reply")
     if _is_deeper(value, _max_depth):
         raise ReplyError(f"the reply is nested deeper than {_max_depth} levels")
-    _check_keys(value, outputs, strict=strict)
-    for output in outputs:
-        reason = output.error_in(value[output.name])
-        if reason:
-            raise ReplyError(reason)
-        value[output.name] = output.plain_value(value[output.name])
-    if score is not None:
-        value[SCORE] = score.value(value, strict=strict)
-    return value
-
-
-def _check_keys(
-    value: Mapping[str, Any], outputs: Sequence[OutputField], *, strict: bool
-) -> None:
-    """Refuse a reply without a declared key, and with `strict` other keys and null."""
     names = [output.name for output in outputs]
-    missing = [name for name in names if name not in value]
-    if missing:
+    if missing := [name for name in names if name not in value]:
+        keys = _shortened(value)
         raise ReplyError(
-            f"Missing expected keys in the reply: {missing}. Got keys: {_keys(value)}"
+            f"Missing expected keys in the reply: {missing}. Got keys: {keys}"
         )
     more = [key for key in value if key not in names]
     if strict and names and more:
-        raise ReplyError(f"the reply has keys that are not declared: {_keys(more)}")
+        keys = _shortened(more)
+        raise ReplyError(f"the reply has keys that are not declared: {keys}")
     for output in outputs:
         if strict and value[output.name] is None and None not in output.choices:
             raise ReplyError(f"{output.name} is null")
+        value[output.name] = output.checked(value[output.name])
+    if score is not None:
+        value[SCORE] = score.value(value, strict=strict)
+    return value
 
 
 def _decoded(text: str, *, strict: bool) -> Any:
@@ -269,7 +245,7 @@ def _is_deeper(value: Any, levels: int) -> bool:
     return bool(level)
 
 
-def _keys(names: Iterable[Any]) -> list[str]:
+def _shortened(names: Iterable[Any]) -> list[str]:
     """Return the first keys for a message."""
     return [str(name)[:_max_shown] for name in names][:_max_shown]
 
@@ -292,16 +268,8 @@ class RowScore:
     output: str
     #: The output field with a member for each number of the list, "" for none.
     each_of: str = ""
-
-    @property
-    def scale_label(self) -> str:
-        """The scale for the signature of verdicts."""
-        return f"|scale:{SCORE}=0-1"
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """The rule and its fields, for the digest of a definition."""
-        return self.rule, self.output, self.each_of
+    #: The scale for the signature of verdicts.
+    scale_label = f"|scale:{SCORE}=0-1"
 
     def value(self, values: Mapping[str, Any], *, strict: bool) -> float:
         """Return the score of a row with these values; an empty list scores 0.
@@ -338,13 +306,12 @@ def row_score(given: Any, outputs: Sequence[OutputField]) -> RowScore | None:
         len(rules) == 1,
         f"the score must be an object with {MEAN} or {ANY}, the name of an output",
     )
-    rule: str = next(iter(rules))
+    (rule,) = set(rules)
     known = (rule, _EACH) if rule == MEAN else (rule,)
     names = [output.name for output in outputs]
+    one_of = ", ".join(names)
     for key, name in given.items():
-        message = f"the score has no {key!r} (known: {', '.join(known)})"
-        require(key in known, message)
-        one_of = ", ".join(names)
+        require(key in known, f"the score has no {key!r} (known: {', '.join(known)})")
         message = f"the {key} of the score must be one of the outputs, {one_of}"
         require(name in names, message)
     require(

@@ -250,7 +250,7 @@ def test_votes_in_python(server: Any) -> None:
         (2, 1),
         (2, 2),
     ]
-    assert judge.majorities.counts["score"].ties == 2
+    assert judge.majorities.counts["score"]["ties"] == 2
     with pytest.raises(DefinitionError, match="gets no seed"):
         LLMJudge(**made, ask=lambda *_: None)  # type: ignore[arg-type]
     with pytest.raises(DefinitionError, match="votes must be 1 or more"):

@@ -8,7 +8,7 @@ from msgspec import UNSET
 
 from harpia_formats import Output, Record, read
 from harpia_formats.evaluation.llm_judge import JudgeError
-from harpia_formats.evaluation.llm_judge.input_bindings import bindings_for, rows_of
+from harpia_formats.evaluation.llm_judge.judged_rows import bindings_for, rows_of
 from harpia_formats.formats.registry import readable_formats
 
 FIXTURES = Path(__file__).parents[4] / "fixtures"

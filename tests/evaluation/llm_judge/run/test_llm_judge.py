@@ -34,12 +34,9 @@ from harpia_formats.evaluation.llm_judge.endpoint import (
     endpoint_of,
     tokens_in,
 )
-from harpia_formats.evaluation.llm_judge.judge import RowProgress
-from harpia_formats.evaluation.llm_judge.judge_files import (
-    VerdictFormat,
-    VerdictWriter,
-)
-from harpia_formats.evaluation.llm_judge.judge_prompt import template_of
+from harpia_formats.evaluation.llm_judge.judge import DaemonThreads, with_bar
+from harpia_formats.evaluation.llm_judge.judge_definition import Definition, Template
+from harpia_formats.evaluation.llm_judge.judge_files import VerdictFormat, written
 from harpia_formats.evaluation.llm_judge.output_fields import (
     OutputField,
     ReplyError,
@@ -50,11 +47,7 @@ from harpia_formats.evaluation.llm_judge.reply_cache import (
     ReplyCache,
     request_key,
 )
-from harpia_formats.evaluation.llm_judge.row_verdicts import (
-    DaemonThreads,
-    JudgeRow,
-    Verdict,
-)
+from harpia_formats.evaluation.llm_judge.row_verdicts import JudgeRow, Verdict
 
 EXAMPLE = {"inputs": {"responses": "maçã"}, "outputs": {"score": 1}}
 MADE: dict[str, Any] = {
@@ -210,10 +203,10 @@ def test_values_are_checked_against_the_declared_type(
     declared = output_field({"name": "s", **output})
 
     assert declared.value_description == words
-    assert [declared.error_in(each) for each in good] == ["" for _ in good]
-    assert [declared.error_in(each) for each in bad] == [
-        f"s is not {words}" for _ in bad
-    ]
+    assert [declared.checked(each) for each in good] == good
+    for each in bad:
+        with pytest.raises(ReplyError, match=f"s is not {words}"):
+            declared.checked(each)
 
 
 # Definitions in files
@@ -410,6 +403,18 @@ def test_the_address_may_come_from_the_environment(
 # Prompts
 
 
+def template_of(
+    instructions: str,
+    names: list[str],
+    outputs: list[OutputField] | None = None,
+    examples: list[dict[str, Any]] | None = None,
+    secret: bytes = b"",
+) -> Template:
+    """Return the template of a definition."""
+    parts = tuple(names), tuple(outputs or ()), tuple(examples or ())
+    return Definition(instructions, *parts, Endpoint()).template(secret)
+
+
 def test_the_prompt_is_that_of_haystack() -> None:
     """The prompt for two examples is the text that Haystack 3.4 sends."""
     outputs = [OutputField("s"), OutputField("t")]
@@ -433,7 +438,7 @@ def test_the_prompt_is_that_of_haystack() -> None:
 
 def test_braces_can_be_written() -> None:
     """A quoted text in double braces is that text, as in Jinja."""
-    template = template_of("{{ '{{' }} and {{ \"a\" }}", ["r"], [], [])
+    template = template_of("{{ '{{' }} and {{ \"a\" }}", ["r"])
 
     assert "Instructions:\n{{ and a\n" in template.prompt({"r": "x"})
 
@@ -452,7 +457,7 @@ def test_unknown_variable_in_instructions_is_an_error() -> None:
 def test_prompt_describes_typed_outputs() -> None:
     """The prompt lists the allowed values of typed outputs below the keys."""
     typed = OutputField("s", "number", 0, 1)
-    prompt = template_of("a", ["r"], [typed], []).prompt({"r": "x"})
+    prompt = template_of("a", ["r"], [typed]).prompt({"r": "x"})
 
     assert '["s"]\ns: a number from 0 to 1\nConsider' in prompt
 
@@ -465,7 +470,7 @@ TEXTS = st.text() | st.sampled_from(
 @given(TEXTS, TEXTS, st.binary(min_size=32, max_size=32))
 def test_data_cannot_close_its_marks(first: str, second: str, secret: bytes) -> None:
     """Any data stands between marks that do not occur in it."""
-    template = template_of("Judge.", ["a", "b"], [OutputField("s")], [], secret)
+    template = template_of("Judge.", ["a", "b"], [OutputField("s")], secret=secret)
     prompt = template.prompt({"a": first, "b": second})
     nonce = prompt.partition("<data-")[2][:32]
     data = prompt.partition("\nInputs:\n<data-")[2]
@@ -482,7 +487,7 @@ def test_marks_depend_on_a_secret_and_on_the_data() -> None:
     """The marks around data are equal only if the data and the secret are equal."""
 
     def prompt(secret: bytes, text: str) -> str:
-        template = template_of("{{ r }}", ["r"], [], [], secret)
+        template = template_of("{{ r }}", ["r"], secret=secret)
         return template.prompt({"r": text})
 
     def nonce(secret: bytes, text: str) -> str:
@@ -491,7 +496,7 @@ def test_marks_depend_on_a_secret_and_on_the_data() -> None:
     assert len({nonce(b"1", "a"), nonce(b"1", "a")}) == 1
     assert len({nonce(b"1", "a"), nonce(b"1", "b"), nonce(b"2", "a")}) == 3
     assert prompt(b"1", "a").count(f"<data-{nonce(b'1', 'a')} r>\na\n</data") == 2
-    assert "\n[1, null]\n" in template_of("", ["r"], [], [], b"1").prompt(
+    assert "\n[1, null]\n" in template_of("", ["r"], secret=b"1").prompt(
         {"r": [1, None]}
     )
 
@@ -725,7 +730,7 @@ def test_a_failure_is_a_null_with_its_reason(reply: Any, message: str) -> None:
     assert found["results"] == [{"score": 1}, None, {"score": 1}]
     assert [each["status"] for each in found["meta"]] == ["ok", "failed", "ok"]
     assert message in found["meta"][1]["error"]
-    assert (run.tally.ok, run.tally.failed) == (2, 1)
+    assert (run.tally["ok"], run.tally["failed"]) == (2, 1)
 
 
 def test_verdicts_keep_the_order_of_rows() -> None:
@@ -756,7 +761,7 @@ def test_a_budget_of_requests_ends_asking() -> None:
     assert [each and each["score"] for each in found["results"]] == [1, 1, None, None]
     assert [each["status"] for each in found["meta"]] == ["ok"] * 2 + ["unasked"] * 2
     assert "2 requests were sent" in found["meta"][3]["error"]
-    assert (len(model.prompts), run.tally.unasked) == (2, 2)
+    assert (len(model.prompts), run.tally["unasked"]) == (2, 2)
 
 
 def test_a_budget_of_tokens_ends_asking() -> None:
@@ -1010,12 +1015,9 @@ def test_a_bar_is_shown_on_a_terminal_that_lasts(
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setenv("TERM", "xterm")
     for shown in (False, True):
-        with RowProgress(2, shown=shown) as counter:
-            counter.step()
-            counter.step()
+        judge(progress_bar=shown).run(responses=["a", "b"])
     monkeypatch.setenv("TERM", "dumb")
-    with RowProgress(2, shown=True) as counter:
-        counter.step()
+    judge(progress_bar=True).run(responses=["a"])
 
     first, second, end = terminal.getvalue().split("\r\x1b[2K")[1:]
     assert first.startswith("judging  ━")
@@ -1038,24 +1040,21 @@ def test_a_terminal_that_is_gone_ends_no_run(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(f"{place}.PATIENCE", 0)
     monkeypatch.setattr(sys, "stderr", Gone())
     monkeypatch.setenv("TERM", "xterm")
-    with RowProgress(None, shown=True) as counter:
-        counter.step()
+
+    assert list(with_bar("ab", None)) == ["a", "b"]
 
 
 def test_verdicts_are_written_as_json_has_them() -> None:
     """What JSON does not have is null or an escape, and a run of no rows is a file."""
-    written: list[bytes] = []
-    writer = VerdictWriter(written.append, VerdictFormat.JSON, "judge|m")
     values = {"score": [1.5, float("nan"), "\ud800é"], "more": {"\ud800": 2**80}}
-    writer.add(Verdict(JudgeRow({}), values))
-    writer.add(Verdict(JudgeRow({}), None))
-    writer.close()
-    writer.drop()
-    found = json.loads(b"".join(written))
-    empty: list[bytes] = []
-    none = VerdictWriter(empty.append, VerdictFormat.JSON, "judge|m")
-    none.close()
-    none.drop()
+    verdicts = [Verdict(JudgeRow({}), values), Verdict(JudgeRow({}), None)]
+    texts: tuple[list[bytes], ...] = ([], [])
+    for given_verdicts, text in zip((verdicts, []), texts, strict=True):
+        assert (
+            list(written(given_verdicts, text.append, VerdictFormat.JSON, "judge|m"))
+            == given_verdicts
+        )
+    found, empty = (json.loads(b"".join(text)) for text in texts)
 
     assert found["results"] == [
         {"score": [1.5, None, "\\ud800é"], "more": {"\\ud800": 2**80}},
@@ -1063,4 +1062,4 @@ def test_verdicts_are_written_as_json_has_them() -> None:
     ]
     assert len(found["meta"]) == 2
     assert "null" in found["meta"][0]["note"]
-    assert json.loads(b"".join(empty)) == {"results": [], "meta": None}
+    assert empty == {"results": [], "meta": None}

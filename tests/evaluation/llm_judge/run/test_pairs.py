@@ -12,7 +12,7 @@ import pytest
 from harpia_formats import LLMJudge, score, validate
 from harpia_formats.evaluation.llm_judge.endpoint import Reply
 from harpia_formats.evaluation.llm_judge.judge_errors import JudgeError
-from harpia_formats.evaluation.llm_judge.judge_files import VerdictFormat, file_job
+from harpia_formats.evaluation.llm_judge.judge_files import FileJob, VerdictFormat
 
 CHOICES = ["first", "second", "tie"]
 #: Says which of two answers a judge prefers.
@@ -64,7 +64,7 @@ def verdicts(
 ) -> list[dict[str, Any]]:
     """Judge pairs; return the lines, which are in pairs.jsonl as well."""
     output = str(folder / "pairs.jsonl")
-    job = file_job(
+    job = FileJob(
         judge(prefer, **more),
         paths,
         output,
@@ -186,7 +186,7 @@ def test_answers_without_a_partner_are_counted(tmp_path: Path) -> None:
         *rows_of("b", ["4"]),
     ]
     path = write(tmp_path / "in.jsonl", *rows)
-    job = file_job(judge(longer), [path], "-", [], (), reading={"format_": None})
+    job = FileJob(judge(longer), [path], "-", [], (), reading={"format_": None})
     found, total = job.rows()
     shown = [(row.values["first"], row.values["second"]) for row in found]
 
@@ -215,7 +215,7 @@ def test_an_answer_that_cannot_be_shown_is_named(tmp_path: Path) -> None:
     """
     outputs = [{"model": "a", "text": "A"}, {"model": "b\x1b", "text": None}]
     path = write(tmp_path / "in.jsonl", {"prompt": "q", "outputs": outputs})
-    job = file_job(judge(longer), [path], "-", [], (), reading={"format_": "record"})
+    job = FileJob(judge(longer), [path], "-", [], (), reading={"format_": "record"})
     found, _ = job.rows()
 
     assert {row.problem for row in found} == {
@@ -281,7 +281,7 @@ def test_a_definition_that_is_not_of_pairs_is_refused(
 ) -> None:
     """It is refused before anything is read."""
     with pytest.raises(JudgeError, match=message):
-        file_job(judge(longer, **change), ["missing.jsonl"], "-", [], ())
+        FileJob(judge(longer, **change), ["missing.jsonl"], "-", [], ())
 
 
 def test_inputs_without_two_models_are_refused(tmp_path: Path) -> None:
