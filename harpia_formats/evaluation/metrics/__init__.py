@@ -23,11 +23,11 @@ from harpia_formats.evaluation.metrics import (
 )
 from harpia_formats.evaluation.metrics.metric import (
     MOST,
-    Measure,
     Metric,
-    MetricError,
-    UnscorableError,
 )
+from harpia_formats.evaluation.metrics.metric import Measure as Measure
+from harpia_formats.evaluation.metrics.metric import MetricError as MetricError
+from harpia_formats.evaluation.metrics.metric import UnscorableError as UnscorableError
 from harpia_formats.formats import extensions
 from harpia_formats.model.spelling import hint_on, nearest
 
@@ -144,21 +144,3 @@ def measure_of(name: str, parameters: Mapping[str, Any]) -> Measure:
         )
     known_names = metric_names()
     raise MetricError(f"no metric is called {name!r}{metric_hint(name, known_names)}")
-
-
-__all__ = [
-    "GROUPS",
-    "HOW_TO_INSTALL",
-    "METRICS",
-    "NEURAL",
-    "USUAL",
-    "Measure",
-    "Metric",
-    "MetricError",
-    "UnscorableError",
-    "measure_of",
-    "metric_hint",
-    "metric_names",
-    "numbered",
-    "plugin_metric",
-]

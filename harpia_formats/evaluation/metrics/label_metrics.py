@@ -197,20 +197,13 @@ def average_measure(
     division = f"|zero:{zero:g}" if "zero_division" in values else ""
 
     def score(counts: LabelCounts) -> float | None:
+        columns = counts.labels, counts.right, counts.references, counts.answers
         rows = [
-            (label, numbers)
-            for label, *numbers in zip(
-                counts.labels,
-                counts.right,
-                counts.references,
-                counts.answers,
-                strict=True,
-            )
-            if label != OTHER and (numbers[1] or numbers[2])
+            numbers
+            for label, *numbers in zip(*columns, strict=True)
+            if label != OTHER and any(numbers[1:]) and positive in (None, label)
         ]
-        if positive is not None:
-            rows = [row for row in rows if row[0] == positive]
-        return _averaged([numbers for _, numbers in rows], ratio, average, float(zero))
+        return _averaged(rows, ratio, average, float(zero))
 
     of_one = positive is not None
     return label_measure(
@@ -326,15 +319,12 @@ def _kappa_measure(parameters: Parameters) -> Measure:
 def coefficient(counts: LabelCounts) -> float:
     """Return the coefficient of at least one answer."""
     total = counts.total
-    chance, references, answers = (
-        fsum(map(mul, one, other))
-        for one, other in (
-            (counts.references, counts.answers),
-            (counts.references, counts.references),
-            (counts.answers, counts.answers),
-        )
+    chance = fsum(map(mul, counts.references, counts.answers))
+    references, answers = (
+        sqrt(total**2 - fsum(map(mul, each, each)))
+        for each in (counts.references, counts.answers)
     )
-    spread = sqrt(total**2 - references) * sqrt(total**2 - answers)
+    spread = references * answers
     return (fsum(counts.right) * total - chance) / spread if spread else 0.0
 
 

@@ -213,8 +213,8 @@ class Metric:
 OWN_LIBRARY = f"impl:harpia-formats-{__version__}"
 
 
-SCALES = ("0-1", "0-100")
-_scales_by_factor = {1: "0-1", 100: "0-100"}
+#: The factor of each scale for scores between 0 and 1.
+FACTORS = {"0-1": 1, "0-100": 100}
 
 #: The largest integer of a parameter, such as the length of n-grams.
 MOST = 1_000
@@ -272,9 +272,11 @@ class Parameters:
     def scale(self) -> str:
         """Return the scale, "0-1" or "0-100", which may also be given as 1 or 100."""
         value = self.values["scale"]
-        if is_number(value) and value in _scales_by_factor:
-            return _scales_by_factor[value]
-        return self.choice("scale", SCALES)
+        if is_number(value):
+            for name, factor in FACTORS.items():
+                if value == factor:
+                    return name
+        return self.choice("scale", tuple(FACTORS))
 
     def wrong(self, name: str, wanted: str, help_: str = "") -> MetricError:
         """Return an error that says which value is wrong and what it must be."""
@@ -405,10 +407,6 @@ def _all_scores(
     return found
 
 
-#: The factor of each scale for scores between 0 and 1.
-FACTORS = {"0-1": 1, "0-100": 100}
-
-
 def mean_measure(  # noqa: PLR0913 - each is another fact of the metric
     name: str,
     signature: str,
@@ -435,10 +433,8 @@ def mean_measure(  # noqa: PLR0913 - each is another fact of the metric
         means(1),
         scale,
         is_binary=is_binary,
-        same_answer=None
-        if same_answer is None
-        else lambda sample: same_answer(sample.answer or ""),
-        reads=None if reads is None else lambda sample: reads(sample.answer or ""),
+        same_answer=same_answer and (lambda sample: same_answer(sample.answer or "")),
+        reads=reads and (lambda sample: reads(sample.answer or "")),
     )
 
 

@@ -59,11 +59,8 @@ def _number_check(parameters: Parameters) -> Measure:
     holds = _comparison(parameters, operation)
 
     def check(answer: str, reference: str) -> float:
-        mine, other = (
-            last_number_in(answer, "answer"),
-            last_number_in(reference, "reference"),
-        )
-        return float(holds(mine, other))
+        mine = last_number_in(answer, "answer")
+        return float(holds(mine, last_number_in(reference, "reference")))
 
     options = f"op:{operation.replace(' ', '-')}"
     if operation == DIFFERENCE:
