@@ -51,7 +51,14 @@ def read_labels(parameters: Parameters, weights: str = "none") -> LabelReading:
     rule = parameters.choice("references", RULES)
     normal = NORMALISATIONS[chosen]
     given = _given_labels(parameters, normal)
-    label_of = cached_by_text(_label_function(normal, given))
+    known = frozenset(given)
+
+    @cached_by_text
+    def label_of(text: str) -> str:
+        """Return the label of a text, `OTHER` if it has none."""
+        found = normal(text)
+        is_label = found in known if known else len(found) <= LONGEST
+        return found if is_label else OTHER
 
     def pair(answer: str | None, references: Sequence[str]) -> LabelPair:
         found = [label_of(text) for text in references_by_rule(references, rule)]
@@ -67,20 +74,6 @@ def read_labels(parameters: Parameters, weights: str = "none") -> LabelReading:
 
     options = f"norm:{chosen}|labels:{shown_labels(given)}|refs:{rule}"
     return LabelReading(options, pair, given, weights)
-
-
-def _label_function(
-    normal: Callable[[str], str], given: tuple[str, ...]
-) -> Callable[[str], str]:
-    """Return a function that returns the label of a text, `OTHER` if it has none."""
-    known = frozenset(given)
-
-    def label_of(text: str) -> str:
-        found = normal(text)
-        is_label = found in known if known else len(found) <= LONGEST
-        return found if is_label else OTHER
-
-    return label_of
 
 
 def _given_labels(

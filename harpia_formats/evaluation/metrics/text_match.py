@@ -77,25 +77,20 @@ def _fuzzy_match(parameters: Parameters) -> Measure:
 #: What an answer is compared with: the references, or the texts in the member
 #: `correct_answers` of the metadata where a record has them.
 TARGETS = ("references", "correct_answers")
-#: The score if one text has no word, by whether both have none. SQuAD v1.1 finds no
-#: common word and returns 0, and so does "zero", the name of other tools for it.
-EMPTY: Mapping[str, Callable[[bool], float]] = {
-    "v1": lambda _: 0.0,
-    "v2": float,
-    "zero": lambda _: 0.0,
-}
+#: The score if a text has no word: with v2 it is 1 if both have none. SQuAD v1.1 finds
+#: no common word and returns 0, and so does "zero", the name of other tools for it.
+EMPTY = ("v1", "v2", "zero")
 
 
 def _token_f1(parameters: Parameters) -> Measure:
     """Return the F1 of the words of an answer and a reference when normalised."""
     chosen, normal = normalisation_of(parameters)
-    empty = parameters.choice("empty", tuple(EMPTY))
-    of_empty = EMPTY[empty]
+    empty = parameters.choice("empty", EMPTY)
 
     def score(answer: str, reference: str) -> float:
         mine, other = normal(answer).split(), normal(reference).split()
         if not mine or not other:
-            return of_empty(mine == other)
+            return float(empty == "v2" and mine == other)
         return f_score(overlap(mine, other), len(mine), len(other))
 
     options = f"norm:{chosen}|empty:{empty}"

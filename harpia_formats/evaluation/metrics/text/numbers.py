@@ -8,8 +8,8 @@ others. A box holds one number, after a name and `=` or not, with a unit or not.
 only begins with a number, as `5x`, `3 to 5` or `1011_2`, is none.
 """
 
+import math
 import re
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -76,16 +76,16 @@ _latex = tuple(
 #: Words that multiply the number before them. `Billion` is another number in German,
 #: and `billion` is not.
 _powers = {
-    2: r"hundred|百(?!分)",
-    3: r"thousand|tausend|mil|千(?![克米瓦卡焦伏赫帕字])",
-    4: r"万|萬",
-    6: r"million(?:s|en)?|mio\.?|milhão|milhões|millón|millones",
-    8: r"亿|億",
-    9: r"(?-i:billions?)|milliarden?|mrd\.?|bilhão|bilhões",
     12: r"trillions?|billionen|trilhão|trilhões|billón|billones|兆(?![赫瓦字帕欧])",
+    9: r"(?-i:billions?)|milliarden?|mrd\.?|bilhão|bilhões",
+    8: r"亿|億",
+    6: r"million(?:s|en)?|mio\.?|milhão|milhões|millón|millones",
+    4: r"万|萬",
+    3: r"thousand|tausend|mil|千(?![克米瓦卡焦伏赫帕字])",
+    2: r"hundred|百(?!分)",
 }
-_power_of = {power: re.compile(rf"(?i)(?:{words})") for power, words in _powers.items()}
-_scale = "|".join(_powers[power] for power in sorted(_powers, reverse=True))
+_scale = "|".join(_powers.values())
+_power = re.compile("|".join(f"({words})" for words in _powers.values()), re.IGNORECASE)
 _percent = r"%|percent\b|per\s+cent\b|prozent\b|por\s*cento\b|por\s+ciento\b|パーセント"
 _body = r"(?:\d|[.,\u00a0'](?=\d))+"
 _number = re.compile(
@@ -439,13 +439,7 @@ class _Reader:
             body = body.translate(_swapped)
         if len(body) > MOST_DIGITS or not _plain.fullmatch(body):
             raise _unreadable(match.group())
-        digits = re.sub(r"[^\d.]", "", body)
-        if not digits.isascii():
-            digits = "".join(
-                each if each == "." else str(unicodedata.decimal(each))
-                for each in digits
-            )
-        return Fraction(digits)
+        return Fraction(re.sub(r"[^\d.]", "", body))
 
 
 _condition = pattern(r"""
@@ -489,15 +483,9 @@ def _is_unsaid(match: re.Match[str]) -> bool:
 
 def _scale_of(words: str) -> int:
     """Return what words such as `million` multiply a number by."""
-    value, place = 1, 0
-    while place < len(words):
-        for power in sorted(_power_of, reverse=True):
-            if found := _power_of[power].match(words, place):
-                value, place = value * 10**power, found.end()
-                break
-        else:
-            place += 1
-    return value
+    powers = tuple(_powers)
+    found = (powers[(match.lastindex or 0) - 1] for match in _power.finditer(words))
+    return math.prod(10**power for power in found)
 
 
 def _without_latex(text: str) -> str:
