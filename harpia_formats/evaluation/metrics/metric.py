@@ -433,8 +433,10 @@ def mean_measure(  # noqa: PLR0913 - each is another fact of the metric
         means(1),
         scale,
         is_binary=is_binary,
-        same_answer=same_answer and (lambda sample: same_answer(sample.answer or "")),
-        reads=reads and (lambda sample: reads(sample.answer or "")),
+        same_answer=None
+        if same_answer is None
+        else lambda sample: same_answer(sample.answer or ""),
+        reads=None if reads is None else lambda sample: reads(sample.answer or ""),
     )
 
 
@@ -610,8 +612,3 @@ def means(names: int) -> Callable[[Sequence[float]], tuple[float | None, ...]]:
         return tuple(total / sums[-1] for total in sums[:-1])
 
     return means
-
-
-def sum_of_statistics(one: Statistics, other: Statistics) -> Statistics:
-    """Return the sum of two statistics of the same metric, place by place."""
-    return tuple(a + b for a, b in zip(one, other, strict=True))
