@@ -489,6 +489,7 @@ def _scale_of(words: str) -> int:
 
 
 def _without_latex(text: str) -> str:
+    """Return a text with its LaTeX as plain text."""
     if "\\" in text or "{" in text:
         for step, new in _latex:
             text = step.sub(new, text)
@@ -514,11 +515,13 @@ def _only(numbers: Iterator[Fraction], where: str) -> Fraction:
 
 
 def _ratio(one: Fraction, other: Fraction, match: re.Match[str]) -> Fraction:
+    """Return one number by another one; raises `NoNumberError` if that is 0."""
     if not other:
         raise _unreadable(match.group())
     return one / other
 
 
 def _unreadable(text: str) -> NoNumberError:
+    """Return the error of a text that is not read as a number."""
     shown = text.strip().replace(_TEXT, "").replace(_END, "")
     return NoNumberError(f"this is not read as a number: {shown:.{SHOWN}}")
