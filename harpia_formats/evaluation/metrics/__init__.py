@@ -12,9 +12,7 @@ from harpia_formats.evaluation.metrics import (
     bleu_and_chrf,
     error_rates,
     label_metrics,
-    length,
-    multiple_choice,
-    number_metrics,
+    numbers_and_choices,
     question_metrics,
     retrieval,
     rouge,
@@ -23,11 +21,11 @@ from harpia_formats.evaluation.metrics import (
 )
 from harpia_formats.evaluation.metrics.metric import (
     MOST,
-    Measure,
     Metric,
-    MetricError,
-    UnscorableError,
 )
+from harpia_formats.evaluation.metrics.metric import Measure as Measure
+from harpia_formats.evaluation.metrics.metric import MetricError as MetricError
+from harpia_formats.evaluation.metrics.metric import UnscorableError as UnscorableError
 from harpia_formats.formats import extensions
 from harpia_formats.model.spelling import hint_on, nearest
 
@@ -36,10 +34,10 @@ METRICS: dict[str, Metric] = {
     metric.name: metric
     for metric in (
         *text_match.METRICS,
-        multiple_choice.METRIC,
+        numbers_and_choices.CHOICE_METRIC,
         *label_metrics.METRICS,
         text_match.STRING_CHECK_METRIC,
-        *number_metrics.METRICS,
+        *numbers_and_choices.METRICS,
         *question_metrics.METRICS,
         *bleu_and_chrf.METRICS,
         rouge.METRIC,
@@ -48,7 +46,7 @@ METRICS: dict[str, Metric] = {
         *error_rates.METRICS,
         *retrieval.METRICS,
         *tool_scorers.METRICS,
-        *length.METRICS,
+        *text_match.LENGTH_METRICS,
     )
 }
 #: Names of several metrics. That of labels has those that need no parameter.
@@ -144,21 +142,3 @@ def measure_of(name: str, parameters: Mapping[str, Any]) -> Measure:
         )
     known_names = metric_names()
     raise MetricError(f"no metric is called {name!r}{metric_hint(name, known_names)}")
-
-
-__all__ = [
-    "GROUPS",
-    "HOW_TO_INSTALL",
-    "METRICS",
-    "NEURAL",
-    "USUAL",
-    "Measure",
-    "Metric",
-    "MetricError",
-    "UnscorableError",
-    "measure_of",
-    "metric_hint",
-    "metric_names",
-    "numbered",
-    "plugin_metric",
-]

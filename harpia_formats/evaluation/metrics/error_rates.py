@@ -27,178 +27,27 @@ from harpia_formats.evaluation.metrics.metric import (
 )
 from harpia_formats.evaluation.metrics.text.tokens import normalisation_of
 
-#: Words as numbers, equal ones as equal numbers.
-Words = list[int]
-#: The costs of the computed cells of one row.
-Row = list[int]
-
-#: Cells on each side of the diagonal that are computed.
+#: Cells on each side of the diagonal of the table of edits that are computed.
 BEAM = 25
 #: The cost of a cell that is not computed.
 _NEVER = 10**16
-
-
-class EditTable:
-    """The table of the edits that turn `words` into `reference`, both not empty."""
-
-    def __init__(self, words: Words, reference: Words) -> None:
-        """Compute the table."""
-        self.words = words
-        self.reference = reference
-        count, length = len(words), len(reference)
-        ratio = length / count
-        beam = math.ceil(ratio / 2 + BEAM) if ratio / 2 > BEAM else BEAM
-        diagonal = [math.floor(row * ratio) for row in range(1, count + 1)]
-        #: The first computed cell of each row, and the one behind the last.
-        self._starts = [0, *(max(0, place - beam) for place in diagonal)]
-        self._ends = [min(length + 1, place + beam) for place in (length, *diagonal)]
-        self._ends[0] = self._ends[-1] = length + 1
-        #: The word of the reference that each cell has behind it; none for cell 0.
-        self._letters = [-1, *reference]
-        #: The costs from the beginning to each cell, and from each cell to the end.
-        self._before: list[Row] = [list(range(length + 1))]
-        for row in range(1, count + 1):
-            self._before.append(self._next(row, self._before[-1], words[row - 1]))
-        self._behind: list[Row] = [[]] * (count + 1)
-        self._behind[count] = list(range(length - self._starts[-1], -1, -1))
-        for row in range(count - 1, -1, -1):
-            self._behind[row] = self._previous(row, self._behind[row + 1])
-
-    @property
-    def edits(self) -> int:
-        """The number of edits."""
-        return self._before[-1][-1]
-
-    def edits_with(self, changed: Words, first: int, last: int) -> int:
-        """Return the number of edits if `changed` were the words first to last."""
-        row = self._before[first]
-        for at, word in enumerate(changed, first + 1):
-            row = self._next(at, row, word)
-        return min(map(int.__add__, row, self._behind[last]))
-
-    def replace(self, changed: Words, first: int, last: int) -> None:
-        """Make `changed` the words from `first` to `last`, as many as there are."""
-        self.words = self.words[:first] + changed + self.words[last:]
-        count = len(self.words)
-        before, behind = self._before, self._behind
-        for row in range(first + 1, count + 1):
-            found = self._next(row, before[row - 1], self.words[row - 1])
-            if row > last and (more := _difference(found, before[row])) is not None:
-                # From here on all costs differ by as much.
-                for later in range(row, count + 1):
-                    before[later] = [cost + more for cost in before[later]]
-                break
-            before[row] = found
-        for row in range(last - 1, -1, -1):
-            found = self._previous(row, behind[row + 1])
-            if row < first and (more := _difference(found, behind[row])) is not None:
-                for earlier in range(row + 1):
-                    behind[earlier] = [cost + more for cost in behind[earlier]]
-                break
-            behind[row] = found
-
-    def trace(self) -> str:
-        """Return the edits in their order.
-
-        They are a space for a word that stays, s for one that is substituted, d for one
-        that is deleted and i for one that is inserted. Of several shortest ways it is
-        the one that sacrebleu takes: from the end, a step of both lists if it can be,
-        else a deletion.
-        """
-        row, cell = len(self.words), len(self.reference)
-        found = []
-        while row and cell:
-            cost = self._cost(row, cell)
-            is_same = self.words[row - 1] == self.reference[cell - 1]
-            if self._cost(row - 1, cell - 1) + (not is_same) == cost:
-                found.append(" " if is_same else "s")
-                row, cell = row - 1, cell - 1
-            elif self._cost(row - 1, cell) + 1 == cost:
-                found.append("d")
-                row -= 1
-            else:
-                found.append("i")
-                cell -= 1
-        found.append("d" * row + "i" * cell)
-        return "".join(reversed(found))
-
-    def _cost(self, row: int, cell: int) -> int:
-        start = self._starts[row]
-        return (
-            self._before[row][cell - start]
-            if start <= cell < self._ends[row]
-            else _NEVER
-        )
-
-    def _next(self, row: int, above: Row, word: int) -> Row:
-        """Return the costs to the cells of a row, given those of the row above it."""
-        start, end = self._starts[row], self._ends[row]
-        skipped = start - self._starts[row - 1]
-        diagonal = above[skipped - 1] if skipped else _NEVER
-        missing = end - self._ends[row - 1]
-        ups = above[skipped:] + [_NEVER] * missing if missing > 0 else above[skipped:]
-        left, found = _NEVER, []
-        for up, letter in zip(ups, self._letters[start:end], strict=False):
-            cost = diagonal if word == letter else diagonal + 1
-            if up < cost:
-                cost = up + 1
-            if left < cost:
-                cost = left + 1
-            found.append(cost)
-            left, diagonal = cost, up
-        return found
-
-    def _previous(self, row: int, below: Row) -> Row:
-        """Return the costs from the cells of a row, given those of the row below it."""
-        start, end, word = self._starts[row], self._ends[row], self.words[row]
-        low, high = self._starts[row + 1], self._ends[row + 1]
-        downs = [_NEVER] * (low - start) + below + [_NEVER] * (end + 1 - high)
-        right, found = _NEVER, []
-        letters = self._letters[start + 1 : end + 1]
-        letters += [-1] * (end - start - len(letters))
-        for cell in range(end - start - 1, -1, -1):
-            cost = downs[cell + 1] + (word != letters[cell])
-            if downs[cell] < cost:
-                cost = downs[cell] + 1
-            if right < cost:
-                cost = right + 1
-            found.append(cost)
-            right = cost
-        found.reverse()
-        return found
-
-
-def _difference(one: Row, other: Row) -> int | None:
-    """Return by how much all costs of a row exceed those of another, if by as much."""
-    more = one[0] - other[0]
-    if all(a - b == more for a, b in zip(one, other, strict=True)):
-        return more
-    return None
-
-
 #: The words of the longest shifted phrase, the farthest shift, and the shifts of all
 #: phrases that are tried.
 LONGEST, FARTHEST, MOST_SHIFTS = 10, 50, 1000
 
 
-class _Shift(NamedTuple):
-    """A shift of a phrase; the largest one is made."""
+class _Way(NamedTuple):
+    """How words become the reference, each different word as one character."""
 
-    saved: int
-    length: int
-    #: The place of its first word and the place before which it is put, negative.
-    start: int
-    target: int
-
-
-class _Errors(NamedTuple):
-    """The alignment of a reference with an answer."""
-
-    #: The place of the last word of the answer before or at each word of the reference.
-    places: list[int]
-    #: How many of the first words of the answer, and of the reference, are edited.
-    of_answer: list[int]
-    of_reference: list[int]
+    words: str
+    #: The number of edits.
+    edits: int
+    #: The edits in their order: a space for a word that stays, s for one that is
+    #: substituted, d for one that is deleted and i for one that is inserted.
+    trace: str
+    #: The rows of the table of edits, one more than words: the place of the first cell,
+    #: the costs, and the last edits.
+    rows: list[tuple[int, list[int], Sequence[str]]]
 
 
 def translation_edits(answer: Sequence[str], reference: Sequence[str]) -> int:
@@ -208,76 +57,123 @@ def translation_edits(answer: Sequence[str], reference: Sequence[str]) -> int:
     """
     if not answer or not reference:
         return len(answer) + len(reference)
-    numbers: dict[str, int] = {}
+    letters: dict[str, str] = {}
     mine, other = (
-        [numbers.setdefault(word, len(numbers)) for word in words]
+        "".join([letters.setdefault(word, chr(len(letters))) for word in words])
         for words in (answer, reference)
     )
-    table = EditTable(mine, other)
-    positions: dict[int, list[int]] = {}
-    for place, word in enumerate(other):
-        positions.setdefault(word, []).append(place)
-    shifts = tried = 0
+    costs = list(range(len(other) + 1))
+    way, shifts, tried = _way(mine, other, [(0, costs, "i" * len(costs))]), 0, 0
     while True:
-        best, tried = _best_shift(table, positions, tried)
-        if tried >= MOST_SHIFTS or best is None or best.saved <= 0:
-            return shifts + table.edits
-        shifts += 1
-        words, first, last = _shifted(
-            table.words, -best.start, best.length, -best.target
-        )
-        table.replace(words, first, last)
+        best, tried = _best_shift(way, other, tried)
+        if tried >= MOST_SHIFTS or best is None:
+            return shifts + way.edits
+        way, shifts = best, shifts + 1
 
 
-def _best_shift(
-    table: EditTable, positions: dict[int, list[int]], tried: int
-) -> tuple[_Shift | None, int]:
-    """Return the shift that saves most edits, and how many shifts were tried by now."""
-    best: _Shift | None = None
-    errors = _errors(table.trace())
-    found: dict[tuple[int, int, int], int] = {}
-    for start, other, length in _phrases(table, positions, errors):
+def _way(
+    words: str, reference: str, known: Sequence[tuple[int, list[int], Sequence[str]]]
+) -> _Way:
+    """Return the way that sacrebleu takes of several shortest ones.
+
+    From the end it is a step of both texts if it can be, else a deletion. `known` are
+    the first rows of the table.
+    """
+    length, ratio = len(reference), len(reference) / len(words)
+    beam = math.ceil(ratio / 2 + BEAM) if ratio / 2 > BEAM else BEAM
+    rows = list(known)
+    for row in range(len(rows), len(words) + 1):
+        start, above, _ = rows[-1]
+        word, place = words[row - 1], math.floor(row * ratio)
+        first = max(0, place - beam)
+        end = length + 1 if row == len(words) else min(length + 1, place + beam)
+        left, diagonal = _NEVER, above[first - start - 1] if first > start else _NEVER
+        ups = above[first - start :]
+        ups += [_NEVER] * (end - first - len(ups))
+        costs, edits = [], []
+        # No word leads to cell 0.
+        letters = reference[first - 1 : end - 1] if first else f" {reference}"[:end]
+        for up, letter in zip(ups, letters, strict=False):
+            if word == letter:
+                cost, edit = diagonal, " "
+            else:
+                cost, edit = diagonal + 1, "s"
+            if up + 1 < cost:
+                cost, edit = up + 1, "d"
+            if left + 1 < cost:
+                cost, edit = left + 1, "i"
+            costs.append(cost)
+            edits.append(edit)
+            left, diagonal = cost, up
+        rows.append((first, costs, edits))
+    trace, row, cell = [], len(words), length
+    while row or cell:
+        start, _, last = rows[row]
+        trace.append(last[cell - start])
+        row, cell = row - (trace[-1] != "i"), cell - (trace[-1] != "d")
+    return _Way(words, rows[-1][1][-1], "".join(reversed(trace)), rows)
+
+
+def _best_shift(way: _Way, reference: str, tried: int) -> tuple[_Way | None, int]:
+    """Return the way after the shift that saves most edits, None if none saves any.
+
+    With it is how many shifts were tried by now.
+    """
+    from rapidfuzz.distance.Levenshtein import distance  # noqa: PLC0415 - in the extra score
+
+    best, most = None, (0, LONGEST + 1, 0, 0)
+    places = _places(way.trace)
+    for start, other, length in _phrases(way, reference, places):
         last_target = -1
-        for place in range(other - 1, other + length):
-            if place >= len(errors.places):
-                break
-            target = 0 if place < 0 else errors.places[place] + 1
+        for place in range(other - 1, min(other + length, len(places))):
+            target = 0 if place < 0 else places[place] + 1
             if target == last_target:
                 continue
             last_target = target
-            key = start, length, target
-            edits = found.get(key)
-            if edits is None:
-                edits = found[key] = table.edits_with(
-                    *_shifted(table.words, start, length, target)
-                )
-            shift = _Shift(table.edits - edits, length, -start, -target)
-            if best is None or shift > best:
-                best = shift
             tried += 1
+            shifted = _shifted(way.words, start, length, target)
+            rank = (length, -start, -target)
+            # Within the beam there are at least as many edits as without one.
+            if (way.edits - distance(shifted, reference), *rank) > most:
+                same = way.rows[: min(start, target) + 1]
+                found = _way(shifted, reference, same)
+                if (way.edits - found.edits, *rank) > most:
+                    best, most = found, (way.edits - found.edits, *rank)
         if tried >= MOST_SHIFTS:
             break
     return best, tried
 
 
+def _places(trace: str) -> list[int]:
+    """Return the place of the last word of the answer at each word of the reference."""
+    ends = accumulate((edit != "i" for edit in trace), initial=-1)
+    next(ends)
+    return [end for edit, end in zip(trace, ends, strict=True) if edit != "d"]
+
+
+def _edited(trace: str, other: str) -> list[int]:
+    """Return how many of the first words of one text are edited.
+
+    `other` is the edit that has no word of this text.
+    """
+    own = (edit != " " for edit in trace if edit != other)
+    return list(accumulate(own, initial=0))
+
+
 def _phrases(
-    table: EditTable, positions: dict[int, list[int]], errors: _Errors
+    way: _Way, reference: str, places: Sequence[int]
 ) -> Iterator[tuple[int, int, int]]:
     """Yield the phrases to shift: the place in both texts, and the number of words.
 
     Both texts have the phrase, an edit in its place, and not aligned with itself.
     """
-    words, reference = table.words, table.reference
-    places, of_answer, of_reference = errors
-    count, total = len(words), len(reference)
-    for start in range(count):
+    words, count, total = way.words, len(way.words), len(reference)
+    of_answer, of_reference = _edited(way.trace, "i"), _edited(way.trace, "d")
+    for start, word in enumerate(words):
         if of_answer[min(count, start + LONGEST)] == of_answer[start]:
             continue
-        for other in positions.get(words[start], ()):
-            if other < start - FARTHEST:
-                continue
-            if other > start + FARTHEST:
-                break
+        other = reference.find(word, max(0, start - FARTHEST))
+        while 0 <= other <= start + FARTHEST:
             most = min(LONGEST, count - start, total - other)
             length = 0
             while length < most and words[start + length] == reference[other + length]:
@@ -288,42 +184,17 @@ def _phrases(
                     and not start <= places[other] < start + length
                 ):
                     yield start, other, length
+            other = reference.find(word, other + 1)
 
 
-def _errors(trace: str) -> _Errors:
-    """Return the alignment of a trace, which is of the letters of `EditTable.trace`."""
-    places: list[int] = []
-    of_answer, of_reference = [], []
-    place = -1
-    for edit in trace:
-        if edit != "i":
-            place += 1
-            of_answer.append(int(edit != " "))
-        if edit != "d":
-            places.append(place)
-            of_reference.append(int(edit != " "))
-    return _Errors(
-        places,
-        list(accumulate(of_answer, initial=0)),
-        list(accumulate(of_reference, initial=0)),
-    )
+def _shifted(words: str, start: int, length: int, target: int) -> str:
+    """Return words of which a phrase is put before `target`.
 
-
-def _shifted(
-    words: Words, start: int, length: int, target: int
-) -> tuple[Words, int, int]:
-    """Return the words that a shift changes, in their new order, and where they are.
-
-    The places are those of the first one and behind the last one. A phrase that is put
-    within itself is put that many words behind its end.
+    One that is put within itself is put that many words behind its end.
     """
-    phrase = words[start : start + length]
-    if target < start:
-        return phrase + words[target:start], target, start + length
-    if target > start + length:
-        return words[start + length : target] + phrase, start, target
-    end = min(length + target, len(words))
-    return words[start + length : end] + phrase, start, end
+    rest = words[:start] + words[start + length :]
+    place = target - length if target > start + length else target
+    return rest[:place] + words[start : start + length] + rest[place:]
 
 
 #: The words of the longest text; the edits of longer ones take seconds and memory.

@@ -51,7 +51,14 @@ def read_labels(parameters: Parameters, weights: str = "none") -> LabelReading:
     rule = parameters.choice("references", RULES)
     normal = NORMALISATIONS[chosen]
     given = _given_labels(parameters, normal)
-    label_of = cached_by_text(_label_function(normal, given))
+    known = frozenset(given)
+
+    @cached_by_text
+    def label_of(text: str) -> str:
+        """Return the label of a text, `OTHER` if it has none."""
+        found = normal(text)
+        is_label = found in known if known else len(found) <= LONGEST
+        return found if is_label else OTHER
 
     def pair(answer: str | None, references: Sequence[str]) -> LabelPair:
         found = [label_of(text) for text in references_by_rule(references, rule)]
@@ -67,20 +74,6 @@ def read_labels(parameters: Parameters, weights: str = "none") -> LabelReading:
 
     options = f"norm:{chosen}|labels:{shown_labels(given)}|refs:{rule}"
     return LabelReading(options, pair, given, weights)
-
-
-def _label_function(
-    normal: Callable[[str], str], given: tuple[str, ...]
-) -> Callable[[str], str]:
-    """Return a function that returns the label of a text, `OTHER` if it has none."""
-    known = frozenset(given)
-
-    def label_of(text: str) -> str:
-        found = normal(text)
-        is_label = found in known if known else len(found) <= LONGEST
-        return found if is_label else OTHER
-
-    return label_of
 
 
 def _given_labels(
@@ -197,20 +190,13 @@ def average_measure(
     division = f"|zero:{zero:g}" if "zero_division" in values else ""
 
     def score(counts: LabelCounts) -> float | None:
+        columns = counts.labels, counts.right, counts.references, counts.answers
         rows = [
-            (label, numbers)
-            for label, *numbers in zip(
-                counts.labels,
-                counts.right,
-                counts.references,
-                counts.answers,
-                strict=True,
-            )
-            if label != OTHER and (numbers[1] or numbers[2])
+            numbers
+            for label, *numbers in zip(*columns, strict=True)
+            if label != OTHER and any(numbers[1:]) and positive in (None, label)
         ]
-        if positive is not None:
-            rows = [row for row in rows if row[0] == positive]
-        return _averaged([numbers for _, numbers in rows], ratio, average, float(zero))
+        return _averaged(rows, ratio, average, float(zero))
 
     of_one = positive is not None
     return label_measure(
@@ -326,15 +312,12 @@ def _kappa_measure(parameters: Parameters) -> Measure:
 def coefficient(counts: LabelCounts) -> float:
     """Return the coefficient of at least one answer."""
     total = counts.total
-    chance, references, answers = (
-        fsum(map(mul, one, other))
-        for one, other in (
-            (counts.references, counts.answers),
-            (counts.references, counts.references),
-            (counts.answers, counts.answers),
-        )
+    chance = fsum(map(mul, counts.references, counts.answers))
+    references, answers = (
+        sqrt(total**2 - fsum(map(mul, each, each)))
+        for each in (counts.references, counts.answers)
     )
-    spread = sqrt(total**2 - references) * sqrt(total**2 - answers)
+    spread = references * answers
     return (fsum(counts.right) * total - chance) / spread if spread else 0.0
 
 

@@ -213,8 +213,8 @@ class Metric:
 OWN_LIBRARY = f"impl:harpia-formats-{__version__}"
 
 
-SCALES = ("0-1", "0-100")
-_scales_by_factor = {1: "0-1", 100: "0-100"}
+#: The factor of each scale for scores between 0 and 1.
+FACTORS = {"0-1": 1, "0-100": 100}
 
 #: The largest integer of a parameter, such as the length of n-grams.
 MOST = 1_000
@@ -272,9 +272,11 @@ class Parameters:
     def scale(self) -> str:
         """Return the scale, "0-1" or "0-100", which may also be given as 1 or 100."""
         value = self.values["scale"]
-        if is_number(value) and value in _scales_by_factor:
-            return _scales_by_factor[value]
-        return self.choice("scale", SCALES)
+        if is_number(value):
+            for name, factor in FACTORS.items():
+                if value == factor:
+                    return name
+        return self.choice("scale", tuple(FACTORS))
 
     def wrong(self, name: str, wanted: str, help_: str = "") -> MetricError:
         """Return an error that says which value is wrong and what it must be."""
@@ -403,10 +405,6 @@ def _all_scores(
     if not found:
         raise reason
     return found
-
-
-#: The factor of each scale for scores between 0 and 1.
-FACTORS = {"0-1": 1, "0-100": 100}
 
 
 def mean_measure(  # noqa: PLR0913 - each is another fact of the metric
@@ -614,8 +612,3 @@ def means(names: int) -> Callable[[Sequence[float]], tuple[float | None, ...]]:
         return tuple(total / sums[-1] for total in sums[:-1])
 
     return means
-
-
-def sum_of_statistics(one: Statistics, other: Statistics) -> Statistics:
-    """Return the sum of two statistics of the same metric, place by place."""
-    return tuple(a + b for a, b in zip(one, other, strict=True))

@@ -233,34 +233,26 @@ def _won(answers: Sequence[Answer], k: int, most: int) -> Fraction:
         return Fraction(_all_different(able, k, width), k)
     shift, cut = width * most, (1 << width * (k + 1)) - 1
     # By the number of winners: the sets, and the sum of the correct winners in them.
-    sets, correct = [_polynomial(rest, min(rest, k), width)], [0]
+    sums = [(_polynomial(rest, min(rest, k), width), 0)]
     for given, right in able:
         fewer, ways = _polynomial(given, most - 1, width), comb(given, most)
         # Of the ways to draw it `most` times, times `most`, so many draw a correct one.
         right_ways = comb(given - 1, most - 1) * right
-        won = [0, *(one * ways for one in sets)]
-        won_correct = [
-            0,
-            *(
-                old * ways + new * right_ways
-                for old, new in zip(correct, sets, strict=True)
-            ),
-        ]
-        sets, correct = (
-            [
-                (old * fewer + (new << shift)) & cut
-                for old, new in zip([*before, 0], more, strict=True)
-            ]
-            for before, more in ((sets, won), (correct, won_correct))
-        )
-        del sets[k // most + 1 :], correct[k // most + 1 :]
-    return sum(
-        (
-            Fraction(found >> width * k, most * winners)
-            for winners, found in enumerate(correct[1:], 1)
-        ),
-        Fraction(0),
+        won = [(sets * ways, hits * ways + sets * right_ways) for sets, hits in sums]
+        sums = [
+            (
+                (sets * fewer + (won_sets << shift)) & cut,
+                (hits * fewer + (won_hits << shift)) & cut,
+            )
+            for (sets, hits), (won_sets, won_hits) in zip(
+                [*sums, (0, 0)], [(0, 0), *won], strict=True
+            )
+        ][: k // most + 1]
+    shares = (
+        Fraction(hits >> width * k, most * winners)
+        for winners, (_, hits) in enumerate(sums[1:], 1)
     )
+    return sum(shares, Fraction(0))
 
 
 def _all_different(answers: Sequence[Answer], k: int, width: int) -> int:

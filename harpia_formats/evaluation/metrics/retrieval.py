@@ -197,21 +197,20 @@ def _gains(documents: Sequence[Any]) -> list[float]:
 
 
 _NOTHING = {None, ""}
-#: The score from the number of right documents that were found, and of all right ones.
-_MODES: dict[str, Callable[[int, int], float]] = {
-    "single_hit": lambda found, _: float(found > 0),
-    "multi_hit": lambda found, right: found / right,
-}
+#: Whether any right document was found is scored, or the share that was.
+_MODES = ("single_hit", "multi_hit")
 
 
 def _recall_measure(parameters: Parameters) -> Measure:
     """Return the recall of documents in a mode; raises `MetricError`."""
-    mode = parameters.choice("mode", tuple(_MODES))
-    ratio = _MODES[mode]
+    mode = parameters.choice("mode", _MODES)
 
     def recall(found: list[Key], truth: list[Key], _: Sequence[Any]) -> float:
         right = set(truth) - _NOTHING
-        return ratio(len(right.intersection(found)), len(right)) if right else 0.0
+        hits = len(right.intersection(found))
+        if not hits or mode == "single_hit":
+            return float(hits > 0)
+        return hits / len(right)
 
     return document_measure(parameters, recall, f"|mode:{mode}")
 

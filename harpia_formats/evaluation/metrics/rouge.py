@@ -180,19 +180,13 @@ def _measure_of(names: tuple[str, ...], parameters: Parameters) -> Measure:
     with require_extra("score", parameters.metric):
         import rapidfuzz  # noqa: PLC0415 - in the extra score
         from rapidfuzz.distance.LCSseq import similarity  # noqa: PLC0415 - in the extra score
-    lines, scores = (
-        line_tokenizer(tokenizer, stemmer=stemmer),
-        scores_of(names, similarity),
-    )
+    lines = line_tokenizer(tokenizer, stemmer=stemmer)
+    scores = scores_of(names, similarity)
 
     def statistics(answer: str, references: Sequence[str]) -> Statistics:
         mine = lines(answer)
-        found = [
-            scores(mine, lines(reference))
-            for reference in references_by_rule(references, rule)
-        ]
-        if len(found) == 1:
-            return (*found[0], 1)
+        given = references_by_rule(references, rule)
+        found = [scores(mine, lines(reference)) for reference in given]
         return (*map(max, zip(*found, strict=True)), 1)
 
     version = ".".join(rapidfuzz.__version__.split(".")[:2])

@@ -1,22 +1,32 @@
-"""Metrics of like texts: exact match, accuracy, fuzzy match, token F1, string check."""
+"""Metrics of texts: whether an answer is like a reference, and how long it is.
 
-from collections.abc import Callable, Mapping
+They are exact match, accuracy, fuzzy match, token F1, string check, length and relative
+length.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 
 from harpia_formats.evaluation.metrics.metric import (
+    OWN_LIBRARY,
     PAIR,
     Measure,
     Metric,
     Parameters,
     Sample,
+    Statistics,
     UnscorableError,
     check_rule,
+    means,
     pair_measure,
+    pooled_measure,
+    references_by_rule,
     sample_mean_measure,
 )
 from harpia_formats.evaluation.metrics.text.tokens import (
     f_score,
     normalisation_of,
     overlap,
+    unicode_words,
 )
 
 
@@ -77,25 +87,20 @@ def _fuzzy_match(parameters: Parameters) -> Measure:
 #: What an answer is compared with: the references, or the texts in the member
 #: `correct_answers` of the metadata where a record has them.
 TARGETS = ("references", "correct_answers")
-#: The score if one text has no word, by whether both have none. SQuAD v1.1 finds no
-#: common word and returns 0, and so does "zero", the name of other tools for it.
-EMPTY: Mapping[str, Callable[[bool], float]] = {
-    "v1": lambda _: 0.0,
-    "v2": float,
-    "zero": lambda _: 0.0,
-}
+#: The score if a text has no word: with v2 it is 1 if both have none. SQuAD v1.1 finds
+#: no common word and returns 0, and so does "zero", the name of other tools for it.
+EMPTY = ("v1", "v2", "zero")
 
 
 def _token_f1(parameters: Parameters) -> Measure:
     """Return the F1 of the words of an answer and a reference when normalised."""
     chosen, normal = normalisation_of(parameters)
-    empty = parameters.choice("empty", tuple(EMPTY))
-    of_empty = EMPTY[empty]
+    empty = parameters.choice("empty", EMPTY)
 
     def score(answer: str, reference: str) -> float:
         mine, other = normal(answer).split(), normal(reference).split()
         if not mine or not other:
-            return of_empty(mine == other)
+            return float(empty == "v2" and mine == other)
         return f_score(overlap(mine, other), len(mine), len(other))
 
     options = f"norm:{chosen}|empty:{empty}"
@@ -179,4 +184,78 @@ STRING_CHECK_METRIC = Metric.of(
     "or do not, case and all.",
     {"operation": "equals", "references": None, "ignore_case": False},
     _string_check,
+)
+
+
+#: The length of a text by the name of the unit: code points; runs of letters and
+#: digits, and characters of scripts without spaces; runs between white space.
+LENGTHS: Mapping[str, Callable[[str], int]] = {
+    "characters": len,
+    "words": lambda text: len(unicode_words(text)),
+    "tokens": lambda text: len(text.split()),
+}
+
+
+def _length(_: Parameters) -> Measure:
+    """Return the lengths of answers in all units."""
+
+    def statistics(answer: str, references: Sequence[str]) -> Statistics:  # noqa: ARG001 - as all metrics
+        return (*(float(length(answer)) for length in LENGTHS.values()), 1.0)
+
+    def of_sample(sample: Sample) -> Statistics:
+        return statistics(sample.answer or "", ())
+
+    return Measure(
+        tuple(LENGTHS),
+        f"length|{OWN_LIBRARY}|words:unicode|tokens:whitespace|scale:any",
+        "any",
+        statistics,
+        means(len(LENGTHS)),
+        is_mean=True,
+        lower_is_better=None,
+        needs=("answer",),
+        of_sample=of_sample,
+    )
+
+
+def _relative_length(parameters: Parameters) -> Measure:
+    """Return the length of answers by that of their references in one unit."""
+    unit = parameters.choice("unit", tuple(LENGTHS))
+    rule = parameters.choice("references", ("closest", "first"))
+    length = LENGTHS[unit]
+
+    def statistics(answer: str, references: Sequence[str]) -> Statistics:
+        mine = length(answer)
+        others = map(length, references_by_rule(references, rule))
+        # Of two that are as close the shorter one counts.
+        closest = min(others, key=lambda other: (abs(other - mine), other))
+        return (float(mine), float(closest), 1.0)
+
+    return pooled_measure(
+        parameters.metric,
+        f"{parameters.metric}|{OWN_LIBRARY}|unit:{unit}|refs:{rule}",
+        "any",
+        statistics,
+        lambda sums: sums[0] / sums[1] if sums[1] else None,
+        lower_is_better=None,
+    )
+
+
+LENGTH_METRICS = (
+    Metric.of(
+        "length",
+        "The mean length of the answers in characters, words and tokens between white "
+        "space; it needs no reference, and no length is the best.",
+        {},
+        _length,
+    ),
+    Metric.of(
+        "relative-length",
+        "The length of all answers by that of all references, each the closest one of "
+        "its record; 1 is as long, and references without a word add nothing to divide "
+        "by.",
+        {"unit": "words", "references": "closest"},
+        _relative_length,
+        is_pooled=True,
+    ),
 )

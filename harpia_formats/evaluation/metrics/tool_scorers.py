@@ -10,6 +10,7 @@ import re
 import string
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from harpia_formats.evaluation.metrics.metric import (
     OWN_LIBRARY,
@@ -168,13 +169,12 @@ def _match(parameters: Parameters) -> Measure:
     """Return Inspect's match; raises `MetricError`."""
     location = parameters.choice("location", LOCATIONS)
     ignore_case, numeric = parameters.flag("ignore_case"), parameters.flag("numeric")
+    is_match = partial(
+        matches, location=location, ignore_case=ignore_case, numeric=numeric
+    )
 
     def check(answer: str, reference: str) -> float:
-        return float(
-            matches(
-                answer, reference, location, ignore_case=ignore_case, numeric=numeric
-            )
-        )
+        return float(is_match(answer, reference))
 
     case = "folded" if ignore_case else "mixed"
     options = f"location:{location}|case:{case}|numeric:{yes_no(numeric)}"
@@ -214,10 +214,8 @@ def _choice(_: Parameters) -> Measure:
 
     def score(sample: Sample) -> float:
         right = {letter.upper() for text in sample.references for letter in text}
-        several = len(sample.references) > 1
-        found = chosen_letters(
-            sample.answer or "", len(sample.choices), several=several
-        )
+        answer, several = sample.answer or "", len(sample.references) > 1
+        found = chosen_letters(answer, len(sample.choices), several=several)
         return float(found == right)
 
     signature = f"inspect-choice|{OWN_LIBRARY}|refs:all"

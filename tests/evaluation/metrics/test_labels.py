@@ -1,6 +1,7 @@
 """Metrics of labels: their definitions, parameters and how labels are read."""
 
 from collections.abc import Sequence
+from operator import add
 from typing import Any
 
 import pytest
@@ -12,7 +13,6 @@ from harpia_formats.evaluation.metrics.label_counts import (
     LabelPair,
     LabelReading,
 )
-from harpia_formats.evaluation.metrics.metric import sum_of_statistics
 
 #: Pairs of an answer and its reference: 2 of 3 cats, 1 of 2 dogs, no bird is right.
 PAIRS = [
@@ -33,7 +33,7 @@ def value(
     measure = measure_of(name, {"labels": LABELS, **parameters})
     sums = measure.statistics(pairs[0][0], [pairs[0][1]])
     for answer, reference in pairs[1:]:
-        sums = sum_of_statistics(sums, measure.statistics(answer, [reference]))
+        sums = tuple(map(add, sums, measure.statistics(answer, [reference])))
     (found,) = measure.scores(sums)
     return found
 

@@ -11,6 +11,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from operator import add
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,7 +20,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harpia_formats.evaluation.metrics import Measure, UnscorableError, measure_of
-from harpia_formats.evaluation.metrics.metric import sum_of_statistics
 from harpia_formats.evaluation.metrics.rouge import (
     joined_lines,
     union_lcs_hits,
@@ -203,8 +203,8 @@ def merged(
     for part in parts:
         of_part = (0.0,) * len(rows[0])
         for each in chance.sample(part, len(part)):
-            of_part = sum_of_statistics(of_part, each)
-        total = sum_of_statistics(total, of_part)
+            of_part = tuple(map(add, of_part, each))
+        total = tuple(map(add, total, of_part))
     return total
 
 

@@ -21,145 +21,140 @@ UNSPACED = (
 WORD = rf"[^\W_{UNSPACED}]"
 
 
-def pattern(*parts: str) -> re.Pattern[str]:
-    """Return a pattern that finds any of `parts`, in capital or small letters."""
-    return re.compile("|".join(f"(?:{part})" for part in parts), re.IGNORECASE)
+_notation = re.compile(r"(\\.|\[(?:\\.|[^\]\\])+\]|\(\?)|\n\s*|[ '(]")
+_meaning = {" ": r"\s+", "'": "['\u2019]", "(": "(?:"}
+
+
+def pattern(text: str) -> re.Pattern[str]:
+    """Return a pattern that is written in lines, for capital and small letters.
+
+    The end of a line and the indent of the next one mean nothing, a space is any white
+    space, `'` is either apostrophe, and a group without a name is not captured.
+    """
+    plain = _notation.sub(lambda part: part[1] or _meaning.get(part[0], ""), text)
+    return re.compile(plain, re.IGNORECASE)
 
 
 _boxed = re.compile(r"\\f?box(?:ed)?\s*\{")
 _tagged = re.compile(r"(?is)<answer>(.*?)</answer>")
 #: What an answer is about; one that is wrong is another phrase.
-_about = (
-    r"(?:\s+(?:to|for|of|that|which|auf|zu|zur|para|de|da|do|a)\s+"
-    r"(?![^.\n]{0,40}?\b(?:wrong|incorrect|false|not|n't|least|worst|except|never|"
-    r"reject|eliminate|exclude|avoid|discard)\b)"
-    r"[^.\n:;?!,=]{1,60}?)?"
-)
+_about = r"""
+    ( (to|for|of|that|which|auf|zu|zur|para|de|da|do|a) (?![^.\n]{0,40}?\b(wrong
+    |incorrect|false|not|n[']t|least|worst|except|never|reject|eliminate|exclude|avoid
+    |discard)\b)[^.\n:;?!,=]{1,60}?)?
+"""
 _denial = r"not\b|never\b|neither\b|nicht\b|kein\w*\b|weder\b|não\b|nao\b|nunca\b|no\b"
-_fillers = (
-    r"(?:(?:therefore|thus|hence|clearly|obviously|definitely|certainly|most|likely|"
-    r"probably|simply|just|then|actually|indeed|surely|exactly|about|around|roughly|"
-    r"approximately|equal|to|given|by|only|now|be|of|course|the|option|choice|letter|"
-    r"number|answer|also|however|though|aber|doch|jedoch|porém|pues|daher|somit|demnach|deshalb|folglich|eindeutig|etwa|ungefähr|"
-    r"genau|die|der|das|eine|buchstabe|antwort|möglichkeit|variante|zahl|nur|wohl|"
-    r"portanto|então|assim|logo|aproximadamente|cerca|exatamente|letra|opção|"
-    r"alternativa|item|número|por|tanto|entonces|la|el|opción|inciso|exactamente|"
-    r"sim|claramente|circa)(?=[\s*_:,])|(?-i:ca\.|an?|o|de)(?=\s))"
-)
-_filler = re.compile(
-    rf"(?i)[\s*_:,、]*(?:\b{_fillers}|选项|選項|選択肢|大约|约|約)[\s*_:,、]*"
-)
+_fillers = r"""
+    ((therefore|thus|hence|clearly|obviously|definitely|certainly|most|likely|probably
+    |simply|just|then|actually|indeed|surely|exactly|about|around|roughly|approximately
+    |equal|to|given|by|only|now|be|of|course|the|option|choice|letter|number|answer|also
+    |however|though|aber|doch|jedoch|porém|pues|daher|somit|demnach|deshalb|folglich
+    |eindeutig|etwa|ungefähr|genau|die|der|das|eine|buchstabe|antwort|möglichkeit
+    |variante|zahl|nur|wohl|portanto|então|assim|logo|aproximadamente|cerca|exatamente
+    |letra|opção|alternativa|item|número|por|tanto|entonces|la|el|opción|inciso
+    |exactamente|sim|claramente|circa)(?=[\s*_:,])|(?-i:ca\.|an?|o|de)(?=\s))
+"""
+_filler = pattern(rf"[\s*_:,、]*(\b{_fillers}|选项|選項|選択肢|大约|约|約)[\s*_:,、]*")
 _space = re.compile(r"[\s*_:、]*")
-_english = (
-    r"(?:answer|(?:correct|right|best|final|only)\s+(?:option|choice|letter|one|solution|"
-    r"value|result|response|statement|alternative))"
-)
+_english = r"""
+    (answer|(correct|right|best|final|only) (option|choice|letter|one|solution|value
+    |result|response|statement|alternative))
+"""
 _german = r"(?:antwort|lösung|(?:richtige|korrekte)\s+(?:option|möglichkeit|variante))"
 #: The verb before its subject: `daher ist die richtige Antwort`.
-_german_verb_first = (
-    r"\b(?:also|daher|somit|damit|folglich|demnach|deshalb|deswegen|dann)\s+"
-    r"(?:ist|lautet|wäre)\s+(?:die\s+)?(?:(?:richtige|korrekte|beste|finale)\s+)?"
-    r"(?:antwort|lösung)\b"
-)
-_portuguese = (
-    r"(?:resposta|gabarito|(?:alternativa|opção|letra)\s+(?:correta|certa))"
-    r"(?:\s+(?:correta|certa|final))*"
-)
-_spanish = (
-    r"(?:respuesta|(?:opción|alternativa|letra)\s+correcta)(?:\s+(?:correcta|final))*"
-)
-_verbs = (
-    r"(?:[*_\s]*(?:\b(?:is|was|would\s+be|should\s+be|must\s+be|has\s+to\s+be|will\s+be|"
-    r"can\s+only\s+be|could\s+only\s+be|appears\s+to\s+be|seems\s+to\s+be|ist|lautet|"
-    r"wäre|muss|é|será|seria|deve\s+ser|só\s+pode\s+ser|es|sería|debe\s+ser|sea)\b|"
-    r"[\"']?[:=：＝]|[-=]>|→|⇒|\s[-–]\s))"  # noqa: RUF001 - full-width marks
-)
-_denied_verbs = (
-    r"(?:[*_\s]*\b(?:(?:is|was|would|should|could|can)\s*n[o'\u2019]?t|cannot|"
-    r"(?:não|nao|no|nunca)\s+(?:é|seria|pode\s+ser|es|sería|puede\s+ser))"
-    r"(?:\s+be)?\b)"
-)
-_words = (
-    rf"(?<!{WORD})(?:{_english}|{_german}|{_portuguese}|{_spanish}){_about}"
-    rf"(?:{_denied_verbs}|{_verbs})"
-)
-_chinese = (
-    r"(?:答案|(?:正确|正確|最佳)(?:的)?(?:选项|選項))"
-    r"(?:应该|應該|应当|应|應|就|显然|因此|只能)*"
-    r"(?:不[是为為]|不应?该?是|并不是|并非|绝不是|不可能是|[选選](?!项|項)择?|[是为為]|[:：=])+"
-)
-_japanese = (
-    r"(?<!不)(?<!誤)(?:正しい(?:選択肢|もの)|正解|正答|解答|回答|答え|答)"
-    r"(?:としては|は|が|[:：=])+"
-)
-_phrase = pattern(
-    rf"(?P<final>(?<!{WORD})final\s+)?(?:{_words}|\b(?:richtig|korrekt)\s+ist\b|"
-    rf"{_german_verb_first})",
-    rf"(?:最终|最終的な)?(?:{_chinese}|{_japanese})",
-    r"【\s*(?:正确|正確|参考|最终|最終)?(?:答案|正解|回答)\s*】[:：]?",
-)
+_german_verb_first = r"""
+    \b(also|daher|somit|damit|folglich|demnach|deshalb|deswegen|dann) (ist|lautet
+    |wäre) (die )?((richtige|korrekte|beste|finale) )?(antwort|lösung)\b
+"""
+_portuguese = r"""
+    (resposta|gabarito|(alternativa|opção|letra) (correta|certa))( (correta|certa
+    |final))*
+"""
+_spanish = r"(respuesta|(opción|alternativa|letra) correcta)( (correcta|final))*"
+_verbs = r"""
+    ([*_\s]*(\b(is|was|would be|should be|must be|has to be|will be|can only be
+    |could only be|appears to be|seems to be|ist|lautet|wäre|muss|é|será|seria|deve ser
+    |só pode ser|es|sería|debe ser|sea)\b|[\"']?[:=：＝]|[-=]>|→|⇒|\s[-–]\s))
+"""  # noqa: RUF001 - full-width marks, dashes
+_denied_verbs = r"""
+    ([*_\s]*\b((is|was|would|should|could|can)\s*n[o'\u2019]?t|cannot|(não|nao|no
+    |nunca) (é|seria|pode ser|es|sería|puede ser))( be)?\b)
+"""
+_words = rf"""
+    (?<!{WORD})({_english}|{_german}|{_portuguese}|{_spanish}){_about}({_denied_verbs}
+    |{_verbs})
+"""
+_chinese = r"""
+    (答案|(正确|正確|最佳)(的)?(选项|選項))(应该|應該|应当|应|應|就|显然|因此
+    |只能)*(不[是为為]|不应?该?是|并不是|并非|绝不是|不可能是|[选選](?!项|項)择?
+    |[是为為]|[:：=])+
+"""
+_japanese = r"""
+    (?<!不)(?<!誤)(正しい(選択肢|もの)|正解|正答|解答|回答|答え|答)(としては|は|が
+    |[:：=])+
+"""
+_phrase = pattern(rf"""
+    (?P<final>(?<!{WORD})final )?({_words}|\b(richtig|korrekt) ist\b
+    |{_german_verb_first})|(最终|最終的な)?({_chinese}|{_japanese})
+    |【\s*(正确|正確|参考|最终|最終)?(答案|正解|回答)\s*】[:：]?
+""")
 _denied = re.compile(rf"(?i){_denial}|不[是为為]|并非|并不")
-_denied_in = pattern(_denied_verbs, r"不", r"并非")
-_is_final = pattern("final", "最终", "最終")
+_denied_in = pattern(rf"{_denied_verbs}|不|并非")
+_is_final = pattern("final|最终|最終")
 #: Says that what a phrase names is one of several.
-_also = re.compile(
-    r"(?i)\s*(?:also|auch|também|también|either|both|between|among|entweder|sowohl|"
-    r"tanto|entre|not\s+only)\b(?!\s*[,:])"
-)
+_also = pattern(r"""
+    \s*(also|auch|também|también|either|both|between|among|entweder|sowohl|tanto|entre
+    |not only)\b(?!\s*[,:])
+""")
 _clause = re.compile(
     r"[.!?,;:。!?,;、\n]|(?i:\b(?:but|however|so|aber|sondern|mas|porém|pero|sino)\b)|但|而"
 )
 #: What makes the phrase behind it no statement.
-_unstated = pattern(
-    r"\b(?:if|whether|suppose|supposing|assuming|assume|unless|until|even\s+though)"
-    r"\b[^,]*$",
-    r"\b(?:not|never|hardly|cannot|\w+n['\u2019]t|doubt\w*|deny|disagree)\b",
-    r"\bat\s+first\b|\bfirst\s+glance\b|\b(?:initially|originally|wrongly|mistakenly)\b",
-    r"\b(?:might|may|could)\s+(?:\w+\s+)?(?:think|say|guess|believe|assume|argue|claim)",
-    r"\b(?:some|many|most|people|students|others|someone|they|he|she|you)\s+(?:\w+\s+)?"
-    r"(?:think|thinks|say|says|said|guess|believe|believes|assume|argue|claim|claims)\b",
-    r"\b(?:tempting|tempted|looks?\s+like|wrong|mistaken|incorrect|false|instead\s+of|"
-    r"thought|assumed|guessed)\b",
-    r"\b(?:nobody|no\s+one|the\s+user|according\s+to\s+(?:you|him|her|them|some))\b",
-    r"(?:\b(?:first|previous|prior|old|earlier|initial|original|given|proposed|suggested|"
-    r"his|her|their)|\w['\u2019]s)\s+(?:\w+\s+)?$",
-    r"\b(?:bad|worst|least\s+\w+|opposite\s+of(?:\s+the)?)\s*$",
-    r"\b(?:wenn|falls|ob|angenommen)\b[^,]*$",
-    r"\b(?:nicht|kein\w*|niemals|bezweifle)\b",
-    r"\b(?:viele|manche|einige|man)\b|\b(?:zunächst|anfangs|scheinbar)\b|\bfalsch\w*\b|"
-    r"\bniemand\b",
-    r"\b(?:se|caso|si)\s+(?:a|la)?\s*$",
-    r"\b(?:não|nao|no|nunca|duvido|dudo)\b",
-    r"\b(?:muitos|alguns|algumas|muchos|algunos|algunas|ninguém|nadie)\b",
-    r"primeira\s+vista|primera\s+vista|\binicialmente\b|\b(?:errad|falso|equivocad)",
-    r"如果|若|假如|假设|假設|要是|不认为|不認為|不觉得|不相信|怀疑|有人|很多人|许多人|人们|"
-    r"误以为|以为|乍一看|起初|是否|没有人|(?:错误|错|不正确)的?$",
-    r"もし|仮に|一見|最初|思いがち|思われがち|(?:間違った|誤った|間違いの)$",
-)
+_unstated = pattern(r"""
+    \b(if|whether|suppose|supposing|assuming|assume|unless|until|even though)\b[^,]*$
+    |\b(not|never|hardly|cannot|\w+n't|doubt\w*|deny|disagree)\b
+    |\bat first\b|\bfirst glance\b|\b(initially|originally|wrongly|mistakenly)\b
+    |\b(might|may|could) (\w+ )?(think|say|guess|believe|assume|argue|claim)
+    |\b(some|many|most|people|students|others|someone|they|he|she|you) (\w+ )?(think
+    |thinks|say|says|said|guess|believe|believes|assume|argue|claim|claims)\b
+    |\b(tempting|tempted|looks? like|wrong|mistaken|incorrect|false|instead of|thought
+    |assumed|guessed)\b|\b(nobody|no one|the user|according to (you|him|her|them
+    |some))\b|(\b(first|previous|prior|old|earlier|initial|original|given|proposed
+    |suggested|his|her|their)|\w's) (\w+ )?$
+    |\b(bad|worst|least \w+|opposite of( the)?)\s*$
+    |\b(wenn|falls|ob|angenommen)\b[^,]*$|\b(nicht|kein\w*|niemals|bezweifle)\b
+    |\b(viele|manche|einige|man)\b|\b(zunächst|anfangs|scheinbar)\b|\bfalsch\w*\b
+    |\bniemand\b|\b(se|caso|si) (a|la)?\s*$|\b(não|nao|no|nunca|duvido|dudo)\b
+    |\b(muitos|alguns|algumas|muchos|algunos|algunas|ninguém|nadie)\b
+    |primeira vista|primera vista|\binicialmente\b|\b(errad|falso|equivocad)
+    |如果|若|假如|假设|假設|要是|不认为|不認為|不觉得|不相信|怀疑|有人|很多人|许多人
+    |人们|误以为|以为|乍一看|起初|是否|没有人|(错误|错|不正确)的?$
+    |もし|仮に|一見|最初|思いがち|思われがち|(間違った|誤った|間違いの)$
+""")
 #: What others think, before the comma of a German clause.
-_thought = pattern(
-    r"\b(?:(?:viele|manche|einige|andere|man|jemand)\b[^.,;:]*|[^.,;:]*\bnicht),\s*"
-    r"(?:dass\s+)?(?:die\s+)?(?:richtige\s+|korrekte\s+)?$"
-)
+_thought = pattern(r"""
+    \b((viele|manche|einige|andere|man|jemand)\b[^.,;:]*
+    |[^.,;:]*\bnicht),\s*(dass )?(die )?(richtige |korrekte )?$
+""")
 #: Words with which `_unstated` says nothing.
-_certain = pattern(
-    r"\b(?:no|without\s+(?:a\s+)?|beyond\s+(?:a\s+)?)\s*doubt\b",
-    r"\bohne\s+(?:jeden\s+)?zweifel\b|\bsem\s+dúvida\b|\bsin\s+duda\b|毫无疑问|間違いなく",
-)
+_certain = pattern(r"""
+    \b(no|without (a )?|beyond (a )?)\s*doubt\b
+    |\bohne (jeden )?zweifel\b|\bsem dúvida\b|\bsin duda\b|毫无疑问|間違いなく
+""")
 #: Withdraws what stands before it, if another statement of the answer follows.
-_correction = pattern(
-    r"\bwait\b|\bactually\b|\bcorrection\b|\bor\s+rather\b|\bscratch\s+that\b|\boops\b",
-    r"\b(?:on|upon)\s+(?:second\s+thought|reflection)\b|\bsorry\b|\bi\s+mean\b|\bhmm+\b",
-    r"\blet\s+me\s+(?:correct|double|re)\S*|\bmy\s+mistake\b",
-    r"\bi\s+(?:made\s+(?:a\s+mistake|an\s+error)|was\s+(?:wrong|mistaken)|misread)\b",
-    r"等等|等一下|不对|不對|更正|纠正|重新|我错了|说错了|算错了",
-    r"待って|いや|訂正|間違え|失礼|やはり|やっぱり",
-    r"\bmoment\b\s*[,:.!-]|\bkorrektur\b|\bwarte\b|\bgenauer\s+gesagt\b|\bich\s+habe\s+mich\b|"
-    r"\bentschuldigung\b|\bbesser\s+gesagt\b",
-    r"\bespera\b|\bespere\b|\baliás\b|\bcorreção\b|\bcorrigindo\b|\bna\s+verdade\b|"
-    r"\bou\s+melhor\b|\bme\s+enganei\b|\bcometi\s+um\s+erro\b|\bdesculpe\b",
-    r"\bcorrección\b|\ben\s+realidad\b|\bmejor\s+dicho\b|\bme\s+equivoqué\b|\bperdón\b",
-)
+_correction = pattern(r"""
+    \bwait\b|\bactually\b|\bcorrection\b|\bor rather\b|\bscratch that\b|\boops\b
+    |\b(on|upon) (second thought|reflection)\b|\bsorry\b|\bi mean\b|\bhmm+\b
+    |\blet me (correct|double|re)\S*|\bmy mistake\b
+    |\bi (made (a mistake|an error)|was (wrong|mistaken)|misread)\b
+    |等等|等一下|不对|不對|更正|纠正|重新|我错了|说错了|算错了
+    |待って|いや|訂正|間違え|失礼|やはり|やっぱり
+    |\bmoment\b\s*[,:.!-]|\bkorrektur\b|\bwarte\b|\bgenauer gesagt\b|\bich habe mich\b
+    |\bentschuldigung\b|\bbesser gesagt\b|\bespera\b|\bespere\b|\baliás\b|\bcorreção\b
+    |\bcorrigindo\b|\bna verdade\b|\bou melhor\b|\bme enganei\b|\bcometi um erro\b
+    |\bdesculpe\b|\bcorrección\b|\ben realidad\b|\bmejor dicho\b|\bme equivoqué\b
+    |\bperdón\b
+""")
 #: Ends a sentence.
 SENTENCE_END = re.compile(r"[.!?](?=\s|$|[*_\"')])|[。！？]|\n\s*\n|\n(?=\s*[-*#\d])")  # noqa: RUF001 - full-width marks
 

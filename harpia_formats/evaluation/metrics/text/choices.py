@@ -65,156 +65,130 @@ _letter = re.compile(
 _letters = re.compile(rf"([A-Z])(?:\s?[A-Z])+(?!{WORD}|[.'\u2019-])")
 _number = re.compile(r"(\d{1,3})(?![\w]|[.,/:]\d|\s*[-+*/^=%×])")  # noqa: RUF001 - the sign of multiplication
 #: What may stand behind a letter so that it is a name and no word or part of one.
-_ends_letter = re.compile(
-    r"(?i)\s*(?:$|[^\w\s]|\n)"
-    rf"|\s*[{UNSPACED}]"
-    r"|\s+(?:because|since|as|is|was|isn|can|could|cannot|would|should|must|or|and|with|"
-    r"which|that|for|due|not|but|rather|while|whereas|in|on|by|from|based|given|"
-    r"according|at|here|instead|again|too|only|definitely|although|though|if|when|"
-    r"where|according|according|seems|fits|also|alone|"
-    r"weil|da|denn|ist|und|oder|mit|für|aufgrund|laut|nach|nicht|aber|wegen|also|"
-    r"falsch|richtig|sondern|bzw|sowie|"
-    r"porque|pois|já|uma|visto|dado|devido|com|por|e|ou|é|está|não|mas|já|"
-    r"ya|pues|debido|que|con|y|o|u|es|no|pero|según|correct|wrong|incorrect)\b"
-)
+_ends_letter = pattern(rf"""
+    \s*($|[^\w\s]|\n)|\s*[{UNSPACED}]| (because|since|as|is|was|isn|can|could|cannot
+    |would|should|must|or|and|with|which|that|for|due|not|but|rather|while|whereas|in|on
+    |by|from|based|given|according|at|here|instead|again|too|only|definitely|although
+    |though|if|when|where|according|according|seems|fits|also|alone|weil|da|denn|ist|und
+    |oder|mit|für|aufgrund|laut|nach|nicht|aber|wegen|also|falsch|richtig|sondern|bzw
+    |sowie|porque|pois|já|uma|visto|dado|devido|com|por|e|ou|é|está|não|mas|já|ya|pues
+    |debido|que|con|y|o|u|es|no|pero|según|correct|wrong|incorrect)\b
+""")
 _no_word = re.compile(r" *(?!\w)")
 #: Joins a name to another one, so that several are named.
-_joint = re.compile(
-    r"[\s*_)\]}$\"']*(?P<stop>[.,;、]*)[\s*_$\"'({\[]*(?:"
-    r"(?P<any>(?i:\band\s*/\s*or\b|\bor\b|\belse\b|\botherwise\b|\balong\s+with\b|"
-    r"\btogether\s+with\b|\bthrough\b|\bbis\b|\bvs\b\.?|\bbut\s+also\b|"
-    r"\bpossibly\b|\bmaybe\b|\bperhaps\b)|\bto\b(?=\s+[A-Z]\b)|"
-    r"[-–—?]\s*(?=[A-Z](?![\w'\u2019]))|"  # noqa: RUF001 - dashes, an apostrophe
-    r"(?i:\boder\b|\bbzw\.?|\balternatively\b|\bas\s+well\s+as\b)|"
-    r"\b(?:ou|o|u\.?|como|quanto)(?!\w)|/|\||\\mid\b|或者?|还是|还有|か|または|もしくは|あるいは)"
-    r"|(?P<all>(?i:\band\b|\bund\b|\bsowie\b|\bplus\b|\bu\.)|\b[ey]\b|&|\+|和|与|與|及|と|"
-    r"および|や))?"
-    r"[\s,*_$\"'({\[]*"
-    r"(?i:(?:either|maybe|perhaps|possibly|probably|also|even|else|vielleicht|auch|"
-    r"talvez|também|quizás?|también|也许|可能|是)\s*)*"
-)
-_too = re.compile(
-    r"(?i)[^.\n。]{0,40}\b(?:also|too|as\s+well|equally|both|auch|também|también)\b"
-)
-_but = re.compile(
-    r"(?i)\s*[,;]?\s*(?:but(?:\s+rather)?|rather|sondern|mas(?:\s+sim)?|e\s+sim|sino|"
-    r"而是|(?:では|じゃ)なく(?:て)?[、,]?|く[、,]?|instead)\s*"
-)
+_joint = pattern(r"""
+    (?-i:[\s*_)\]}$\"']*(?P<stop>[.,;、]*)[\s*_$\"'({\[]*((?P<any>(?i:\band\s*/\s*or\b
+    |\bor\b|\belse\b|\botherwise\b|\balong with\b|\btogether with\b|\bthrough\b|\bbis\b
+    |\bvs\b\.?|\bbut also\b|\bpossibly\b|\bmaybe\b|\bperhaps\b)|\bto\b(?= [A-Z]\b)
+    |[-–—?]\s*(?=[A-Z](?![\w'\u2019]))|(?i:\boder\b|\bbzw\.?|\balternatively\b
+    |\bas well as\b)|\b(ou|o|u\.?|como|quanto)(?!\w)|/|\||\\mid\b|或者?|还是|还有|か
+    |または|もしくは|あるいは)|(?P<all>(?i:\band\b|\bund\b|\bsowie\b|\bplus\b|\bu\.)
+    |\b[ey]\b|&|\+|和|与|與|及|と|および|や))?[\s,*_$\"'({\[]*(?i:(either|maybe|perhaps
+    |possibly|probably|also|even|else|vielleicht|auch|talvez|também|quizás?|también|也许
+    |可能|是)\s*)*)
+""")  # noqa: RUF001 - dashes
+_too = pattern(r"[^.\n。]{0,40}\b(also|too|as well|equally|both|auch|também|también)\b")
+_but = pattern(r"""
+    \s*[,;]?\s*(but( rather)?|rather|sondern|mas( sim)?|e sim|sino|而是|(では
+    |じゃ)なく(て)?[、,]?|く[、,]?|instead)\s*
+""")
 #: Follows a name that is one of several, or a condition.
-_or_else = re.compile(
-    r"(?i)[\s*_)\]}$\"',]*(?:\bor\b(?!\s+(?:else|otherwise|rather|in\s+other|equivalently|more))|"
-    r"\boder\b(?!\s+(?:besser|genauer))|\b(?:if|when|unless|wenn|falls)\b|如果|或|还是)"
-)
+_or_else = pattern(r"""
+    [\s*_)\]}$\"',]*(\bor\b(?! (else|otherwise|rather|in other|equivalently|more))
+    |\boder\b(?! (besser|genauer))|\b(if|when|unless|wenn|falls)\b|如果|或|还是)
+""")
 #: Stands before another name that may be the answer as well.
-_other = re.compile(
-    r"(?i)\b(?:or|else|otherwise|possibly|perhaps|maybe|alternatively|"
-    r"(?:could|might|may)\s+(?:also\s+|well\s+)*be|also\s+be|so\s+(?:is|are)|"
-    r"in\s+some\s+\w+\s+and|oder|vielleicht|ou|talvez|quizás?)\s+(?:option\s+)?|"
-    r"(?:也|还)(?:可能|可以)是?|或者?是?"
-)
+_other = pattern(r"""
+    \b(or|else|otherwise|possibly|perhaps|maybe|alternatively|(could|might
+    |may) (also |well )*be|also be|so (is|are)|in some \w+ and|oder|vielleicht|ou|talvez
+    |quizás?) (option )?|(也|还)(可能|可以)是?|或者?是?
+""")
 #: Stands before another name that is the answer instead.
-_instead = re.compile(
-    r"(?i)\b(?:no,|(?:no,?\s+)?wait,?(?:\s+no)?,?|scratch\s+that\.?|sorry,?|"
-    r"kidding,?(?:\s+it['\u2019]?s)?)\s+(?:option\s+)?"
-)
+_instead = pattern(r"""
+    \b(no,|(no,? )?wait,?( no)?,?|scratch that\.?|sorry,?|kidding,?( it'?s)?) (option )?
+""")
 #: Follows the sentence of an answer that is taken back.
-_retracted = re.compile(
-    r"(?i)[\s.!?。*_]*(?:hmm+,?\s*)?(?:no[.!]|no,\s+that|nope\b|wrong[.!,]|"
-    r"(?:just\s+)?kidding\b|scratch\s+that|(?:that|this|it|which)(?:['\u2019]s|\s+is|\s+was)\s+"
-    r"(?:wrong|incorrect|false|not\s+(?:right|correct|true|it))|nein[.!]|falsch[,.!]|"
-    r"não[.!]|errado\b|incorrecto\b|不对[。,.]|错了|いいえ|違います)"
-)
+_retracted = pattern(r"""
+    [\s.!?。*_]*(hmm+,?\s*)?(no[.!]|no, that|nope\b|wrong[.!,]|(just )?kidding\b
+    |scratch that|(that|this|it|which)('s| is| was) (wrong|incorrect|false|not (right
+    |correct|true|it))|nein[.!]|falsch[,.!]|não[.!]|errado\b|incorrecto\b|不对[。,.]
+    |错了|いいえ|違います)
+""")
 #: Follows a name that is denied.
-_wrong = (
-    r"(?:wrong|incorrect|false\b|invalid|impossible|ruled\s+out|eliminated|excluded|"
-    r"falsch|inkorrekt|unrichtig|ausgeschlossen|errad|incorret|equivocad|descartad|"
-    r"falso|falsa|❌|✗|✘)"
-)
-_denied_behind = re.compile(
-    r"(?i)[\s*_)\]}$.:–—-]*(?:"  # noqa: RUF001 - dashes
-    rf"(?:is|was|are|would\s+be|seems|looks|can\s+be|must\s+be|ist|wäre|sind|é|está|es|"
-    rf"seria|sería|fica)?\s*(?:also|clearly|definitely|simply|therefore|thus|obviously|"
-    rf"klar|auch|claramente)?\s*{_wrong}"
-    r"|(?:is|was|does|can|could|would|should|do)\s*(?:n[o'\u2019]?t|not|never|no\s+longer)\b"
-    r"|(?:とは|とも)(?:限|言え)|でも[^。]{0,6}(?:ない|ありません)"
-    r"|,?\s*(?:which|but\s+(?:that|this|it))(?:['\u2019]s|\s+is|\s+was)\s+(?:\w+ly\s+)?"
-    r"(?:wrong|incorrect|false|not)\b|scheide\w*\s+aus"
-    r"|cannot\b|fails\b|(?:ist|kann|sind|wäre)\s+(?:es\s+)?(?:nicht|kein)"
-    r"|(?:não|nao|no)\s+(?:é|es|está|pode|puede|serve|sirve|corresponde|se\b)"
-    r"|(?:项|項)?\s*(?:是|都|也|显然|明显)*(?:不(?!过|但|仅)|错|錯|并非|未|没)"
-    r"|\s*(?:は|では|じゃ|も|が|で)+\s*(?:ない|なく|ありません|間違|誤|不正解|不適|正しくな|違)"
-    r")"
-)
+_wrong = r"""
+    (wrong|incorrect|false\b|invalid|impossible|ruled out|eliminated|excluded|falsch
+    |inkorrekt|unrichtig|ausgeschlossen|errad|incorret|equivocad|descartad|falso|falsa
+    |❌|✗|✘)
+"""
+_denied_behind = pattern(rf"""
+    [\s*_)\]}}$.:–—-]*((is|was|are|would be|seems|looks|can be|must be|ist|wäre|sind|é
+    |está|es|seria|sería|fica)?\s*(also|clearly|definitely|simply|therefore|thus
+    |obviously|klar|auch|claramente)?\s*{_wrong}|(is|was|does|can|could|would|should
+    |do)\s*(n[o'\u2019]?t|not|never|no longer)\b|(とは|とも)(限|言え)
+    |でも[^。]{{0,6}}(ない|ありません)|,?\s*(which|but (that|this
+    |it))('s| is| was) (\w+ly )?(wrong|incorrect|false|not)\b|scheide\w* aus|cannot\b
+    |fails\b|(ist|kann|sind|wäre) (es )?(nicht|kein)|(não|nao|no) (é|es|está|pode|puede
+    |serve|sirve|corresponde|se\b)|(项|項)?\s*(是|都|也|显然|明显)*(不(?!过|但|仅)|错|錯
+    |并非|未|没)|\s*(は|では|じゃ|も|が|で)+\s*(ない|なく|ありません|間違|誤|不正解|不適
+    |正しくな|違))
+""")  # noqa: RUF001 - dashes
 #: A sentence with one of these denies the choice that it names, or does not say it.
-_negation = pattern(
-    r"\b(?:not|no|never|neither|nor|none|cannot|without|except|unlikely|doubt\w*|hardly)"
-    r"\b|n['\u2019]t\b",
-    r"\b(?:wrong\w*|incorrect\w*|false|untrue|exclud\w+|eliminat\w+|reject\w*|fail\w*|"
-    r"rul\w+\s+(?:\w+\s+)?out|instead\s+of|rather\s+than|other\s+than|unlike|anything\s+but|"
-    r"if|whether|unless|mistak\w+|disagree\w*|might\s+(?:think|say|guess)|used\s+to|"
-    r"far\s+from|opposite|(?:all|everything|everyone|nothing|none|any\w+)\s+but)\b",
-    r"不(?!过|但|仅|断|用说)|没|沒|非(?!常)|错|錯|無|未|别的|除|排除|如果|若|是否|否",
-    r"ない|ません|なく|間違|誤|違|除|以外|もし",
-    r"\b(?:nicht|kein\w*|keinesfalls|niemals|nie|falsch\w*|weder|außer|statt|ausgeschlossen|ohne|scheide\w*|"
-    r"wenn|falls)\b",
-    r"\b(?:não|nao|nem|nunca|nenhum\w*|errad\w*|incorret\w*|fals[oa]s?|exceto|sem|jamais|"
-    r"ni|ningun\w*|excepto|sin|tampoco|equivocad\w*)\b",
-)
-_certain = pattern(
-    r"\b(?:no|without\s+(?:a\s+)?|beyond\s+(?:a\s+)?)\s*(?:doubt|question)\b",
-    r"\bohne\s+(?:jeden\s+)?zweifel\b|\bsem\s+dúvida\b|\bsin\s+duda\b|毫无疑问|無疑|"
-    r"間違いなく",
-)
+_negation = pattern(r"""
+    \b(not|no|never|neither|nor|none|cannot|without|except|unlikely|doubt\w*|hardly)\b
+    |n't\b|\b(wrong\w*|incorrect\w*|false|untrue|exclud\w+|eliminat\w+|reject\w*|fail\w*
+    |rul\w+ (\w+ )?out|instead of|rather than|other than|unlike|anything but|if|whether
+    |unless|mistak\w+|disagree\w*|might (think|say|guess)|used to|far from|opposite|(all
+    |everything|everyone|nothing|none|any\w+) but)\b
+    |不(?!过|但|仅|断|用说)|没|沒|非(?!常)|错|錯|無|未|别的|除|排除|如果|若|是否|否
+    |ない|ません|なく|間違|誤|違|除|以外|もし
+    |\b(nicht|kein\w*|keinesfalls|niemals|nie|falsch\w*|weder|außer|statt|ausgeschlossen
+    |ohne|scheide\w*|wenn|falls)\b|\b(não|nao|nem|nunca|nenhum\w*|errad\w*|incorret\w*
+    |fals[oa]s?|exceto|sem|jamais|ni|ningun\w*|excepto|sin|tampoco|equivocad\w*)\b
+""")
+_certain = pattern(r"""
+    \b(no|without (a )?|beyond (a )?)\s*(doubt|question)\b
+    |\bohne (jeden )?zweifel\b|\bsem dúvida\b|\bsin duda\b|毫无疑问|無疑|間違いなく
+""")
 #: A sentence that denies what the one before it says.
-_denied_next = re.compile(
-    r"(?i)[\s.!?。*_]*(?:no\b|nope\b|wrong\b|(?:that|this|it|which)(?:['\u2019]s|\s+is|\s+was)\s+"
-    r"(?:wrong|incorrect|not|false)|nein\b|falsch\b|não\b|errado\b|incorrecto\b|不对|"
-    r"错|いいえ|違)"
-)
-_choosing = pattern(
-    r"\b(?:(?:i|we)(?:['\u2019]d|\s+would|\s+will|['\u2019]ll)?\s+"
-    r"(?:choose|pick|select|answer|go\s+with|opt\s+for)|"
-    r"ich\s+(?:wähle|nehme)(?:\s+(?:also|daher|somit|deshalb))?|"
-    r"(?:also|daher|damit|somit|es)\s+bleibt(?:\s+nur)?|(?:eu\s+)?escolho|elijo|escojo|"
-    r"(?:so|therefore|thus|hence|consequently|also|daher|somit|folglich|portanto|logo|"
-    r"por\s+tanto|por\s+lo\s+tanto|entonces)[,:]?\s+(?:(?:it|this|that|es|é)"
-    r"(?:\s+is|['\u2019]s|\s+must\s+be|\s+has\s+to\s+be|\s+ist)?|must\s+be)?|"
-    r"(?:^|(?<=[.!\n]\s))(?:it(?:['\u2019]s|\s+is|\s+must\s+be)|i(?:['\u2019]d|\s+would)\s+say|"
-    r"(?:that|this)\s+leaves(?:\s+us\s+with)?|"
-    r"i\s+(?:think|believe)(?:\s+it(?:['\u2019]s|\s+is))?|probably|definitely|certainly))"
-    r"(?=[\s*(:])",
-    r"(?<![不别可])(?<!不能)(?<!不应)(?<!不要)(?:应|應|故|我|因此|所以|本题|本題|答案|综上|综上所述)*[,，、]?"
-    r"(?:我|本题|应)*[选選]择?(?!项|項|题|題)(?:的?是)?[:：]?",
-)
+_denied_next = pattern(r"""
+    [\s.!?。*_]*(no\b|nope\b|wrong\b|(that|this|it|which)('s| is| was) (wrong|incorrect
+    |not|false)|nein\b|falsch\b|não\b|errado\b|incorrecto\b|不对|错|いいえ|違)
+""")
+_choosing = pattern(r"""
+    \b((i|we)('d| would| will|'ll)? (choose|pick|select|answer|go with|opt for)
+    |ich (wähle|nehme)( (also|daher|somit|deshalb))?|(also|daher|damit|somit
+    |es) bleibt( nur)?|(eu )?escolho|elijo|escojo|(so|therefore|thus|hence|consequently
+    |also|daher|somit|folglich|portanto|logo|por tanto|por lo tanto|entonces)[,:]? ((it
+    |this|that|es|é)( is|'s| must be| has to be| ist)?|must be)?|(^
+    |(?<=[.!\n]\s))(it('s| is| must be)|i('d| would) say|(that|this) leaves( us with)?
+    |i (think|believe)( it('s| is))?|probably|definitely|certainly))(?=[\s*(:])
+    |(?<![不别可])(?<!不能)(?<!不应)(?<!不要)(应|應|故|我|因此|所以|本题|本題|答案|综上
+    |综上所述)*[,，、]?(我|本题|应)*[选選]择?(?!项|項|题|題)(的?是)?[:：]?
+""")
 #: Stands before a name with which the sentence ends: `Therefore, B.`, `=> B`.
-_concluding = re.compile(
-    r"(?i)(?:^|(?<=[\n.!?;,:。])|(?<=[\n.!?;,:。]\s))[\s*_>]*(?:"
-    r"(?:so(?!\s+A\b)|therefore|thus|hence|consequently|accordingly|daher|somit|folglich|portanto|"
-    r"logo|assim|então|por\s+(?:lo\s+)?tanto|entonces|así\s+que)[,:]?(?=[\s*(])|"
-    r"(?:also|solution|correct)[*_]*:|(?:choose|select|pick)\b|####|=>|->|→|⇒|"
-    r"[✅✔☑]\ufe0f?|(?:よって|ゆえに|したがって|従って|所以|因此|综上)[、,,]?)"
-)
+_concluding = pattern(r"""
+    (^|(?<=[\n.!?;,:。])|(?<=[\n.!?;,:。]\s))[\s*_>]*((so(?! A\b)|therefore|thus|hence
+    |consequently|accordingly|daher|somit|folglich|portanto|logo|assim|então
+    |por (lo )?tanto|entonces|así que)[,:]?(?=[\s*(])|(also|solution|correct)[*_]*:
+    |(choose|select|pick)\b|####|=>|->|→|⇒|[✅✔☑]\ufe0f?|(よって|ゆえに|したがって
+    |従って|所以|因此|综上)[、,,]?)
+""")
 _not_chosen = re.compile(r"[不别勿莫未没谁若][^,.;、。选選]{0,4}[选選]择?\Z")
-_is_chosen = re.compile(
-    r"(?i)[\s*_)\]}.:\"]*(?:"
-    r"(?:is|must\s+be|would\s+be)\s+(?:also\s+|therefore\s+|clearly\s+|thus\s+|indeed\s+)?"
-    r"(?:the\s+)?(?:only\s+)?(?:correct|right|best)\s*"
-    r"(?:answer\b|option\b|choice\b|one\b|(?=[.,;!\n*)]|$|because\b|since\b|as\b|due\b))"
-    r"|(?:as\s+)?the\s+(?:only\s+)?(?:correct|right|best)\s+(?:answer|option|choice)"
-    r"(?=\s*[.,;!\n*)]|\s*$)|is\s+the\s+answer\b|it\s+is(?=\s*[.,;!\n]|\s*$)|"
-    r"die\s+(?:(?:richtige|korrekte)\s+)?(?:antwort|lösung|option)\b"
-    r"|(?:richtig|korrekt)(?=\s*[.,;!\n*)]|\s*$)"
-    r"|だと(?:思い|考え)(?![^。]{0,4}(?:ません|ない))"
-    r"|ist\s+(?:also\s+|daher\s+|auch\s+)?(?:die\s+)?(?:richtig|korrekt)(?:e\s+(?:antwort|lösung|"
-    r"option)|(?=\s*[.,;!\n*)]|\s*$))"
-    r"|(?:é|está|es)\s+(?:a\s+|la\s+)?(?:(?:resposta|respuesta|alternativa|opção|opción)"
-    r"(?:\s+(?:correta|certa|correcta))?|corret[ao]|cert[ao]|correct[ao])"
-    r"(?=\s*[.,;!\n*)]|\s*$)"
-    r"|(?:[选選]?[项項])?也?(?:是|为|為)?正[确確](?:的|答案|选项|選項)?(?!吗)"
-    r"|(?:が|は)(?:正解|正しい|答え|適切)(?!では|じゃ|とは)"
-    r"|を(?:選択?)(?![^。]{0,4}(?:ません|ない))"
-    r")"
-)
+_is_chosen = pattern(r"""
+    [\s*_)\]}.:\"]*((is|must be
+    |would be) (also |therefore |clearly |thus |indeed )?(the )?(only )?(correct|right
+    |best)\s*(answer\b|option\b|choice\b|one\b|(?=[.,;!\n*)]|$|because\b|since\b|as\b
+    |due\b))|(as )?the (only )?(correct|right|best) (answer|option
+    |choice)(?=\s*[.,;!\n*)]|\s*$)|is the answer\b|it is(?=\s*[.,;!\n]|\s*$)
+    |die ((richtige|korrekte) )?(antwort|lösung|option)\b|(richtig
+    |korrekt)(?=\s*[.,;!\n*)]|\s*$)|だと(思い|考え)(?![^。]{0,4}(ません|ない))
+    |ist (also |daher |auch )?(die )?(richtig|korrekt)(e (antwort|lösung|option)
+    |(?=\s*[.,;!\n*)]|\s*$))|(é|está|es) (a |la )?((resposta|respuesta|alternativa|opção
+    |opción)( (correta|certa|correcta))?|corret[ao]|cert[ao]
+    |correct[ao])(?=\s*[.,;!\n*)]|\s*$)|([选選]?[项項])?也?(是|为|為)?正[确確](的|答案
+    |选项|選項)?(?!吗)|(が|は)(正解|正しい|答え|適切)(?!では|じゃ|とは)
+    |を(選択?)(?![^。]{0,4}(ません|ない)))
+""")
 _bold = re.compile(
     r"\*\*(?!\s)(.+?)(?<!\s)\*\*|(?<!\w)__(?!\s)(.+?)(?<!\s)__(?!\w)|<b>(.+?)</b>"
 )
@@ -223,10 +197,10 @@ _label = re.compile(r"[(\[]?([A-Za-z])[*_]*([).:\]])[*_]*(?=\s|$)")
 _inline_label = re.compile(r"(?<!\w)[(\[]?([A-Z])[).:](?=\s)")
 #: A word that makes a letter before a full stop an abbreviation, as in `C. elegans`.
 _small_word = re.compile(r"\s*(?!(?:because|since|as|due)\b)[a-zäöüß]{2}")
-_reason = re.compile(
-    r"(?i)[\s*_)\]]*(?:[,–—-](?!\w)|(?:because|since|as|due|weil|da|denn|porque|pois|ya)\b|"  # noqa: RUF001 - dashes
-    r"因为|なぜなら)"
-)
+_reason = pattern(r"""
+    [\s*_)\]]*([,–—-](?!\w)|(because|since|as|due|weil|da|denn|porque|pois|ya)\b|因为
+    |なぜなら)
+""")  # noqa: RUF001 - dashes
 _bracketed = re.compile(
     rf"[(\[]([A-Z])[)\]]|(?i:(?<!{WORD}){_kind_of_name})[(\[*]*([A-Z])(?!{WORD}|['\u2019])"
 )
@@ -243,18 +217,18 @@ _stops = re.compile(r"[\s*_)\]}$\"']*(?:$|[.!;。)]|\n|です|だ|である|吧|
 #: Stands before the name of what was described: `the capital of France, Paris`.
 _apposed = re.compile(r"[,:(–—-][\s*_\"“]*$")  # noqa: RUF001 - dashes, quotation marks
 #: Stands behind a choice that a clause ends with.
-_closes = re.compile(
-    rf"(?i){_stops.pattern}|{_reason.pattern.removeprefix('(?i)')}|"
-    r"[\s*_)\]]*(?:[,:]|项|項|选项|選項|因|and\b|not\b|rather\b|instead\b|und\b|e\b|y\b)"
-)
+_closes = pattern(rf"""
+    {_stops.pattern}|{_reason.pattern}|[\s*_)\]]*([,:]|项|項|选项
+    |選項|因|and\b|not\b|rather\b|instead\b|und\b|e\b|y\b)
+""")
 _own_letter = re.compile(rf"\s*[(\[]\s*(?i:{_kind_of_name})?([A-Z])\s*[)\]]")
 #: Words of a phrase that leaves the answer to what follows.
-_introduction = pattern(
-    r"[\s*_]*(?:as\s+follows|simple|clear|obvious|below|straightforward|easy|found|in\s+the|"
-    r"explained|based|the\s+following|wie\s+folgt|klar|einfach|simples|clara?|a\s+seguinte|"
-    r"la\s+siguiente|sencilla|如下|很|以下|次の)",
-    r"[\s*_:]*$",
-)
+_introduction = pattern(r"""
+    [\s*_]*(as follows|simple|clear|obvious|below|straightforward|easy|found|in the
+    |explained|based|the following|wie folgt|klar|einfach|simples|clara?|a seguinte
+    |la siguiente|sencilla|如下|很|以下|次の)
+    |[\s*_:]*$
+""")
 _joined_before = re.compile(
     r"(?i)(?:\b(?:or|and|oder|und|ou|neither|nor|noch|ni|nem)|/|或者?|和|か|と|または|もしくは)[\s(*]*$|\b[eyou]\s+$"
 )

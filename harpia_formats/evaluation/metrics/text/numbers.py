@@ -8,8 +8,8 @@ others. A box holds one number, after a name and `=` or not, with a unit or not.
 only begins with a number, as `5x`, `3 to 5` or `1011_2`, is none.
 """
 
+import math
 import re
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -76,16 +76,16 @@ _latex = tuple(
 #: Words that multiply the number before them. `Billion` is another number in German,
 #: and `billion` is not.
 _powers = {
-    2: r"hundred|百(?!分)",
-    3: r"thousand|tausend|mil|千(?![克米瓦卡焦伏赫帕字])",
-    4: r"万|萬",
-    6: r"million(?:s|en)?|mio\.?|milhão|milhões|millón|millones",
-    8: r"亿|億",
-    9: r"(?-i:billions?)|milliarden?|mrd\.?|bilhão|bilhões",
     12: r"trillions?|billionen|trilhão|trilhões|billón|billones|兆(?![赫瓦字帕欧])",
+    9: r"(?-i:billions?)|milliarden?|mrd\.?|bilhão|bilhões",
+    8: r"亿|億",
+    6: r"million(?:s|en)?|mio\.?|milhão|milhões|millón|millones",
+    4: r"万|萬",
+    3: r"thousand|tausend|mil|千(?![克米瓦卡焦伏赫帕字])",
+    2: r"hundred|百(?!分)",
 }
-_power_of = {power: re.compile(rf"(?i)(?:{words})") for power, words in _powers.items()}
-_scale = "|".join(_powers[power] for power in sorted(_powers, reverse=True))
+_scale = "|".join(_powers.values())
+_power = re.compile("|".join(f"({words})" for words in _powers.values()), re.IGNORECASE)
 _percent = r"%|percent\b|per\s+cent\b|prozent\b|por\s*cento\b|por\s+ciento\b|パーセント"
 _body = r"(?:\d|[.,\u00a0'](?=\d))+"
 _number = re.compile(
@@ -113,148 +113,132 @@ _plain = re.compile(
 )
 _functions = r"sin|cos|tan|cot|sec|csc|log|ln|exp|sqrt|pi|mod|theta|root"
 #: Units that may follow a number at once; those of one letter need a space.
-_units = (
-    r"(?:[kcmdnµμ]m|[kmµμ]g|[mcd]?[lL]|mi|ft|in|yd|lbs?|oz|hrs?|hours?|mins?|secs?|ms|"
-    r"days?|km/h|kph|mph|m/s|Hz|[kMG]Hz|[kM]?W|kWh|[kM]?J|kN|[kM]?Pa|mol|[KMGT]B|kcal|"
-    r"cal|dB|eV|bar|atm|ppm|cents?|usd|eur|gbp|euros?|dollars?|st|nd|rd|th)"
-)
+_units = r"""
+    ([kcmdnµμ]m|[kmµμ]g|[mcd]?[lL]|mi|ft|in|yd|lbs?|oz|hrs?|hours?|mins?|secs?|ms|days?
+    |km/h|kph|mph|m/s|Hz|[kMG]Hz|[kM]?W|kWh|[kM]?J|kN|[kM]?Pa|mol|[KMGT]B|kcal|cal|dB|eV
+    |bar|atm|ppm|cents?|usd|eur|gbp|euros?|dollars?|st|nd|rd|th)
+"""
 _signs = r"[$€£¥₹₩°¢]"
-_months = (
-    r"(?:january|february|march|april|may|june|july|august|september|october|november|"
-    r"december)"
-)
+_months = r"""
+    (january|february|march|april|may|june|july|august|september|october|november
+    |december)
+"""
 #: Stands before a number that is no number of its own.
-_bound = pattern(
-    rf"(?:√|±|\+/-|[<>≤≥≠∛]|\\(?:sqrt|pm|mp|le|leq|ge|geq|lt|gt|ne|neq|{_functions})"
-    rf"(?![a-z])|\b(?:{_functions}))(?:_\{{?\w+\}}?)?(?:\s*\[\d+\])?[\s{{(\[]*$",
-    r"(?:[a-zα-ω]|[)\]}])\s*[/^*×·÷+-]\s*[({]?\s*$",  # noqa: RUF001 - Greek letters, the sign of multiplication
-    r"[a-z]\(\s*$",
-    rf"\b(?:page|option|question|line|step|part|section|chapter|figure|problem|iphone|"
-    rf"{_months})\s+$",
-    r"n['\u2019]t\s+(?:think|believe|say)\s+(?:it|that)?\s*(?:is\s+)?$",
-    r"(?:größer|kleiner|höher|länger)\s+als\s+$|\b(?:quadrat)?wurzel\s+(?:aus\s+)?$|"
-    r"\bra[ií]z\s+(?:quadrada\s+|cuadrada\s+)?de\s+$",
-    r"(?:errad|incorret|incorrect|falsch|wrong)\w*\s+(?:é|es|ist|is)\s+$",
-    r"(?:根号|根號|比|等于|誤答は?|不正解は?|错误答案是?)\s*$",
-    r"\b(?:less|more|fewer|greater|larger|smaller|higher|lower|bigger)\s+than\s+"
-    r"(?:or\s+equal\s+to\s+)?[$€£]?$",
-    r"\b(?:at\s+least|at\s+most|up\s+to|over|under|above|below|between|not|isn['\u2019]t|"
-    r"minus|negative|plus|times|exceeds?|of|by|in|than|but|near|from|twice|double|"
-    r"triple|half|per|after|before)\s+[$€£]?$",
-    r"\b(?:mindestens|höchstens|weniger\s+als|mehr\s+als|über|unter|zwischen|nicht|"
-    r"mal|minus)\s+[$€£]?$",
-    r"\b(?:pelo\s+menos|no\s+(?:máximo|mínimo)|(?:menos|mais|más|maior|menor|mayor)\s+"
-    r"(?:de|do|que)(?:\s+que)?|al\s+menos|como\s+(?:máximo|mínimo)|entre|não|menos|"
-    r"vezes|veces)\s+(?:R?\$)?$",
-    r"(?:的|大于|小于|超过|少于|多于|至少|最多|不到|不足|不是|不等于|负|負|第|マイナス|"
-    r"少なくとも|高々)\s*$",
-)
-_joiner = (
-    r"(?:[-–—~〜]|\.\.\.?|/|\b(?:and/or|to|bis|through|until|a|à|até|hasta|or|oder|ou|o|u|and|"  # noqa: RUF001 - dashes
-    r"und|e|y)\b|至|到|から|或者?|または|か|和|与|と|、)\s*"
-    r"(?:(?:maybe|perhaps|possibly|even|vielleicht|talvez|quizás?|也许|可能)\s*)?(?:[a-z]\s*=\s*)?"
-)
-_maybe = (
-    r"(?:\.?\s*\bor|[,;]?\s*(?:but\s+)?(?:maybe|perhaps|possibly|vielleicht|talvez|"
-    r"quizás?)|\s*\bvs\b\.?|\s*\||;)\s*"
-)
-_parts = (
-    r"(?:(?:lakhs?|crores?|mln|bn|tenths?|hundredths?|thousandths?|millionths?|halves|"
-    r"thirds?|quarters?|fifths?|hundertstel|tausendstel|zehntel|millionstel|drittel|"
-    r"viertel|mil[eé]sim\w+|cent[eé]sim\w+|d[eé]cim\w+|(?-i:Billion))\b|割|分之|分の|"
-    r"[的の](?:平方|立方|倍))"
-)
-_measures = (
-    r"(?:hours?|hrs?|h|minutes?|mins?|feet|foot|ft|pounds?|lbs?|dollars?|years?|months?|"
-    r"weeks?|days?|met(?:er|re)s?|m|km|kg|degrees?|stunden?|minuten?|tage?|jahre?|horas?|"
-    r"minutos?|d[ií]as?|años?|anos?|meses|euros?|reais|pesos)"
-)
+_bound = pattern(rf"""
+    (√|±|\+/-|[<>≤≥≠∛]|\\(sqrt|pm|mp|le|leq|ge|geq|lt|gt|ne|neq|{_functions})(?![a-z])
+    |\b({_functions}))(_\{{?\w+\}}?)?(\s*\[\d+\])?[\s{{(\[]*$
+    |([a-zα-ω]|[)\]}}])\s*[/^*×·÷+-]\s*[({{]?\s*$
+    |[a-z]\(\s*$|\b(page|option|question|line|step|part|section|chapter|figure|problem
+    |iphone|{_months}) $|n't (think|believe|say) (it|that)?\s*(is )?$
+    |(größer|kleiner|höher|länger) als $|\b(quadrat)?wurzel (aus )?$
+    |\bra[ií]z (quadrada |cuadrada )?de $|(errad|incorret|incorrect|falsch|wrong)\w* (é
+    |es|ist|is) $|(根号|根號|比|等于|誤答は?|不正解は?|错误答案是?)\s*$
+    |\b(less|more|fewer|greater|larger|smaller|higher|lower
+    |bigger) than (or equal to )?[$€£]?$|\b(at least|at most|up to|over|under|above
+    |below|between|not|isn't|minus|negative|plus|times|exceeds?|of|by|in|than|but|near
+    |from|twice|double|triple|half|per|after|before) [$€£]?$
+    |\b(mindestens|höchstens|weniger als|mehr als|über|unter|zwischen|nicht|mal
+    |minus) [$€£]?$|\b(pelo menos|no (máximo|mínimo)|(menos|mais|más|maior|menor
+    |mayor) (de|do|que)( que)?|al menos|como (máximo|mínimo)|entre|não|menos|vezes
+    |veces) (R?\$)?$|(的|大于|小于|超过|少于|多于|至少|最多|不到|不足|不是|不等于|负|負
+    |第|マイナス|少なくとも|高々)\s*$
+""")  # noqa: RUF001 - Greek letters, the sign of multiplication
+_joiner = r"""
+    ([-–—~〜]|\.\.\.?|/|\b(and/or|to|bis|through|until|a|à|até|hasta|or|oder|ou|o|u|and
+    |und|e|y)\b|至|到|から|或者?|または|か|和|与|と|、)\s*((maybe|perhaps|possibly|even
+    |vielleicht|talvez|quizás?|也许|可能)\s*)?([a-z]\s*=\s*)?
+"""  # noqa: RUF001 - dashes
+_maybe = r"""
+    (\.?\s*\bor|[,;]?\s*(but )?(maybe|perhaps|possibly|vielleicht|talvez|quizás?)
+    |\s*\bvs\b\.?|\s*\||;)\s*
+"""
+_parts = r"""
+    ((lakhs?|crores?|mln|bn|tenths?|hundredths?|thousandths?|millionths?|halves|thirds?
+    |quarters?|fifths?|hundertstel|tausendstel|zehntel|millionstel|drittel|viertel
+    |mil[eé]sim\w+|cent[eé]sim\w+|d[eé]cim\w+|(?-i:Billion))\b|割|分之|分の|[的の](平方
+    |立方|倍))
+"""
+_measures = r"""
+    (hours?|hrs?|h|minutes?|mins?|feet|foot|ft|pounds?|lbs?|dollars?|years?|months?
+    |weeks?|days?|met(er|re)s?|m|km|kg|degrees?|stunden?|minuten?|tage?|jahre?|horas?
+    |minutos?|d[ií]as?|años?|anos?|meses|euros?|reais|pesos)
+"""
 #: Stands behind a number that is only a part of what is meant.
-_continued = pattern(
-    rf"(?![eE]?\s)(?!{_units}(?![a-z])){WORD}",
-    r"\s*[πΠ√∞±²³]|\s*\+/-|_\s*[\d{]|[₀-₉]|!(?!=)|\s*‰|\+(?!\s*[\dA-Za-z(])",
-    rf"\s*\\(?!circ|degree|approx|quad|qquad|[^a-z])[a-z]+|\s*(?:{_functions})\b",
-    rf"\s*\(?\s*(?:in|im)?\s*(?:base|basis|binary|octal|hex\w*)\b|\s*(?:{WORD}|[二八十]){{0,4}}"
-    r"进制|\s*進[数法]",
-    r"\((?=[^()]{0,40}[-+*/^×\d]|\s*[a-z]\s*\))",  # noqa: RUF001 - the sign of multiplication
-    r"[ \t*$_)}\]]*\(?\s*" + _joiner + r"[*$_({\[]*[$€£]?\s?[-+]?\.?\d",
-    r"\s*[×·÷+]\s*[\d(\\a-z$]|\s*\*\s*[\d(]|\*[a-z]\b|\s+x\s*\d|\s+-\s+[a-z]\b|\s*/\s*[a-z]\b(?!/)",  # noqa: RUF001 - the sign of multiplication
-    r"\s*[<>≤≥≠]|\s+:\s+\d|\.\s*(?:\\overline|\\dot|\\bar|\(\d)|\s*[¼-¾⅐-⅞]",
-    r"\s*(?:to\s+the\b|\(\s*mod\b|per\s+\d|and\s+a\b|e\s+mei[ao]\b|y\s+medi[ao]\b|"
-    r"einhalb|半)|\s+e(?=\s*[.,;]?\s*$)",
-    rf"\s+{_months}\b|[)\]]\s*_|\s*,?\s*(?:remainder|rest|resto|余)\b",
-    r"\s*\^\s*\{?\s*(?!\\circ|\\degree|\\text|st|nd|rd|th)[a-z\\(]",
-    r"\s*(?:次方|多|より|とは限|角(?!形|度))",
-    rf"\s*{_parts}|[^.,;\n]{{0,20}}\s(?:more|less|fewer)\s+than\b",
-    rf"{_maybe}(?:maybe\s+)?(?:[a-z]\s*=\s*)?[-+]?[$€£]?\d|,\s*[a-z]\s*=",
-    r"\s*,\s*(?:or|and|oder|und)?\s*[-+]?\d[\d.,]*\s*(?:[.;,]\s|[)\]}]|$|\b(?:or|and|oder|und|ou|e|o|y)\b)",
-    r"\s+(?:squared|cubed|factorial|times|plus|minus|choose|divided|over|mal|vezes|veces|"
-    r"elevado|al\s+cuadrado|ao\s+quadrado|hoch)\b",
-    r"\s*(?:or\s+(?:more|less|fewer)|oder\s+(?:mehr|weniger)|ou\s+(?:mais|menos)|"
-    r"o\s+(?:más|menos))\b|\s*(?:以上|以下|以内|未満|未满|多个)",
-    rf"\s*{_measures}\s*,?\s*(?:and|und|e|y)?\s*\d|[{UNSPACED}]{{1,3}}\d",
-    rf"\s*(?:{_scale})\b",
-    r"\s+[b-df-knp-rtvwxz](?![\w'\u2019./-])",
-    # `60 cm or 120 cm`, but not `5 hours, or 300 minutes`.
-    r"\s*(?P<unit>°|\^?\s*\{?\s*\\circ\s*\}?|[^\W\d_]{1,12})[\s$*_)}\]]*,?\s*\b"
-    r"(?:or|oder|ou|o|u|to|bis|a|à|até|hasta)\s+(?:maybe\s+|perhaps\s+)?[$*_({\[]*"
-    r"[-+]?\d++(?:[.,]\d++)*+(?:\s*(?P=unit)|(?=[\s$*_)]*(?:[.;,!]|$)))",
-    r"\s*(?:dozens?|dutzend|dúzias?|docenas?|打)\b",
-    r"(?:\s|\w){0,10}(?:では|じゃ)\s*(?:ない|なく|ありません)",
-    r"\s*(?:%|percent)?\s*(?:,\s*which\s+|,\s*but\s+(?:that|this|it)\s+)?"
-    r"(?:is|was|ist)\s+(?:wrong|not|incorrect|falsch|nicht)\b",
-)
+_continued = pattern(rf"""
+    (?![eE]?\s)(?!{_units}(?![a-z])){WORD}|\s*[πΠ√∞±²³]|\s*\+/-|_\s*[\d{{]|[₀-₉]|!(?!=)
+    |\s*‰|\+(?!\s*[\dA-Za-z(])|\s*\\(?!circ|degree|approx|quad|qquad|[^a-z])[a-z]+
+    |\s*({_functions})\b|\s*\(?\s*(in|im)?\s*(base|basis|binary|octal|hex\w*)\b
+    |\s*({WORD}|[二八十]){{0,4}}进制|\s*進[数法]
+    |\((?=[^()]{{0,40}}[-+*/^×\d]|\s*[a-z]\s*\))
+    |[ \t*$_)}}\]]*\(?\s*{_joiner}[*$_({{\[]*[$€£]?\s?[-+]?\.?\d
+    |\s*[×·÷+]\s*[\d(\\a-z$]|\s*\*\s*[\d(]|\*[a-z]\b| x\s*\d| - [a-z]\b
+    |\s*/\s*[a-z]\b(?!/)|\s*[<>≤≥≠]| : \d|\.\s*(\\overline|\\dot|\\bar|\(\d)|\s*[¼-¾⅐-⅞]
+    |\s*(to the\b|\(\s*mod\b|per \d|and a\b|e mei[ao]\b|y medi[ao]\b|einhalb
+    |半)| e(?=\s*[.,;]?\s*$)| {_months}\b|[)\]]\s*_|\s*,?\s*(remainder|rest|resto|余)\b
+    |\s*\^\s*\{{?\s*(?!\\circ|\\degree|\\text|st|nd|rd|th)[a-z\\(]
+    |\s*(次方|多|より|とは限|角(?!形|度))|\s*{_parts}|[^.,;\n]{{0,20}}\s(more|less
+    |fewer) than\b|{_maybe}(maybe )?([a-z]\s*=\s*)?[-+]?[$€£]?\d|,\s*[a-z]\s*=
+    |\s*,\s*(or|and|oder|und)?\s*[-+]?\d[\d.,]*\s*([.;,]\s|[)\]}}]|$|\b(or|and|oder|und
+    |ou|e|o|y)\b)| (squared|cubed|factorial|times|plus|minus|choose|divided|over|mal
+    |vezes|veces|elevado|al cuadrado|ao quadrado|hoch)\b
+    |\s*(or (more|less|fewer)|oder (mehr|weniger)|ou (mais|menos)|o (más|menos))\b
+    |\s*(以上|以下|以内|未満|未满|多个)|\s*{_measures}\s*,?\s*(and|und|e|y)?\s*\d
+    |[{UNSPACED}]{{1,3}}\d|\s*({_scale})\b| [b-df-knp-rtvwxz](?![\w'\u2019./-])
+    |\s*(?P<unit>°|\^?\s*\{{?\s*\\circ\s*\}}?|[^\W\d_]{{1,12}})[\s$*_)}}\]]*,?\s*\b(or
+    |oder|ou|o|u|to|bis|a|à|até
+    |hasta) (maybe |perhaps )?[$*_({{\[]*[-+]?\d++([.,]\d++)*+(\s*(?P=unit)
+    |(?=[\s$*_)]*([.;,!]|$)))|\s*(dozens?|dutzend|dúzias?|docenas?|打)\b
+    |(\s|\w){{0,10}}(では|じゃ)\s*(ない|なく|ありません)
+    |\s*(%|percent)?\s*(,\s*which |,\s*but (that|this|it) )?(is|was|ist) (wrong|not
+    |incorrect|falsch|nicht)\b
+""")  # noqa: RUF001 - the sign of multiplication
 #: A side of an equation before its `=`.
-_side = re.compile(
-    r"(?:,(?=\d{3})|[\d\s.+\-*/×·÷^(){}$€£%_|]|\\[a-z]+|(?<![A-Za-z])[A-Za-z](?![A-Za-z]))*"  # noqa: RUF001 - the sign of multiplication
-    r"(?<![<>!=])=(?!=)"
-)
-_name_of_value = re.compile(
-    r"[\s$]*(?:(?:the\s+)?(?:final\s+)?answer\s*(?:is|:|=)?\s*)?"
-    r"(?:[\\A-Za-z∠|'\x1e\x1f ]+(?:_\{?\w+\}?)?(?:\([\w,\s]+\))?[|'\s]*"
-    r"(?:=|≈|\\approx|:)\s*)?"
-    r"(?:[\s$=≈]|\\approx)*",
-    re.IGNORECASE,
-)
-_currency = re.compile(
-    r"\s*(?:(?:US|R|A|C|CA|AU|HK|NT|S)?(?=\$)|(?:USD|EUR|GBP|CNY|RMB|BRL|JPY)\s*)?"
-)
+_side = pattern(r"""
+    (?-i:(,(?=\d{3})|[\d\s.+\-*/×·÷^(){}$€£%_|]|\\[a-z]+
+    |(?<![A-Za-z])[A-Za-z](?![A-Za-z]))*(?<![<>!=])=(?!=))
+""")  # noqa: RUF001 - the sign of multiplication
+_name_of_value = pattern(r"""
+    [\s$]*((the )?(final )?answer\s*(is|:
+    |=)?\s*)?([\\A-Za-z∠|'\x1e\x1f ]+(_\{?\w+\}?)?(\([\w,\s]+\))?[|'\s]*(=|≈|\\approx
+    |:)\s*)?([\s$=≈]|\\approx)*
+""")
+_currency = pattern(r"""
+    (?-i:\s*((US|R|A|C|CA|AU|HK|NT|S)?(?=\$)|(USD|EUR|GBP|CNY|RMB|BRL|JPY)\s*)?)
+""")
 #: What may stand in a box behind its number.
-_unit_tail = re.compile(
-    rf"(?:\s*(?:{_TEXT}(?P<text>[^{_TEXT}{_END}]*){_END}|(?<=[\s\d°]){_units}(?![A-Za-z])"
-    rf"|(?<=\s)[mgsLlhJNWVKACF](?![A-Za-z])|(?<=\s)(?!(?:{_functions})\b)[A-Za-zÀ-ɏ]{{3,}}"
-    rf"|\^?\{{?\s*(?:\\circ|°)\s*\}}?\s*[CFK]?(?![A-Za-z])|\\degree|{_signs}|[{UNSPACED}]++|[.,;]\s*$|\$)"
-    r"(?:\s*/\s*[A-Za-z]+|\s*\^\s*\{?-?\d\}?|[²³])*)*\s*"
-)
-_no_unit = pattern(
-    _parts,
-    rf"\b(?:or|and|to|in|base|more|less|than|least|most|{_functions}|factorial|squared|"
-    r"cubed|times|plus|minus|dozens?|oder|bis|ou|bzw)\b",
-    r"[\dπ√±!<>=+*^]|[或和到至]|以上|以下|进制|進",
-    r"^\s*[a-z]\s*$(?<![mgslhjnwvkacf\s])",
-)
+_unit_tail = pattern(rf"""
+    (?-i:(\s*({_TEXT}(?P<text>[^{_TEXT}{_END}]*){_END}|(?<=[\s\d°]){_units}(?![A-Za-z])
+    |(?<=\s)[mgsLlhJNWVKACF](?![A-Za-z])|(?<=\s)(?!({_functions})\b)[A-Za-zÀ-ɏ]{{3,}}
+    |\^?\{{?\s*(\\circ|°)\s*\}}?\s*[CFK]?(?![A-Za-z])|\\degree|{_signs}|[{UNSPACED}]++
+    |[.,;]\s*$|\$)(\s*/\s*[A-Za-z]+|\s*\^\s*\{{?-?\d\}}?|[²³])*)*\s*)
+""")
+_no_unit = pattern(rf"""
+    {_parts}|\b(or|and|to|in|base|more|less|than|least|most|{_functions}|factorial
+    |squared|cubed|times|plus|minus|dozens?|oder|bis|ou|bzw)\b
+    |[\dπ√±!<>=+*^]|[或和到至]|以上|以下|进制|進
+    |^\s*[a-z]\s*$(?<![mgslhjnwvkacf\s])
+""")
 #: What a unit may hold that a number may not.
 _exponents = re.compile(r"\s*\^?\s*\{?\s*(?:\\circ|°)\s*\}?|\s*\^\s*\{?-?\d\}?")
 _hashes = re.compile(r"####[ \t]*(.*)")
 #: What stands between two boxes of which either is meant.
-_or = re.compile(
-    r"(?i)[\s$.,;*\\()\[\]}]*(?:\\text\s*\{)?[\s}]*(?:or|and|oder|und|ou|e|o|y|或|和|か|,)?[\s$}\\(\[]*"
-    r"(?:</answer>)?[\s,]*(?:or|and)?\s*(?:\\f?box(?:ed)?\s*\{|<answer>)"
-)
+_or = pattern(r"""
+    [\s$.,;*\\()\[\]}]*(\\text\s*\{)?[\s}]*(or|and|oder|und|ou|e|o|y|或|和|か
+    |,)?[\s$}\\(\[]*(</answer>)?[\s,]*(or|and)?\s*(\\f?box(ed)?\s*\{|<answer>)
+""")
 #: Numbers in words, and words for the lack of one.
-_in_words = pattern(
-    r"\b(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|"
-    r"\w+teen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|"
-    r"half|quarter|unknown|undefined|none|nothing|infinit\w+|impossible|unclear|"
-    r"undetermined|unsolvable)\b",
-    r"\b(?:null|eins|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|\w+zehn|"
-    r"\w+zig|hundert|tausend|unbekannt|unendlich|keine)\b",
-    r"\b(?:zero|cero|um|uma|dois|duas|dos|três|tres|quatro|cuatro|cinco|seis|sete|siete|"
-    r"oito|ocho|nove|nueve|dez|diez|onze|once|doze|doce|treze|trece|quinze|quince|vinte|"
-    r"veinte|trinta|treinta|cem|cien|desconhecid\w+|desconocid\w+|infinit\w+|nenhum\w*|"
-    r"ningun\w*|imposs\w+|impos\w+)\b",
-    r"[一二三四五六七八九十百千两〇零]|未知|无穷|无限|不存在|不明",
-)
+_in_words = pattern(r"""
+    \b(zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen
+    |twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|half|quarter
+    |unknown|undefined|none|nothing|infinit\w+|impossible|unclear|undetermined
+    |unsolvable)\b|\b(null|eins|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf
+    |zwölf|\w+zehn|\w+zig|hundert|tausend|unbekannt|unendlich|keine)\b
+    |\b(zero|cero|um|uma|dois|duas|dos|três|tres|quatro|cuatro|cinco|seis|sete|siete
+    |oito|ocho|nove|nueve|dez|diez|onze|once|doze|doce|treze|trece|quinze|quince|vinte
+    |veinte|trinta|treinta|cem|cien|desconhecid\w+|desconocid\w+|infinit\w+|nenhum\w*
+    |ningun\w*|imposs\w+|impos\w+)\b|[一二三四五六七八九十百千两〇零]|未知|无穷|无限
+    |不存在|不明
+""")
 
 
 def number_in(
@@ -455,24 +439,18 @@ class _Reader:
             body = body.translate(_swapped)
         if len(body) > MOST_DIGITS or not _plain.fullmatch(body):
             raise _unreadable(match.group())
-        digits = re.sub(r"[^\d.]", "", body)
-        if not digits.isascii():
-            digits = "".join(
-                each if each == "." else str(unicodedata.decimal(each))
-                for each in digits
-            )
-        return Fraction(digits)
+        return Fraction(re.sub(r"[^\d.]", "", body))
 
 
-_condition = pattern(
-    r"\W*(?:if|suppose|assuming|wenn|falls|se|si|caso|angenommen)\b|如果|若|假如|もし"
-)
+_condition = pattern(r"""
+    \W*(if|suppose|assuming|wenn|falls|se|si|caso|angenommen)\b|如果|若|假如|もし
+""")
 #: Stands behind a sentence before another number that is the answer as well.
-_or_another = re.compile(
-    r"(?i)[.!\s]*(?:(?:that|this|it)(?:['\u2019]s|\s+is|\s+was)\s+(?:wrong|incorrect|false|not)|"
-    r"no,\s+that)|[.!\s]*(?:or|no,|(?:no,?\s+)?wait,?(?:\s+no,?)?|scratch\s+that\.?|sorry,?|"
-    r"(?:just\s+)?kidding,?(?:\s+it['\u2019]s)?)\s+(?:maybe\s+)?[$€£]?[-+]?\d"
-)
+_or_another = pattern(r"""
+    [.!\s]*((that|this|it)('s| is| was) (wrong|incorrect|false|not)|no, that)|[.!\s]*(or
+    |no,|(no,? )?wait,?( no,?)?|scratch that\.?|sorry,?
+    |(just )?kidding,?( it's)?) (maybe )?[$€£]?[-+]?\d
+""")
 _single_letter = re.compile(r"(?<![^\W_])[A-Za-z]\s+\Z")
 #: Stands before a number that is multiplied, divided, raised, added or subtracted.
 _factor = re.compile(r"[\w)\]}]\s*[*×·÷/^+-]\s*\Z")  # noqa: RUF001 - the sign of multiplication
@@ -505,18 +483,13 @@ def _is_unsaid(match: re.Match[str]) -> bool:
 
 def _scale_of(words: str) -> int:
     """Return what words such as `million` multiply a number by."""
-    value, place = 1, 0
-    while place < len(words):
-        for power in sorted(_power_of, reverse=True):
-            if found := _power_of[power].match(words, place):
-                value, place = value * 10**power, found.end()
-                break
-        else:
-            place += 1
-    return value
+    powers = tuple(_powers)
+    found = (powers[(match.lastindex or 0) - 1] for match in _power.finditer(words))
+    return math.prod(10**power for power in found)
 
 
 def _without_latex(text: str) -> str:
+    """Return a text with its LaTeX as plain text."""
     if "\\" in text or "{" in text:
         for step, new in _latex:
             text = step.sub(new, text)
@@ -542,11 +515,13 @@ def _only(numbers: Iterator[Fraction], where: str) -> Fraction:
 
 
 def _ratio(one: Fraction, other: Fraction, match: re.Match[str]) -> Fraction:
+    """Return one number by another one; raises `NoNumberError` if that is 0."""
     if not other:
         raise _unreadable(match.group())
     return one / other
 
 
 def _unreadable(text: str) -> NoNumberError:
+    """Return the error of a text that is not read as a number."""
     shown = text.strip().replace(_TEXT, "").replace(_END, "")
     return NoNumberError(f"this is not read as a number: {shown:.{SHOWN}}")
