@@ -45,6 +45,7 @@ from harpia_formats.evaluation.scoring.results.compared_scores import (
 )
 from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.evaluation.scoring.scoring_run import Scoring
+from harpia_formats.evaluation.scoring.significance.bootstrap import np
 from harpia_formats.evaluation.scoring.system_answers import InputAnswers, SystemAnswers
 from harpia_formats.files.io.inputs import Input
 from harpia_formats.model.problem import Problem
@@ -476,8 +477,6 @@ class ScoreComparison:
 
 def _questions_of(systems: Iterable[SystemAnswers]) -> Any:
     """Return the numbers of the questions of some systems, each once, as an array."""
-    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
     found = np.zeros(0, dtype=np.uint32)
     for one in systems:
         found = np.union1d(found, np.asarray(one.numbers))

@@ -30,6 +30,7 @@ from harpia_formats.evaluation.scoring.number_stores import (
 )
 from harpia_formats.evaluation.scoring.results.result_format import ResultRun
 from harpia_formats.evaluation.scoring.results.scores import Scores
+from harpia_formats.evaluation.scoring.significance.bootstrap import np
 from harpia_formats.evaluation.scoring.significance.paired_answers import (
     QuestionSums,
     summed,
@@ -86,8 +87,6 @@ class SystemAnswers:
         questions. A metric that scores questions has one result for each of its scores,
         any other has one.
         """
-        import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
         width = self.widths[at]
         rows = np.frombuffer(self.columns[at].read()).reshape(-1, width)
         numbers = np.asarray(places)[np.asarray(self.numbers)]
@@ -134,8 +133,6 @@ class SystemAnswers:
 
 def _small(counts: Any) -> Any:
     """Return the same integers, which are not negative, of the smallest type."""
-    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
     return counts.astype(np.min_scalar_type(counts.max(initial=0)))
 
 
@@ -144,8 +141,6 @@ def _label_rows(rows: Any, numbers: Any, known: KnownLabels) -> LabelRows:
 
     `rows` have the numbers of both labels of each answer, and `numbers` its question.
     """
-    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
     # Both numbers of an answer as one complex number, which is faster than as a row.
     pairs, kinds = np.unique(rows.view(np.complex128)[:, 0], return_inverse=True)
     order = np.argsort(numbers, kind="stable")
@@ -171,8 +166,6 @@ def answers_by_question(
     numbers: Any, rows: Any, chosen: Any
 ) -> Iterator[tuple[int, list[Any]]]:
     """Yield each question with the statistics of those of its answers that count."""
-    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
     places = np.flatnonzero(chosen)
     places = places[np.argsort(numbers[places], kind="stable")]
     questions = numbers[places]

@@ -151,8 +151,8 @@ def test_replicates_of_many_pairs_take_the_memory_of_their_systems() -> None:
     paired = [answers.pair(*pair) for pair in pairs]
     test = PairedTest("bootstrap", 1000, 1, 0.95)
     tracemalloc.start()
-    for one in replicated_pairs(answers, pairs, paired, test):
-        one.differences(0)
+    for _ in replicated_pairs(paired, test):
+        continue
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
 

@@ -6,6 +6,7 @@ from itertools import combinations
 from typing import Any
 
 from harpia_formats.conversion.mapping.questions import NOTHING, WIDTH, question_of
+from harpia_formats.evaluation.scoring.significance.bootstrap import np
 from harpia_formats.model.record import Record
 from harpia_formats.model.vendor_metrics import ScoreError, ScoreOptionsError
 
@@ -82,8 +83,6 @@ def match_questions(
     the id if a record has none. Raises `ScoreError` if there are several inputs and no
     two share a question.
     """
-    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
     keys = np.frombuffer(table.take_keys(), np.uint8).reshape(-1, WIDTH * len(_PARTS))
     numbers = [np.asarray(one, dtype=np.int64) for one in inputs]
     parts, notes = _compared_parts(keys, numbers)
@@ -117,8 +116,6 @@ def shared_inputs(
     `inputs` has the numbers of the questions of each. Questions are the same as in
     `match_questions`. Raises `ScoreError` if they have nothing to be known by.
     """
-    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
     keys = np.frombuffer(table.keys, np.uint8).reshape(-1, WIDTH * len(_PARTS))
     numbers = [np.fromiter(one, dtype=np.int64, count=len(one)) for one in inputs]
     parts, _ = _compared_parts(keys, numbers)
@@ -169,8 +166,6 @@ def _compared_parts(keys: Any, inputs: Sequence[Any]) -> tuple[list[str], list[s
 
 def _has_part(keys: Any, part: str) -> bool:
     """Tell whether questions have a part: all an id, or any of them another one."""
-    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
     start = _PARTS.index(part) * WIDTH
     own = keys[:, start : start + WIDTH]
     found = (own != np.frombuffer(NOTHING, np.uint8)).any(axis=1)
@@ -179,8 +174,6 @@ def _has_part(keys: Any, part: str) -> bool:
 
 def _reduced(keys: Any, parts: Sequence[str]) -> Any:
     """Return the digests of some parts of each question, as an array of bytes."""
-    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
     starts = [_PARTS.index(part) * WIDTH for part in parts]
     columns = [keys[:, start : start + WIDTH] for start in starts]
     found = np.ascontiguousarray(np.hstack(columns) if len(columns) > 1 else columns[0])
@@ -203,8 +196,6 @@ def _differences(
 
     Pairs with the same questions are yielded without a reason.
     """
-    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
     has = np.zeros((len(inputs), len(places)), dtype=bool)
     for mine, numbers in zip(has, inputs, strict=True):
         mine[places[numbers]] = True
@@ -222,8 +213,6 @@ def _difference(first: Any, second: Any, compared: Sequence[str]) -> str:
 
     It counts the questions that share parts with the other side but not the next part.
     """
-    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
     reasons = []
     for size in range(1, len(compared)):
         shared, following = compared[:size], compared[: size + 1]

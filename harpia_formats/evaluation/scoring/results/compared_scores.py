@@ -18,7 +18,10 @@ from harpia_formats.evaluation.scoring.measures.metric_score import (
 )
 from harpia_formats.evaluation.scoring.measures.outcomes import ComputedMetric
 from harpia_formats.evaluation.scoring.options import ScoreOptions
-from harpia_formats.evaluation.scoring.significance.bootstrap import unavailable_reason
+from harpia_formats.evaluation.scoring.significance.bootstrap import (
+    np,
+    unavailable_reason,
+)
 from harpia_formats.evaluation.scoring.significance.p_values import TESTS, PairedTest
 from harpia_formats.evaluation.scoring.significance.paired_answers import (
     MetricAnswers,
@@ -359,8 +362,6 @@ class PairFamily:
 
         `numbers` has the questions of each system, by their numbers in the table.
         """
-        import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
         places = np.asarray(self.matched.places)
         has = np.zeros((len(numbers), len(self.matched.keys)), dtype=bool)
         for mine, of_system in zip(has, numbers, strict=True):
