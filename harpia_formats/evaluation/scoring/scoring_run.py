@@ -33,17 +33,14 @@ from harpia_formats.evaluation.scoring.measures.verdict_metrics import (
     holds_verdicts,
 )
 from harpia_formats.evaluation.scoring.options import ScoreOptions
-from harpia_formats.evaluation.scoring.results.result_files import (
-    ResultFiles,
-    result_format_named,
-)
 from harpia_formats.evaluation.scoring.results.result_format import (
+    Files,
     Observer,
-    OverAnswersWriter,
     ResultFormat,
     ResultRun,
     ResultWriter,
     ResultWriters,
+    result_format_named,
 )
 from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.evaluation.scoring.significance.bootstrap import unavailable_reason
@@ -150,7 +147,7 @@ class Scoring:
         self._inputs = list(inputs)
         self._target = result_format_named(to) if isinstance(to, str) else to
         check_results(self._target, output, self._options)
-        self._files = ResultFiles(
+        self._files = Files(
             output,
             overwrite=self._options.overwrite,
             reads=FilesRead(
@@ -365,12 +362,10 @@ class Scoring:
             by=self._options.by,
             csv_safe=self._options.csv_safe,
         )
-        writers = [observer(run) for observer in self._observers]
-        if self._target is not None:
-            # What vendors write are means over answers.
-            target = self._target.writer(self._files, run)
-            writers.append(OverAnswersWriter(target))
-        self._writer = writers[0] if len(writers) == 1 else ResultWriters(writers)
+        self._writer = ResultWriters(
+            [observer(run) for observer in self._observers],
+            None if self._target is None else self._target.writer(self._files, run),
+        )
         return self._writer
 
     def _finish(self) -> None:

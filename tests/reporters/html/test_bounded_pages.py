@@ -83,13 +83,10 @@ def _scores() -> Scores:
     every = ScoreGroup({}, 1, 1, scores)
     return Scores(
         "default",
-        (),
-        (),
         (every,),
-        groups,
-        (),
         _report(),
         is_broken=False,
+        groups=groups,
         said=tuple(names),
     )
 

@@ -2,6 +2,5 @@
 
 `scores` are those of a run, `compared_scores`, `compare_report` and `best_scores`
 those of several systems; `answer_rows` and `score_charts` show them, `redacted_scores`
-removes the values of records, `result_format` and `result_files` write them for other
-tools.
+removes the values of records, `result_format` writes them for other tools.
 """

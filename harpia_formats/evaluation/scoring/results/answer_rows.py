@@ -110,11 +110,9 @@ def signature_writer(files: Files) -> WriteSignatures:
     one score in each line, since a `.json` file would be read as data. Without a named
     result file nothing is written. Raises `SinkError` if the file already exists.
     """
-    if files.name is None:
-        return _write_nothing
-    path = Path(files.name)
-    if path.exists() and not path.is_file():
-        # For a pipe or /dev/null there is no folder for another file.
+    path = Path(files.name or "-")
+    # For a pipe or /dev/null there is no folder for another file.
+    if files.name is None or (path.exists() and not path.is_file()):
         return _write_nothing
     write = files.beside(f"{path.name}.signatures.txt")
 

@@ -1,9 +1,9 @@
 """The scores of a data set."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from harpia_formats.evaluation.scoring.measures.metric_score import (
     COLUMNS,
@@ -22,6 +22,10 @@ from harpia_formats.model.result import Result
 from harpia_formats.model.safe_text import safe
 from harpia_formats.model.vendor_metrics import ScoreError
 
+if TYPE_CHECKING:  # most runs show values
+    from harpia_formats.evaluation.scoring.results.redacted_scores import ScoreRedaction
+    from harpia_formats.validation.redaction.redacted_reports import Redaction
+
 #: The contract of `Scores.to_dict`.
 SCHEMA = "harpia-formats/scores/1"
 
@@ -33,20 +37,20 @@ class Scores(Result):
     columns: ClassVar = COLUMNS
 
     profile: str
-    #: The metrics that were computed, in the requested order.
-    measured: tuple[ComputedMetric, ...]
-    #: Names of requested metrics that cannot be computed.
-    unknown: tuple[str, ...]
     #: The answers of each model, which are several systems if there are several.
     systems: tuple[Group, ...]
-    #: The groups of the answers of each model, in the order of their first one.
-    groups: tuple[Group, ...]
-    #: Seconds that each metric took over all answers.
-    seconds: tuple[float, ...]
     #: The report of validation on the input.
     report: Report
     #: Whether reading stopped before the end of the input.
     is_broken: bool
+    #: The metrics that were computed, in the requested order.
+    measured: tuple[ComputedMetric, ...] = ()
+    #: Names of requested metrics that cannot be computed.
+    unknown: tuple[str, ...] = ()
+    #: The groups of the answers of each model, in the order of their first one.
+    groups: tuple[Group, ...] = ()
+    #: Seconds that each metric took over all answers.
+    seconds: tuple[float, ...] = ()
     #: The models of the answers, in the order of their first one.
     models: tuple[str, ...] = ()
     #: The first problems of each kind.
@@ -198,19 +202,15 @@ class Scores(Result):
         """
         if not self.is_whole:
             raise validation_failed(self.report)
-        for score in chain.from_iterable(system.scores for system in self.systems):
-            if score.value is None and score.left_out.questions:
-                name = score_name(score.metric, score.name)
-                raise ScoreError(score.left_out.note(name, 0))
-            if score.value is None and score.confusion is not None:
-                raise ScoreError(
-                    f"{score.metric}.{score.name} has no score: {score.remark}"
-                )
-            if score.value is None:
-                raise ScoreError(
-                    f"{score.metric}.{score.name} has no score: none of "
-                    f"{score.unscored:,} answers could be scored"
-                )
+        for score in self:
+            if score.value is not None:
+                continue
+            if score.left_out.questions:
+                raise ScoreError(score.left_out.note(score.full_name, 0))
+            reason = score.remark
+            if score.confusion is None:
+                reason = f"none of {score.unscored:,} answers could be scored"
+            raise ScoreError(f"{score.metric}.{score.name} has no score: {reason}")
 
     @property
     def ok(self) -> bool:
@@ -219,11 +219,23 @@ class Scores(Result):
         Invalid records that were left out as the options ask are no failure.
         """
         is_read = self.is_whole and self.report.ok_without_invalid
-        return is_read and all(
-            score.value is not None
-            for system in self.systems
-            for score in system.scores
-        )
+        return is_read and all(score.value is not None for score in self)
+
+
+def score_redaction(
+    redaction: "Redaction | None", given: Iterable[str] = (), *, by_options: bool = True
+) -> "ScoreRedaction | None":
+    """Return what takes the values of records out of scores, None if all are shown.
+
+    `given` are names by the user; `by_options` tells whether options name all metrics.
+    """
+    if redaction is None:
+        return None
+    from harpia_formats.evaluation.scoring.results.redacted_scores import (  # noqa: PLC0415 - most runs show values
+        ScoreRedaction,
+    )
+
+    return ScoreRedaction(redaction, frozenset(given), by_options)
 
 
 #: Code points of a label.
