@@ -32,8 +32,8 @@ from harpia_formats.evaluation.scoring.measures.metric_score import (
     Group,
     arrow_of,
 )
-from harpia_formats.evaluation.scoring.results.compare_report import ComparisonReport
-from harpia_formats.evaluation.scoring.results.compared_scores import (
+from harpia_formats.evaluation.scoring.results.compare_report import (
+    ComparisonReport,
     marks_of_differences,
 )
 from harpia_formats.evaluation.scoring.results.score_charts import (

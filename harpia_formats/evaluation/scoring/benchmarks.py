@@ -28,10 +28,10 @@ from harpia_formats.evaluation.scoring.results.best_scores import (
     best_tested,
     columns_of,
 )
-from harpia_formats.evaluation.scoring.results.compare_report import ComparisonReport
-from harpia_formats.evaluation.scoring.results.compared_scores import (
+from harpia_formats.evaluation.scoring.results.compare_report import (
     ComparedScore,
     ComparedSystem,
+    ComparisonReport,
 )
 from harpia_formats.evaluation.scoring.stored_run import scoring_of
 from harpia_formats.files.io.discovery import find_sources, parts_of

@@ -96,11 +96,11 @@ def match_questions(
     differences = list(_differences(keys, numbers, places, parts))
     if len(inputs) > 1 and all(shares == 0 for *_, shares in differences):
         reason = differences[0][1]
-        where = "both" if len(inputs) == 2 else "two"  # noqa: PLR2004 - both are two
+        where = both_or("two", len(inputs))
         raise ScoreError(f"no question is in {where} inputs{reason}")
     for which, reason, _ in differences[:_EXPLAINED]:
         if reason:
-            pair = "" if len(inputs) == 2 else f" of {which}"  # noqa: PLR2004 - the only pair
+            pair = "" if len(differences) == 1 else f" of {which}"
             notes.append(f"not all questions{pair} match{reason}")
     folded = bytearray()
     for key in reduced[firsts[order]]:
@@ -140,6 +140,11 @@ def input_name(place: int, count: int) -> str:
     return f"input {place + 1}"
 
 
+def both_or(many: str, count: int) -> str:
+    """Return "both" for two inputs or systems, the other word for more."""
+    return "both" if count == 2 else many  # noqa: PLR2004 - both are two
+
+
 def _compared_parts(keys: Any, inputs: Sequence[Any]) -> tuple[list[str], list[str]]:
     """Return the parts by which questions are paired, and notes on those left out."""
     notes = []
@@ -156,9 +161,9 @@ def _compared_parts(keys: Any, inputs: Sequence[Any]) -> tuple[list[str], list[s
                 if not is_there
             ]
     if compared in ([], ["references"]):
-        which = "both inputs" if len(inputs) == 2 else "the inputs"  # noqa: PLR2004 - both are two
+        which = both_or("the", len(inputs))
         raise ScoreOptionsError(
-            f"the records of {which} have neither ids nor prompts by which they "
+            f"the records of {which} inputs have neither ids nor prompts by which they "
             "could be paired"
         )
     return compared, notes

@@ -13,7 +13,7 @@ from harpia_formats.evaluation.scoring.measures.metric_score import (
     arrow_of,
     score_name,
 )
-from harpia_formats.evaluation.scoring.results.compared_scores import (
+from harpia_formats.evaluation.scoring.results.compare_report import (
     ComparedScore,
     alpha_of,
 )

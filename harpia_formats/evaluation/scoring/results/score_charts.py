@@ -10,7 +10,7 @@ from harpia_formats.evaluation.plots import (
     interval_table,
 )
 from harpia_formats.evaluation.scoring.measures.metric_score import Group, MetricScore
-from harpia_formats.evaluation.scoring.results.compared_scores import (
+from harpia_formats.evaluation.scoring.results.compare_report import (
     ComparedScore,
     marks_of_differences,
 )
