@@ -9,9 +9,9 @@ from harpia_formats.evaluation.scoring.measures.metric_score import (
     MetricScore,
     arrow_of,
 )
-from harpia_formats.evaluation.scoring.results.compare_report import ComparisonReport
-from harpia_formats.evaluation.scoring.results.compared_scores import (
+from harpia_formats.evaluation.scoring.results.compare_report import (
     ComparedScore,
+    ComparisonReport,
     alpha_of,
     marks_of_differences,
 )

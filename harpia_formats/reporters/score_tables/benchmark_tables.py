@@ -10,9 +10,9 @@ from harpia_formats.evaluation.scoring.benchmarks import (
 )
 from harpia_formats.evaluation.scoring.measures.metric_score import uneven_notes
 from harpia_formats.evaluation.scoring.results.best_scores import Column, columns_of
-from harpia_formats.evaluation.scoring.results.compare_report import ComparisonReport
-from harpia_formats.evaluation.scoring.results.compared_scores import (
+from harpia_formats.evaluation.scoring.results.compare_report import (
     ComparedScore,
+    ComparisonReport,
     alpha_of,
 )
 from harpia_formats.reporters.score_tables.published import (

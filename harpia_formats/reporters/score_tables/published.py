@@ -17,8 +17,10 @@ from harpia_formats.evaluation.scoring.results.best_scores import (
     best_tested,
     columns_of,
 )
-from harpia_formats.evaluation.scoring.results.compare_report import ComparisonReport
-from harpia_formats.evaluation.scoring.results.compared_scores import ComparedScore
+from harpia_formats.evaluation.scoring.results.compare_report import (
+    ComparedScore,
+    ComparisonReport,
+)
 from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.model.describe import p_text
 from harpia_formats.reporters.score_tables.score_table import (
