@@ -34,13 +34,10 @@ from harpia_formats.evaluation.scoring.measures.metric_score import (
 )
 from harpia_formats.evaluation.scoring.results.compare_report import (
     ComparisonReport,
+    difference_of,
     marks_of_differences,
 )
-from harpia_formats.evaluation.scoring.results.score_charts import (
-    difference_of,
-    interval_of,
-)
-from harpia_formats.evaluation.scoring.results.scores import Scores
+from harpia_formats.evaluation.scoring.results.scores import Scores, interval_of
 from harpia_formats.model.describe import p_text
 from harpia_formats.model.vendor_metrics import LIMITS
 

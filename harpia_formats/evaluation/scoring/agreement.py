@@ -52,7 +52,8 @@ from harpia_formats.evaluation.scoring.measures.outcomes import (
 )
 from harpia_formats.evaluation.scoring.measures.stored_metrics import name_of
 from harpia_formats.evaluation.scoring.options import ScoreOptions
-from harpia_formats.evaluation.scoring.results.scores import Scores, score_redaction
+from harpia_formats.evaluation.scoring.results.scores import Scores
+from harpia_formats.evaluation.scoring.scoring_run import score_redaction
 from harpia_formats.evaluation.scoring.significance.bootstrap import unavailable_reason
 from harpia_formats.files.io.inputs import Input
 from harpia_formats.model.describe import with_noun

@@ -65,6 +65,7 @@ if TYPE_CHECKING:  # most runs show values, and are small
     from harpia_formats.evaluation.scoring.results.redacted_scores import ScoreRedaction
     from harpia_formats.evaluation.scoring.score_ranges import ScoringWorkers
     from harpia_formats.files.workers.pool import WorkerPool
+    from harpia_formats.validation.redaction.redacted_reports import Redaction
 
 
 def first_problem(document: bytes, format_id: str) -> Problem | None:
@@ -122,6 +123,22 @@ def check_scored_units(
                 f"{metric.request.label} scores {scored}: leave it out, or write "
                 "nemo-results or harpia-output, which hold the scores of all answers"
             )
+
+
+def score_redaction(
+    redaction: "Redaction | None", given: Iterable[str] = (), *, by_options: bool = True
+) -> "ScoreRedaction | None":
+    """Return what takes the values of records out of scores, None if all are shown.
+
+    `given` are names by the user; `by_options` tells whether options name all metrics.
+    """
+    if redaction is None:
+        return None
+    from harpia_formats.evaluation.scoring.results.redacted_scores import (  # noqa: PLC0415 - most runs show values
+        ScoreRedaction,
+    )
+
+    return ScoreRedaction(redaction, frozenset(given), by_options)
 
 
 class Scoring:
@@ -419,14 +436,9 @@ class Scoring:
 
         It is known from the first answer on.
         """
-        if self._redaction is None:
-            return None
-        from harpia_formats.evaluation.scoring.results.redacted_scores import (  # noqa: PLC0415 - most runs show values
-            ScoreRedaction,
+        return score_redaction(
+            self._redaction, self._options.metrics, by_options=self.has_chosen_metrics
         )
-
-        given = frozenset(self._options.metrics)
-        return ScoreRedaction(self._redaction, given, self.has_chosen_metrics)
 
     def whole_scores(self) -> Scores:
         """Return the scores with all names, after the iteration has ended."""

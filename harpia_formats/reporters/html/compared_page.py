@@ -13,15 +13,12 @@ from harpia_formats.evaluation.scoring.results.compare_report import (
     ComparedScore,
     ComparisonReport,
     alpha_of,
-    marks_of_differences,
-)
-from harpia_formats.evaluation.scoring.results.score_charts import (
-    axes_of,
     difference_axes,
     difference_of,
-    interval_of,
     is_share,
+    marks_of_differences,
 )
+from harpia_formats.evaluation.scoring.results.scores import axes_of, interval_of
 from harpia_formats.model.describe import p_text, with_noun
 from harpia_formats.model.text_columns import short_names
 from harpia_formats.reporters.html.page import (

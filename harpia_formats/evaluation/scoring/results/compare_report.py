@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
+from harpia_formats.evaluation.plots import Axis, Interval, axis_of, interval_table
 from harpia_formats.evaluation.scoring.measures.metric_score import (
     DOWN,
     UP,
@@ -12,7 +13,7 @@ from harpia_formats.evaluation.scoring.measures.metric_score import (
     arrow_of,
     score_name,
 )
-from harpia_formats.evaluation.scoring.results.scores import Scores
+from harpia_formats.evaluation.scoring.results.scores import Scores, embedded
 from harpia_formats.evaluation.scoring.significance.paired_differences import (
     Comparison,
     questions_for,
@@ -189,24 +190,6 @@ def alpha_of(compared: Iterable[ComparedScore]) -> float | None:
     return next((one.comparison.alpha for one in compared if one.comparison), None)
 
 
-def marks_of_differences(
-    compared: Sequence[ComparedScore], arrows: Collection[str]
-) -> Iterator[str]:
-    """Yield what the places and the looks of the marks of differences mean.
-
-    `arrows` are those behind the names of scores.
-    """
-    alpha = alpha_of(compared)
-    if alpha is None:
-        return
-    tested = sum(one.comparison is not None for one in compared)
-    adjusted = " (Holm)" if tested > 1 else ""
-    yield f"Filled marks have p{adjusted} below {alpha:g}, open ones do not."
-    for arrow, side in ((UP, "right"), (DOWN, "left")):
-        if arrow in arrows:
-            yield f"{arrow}: {side} of 0 the first system is better."
-
-
 @dataclass(frozen=True, slots=True, repr=False)
 class ComparisonReport(Result):
     """The result of comparing systems: each score of each pair."""
@@ -306,11 +289,6 @@ class ComparisonReport(Result):
 
     def shown_charts(self) -> str:
         """Return charts of the differences, as HTML for a notebook."""
-        from harpia_formats.evaluation.scoring.results.score_charts import (  # noqa: PLC0415 - only notebooks show charts
-            difference_charts,
-            embedded,
-        )
-
         return embedded(difference_charts(self.compared, self.arrows))
 
     def to_dict(self) -> dict[str, Any]:
@@ -347,6 +325,75 @@ class ComparisonReport(Result):
         for score in self.compared:
             if score.comparison is None:
                 raise ScoreError(f"{score.name} is not compared: {score.reason}")
+
+
+def difference_of(score: ComparedScore, label: str = "") -> Interval:
+    """Return the interval of a difference, hollow unless it is significant."""
+    found = score.comparison
+    if found is None:
+        return Interval(None, remark=score.reason, label=label)
+    ends = found.difference, found.low, found.high
+    return Interval(*ends, found.remark, not score.is_significant, label)
+
+
+def is_share(score: ComparedScore) -> bool:
+    """Tell whether a score may be one from 0 to 1.
+
+    On one axis with percentages such differences could not be told apart.
+    """
+    return max(abs(score.first or 0), abs(score.second or 0)) <= 1
+
+
+def difference_axes(compared: Iterable[ComparedScore]) -> dict[bool, Axis]:
+    """Return the axis of the differences of shares, by True, and that of all others."""
+    rows: dict[bool, list[Interval]] = {True: [], False: []}
+    for one in compared:
+        rows[is_share(one)].append(difference_of(one))
+    return {kind: axis_of(of_kind, zero=True) for kind, of_kind in rows.items()}
+
+
+def difference_charts(
+    compared: Sequence[ComparedScore], arrows: dict[tuple[str, str], str]
+) -> Iterator[str]:
+    """Yield a table of the differences of shares, and one of all others.
+
+    `arrows` has the better direction of each score, by its metric and name.
+    """
+    pairs = {score.systems for score in compared}
+    names = f": {' - '.join(*pairs)}" if len(pairs) == 1 else ""
+    for of_shares in (True, False):
+        drawn = [one for one in compared if is_share(one) == of_shares]
+        signs = [arrows.get((one.metric, one.name), "") for one in drawn]
+        rows = []
+        for one, sign in zip(drawn, signs, strict=True):
+            label = f"{one.full_name} {sign}".rstrip()
+            if not names:
+                label += f" of {' - '.join(one.systems)}"
+            rows.append(difference_of(one, label))
+        if rows:
+            yield interval_table(
+                f"Differences with their intervals{names}",
+                rows,
+                zero=True,
+                meaning=" ".join(marks_of_differences(compared, signs)),
+            )
+
+
+def marks_of_differences(
+    compared: Iterable[ComparedScore], arrows: Collection[str]
+) -> Iterator[str]:
+    """Yield what the places and the looks of the marks of differences mean.
+
+    `arrows` are those behind the names of scores.
+    """
+    alphas = [one.comparison.alpha for one in compared if one.comparison is not None]
+    if not alphas:
+        return
+    adjusted = " (Holm)" if len(alphas) > 1 else ""
+    yield f"Filled marks have p{adjusted} below {alphas[0]:g}, open ones do not."
+    for arrow, side in ((UP, "right"), (DOWN, "left")):
+        if arrow in arrows:
+            yield f"{arrow}: {side} of 0 the first system is better."
 
 
 #: The least difference of which the number of questions is told.

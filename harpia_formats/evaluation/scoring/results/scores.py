@@ -3,8 +3,15 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
+from harpia_formats.evaluation.plots import (
+    EMBEDDED_STYLE,
+    Axis,
+    Interval,
+    axis_of,
+    interval_table,
+)
 from harpia_formats.evaluation.scoring.measures.metric_score import (
     COLUMNS,
     SIDES,
@@ -20,11 +27,7 @@ from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import Report, validation_failed
 from harpia_formats.model.result import Result
 from harpia_formats.model.safe_text import safe
-from harpia_formats.model.vendor_metrics import ScoreError
-
-if TYPE_CHECKING:  # most runs show values
-    from harpia_formats.evaluation.scoring.results.redacted_scores import ScoreRedaction
-    from harpia_formats.validation.redaction.redacted_reports import Redaction
+from harpia_formats.model.vendor_metrics import LIMITS, ScoreError
 
 #: The contract of `Scores.to_dict`.
 SCHEMA = "harpia-formats/scores/1"
@@ -160,11 +163,6 @@ class Scores(Result):
 
     def shown_charts(self) -> str:
         """Return charts of the scores with their intervals, as HTML for a notebook."""
-        from harpia_formats.evaluation.scoring.results.score_charts import (  # noqa: PLC0415 - only notebooks show charts
-            embedded,
-            score_charts,
-        )
-
         return embedded(score_charts(self.groups_by_system(), self.systems))
 
     def to_dict(self) -> dict[str, Any]:
@@ -222,26 +220,75 @@ class Scores(Result):
         return is_read and all(score.value is not None for score in self)
 
 
-def score_redaction(
-    redaction: "Redaction | None", given: Iterable[str] = (), *, by_options: bool = True
-) -> "ScoreRedaction | None":
-    """Return what takes the values of records out of scores, None if all are shown.
+#: Characters of the tables of one result on a page of others.
+_ROOM = 40_000
+#: Stands for a value or a label that is the empty text.
+_EMPTY = "(empty)"
 
-    `given` are names by the user; `by_options` tells whether options name all metrics.
+
+def interval_of(
+    score: MetricScore, label: str = "", *, is_part: bool = False
+) -> Interval:
+    """Return the interval of a score, of a group that is a part of a system or not."""
+    low, high = score.interval or (None, None)
+    return Interval(score.value, low, high, score.remark, is_part, label)
+
+
+#: Intervals of one score, and the ends of its scale.
+_Rows = tuple[list[Interval], tuple[float, float] | None]
+
+
+def rows_by_score(
+    groups: Iterable[Group], systems: Iterable[Group] = ()
+) -> dict[str, _Rows]:
+    """Return the intervals of each score that has one, or that several groups have.
+
+    Those of groups that are no system, which has all of its answers, are hollow.
     """
-    if redaction is None:
-        return None
-    from harpia_formats.evaluation.scoring.results.redacted_scores import (  # noqa: PLC0415 - most runs show values
-        ScoreRedaction,
-    )
+    found: dict[str, _Rows] = {}
+    whole = {id(system) for system in systems}
+    for group in groups:
+        label = ", ".join(value or _EMPTY for value in group.key.values())
+        for score in group.scores:
+            is_part = id(group) not in whole
+            row = interval_of(score, label or "all answers", is_part=is_part)
+            empty: _Rows = ([], LIMITS.get(score.scale))
+            found.setdefault(score.full_name, empty)[0].append(row)
+    return {
+        name: (rows, scale)
+        for name, (rows, scale) in found.items()
+        if len(rows) > 1 or rows[0].low is not None
+    }
 
-    return ScoreRedaction(redaction, frozenset(given), by_options)
+
+def axes_of(groups: Iterable[Group]) -> dict[str, Axis]:
+    """Return the axes of scores, by their names."""
+    return {name: axis_of(*found) for name, found in rows_by_score(groups).items()}
+
+
+def score_charts(groups: Iterable[Group], systems: Iterable[Group]) -> Iterator[str]:
+    """Yield a table for each score, if there are intervals or several groups.
+
+    `systems` are the groups that hold all answers of a system.
+    """
+    for title, (rows, scale) in rows_by_score(groups, systems).items():
+        has_groups = any(row.is_hollow for row in rows)
+        meaning = "Hollow dots are groups of answers." if has_groups else ""
+        yield interval_table(title, rows, scale, meaning=meaning)
+
+
+def embedded(charts: Iterable[str]) -> str:
+    """Return the first tables for which a page of others has room, "" if none."""
+    text = ""
+    for chart in charts:
+        if len(text) + len(chart) > _ROOM:
+            break
+        text += chart
+    return f"<div><style>{EMBEDDED_STYLE}</style>{text}</div>" if text else ""
 
 
 #: Code points of a label.
 _SHOWN = 40
-#: Stands for a label without text.
-_EMPTY = "(empty)"
 ALL = "(all)"
 
 
