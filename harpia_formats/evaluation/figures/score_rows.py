@@ -309,7 +309,7 @@ def draw_benchmarks(found: BenchmarkScores) -> Drawing:
     marks = [
         replace(mark, title=f"{shown(one.name)} {mark.title}".lstrip())
         for one in found.benchmarks
-        for system in one.found.systems
+        for system in one.systems
         for mark in _marks(system.scores, system.name, 0, names[system.name])
     ]
     rows = Rows({name: names[name] for name in found.systems})

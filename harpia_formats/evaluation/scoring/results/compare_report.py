@@ -1,8 +1,9 @@
 """The result of comparing systems: each score of two of them, and how it differs."""
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import chain
 from typing import Any, ClassVar
 
 from harpia_formats.evaluation.plots import Axis, Interval, axis_of, interval_table
@@ -10,6 +11,7 @@ from harpia_formats.evaluation.scoring.measures.metric_score import (
     DOWN,
     UP,
     Group,
+    MetricScore,
     arrow_of,
     score_name,
 )
@@ -212,6 +214,8 @@ class ComparisonReport(Result):
     said: tuple[str, ...] = ()
     #: The difference for which `questions_needed` of scores is, None if none is named.
     detect: float | None = None
+    #: What the data set is called, "" if it is the only one.
+    name: str = ""
 
     @property
     def is_of_two(self) -> bool:
@@ -237,6 +241,25 @@ class ComparisonReport(Result):
         if not found:
             raise KeyError((first, second))
         return found
+
+    def scores_of(self, system: str) -> Mapping[tuple[str, str], MetricScore]:
+        """Return the scores of a system by metric and name, none if it has none."""
+        own = (one.scores.scores for one in self.systems if one.name == system)
+        return {(one.metric, one.name): one for one in chain.from_iterable(own)}
+
+    def difference(
+        self, system: str, baseline: str, key: tuple[str, str]
+    ) -> ComparedScore | None:
+        """Return how a system differs from another, the first minus the second."""
+        for one in self.compared:
+            if (one.metric, one.name) == key and set(one.systems) == {system, baseline}:
+                return one if one.systems[0] == system else one.reversed()
+        return None
+
+    @property
+    def family(self) -> str:
+        """The pairs for whose number p-values are adjusted, in words."""
+        return "all pairs" + (f" with {self.baseline}" if self.baseline else "")
 
     @property
     def arrows(self) -> dict[tuple[str, str], str]:
