@@ -196,7 +196,7 @@ def score_plan(given: Given) -> ExitCode:
     )
     print_problems(reports.keeping(run), progress)
     found = run.report()
-    every = [report for one in found.benchmarks for report in one.found.reports]
+    every = [report for one in found.benchmarks for report in one.reports]
     print_unread(*every)
     lines: Iterable[str] = ()
     if form == TABLE and found.is_whole:

@@ -150,7 +150,7 @@ def _said(found: ComparisonReport) -> Iterator[str]:
     alpha = alpha_of(tested)
     yield from marks_of_differences(tested, found.arrows.values())
     if not found.is_of_two:
-        yield "p (Holm) is adjusted for all pairs and scores."
+        yield f"p (Holm) is adjusted for {found.family} and scores."
     known = {one.signature for system in found.systems for one in system.scores.scores}
     others = {one.signature: None for one in found.compared if one.signature}
     yield from (f"Signature: {one}" for one in others if one not in known)

@@ -176,8 +176,7 @@ def comparison_tables(found: ComparisonReport) -> Iterator[ScoreTable]:
     """Yield the scores of two systems, and their differences."""
     groups = [system.scores for system in found.systems]
     names = [system.name for system in found.systems]
-    best = best_tested(columns_of(groups), names, found.compared)
-    yield table_of_groups(["system"], [names], groups, best)
+    yield table_of_groups(["system"], [names], groups, best_tested(found))
     needed = [] if found.detect is None else [_NEEDED]
     headings = (
         *(Heading(name, is_number=False) for name in _TEXTS),
