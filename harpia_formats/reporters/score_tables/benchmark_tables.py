@@ -140,6 +140,7 @@ def _table_of_benchmarks(
 ) -> ScoreTable:
     """Return the table of systems by benchmarks."""
     own, bold, notes = [], [], []
+    reasons: dict[str, None] = {}
     for one, column in columns:
         best = best_tested(one)
         names = [system.name for system in one.systems]
@@ -148,6 +149,8 @@ def _table_of_benchmarks(
         scores = [one.scores_of(name).get(column.key) for name in found.systems]
         own.append(Column(column.key, tuple(scores), one.name))
         notes.append(best.note)
+        where = f"{one.name}: " if one.name else ""
+        reasons |= dict.fromkeys(f"{where}{reason}" for reason in best.reasons)
     marks = marks_of(own)
     cells = [
         list(score_cells(column, rows, marks))
@@ -184,7 +187,7 @@ def _table_of_benchmarks(
         tuple(headings),
         tuple(zip(found.systems, *cells, strict=True)),
         (
-            *notes_of(own, next(filter(None, notes), "")),
+            *notes_of(own, " ".join([next(filter(None, notes), ""), *reasons])),
             *below,
             *counts,
             *_benchmark_questions(found),

@@ -90,7 +90,8 @@ def table_of_groups(
         *(Heading(column.name, column.better) for column in columns),
         *(Heading(name) for name in counts),
     ]
-    notes = [*notes_of(columns, best.note), *count_notes, *left_out_notes(groups)]
+    marked = " ".join([best.note, *best.reasons])
+    notes = [*notes_of(columns, marked), *count_notes, *left_out_notes(groups)]
     named = zip(map(", ".join, zip(*names, strict=True)), groups, strict=True)
     are_named = names and len(groups) > 1
     shown = list(named) if are_named else [("", one) for one in groups]

@@ -81,6 +81,8 @@ _NOT_ALL = (
     " A system that was not tested against the best by all questions of both is not "
     "bold."
 )
+#: Systems of which it is told why they are not tested.
+_LISTED = 5
 _NO_TEST = " In a column without such a test nothing is bold."
 
 
@@ -90,6 +92,8 @@ class Best:
 
     rows: Mapping[Key, Collection[int]]
     note: str
+    #: Why systems are not tested by all questions, where that takes away marks.
+    reasons: Sequence[str] = ()
 
     def rows_of(self, key: Key) -> Collection[int]:
         """Return the rows whose score in a column is bold."""
@@ -118,13 +122,17 @@ def best_tested(report: ComparisonReport) -> Best:
             is_tested = is_tested and None not in tests
             if False in tests:
                 found[column.key].add(at)
-    reasons = "".join(f" {_reason(report, *one)}" for one in lacking.items())
+    reasons = [_reason(report, *one) for one in lacking.items()]
+    if len(reasons) > _LISTED:
+        more = len(reasons) - _LISTED
+        reasons[_LISTED:] = [f"Systems for which this holds, too: {more:,} more."]
     if not any(found.values()):
-        return Best({}, _IMPOSSIBLE + reasons if untested else "")
+        note = _IMPOSSIBLE if untested else ""
+        return Best({}, note, reasons if untested else ())
     note = _TESTED.format(family=report.family, alpha=alpha_of(report.compared))
     note += "" if is_tested else _NOT_ALL
     note += _NO_TEST if untested else ""
-    return Best(found, note if is_tested and not untested else note + reasons)
+    return Best(found, note, () if is_tested and not untested else reasons)
 
 
 def _tested(
