@@ -109,12 +109,18 @@ class RaterLabels:
     _known: dict[str, None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        check_field(self.path)
+        """Raise `ScoreOptionsError` for a field of answers that can hold no label."""
+        first = self.path.removeprefix(_ANSWERS).partition(".")[0]
+        if self.path.startswith(_ANSWERS) and first not in _ANSWER_FIELDS:
+            known = ", ".join(f"{_ANSWERS}{one}" for one in _ANSWER_FIELDS)
+            raise ScoreOptionsError(
+                f"{self.path} holds no labels (fields that do: {known})"
+            )
 
     @property
     def is_of_record(self) -> bool:
         """Whether a label is of a record, and so of all of its answers."""
-        return is_record_field(self.path)
+        return self.path in _FIELDS or self.path.partition(".")[0] in _OPEN
 
     def add(self, question: int, record: Record) -> None:
         """Add the labels of a record, which has the question with this number."""
@@ -192,20 +198,6 @@ class RaterLabels:
                 f"{self.name}: no record has a label {of_given}in {self.path}{hint}; "
                 "`--field` names another value of verdicts or another field"
             )
-
-
-def is_record_field(name: str) -> bool:
-    """Tell whether a name is that of a field of records, and not of answers."""
-    return name in _FIELDS or name.partition(".")[0] in _OPEN
-
-
-def check_field(name: str) -> None:
-    """Raise `ScoreOptionsError` for a field of answers that can hold no label."""
-    if name.startswith(_ANSWERS):
-        first = name.removeprefix(_ANSWERS).partition(".")[0]
-        if first not in _ANSWER_FIELDS:
-            known = ", ".join(f"{_ANSWERS}{one}" for one in _ANSWER_FIELDS)
-            raise ScoreOptionsError(f"{name} holds no labels (fields that do: {known})")
 
 
 def label_of(value: Any) -> str | None:
