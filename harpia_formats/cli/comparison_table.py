@@ -14,9 +14,9 @@ from harpia_formats.cli.score_table import (
     signature_lines,
 )
 from harpia_formats.evaluation.scoring.measures.metric_score import uneven_notes
-from harpia_formats.evaluation.scoring.results.compare_report import ComparisonReport
-from harpia_formats.evaluation.scoring.results.compared_scores import (
+from harpia_formats.evaluation.scoring.results.compare_report import (
     ComparedScore,
+    ComparisonReport,
     alpha_of,
 )
 from harpia_formats.evaluation.scoring.significance.paired_differences import Comparison

@@ -196,7 +196,7 @@ def score_plan(given: Given) -> ExitCode:
     )
     print_problems(reports.keeping(run), progress)
     found = run.report()
-    every = [report for one in found.benchmarks for report in one.found.reports]
+    every = [report for one in found.benchmarks for report in one.reports]
     print_unread(*every)
     lines: Iterable[str] = ()
     if form == TABLE and found.is_whole:
@@ -386,8 +386,7 @@ def score_agreement(given: Given) -> ExitCode:
     - harpia-formats score agreement rows.jsonl --field references --field outputs
     - harpia-formats score agreement a.jsonl b.jsonl --labels yes,no --weights linear
     """
-    from harpia_formats.evaluation.scoring.agreement import Agreement  # noqa: PLC0415 - for this command only
-    from harpia_formats.evaluation.scoring.rater_labels import FIELD  # noqa: PLC0415 - for this command only
+    from harpia_formats.evaluation.scoring.agreement import FIELD, Agreement  # noqa: PLC0415 - for this command only
 
     if not given.inputs:
         raise UsageError("name the files whose labels are compared")

@@ -32,15 +32,12 @@ from harpia_formats.evaluation.scoring.measures.metric_score import (
     Group,
     arrow_of,
 )
-from harpia_formats.evaluation.scoring.results.compare_report import ComparisonReport
-from harpia_formats.evaluation.scoring.results.compared_scores import (
+from harpia_formats.evaluation.scoring.results.compare_report import (
+    ComparisonReport,
+    difference_of,
     marks_of_differences,
 )
-from harpia_formats.evaluation.scoring.results.score_charts import (
-    difference_of,
-    interval_of,
-)
-from harpia_formats.evaluation.scoring.results.scores import Scores
+from harpia_formats.evaluation.scoring.results.scores import Scores, interval_of
 from harpia_formats.model.describe import p_text
 from harpia_formats.model.vendor_metrics import LIMITS
 
@@ -312,7 +309,7 @@ def draw_benchmarks(found: BenchmarkScores) -> Drawing:
     marks = [
         replace(mark, title=f"{shown(one.name)} {mark.title}".lstrip())
         for one in found.benchmarks
-        for system in one.found.systems
+        for system in one.systems
         for mark in _marks(system.scores, system.name, 0, names[system.name])
     ]
     rows = Rows({name: names[name] for name in found.systems})

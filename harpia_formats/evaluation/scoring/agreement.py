@@ -4,15 +4,21 @@ It has two scores: `agreement`, the share of equal labels, and `kappa`. Their in
 are by question.
 """
 
-from collections.abc import Generator, Iterable, Sequence
+from array import array
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import chain, islice
+from itertools import chain, groupby, islice, zip_longest
+from typing import Any
+
+from msgspec import UNSET
 
 from harpia_formats.conversion.mapping.questions import question_key
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.evaluation.metrics.label_counts import (
+    LONGEST,
+    MOST_LABELS,
     POWERS,
     LabelCounts,
     LabelPair,
@@ -24,7 +30,10 @@ from harpia_formats.evaluation.metrics.label_metrics import (
     shown_labels,
 )
 from harpia_formats.evaluation.metrics.metric import OWN_LIBRARY, mean_measure
-from harpia_formats.evaluation.scoring.answers.choose_systems import source_name
+from harpia_formats.evaluation.scoring.answers.choose_systems import (
+    distinct_names,
+    source_name,
+)
 from harpia_formats.evaluation.scoring.answers.input_files import reading_of
 from harpia_formats.evaluation.scoring.answers.match_questions import (
     QuestionTable,
@@ -41,23 +50,299 @@ from harpia_formats.evaluation.scoring.measures.outcomes import (
     GroupAnswer,
     Outcome,
 )
+from harpia_formats.evaluation.scoring.measures.stored_metrics import name_of
 from harpia_formats.evaluation.scoring.options import ScoreOptions
-from harpia_formats.evaluation.scoring.rater_labels import (
-    NO_LABEL,
-    LabelNumbers,
-    LabelPairs,
-    RaterLabels,
-    fields_of_both,
-    given_labels,
-    rater_names,
-)
 from harpia_formats.evaluation.scoring.results.scores import Scores
+from harpia_formats.evaluation.scoring.scoring_run import score_redaction
 from harpia_formats.evaluation.scoring.significance.bootstrap import unavailable_reason
 from harpia_formats.files.io.inputs import Input
+from harpia_formats.model.describe import with_noun
 from harpia_formats.model.problem import Problem
+from harpia_formats.model.record import Output, Record
 from harpia_formats.model.report import Report
-from harpia_formats.model.vendor_metrics import MetricRequest, ScoreOptionsError
-from harpia_formats.validation.redaction import problems_shown, redaction_of
+from harpia_formats.model.vendor_metrics import (
+    MetricRequest,
+    ScoreError,
+    ScoreOptionsError,
+)
+from harpia_formats.validation.redaction import (
+    errors_shown,
+    problems_shown,
+    redaction_of,
+)
+
+#: The number of a label that is missing.
+NO_LABEL = -1
+#: Fields of records that may hold a label, and those with members that may.
+_FIELDS = ("references", "gt", "category", "source")
+_OPEN = ("metadata", "params", "extra")
+_ANSWERS = "outputs."
+_ANSWER_FIELDS = ("text", "reasoning", "extra")
+#: Names of values that an error lists.
+_LISTED = 20
+
+
+@dataclass(slots=True)
+class LabelNumbers:
+    """The numbers of labels and of answers within a question, common to two raters."""
+
+    labels: dict[str, int] = field(default_factory=dict)
+    #: The model and the index of an answer, None where it has none.
+    answers: dict[tuple[str | None, int | None], int] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class RaterLabels:
+    """The labels of one rater: of a value of verdicts, or of a field of records."""
+
+    name: str
+    path: str
+    #: The labels that count; all if there are none.
+    given: frozenset[str]
+    numbers: LabelNumbers
+    #: Of each label the number of its question, its own and that of its answer.
+    questions: "array[int]" = field(default_factory=lambda: array("q"))
+    labels: "array[int]" = field(default_factory=lambda: array("q"))
+    answers: "array[int]" = field(default_factory=lambda: array("q"))
+    #: How the verdicts were made.
+    signatures: dict[str, None] = field(default_factory=dict)
+    _known: dict[str, None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Raise `ScoreOptionsError` for a field of answers that can hold no label."""
+        first = self.path.removeprefix(_ANSWERS).partition(".")[0]
+        if self.path.startswith(_ANSWERS) and first not in _ANSWER_FIELDS:
+            known = ", ".join(f"{_ANSWERS}{one}" for one in _ANSWER_FIELDS)
+            raise ScoreOptionsError(
+                f"{self.path} holds no labels (fields that do: {known})"
+            )
+
+    @property
+    def is_of_record(self) -> bool:
+        """Whether a label is of a record, and so of all of its answers."""
+        return self.path in _FIELDS or self.path.partition(".")[0] in _OPEN
+
+    def add(self, question: int, record: Record) -> None:
+        """Add the labels of a record, which has the question with this number."""
+        for output, value in self._values(record):
+            key: tuple[str | None, int | None] = (None, None)
+            if output is not None:
+                index = output.index if isinstance(output.index, int) else None
+                key = (output.model or None, index)
+            answers = self.numbers.answers
+            self.questions.append(question)
+            self.answers.append(answers.setdefault(key, len(answers)))
+            self.labels.append(self._number_of(value))
+
+    def _number_of(self, value: Any) -> int:
+        label = label_of(value)
+        if label is None or (self.given and label not in self.given):
+            return NO_LABEL
+        labels = self.numbers.labels
+        if label not in labels and len(labels) > MOST_LABELS:
+            return NO_LABEL  # `check` raises
+        return labels.setdefault(label, len(labels))
+
+    def _values(self, record: Record) -> Iterator[tuple[Output | None, Any]]:
+        """Yield the value of each answer, or of the record if it is a field of that."""
+        if self.is_of_record:
+            yield None, _value_at(record, self.path)
+            return
+        outputs: list[Output | None] = [*record.outputs] or [None]
+        for output in outputs:
+            if output is None:
+                yield None, None
+            elif self.path.startswith(_ANSWERS):
+                yield output, _value_at(output, self.path.removeprefix(_ANSWERS))
+            else:
+                yield output, self._verdict(record, output)
+
+    def _verdict(self, record: Record, output: Output) -> Any:
+        """Return the value of a verdict: a score of the answer, or a text beside it."""
+        for score in output.scores or []:
+            if name_of(score) == self.path:
+                if isinstance(score.signature, str):
+                    self.signatures[score.signature] = None
+                is_given = score.value is not UNSET
+                return score.value if is_given else score.is_correct
+            self._know(name_of(score))
+        texts = _value_at(record, "extra.judge.result")
+        if not isinstance(texts, dict):
+            return None
+        if self.path not in texts:
+            for name in texts:
+                self._know(name)
+        return texts.get(self.path)
+
+    def _know(self, name: str) -> None:
+        if len(self._known) < _LISTED:
+            self._known[name] = None
+
+    def check(self) -> None:
+        """Raise `ScoreError` if these are no labels of one rater."""
+        if len(self.signatures) > 1:
+            ways = " and ".join(self.signatures)
+            raise ScoreError(
+                f"{self.name}: the verdicts called {self.path} were made in several "
+                f"ways, and are not those of one judge: {ways}"
+            )
+        if len(self.numbers.labels) > MOST_LABELS:
+            raise ScoreOptionsError(
+                f"{self.path} has more than {MOST_LABELS} labels: these are texts or "
+                "numbers without classes, not labels; `--labels A,B,C` names the labels"
+            )
+        if all(label == NO_LABEL for label in self.labels):
+            hint = f" (there are: {', '.join(self._known)})" if self._known else ""
+            of_given = "of the named labels " if self.given else ""
+            raise ScoreError(
+                f"{self.name}: no record has a label {of_given}in {self.path}{hint}; "
+                "`--field` names another value of verdicts or another field"
+            )
+
+
+def label_of(value: Any) -> str | None:
+    """Return the label in a value, None for a value that is no label.
+
+    It is a text without the space around it, a number, or 1 for true and 0 for false. A
+    list with one member has its label.
+    """
+    if isinstance(value, list):
+        return label_of(value[0]) if len(value) == 1 else None
+    if isinstance(value, bool):
+        return str(int(value))
+    if isinstance(value, int | float):
+        is_whole = isinstance(value, int) or value.is_integer()
+        return str(int(value)) if is_whole else repr(value)
+    if not isinstance(value, str):
+        return None
+    found = value.strip()
+    return found if 0 < len(found) <= LONGEST else None
+
+
+def _value_at(holder: Record | Output, path: str) -> Any:
+    """Return the value at a path, None if there is none."""
+    first, *rest = path.split(".")
+    value: Any = getattr(holder, first)
+    while rest and isinstance(value, dict):
+        # A key may contain dots: the longest existing key is used.
+        ends = (".".join(rest[:length]) for length in range(len(rest), 0, -1))
+        key = next((end for end in ends if end in value), None)
+        if key is None:
+            return None
+        value, rest = value[key], rest[key.count(".") + 1 :]
+    return None if rest or value is UNSET else value
+
+
+@dataclass(slots=True)
+class LabelPairs:
+    """Pairs the labels of two raters: iterate once, then read the counts.
+
+    Labels are paired by question, and by the model and the index of the answer where
+    all answers of both raters have one; several labels with equal ones in their order.
+    A label of a record is paired with those of all of its answers.
+    """
+
+    raters: tuple[RaterLabels, RaterLabels]
+    #: For each question its place among those that are the same for both raters.
+    places: Sequence[int]
+    #: Of each rater how many answers the other one does not have.
+    alone: list[int] = field(default_factory=lambda: [0, 0])
+    #: Of each rater how many answers that both have are without a label.
+    empty: list[int] = field(default_factory=lambda: [0, 0])
+
+    def __iter__(self) -> Iterator[tuple[int, int | None, int | None]]:
+        """Yield for each answer the place of its question and both labels by number.
+
+        They are in the order of the places. A label that is missing is None.
+        """
+        own, keys, labels = self._own_numbers(), array("q"), array("q")
+        for rater in self.raters:
+            labels += rater.labels
+            for question, answer in zip(rater.questions, rater.answers, strict=True):
+                keys.append(int(self.places[question]) * len(own) + own[answer])
+        of_first = len(self.raters[0].labels)
+        order = sorted(range(len(keys)), key=keys.__getitem__)
+        for key, found in groupby(order, keys.__getitem__):
+            sides: tuple[list[int], list[int]] = ([], [])
+            for at in found:
+                sides[at >= of_first].append(labels[at])
+            most = max(map(len, sides))
+            both = (
+                mine * most if rater.is_of_record and len(mine) == 1 else mine
+                for rater, mine in zip(self.raters, sides, strict=True)
+            )
+            for pair in zip_longest(*both):
+                first, second = self._counted(pair)
+                yield key // len(own), first, second
+
+    def _own_numbers(self) -> list[int]:
+        """Return for each number of an answer that of the parts which are compared."""
+        answers = self.raters[0].numbers.answers
+        is_whole = any(rater.is_of_record for rater in self.raters)
+        by_model = not is_whole and all(model is not None for model, _ in answers)
+        by_index = not is_whole and all(index is not None for _, index in answers)
+        found: dict[tuple[object, object], int] = {}
+        return [
+            found.setdefault((by_model and model, by_index and index), len(found))
+            for model, index in answers
+        ]
+
+    def _counted(self, pair: Sequence[int | None]) -> list[int | None]:
+        """Return a pair with None for what is missing, which is counted."""
+        for side, label in enumerate(pair):
+            if label is None:
+                self.alone[1 - side] += 1
+        if None not in pair:
+            for side, label in enumerate(pair):
+                self.empty[side] += label == NO_LABEL
+        return [None if label == NO_LABEL else label for label in pair]
+
+
+#: The value of verdicts that is compared if none is named.
+FIELD = "score"
+
+
+def fields_of_both(inputs: int, fields: Sequence[str]) -> tuple[str, str]:
+    """Return the field of each rater; raises `ScoreOptionsError`."""
+    if inputs not in (1, 2):
+        raise ScoreOptionsError(
+            "name two files with the labels of the same answers, or one file and two "
+            "fields with `--field`"
+        )
+    if len(fields) > 2 or (inputs == 1 and len(fields) != 2):  # noqa: PLR2004 - both are two
+        needs = "one file needs" if inputs == 1 else "two raters have at most"
+        given = "1 is given" if len(fields) == 1 else f"{len(fields)} are given"
+        raise ScoreOptionsError(f"{needs} two fields, and {given} with `--field`")
+    first, *others = fields or (FIELD,)
+    return first, (*others, first)[0]
+
+
+def rater_names(sources: Sequence[str], fields: Sequence[str]) -> Sequence[str]:
+    """Return what both raters are called: by their inputs, else by their fields."""
+    if len(sources) == 1:
+        names = list(fields)
+    else:
+        # Data in memory has names such as <rows>.
+        named = (
+            f"input {number}" if source.startswith("<") else source
+            for number, source in enumerate(sources, 1)
+        )
+        names = distinct_names((None, source) for source in named)
+    if names[0] != names[1]:
+        return names
+    return [f"{name} #{number}" for number, name in enumerate(names, 1)]
+
+
+def given_labels(labels: Sequence[object]) -> tuple[str, ...]:
+    """Return the labels that options name; raises `ScoreOptionsError`."""
+    found = [name for one in labels if (name := label_of(one)) is not None]
+    is_list = len(set(found)) == len(labels) and len(labels) != 1
+    if not is_list or len(found) > MOST_LABELS:
+        raise ScoreOptionsError(
+            f"labels must be 2 to {MOST_LABELS} different texts or numbers"
+        )
+    return tuple(found)
+
 
 FEW_LABELS = "few answers with a label: the interval is approximate"
 _NO_PAIR = "a label is missing"
@@ -178,20 +463,10 @@ class Agreement:
 
         Raises `ScoreError` if there are no two labels of one answer.
         """
-        if self._redaction is None:
-            return self._scores()
-        from harpia_formats.evaluation.scoring.results.redacted_scores import (  # noqa: PLC0415 - most runs show values
-            ScoreRedaction,
-        )
-        from harpia_formats.validation.redaction.redacted_reports import (  # noqa: PLC0415 - most runs show values
-            errors_without_values,
-        )
-
-        with errors_without_values(self._redaction):
+        with errors_shown(self._redaction):
             found = self._scores()
-        return ScoreRedaction(self._redaction, frozenset(), by_options=True).scores(
-            found
-        )
+        shown = score_redaction(self._redaction)
+        return found if shown is None else shown.scores(found)
 
     def _scores(self) -> Scores:
         reports = [one.tally.report() for one in self._readings]
@@ -207,11 +482,7 @@ class Agreement:
         groups, said = ((), ()) if is_broken else self._compared()
         return Scores(
             profile="agreement",
-            measured=(),
-            unknown=(),
             systems=groups,
-            groups=(),
-            seconds=(),
             report=report,
             is_broken=is_broken,
             problems=report.problems,
@@ -272,13 +543,14 @@ class Agreement:
 
     def _notes(self, pairs: LabelPairs) -> Generator[str, None, None]:
         """Yield what was left out, and how verdicts were made."""
-        for rater, alone, empty in zip(
-            self._raters, pairs.alone, pairs.empty, strict=True
-        ):
-            if alone:
-                yield f"{_answers(alone)} only in {rater.name}: left out"
-            if empty:
-                yield f"{_answers(empty)} without a label in {rater.name}: left out"
+        for at, rater in enumerate(self._raters):
+            alone, empty = (
+                with_noun(n[at], "answer") for n in (pairs.alone, pairs.empty)
+            )
+            if pairs.alone[at]:
+                yield f"{alone} only in {rater.name}: left out"
+            if pairs.empty[at]:
+                yield f"{empty} without a label in {rater.name}: left out"
         for rater in self._raters:
             yield from (f"{rater.name}: {one}" for one in rater.signatures)
         first, second = self._raters
@@ -286,10 +558,6 @@ class Agreement:
             yield f"no label of {first.name} is one of {second.name}"
         if self._options.replicates and unavailable_reason():
             yield unavailable_reason()
-
-
-def _answers(count: int) -> str:
-    return "1 answer" if count == 1 else f"{count:,} answers"
 
 
 def _no_texts(answer: str | None, references: Sequence[str]) -> LabelPair:

@@ -19,20 +19,18 @@ from harpia_formats.evaluation.scoring.answers.input_files import reading_of
 from harpia_formats.evaluation.scoring.compare_runs import ScoreComparison
 from harpia_formats.evaluation.scoring.measures.metric_score import (
     COLUMNS,
-    MetricScore,
     score_row,
 )
 from harpia_formats.evaluation.scoring.options import ScoreOptions, SystemName
 from harpia_formats.evaluation.scoring.results.best_scores import (
-    Best,
     best_tested,
-    columns_of,
 )
-from harpia_formats.evaluation.scoring.results.compare_report import ComparisonReport
-from harpia_formats.evaluation.scoring.results.compared_scores import (
-    ComparedScore,
+from harpia_formats.evaluation.scoring.results.compare_report import (
     ComparedSystem,
+    ComparisonReport,
 )
+from harpia_formats.evaluation.scoring.results.scores import Scores
+from harpia_formats.evaluation.scoring.scoring_run import Scoring
 from harpia_formats.evaluation.scoring.stored_run import scoring_of
 from harpia_formats.files.io.discovery import find_sources, parts_of
 from harpia_formats.files.io.discovery import matches as path_matches
@@ -198,38 +196,6 @@ def _is_of(path: str, patterns: Sequence[str]) -> bool:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class BenchmarkResult:
-    """The scores of all systems on one benchmark, and their differences."""
-
-    name: str
-    found: ComparisonReport
-
-    def scores_of(self, system: str) -> Mapping[tuple[str, str], MetricScore]:
-        """Return the scores of a system by metric and name, none if it has none."""
-        for one in self.found.systems:
-            if one.name == system:
-                return {
-                    (score.metric, score.name): score for score in one.scores.scores
-                }
-        return {}
-
-    def best(self) -> Best:
-        """Return the best scores, and those that are not significantly worse."""
-        names = [system.name for system in self.found.systems]
-        groups = [system.scores for system in self.found.systems]
-        return best_tested(columns_of(groups), names, self.found.compared)
-
-    def difference(
-        self, system: str, baseline: str, key: tuple[str, str]
-    ) -> ComparedScore | None:
-        """Return how a system differs from another, the first minus the second."""
-        for one in self.found.compared:
-            if (one.metric, one.name) == key and set(one.systems) == {system, baseline}:
-                return one if one.systems[0] == system else one.reversed()
-        return None
-
-
 @dataclass(frozen=True, slots=True, repr=False)
 class BenchmarkScores(Result):
     """The scores of systems on benchmarks, as one table."""
@@ -241,7 +207,8 @@ class BenchmarkScores(Result):
     )
 
     systems: tuple[str, ...]
-    benchmarks: tuple[BenchmarkResult, ...]
+    #: What was found of each benchmark, in which it has its name.
+    benchmarks: tuple[ComparisonReport, ...]
     baseline: str | None = None
     has_mean: bool = False
     #: Notes on the run, for people.
@@ -252,19 +219,17 @@ class BenchmarkScores(Result):
 
         It is None for a system without one of them.
         """
-        firsts = [one.found.systems[0].scores.scores[0] for one in self.benchmarks]
-        keys = [(score.metric, score.name) for score in firsts]
+        firsts = [one.systems[0].scores.scores[0] for one in self.benchmarks]
         found: dict[str, float | None] = {}
         for system in self.systems:
             scores = [
-                one.scores_of(system).get(key)
-                for one, key in zip(self.benchmarks, keys, strict=True)
+                one.scores_of(system).get((first.metric, first.name))
+                for one, first in zip(self.benchmarks, firsts, strict=True)
             ]
-            values = [
-                score.value for score in scores if score and score.value is not None
-            ]
-            is_whole = len(values) == len(keys)
-            found[system] = fsum(values) / len(values) if is_whole else None
+            values = [score.value for score in scores if score]
+            known = [value for value in values if value is not None]
+            is_whole = len(known) == len(firsts)
+            found[system] = fsum(known) / len(known) if is_whole else None
         return found
 
     def headline(self) -> str:
@@ -276,36 +241,28 @@ class BenchmarkScores(Result):
 
     def table(self) -> list[dict[str, Any]]:
         """Return a row for each score of each system on each benchmark."""
-        return [
-            self._row(system, benchmark, best, place)
-            for benchmark in self.benchmarks
-            for best in [benchmark.best()]
-            for system in benchmark.found.systems
-            for place in range(len(system.scores.scores))
-        ]
+        return [row for benchmark in self.benchmarks for row in self._rows(benchmark)]
 
-    def _row(
-        self, system: ComparedSystem, benchmark: BenchmarkResult, best: Best, place: int
-    ) -> dict[str, Any]:
-        score = system.scores.scores[place]
-        key = (score.metric, score.name)
-        at = benchmark.found.systems.index(system)
-        tested = None
-        if self.baseline not in {None, system.name}:
-            tested = benchmark.difference(system.name, self.baseline or "", key)
-        one = None if tested is None else tested.comparison
-        return {
-            "system": system.name,
-            "benchmark": benchmark.name,
-            **score_row(score),
-            "is_best": at in best.rows[key] if key in best.rows else None,
-            "difference": None if one is None else one.difference,
-            "difference_low": None if one is None else one.low,
-            "difference_high": None if one is None else one.high,
-            "p_value": None if one is None else one.p_value,
-            "adjusted_p": None if tested is None else tested.adjusted_p,
-            "questions_compared": None if tested is None else tested.questions,
-        }
+    def _rows(self, benchmark: ComparisonReport) -> Iterator[dict[str, Any]]:
+        best = best_tested(benchmark).rows
+        for at, system in enumerate(benchmark.systems):
+            for score in system.scores.scores:
+                key, tested = (score.metric, score.name), None
+                if self.baseline not in {None, system.name}:
+                    tested = benchmark.difference(system.name, self.baseline or "", key)
+                one = None if tested is None else tested.comparison
+                yield {
+                    "system": system.name,
+                    "benchmark": benchmark.name,
+                    **score_row(score),
+                    "is_best": at in best[key] if key in best else None,
+                    "difference": getattr(one, "difference", None),
+                    "difference_low": getattr(one, "low", None),
+                    "difference_high": getattr(one, "high", None),
+                    "p_value": getattr(one, "p_value", None),
+                    "adjusted_p": getattr(tested, "adjusted_p", None),
+                    "questions_compared": getattr(tested, "questions", None),
+                }
 
     def to_dict(self) -> dict[str, Any]:
         """Return the scores by their contract, as JSON has them."""
@@ -317,7 +274,7 @@ class BenchmarkScores(Result):
             "baseline": self.baseline,
             "means": self.means() if self.has_mean else None,
             "benchmarks": [
-                {"name": one.name, **one.found.to_dict()} for one in self.benchmarks
+                {"name": one.name, **one.to_dict()} for one in self.benchmarks
             ],
             "notes": list(self.said),
         }
@@ -325,27 +282,26 @@ class BenchmarkScores(Result):
     @property
     def is_whole(self) -> bool:
         """Whether each benchmark has scores."""
-        return all(bool(one.found.systems) for one in self.benchmarks)
+        return all(one.systems for one in self.benchmarks)
 
     @property
     def ok(self) -> bool:
         """Whether all files were read as asked for and each system has its scores."""
         return self.is_whole and all(
-            all(report.ok_without_invalid for report in one.found.reports)
-            and all(score.value is not None for score in _scores(one))
-            and all(score.comparison is not None for score in one.found.compared)
+            all(report.ok_without_invalid for report in one.reports)
+            and all(
+                score.value is not None
+                for system in one.systems
+                for score in system.scores.scores
+            )
+            and all(score.comparison is not None for score in one.compared)
             for one in self.benchmarks
         )
 
     def raise_for_errors(self) -> None:
         """Raise an error unless each file was read and each system has its scores."""
         for one in self.benchmarks:
-            one.found.raise_for_errors()
-
-
-def _scores(result: BenchmarkResult) -> Iterator[MetricScore]:
-    for system in result.found.systems:
-        yield from system.scores.scores
+            one.raise_for_errors()
 
 
 class BenchmarkRun:
@@ -362,7 +318,7 @@ class BenchmarkRun:
             _run_of(benchmark, files)
             for benchmark, files in zip(plan.benchmarks, self._files, strict=True)
         ]
-        self._found: list[BenchmarkResult] = []
+        self._found: list[ComparisonReport] = []
 
     @property
     def paths(self) -> list[str]:
@@ -375,11 +331,14 @@ class BenchmarkRun:
             run = self._runs.pop(0)
             yield from run
             try:
-                found = run.report()
+                if isinstance(run, Scoring):
+                    found = _only_scores(run.scores())
+                else:
+                    found = run.report()
             except ScoreError as error:
                 error.args = (_of(benchmark.name, f"{error.args[0]}"), *error.args[1:])
                 raise
-            self._found.append(BenchmarkResult(benchmark.name, found))
+            self._found.append(replace(found, name=benchmark.name))
             self._check_systems(benchmark, found)
 
     def _check_systems(self, benchmark: Benchmark, found: ComparisonReport) -> None:
@@ -397,19 +356,13 @@ class BenchmarkRun:
     def report(self) -> BenchmarkScores:
         """Return the table; raises `ScoreError` for a mean over different scales."""
         plan = self._plan
-        whole = [one for one in self._found if one.found.systems]
+        said = (_of(one.name, note) for one in self._found for note in one.said)
         found = BenchmarkScores(
             tuple(system.name for system in plan.systems),
             tuple(self._found),
             plan.baseline,
-            plan.has_mean and len(whole) == len(self._found),
-            tuple(
-                dict.fromkeys(
-                    _of(one.name, note)
-                    for one in self._found
-                    for note in one.found.said
-                )
-            ),
+            plan.has_mean and all(one.systems for one in self._found),
+            tuple(dict.fromkeys(said)),
         )
         if found.has_mean:
             _check_mean(found)
@@ -425,7 +378,7 @@ def _check_mean(found: BenchmarkScores) -> None:
     """Raise `ScoreError` if first scores have no mean: other scales, or directions."""
     kinds: dict[tuple[str, bool | None], str] = {}
     for benchmark in found.benchmarks:
-        score = benchmark.found.systems[0].scores.scores[0]
+        score = benchmark.systems[0].scores.scores[0]
         kinds.setdefault(
             (score.scale, score.lower_is_better),
             f"{score.full_name} of {benchmark.name} ({score.scale}"
@@ -439,33 +392,24 @@ def _check_mean(found: BenchmarkScores) -> None:
         )
 
 
-class _OnlyScores:
-    """The scores of the only system of a benchmark, as a comparison without pairs."""
-
-    def __init__(self, files: Sequence[str], options: ScoreOptions) -> None:
-        self._files = files
-        self._run = scoring_of(files, options=options)
-
-    def __iter__(self) -> Iterator[Problem]:
-        return iter(self._run)
-
-    def report(self) -> ComparisonReport:
-        """Return the scores of the system."""
-        scores = self._run.scores()
-        scores.raise_for_errors()
-        systems = tuple(
-            ComparedSystem(group.key.get("model", scores.models[0]), "", None, group)
-            for group in scores.systems
-        )
-        return ComparisonReport((), systems, (), (scores.report,), (scores,))
+def _only_scores(scores: Scores) -> ComparisonReport:
+    """Return the scores of the only system of a benchmark, without pairs."""
+    scores.raise_for_errors()
+    systems = tuple(
+        ComparedSystem(group.key.get("model", scores.models[0]), "", None, group)
+        for group in scores.systems
+    )
+    return ComparisonReport((), systems, (), (scores.report,), (scores,))
 
 
-def _run_of(benchmark: Benchmark, files: Mapping[str, SystemName]) -> Any:
+def _run_of(
+    benchmark: Benchmark, files: Mapping[str, SystemName]
+) -> ScoreComparison | Scoring:
     """Return the run that compares the systems of a benchmark, or scores one."""
     names: set[str] = set()
     for name in files.values():
         names |= {name} if isinstance(name, str) else set(name.values())
     options = replace(benchmark.options, systems=files)
     if len(names) == 1:
-        return _OnlyScores(list(files), options)
+        return scoring_of(list(files), options=options)
     return ScoreComparison(list(files), options, (), benchmark.test)

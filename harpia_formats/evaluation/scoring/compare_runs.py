@@ -1,11 +1,13 @@
 """Compare the scores of systems on the same questions."""
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from itertools import chain
 from typing import Any
 
 from harpia_formats.conversion.mapping.answer_groups import NONE
+from harpia_formats.evaluation.metrics.metric import means
 from harpia_formats.evaluation.scoring.answers.choose_systems import (
     FoundSystem,
     chosen_systems,
@@ -21,33 +23,49 @@ from harpia_formats.evaluation.scoring.answers.input_files import (
     shared_by_name,
 )
 from harpia_formats.evaluation.scoring.answers.match_questions import (
+    MatchedQuestions,
     QuestionTable,
+    both_or,
     input_name,
     match_questions,
     shared_inputs,
 )
 from harpia_formats.evaluation.scoring.measures.label_totals import KnownLabels
-from harpia_formats.evaluation.scoring.measures.metric_score import Group
+from harpia_formats.evaluation.scoring.measures.metric_score import Group, MetricScore
+from harpia_formats.evaluation.scoring.measures.outcomes import ComputedMetric
 from harpia_formats.evaluation.scoring.measures.stored_metrics import (
     ANY,
     StoredMetrics,
     labels_of,
 )
 from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
-from harpia_formats.evaluation.scoring.results.compare_report import ComparisonReport
-from harpia_formats.evaluation.scoring.results.compared_scores import (
-    ComparedMetric,
+from harpia_formats.evaluation.scoring.results.compare_report import (
+    ComparedPair,
     ComparedScore,
     ComparedSystem,
-    PairFamily,
-    paired_test,
-    with_adjusted,
+    ComparisonReport,
 )
 from harpia_formats.evaluation.scoring.results.scores import Scores
-from harpia_formats.evaluation.scoring.scoring_run import Scoring
+from harpia_formats.evaluation.scoring.scoring_run import Scoring, score_redaction
+from harpia_formats.evaluation.scoring.significance.bootstrap import (
+    np,
+    unavailable_reason,
+)
+from harpia_formats.evaluation.scoring.significance.p_values import TESTS, PairedTest
+from harpia_formats.evaluation.scoring.significance.paired_answers import (
+    MetricAnswers,
+    PairedAnswers,
+    QuestionSums,
+)
+from harpia_formats.evaluation.scoring.significance.paired_differences import (
+    Comparison,
+    compare_pairs,
+    holm,
+)
 from harpia_formats.evaluation.scoring.system_answers import InputAnswers, SystemAnswers
 from harpia_formats.files.io.inputs import Input
-from harpia_formats.model.problem import Problem
+from harpia_formats.model.problem import OptionError, Problem
+from harpia_formats.model.spelling import hint_on
 from harpia_formats.model.vendor_metrics import ScoreError, ScoreOptionsError
 from harpia_formats.validation.redaction import errors_shown, redaction_of
 
@@ -61,73 +79,123 @@ class _System(FoundSystem):
 
 
 @dataclass(frozen=True, slots=True)
-class _FinishedRun:
-    """What remains of the scoring of an input, whose totals take memory."""
+class ComparedMetric:
+    """A metric that is compared, and its place among those of each input."""
 
-    scores: Scores
-    are_verdicts: bool
-    has_chosen_metrics: bool
+    metric: ComputedMetric
+    places: Sequence[int]
+    #: The signatures of each system, several if its stored scores have.
+    signatures: Sequence[Sequence[str]]
+    #: The name of stored scores in the comparison, None for that of the metric.
+    label: str | None = None
+    #: The best of stored scores, None for that on the scale of the metric.
+    best: float | None = None
+    #: Whether stored scores are compared although their signatures do not prove that
+    #: they were computed the same way.
+    is_forced: bool = False
+
+    @property
+    def names(self) -> list[tuple[str, str]]:
+        """The names of the metric and of each score in the comparison."""
+        if self.label is not None:
+            return [(self.label, self.label)]
+        return [(self.metric.request.label, name) for name in self.metric.names]
+
+    def signature_of(self, *systems: int) -> str:
+        """Return the signature of the scores of some systems, or all that are forced.
+
+        The number of references is left out if it is not the same.
+        """
+        every = dict.fromkeys(chain(*(self.signatures[at] for at in systems)))
+        if len(every) > 1 and not self.is_forced:
+            return self.metric.measure.signature
+        return " and ".join(filter(None, every))
+
+    def score_of(self, system: int, scores: Group) -> MetricScore:
+        """Return the stored score of a system by its name in the comparison."""
+        label, ((metric, name),) = self.metric.request.label, self.names
+        score = next(one for one in scores.scores if one.metric == label)
+        signature = self.signature_of(system) or f"{metric}|impl:unknown"
+        return replace(score, metric=metric, name=name, signature=signature)
+
+    def answers(
+        self,
+        known: KnownLabels | None,
+        keys: Sequence[bytes],
+        sums: Sequence[QuestionSums],
+    ) -> MetricAnswers:
+        """Return the answers of all systems by it, or by one score of questions."""
+        measure = self.metric.measure
+        if measure.question is not None:
+            return MetricAnswers(means(1), measure.best, keys, sums, measure.best)
+        best = self.best or (measure.best if measure.is_mean else None)
+        by = known or measure
+        remark = known.remark if known else None
+        return MetricAnswers(by.scores, best, keys, sums, measure.widest, remark)
 
 
 def common_metrics(
-    runs: Sequence[_FinishedRun], systems: Sequence[_System]
+    scores: Sequence[Scores], systems: Sequence[_System]
 ) -> tuple[list[ComparedMetric], list[str]]:
-    """Return each computed metric or verdict that is compared, and notes.
+    """Return each metric or verdict that all inputs have, and notes.
 
     Raises `ScoreError` if there is none, or if one was computed in different ways.
     """
-    are_verdicts = [run.are_verdicts for run in runs]
-    if len(set(are_verdicts)) > 1:
-        holds = ["verdicts of a judge" if are else "answers" for are in are_verdicts]
-        raise ScoreOptionsError(
-            f"{_by_input('holds', holds, ', and ')}, which have no common score: "
-            "compare verdicts with verdicts, or answers with answers"
-        )
     tables = [
-        {
-            (metric.request.label, metric.names): (at, metric)
-            for at, metric in enumerate(run.scores.measured)
-        }
-        for run in runs
+        {(one.request.label, one.names): at for at, one in enumerate(mine.measured)}
+        for mine in scores
     ]
     common = [one for one in tables[0] if all(one in table for table in tables)]
-    if not are_verdicts[0] and any(list(table) != common for table in tables):
-        raise ScoreOptionsError(
-            "the inputs select different metrics, which cannot be compared; name "
-            "metrics with `--metrics`"
-        )
     if not common:
         own = [", ".join(name for name, _ in table) for table in tables]
-        which = "both" if len(runs) == 2 else "all"  # noqa: PLR2004 - both are two
         raise ScoreError(
-            f"no verdicts in {which} inputs have the same name: "
+            f"no verdicts in {both_or('all', len(scores))} inputs have the same name: "
             f"{_by_input('has', own, '; ')}"
         )
     found = []
     for one in common:
-        places, metrics = zip(*(table[one] for table in tables), strict=True)
-        signature = metrics[0].measure.signature
-        for at, metric in enumerate(metrics):
-            if metric.measure.signature != signature:
-                ours, theirs = (input_name(place, len(runs)) for place in (0, at))
-                raise ScoreError(
-                    f"{one[0]} was computed in different ways, which cannot be "
-                    f"compared: {signature} in {ours}, {metric.measure.signature} in "
-                    f"{theirs}"
-                )
+        places = [table[one] for table in tables]
+        metrics = [mine.measured[at] for mine, at in zip(scores, places, strict=True)]
+        _check_signatures([metric.measure.signature for metric in metrics], one[0])
         # They have the number of references, too.
         signatures = [
-            [
-                score.signature
-                for score in system.scores.scores
-                if score.metric == one[0]
-            ]
+            [own.signature for own in system.scores.scores if own.metric == one[0]]
             for system in systems
         ]
         found.append(ComparedMetric(metrics[0], places, signatures))
     return found, _left_out(
         [[one[0] for one in table if one not in common] for table in tables]
     )
+
+
+def check_kinds(scores: Sequence[Scores], are_verdicts: Sequence[bool]) -> None:
+    """Raise `ScoreError` if some inputs hold verdicts, or other metrics than others."""
+    if len(set(are_verdicts)) > 1:
+        holds = ["verdicts of a judge" if are else "answers" for are in are_verdicts]
+        raise ScoreOptionsError(
+            f"{_by_input('holds', holds, ', and ')}, which have no common score: "
+            "compare verdicts with verdicts, or answers with answers"
+        )
+    selected = {
+        tuple((one.request.label, one.names) for one in mine.measured)
+        for mine in scores
+    }
+    if not any(are_verdicts) and len(selected) > 1:
+        raise ScoreOptionsError(
+            "the inputs select different metrics, which cannot be compared; name "
+            "metrics with `--metrics`"
+        )
+
+
+def _check_signatures(signatures: Sequence[str], label: str) -> None:
+    """Raise `ScoreError` if a metric was computed in different ways."""
+    for at, signature in enumerate(signatures):
+        if signature != signatures[0]:
+            ours, theirs = (input_name(place, len(signatures)) for place in (0, at))
+            raise ScoreError(
+                f"{label} was computed in different ways, which cannot be compared: "
+                f"{signatures[0]} in {ours}, {signature} in {theirs}"
+            )
 
 
 def _left_out(inputs: Sequence[Sequence[str]]) -> list[str]:
@@ -150,30 +218,20 @@ def common_stored(
     `systems` has the name of each system in messages, and its scores. Raises
     `ScoreError` if there is none, and for one that cannot be compared.
     """
+    labels = [label for label, _ in systems]
     held = [stored.held(scores) for _, scores in systems]
-    which = "both" if len(systems) == 2 else "all"  # noqa: PLR2004 - both are two
     names = [name for name in held[0] if all(name in one for one in held)]
     if not names:
         known = "; ".join(
             f"{label.removeprefix('the ').removesuffix(' input')}: "
             f"{', '.join(one) or 'none'}"
-            for (label, _), one in zip(systems, held, strict=True)
+            for label, one in zip(labels, held, strict=True)
         )
         raise ScoreError(
             f"the inputs have no scores of the same metric ({known}); without "
             "`--stored` scores are computed"
         )
-    for wanted in stored.options.metrics:
-        if not any(
-            wanted
-            in {name, stored.read[at].label, stored.read[at].metric.request.metric}
-            for name in names
-            for at in held[0][name].values()
-        ):
-            raise ScoreError(
-                f"the inputs do not {which} have scores of {wanted} ({which} have: "
-                f"{', '.join(names)})"
-            )
+    _check_wanted(stored, names, held)
     found, notes = [], []
     for name in names:
         places = dict(chain(*(one[name].items() for one in held)))
@@ -182,28 +240,63 @@ def common_stored(
             stored.check_mean(places[signature])
         ours = signatures[0]
         is_forced = "" in ours or any(set(one) != set(ours) for one in signatures)
-        labels = labels_of((name, signature) for signature in ours)
         if is_forced:
-            labels = {(name, ANY if ANY in places else ours[0]): name}
-            shown = ", ".join(
-                f"{' and '.join(signature or 'none' for signature in one)} in {label}"
-                for (label, _), one in zip(systems, signatures, strict=True)
-            )
-            notes.append(
-                f"the signatures of {name} do not prove that it was computed the same "
-                f"way: {shown}"
-            )
-            if not stored.is_forced:
-                raise ScoreError(f"{notes[-1]}; `--force` compares anyway")
-        for (_, signature), label in labels.items():
-            at = places[signature]
+            notes.append(_unproven(name, labels, signatures, is_shown=stored.is_forced))
+            shown = {(name, ANY if ANY in places else ours[0]): name}
+        else:
+            shown = labels_of((name, signature) for signature in ours)
+        for (_, signature), label in shown.items():
+            at, own = places[signature], signatures
+            if not is_forced:
+                own = [[signature]] * len(systems)
             one = stored.read[at]
-            own = signatures if is_forced else [[signature]] * len(systems)
             best = one.quantity.best
             found.append(
                 ComparedMetric(one.metric, (at,) * inputs, own, label, best, is_forced)
             )
     return found, notes
+
+
+def _check_wanted(
+    stored: StoredMetrics,
+    names: Sequence[str],
+    held: Sequence[dict[str, dict[str, int]]],
+) -> None:
+    """Raise `ScoreError` for a metric of the options of which no score is compared."""
+    read = [stored.read[at] for name in names for at in held[0][name].values()]
+    known = {*names, *(one.label for one in read)}
+    known |= {one.metric.request.metric for one in read}
+    which = both_or("all", len(held))
+    for wanted in stored.options.metrics:
+        if wanted not in known:
+            raise ScoreError(
+                f"the inputs do not {which} have scores of {wanted} ({which} have: "
+                f"{', '.join(names)})"
+            )
+
+
+def _unproven(
+    name: str,
+    labels: Sequence[str],
+    signatures: Sequence[Sequence[str]],
+    *,
+    is_shown: bool,
+) -> str:
+    """Return that signatures do not prove that a stored score is comparable.
+
+    Raises `ScoreError` with that unless scores `is_shown` anyway.
+    """
+    shown = ", ".join(
+        f"{' and '.join(signature or 'none' for signature in one)} in {label}"
+        for label, one in zip(labels, signatures, strict=True)
+    )
+    note = (
+        f"the signatures of {name} do not prove that it was computed the same way: "
+        f"{shown}"
+    )
+    if not is_shown:
+        raise ScoreError(f"{note}; `--force` compares anyway")
+    return note
 
 
 def _by_input(verb: str, texts: Sequence[str], between: str) -> str:
@@ -228,6 +321,110 @@ def notes_of_inputs(said: Sequence[Sequence[str]]) -> list[str]:
             elif note not in found:
                 found.append(note)
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Family:
+    """The systems that are compared, in which pairs, and how they are tested."""
+
+    systems: Sequence[_System]
+    names: Sequence[str]
+    #: The places of the systems of each pair.
+    pairs: Sequence[tuple[int, int]]
+    matched: MatchedQuestions
+    test: PairedTest
+
+    def names_of(self, pair: tuple[int, int]) -> tuple[str, str]:
+        """Return the names of the systems of a pair."""
+        return self.names[pair[0]], self.names[pair[1]]
+
+    def compared(
+        self, metric: ComparedMetric, known: KnownLabels | None
+    ) -> Iterator[ComparedScore]:
+        """Return the scores by a metric, of one pair after the other."""
+        keys, places = self.matched.keys, self.matched.places
+        sums = [
+            one.answers.sums(
+                metric.places[one.place], metric.metric, known, places, len(keys)
+            )
+            for one in self.systems
+        ]
+        found: list[list[ComparedScore]] = [[] for _ in self.pairs]
+        size = len(metric.names) // len(sums[0])
+        for column, own in enumerate(zip(*sums, strict=True)):
+            answers = metric.answers(known, keys, own)
+            names = metric.names[column * size : (column + 1) * size]
+            compared = compare_pairs(answers, self.pairs, self.test)
+            for mine, pair, comparisons in zip(
+                found, self.pairs, compared, strict=True
+            ):
+                paired = answers.pair(*pair)
+                mine.extend(self._scores(metric, names, paired, comparisons))
+        return chain.from_iterable(found)
+
+    def _scores(
+        self,
+        metric: ComparedMetric,
+        names: Sequence[tuple[str, str]],
+        paired: PairedAnswers,
+        comparisons: Sequence[Comparison | None],
+    ) -> Iterator[ComparedScore]:
+        """Yield the scores of a pair by a metric, or by one score of questions."""
+        unscored = paired.unscored()
+        for own, first, second, comparison in zip(
+            names, *paired.values(), comparisons, strict=True
+        ):
+            yield ComparedScore(
+                *own,
+                self.names_of(paired.systems),
+                first,
+                second,
+                comparison,
+                metric.signature_of(*paired.systems),
+                paired.questions,
+                unscored,
+                widest=paired.metric.widest,
+                is_forced=metric.is_forced,
+            )
+
+    def compared_pairs(self) -> Iterator[ComparedPair]:
+        """Yield each pair with how many questions both have, and only one of them."""
+        places = np.asarray(self.matched.places)
+        has = np.zeros((len(self.systems), len(self.matched.keys)), dtype=bool)
+        for mine, one in zip(has, self.systems, strict=True):
+            mine[places[np.asarray(one.answers.numbers, dtype=np.int64)]] = True
+        for pair in self.pairs:
+            one, other = has[list(pair)]
+            counts = (one & other, one & ~other, other & ~one)
+            yield ComparedPair(
+                *self.names_of(pair), *(int(which.sum()) for which in counts)
+            )
+
+
+def paired_test(options: ScoreOptions, test: str | None) -> PairedTest:
+    """Return the test that options describe; raises `ScoreError`."""
+    if unavailable_reason():
+        raise ScoreError(f"scores cannot be compared: {unavailable_reason()}")
+    if not options.replicates:
+        raise ScoreError("a comparison needs replicates: set at least one")
+    if test == "mcnemar":
+        raise OptionError(
+            "`--test mcnemar` is gone; use `--test permutation`: of one answer of 0 or "
+            "1 a question it is the same test"
+        )
+    if test is not None and test not in TESTS:
+        raise OptionError(f"no test is called {test!r}{hint_on(test, TESTS)}")
+    return PairedTest(test, options.replicates, options.seed, options.level)
+
+
+def with_adjusted(compared: Sequence[ComparedScore]) -> tuple[ComparedScore, ...]:
+    """Return the scores with their p-values adjusted for their number, by Holm."""
+    tested = [score.comparison for score in compared if score.comparison is not None]
+    adjusted = iter(holm([comparison.p_value for comparison in tested]))
+    return tuple(
+        score if score.comparison is None else replace(score, adjusted_p=next(adjusted))
+        for score in compared
+    )
 
 
 class ScoreComparison:
@@ -277,7 +474,10 @@ class ScoreComparison:
         self._answers = [
             InputAnswers(self._questions, self._labels, options.stored) for _ in given
         ]
-        self._finished: list[_FinishedRun] = []
+        #: What remains of the runs, whose totals take memory.
+        self._scores: list[Scores] = []
+        self._are_verdicts: list[bool] = []
+        self._are_chosen = True
         #: They are made at once, so that a wrong option is an error before any work.
         self._runs = [
             Scoring(
@@ -304,10 +504,10 @@ class ScoreComparison:
         """
         nameless = [
             place
-            for place, (answers, run) in enumerate(
-                zip(self._answers, self._finished, strict=True)
+            for place, (answers, one) in enumerate(
+                zip(self._answers, self._scores, strict=True)
             )
-            if list(answers.systems) == [NONE] and not run.scores.is_broken
+            if list(answers.systems) == [NONE] and not one.is_broken
         ]
         if len(nameless) < 2:  # noqa: PLR2004 - one is not parted
             return []
@@ -338,11 +538,9 @@ class ScoreComparison:
         while self._runs:
             run = self._runs[0]
             yield from run
-            self._finished.append(
-                _FinishedRun(
-                    run.whole_scores(), run.are_verdicts, run.has_chosen_metrics
-                )
-            )
+            self._scores.append(run.whole_scores())
+            self._are_verdicts.append(run.are_verdicts)
+            self._are_chosen &= run.has_chosen_metrics
             del self._runs[0], run
 
     def _read_stored(self, stored: StoredMetrics) -> None:
@@ -364,60 +562,83 @@ class ScoreComparison:
         Raises `ScoreError` if no question is in two inputs, and if there are not two
         systems.
         """
-        if self._redaction is None:
-            return self._report()
-        from harpia_formats.evaluation.scoring.results.redacted_scores import (  # noqa: PLC0415 - most runs show values
-            ScoreRedaction,
-        )
-        from harpia_formats.validation.redaction.redacted_reports import (  # noqa: PLC0415 - most runs show values
-            errors_without_values,
-        )
-
-        with errors_without_values(self._redaction):
+        with errors_shown(self._redaction):
             found = self._report()
-        are_chosen = all(run.has_chosen_metrics for run in self._finished)
-        wanted = frozenset(self._options.metrics)
-        return ScoreRedaction(self._redaction, wanted, are_chosen).comparison(found)
+        shown = score_redaction(
+            self._redaction, self._options.metrics, by_options=self._are_chosen
+        )
+        return found if shown is None else shown.comparison(found)
 
     def _report(self) -> ComparisonReport:
-        scores = tuple(run.scores for run in self._finished)
+        """Return the result with all values."""
+        scores = tuple(self._scores)
         reports = tuple(one.report for one in scores)
+        # Stored scores that are not compared are not shown.
+        shown = scores if self._stored is None else ()
         if any(one.is_broken for one in scores):
-            shown = scores if self._stored is None else ()
             return ComparisonReport((), (), (), reports, shown)
+        family, metrics, baseline, notes = self._chosen(scores)
+        compared = [
+            score
+            for metric in metrics
+            for score in family.compared(metric, self._known(metric))
+        ]
+        return ComparisonReport(
+            with_adjusted(compared),
+            tuple(
+                ComparedSystem(
+                    name, one.source, one.model, self._shown(metrics, at, one.scores)
+                )
+                for at, (name, one) in enumerate(
+                    zip(family.names, family.systems, strict=True)
+                )
+            ),
+            tuple(family.compared_pairs()),
+            reports,
+            shown,
+            baseline,
+            (
+                *notes_of_inputs([one.said for one in scores]),
+                *notes,
+                *family.matched.notes,
+            ),
+        )
+
+    def _chosen(
+        self, scores: Sequence[Scores]
+    ) -> tuple[_Family, list[ComparedMetric], str | None, list[str]]:
+        """Return what is compared: systems, metrics and the baseline, and notes."""
         systems = chosen_systems(list(self._systems(scores)), self._models)
         names = distinct_names((one.model, one.source) for one in systems)
         baseline = named_baseline(systems, names, self._baseline)
         pairs = compared_places(names, baseline)
-        metrics, notes = self._metrics(systems, names)
-        inputs = [
-            _questions_of(one.answers for one in systems if one.place == place)
-            for place in dict.fromkeys(one.place for one in systems)
-        ]
-        matched = match_questions(self._questions, inputs)
-        count = sum(len(one.metric.names) for one in metrics)
-        test = self._test.of_many(count * len(pairs))
-        family = PairFamily(pairs, names, matched, test)
-        compared = chain(*(self._compared(one, systems, family) for one in metrics))
-        said = notes_of_inputs([one.said for one in scores])
-        return ComparisonReport(
-            with_adjusted(list(compared)),
-            tuple(
-                ComparedSystem(
-                    names[at],
-                    one.source,
-                    one.model,
-                    self._shown(metrics, at, one.scores),
-                )
-                for at, one in enumerate(systems)
-            ),
-            tuple(family.compared_pairs([one.answers.numbers for one in systems])),
-            reports,
-            # Stored scores that are not compared are not shown.
-            scores if self._stored is None else (),
-            baseline,
-            (*said, *notes, *matched.notes),
+        if self._stored is None:
+            check_kinds(scores, self._are_verdicts)
+            metrics, notes = common_metrics(scores, systems)
+        else:
+            count = len(scores)
+            of_inputs = [input_name(one.place, count) for one in systems]
+            labels = of_inputs if count == 2 else names  # noqa: PLR2004 - ordinals are for pairs
+            held = [one.scores for one in systems]
+            metrics, notes = common_stored(
+                self._stored, list(zip(labels, held, strict=True)), count
+            )
+        matched = match_questions(
+            self._questions,
+            [
+                _questions_of(one.answers for one in systems if one.place == place)
+                for place in dict.fromkeys(one.place for one in systems)
+            ],
         )
+        count = sum(len(one.metric.names) for one in metrics) * len(pairs)
+        family = _Family(systems, names, pairs, matched, self._test.of_many(count))
+        return family, metrics, baseline, notes
+
+    def _known(self, metric: ComparedMetric) -> KnownLabels | None:
+        """Return the labels of a metric of labels, None for any other."""
+        labels = metric.metric.measure.labels
+        table = self._labels[metric.metric.request.label]
+        return KnownLabels(labels, [table]) if labels else None
 
     def _shown(
         self, metrics: Iterable[ComparedMetric], system: int, scores: Group
@@ -437,48 +658,8 @@ class ScoreComparison:
                 model = None if name == NONE else name
                 yield _System(place, self._sources[place], model, mine, group)
 
-    def _metrics(
-        self, systems: Sequence[_System], names: Sequence[str]
-    ) -> tuple[list[ComparedMetric], list[str]]:
-        """Return the metrics that are compared, and notes; raises `ScoreError`."""
-        count = len(self._finished)
-        if self._stored is None:
-            return common_metrics(self._finished, systems)
-        labels = [
-            input_name(one.place, count) if count == 2 else name  # noqa: PLR2004 - ordinals are for pairs
-            for one, name in zip(systems, names, strict=True)
-        ]
-        scores = [one.scores for one in systems]
-        return common_stored(
-            self._stored, list(zip(labels, scores, strict=True)), count
-        )
-
-    def _compared(
-        self, metric: ComparedMetric, systems: Sequence[_System], family: PairFamily
-    ) -> Generator[ComparedScore, None, None]:
-        """Yield the scores of one metric for each pair."""
-        labels = metric.metric.measure.labels
-        table = self._labels[metric.metric.request.label]
-        known = KnownLabels(labels, [table]) if labels else None
-        matched = family.matched
-        sums = [
-            one.answers.sums(
-                metric.places[one.place],
-                metric.metric,
-                known,
-                matched.places,
-                len(matched.keys),
-            )
-            for one in systems
-        ]
-        yield from family.compared_scores(metric, known, list(zip(*sums, strict=True)))
-
 
 def _questions_of(systems: Iterable[SystemAnswers]) -> Any:
     """Return the numbers of the questions of some systems, each once, as an array."""
-    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
-    found = np.zeros(0, dtype=np.uint32)
-    for one in systems:
-        found = np.union1d(found, np.asarray(one.numbers))
-    return found
+    numbers = (np.asarray(one.numbers) for one in systems)
+    return reduce(np.union1d, numbers, np.zeros(0, dtype=np.uint32))

@@ -33,17 +33,14 @@ from harpia_formats.evaluation.scoring.measures.verdict_metrics import (
     holds_verdicts,
 )
 from harpia_formats.evaluation.scoring.options import ScoreOptions
-from harpia_formats.evaluation.scoring.results.result_files import (
-    ResultFiles,
-    result_format_named,
-)
 from harpia_formats.evaluation.scoring.results.result_format import (
+    Files,
     Observer,
-    OverAnswersWriter,
     ResultFormat,
     ResultRun,
     ResultWriter,
     ResultWriters,
+    result_format_named,
 )
 from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.evaluation.scoring.significance.bootstrap import unavailable_reason
@@ -68,6 +65,7 @@ if TYPE_CHECKING:  # most runs show values, and are small
     from harpia_formats.evaluation.scoring.results.redacted_scores import ScoreRedaction
     from harpia_formats.evaluation.scoring.score_ranges import ScoringWorkers
     from harpia_formats.files.workers.pool import WorkerPool
+    from harpia_formats.validation.redaction.redacted_reports import Redaction
 
 
 def first_problem(document: bytes, format_id: str) -> Problem | None:
@@ -127,6 +125,22 @@ def check_scored_units(
             )
 
 
+def score_redaction(
+    redaction: "Redaction | None", given: Iterable[str] = (), *, by_options: bool = True
+) -> "ScoreRedaction | None":
+    """Return what takes the values of records out of scores, None if all are shown.
+
+    `given` are names by the user; `by_options` tells whether options name all metrics.
+    """
+    if redaction is None:
+        return None
+    from harpia_formats.evaluation.scoring.results.redacted_scores import (  # noqa: PLC0415 - most runs show values
+        ScoreRedaction,
+    )
+
+    return ScoreRedaction(redaction, frozenset(given), by_options)
+
+
 class Scoring:
     """One scoring run: iterate over it for the problems, then call `scores`.
 
@@ -150,7 +164,7 @@ class Scoring:
         self._inputs = list(inputs)
         self._target = result_format_named(to) if isinstance(to, str) else to
         check_results(self._target, output, self._options)
-        self._files = ResultFiles(
+        self._files = Files(
             output,
             overwrite=self._options.overwrite,
             reads=FilesRead(
@@ -365,12 +379,10 @@ class Scoring:
             by=self._options.by,
             csv_safe=self._options.csv_safe,
         )
-        writers = [observer(run) for observer in self._observers]
-        if self._target is not None:
-            # What vendors write are means over answers.
-            target = self._target.writer(self._files, run)
-            writers.append(OverAnswersWriter(target))
-        self._writer = writers[0] if len(writers) == 1 else ResultWriters(writers)
+        self._writer = ResultWriters(
+            [observer(run) for observer in self._observers],
+            None if self._target is None else self._target.writer(self._files, run),
+        )
         return self._writer
 
     def _finish(self) -> None:
@@ -424,14 +436,9 @@ class Scoring:
 
         It is known from the first answer on.
         """
-        if self._redaction is None:
-            return None
-        from harpia_formats.evaluation.scoring.results.redacted_scores import (  # noqa: PLC0415 - most runs show values
-            ScoreRedaction,
+        return score_redaction(
+            self._redaction, self._options.metrics, by_options=self.has_chosen_metrics
         )
-
-        given = frozenset(self._options.metrics)
-        return ScoreRedaction(self._redaction, given, self.has_chosen_metrics)
 
     def whole_scores(self) -> Scores:
         """Return the scores with all names, after the iteration has ended."""

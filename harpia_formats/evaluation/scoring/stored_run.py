@@ -5,10 +5,10 @@ from collections.abc import Iterable, Sequence
 from harpia_formats.conversion.options import Output as OutputPlace
 from harpia_formats.evaluation.scoring.measures.stored_metrics import StoredMetrics
 from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
-from harpia_formats.evaluation.scoring.results.result_files import result_format_named
 from harpia_formats.evaluation.scoring.results.result_format import (
     Observer,
     ResultFormat,
+    result_format_named,
 )
 from harpia_formats.evaluation.scoring.scoring_run import Scoring
 from harpia_formats.files.io.inputs import Input

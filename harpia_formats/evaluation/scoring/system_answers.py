@@ -30,6 +30,7 @@ from harpia_formats.evaluation.scoring.number_stores import (
 )
 from harpia_formats.evaluation.scoring.results.result_format import ResultRun
 from harpia_formats.evaluation.scoring.results.scores import Scores
+from harpia_formats.evaluation.scoring.significance.bootstrap import np
 from harpia_formats.evaluation.scoring.significance.paired_answers import (
     QuestionSums,
     summed,
@@ -86,10 +87,7 @@ class SystemAnswers:
         questions. A metric that scores questions has one result for each of its scores,
         any other has one.
         """
-        import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
-        width = self.widths[at]
-        rows = np.frombuffer(self.columns[at].read()).reshape(-1, width)
+        rows = np.frombuffer(self.columns[at].read()).reshape(-1, self.widths[at])
         numbers = np.asarray(places)[np.asarray(self.numbers)]
         is_scored = ~np.isnan(rows[:, 0])
         answers = np.bincount(numbers, minlength=count)
@@ -97,28 +95,19 @@ class SystemAnswers:
         if self.are_stored:
             # Not each of the answers need have each of the scores.
             answers = np.maximum(counts, answers > 0)
-        measure = metric.measure
+        question = metric.measure.question
         sums: list[tuple[QuestionRows, Any]]
         if known is not None:
             labels = _label_rows(rows[is_scored], numbers[is_scored], known)
             sums = [(labels, counts)]
-        elif measure.question is None:
-            found = np.zeros((count, width))
-            single = is_scored & (counts[numbers] == 1)
-            # A part at a time, since the copies of all would take as much memory.
-            for part in parts_of(len(rows)):
-                mine = single[part]
-                found[numbers[part][mine]] = rows[part][mine]
-            several = answers_by_question(numbers, rows, is_scored & ~single)
-            for question, answered in several:
-                found[question] = summed(answered)
-            sums = [(SpooledRows(found), counts)]
+        elif question is None:
+            sums = [(_summed_rows(rows, numbers, is_scored, counts), counts)]
         else:
             scored = [np.zeros((count, 2)) for _ in metric.names]
-            for question, answered in answers_by_question(numbers, rows, is_scored):
-                for own, score in enumerate(_scores(measure.question, answered)):
+            for number, answered in answers_by_question(numbers, rows, is_scored):
+                for own, score in enumerate(_scores(question, answered)):
                     if score is not None:
-                        scored[own][question] = score, 1.0
+                        scored[own][number] = score, 1.0
             sums = [(SpooledRows(one), one[:, 1].astype(np.int64)) for one in scored]
         return [
             # Counts are in as few bytes as hold them.
@@ -132,10 +121,24 @@ class SystemAnswers:
         ]
 
 
+def _summed_rows(rows: Any, numbers: Any, is_scored: Any, counts: Any) -> SpooledRows:
+    """Return the sums of the statistics of each question, which has so many `counts`.
+
+    `rows` have the statistics of each answer, and `numbers` its question.
+    """
+    found = np.zeros((len(counts), rows.shape[1]))
+    single = is_scored & (counts[numbers] == 1)
+    # A part at a time, since the copies of all would take as much memory.
+    for part in parts_of(len(rows)):
+        mine = single[part]
+        found[numbers[part][mine]] = rows[part][mine]
+    for question, answered in answers_by_question(numbers, rows, is_scored & ~single):
+        found[question] = summed(answered)
+    return SpooledRows(found)
+
+
 def _small(counts: Any) -> Any:
     """Return the same integers, which are not negative, of the smallest type."""
-    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
     return counts.astype(np.min_scalar_type(counts.max(initial=0)))
 
 
@@ -144,8 +147,6 @@ def _label_rows(rows: Any, numbers: Any, known: KnownLabels) -> LabelRows:
 
     `rows` have the numbers of both labels of each answer, and `numbers` its question.
     """
-    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
     # Both numbers of an answer as one complex number, which is faster than as a row.
     pairs, kinds = np.unique(rows.view(np.complex128)[:, 0], return_inverse=True)
     order = np.argsort(numbers, kind="stable")
@@ -171,8 +172,6 @@ def answers_by_question(
     numbers: Any, rows: Any, chosen: Any
 ) -> Iterator[tuple[int, list[Any]]]:
     """Yield each question with the statistics of those of its answers that count."""
-    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
     places = np.flatnonzero(chosen)
     places = places[np.argsort(numbers[places], kind="stable")]
     questions = numbers[places]
@@ -224,16 +223,14 @@ class InputAnswers:
             own = name if file is None else scores.files.get(file, NONE)
             if found.setdefault(own, mine) is not mine:
                 found[own].merge(mine)
-        self.systems = found
         if len(scores.systems) == 1:
-            first, *others = self.systems.values()
+            first, *others = found.values()
             for other in others:
                 first.merge(other)
-            named = [name for name in self.systems if name != NONE]
-            self.systems = {named[0] if named else NONE: first}
-            return
-        names = [group.key[MODEL] for group in scores.systems]
-        self.systems = {name: self.systems[name] for name in names}
+            self.systems = {next((name for name in found if name != NONE), NONE): first}
+        else:
+            names = [group.key[MODEL] for group in scores.systems]
+            self.systems = {name: found[name] for name in names}
 
     def drop(self) -> None:
         """Do nothing: there is no file to discard."""

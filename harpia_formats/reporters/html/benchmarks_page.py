@@ -30,7 +30,7 @@ def page(found: BenchmarkScores) -> Page:
     """Return the page of the table of a plan."""
     systems = with_noun(len(found.systems), "system")
     benchmarks = with_noun(len(found.benchmarks), "benchmark")
-    reports = [report for one in found.benchmarks for report in one.found.reports]
+    reports = [report for one in found.benchmarks for report in one.reports]
     sections = [
         _section(f"table-{number}", one)
         for number, one in enumerate(benchmark_tables(found), 1)

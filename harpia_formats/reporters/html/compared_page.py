@@ -9,19 +9,16 @@ from harpia_formats.evaluation.scoring.measures.metric_score import (
     MetricScore,
     arrow_of,
 )
-from harpia_formats.evaluation.scoring.results.compare_report import ComparisonReport
-from harpia_formats.evaluation.scoring.results.compared_scores import (
+from harpia_formats.evaluation.scoring.results.compare_report import (
     ComparedScore,
+    ComparisonReport,
     alpha_of,
-    marks_of_differences,
-)
-from harpia_formats.evaluation.scoring.results.score_charts import (
-    axes_of,
     difference_axes,
     difference_of,
-    interval_of,
     is_share,
+    marks_of_differences,
 )
+from harpia_formats.evaluation.scoring.results.scores import axes_of, interval_of
 from harpia_formats.model.describe import p_text, with_noun
 from harpia_formats.model.text_columns import short_names
 from harpia_formats.reporters.html.page import (
@@ -153,7 +150,7 @@ def _said(found: ComparisonReport) -> Iterator[str]:
     alpha = alpha_of(tested)
     yield from marks_of_differences(tested, found.arrows.values())
     if not found.is_of_two:
-        yield "p (Holm) is adjusted for all pairs and scores."
+        yield f"p (Holm) is adjusted for {found.family} and scores."
     known = {one.signature for system in found.systems for one in system.scores.scores}
     others = {one.signature: None for one in found.compared if one.signature}
     yield from (f"Signature: {one}" for one in others if one not in known)

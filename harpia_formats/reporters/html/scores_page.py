@@ -10,8 +10,12 @@ from harpia_formats.evaluation.scoring.measures.metric_score import (
     Group,
     uneven_notes,
 )
-from harpia_formats.evaluation.scoring.results.score_charts import axes_of, interval_of
-from harpia_formats.evaluation.scoring.results.scores import Scores, confusion_tables
+from harpia_formats.evaluation.scoring.results.scores import (
+    Scores,
+    axes_of,
+    confusion_tables,
+    interval_of,
+)
 from harpia_formats.model.describe import with_noun
 from harpia_formats.reporters.html.page import (
     Page,

@@ -4,15 +4,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from harpia_formats.evaluation.scoring.benchmarks import (
-    BenchmarkResult,
-    BenchmarkScores,
-)
+from harpia_formats.evaluation.scoring.benchmarks import BenchmarkScores
 from harpia_formats.evaluation.scoring.measures.metric_score import uneven_notes
-from harpia_formats.evaluation.scoring.results.best_scores import Column, columns_of
-from harpia_formats.evaluation.scoring.results.compare_report import ComparisonReport
-from harpia_formats.evaluation.scoring.results.compared_scores import (
+from harpia_formats.evaluation.scoring.results.best_scores import (
+    Column,
+    best_tested,
+    columns_of,
+)
+from harpia_formats.evaluation.scoring.results.compare_report import (
     ComparedScore,
+    ComparisonReport,
     alpha_of,
 )
 from harpia_formats.reporters.score_tables.published import (
@@ -52,13 +53,13 @@ def benchmark_tables(
     """
     if isinstance(result, ComparisonReport):
         names = tuple(system.name for system in result.systems)
-        found = BenchmarkScores(names, (BenchmarkResult("", result),), result.baseline)
+        found = BenchmarkScores(names, (result,), result.baseline)
     else:
         found = result
     columns = [
         (one, column)
         for one in found.benchmarks
-        for column in columns_of([system.scores for system in one.found.systems])
+        for column in columns_of([system.scores for system in one.systems])
     ]
     if not columns:
         return
@@ -102,7 +103,7 @@ def _matrix(found: ComparisonReport, column: Column) -> ScoreTable:
         )
     ]
     if alpha is not None:
-        notes.append(_bold_note(alpha, "of the comparison"))
+        notes.append(_bold_note(alpha, found, "of the comparison"))
     return ScoreTable(
         f"Differences of {column.name}",
         (Heading("system", is_number=False), *numbers),
@@ -111,15 +112,16 @@ def _matrix(found: ComparisonReport, column: Column) -> ScoreTable:
     )
 
 
-def _bold_note(alpha: float, of_what: str) -> Note:
+def _bold_note(alpha: float, found: ComparisonReport, of_what: str) -> Note:
+    pairs = found.family if found.baseline else f"{found.family} of systems"
     return Note(
         "In brackets: the confidence interval by question. Bold: p below "
-        f"{alpha:g}, adjusted by Holm for all pairs of systems and scores {of_what}."
+        f"{alpha:g}, adjusted by Holm for {pairs} and scores {of_what}."
     )
 
 
 #: A benchmark with one of its scores.
-_BenchmarkColumn = tuple[BenchmarkResult, Column]
+_BenchmarkColumn = tuple[ComparisonReport, Column]
 
 
 def _headings(columns: Iterable[_BenchmarkColumn]) -> list[Heading]:
@@ -138,14 +140,17 @@ def _table_of_benchmarks(
 ) -> ScoreTable:
     """Return the table of systems by benchmarks."""
     own, bold, notes = [], [], []
+    reasons: dict[str, None] = {}
     for one, column in columns:
-        best = one.best()
-        names = [system.name for system in one.found.systems]
+        best = best_tested(one)
+        names = [system.name for system in one.systems]
         rows = {names[at] for at in best.rows_of(column.key)}
         bold.append({at for at, name in enumerate(found.systems) if name in rows})
         scores = [one.scores_of(name).get(column.key) for name in found.systems]
         own.append(Column(column.key, tuple(scores), one.name))
         notes.append(best.note)
+        where = f"{one.name}: " if one.name else ""
+        reasons |= dict.fromkeys(f"{where}{reason}" for reason in best.reasons)
     marks = marks_of(own)
     cells = [
         list(score_cells(column, rows, marks))
@@ -169,12 +174,12 @@ def _table_of_benchmarks(
             f"{name} ({score})" for name, score in zip(over, firsts, strict=True)
         )
         below.append(Note(f"Mean: of {parts}, without an interval or a test."))
-    groups = [system.scores for one in found.benchmarks for system in one.found.systems]
+    groups = [system.scores for one in found.benchmarks for system in one.systems]
     _, counts = counts_of(groups)
     shown = [
         (f"{system.name} on {one.name}" if one.name else system.name, system.scores)
         for one in found.benchmarks
-        for system in one.found.systems
+        for system in one.systems
     ]
     uneven = (Note(f"{text[:1].upper()}{text[1:]}.") for text in uneven_notes(shown))
     return ScoreTable(
@@ -182,7 +187,7 @@ def _table_of_benchmarks(
         tuple(headings),
         tuple(zip(found.systems, *cells, strict=True)),
         (
-            *notes_of(own, next(filter(None, notes), "")),
+            *notes_of(own, " ".join([next(filter(None, notes), ""), *reasons])),
             *below,
             *counts,
             *_benchmark_questions(found),
@@ -198,7 +203,7 @@ def _benchmark_questions(found: BenchmarkScores) -> Iterator[Note]:
     counts = {
         one.name: {score.questions for score in system.scores.scores}
         for one in found.benchmarks
-        for system in one.found.systems
+        for system in one.systems
     }
     if len(set().union(*counts.values())) > 1:
         parts = (
@@ -210,7 +215,7 @@ def _benchmark_questions(found: BenchmarkScores) -> Iterator[Note]:
 def _tests(found: BenchmarkScores) -> Iterator[tuple[str, str]]:
     """Yield the name of each score of a benchmark with its test."""
     for one in found.benchmarks:
-        for score in one.found.compared:
+        for score in one.compared:
             if score.comparison is not None:
                 name = f"{one.name} {score.full_name}" if one.name else score.full_name
                 yield name, score.comparison.test
@@ -235,9 +240,9 @@ def _differences_from(
     alpha = alpha_of(every)
     notes = [Note(f"The score of each system minus that of {baseline}.")]
     if alpha is not None:
-        notes.append(_bold_note(alpha, "of the benchmark"))
+        notes.append(_bold_note(alpha, found.benchmarks[0], "of the benchmark"))
     if not found.benchmarks[0].name:
-        notes += difference_notes(found.benchmarks[0].found)
+        notes += difference_notes(found.benchmarks[0])
     return ScoreTable(
         f"Differences from {baseline}",
         tuple(_headings(columns)),

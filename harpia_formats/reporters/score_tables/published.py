@@ -17,8 +17,10 @@ from harpia_formats.evaluation.scoring.results.best_scores import (
     best_tested,
     columns_of,
 )
-from harpia_formats.evaluation.scoring.results.compare_report import ComparisonReport
-from harpia_formats.evaluation.scoring.results.compared_scores import ComparedScore
+from harpia_formats.evaluation.scoring.results.compare_report import (
+    ComparedScore,
+    ComparisonReport,
+)
 from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.model.describe import p_text
 from harpia_formats.reporters.score_tables.score_table import (
@@ -88,7 +90,8 @@ def table_of_groups(
         *(Heading(column.name, column.better) for column in columns),
         *(Heading(name) for name in counts),
     ]
-    notes = [*notes_of(columns, best.note), *count_notes, *left_out_notes(groups)]
+    marked = " ".join([best.note, *best.reasons])
+    notes = [*notes_of(columns, marked), *count_notes, *left_out_notes(groups)]
     named = zip(map(", ".join, zip(*names, strict=True)), groups, strict=True)
     are_named = names and len(groups) > 1
     shown = list(named) if are_named else [("", one) for one in groups]
@@ -174,8 +177,7 @@ def comparison_tables(found: ComparisonReport) -> Iterator[ScoreTable]:
     """Yield the scores of two systems, and their differences."""
     groups = [system.scores for system in found.systems]
     names = [system.name for system in found.systems]
-    best = best_tested(columns_of(groups), names, found.compared)
-    yield table_of_groups(["system"], [names], groups, best)
+    yield table_of_groups(["system"], [names], groups, best_tested(found))
     needed = [] if found.detect is None else [_NEEDED]
     headings = (
         *(Heading(name, is_number=False) for name in _TEXTS),

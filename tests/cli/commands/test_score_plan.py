@@ -387,3 +387,29 @@ def test_what_a_plan_cannot_follow_is_refused(run: InProcess, word: str) -> None
 
     assert (result.code, result.out) == (2, "")
     assert "leave out" in result.err
+
+
+def test_a_note_says_which_system_lacks_a_question_and_why(run: InProcess) -> None:
+    """One row that is skipped takes away the marks of a benchmark."""
+    path = Path("runs/qwen/mmlu.jsonl")
+    _, *rest = path.read_text(encoding="utf-8").splitlines()
+    path.write_text("\n".join(["{", *rest]), encoding="utf-8")
+    words = ("score", "--plan", "paper.toml", "--on-invalid", "skip")
+    result = run(*words, "--output-format", "markdown")
+
+    assert (
+        "MMLU: Qwen has no score for 1 question of other systems: 1 invalid row of its "
+        "files was left out."
+    ) in result.out
+    assert "Llama has no" not in result.out
+
+
+def test_p_values_are_adjusted_for_the_pairs_that_are_tested(run: InProcess) -> None:
+    """With a baseline these are its pairs, which the notes say."""
+    files = [f"{name}=runs/{name.lower()}/mmlu.jsonl" for name in SYSTEMS]
+    words = ("score", "compare", *files, "-m", "em", "--output-format", "markdown")
+    every, some = run(*words).out, run(*words, "--baseline", "Llama").out
+
+    assert every.count("by Holm for all pairs and scores") == 1
+    assert every.count("by Holm for all pairs of systems and scores") == 1
+    assert some.count("by Holm for all pairs with Llama and scores") == 2

@@ -4,6 +4,7 @@ import itertools
 import json
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,10 +16,7 @@ from harpia_formats.evaluation.figures import drawing
 from harpia_formats.evaluation.figures.picture_files import KINDS
 from harpia_formats.evaluation.figures.score_rows import Mark, Rows, draw_rows
 from harpia_formats.evaluation.plots import Interval
-from harpia_formats.evaluation.scoring.benchmarks import (
-    BenchmarkResult,
-    BenchmarkScores,
-)
+from harpia_formats.evaluation.scoring.benchmarks import BenchmarkScores
 
 pytest.importorskip("matplotlib", reason="pictures need the extra report")
 
@@ -58,7 +56,7 @@ def result_of(
         if kind == "differences":
             return found
         systems = tuple(system.name for system in found.systems)
-        benchmarks = (BenchmarkResult(name, found) for name in ("GSM8K", WIDE[0]))
+        benchmarks = (replace(found, name=name) for name in ("GSM8K", WIDE[0]))
         return BenchmarkScores(systems, tuple(benchmarks))
     return hf.score(data, metrics=METRICS, by=by, jobs=1, replicates=50)
 

@@ -17,10 +17,10 @@ from harpia_formats.evaluation.scoring.measures.metric_score import (
     MetricScore,
     ScoreDistribution,
 )
-from harpia_formats.evaluation.scoring.results.compare_report import ComparisonReport
-from harpia_formats.evaluation.scoring.results.compared_scores import (
+from harpia_formats.evaluation.scoring.results.compare_report import (
     ComparedScore,
     ComparedSystem,
+    ComparisonReport,
 )
 from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.evaluation.scoring.significance.paired_differences import Comparison
@@ -83,13 +83,10 @@ def _scores() -> Scores:
     every = ScoreGroup({}, 1, 1, scores)
     return Scores(
         "default",
-        (),
-        (),
         (every,),
-        groups,
-        (),
         _report(),
         is_broken=False,
+        groups=groups,
         said=tuple(names),
     )
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 import harpia_formats as hf
-from harpia_formats.evaluation.scoring.results.compare_report import ComparisonReport
-from harpia_formats.evaluation.scoring.results.compared_scores import (
+from harpia_formats.evaluation.scoring.results.compare_report import (
+    ComparisonReport,
     marks_of_differences,
 )
 from table_texts import FOUR, NASTY, check_latex, form_text, rows_of, tables_in

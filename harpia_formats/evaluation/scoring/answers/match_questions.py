@@ -6,6 +6,7 @@ from itertools import combinations
 from typing import Any
 
 from harpia_formats.conversion.mapping.questions import NOTHING, WIDTH, question_of
+from harpia_formats.evaluation.scoring.significance.bootstrap import np
 from harpia_formats.model.record import Record
 from harpia_formats.model.vendor_metrics import ScoreError, ScoreOptionsError
 
@@ -82,8 +83,6 @@ def match_questions(
     the id if a record has none. Raises `ScoreError` if there are several inputs and no
     two share a question.
     """
-    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
     keys = np.frombuffer(table.take_keys(), np.uint8).reshape(-1, WIDTH * len(_PARTS))
     numbers = [np.asarray(one, dtype=np.int64) for one in inputs]
     parts, notes = _compared_parts(keys, numbers)
@@ -97,11 +96,11 @@ def match_questions(
     differences = list(_differences(keys, numbers, places, parts))
     if len(inputs) > 1 and all(shares == 0 for *_, shares in differences):
         reason = differences[0][1]
-        where = "both" if len(inputs) == 2 else "two"  # noqa: PLR2004 - both are two
+        where = both_or("two", len(inputs))
         raise ScoreError(f"no question is in {where} inputs{reason}")
     for which, reason, _ in differences[:_EXPLAINED]:
         if reason:
-            pair = "" if len(inputs) == 2 else f" of {which}"  # noqa: PLR2004 - the only pair
+            pair = "" if len(differences) == 1 else f" of {which}"
             notes.append(f"not all questions{pair} match{reason}")
     folded = bytearray()
     for key in reduced[firsts[order]]:
@@ -117,8 +116,6 @@ def shared_inputs(
     `inputs` has the numbers of the questions of each. Questions are the same as in
     `match_questions`. Raises `ScoreError` if they have nothing to be known by.
     """
-    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
     keys = np.frombuffer(table.keys, np.uint8).reshape(-1, WIDTH * len(_PARTS))
     numbers = [np.fromiter(one, dtype=np.int64, count=len(one)) for one in inputs]
     parts, _ = _compared_parts(keys, numbers)
@@ -143,6 +140,11 @@ def input_name(place: int, count: int) -> str:
     return f"input {place + 1}"
 
 
+def both_or(many: str, count: int) -> str:
+    """Return "both" for two inputs or systems, the other word for more."""
+    return "both" if count == 2 else many  # noqa: PLR2004 - both are two
+
+
 def _compared_parts(keys: Any, inputs: Sequence[Any]) -> tuple[list[str], list[str]]:
     """Return the parts by which questions are paired, and notes on those left out."""
     notes = []
@@ -159,9 +161,9 @@ def _compared_parts(keys: Any, inputs: Sequence[Any]) -> tuple[list[str], list[s
                 if not is_there
             ]
     if compared in ([], ["references"]):
-        which = "both inputs" if len(inputs) == 2 else "the inputs"  # noqa: PLR2004 - both are two
+        which = both_or("the", len(inputs))
         raise ScoreOptionsError(
-            f"the records of {which} have neither ids nor prompts by which they "
+            f"the records of {which} inputs have neither ids nor prompts by which they "
             "could be paired"
         )
     return compared, notes
@@ -169,8 +171,6 @@ def _compared_parts(keys: Any, inputs: Sequence[Any]) -> tuple[list[str], list[s
 
 def _has_part(keys: Any, part: str) -> bool:
     """Tell whether questions have a part: all an id, or any of them another one."""
-    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
     start = _PARTS.index(part) * WIDTH
     own = keys[:, start : start + WIDTH]
     found = (own != np.frombuffer(NOTHING, np.uint8)).any(axis=1)
@@ -179,8 +179,6 @@ def _has_part(keys: Any, part: str) -> bool:
 
 def _reduced(keys: Any, parts: Sequence[str]) -> Any:
     """Return the digests of some parts of each question, as an array of bytes."""
-    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
     starts = [_PARTS.index(part) * WIDTH for part in parts]
     columns = [keys[:, start : start + WIDTH] for start in starts]
     found = np.ascontiguousarray(np.hstack(columns) if len(columns) > 1 else columns[0])
@@ -203,8 +201,6 @@ def _differences(
 
     Pairs with the same questions are yielded without a reason.
     """
-    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
     has = np.zeros((len(inputs), len(places)), dtype=bool)
     for mine, numbers in zip(has, inputs, strict=True):
         mine[places[numbers]] = True
@@ -222,8 +218,6 @@ def _difference(first: Any, second: Any, compared: Sequence[str]) -> str:
 
     It counts the questions that share parts with the other side but not the next part.
     """
-    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
     reasons = []
     for size in range(1, len(compared)):
         shared, following = compared[:size], compared[: size + 1]

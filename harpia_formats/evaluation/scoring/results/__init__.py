@@ -1,7 +1,6 @@
 """Scores and comparisons as values, as tables, and as the files of vendors.
 
-`scores` are those of a run, `compared_scores`, `compare_report` and `best_scores`
-those of several systems; `answer_rows` and `score_charts` show them, `redacted_scores`
-removes the values of records, `result_format` and `result_files` write them for other
-tools.
+`scores` are those of a run, `compare_report` and `best_scores` those of several
+systems, `answer_rows` those of single answers; `redacted_scores` removes the values of
+records, `result_format` writes scores for other tools.
 """

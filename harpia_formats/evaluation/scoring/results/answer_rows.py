@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import chain, compress
+from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -110,11 +110,9 @@ def signature_writer(files: Files) -> WriteSignatures:
     one score in each line, since a `.json` file would be read as data. Without a named
     result file nothing is written. Raises `SinkError` if the file already exists.
     """
-    if files.name is None:
-        return _write_nothing
-    path = Path(files.name)
-    if path.exists() and not path.is_file():
-        # For a pipe or /dev/null there is no folder for another file.
+    path = Path(files.name or "-")
+    # For a pipe or /dev/null there is no folder for another file.
+    if files.name is None or (path.exists() and not path.is_file()):
         return _write_nothing
     write = files.beside(f"{path.name}.signatures.txt")
 
@@ -188,22 +186,19 @@ class AnswerRows:
     #: The scores that an answer alone may have.
     columns: tuple[ScoreColumn, ...] = ()
     by: tuple[str, ...] = ()
-    #: Whether an answer alone may have each score of the run.
-    _are_of_answers: tuple[bool, ...] = ()
+    #: All scores of the run.
+    _every: tuple[ScoreColumn, ...] = ()
     _rows: list[AnswerRow] = field(default_factory=list)
 
     def begin(self, run: ResultRun) -> "AnswerRows":
         """Take the metrics and the groups of a run, and return this object."""
-        every, self.by = columns_of(run.measured), run.by
-        self.columns = tuple(column for column in every if column.is_of_answers)
-        self._are_of_answers = tuple(column.is_of_answers for column in every)
+        self._every, self.by = columns_of(run.measured), run.by
+        self.columns = tuple(column for column in self._every if column.is_of_answers)
         return self
 
     def add(self, scored: ScoredAnswer) -> None:
         """Add the row of an answer."""
         record, output, placed = scored.record, scored.output, scored.placed
-        labels = (column.row_label for column in self.columns)
-        values = compress(values_of(scored), self._are_of_answers)
         row = AnswerRow(
             path=placed.path,
             line=placed.start.line,
@@ -213,7 +208,11 @@ class AnswerRows:
             question=question_key(record, scored.record_number).hex(),
             length=None if scored.answer is None else len(scored.answer),
             key={name: value_of(name, record, output) for name in self.by},
-            scores=dict(zip(labels, values, strict=True)),
+            scores={
+                column.row_label: value
+                for column, value in zip(self._every, values_of(scored), strict=True)
+                if column.is_of_answers
+            },
         )
         self._rows.append(row)
 

@@ -1,6 +1,6 @@
 """The best scores among systems, and those that are not significantly worse."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import chain
@@ -13,10 +13,11 @@ from harpia_formats.evaluation.scoring.measures.metric_score import (
     arrow_of,
     score_name,
 )
-from harpia_formats.evaluation.scoring.results.compared_scores import (
-    ComparedScore,
+from harpia_formats.evaluation.scoring.results.compare_report import (
+    ComparisonReport,
     alpha_of,
 )
+from harpia_formats.model.describe import with_noun
 
 
 class Better(Enum):
@@ -58,13 +59,8 @@ class Column:
     @property
     def better(self) -> Better:
         """Which of its scores are better."""
-        return better_of(self.there[0])
-
-
-def better_of(score: MetricScore) -> Better:
-    """Return which scores of a metric are better."""
-    better = {UP: Better.HIGHER, DOWN: Better.LOWER}
-    return better.get(arrow_of(score), Better.UNKNOWN)
+        better = {UP: Better.HIGHER, DOWN: Better.LOWER}
+        return better.get(arrow_of(self.there[0]), Better.UNKNOWN)
 
 
 def columns_of(groups: Sequence[Group]) -> list[Column]:
@@ -76,7 +72,7 @@ def columns_of(groups: Sequence[Group]) -> list[Column]:
 
 _TESTED = (
     "Bold: the best, and all that are not significantly worse (p of a paired test by "
-    "question, adjusted by Holm for all pairs and scores, at least {alpha:g})."
+    "question, adjusted by Holm for {family} and scores, at least {alpha:g})."
 )
 _IMPOSSIBLE = (
     "Nothing is bold: no two systems could be tested by all of their questions."
@@ -85,6 +81,8 @@ _NOT_ALL = (
     " A system that was not tested against the best by all questions of both is not "
     "bold."
 )
+#: Systems of which it is told why they are not tested.
+_LISTED = 5
 _NO_TEST = " In a column without such a test nothing is bold."
 
 
@@ -94,25 +92,24 @@ class Best:
 
     rows: Mapping[Key, Collection[int]]
     note: str
+    #: Why systems are not tested by all questions, where that takes away marks.
+    reasons: Sequence[str] = ()
 
     def rows_of(self, key: Key) -> Collection[int]:
         """Return the rows whose score in a column is bold."""
         return self.rows.get(key, ())
 
 
-def best_tested(
-    columns: Iterable[Column], names: Sequence[str], compared: Iterable[ComparedScore]
-) -> Best:
+def best_tested(report: ComparisonReport) -> Best:
     """Return the best scores, and all that are not significantly worse.
 
-    `names` are those of the systems of the rows, as in `compared`. A test counts only
-    if it has all questions of both scores.
+    A test counts only if it has all questions of both scores.
     """
-    columns, compared = list(columns), list(compared)
-    tested = dict(_tested(columns, names, compared))
+    names = [system.name for system in report.systems]
+    tested, lacking = _tested(report)
     found: dict[Key, set[int]] = {}
     is_tested, untested = True, False
-    for column in columns:
+    for column in columns_of([system.scores for system in report.systems]):
         best = _best_of(column)
         if not any(key == column.key for key, *_ in tested):
             untested = untested or bool(best)
@@ -125,34 +122,68 @@ def best_tested(
             is_tested = is_tested and None not in tests
             if False in tests:
                 found[column.key].add(at)
+    reasons = [_reason(report, *one) for one in lacking.items()]
+    if len(reasons) > _LISTED:
+        more = len(reasons) - _LISTED
+        reasons[_LISTED:] = [f"Systems for which this holds, too: {more:,} more."]
     if not any(found.values()):
-        return Best({}, _IMPOSSIBLE if untested else "")
-    note = _TESTED.format(alpha=alpha_of(compared))
+        note = _IMPOSSIBLE if untested else ""
+        return Best({}, note, reasons if untested else ())
+    note = _TESTED.format(family=report.family, alpha=alpha_of(report.compared))
     note += "" if is_tested else _NOT_ALL
-    return Best(found, note + (_NO_TEST if untested else ""))
+    note += _NO_TEST if untested else ""
+    return Best(found, note, () if is_tested and not untested else reasons)
 
 
 def _tested(
-    columns: Iterable[Column], names: Sequence[str], compared: Iterable[ComparedScore]
-) -> Iterator[tuple[tuple[Key, str, str], bool]]:
-    """Yield by the score and both systems whether they differ, in either order.
+    report: ComparisonReport,
+) -> tuple[dict[tuple[Key, str, str], bool], dict[str, int]]:
+    """Return whether systems differ, and what systems lack.
 
-    A test by only some questions of a system says nothing about its score.
+    The first is by the score and both systems, in either order; a test by only some
+    questions of a system says nothing about its score. The second is the number of
+    questions of another one for which a system has no score.
     """
-    questions = {
-        (column.key, name): score.questions
-        for column in columns
-        for name, score in zip(names, column.scores, strict=True)
-        if score is not None
-    }
-    for score in compared:
-        key, (one, other) = (score.metric, score.name), score.systems
-        has_all = {questions.get((key, name)) for name in score.systems} == {
-            score.questions
-        }
-        if score.adjusted_p is not None and has_all:
-            yield (key, one, other), score.is_significant
-            yield (key, other, one), score.is_significant
+    tested: dict[tuple[Key, str, str], bool] = {}
+    lacking: dict[str, int] = {}
+    own = {system.name: report.scores_of(system.name) for system in report.systems}
+    for score in report.compared:
+        key = score.metric, score.name
+        has_all = score.adjusted_p is not None
+        for name, other in (score.systems, score.systems[::-1]):
+            there = own.get(other, {}).get(key)
+            lacks = there.questions - score.questions if there else 0
+            has_all = has_all and there is not None and not lacks
+            if lacks:
+                lacking[name] = max(lacking.get(name, 0), lacks)
+        if has_all:
+            for one, other in (score.systems, score.systems[::-1]):
+                tested[key, one, other] = score.is_significant
+    return tested, lacking
+
+
+def _reason(report: ComparisonReport, name: str, lacks: int) -> str:
+    """Return that a system has no score for so many questions, and why."""
+    source = next(one.source for one in report.systems if one.name == name)
+    invalid = sum(
+        file.invalid + file.undetermined
+        for one in report.reports
+        if any(file.path == source for file in one.files)
+        for file in one.files
+    )
+    unscored = max(
+        score.unscored[score.systems.index(name)]
+        for score in report.compared
+        if name in score.systems
+    )
+    reason = "its files do not have them"
+    if invalid:
+        were = "was" if invalid == 1 else "were"
+        reason = f"{with_noun(invalid, 'invalid row')} of its files {were} left out"
+    elif unscored:
+        reason = "its answers to them could not be scored"
+    questions = with_noun(lacks, "question")
+    return f"{name} has no score for {questions} of other systems: {reason}."
 
 
 def _best_of(column: Column) -> list[int]:

@@ -1,19 +1,23 @@
-"""The result of comparing systems."""
+"""The result of comparing systems: each score of two of them, and how it differs."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import chain
 from typing import Any, ClassVar
 
-from harpia_formats.evaluation.scoring.measures.metric_score import arrow_of
-from harpia_formats.evaluation.scoring.results.compared_scores import (
-    ComparedPair,
-    ComparedScore,
-    ComparedSystem,
-    alpha_of,
+from harpia_formats.evaluation.plots import Axis, Interval, axis_of, interval_table
+from harpia_formats.evaluation.scoring.measures.metric_score import (
+    DOWN,
+    UP,
+    Group,
+    MetricScore,
+    arrow_of,
+    score_name,
 )
-from harpia_formats.evaluation.scoring.results.scores import Scores
+from harpia_formats.evaluation.scoring.results.scores import Scores, embedded
 from harpia_formats.evaluation.scoring.significance.paired_differences import (
+    Comparison,
     questions_for,
 )
 from harpia_formats.model.problem import OptionError
@@ -23,10 +27,169 @@ from harpia_formats.model.vendor_metrics import ScoreError
 
 #: The contract of `ComparisonReport.to_dict`.
 SCHEMA = "harpia-formats/score-comparison/1"
+#: Columns of a table that are attributes of a comparison.
+_OF_COMPARISON = (
+    *("difference", "low", "high", "p_value", "test", "method", "detectable"),
+    "remark",
+)
 #: What tables may call both systems of a pair.
 _LETTERS = (("A", "B"), ("1", "2"), ("first", "second"))
 #: Scores in a headline.
 _LISTED = 6
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedSystem:
+    """A system that is compared: the answers of one model in one input."""
+
+    #: The model, else the name of the input, made different from those of the others.
+    name: str
+    #: The name of the input.
+    source: str
+    #: The model of its answers, None if none is named.
+    model: str | None
+    #: The scores of all of its answers.
+    scores: Group
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the system as plain data that can be written as JSON."""
+        return {
+            "name": self.name,
+            "source": self.source,
+            "model": self.model,
+            "scores": self.scores.to_dict()["scores"],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedPair:
+    """The questions of two systems."""
+
+    #: The names of the systems.
+    first: str
+    second: str
+    #: The number of questions that both have, and that only one has.
+    questions: int
+    only_first: int
+    only_second: int
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedScore:
+    """One score of two systems over the questions that both have."""
+
+    #: The columns of `as_row`.
+    columns: ClassVar = (
+        *("metric", "name", "system_first", "system_second", "first", "second"),
+        *_OF_COMPARISON,
+        *("adjusted_p", "questions", "questions_needed"),
+        *("unscored_first", "unscored_second", "signature"),
+    )
+
+    metric: str
+    name: str
+    #: The names of both systems.
+    systems: tuple[str, str]
+    #: The scores of both systems, None if no answer could be scored.
+    first: float | None
+    second: float | None
+    #: Their difference, None if it cannot be computed.
+    comparison: Comparison | None
+    signature: str
+    #: The number of questions with a scored answer of both systems.
+    questions: int
+    #: The number of answers to paired questions that have no score, by system; of
+    #: stored scores the number of such questions.
+    unscored: tuple[int, int] = (0, 0)
+    #: The p-value adjusted for all pairs and scores that are compared together, by
+    #: Holm.
+    adjusted_p: float | None = None
+    #: The largest difference that the scale allows, infinite if it is not known.
+    widest: float = math.inf
+    #: Whether stored scores are compared although their signatures do not prove that
+    #: they were computed the same way.
+    is_forced: bool = False
+    #: How many questions detect the difference that is named with a power of 80 %, None
+    #: if none is named or the number is not known.
+    questions_needed: int | None = None
+
+    @property
+    def full_name(self) -> str:
+        """The name of the score, with that of its metric if they differ."""
+        return score_name(self.metric, self.name)
+
+    @property
+    def reason(self) -> str:
+        """Why no difference can be tested, "" if it was."""
+        if self.comparison is not None:
+            return ""
+        if self.questions == 1:
+            return "one question: no difference can be tested"
+        if not self.questions:
+            return "no question has a scored answer of both systems"
+        return "a system has no score"
+
+    @property
+    def is_approximate_p(self) -> bool:
+        """Whether the p-value is approximate, for the reason of the interval."""
+        return self.comparison is not None and self.comparison.is_approximate_p
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether there is a difference, by the adjusted p-value if there is one."""
+        if self.comparison is None:
+            return False
+        found, p_value = self.comparison, self.adjusted_p
+        return (found.p_value if p_value is None else p_value) < found.alpha
+
+    def reversed(self) -> "ComparedScore":
+        """Return the difference of the second system minus the first one."""
+        one = self.comparison
+        return replace(
+            self,
+            systems=self.systems[::-1],
+            first=self.second,
+            second=self.first,
+            # 0 is added, so that no number is the negative 0.
+            comparison=one
+            and replace(
+                one,
+                difference=-one.difference + 0.0,
+                low=-one.high + 0.0,
+                high=-one.low + 0.0,
+            ),
+            unscored=self.unscored[::-1],
+        )
+
+    def headline(self, *, is_named: bool = False) -> str:
+        """Return the difference in one line, with the systems if `is_named`."""
+        name = self.full_name
+        if is_named:
+            name += f" of {self.systems[0]} - {self.systems[1]}"
+        if self.comparison is None:
+            return f"{name}: {self.reason}"
+        found = self.comparison
+        return (
+            f"{name}: {found.difference:+.4f}, p {found.p_value:.4g} over "
+            f"{self.questions:,} questions"
+        )
+
+    def as_row(self) -> dict[str, Any]:
+        """Return the comparison as a row of a table."""
+        one = self.comparison
+        cells = (
+            *(self.metric, self.name, *self.systems, self.first, self.second),
+            *(getattr(one, name, None) for name in _OF_COMPARISON),
+            *(self.adjusted_p, self.questions, self.questions_needed),
+            *(*self.unscored, self.signature),
+        )
+        row = dict(zip(self.columns, cells, strict=True))
+        return row if one is not None else row | {"remark": self.reason}
+
+
+def alpha_of(compared: Iterable[ComparedScore]) -> float | None:
+    """Return below which p-value differences are significant, None without tests."""
+    return next((one.comparison.alpha for one in compared if one.comparison), None)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -51,6 +214,8 @@ class ComparisonReport(Result):
     said: tuple[str, ...] = ()
     #: The difference for which `questions_needed` of scores is, None if none is named.
     detect: float | None = None
+    #: What the data set is called, "" if it is the only one.
+    name: str = ""
 
     @property
     def is_of_two(self) -> bool:
@@ -77,6 +242,25 @@ class ComparisonReport(Result):
             raise KeyError((first, second))
         return found
 
+    def scores_of(self, system: str) -> Mapping[tuple[str, str], MetricScore]:
+        """Return the scores of a system by metric and name, none if it has none."""
+        own = (one.scores.scores for one in self.systems if one.name == system)
+        return {(one.metric, one.name): one for one in chain.from_iterable(own)}
+
+    def difference(
+        self, system: str, baseline: str, key: tuple[str, str]
+    ) -> ComparedScore | None:
+        """Return how a system differs from another, the first minus the second."""
+        for one in self.compared:
+            if (one.metric, one.name) == key and set(one.systems) == {system, baseline}:
+                return one if one.systems[0] == system else one.reversed()
+        return None
+
+    @property
+    def family(self) -> str:
+        """The pairs for whose number p-values are adjusted, in words."""
+        return "all pairs" + (f" with {self.baseline}" if self.baseline else "")
+
     @property
     def arrows(self) -> dict[tuple[str, str], str]:
         """Whether higher or lower is better, by the names of a metric and its score."""
@@ -90,13 +274,12 @@ class ComparisonReport(Result):
         """Return the differences in one line, of several pairs how many there are."""
         if not self.is_of_two:
             return self._counts()
-        shown = self.compared[:_LISTED]
         # With a baseline the first of a pair may be the second input.
         is_named = self.baseline is not None
-        parts = [one.headline(is_named=is_named) for one in shown]
-        parts = parts or ["no scores"]
-        if len(self.compared) > len(shown):
-            parts.append(f"{len(self.compared) - len(shown):,} more")
+        shown = self.compared[:_LISTED]
+        parts = [one.headline(is_named=is_named) for one in shown] or ["no scores"]
+        if len(self.compared) > _LISTED:
+            parts.append(f"{len(self.compared) - _LISTED:,} more")
         parts += [
             f"{pair.only_first:,} questions only in the first, "
             f"{pair.only_second:,} only in the second"
@@ -111,16 +294,15 @@ class ComparisonReport(Result):
         more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
         scores = ", ".join(names[:_LISTED]) + more or "no scores"
         scores += f" of {len(self.systems):,} systems"
-        alpha = alpha_of(self.compared)
-        if alpha is None:
+        tested = [one for one in self.compared if one.comparison is not None]
+        if not tested:
             return f"{scores}: no difference is tested"
-        tested = sum(one.comparison is not None for one in self.compared)
-        significant = sum(one.is_significant for one in self.compared)
-        rest = len(self.compared) - tested
-        adjusted = " (Holm)" if tested > 1 else ""
+        significant = sum(one.is_significant for one in tested)
+        rest = len(self.compared) - len(tested)
+        adjusted = " (Holm)" if len(tested) > 1 else ""
         return (
-            f"{scores}: {significant:,} of {tested:,} differences have p{adjusted} "
-            f"below {alpha:g}"
+            f"{scores}: {significant:,} of {len(tested):,} differences have "
+            f"p{adjusted} below {alpha_of(tested):g}"
             f"{f', {rest:,} are not tested' if rest else ''}"
         )
 
@@ -130,11 +312,6 @@ class ComparisonReport(Result):
 
     def shown_charts(self) -> str:
         """Return charts of the differences, as HTML for a notebook."""
-        from harpia_formats.evaluation.scoring.results.score_charts import (  # noqa: PLC0415 - only notebooks show charts
-            difference_charts,
-            embedded,
-        )
-
         return embedded(difference_charts(self.compared, self.arrows))
 
     def to_dict(self) -> dict[str, Any]:
@@ -155,11 +332,8 @@ class ComparisonReport(Result):
     def ok(self) -> bool:
         """Whether all inputs were read as asked for and each score was compared."""
         is_read = all(report.ok_without_invalid for report in self.reports)
-        return (
-            is_read
-            and bool(self.compared)
-            and all(score.comparison for score in self.compared)
-        )
+        are_compared = [score.comparison is not None for score in self.compared]
+        return is_read and bool(are_compared) and all(are_compared)
 
     def raise_for_errors(self) -> None:
         """Raise an error unless all inputs were read and each score was compared.
@@ -174,6 +348,75 @@ class ComparisonReport(Result):
         for score in self.compared:
             if score.comparison is None:
                 raise ScoreError(f"{score.name} is not compared: {score.reason}")
+
+
+def difference_of(score: ComparedScore, label: str = "") -> Interval:
+    """Return the interval of a difference, hollow unless it is significant."""
+    found = score.comparison
+    if found is None:
+        return Interval(None, remark=score.reason, label=label)
+    ends = found.difference, found.low, found.high
+    return Interval(*ends, found.remark, not score.is_significant, label)
+
+
+def is_share(score: ComparedScore) -> bool:
+    """Tell whether a score may be one from 0 to 1.
+
+    On one axis with percentages such differences could not be told apart.
+    """
+    return max(abs(score.first or 0), abs(score.second or 0)) <= 1
+
+
+def difference_axes(compared: Iterable[ComparedScore]) -> dict[bool, Axis]:
+    """Return the axis of the differences of shares, by True, and that of all others."""
+    rows: dict[bool, list[Interval]] = {True: [], False: []}
+    for one in compared:
+        rows[is_share(one)].append(difference_of(one))
+    return {kind: axis_of(of_kind, zero=True) for kind, of_kind in rows.items()}
+
+
+def difference_charts(
+    compared: Sequence[ComparedScore], arrows: dict[tuple[str, str], str]
+) -> Iterator[str]:
+    """Yield a table of the differences of shares, and one of all others.
+
+    `arrows` has the better direction of each score, by its metric and name.
+    """
+    pairs = {score.systems for score in compared}
+    names = f": {' - '.join(*pairs)}" if len(pairs) == 1 else ""
+    for of_shares in (True, False):
+        drawn = [one for one in compared if is_share(one) == of_shares]
+        signs = [arrows.get((one.metric, one.name), "") for one in drawn]
+        rows = []
+        for one, sign in zip(drawn, signs, strict=True):
+            label = f"{one.full_name} {sign}".rstrip()
+            if not names:
+                label += f" of {' - '.join(one.systems)}"
+            rows.append(difference_of(one, label))
+        if rows:
+            yield interval_table(
+                f"Differences with their intervals{names}",
+                rows,
+                zero=True,
+                meaning=" ".join(marks_of_differences(compared, signs)),
+            )
+
+
+def marks_of_differences(
+    compared: Iterable[ComparedScore], arrows: Collection[str]
+) -> Iterator[str]:
+    """Yield what the places and the looks of the marks of differences mean.
+
+    `arrows` are those behind the names of scores.
+    """
+    alphas = [one.comparison.alpha for one in compared if one.comparison is not None]
+    if not alphas:
+        return
+    adjusted = " (Holm)" if len(alphas) > 1 else ""
+    yield f"Filled marks have p{adjusted} below {alphas[0]:g}, open ones do not."
+    for arrow, side in ((UP, "right"), (DOWN, "left")):
+        if arrow in arrows:
+            yield f"{arrow}: {side} of 0 the first system is better."
 
 
 #: The least difference of which the number of questions is told.

@@ -14,13 +14,13 @@ from harpia_formats.evaluation.scoring.measures.metric_score import (
     MetricScore,
 )
 from harpia_formats.evaluation.scoring.results.answer_rows import AnswerRow
-from harpia_formats.evaluation.scoring.results.compared_scores import ComparedScore
 from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.validation.redaction.redacted_reports import Redaction
 from harpia_formats.validation.redaction.shown_words import NumberedNames, notes_shown
 
 if TYPE_CHECKING:  # they import this module
     from harpia_formats.evaluation.scoring.results.compare_report import (
+        ComparedScore,
         ComparisonReport,
     )
 
@@ -135,8 +135,8 @@ class ScoreRedaction:
         )
 
     def _compared(
-        self, score: ComparedScore, names: Mapping[str, str]
-    ) -> ComparedScore:
+        self, score: "ComparedScore", names: Mapping[str, str]
+    ) -> "ComparedScore":
         one, other = score.systems
         return replace(
             score,

@@ -1,10 +1,17 @@
 """The scores of a data set."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, ClassVar
 
+from harpia_formats.evaluation.plots import (
+    EMBEDDED_STYLE,
+    Axis,
+    Interval,
+    axis_of,
+    interval_table,
+)
 from harpia_formats.evaluation.scoring.measures.metric_score import (
     COLUMNS,
     SIDES,
@@ -20,7 +27,7 @@ from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import Report, validation_failed
 from harpia_formats.model.result import Result
 from harpia_formats.model.safe_text import safe
-from harpia_formats.model.vendor_metrics import ScoreError
+from harpia_formats.model.vendor_metrics import LIMITS, ScoreError
 
 #: The contract of `Scores.to_dict`.
 SCHEMA = "harpia-formats/scores/1"
@@ -33,20 +40,20 @@ class Scores(Result):
     columns: ClassVar = COLUMNS
 
     profile: str
-    #: The metrics that were computed, in the requested order.
-    measured: tuple[ComputedMetric, ...]
-    #: Names of requested metrics that cannot be computed.
-    unknown: tuple[str, ...]
     #: The answers of each model, which are several systems if there are several.
     systems: tuple[Group, ...]
-    #: The groups of the answers of each model, in the order of their first one.
-    groups: tuple[Group, ...]
-    #: Seconds that each metric took over all answers.
-    seconds: tuple[float, ...]
     #: The report of validation on the input.
     report: Report
     #: Whether reading stopped before the end of the input.
     is_broken: bool
+    #: The metrics that were computed, in the requested order.
+    measured: tuple[ComputedMetric, ...] = ()
+    #: Names of requested metrics that cannot be computed.
+    unknown: tuple[str, ...] = ()
+    #: The groups of the answers of each model, in the order of their first one.
+    groups: tuple[Group, ...] = ()
+    #: Seconds that each metric took over all answers.
+    seconds: tuple[float, ...] = ()
     #: The models of the answers, in the order of their first one.
     models: tuple[str, ...] = ()
     #: The first problems of each kind.
@@ -156,11 +163,6 @@ class Scores(Result):
 
     def shown_charts(self) -> str:
         """Return charts of the scores with their intervals, as HTML for a notebook."""
-        from harpia_formats.evaluation.scoring.results.score_charts import (  # noqa: PLC0415 - only notebooks show charts
-            embedded,
-            score_charts,
-        )
-
         return embedded(score_charts(self.groups_by_system(), self.systems))
 
     def to_dict(self) -> dict[str, Any]:
@@ -198,19 +200,15 @@ class Scores(Result):
         """
         if not self.is_whole:
             raise validation_failed(self.report)
-        for score in chain.from_iterable(system.scores for system in self.systems):
-            if score.value is None and score.left_out.questions:
-                name = score_name(score.metric, score.name)
-                raise ScoreError(score.left_out.note(name, 0))
-            if score.value is None and score.confusion is not None:
-                raise ScoreError(
-                    f"{score.metric}.{score.name} has no score: {score.remark}"
-                )
-            if score.value is None:
-                raise ScoreError(
-                    f"{score.metric}.{score.name} has no score: none of "
-                    f"{score.unscored:,} answers could be scored"
-                )
+        for score in self:
+            if score.value is not None:
+                continue
+            if score.left_out.questions:
+                raise ScoreError(score.left_out.note(score.full_name, 0))
+            reason = score.remark
+            if score.confusion is None:
+                reason = f"none of {score.unscored:,} answers could be scored"
+            raise ScoreError(f"{score.metric}.{score.name} has no score: {reason}")
 
     @property
     def ok(self) -> bool:
@@ -219,17 +217,78 @@ class Scores(Result):
         Invalid records that were left out as the options ask are no failure.
         """
         is_read = self.is_whole and self.report.ok_without_invalid
-        return is_read and all(
-            score.value is not None
-            for system in self.systems
-            for score in system.scores
-        )
+        return is_read and all(score.value is not None for score in self)
+
+
+#: Characters of the tables of one result on a page of others.
+_ROOM = 40_000
+#: Stands for a value or a label that is the empty text.
+_EMPTY = "(empty)"
+
+
+def interval_of(
+    score: MetricScore, label: str = "", *, is_part: bool = False
+) -> Interval:
+    """Return the interval of a score, of a group that is a part of a system or not."""
+    low, high = score.interval or (None, None)
+    return Interval(score.value, low, high, score.remark, is_part, label)
+
+
+#: Intervals of one score, and the ends of its scale.
+_Rows = tuple[list[Interval], tuple[float, float] | None]
+
+
+def rows_by_score(
+    groups: Iterable[Group], systems: Iterable[Group] = ()
+) -> dict[str, _Rows]:
+    """Return the intervals of each score that has one, or that several groups have.
+
+    Those of groups that are no system, which has all of its answers, are hollow.
+    """
+    found: dict[str, _Rows] = {}
+    whole = {id(system) for system in systems}
+    for group in groups:
+        label = ", ".join(value or _EMPTY for value in group.key.values())
+        for score in group.scores:
+            is_part = id(group) not in whole
+            row = interval_of(score, label or "all answers", is_part=is_part)
+            empty: _Rows = ([], LIMITS.get(score.scale))
+            found.setdefault(score.full_name, empty)[0].append(row)
+    return {
+        name: (rows, scale)
+        for name, (rows, scale) in found.items()
+        if len(rows) > 1 or rows[0].low is not None
+    }
+
+
+def axes_of(groups: Iterable[Group]) -> dict[str, Axis]:
+    """Return the axes of scores, by their names."""
+    return {name: axis_of(*found) for name, found in rows_by_score(groups).items()}
+
+
+def score_charts(groups: Iterable[Group], systems: Iterable[Group]) -> Iterator[str]:
+    """Yield a table for each score, if there are intervals or several groups.
+
+    `systems` are the groups that hold all answers of a system.
+    """
+    for title, (rows, scale) in rows_by_score(groups, systems).items():
+        has_groups = any(row.is_hollow for row in rows)
+        meaning = "Hollow dots are groups of answers." if has_groups else ""
+        yield interval_table(title, rows, scale, meaning=meaning)
+
+
+def embedded(charts: Iterable[str]) -> str:
+    """Return the first tables for which a page of others has room, "" if none."""
+    text = ""
+    for chart in charts:
+        if len(text) + len(chart) > _ROOM:
+            break
+        text += chart
+    return f"<div><style>{EMBEDDED_STYLE}</style>{text}</div>" if text else ""
 
 
 #: Code points of a label.
 _SHOWN = 40
-#: Stands for a label without text.
-_EMPTY = "(empty)"
 ALL = "(all)"
 
 

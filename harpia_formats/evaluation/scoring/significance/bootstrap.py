@@ -11,8 +11,19 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
+
+
+class _Numpy:
+    """The module numpy, which is in the extra score: imported when it is used."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module("numpy"), name)
+
+
+np: Any = _Numpy()
 
 #: Weights are drawn from 16 random bits.
 CHANCES = 1 << 16
@@ -54,8 +65,6 @@ def flips_of(keys: Sequence[bytes], seed: int, draws: int, first: int = 0) -> An
 
     `first` is the number of the first draw, a multiple of `TOGETHER`.
     """
-    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
     raw = _random(keys, seed ^ _flips, -(-draws // 64), first // 64)
     return np.unpackbits(raw.view(np.uint8), axis=1, count=draws)
 
@@ -72,21 +81,19 @@ def pieces(count: int, numbers: int) -> Iterator[slice]:
 
 def _random(keys: Sequence[bytes], seed: int, count: int, first: int) -> Any:
     """Return `count` random integers of 64 bits for each key, from `first` on."""
-    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
     halves = np.frombuffer(b"".join(keys), dtype="<u8").reshape(-1, 2)
     start = np.array([seed], dtype="<u8")
-    _mix(start, np)
+    _mix(start)
     found = halves[:, 0] + start
-    _mix(found, np)
+    _mix(found)
     found ^= halves[:, 1]
     steps = np.arange(first + 1, first + count + 1, dtype="<u8") * np.uint64(_step)
     numbers = found[:, None] + steps
-    _mix(numbers, np)
+    _mix(numbers)
     return numbers
 
 
-def _mix(numbers: Any, np: Any) -> None:
+def _mix(numbers: Any) -> None:
     """Mix the bits of each number in place, as SplitMix64 does."""
     for shift, factor in ((30, _first), (27, _second)):
         numbers ^= numbers >> np.uint64(shift)
@@ -97,8 +104,6 @@ def _mix(numbers: Any, np: Any) -> None:
 @cache
 def _quantiles() -> Any:
     """Return the weight for each value of 16 random bits."""
-    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
     shares, share, total = [], math.exp(-1), 0.0
     for number in range(MOST):
         total += share
@@ -141,8 +146,6 @@ class PoissonBootstrap:
         """
         if not keys or not self.replicates or unavailable_reason():
             return
-        import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
         exact = np.rint(np.asarray(rows, dtype=np.float64) / QUANTUM) * QUANTUM
         places: dict[bytes, int] = {}
         at = [places.setdefault(key, len(places)) for key in keys]

@@ -3,13 +3,14 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import comb
-from typing import Any
+from typing import Any, NamedTuple
 
 from harpia_formats.evaluation.scoring.number_stores import SpooledColumns, parts_of
 from harpia_formats.evaluation.scoring.significance.bootstrap import (
     QUANTUM,
     TOGETHER,
     flips_of,
+    np,
 )
 from harpia_formats.evaluation.scoring.significance.intervals import incomplete_beta
 from harpia_formats.evaluation.scoring.significance.paired_answers import (
@@ -45,8 +46,6 @@ def drawn_sums(  # noqa: PLR0913 - what is drawn, and of what
     multiples of one power of 2, so that the sums are exact and do not depend on the
     order of questions.
     """
-    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
     most = max(min(_SUMS // max(width, 1), _DRAWS) // TOGETHER, 1) * TOGETHER
     for first in range(0, draws, most):
         count = min(most, draws - first)
@@ -68,39 +67,36 @@ class Blocks:
     answers: MetricAnswers
     #: The system of each block, and for each question 1 if it counts, else 0.
     blocks: list[tuple[int, Any]] = field(default_factory=list)
+    #: Each pair with the places of the blocks of both systems.
+    pairs: list[tuple[PairedAnswers, int, int]] = field(default_factory=list)
     _known: dict[tuple[int, bytes], int] = field(default_factory=dict)
 
-    def add(self, systems: tuple[int, int], paired: PairedAnswers) -> tuple[int, int]:
-        """Add a pair of systems; return the places of the blocks of both."""
-        import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
+    def add(self, paired: PairedAnswers) -> None:
+        """Add a pair of systems."""
         counted = paired.counted
         key = np.packbits(counted).tobytes()
-        for system in systems:
+        for system in paired.systems:
             if (system, key) not in self._known:
                 self._known[system, key] = len(self.blocks)
                 self.blocks.append((system, counted))
-        return self._known[systems[0], key], self._known[systems[1], key]
+        one, other = (self._known[system, key] for system in paired.systems)
+        self.pairs.append((paired, one, other))
 
     def sums(
         self, draw: Draw, seed: int, draws: int
     ) -> Iterator[tuple[int, list[Any]]]:
         """Yield the sums of each block in some draws, and the number of the first."""
-        import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
+        own = self.answers.systems
         systems = {system for system, _ in self.blocks}
 
         def columns(part: slice) -> Any:
-            rows = {
-                system: self.answers.systems[system].rows.part(part)
-                for system in systems
-            }
+            rows = {system: own[system].rows.part(part) for system in systems}
             found = [
                 rows[system] * counted[part, None] for system, counted in self.blocks
             ]
             return np.rint(np.hstack(found, dtype=np.float64) / QUANTUM) * QUANTUM
 
-        every = len(self.blocks) * self.answers.systems[0].rows.width
+        every = len(self.blocks) * own[0].rows.width
         found = drawn_sums(draw, self.answers.keys, seed, draws, columns, width=every)
         for first, sums in found:
             yield first, np.hsplit(sums, len(self.blocks))
@@ -111,9 +107,7 @@ def drawn_scores(answers: MetricAnswers, sums: Any) -> Any:
 
     `sums` has its summed statistics in each draw.
     """
-    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
-    found = np.empty((len(sums), len(answers.scores(()))))
+    found = np.empty((len(sums), answers.names))
     # Some at a time, since numbers of Python take four times the memory.
     for part in parts_of(len(sums), _ROWS):
         found[part] = [answers.scores(row) for row in sums[part].tolist()]
@@ -139,8 +133,6 @@ def flip_tests(
     difference of two systems, whose sign is flipped if the systems change places. With
     each p-value it is told whether it is that of random flips, which are common to all.
     """
-    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
     found: list[tuple[float, bool]] = []
     #: For each test to be drawn its place, its sum, and the sum to be reached.
     drawn: list[tuple[int, float, float]] = []
@@ -200,26 +192,24 @@ def sign_test(ahead: int, behind: int) -> float:
 
 
 def exchange_tests(
-    answers: MetricAnswers,
-    pairs: Sequence[tuple[int, int]],
-    paired: Sequence[PairedAnswers],
-    draws: int,
-    seed: int,
+    paired: Sequence[PairedAnswers], draws: int, seed: int
 ) -> list[list[float]]:
     """Return the p-values of differences that are not sums over questions.
 
     Each pair of systems has one for each score of the metric. The statistics of the
     systems are exchanged at random.
     """
-    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
+    answers = paired[0].metric
     blocks = Blocks(answers)
-    places = [blocks.add(*both) for both in zip(pairs, paired, strict=True)]
+    for each in paired:
+        blocks.add(each)
     ((_, wholes),) = blocks.sums(_once, seed, 1)
-    least = [_gaps(answers, wholes[one], wholes[other])[0] for one, other in places]
+    least = [
+        _gaps(answers, wholes[one], wholes[other])[0] for _, one, other in blocks.pairs
+    ]
     reached = [np.zeros(len(found), dtype=np.int64) for found in least]
     for _, sums in blocks.sums(flips_of, seed, draws):
-        for at, (one, other) in enumerate(places):
+        for at, (_, one, other) in enumerate(blocks.pairs):
             moved = sums[other] - sums[one]
             gaps = _gaps(answers, wholes[one] + moved, wholes[other] - moved)
             reached[at] += (gaps >= least[at] - _ROUNDING).sum(axis=0)
@@ -228,8 +218,6 @@ def exchange_tests(
 
 def _once(keys: Sequence[bytes], seed: int, draws: int, first: int) -> Any:  # noqa: ARG001 - the same in each draw
     """Return 1 for each question, by which it counts once."""
-    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
     return np.ones((len(keys), draws))
 
 
@@ -238,8 +226,6 @@ def _gaps(answers: MetricAnswers, one: Any, other: Any) -> Any:
 
     So an exchange without a score counts as one that is as far.
     """
-    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
     mine, its = (drawn_scores(answers, sums) for sums in (one, other))
     return np.nan_to_num(np.abs(mine - its), nan=np.inf)
 
@@ -255,8 +241,7 @@ FOR_EACH = 400
 _FOR_INTERVALS = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class PValue:
+class PValue(NamedTuple):
     """A p-value, and how it was found."""
 
     value: float
@@ -307,27 +292,21 @@ class PairedTest:
         """Tell whether p-values are those of the bootstrap."""
         return self.name == BOOTSTRAP or (self.name is None and answers.best is None)
 
-    def p_values(
-        self,
-        answers: MetricAnswers,
-        pairs: Sequence[tuple[int, int]],
-        paired: Sequence[PairedAnswers],
-    ) -> list[list[PValue]]:
+    def p_values(self, paired: Sequence[PairedAnswers]) -> list[list[PValue]]:
         """Return the p-values of each pair by permutation: one for each score."""
-        names = range(len(answers.scores(())))
+        answers = paired[0].metric
         if answers.best is None:
-            values = exchange_tests(answers, pairs, paired, self.exchanges, self.seed)
+            values = exchange_tests(paired, self.exchanges, self.seed)
             return [[self._drawn(value) for value in found] for found in values]
         every = "permutation|unit:question|exchanges:all"
         columns = []
-        for at in names:
+        for at in range(answers.names):
             tested = ((one.places, one.parts(at)) for one in paired)
+            found = flip_tests(answers.keys, tested, self.exchanges, self.seed)
             columns.append(
                 [
                     self._drawn(value) if is_drawn else PValue(value, every)
-                    for value, is_drawn in flip_tests(
-                        answers.keys, tested, self.exchanges, self.seed
-                    )
+                    for value, is_drawn in found
                 ]
             )
         return [list(found) for found in zip(*columns, strict=True)]
@@ -337,7 +316,7 @@ class PairedTest:
         is_least = value <= 1 / (1 + self.exchanges)
         return PValue(value, f"permutation|unit:question|{draws}", is_least)
 
-    def of_bootstrap(self, difference: float, as_far: int) -> PValue:
+    def of_bootstrap(self, difference: float | None, as_far: int) -> PValue:
         """Return the p-value of a difference from `as_far` of the replicates."""
         draws = f"replicates:{self.replicates}|seed:{self.seed}"
         test = f"bootstrap|unit:question|{draws}"

@@ -11,7 +11,7 @@ from harpia_formats.evaluation.scoring.number_stores import (
     SpooledRows,
     parts_of,
 )
-from harpia_formats.evaluation.scoring.significance.bootstrap import Scores
+from harpia_formats.evaluation.scoring.significance.bootstrap import Scores, Values, np
 from harpia_formats.evaluation.scoring.significance.intervals import ExactSum
 
 #: What rounding may change in the mean of equal numbers.
@@ -40,8 +40,6 @@ class QuestionSums:
         cls, answers: Sequence[Sequence[Sequence[float]]], width: int
     ) -> Self:
         """Return the sums of the statistics of answers, given for each question."""
-        import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
         rows = np.zeros((len(answers), width))
         for place, mine in enumerate(answers):
             if mine:
@@ -54,26 +52,22 @@ class QuestionSums:
 
         `at` is the place of the score among the names of a metric that is a mean.
         """
+        count = len(self.counts)
         if self._totals is None:
-            import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
-            found = np.zeros((len(self.counts), len(scores(()))))
-            for part in parts_of(len(self.counts)):
+            found = np.zeros((count, len(scores(()))))
+            for part in parts_of(count):
+                rows = self.rows.part(part).tolist()
                 found[part] = [
-                    [(score or 0.0) * count for score in scores(row)]
-                    for row, count in zip(
-                        self.rows.part(part).tolist(),
-                        self.counts[part].tolist(),
-                        strict=True,
+                    [(score or 0.0) * number for score in scores(row)]
+                    for row, number in zip(
+                        rows, self.counts[part].tolist(), strict=True
                     )
                 ]
             self._totals = SpooledRows(found)
-        return self._totals.part(slice(0, len(self.counts)))[:, at]
+        return self._totals.part(slice(0, count))[:, at]
 
     def sums(self, counted: Any) -> tuple[float, ...]:
         """Return the sum of each statistic over the questions that are counted."""
-        import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
         key = np.packbits(counted).tobytes()
         if key not in self._sums:
             totals = [ExactSum() for _ in range(self.rows.width)]
@@ -104,8 +98,6 @@ class MetricAnswers:
 
     def __post_init__(self) -> None:
         """Let all questions count the same if they have unequal numbers of answers."""
-        import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
         counts = [np.unique(side.counts[side.counts > 0]) for side in self.systems]
         if len(np.unique(np.concatenate([*counts, [0]]))) > 2:  # noqa: PLR2004 - 0 and one more
             self.systems = [
@@ -113,9 +105,14 @@ class MetricAnswers:
                 for side in self.systems
             ]
 
+    @property
+    def names(self) -> int:
+        """The number of scores."""
+        return len(self.scores(()))
+
     def pair(self, one: int, other: int) -> "PairedAnswers":
         """Return the answers of two systems, by their places in `systems`."""
-        return PairedAnswers(self, self.systems[one], self.systems[other])
+        return PairedAnswers(self, (one, other))
 
 
 @dataclass(slots=True)
@@ -123,74 +120,69 @@ class PairedAnswers:
     """The answers of two systems to the questions for which both have a score."""
 
     metric: MetricAnswers
-    first: QuestionSums
-    second: QuestionSums
+    #: The places of both systems.
+    systems: tuple[int, int]
     #: The number of these questions.
     questions: int = field(init=False)
-    _differing: int | None = None
 
     def __post_init__(self) -> None:
         self.questions = int(self.counted.sum())
 
     @property
+    def _sides(self) -> tuple[QuestionSums, QuestionSums]:
+        one, other = self.systems
+        return self.metric.systems[one], self.metric.systems[other]
+
+    @property
     def counted(self) -> Any:
         """For each question whether both systems have a score."""
         # Not held: there are many pairs of systems.
-        return (self.first.counts > 0) & (self.second.counts > 0)
+        first, second = self._sides
+        return (first.counts > 0) & (second.counts > 0)
 
     @property
     def places(self) -> Any:
         """The places of these questions among all questions."""
-        import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
         return np.flatnonzero(self.counted)
 
     def unscored(self) -> tuple[int, int]:
         """Return the number of answers without a score to questions that both have."""
-        both = self.first.answered & self.second.answered
-        return int(self.first.unscored[both].sum()), int(
-            self.second.unscored[both].sum()
-        )
+        first, second = self._sides
+        both = first.answered & second.answered
+        return int(first.unscored[both].sum()), int(second.unscored[both].sum())
 
-    def values(self) -> tuple[tuple[float | None, ...], tuple[float | None, ...]]:
+    def values(self) -> tuple[Values, Values]:
         """Return the scores of both systems over all questions."""
         scores = self.metric.scores
         if not self.questions:
             return scores(()), scores(())
+        first, second = self._sides
         counted = self.counted
-        return scores(self.first.sums(counted)), scores(self.second.sums(counted))
+        return scores(first.sums(counted)), scores(second.sums(counted))
 
-    def difference(self, at: int) -> float | None:
-        """Return the difference of the score at a place, None if a system lacks it."""
-        one, other = (found[at] for found in self.values())
-        return None if one is None or other is None else one - other
+    def differences(self) -> Values:
+        """Return the difference of each score, None for one that a system lacks."""
+        return tuple(
+            None if one is None or other is None else one - other
+            for one, other in zip(*self.values(), strict=True)
+        )
 
     def remark(self) -> str:
         """Return why an interval is approximate by either system, "" if it is not."""
-        find = self.metric.remark
+        find, counted = self.metric.remark, self.counted
         if find is None or not self.questions:
             return ""
-        counted = self.counted
-        one, other = (
-            find(side.sums(counted), self.questions)
-            for side in (self.first, self.second)
-        )
+        one, other = (find(side.sums(counted), self.questions) for side in self._sides)
         return one or other
 
     def differing(self) -> int:
         """Return on how many questions the systems have other statistics."""
-        if self._differing is None:
-            import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
-            counted, found = self.counted, 0
-            for part in parts_of(len(counted)):
-                ours, theirs = (
-                    side.rows.part(part) for side in (self.first, self.second)
-                )
-                differ = ~np.isclose(ours, theirs, rtol=_SUMS_ROUNDING, atol=0)
-                found += int(differ.any(axis=1)[counted[part]].sum())
-            self._differing = found
-        return self._differing
+        counted, found = self.counted, 0
+        for part in parts_of(len(counted)):
+            ours, theirs = (side.rows.part(part) for side in self._sides)
+            differ = ~np.isclose(ours, theirs, rtol=_SUMS_ROUNDING, atol=0)
+            found += int(differ.any(axis=1)[counted[part]].sum())
+        return found
 
     def parts(self, at: int) -> Any:
         """Return what each question adds to the difference of a score, as an array.
@@ -199,19 +191,13 @@ class PairedAnswers:
         parts is the difference of the means of the questions' means. Returns None for a
         pooled metric.
         """
-        return self._differences(at, self.questions)
-
-    def _differences(self, at: int, questions: int) -> Any:
-        """Return the difference of a score of each question, as a mean of so many."""
         if self.metric.best is None:
             return None
-        import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
         places = self.places
         ours, theirs = (
             side.totals(self.metric.scores, at)[places]
-            / (side.counts[places].astype(np.float64) * questions)
-            for side in (self.first, self.second)
+            / (side.counts[places].astype(np.float64) * self.questions)
+            for side in self._sides
         )
         return ours - theirs
 

@@ -1,15 +1,18 @@
 """The scores of systems in replicates of the same questions, pair by pair."""
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import repeat
 from operator import mul
 from typing import Any
 
 from harpia_formats.evaluation.scoring.significance.bootstrap import (
     LEVEL,
     limits_of,
+    np,
     weights_of,
 )
 from harpia_formats.evaluation.scoring.significance.intervals import (
@@ -36,75 +39,46 @@ from harpia_formats.evaluation.scoring.significance.paired_answers import (
 
 #: Scores in replicates that are held at once, but at least those of all systems.
 _KEPT = 2 * 1024 * 1024
-
-
-@dataclass(slots=True)
-class ReplicatedPair:
-    """What the replicates of a pair of systems say, for each score."""
-
-    #: The scores of both systems in the replicates of the interval, as arrays.
-    first: Any
-    second: Any
-    #: How many differences are as far from the one that was found as that is from 0;
-    #: a replicate without a difference counts as one of them.
-    as_far: list[int]
-
-    def differences(self, at: int) -> list[float]:
-        """Return the difference of a score in each replicate that has one."""
-        import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
-        column = self.first[:, at] - self.second[:, at]
-        found: list[float] = column[~np.isnan(column)].tolist()
-        return found
+#: A pair, the differences of its scores in the replicates of the interval, as an array,
+#: and how many of all differences are as far from the one that was found as that is
+#: from 0; a replicate without a difference counts as one of them.
+ReplicatedPair = tuple[PairedAnswers, Any, list[int]]
 
 
 def replicated_pairs(
-    answers: MetricAnswers,
-    pairs: Sequence[tuple[int, int]],
-    paired: Sequence[PairedAnswers],
-    test: PairedTest,
+    paired: Sequence[PairedAnswers], test: PairedTest
 ) -> Iterator[ReplicatedPair]:
     """Yield what the replicates of each pair say, drawn for some pairs at a time."""
-    names = len(answers.scores(()))
-    most = max(_KEPT // (test.interval_replicates * names), len(answers.systems))
-    start = 0
-    while start < len(pairs):
+    answers = paired[0].metric
+    kept = _KEPT // (test.interval_replicates * answers.names)
+    rest = deque(paired)
+    while rest:
         blocks = Blocks(answers)
-        places: list[tuple[int, int]] = []
-        while start + len(places) < len(pairs) and len(blocks.blocks) <= most:
-            at = start + len(places)
-            places.append(blocks.add(pairs[at], paired[at]))
-        some = paired[start : start + len(places)]
-        yield from _pairs_together(blocks, places, some, test)
-        start += len(places)
+        while rest and len(blocks.blocks) <= max(kept, len(answers.systems)):
+            blocks.add(rest.popleft())
+        yield from _pairs_together(blocks, test)
 
 
-def _pairs_together(
-    blocks: Blocks,
-    places: Sequence[tuple[int, int]],
-    paired: Sequence[PairedAnswers],
-    test: PairedTest,
-) -> Iterator[ReplicatedPair]:
-    """Yield what the replicates of each pair say; `places` has its two blocks."""
-    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
-    names = range(len(blocks.answers.scores(())))
-    least = test.interval_replicates
-    draws = test.replicates if test.uses_bootstrap(blocks.answers) else least
-    kept = np.empty((len(blocks.blocks), least, len(names)))
-    seen = np.array([[one.difference(at) or 0.0 for at in names] for one in paired])
+def _pairs_together(blocks: Blocks, test: PairedTest) -> Iterator[ReplicatedPair]:
+    """Yield what the replicates of each pair say."""
+    answers, least = blocks.answers, test.interval_replicates
+    draws = test.replicates if test.uses_bootstrap(answers) else least
+    kept = np.empty((len(blocks.blocks), least, answers.names))
+    seen = np.array(
+        [[one or 0.0 for one in pair.differences()] for pair, *_ in blocks.pairs]
+    )
     as_far = np.zeros(seen.shape, dtype=np.int64)
     for first, sums in blocks.sums(weights_of, test.seed, draws):
-        scores = [drawn_scores(blocks.answers, block) for block in sums]
+        scores = [drawn_scores(answers, block) for block in sums]
         for mine, found in zip(kept, scores, strict=True):
             mine[first : first + len(found)] = found[: max(least - first, 0)]
-        for at, (one, other) in enumerate(places):
+        for at, (_, one, other) in enumerate(blocks.pairs):
             differences = scores[one] - scores[other]
             # No comparison with NaN is true.
             near = np.abs(differences - seen[at]) < np.abs(seen[at])
             as_far[at] += (~near).sum(axis=0)
-    for at, (one, other) in enumerate(places):
-        yield ReplicatedPair(kept[one], kept[other], as_far[at].tolist())
+    for (pair, one, other), counts in zip(blocks.pairs, as_far.tolist(), strict=True):
+        yield pair, kept[one] - kept[other], counts
 
 
 #: A power, and its normal quantile.
@@ -175,27 +149,37 @@ def compare_pairs(
     that a system lacks, and for fewer than two questions. The result of a pair in the
     other order has the same digits with the other sign.
     """
-    names = len(answers.scores(()))
     every = [answers.pair(*pair) for pair in pairs]
-    tested = [at for at, one in enumerate(every) if one.questions >= LEAST]
-    found: list[list[Comparison | None]] = [[None] * names for _ in pairs]
+    tested = [one for one in every if one.questions >= LEAST]
     if not tested:
-        return found
-    some, paired = [pairs[at] for at in tested], [every[at] for at in tested]
-    by_bootstrap = test.uses_bootstrap(answers)
-    p_values = [] if by_bootstrap else test.p_values(answers, some, paired)
+        return [[None] * answers.names for _ in pairs]
+    p_values: Iterator[list[PValue] | None] = repeat(None)
+    if not test.uses_bootstrap(answers):
+        p_values = iter(test.p_values(tested))
     # One pair after the other, since there may be very many.
-    for at, mine in enumerate(replicated_pairs(answers, some, paired, test)):
-        one = paired[at]
-        for name in range(names):
-            tested_by = (
-                test.of_bootstrap(one.difference(name) or 0.0, mine.as_far[name])
-                if by_bootstrap
-                else p_values[at][name]
-            )
-            found[tested[at]][name] = _comparison(
-                one, name, test, mine.differences(name), tested_by
-            )
+    found = map(_comparisons, replicated_pairs(tested, test), p_values, repeat(test))
+    return [
+        next(found) if one.questions >= LEAST else [None] * answers.names
+        for one in every
+    ]
+
+
+def _comparisons(
+    replicated: ReplicatedPair, p_values: Sequence[PValue] | None, test: PairedTest
+) -> list[Comparison | None]:
+    """Return the comparison of each score; without `p_values` by the replicates."""
+    answers, drawn, as_far = replicated
+    if p_values is None:
+        p_values = list(map(test.of_bootstrap, answers.differences(), as_far))
+    differing = answers.differing()
+    found: list[Comparison | None] = []
+    for at, p_value in enumerate(p_values):
+        values = drawn[:, at][~np.isnan(drawn[:, at])].tolist()
+        one = _comparison(answers, at, test, values, p_value) if values else None
+        lacking = test.interval_replicates - len(values)
+        found.append(
+            one and replace(one, remark=_remark(answers, differing, one, lacking))
+        )
     return found
 
 
@@ -206,41 +190,53 @@ def _comparison(
     replicated: Sequence[float],
     p_value: PValue,
 ) -> Comparison | None:
-    difference = answers.difference(at)
-    if difference is None or not replicated:
+    """Return the comparison of a score, without a remark; None if a system lacks it."""
+    difference = answers.differences()[at]
+    if difference is None:
         return None
-    limits = _limits(replicated, difference, test.level)
-    lacking = 0
-    if answers.metric.best is None:
-        lacking = test.interval_replicates - len(replicated)
     step = _step(answers, at)
-    error = None if lacking else _standard_error(answers, at, replicated)
+    is_pooled = answers.metric.best is None
+    error = None
+    if not (is_pooled and len(replicated) < test.interval_replicates):
+        error = _standard_error(answers, at, replicated)
     detectable = _detectable(answers.questions, error, test.level, step)
-    of_labels = answers.remark()
-    is_approximate_p = bool(of_labels) and test.uses_bootstrap(answers.metric)
-    remark = joined_remarks(
-        [
-            lacking_remark(lacking),
-            of_labels,
-            _resampled_remark(answers, limits),
-        ]
-    )
     is_beyond = detectable is not None and detectable > answers.metric.widest
     return Comparison(
         difference,
-        *limits,
+        *_limits(replicated, difference, test.level),
         p_value.value,
         p_value.is_least,
         p_value.test,
         test.method,
         None if is_beyond else detectable,
         detectable if is_beyond else None,
-        remark.replace(APPROXIMATE, _BOTH_APPROXIMATE) if is_approximate_p else remark,
-        is_approximate_p,
-        test.level,
-        step,
-        error,
+        is_approximate_p=bool(answers.remark()) and test.uses_bootstrap(answers.metric),
+        level=test.level,
+        step=step,
+        standard_error=error,
     )
+
+
+def _remark(
+    answers: PairedAnswers, differing: int, found: Comparison, lacking: int
+) -> str:
+    """Return why an interval is approximate, "" if it is not.
+
+    The systems are `differing` on so many questions, and so many replicates are
+    `lacking`.
+    """
+    of_spread = (
+        NO_SPREAD if found.low == found.high else resampled_remark(answers.questions)
+    )
+    remark = joined_remarks(
+        [
+            lacking_remark(lacking if answers.metric.best is None else 0),
+            answers.remark(),
+            FEW_DIFFER if differing < FEW else of_spread,
+        ]
+    )
+    both = _BOTH_APPROXIMATE if found.is_approximate_p else APPROXIMATE
+    return remark.replace(APPROXIMATE, both)
 
 
 def _limits(
@@ -272,14 +268,6 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def _resampled_remark(answers: PairedAnswers, limits: tuple[float, float]) -> str:
-    """Return why these limits of the bootstrap are approximate, "" if they are not."""
-    if answers.differing() < FEW:
-        return FEW_DIFFER
-    low, high = limits
-    return NO_SPREAD if low == high else resampled_remark(answers.questions)
-
-
 def questions_for(
     difference: float,
     standard_error: float,
@@ -305,13 +293,15 @@ def questions_for(
     low, high = least - 1, max(questions, least)
     while are_few(high):
         low, high = high, high * 2
+    return _last(low, high, are_few) + 1
+
+
+def _last(low: int, high: int, holds: Callable[[int], bool]) -> int:
+    """Return the last number from `low` on for which `holds`, as not for `high`."""
     while high - low > 1:
         middle = (low + high) // 2
-        if are_few(middle):
-            low = middle
-        else:
-            high = middle
-    return high
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low
 
 
 def _least_questions(level: float) -> int:
@@ -389,14 +379,11 @@ def _few_signs(count: int, alpha: float) -> int:
     if count > _EXACT:
         normal = t_quantile(1 - alpha / 2, 10**12)
         return math.floor((count - normal * math.sqrt(count) - 1) / 2)
-    low, high = -1, count // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        if 2 * incomplete_beta(0.5, count - middle, middle + 1) < alpha:
-            low = middle
-        else:
-            high = middle
-    return low
+    return _last(
+        -1,
+        count // 2,
+        lambda few: 2 * incomplete_beta(0.5, count - few, few + 1) < alpha,
+    )
 
 
 def _step(answers: PairedAnswers, at: int) -> float | None:
@@ -437,15 +424,17 @@ def _detectable(
     if questions < least:
         return max(detectable, step * least / questions)
     spread = error * math.sqrt(questions)
+
+    def is_missed(difference: float) -> bool:
+        power = _power_of_steps(questions, difference, spread, level, step)
+        return power < _SHARE
+
     low, high = min(detectable, step), step
-    if _power_of_steps(questions, low, spread, level, step) >= _SHARE:
+    if not is_missed(low):
         return detectable
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        if _power_of_steps(questions, middle, spread, level, step) < _SHARE:
-            low = middle
-        else:
-            high = middle
+        low, high = (middle, high) if is_missed(middle) else (low, middle)
     return max(detectable, high)
 
 
