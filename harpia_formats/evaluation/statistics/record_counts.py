@@ -307,7 +307,9 @@ NEEDED = FormatAdapter(
         if not path.endswith(("extra", "attribution"))
     ),
     read=lambda row: Record(**row),
-    capacity=RowCapacity(*repeat(Cardinality.MANY, 2), messages=True, turns=True),
+    capacity=RowCapacity(
+        Cardinality.MANY, Cardinality.MANY, Cardinality.MANY, messages=True, turns=True
+    ),
 )
 
 

@@ -126,20 +126,15 @@ def _with_first_bits(counts: Mapping[int, int]) -> "Counter[int]":
     """Return counts of numbers with all but their first bits set to 0."""
     found: Counter[int] = Counter()
     for number, count in counts.items():
-        found[_first_bits(number)] += count
+        shift = max(number.bit_length() - KEPT_BITS - 1, 0)
+        found[number >> shift << shift] += count
     return found
-
-
-def _first_bits(number: int) -> int:
-    """Return a number with all but its first bits set to 0."""
-    shift = number.bit_length() - KEPT_BITS - 1
-    return number >> shift << shift if shift > 0 else number
 
 
 def _middle(number: int) -> int:
     """Return the middle of the numbers with the same first bits."""
-    shift = number.bit_length() - KEPT_BITS - 1
-    return number + (1 << shift >> 1) if shift > 0 else number
+    shift = max(number.bit_length() - KEPT_BITS - 1, 0)
+    return number + (1 << shift >> 1)
 
 
 #: Characters of a value that are shown; a longer one is told apart by a digest.
