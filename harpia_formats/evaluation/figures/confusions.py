@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from harpia_formats.evaluation.figures.drawing import (
@@ -41,15 +40,8 @@ _REST = "(other labels)"
 _FEWEST = 2
 
 
-@dataclass(frozen=True, slots=True)
-class _Matrix:
-    """A matrix with what it is of."""
-
-    title: str
-    labels: Sequence[str]
-    counts: Sequence[Sequence[int]]
-    #: What gives the labels of rows, and those of columns.
-    sides: tuple[str, str]
+#: A matrix with what it is of.
+_Titled = tuple[str, Confusion]
 
 
 def draw_confusions(scores: Scores) -> Drawing:
@@ -61,12 +53,12 @@ def draw_confusions(scores: Scores) -> Drawing:
     found = list(_matrices(scores, names))
     if not found:
         raise FigureError(NO_LABELS)
-    few = [one.title for one in found if len(one.labels) < _FEWEST]
-    wanted = [one for one in found if len(one.labels) >= _FEWEST]
+    few = [title for title, one in found if len(one.labels) < _FEWEST]
+    wanted = [(title, one) for title, one in found if len(one.labels) >= _FEWEST]
     drawn = wanted[:MOST]
     notes = notes_of({"less than two labels": few} if few else {})
     notes += limit_note(MOST, len(wanted), "matrices")
-    cut = [one.title for one in drawn if _REST in one.labels]
+    cut = [title for title, one in drawn if _REST in one.labels]
     if cut:
         notes.append(
             f"the {MOST_LABELS} most frequent labels are drawn, and the others "
@@ -74,7 +66,7 @@ def draw_confusions(scores: Scores) -> Drawing:
         )
     title, said = "Answers by the label of the reference and of the answer", []
     if drawn:
-        of_rows, of_columns = drawn[0].sides
+        of_rows, of_columns = drawn[0][1].sides
         if (of_rows, of_columns) == SIDES:
             of_rows, of_columns = "references", "answers"
         else:
@@ -87,7 +79,7 @@ def draw_confusions(scores: Scores) -> Drawing:
     return Drawing(figure, title, described(_sentences(drawn)), tuple(notes))
 
 
-def _matrices(scores: Scores, names: Mapping[str, str]) -> Iterator[_Matrix]:
+def _matrices(scores: Scores, names: Mapping[str, str]) -> Iterator[_Titled]:
     """Yield each matrix once: several scores of one metric have the same."""
     for system in scores.systems:
         found = {
@@ -98,15 +90,14 @@ def _matrices(scores: Scores, names: Mapping[str, str]) -> Iterator[_Matrix]:
         model = names[", ".join(system.key.values())]
         for confusion, metric in reversed(found.items()):
             parts = [model, label(metric) if len(found) > 1 else ""]
-            yield _cut(", ".join(filter(None, parts)) or "all answers", confusion)
+            yield ", ".join(filter(None, parts)) or "all answers", _cut(confusion)
 
 
-def _cut(title: str, found: Confusion) -> _Matrix:
+def _cut(found: Confusion) -> Confusion:
     """Return a matrix with its most frequent labels, and the others together."""
     places = range(len(found.labels))
     names = [label(one, _ROOM) for one in found.labels]
     of_rows, of_columns = map(label, found.sides)
-    sides = of_rows, of_columns
 
     def times(at: int) -> int:
         """Return how often a label is that of a reference or an answer."""
@@ -115,41 +106,41 @@ def _cut(title: str, found: Confusion) -> _Matrix:
     kept = sorted(sorted(places, key=times, reverse=True)[:MOST_LABELS])
     rest = sorted(set(places) - set(kept))
     groups = [*([at] for at in kept), *([rest] if rest else [])]
-    counts = [
-        [
+    counts = tuple(
+        tuple(
             sum(found.counts[row][column] for row in ours for column in theirs)
             for theirs in groups
-        ]
+        )
         for ours in groups
-    ]
-    labels = [*(names[at] for at in kept), *([_REST] if rest else [])]
-    return _Matrix(title, labels, counts, sides)
+    )
+    labels = *(names[at] for at in kept), *([_REST] if rest else [])
+    return Confusion(labels, counts, (of_rows, of_columns))
 
 
-def _figure(drawn: Sequence[_Matrix], caption: Sequence[str]) -> Any:
+def _figure(drawn: Sequence[_Titled], caption: Sequence[str]) -> Any:
     """Return a figure with all matrices."""
-    names = [name for one in drawn for name in one.labels]
+    names = [name for _, one in drawn for name in one.labels]
     room = max(map(width_of, names), default=0) + 0.1
     is_turned = room > _CELL
     left = BORDER + _LINE + room
-    size = max((len(one.labels) for one in drawn), default=0) * _CELL
-    titles = max((width_of(one.title) for one in drawn), default=0)
+    size = max((len(one.labels) for _, one in drawn), default=0) * _CELL
+    titles = max((width_of(title) for title, _ in drawn), default=0)
     across = max(left + size, titles + BORDER) + BORDER
     down = _ABOVE + size + (room if is_turned else _LINE) + _LINE + 0.06
     columns = min(_ACROSS, len(drawn)) or 1
     width = max(columns * across, 3.5)
     sheet = Sheet(width, math.ceil(len(drawn) / columns) * down + BORDER, caption)
-    for at, matrix in enumerate(drawn):
+    for at, (title, matrix) in enumerate(drawn):
         line, column = divmod(at, columns)
         x, y = column * across, BORDER + line * down
-        sheet.write(x + BORDER, y + 0.15, matrix.title)
+        sheet.write(x + BORDER, y + 0.15, title)
         own = len(matrix.labels) * _CELL
         axes = sheet.axes(x + left, y + _ABOVE, own, own)
         _draw_matrix(axes, matrix, is_turned=is_turned)
     return sheet.figure
 
 
-def _draw_matrix(axes: Any, matrix: _Matrix, *, is_turned: bool) -> None:
+def _draw_matrix(axes: Any, matrix: Confusion, *, is_turned: bool) -> None:
     """Draw the cells of a matrix with their numbers."""
     from matplotlib.colors import LinearSegmentedColormap  # noqa: PLC0415 - optional
     from matplotlib.patches import Rectangle  # noqa: PLC0415 - optional
@@ -184,10 +175,10 @@ def _short(count: int) -> str:
     return str(count)
 
 
-def _sentences(drawn: Sequence[_Matrix]) -> Iterator[str]:
+def _sentences(drawn: Sequence[_Titled]) -> Iterator[str]:
     """Yield the matrices in words: the labels of the answers to each reference."""
-    for one in drawn:
-        yield f"{one.title}:"
+    for title, one in drawn:
+        yield f"{title}:"
         for name, numbers in zip(one.labels, one.counts, strict=True):
             found = [
                 f"{count:,} {other}"

@@ -4,9 +4,8 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from heapq import nsmallest
-from itertools import compress
+from itertools import chain, compress
 from typing import Any, Self
 
 from msgspec import UNSET
@@ -25,17 +24,13 @@ _MASK = 2**64 - 1
 _FACTOR = 0x9E3779B97F4A7C15
 
 
-@dataclass(slots=True)
-class Keys:
-    """The digests of one kind, each with the number of its record."""
+#: By kind, the digests of values and the numbers of their records by turns.
+Keys = dict[str, "array[int]"]
 
-    digests: "array[int]" = field(default_factory=partial(array, "Q"))
-    records: "array[int]" = field(default_factory=partial(array, "Q"))
 
-    def add(self, digests: Iterable[int], records: Iterable[int]) -> None:
-        """Add digests of records with these numbers."""
-        self.digests.extend(digests)
-        self.records.extend(records)
+def no_keys() -> Keys:
+    """Return no keys of each kind."""
+    return {kind: array("Q") for kind in KINDS}
 
 
 def combined(one: int, other: int) -> int:
@@ -58,7 +53,7 @@ def prompt_of(record: Record) -> str:
 
 
 def add_keys(
-    found: dict[str, Keys],
+    found: Keys,
     records: Sequence[Record],
     numbers: Sequence[int],
     outputs: Sequence[Output],
@@ -71,22 +66,26 @@ def add_keys(
     """
     texts = [prompt_of(record) for record in records]
     of_prompts = _digests_of(texts)
-    found["prompts"].add(compress(of_prompts, texts), compress(numbers, texts))
-    ids = [index for index, record in enumerate(records) if record.id is not UNSET]
-    found["ids"].add(
-        digests_of([key_text((records[index].id,)) for index in ids]),
-        [numbers[index] for index in ids],
-    )
-    answers = [
+    asked = [
         (owner, output.text)
         for owner, output in zip(owners, outputs, strict=True)
         if output.text and texts[owner]
     ]
-    of_answers = _digests_of([text for _, text in answers])
-    of_asked = [of_prompts[owner] for owner, _ in answers]
-    found["answers"].add(
-        map(combined, of_asked, of_answers), [numbers[owner] for owner, _ in answers]
-    )
+    of_answers = _digests_of([text for _, text in asked])
+    named = [index for index, record in enumerate(records) if record.id is not UNSET]
+    of_ids = digests_of([key_text((records[index].id,)) for index in named])
+    of_asked = [of_prompts[owner] for owner, _ in asked]
+    for kind, digests, of_records in (
+        ("prompts", compress(of_prompts, texts), compress(numbers, texts)),
+        (
+            "answers",
+            map(combined, of_asked, of_answers),
+            [numbers[owner] for owner, _ in asked],
+        ),
+        ("ids", of_ids, [numbers[index] for index in named]),
+    ):
+        pairs = chain.from_iterable(zip(digests, of_records, strict=True))
+        found[kind].extend(pairs)
 
 
 #: Repeated values that are listed, and places that are told of each.
@@ -115,22 +114,19 @@ class Duplicates:
         for pairs in self._kinds.values():
             pairs.close()
 
-    def add(self, keys: dict[str, Keys], file: int, before: int = 0) -> None:
+    def add(self, keys: Keys, file: int, before: int = 0) -> None:
         """Add keys of records in the file with this number.
 
         `before` is added to the numbers of the records. Raises `SourceError` if a
         temporary file cannot be written.
         """
         start = (file << _RECORD_BITS) + before
-        for kind, found in keys.items():
-            if not found.digests:
-                continue
-            digests: Sequence[int] = found.digests
-            if kind == "ids" and file:
+        for kind, pairs in keys.items():
+            digests, records = pairs[::2], pairs[1::2]
+            if kind == "ids":
                 digests = array("Q", [combined(file, digest) for digest in digests])
-            pairs = array("Q", bytes(16 * len(digests)))
-            pairs[::2] = array("Q", digests)
-            pairs[1::2] = array("Q", [start + record for record in found.records])
+            pairs[::2] = digests
+            pairs[1::2] = array("Q", [start + record for record in records])
             self._kinds[kind].add_digests(pairs)
 
     def found(self, files: Sequence[str]) -> dict[str, dict[str, Any]]:

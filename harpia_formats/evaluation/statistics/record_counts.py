@@ -1,35 +1,32 @@
 """The counts over the records of a file, which are merged with those over others."""
 
-from bisect import bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
-from operator import attrgetter, itemgetter
+from itertools import chain, count, repeat
+from operator import attrgetter
 from typing import Any, Self
 
 from msgspec import UNSET
 
 from harpia_formats.conversion.mapping.choices import Choices
 from harpia_formats.conversion.mapping.direct_read import DirectRead, direct_read
-from harpia_formats.conversion.mapping.extra_fields import NO_SURROUNDINGS, ReadRow
+from harpia_formats.conversion.mapping.extra_fields import ReadRow
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.conversion.reading.row_batch import DecodedChunk, RowBatch
-from harpia_formats.evaluation.statistics.duplicates import KINDS, Keys, add_keys
+from harpia_formats.evaluation.statistics.duplicates import (
+    Duplicates,
+    Keys,
+    add_keys,
+    no_keys,
+)
 from harpia_formats.evaluation.statistics.running_counts import (
-    MAX_KINDS,
-    MAX_NAMES,
-    MAX_VALUES,
-    OUTCOMES,
     BoundedCounts,
     Distribution,
     FieldCount,
     PlaceOf,
     RecordPlace,
-    score_counts,
-    short_texts,
-    times_of,
-    token_sums,
+    shown,
 )
 from harpia_formats.evaluation.statistics.text_lengths import Measured, measure
 from harpia_formats.files.framing.chunk import Cursor
@@ -43,7 +40,7 @@ from harpia_formats.model.adapter import (
     RowCapacity,
 )
 from harpia_formats.model.exact_json import decode
-from harpia_formats.model.record import FIELD_TYPES, Output, Record
+from harpia_formats.model.record import FIELD_TYPES, Output, Record, Score
 
 #: The fields of records and of answers that are counted, in their order: none of what
 #: only vendors define, nor where in an answer its end result was found.
@@ -74,13 +71,17 @@ TEXTS = (
 _output_texts = {"text": "answers", "reasoning": "reasoning", "turns": "turns"}
 #: What stands for the unit of how many answers, references, ... there are.
 NUMBER = "number"
+#: What is counted of the stored scores of one metric.
+OUTCOMES = ("scores", "numbers", "correct", "incorrect")
+#: Distinct values that are counted. Of a field with more, only their total is told.
+MAX_VALUES = 10_000
+#: Models, kinds of counts or times, and metrics that are told apart; beyond so many
+#: pairs of them only the totals are told.
+MAX_NAMES = 2_000
+#: Kinds of times that are told apart: each has a distribution.
+MAX_KINDS = 50
 #: How many keys a name has in counts of which only so many names are told apart.
 _KEYS = {"tokens": 2, "all tokens": 2, "scores": len(OUTCOMES)}
-
-
-def _keys() -> dict[str, Keys]:
-    """Return no keys of each kind."""
-    return {kind: Keys() for kind in KINDS}
 
 
 @dataclass(slots=True)
@@ -91,15 +92,20 @@ class Counts:
     answers: int = 0
     #: The lengths of texts by the name of their field and the unit, and how many
     #: members fields have by the name and `NUMBER`.
-    numbers: dict[tuple[str, str], Distribution] = field(default_factory=dict)
+    numbers: defaultdict[tuple[str, str], Distribution] = field(
+        default_factory=lambda: defaultdict(Distribution)
+    )
     #: By the path of the field in a record.
-    fields: dict[str, FieldCount] = field(default_factory=dict)
+    fields: defaultdict[str, FieldCount] = field(
+        default_factory=lambda: defaultdict(FieldCount)
+    )
     #: The values of `VALUES`, scripts of `TEXTS`, and sums of `_KEYS`.
     tallies: dict[str, BoundedCounts] = field(default_factory=dict)
-    #: The times of answers in microseconds by kind, None if there are too many.
-    times: dict[str, Distribution] | None = field(default_factory=dict)
+    #: The times of answers in microseconds by kind, some of them if there are more than
+    #: `MAX_KINDS`.
+    times: dict[str, Distribution] = field(default_factory=dict)
     #: What is compared for repeated prompts, answers and ids.
-    keys: dict[str, Keys] = field(default_factory=_keys)
+    keys: Keys = field(default_factory=no_keys)
 
     def add(
         self, records: Sequence[Record], numbers: Sequence[int], place: PlaceOf
@@ -122,8 +128,8 @@ class Counts:
         owners: Sequence[int] = range(len(records))
         if set(map(len, held)) != {1}:
             owners = [owner for owner, each in enumerate(held) for _ in each]
-        self._field("outputs").add(held, place)
-        self._distribution("answers", NUMBER).add(map(len, held))
+        self.fields["outputs"].add(held, place)
+        self.numbers["answers", NUMBER].add(map(len, held))
         if outputs:
             self._add_outputs(outputs, lambda index: place(owners[index]))
         add_keys(self.keys, records, numbers, outputs, owners)
@@ -135,7 +141,7 @@ class Counts:
         columns = zip(*map(attrgetter(*names), rows), strict=True)
         found: dict[str, Sequence[Any]] = dict(zip(names, columns, strict=True))
         for name, column in found.items():
-            self._field(above + name).add(column, place)
+            self.fields[above + name].add(column, place)
         return found
 
     def _add_outputs(self, outputs: Sequence[Output], place: PlaceOf) -> None:
@@ -160,38 +166,31 @@ class Counts:
         """Measure the texts of a column; of lists, count and measure their members."""
         values = [value for value in column if type(value) in _measured]
         if values and type(values[0]) is list:
-            self._distribution(name, NUMBER).add(map(len, values))
+            self.numbers[name, NUMBER].add(map(len, values))
             values = [*chain.from_iterable(values)]
             if values and type(values[0]) is dict:
                 values = [text for text in map(_text_of, values) if text is not None]
         if values:
             *lengths, scripts = measure(values)
             for unit, numbers in zip(Measured._fields, lengths, strict=False):
-                self._distribution(name, unit).add(numbers)
+                self.numbers[name, unit].add(numbers)
             self.tally(f"scripts.{name}").add(scripts)
 
     def _add_values(self, name: str, values: Sequence[Any]) -> None:
         """Count the values of a field that are the same in many records."""
         if values:
-            self.tally(name).add(short_texts(values), len(values))
+            self.tally(name).add(map(shown, values), len(values))
 
-    def _add_times(self, times: Mapping[str, Distribution] | None) -> None:
-        """Add times of answers, None for too many kinds."""
-        if self.times is None or times is None:
-            self.times = None
-            return
+    @property
+    def has_all_times(self) -> bool:
+        """Whether all kinds of times are told apart."""
+        return len(self.times) <= MAX_KINDS
+
+    def _add_times(self, times: Mapping[str, Distribution]) -> None:
+        """Add times of answers, unless there are too many kinds already."""
         for kind, found in times.items():
-            self.times.setdefault(kind, Distribution()).merge(found)
-        if len(self.times) > MAX_KINDS:
-            self.times = None
-
-    def _field(self, path: str) -> FieldCount:
-        """Return the count of a field."""
-        return self.fields.setdefault(path, FieldCount())
-
-    def _distribution(self, name: str, unit: str) -> Distribution:
-        """Return the distribution of lengths, or of the number of members."""
-        return self.numbers.setdefault((name, unit), Distribution())
+            if self.has_all_times:
+                self.times.setdefault(kind, Distribution()).merge(found)
 
     def tally(self, name: str) -> BoundedCounts:
         """Return the counts of values with this name."""
@@ -200,14 +199,14 @@ class Counts:
             self.tallies[name] = BoundedCounts(most or MAX_VALUES)
         return self.tallies[name]
 
-    def merge(self, other: Self, shift: Callable[[RecordPlace], RecordPlace]) -> None:
-        """Add the records of `other`, whose places `shift` moves; not their keys."""
+    def merge(self, other: Self, before: RecordPlace) -> None:
+        """Add the records of `other`, which follow those `before`; not their keys."""
         self.records += other.records
         self.answers += other.answers
         for key, numbers in other.numbers.items():
-            self._distribution(*key).merge(numbers)
-        for path, count in other.fields.items():
-            self._field(path).merge(count, shift)
+            self.numbers[key].merge(numbers)
+        for path, found in other.fields.items():
+            self.fields[path].merge(found, before)
         for name, counts in other.tallies.items():
             self.tally(name).merge(counts)
         self._add_times(other.times)
@@ -232,11 +231,71 @@ def _text_of(message: dict[str, Any]) -> str | None:
     return content if type(content) is str else None
 
 
+#: What stands for a model or metric without a name.
+UNNAMED = ""
+#: Times are counted in microseconds, so that they add up without rounding.
+MICROSECONDS = 1000
+#: Milliseconds beyond which a time is none.
+MAX_TIME = 2**53
+
+
+def token_sums(models: Sequence[Any], usages: Sequence[Any]) -> "Counter[Any]":
+    """Return the sums of the token counts of some answers, and how many have them.
+
+    A key is the model, the kind of count, and `answers` or `sum`.
+    """
+    groups: dict[Any, list[int]] = defaultdict(list)
+    for model, usage in zip(models, usages, strict=True):
+        if type(usage) is dict:
+            for kind, value in usage.items():
+                if type(value) is int:
+                    groups[model, kind].append(value)
+                elif type(value) is dict:
+                    for key, number in value.items():
+                        if type(number) is int:
+                            groups[model, f"{kind}.{key}"].append(number)
+    found: Counter[Any] = Counter()
+    for (model, kind), numbers in groups.items():
+        names = UNNAMED if model is UNSET else shown(model), shown(kind)
+        found[*names, "answers"] += len(numbers)
+        found[*names, "sum"] += sum(numbers)
+    return found
+
+
+def times_of(performances: Sequence[Any]) -> dict[str, Distribution]:
+    """Return the times of some answers in microseconds, by kind."""
+    times: dict[str, list[int]] = defaultdict(list)
+    for given in performances:
+        if type(given) is dict:
+            for kind, value in given.items():
+                if value is not None:
+                    numbers = times[kind]
+                    if isinstance(value, (int, float)) and 0 <= value < MAX_TIME:
+                        numbers.append(round(value * MICROSECONDS))
+    found: dict[str, Distribution] = defaultdict(Distribution)
+    for kind, values in times.items():
+        found[shown(kind)].add(values)
+    return found
+
+
+def score_counts(scores: Iterable[Score]) -> "Counter[Any]":
+    """Return what is counted of scores, by evaluation, metric and outcome."""
+    found: Counter[Any] = Counter()
+    for (evaluation, metric, *has), times in Counter(map(_outcomes, scores)).items():
+        for outcome, has_it in zip(OUTCOMES, has, strict=True):
+            found[shown(evaluation), shown(metric), outcome] += times * has_it
+    return found
+
+
+def _outcomes(score: Score) -> tuple[str, str, bool, bool, bool, bool]:
+    """Return the names of a score, and which of `OUTCOMES` it has."""
+    names = score.evaluation_name or UNNAMED, score.metric or UNNAMED
+    is_number, is_correct = isinstance(score.value, (int, float)), score.is_correct
+    return *names, True, is_number, is_correct is True, is_correct is False
+
+
 #: Records that are counted together, at most; and bytes of the rows that are held.
 HELD_RECORDS, HELD_BYTES = 512, 1024 * 1024
-#: Records after which counts are delivered: they hold digests of each record.
-DELIVERED = 20_000
-_index = itemgetter(0)
 
 
 #: What statistics need of records.
@@ -255,37 +314,34 @@ NEEDED = FormatAdapter(
 
 
 class RecordCounter:
-    """Counts the records of one file: those that a `RecordStream` passes to it.
+    """Counts the records of files, which a `RecordStream` passes to it.
 
     After the last record `flush` is to be called.
     """
 
-    def __init__(self, deliver: Callable[[Counts], None] | None = None) -> None:
-        """Take what is called with the counts of each some records.
-
-        If it is None, counts are kept until they are taken.
-        """
+    def __init__(self, duplicates: Duplicates | None = None) -> None:
+        """Take what compares repeated values; without it, keys stay in the counts."""
         self.counts = Counts()
-        self._deliver = deliver
-        self._file = 0
-        self._variant: FormatVariant | None = None
-        self._read: ReadRow | None = None
-        self._around: Mapping[str, Any] = NO_SURROUNDINGS
+        self._duplicates = duplicates
+        #: The number of the file, from 0.
+        self._file = -1
+        self._variant: FormatVariant
+        self._read: ReadRow
+        self._around: Mapping[str, Any]
         #: The decoder of the last rows, and what reads its rows directly.
         self._decoder: TypedDecoder | None = None
         self._direct: DirectRead | None = None
-        #: Records that are not counted yet, their numbers, where they begin (for the
-        #: first of some that are beside each other, by its index), and the bytes of
-        #: their rows.
+        #: Records that are not counted yet, and the bytes of their rows.
         self._records: list[Record] = []
-        self._numbers: list[int] = []
-        self._starts: list[tuple[int, Callable[[int], Cursor]]] = []
         self._size = 0
+        #: For each its number, and what returns where it begins, given an index.
+        self._places: list[tuple[int, Callable[[int], Cursor], int]] = []
 
-    def open(self, variant: FormatVariant, file: int) -> None:
-        """Take the format of the next file, and its number."""
+    def open(self, variant: FormatVariant) -> None:
+        """Take the format of the next file."""
         self.flush()
-        self._variant, self._file = variant, file
+        self._variant = variant
+        self._file += 1
 
     def begin(self, read: ReadRow, around: Mapping[str, Any]) -> None:
         """Take what reads a row of the file, and what stands around its rows."""
@@ -298,75 +354,76 @@ class RecordCounter:
 
     def decoded(self, rows: DecodedChunk) -> bool:
         """Take the rows of a chunk that a typed decoder decoded."""
-        read = self._read
-        if read is None:
-            return False
         chunk, direct = rows.chunk, self._direct_for(rows.decoder)
         found: Iterable[Any] = [None] * len(chunk.rows)
         if direct is not None:
             found = direct.records(chunk, rows.values)
         records = [
-            read(decode(chunk.rows[index])) if each is None else each[0]
+            self._read(decode(chunk.rows[index])) if each is None else each[0]
             for index, each in enumerate(found)
         ]
-        numbers = [*map(rows.numbers.of, range(len(records)))]
+        numbers = map(rows.numbers.of, range(len(records)))
         self._add(records, numbers, chunk.start_of, len(chunk.data))
         return True
 
     def batch(self, batch: RowBatch) -> bool:
         """Take a batch of rows."""
-        read = self._read
-        if read is None:
-            return False
-        records = [*map(read, batch.values)]
+        records = [*map(self._read, batch.values)]
         self._add(records, batch.numbers, batch.start_of, HELD_BYTES)
         return True
 
     def _add(
         self,
         records: list[Record],
-        numbers: Sequence[int],
+        numbers: Iterable[int],
         start_of: Callable[[int], Cursor],
         size: int,
     ) -> None:
         """Take records of `size` bytes, and count those that wait if they are many."""
-        self._starts.append((len(self._records), start_of))
         self._records += records
-        self._numbers += numbers
+        self._places += zip(numbers, repeat(start_of), count(), strict=False)
         self._size += size
         if len(self._records) >= HELD_RECORDS or self._size >= HELD_BYTES:
             self.flush()
 
     def flush(self) -> None:
-        """Count the records that wait, and deliver the counts if there are enough."""
-        records, numbers, starts = self._records, self._numbers, self._starts
-        self._records, self._numbers, self._starts, self._size = [], [], [], 0
-        file = self._file
+        """Count the records that wait."""
+        records, places, file = self._records, self._places, self._file
+        self._records, self._places, self._size = [], [], 0
 
-        def place(index: int) -> RecordPlace:
-            first, start_of = starts[bisect_right(starts, index, key=_index) - 1]
-            return RecordPlace(file, numbers[index], start_of(index - first).line)
+        def place(at: int) -> RecordPlace:
+            """Return the place of a record by its index."""
+            number, start_of, index = places[at]
+            return RecordPlace(file, number, start_of(index).line)
 
-        self.counts.add(records, numbers, place)
-        if self._deliver is not None and self.counts.records >= DELIVERED:
-            counts, self.counts = self.counts, Counts()
-            self._deliver(counts)
+        self.counts.add(records, [number for number, _, _ in places], place)
+        if self._duplicates is not None:
+            self._duplicates.add(self.counts.keys, file)
+            self.counts.keys = no_keys()
 
-    def _direct_for(self, decoder: TypedDecoder) -> DirectRead | None:
-        """Return the function that reads rows of `decoder` directly, if any."""
-        if decoder is not self._decoder:
-            self._decoder, self._direct = decoder, None
-            variant = self._variant
-            assert variant is not None  # noqa: S101 - see `open`
-            source = adapter_of(variant.format)
-            if variant.dialect.name not in source.dialect_normalizers:
-                self._direct = direct_read(
-                    source, NEEDED, Choices(), decoder, self._around, is_exact=False
-                )
-        return self._direct
+    def merge(self, counts: Counts, records: int, lines: int) -> None:
+        """Add counts of the current file, behind so many `records` and `lines`.
+
+        Raises `SourceError` if a temporary file cannot be written.
+        """
+        self.flush()
+        self.counts.merge(counts, RecordPlace(self._file, records, lines))
+        if self._duplicates is not None:
+            self._duplicates.add(counts.keys, self._file, records)
 
     def take(self) -> Counts:
         """Return what was counted since the last call."""
         self.flush()
         counts, self.counts = self.counts, Counts()
         return counts
+
+    def _direct_for(self, decoder: TypedDecoder) -> DirectRead | None:
+        """Return the function that reads rows of `decoder` directly, if any."""
+        if decoder is not self._decoder:
+            self._decoder, self._direct = decoder, None
+            source = adapter_of(self._variant.format)
+            if self._variant.dialect.name not in source.dialect_normalizers:
+                self._direct = direct_read(
+                    source, NEEDED, Choices(), decoder, self._around, is_exact=False
+                )
+        return self._direct

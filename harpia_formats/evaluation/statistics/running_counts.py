@@ -1,10 +1,9 @@
 """Counts of numbers, values, missing fields and usage, in bounded memory."""
 
 from bisect import bisect_left
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import accumulate
 from types import NoneType
 from typing import Any, NamedTuple, Self
@@ -13,7 +12,6 @@ from msgspec import UNSET, UnsetType
 
 from harpia_formats.model.bins import LengthCounts
 from harpia_formats.model.exact_json import encode
-from harpia_formats.model.record import Score
 from harpia_formats.validation.dedup.digests import digest_of
 
 #: Distinct numbers that are counted one by one.
@@ -128,31 +126,19 @@ def _with_first_bits(counts: Mapping[int, int]) -> "Counter[int]":
     """Return counts of numbers with all but their first bits set to 0."""
     found: Counter[int] = Counter()
     for number, count in counts.items():
-        found[_first_bits(number)] += count
+        shift = max(number.bit_length() - KEPT_BITS - 1, 0)
+        found[number >> shift << shift] += count
     return found
-
-
-def _first_bits(number: int) -> int:
-    """Return a number with all but its first bits set to 0."""
-    shift = number.bit_length() - KEPT_BITS - 1
-    return number >> shift << shift if shift > 0 else number
 
 
 def _middle(number: int) -> int:
     """Return the middle of the numbers with the same first bits."""
-    shift = number.bit_length() - KEPT_BITS - 1
-    return number + (1 << shift >> 1) if shift > 0 else number
+    shift = max(number.bit_length() - KEPT_BITS - 1, 0)
+    return number + (1 << shift >> 1)
 
 
-#: Distinct values that are counted. Of a field with more, only their total is told.
-MAX_VALUES = 10_000
 #: Characters of a value that are shown; a longer one is told apart by a digest.
 MAX_SHOWN = 120
-#: Models, kinds of counts or times, and metrics that are told apart; beyond so many
-#: pairs of them only the totals are told.
-MAX_NAMES = 2_000
-#: Kinds of times that are told apart: each has a distribution.
-MAX_KINDS = 50
 
 
 @dataclass(slots=True)
@@ -220,85 +206,7 @@ def shown(value: Any) -> str:
     return f"{text[: MAX_SHOWN - 20]}… ({len(text):,} characters, {digest_of(text):x})"
 
 
-def short_texts(values: Iterable[Any]) -> list[str]:
-    """Return the texts by which values are counted: texts, or other JSON."""
-    return [
-        value if type(value) is str and len(value) <= MAX_SHOWN else shown(value)
-        for value in values
-    ]
-
-
-#: What stands for a model or metric without a name.
-UNNAMED = ""
-#: Times are counted in microseconds, so that they add up without rounding.
-MICROSECONDS = 1000
-#: Milliseconds beyond which a time is none.
-MAX_TIME = 2**53
-#: What is counted of the stored scores of one metric.
-OUTCOMES = ("scores", "numbers", "correct", "incorrect")
-
-
-def token_sums(models: Sequence[Any], usages: Sequence[Any]) -> "Counter[Any]":
-    """Return the sums of the token counts of some answers, and how many have them.
-
-    A key is the model, the kind of count, and `answers` or `sum`.
-    """
-    groups: dict[Any, dict[str, list[int]]] = defaultdict(partial(defaultdict, list))
-    for model, usage in zip(models, usages, strict=True):
-        if type(usage) is dict:
-            group = groups[model]
-            for kind, value in usage.items():
-                if type(value) is int:
-                    group[kind].append(value)
-                elif type(value) is dict:
-                    for key, number in value.items():
-                        if type(number) is int:
-                            group[f"{kind}.{key}"].append(number)
-    found: Counter[Any] = Counter()
-    for model, kinds in groups.items():
-        name = UNNAMED if model is UNSET else shown(model)
-        for kind, numbers in kinds.items():
-            found[name, shown(kind), "answers"] += len(numbers)
-            found[name, shown(kind), "sum"] += sum(numbers)
-    return found
-
-
-def times_of(performances: Sequence[Any]) -> dict[str, Distribution]:
-    """Return the times of some answers in microseconds, by kind."""
-    times: dict[str, list[Any]] = defaultdict(list)
-    for given in performances:
-        if type(given) is dict:
-            for kind, value in given.items():
-                if value is not None:
-                    times[kind].append(value)
-    found: dict[str, Distribution] = defaultdict(Distribution)
-    for kind, values in times.items():
-        found[shown(kind)].add(
-            round(value * MICROSECONDS)
-            for value in values
-            if isinstance(value, (int, float)) and 0 <= value < MAX_TIME
-        )
-    return found
-
-
-def score_counts(scores: Iterable[Score]) -> "Counter[Any]":
-    """Return what is counted of scores, by evaluation, metric and outcome."""
-    found: Counter[Any] = Counter()
-    for (evaluation, metric, outcomes), count in Counter(
-        map(_outcomes, scores)
-    ).items():
-        for outcome, has_it in zip(OUTCOMES, outcomes, strict=True):
-            found[shown(evaluation), shown(metric), outcome] += count * has_it
-    return found
-
-
-def _outcomes(score: Score) -> tuple[str, str, tuple[bool, bool, bool, bool]]:
-    """Return the names of a score, and which of `OUTCOMES` it has."""
-    is_number = isinstance(score.value, (int, float))
-    outcomes = True, is_number, score.is_correct is True, score.is_correct is False
-    return score.evaluation_name or UNNAMED, score.metric or UNNAMED, outcomes
-
-
+#: The types of values that may be empty.
 _sized = {str, list, dict}
 
 
@@ -312,6 +220,11 @@ class RecordPlace(NamedTuple):
     file: int
     record: int
     line: int = 0
+
+    def after(self, before: "RecordPlace") -> "RecordPlace":
+        """Return the place in a file where `before` ends what precedes this part."""
+        line = self.line and before.line + self.line
+        return RecordPlace(before.file, before.record + self.record, line)
 
 
 #: Returns the place of the record that a value in a column is of, by its index.
@@ -350,8 +263,8 @@ class FieldCount:
             lacking["missing"] = [value is UNSET for value in column]
         if NoneType in kinds:
             lacking["null"] = [value is None for value in column]
-        if kinds & _sized and _has_empty(column, kinds):
-            lacking["empty"] = [_is_empty(value) for value in column]
+        if kinds & _sized and _may_have_empty(column, kinds):
+            lacking["empty"] = _are_empty(column)
         for how, lacks in lacking.items():
             if True in lacks:
                 self._lack(how, sum(lacks), place(lacks.index(True)))
@@ -361,22 +274,25 @@ class FieldCount:
         known, place = self.lacks.get(how, (0, first))
         self.lacks[how] = known + count, min(place, first)
 
-    def merge(self, other: Self, shift: Callable[[RecordPlace], RecordPlace]) -> None:
-        """Add the records of `other`, whose places `shift` moves."""
+    def merge(self, other: Self, before: RecordPlace) -> None:
+        """Add the records of `other`, which follow those `before` them in a file."""
         self.count += other.count
         for how, (count, first) in other.lacks.items():
-            self._lack(how, count, shift(first))
+            self._lack(how, count, first.after(before))
 
 
-def _has_empty(column: Sequence[Any], kinds: set[type]) -> bool:
-    """Return whether a value may be empty; true also where that was not looked at."""
+def _may_have_empty(column: Sequence[Any], kinds: set[type]) -> bool:
+    """Tell whether a value may be empty; of most columns none is, which is fast."""
     if kinds == {str}:
         return not all(column) or any(map(str.isspace, column))
     return str in kinds or not all(column)
 
 
-def _is_empty(value: Any) -> bool:
-    """Return whether a text is blank, or a list or an object has no members."""
-    if type(value) is str:
-        return not value or value.isspace()
-    return type(value) in _sized and not value
+def _are_empty(column: Sequence[Any]) -> list[bool]:
+    """Tell of each value whether it is a blank text, or has no members."""
+    return [
+        not value or value.isspace()
+        if type(value) is str
+        else not value and type(value) in _sized
+        for value in column
+    ]

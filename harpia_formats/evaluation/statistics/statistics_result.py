@@ -1,36 +1,31 @@
 """The statistics of a data set: a result that shows itself as a table and as JSON."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from operator import attrgetter
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 from harpia_formats.evaluation.statistics.record_counts import (
+    MICROSECONDS,
     NUMBER,
+    OUTCOMES,
     TEXTS,
     VALUES,
     Counts,
 )
 from harpia_formats.evaluation.statistics.running_counts import (
     LACKS,
-    MICROSECONDS,
-    OUTCOMES,
     PERCENTILES,
-    Distribution,
     FieldCount,
 )
+from harpia_formats.model.describe import with_noun
 from harpia_formats.model.report import Report, validation_failed
-from harpia_formats.model.result import Result
+from harpia_formats.model.result import Result, as_plain
 
 SCHEMA = "harpia-formats/statistics/1"
 #: The three lengths of a text.
 UNITS = ("characters", "words", "bytes")
-#: The parts of a result that are shown as they are.
-_PARTS = (
-    *("lengths", "sizes", "fields", "absent", "values", "duplicates", "tokens"),
-    *("times", "scores", "score_count", "notes"),
-)
-_parts_of = attrgetter(*_PARTS)
+#: The fields of a result that are no parts of its JSON, or stand at its beginning.
+_NO_PARTS = {"records", "answers", "questions", "report", "is_broken"}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -91,25 +86,50 @@ class Statistics(Result):
     def headline(self) -> str:
         """Return the number of records, questions and answers in one line."""
         counts = self.records, self.questions, self.answers
-        return ", ".join(
-            f"{count:,} {noun}{'' if count == 1 else 's'}"
-            for count, noun in zip(
-                counts, ("record", "question", "answer"), strict=True
-            )
-        )
+        return ", ".join(map(with_noun, counts, ("record", "question", "answer")))
 
     def table(self) -> list[dict[str, Any]]:
         """Return a row for each length of each text, with its summary."""
-        return [
-            {key: row[key] for key in row if key != "histogram"}
+        rows = [
+            {"text": name, "unit": unit, **lengths[unit]}
             for name, lengths in self.lengths.items()
             for unit in UNITS
-            for row in [{"text": name, "unit": unit, **lengths[unit]}]
         ]
+        return [{name: row[name] for name in self.columns} for row in rows]
 
     def shown_tables(self) -> Iterator[tuple[str, list[dict[str, Any]]]]:
         """Yield the tables that notebooks and Markdown show, each with its caption."""
-        return _tables(self)
+        yield "Lengths", self.table()
+        lacking = [
+            {"field": field["field"], "of": field["count"]}
+            | {name: field[name]["count"] for name in LACKS}
+            for field in self.fields
+        ]
+        yield "Fields", [row for row in lacking if any(map(row.get, LACKS))]
+        yield (
+            "Values",
+            [
+                {"field": field, **one, "value": one["value"] or "(empty)"}
+                for field, values in self.values.items()
+                for one in values["top"]
+            ],
+        )
+        yield (
+            "Repetitions",
+            [
+                {"of": kind, "compared": each["count"], "repeated": each["surplus"]}
+                for kind, each in self.duplicates.items()
+            ],
+        )
+        every = {"model": "(all)", "counts": self.tokens["all"] or {}}
+        yield (
+            "Tokens",
+            [
+                {"model": one["model"], "count of": kind, **counts}
+                for one in self.tokens["models"] or [every]
+                for kind, counts in one["counts"].items()
+            ],
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the statistics as plain data that can be written as JSON."""
@@ -126,8 +146,9 @@ class Statistics(Result):
                 if not file.skipped
             ],
             **{
-                name: list(part) if isinstance(part, tuple) else part
-                for name, part in zip(_PARTS, _parts_of(self), strict=True)
+                part.name: as_plain(getattr(self, part.name))
+                for part in fields(self)
+                if part.name not in _NO_PARTS
             },
         }
 
@@ -146,9 +167,10 @@ def statistics_of(  # noqa: PLR0913 - the parts of one result
 
     Values are listed up to `top`.
     """
-    fields, numbers = counts.fields, counts.numbers
-    tokens, all_tokens, scores = map(counts.tally, ("tokens", "all tokens", "scores"))
-    models, metrics = tokens.tree(), scores.tree()
+    known = {path: one for path, one in counts.fields.items() if one.is_known}
+    models, every, metrics = (
+        counts.tally(name).tree() for name in ("tokens", "all tokens", "scores")
+    )
     return Statistics(
         records=counts.records,
         answers=counts.answers,
@@ -156,19 +178,15 @@ def statistics_of(  # noqa: PLR0913 - the parts of one result
         lengths={
             name: _lengths(counts, name)
             for name in TEXTS
-            if (name, UNITS[0]) in numbers
+            if (name, UNITS[0]) in counts.numbers
         },
         sizes={
-            name: numbers[name, unit].summary()
-            for name, unit in sorted(numbers)
+            name: counts.numbers[name, unit].summary()
+            for name, unit in sorted(counts.numbers)
             if unit == NUMBER
         },
-        fields=tuple(
-            _field(path, count, files)
-            for path, count in fields.items()
-            if count.is_known
-        ),
-        absent=tuple(path for path, count in fields.items() if not count.is_known),
+        fields=tuple(_field(path, one, files) for path, one in known.items()),
+        absent=tuple(path for path in counts.fields if path not in known),
         values={
             name: counts.tallies[name].top(top)
             for name in VALUES
@@ -179,11 +197,21 @@ def statistics_of(  # noqa: PLR0913 - the parts of one result
             "models": None
             if models is None
             else [{"model": name, "counts": kinds} for name, kinds in models.items()],
-            "all": all_tokens.tree(),
+            "all": every,
         },
-        times=_times(counts.times),
-        scores=None if metrics is None else tuple(_scores(metrics)),
-        score_count=scores.total,
+        times=_times(counts) if counts.has_all_times else None,
+        scores=None
+        if metrics is None
+        else tuple(
+            {
+                "evaluation": evaluation,
+                "metric": metric,
+                **{name: found[name] for name in OUTCOMES},
+            }
+            for evaluation, of_metrics in metrics.items()
+            for metric, found in of_metrics.items()
+        ),
+        score_count=counts.tally("scores").total,
         report=report,
         is_broken=is_broken,
         notes=notes,
@@ -211,51 +239,12 @@ def _field(path: str, count: FieldCount, files: list[str]) -> dict[str, Any]:
     return found
 
 
-def _times(kinds: Mapping[str, Distribution] | None) -> dict[str, Any] | None:
-    """Return the summaries of times in milliseconds, None for too many kinds."""
-    if kinds is None:
-        return None
+def _times(counts: Counts) -> dict[str, Any]:
+    """Return the summaries of times in milliseconds, by kind."""
     return {
         kind: {
             name: value if name in {"count", "exact"} else value / MICROSECONDS
-            for name, value in kinds[kind].summary().items()
+            for name, value in counts.times[kind].summary().items()
         }
-        for kind in sorted(kinds)
+        for kind in sorted(counts.times)
     }
-
-
-def _scores(tree: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the counts of scores by evaluation and metric."""
-    for evaluation, metrics in tree.items():
-        for metric, found in metrics.items():
-            counts = {name: found[name] for name in OUTCOMES}
-            yield {"evaluation": evaluation, "metric": metric, **counts}
-
-
-def _tables(found: Statistics) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Yield the tables that notebooks and Markdown show, each with its caption."""
-    yield "Lengths", found.table()
-    lacking = (
-        {"field": field["field"], "of": field["count"]}
-        | {name: field[name]["count"] for name in LACKS}
-        for field in found.fields
-    )
-    yield "Fields", [row for row in lacking if any(map(row.get, LACKS))]
-    values = (
-        {"field": name, "value": one["value"] or "(empty)", "count": one["count"]}
-        for name, values in found.values.items()
-        for one in values["top"]
-    )
-    yield "Values", [*values]
-    repetitions = (
-        {"of": kind, "compared": each["count"], "repeated": each["surplus"]}
-        for kind, each in found.duplicates.items()
-    )
-    yield "Repetitions", [*repetitions]
-    every = {"model": "(all)", "counts": found.tokens["all"] or {}}
-    tokens = (
-        {"model": one["model"], "count of": kind, **counts}
-        for one in found.tokens["models"] or [every]
-        for kind, counts in one["counts"].items()
-    )
-    yield "Tokens", [*tokens]

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, replace
-from operator import add
 from os import PathLike
 from typing import TYPE_CHECKING
 
@@ -13,8 +12,7 @@ from harpia_formats.evaluation.statistics.duplicates import (
     Duplicates,
     repetitions,
 )
-from harpia_formats.evaluation.statistics.record_counts import Counts, RecordCounter
-from harpia_formats.evaluation.statistics.running_counts import RecordPlace
+from harpia_formats.evaluation.statistics.record_counts import RecordCounter
 from harpia_formats.evaluation.statistics.statistics_result import (
     Statistics,
     statistics_of,
@@ -117,10 +115,6 @@ class StatsOptions:
             check_engine(self.engine, self.executor)
 
 
-#: For places that are whole already.
-NOTHING_BEFORE = RecordPlace(0, 0)
-
-
 class StatisticsRun:
     """One run: iterate over it for the problems of the data, then call `statistics`.
 
@@ -146,10 +140,9 @@ class StatisticsRun:
             limit=options.limit,
         )
         #: The names of the files, in the order of their numbers.
-        self.files: list[str] = []
-        self.counts = Counts()
-        self.duplicates = Duplicates()
-        self.counter = RecordCounter(lambda counts: self.add(counts, NOTHING_BEFORE))
+        self._files: list[str] = []
+        self._duplicates = Duplicates()
+        self._counter = RecordCounter(self._duplicates)
         self._repetitions = dict.fromkeys(KINDS, repetitions((), ()))
         self._problems: list[Problem] = []
 
@@ -159,19 +152,19 @@ class StatisticsRun:
 
     def _stream(self) -> Generator[Problem, None, None]:
         """Count everything; yield the problems of the data as they are."""
-        with self.duplicates, open_pool(self._options) as pool:
+        with self._duplicates, open_pool(self._options) as pool:
             problems = self._reading.problems(
-                self.counter.receive,
+                self._counter.receive,
                 self._begin,
                 lambda _: None,
-                self.counter,
+                self._counter,
                 self._workers(pool),
             )
             for problem in problems:
                 self._problems.append(problem)
                 yield problem
-            self.settle()
-            self._repetitions = self.duplicates.found(self.files)
+            self._counter.flush()
+            self._repetitions = self._duplicates.found(self._files)
 
     def _workers(self, pool: WorkerPool | None) -> "CountingWorkers | None":
         """Return what counts the rows of large files, None without workers."""
@@ -182,44 +175,21 @@ class StatisticsRun:
             CountingWorkers,
         )
 
-        return CountingWorkers(pool, self)
+        return CountingWorkers(pool, self._counter)
 
     def _begin(self, variant: FormatVariant, count: FileCount) -> None:
         """Get ready for a file."""
-        self.settle()
-        self.files.append(count.path)
-        self.counter.open(variant, len(self.files) - 1)
-
-    def settle(self) -> None:
-        """Add what was counted in this process to the totals."""
-        self.add(self.counter.take(), NOTHING_BEFORE)
-
-    def add(self, counts: Counts, before: RecordPlace) -> None:
-        """Add counts over further records.
-
-        Their places are moved by the records and lines `before` them, into that file.
-        Raises `SourceError` if a temporary file cannot be written.
-        """
-        if not counts.records:
-            return
-
-        def shift(place: RecordPlace) -> RecordPlace:
-            """Return a place of the rows that follow."""
-            file, record, line = map(add, place, before)
-            return RecordPlace(file, record, line if place.line else 0)
-
-        self.counts.merge(counts, shift)
-        file = before.file or len(self.files) - 1
-        self.duplicates.add(counts.keys, file, before.record)
+        self._files.append(count.path)
+        self._counter.open(variant)
 
     def statistics(self) -> Statistics:
         """Return the statistics, after the iteration has ended."""
         report = self._reading.tally.report()
         is_read = report.ok or self._options.skips_invalid
         found = statistics_of(
-            self.counts,
+            self._counter.counts,
             self._repetitions,
-            self.files,
+            self._files,
             replace(report, problems=tuple(self._problems)),
             top=self._options.top,
             is_broken=not is_read or bool(report.failures) or report.lacks_records,

@@ -12,7 +12,8 @@ from typing import NamedTuple
 #: digits and punctuation. From Blocks.txt of Unicode 16, where blocks of one script
 #: that are beside each other, or parted by few code points without one, are joined.
 _blocks = """
-Latin 00C0-02AF 1E00-1EFF 2C60-2C7F A720-A7FF AB30-AB6F FF21-FF3A FF41-FF5A
+Latin 0041-005A 0061-007A 00C0-02AF 1E00-1EFF 2C60-2C7F A720-A7FF AB30-AB6F
+Latin FF21-FF3A FF41-FF5A
 Greek 0370-03FF 1F00-1FFF
 Cyrillic 0400-052F 1C80-1C8F 2DE0-2DFF A640-A69F
 Armenian 0530-058F
@@ -62,13 +63,10 @@ def _script_of(character: str) -> str:
 
     Of ASCII, only letters have one. Hiragana and Katakana are Japanese.
     """
-    if character < "\x80":
-        return "Latin" if character.isalpha() else ""
     number = ord(character)
     index = bisect_right(_starts, number) - 1
-    if index < 0 or number > _ranges[index][1]:
-        return ""
-    return _ranges[index][2]
+    _, last, script = _ranges[index]
+    return script if index >= 0 and number <= last else ""
 
 
 #: The share of the code points with a script that must be in one; otherwise a text is
@@ -152,9 +150,6 @@ def measure(texts: Sequence[str]) -> Measured:
 
 def _parts(texts: Sequence[str], lengths: list[int]) -> Iterator[Sequence[str]]:
     """Yield texts that are read at once, and a longer one alone."""
-    if texts and sum(lengths) <= AT_ONCE:
-        yield texts
-        return
     begin = size = 0
     for at, length in enumerate(lengths):
         if begin < at and size + length > AT_ONCE:

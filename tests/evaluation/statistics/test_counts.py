@@ -1,7 +1,7 @@
 """Counts over records: those of plain Python, however the records are parted."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -35,9 +35,9 @@ def counts_of(found: list[Record]) -> Counts:
     return counts
 
 
-def shift_by(number: int) -> Callable[[RecordPlace], RecordPlace]:
-    """Return what moves a place by a number of records, each in a line."""
-    return lambda place: RecordPlace(0, place.record + number, place.line + number)
+def after(number: int) -> RecordPlace:
+    """Return the place of the last of so many records, each in a line."""
+    return RecordPlace(0, number, number)
 
 
 def statistics(parts: list[list[Record]]) -> Statistics:
@@ -46,7 +46,7 @@ def statistics(parts: list[list[Record]]) -> Statistics:
     with Duplicates() as duplicates:
         for part in parts:
             counts = counts_of(part)
-            whole.merge(counts, shift_by(before))
+            whole.merge(counts, after(before))
             duplicates.add(counts.keys, 0, before)
             before += len(part)
         repeated = duplicates.found(["f"])
@@ -71,11 +71,11 @@ def test_merging_is_associative(
 ) -> None:
     """It does not matter which of three parts are merged first."""
     left, right, last = counts_of(one), counts_of(two), counts_of(two)
-    left.merge(right, shift_by(len(one)))
-    left.merge(counts_of(three), shift_by(len(one) + len(two)))
-    last.merge(counts_of(three), shift_by(len(two)))
+    left.merge(right, after(len(one)))
+    left.merge(counts_of(three), after(len(one) + len(two)))
+    last.merge(counts_of(three), after(len(two)))
     first = counts_of(one)
-    first.merge(last, shift_by(len(one)))
+    first.merge(last, after(len(one)))
     left.keys = first.keys
 
     assert left == first

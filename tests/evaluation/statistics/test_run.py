@@ -93,7 +93,6 @@ def test_workers_count_what_one_process_counts(
     """The statistics do not depend on the number of workers."""
     monkeypatch.setattr(ranges, "WORTH_SECONDS", 0.0)
     monkeypatch.setattr(ranges, "MIN_RANGE", 30_000)
-    monkeypatch.setattr(record_counts, "DELIVERED", 100)
     first, second = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
     first.write_bytes(rows(2_500))
     second.write_bytes(rows(1_500))
