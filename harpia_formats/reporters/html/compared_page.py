@@ -57,6 +57,8 @@ _ACROSS = 6
 #: Bytes of all tables of a section.
 _ROOM = 80_000
 _NUMBERS = ("difference", "p (Holm)", "p", "questions")
+#: The columns of both scores, unless they have the names of the systems.
+_NAMES = ["first", "second"]
 _LEFT_OUT = ("left out of first", "left out of second")
 _OPTIONAL = ("detected", "needed", *_LEFT_OUT, "remark")
 
@@ -93,7 +95,7 @@ def _systems(found: ComparisonReport, shown: Mapping[str, str]) -> Section:
     axes, names, room = axes_of(groups), list(arrows), Room(_ROOM)
     parts = []
     for at in range(0, len(names), _ACROSS):
-        rows = []
+        rows: list[list[Cell]] = []
         for system in found.systems:
             own = {one.full_name: one for one in system.scores.scores}
             cells = [
@@ -129,12 +131,10 @@ def _differences(found: ComparisonReport, shown: Mapping[str, str]) -> Section:
     for first in dict.fromkeys(score.systems[0] for score in compared):
         own = [score for score in compared if score.systems[0] == first]
         second = own[0].systems[1] if found.is_of_two else "other systems"
-        names = ["first", "second"]
-        if found.is_of_two:
-            names = [shown[first], shown[second]]
+        names = [shown[first], shown[second]] if found.is_of_two else _NAMES
         columns = ["system", "score", *names, *_NUMBERS, *_OPTIONAL][found.is_of_two :]
-        cells = [_cells(score, found, shown, axes[is_share(score)]) for score in own]
-        rows = [row[found.is_of_two :] for row in cells]
+        differences = [_cells(one, found, shown, axes[is_share(one)]) for one in own]
+        rows = [cells[found.is_of_two :] for cells in differences]
         title = f"{first} \u2212 {second}"
         numbers = columns[2 - found.is_of_two : -1]
         optional = ("p (Holm)", *_OPTIONAL)

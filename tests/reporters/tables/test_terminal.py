@@ -2,6 +2,7 @@
 
 import os
 import pty
+from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
@@ -97,8 +98,8 @@ def test_texts_below_rows_and_a_line_below_the_names() -> None:
 
 
 def _on_terminal(
-    rows: list[tuple[str, ...]],
-    below: list[tuple[str, ...]],
+    rows: Sequence[tuple[str, ...]],
+    below: Sequence[tuple[str, ...]],
     width: int,
     monkeypatch: Any,
 ) -> list[str]:
