@@ -14,7 +14,7 @@ from harpia_formats.api.options import OF_BENCHMARKS, Option, help_of
 from harpia_formats.api.plan_file import option_keys
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.evaluation.scoring.significance.p_values import TESTS
-from harpia_formats.reporters.score_tables import FORMS
+from harpia_formats.reporters.tables import FORMS
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "schemas" / "harpia-formats" / "score-plan-1.schema.json"

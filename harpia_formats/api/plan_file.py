@@ -35,7 +35,7 @@ from harpia_formats.files.toml import (
 )
 from harpia_formats.model.problem import HarpiaFormatsError, PlanError, TomlError
 from harpia_formats.model.spelling import hint_on
-from harpia_formats.reporters.score_tables import FORMS, TABLE
+from harpia_formats.reporters.tables import FORMS, TABLE
 
 #: The tables of a plan, and the table of parameters: in it a table for each metric.
 SYSTEMS, BENCHMARKS, PARAMETERS = "systems", "benchmarks", "parameters"

@@ -4,8 +4,8 @@ What comes in: words. What goes out: one call of another package, its report, an
 exit code. To read in this order: `app` (the table of commands), `commands` (a module
 for each, or for some that are alike), `command_options` (what a command is given);
 `help_page` and `completion_answer`; `streams_and_exit_codes`, `progress_and_problems`
-and `report` (what all print, and end with); `fitted_table`, `score_table` and
-`comparison_table`; `run_fix` and `run_judge` (what few runs need).
+and `report` (what all print, and end with); `score_table` and `comparison_table`;
+`run_fix` and `run_judge` (what few runs need).
 """
 
 #: The variable of the environment by which a shell asks for completions.

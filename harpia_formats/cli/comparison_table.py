@@ -1,35 +1,31 @@
 """Comparisons of scores as tables."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from typing import TextIO
 
 from harpia_formats.cli.score_table import (
-    APPROXIMATE,
     below_lines,
     few_lines,
-    number_text,
+    label_lines,
     published_lines,
-    ruled_lines,
-    share_text,
+    remark_lines,
     signature_lines,
 )
-from harpia_formats.evaluation.scoring.measures.metric_score import uneven_notes
+from harpia_formats.cli.streams_and_exit_codes import width_of
+from harpia_formats.evaluation.scoring.measures.metric_score import (
+    APPROXIMATE,
+    uneven_notes,
+)
 from harpia_formats.evaluation.scoring.results.compare_report import (
     ComparedScore,
     ComparisonReport,
     alpha_of,
 )
-from harpia_formats.evaluation.scoring.significance.paired_differences import Comparison
-from harpia_formats.model.describe import p_text
 from harpia_formats.model.safe_text import safe
-from harpia_formats.reporters.score_tables import tables_of
-
-#: The columns behind the name of the metric.
-_OF_TWO = ("A", "B", "A - B", "interval", "p", "p (Holm)")
-
-
-#: Lines below a comparison.
-_MOST = 5
+from harpia_formats.reporters.tables import tables_of
+from harpia_formats.reporters.tables.score_tables import LEFT_OUT, difference_cells
+from harpia_formats.reporters.tables.table import Cell, Number, Score, table_of
+from harpia_formats.reporters.tables.terminal import ruled_lines
 
 
 def comparison_lines(found: ComparisonReport, stream: TextIO) -> Iterator[str]:
@@ -44,22 +40,34 @@ def comparison_lines(found: ComparisonReport, stream: TextIO) -> Iterator[str]:
         yield from published_lines(tables[: 1 + (found.baseline is not None)], stream)
         yield from below_lines(_asked_sizes(found), stream)
         return
-    compared = found.compared
-    columns = [*_OF_TWO, "questions"]
-    if len(compared) == 1:
-        columns.remove("p (Holm)")
-    if any(any(score.unscored) for score in compared):
-        columns += ["left out A", "left out B"]
-    names = ["metric", *columns]
-    cells = [dict(_cells(score)) for score in compared]
-    rows = [[row[name] for name in names] for row in cells]
-    letters = str.maketrans(dict(zip("AB", found.letters, strict=True)))
-    heads = {name: name.translate(letters) for name in names}
-    shown = [heads[name] for name in columns]
-    yield from ruled_lines(list(heads.values()), rows, shown, stream)
+    one, other = found.letters
+    heads = {"score": "metric", "first": one, "second": other}
+    heads |= {"difference": f"{one} - {other}", "interval": "interval", "p": "p"}
+    heads |= {} if len(found.compared) == 1 else {"p (Holm)": "p (Holm)"}
+    heads |= {"questions": "questions"}
+    if any(any(score.unscored) for score in found.compared):
+        heads |= zip(LEFT_OUT, (f"left out {one}", f"left out {other}"), strict=True)
+    cells = map(_cells, found.compared)
+    rows = [[row[name] for name in heads] for row in cells]
+    _, *numbers = heads.values()
+    table = table_of("Differences", [*heads.values()], rows, numbers, none="")
+    yield from ruled_lines(table, width_of(stream))
     yield ""
-    lines = few_lines(_lines_below(found), _MOST)
+    lines = few_lines(_lines_below(found))
     yield from below_lines([*lines, *_asked_sizes(found)], stream)
+
+
+def _cells(score: ComparedScore) -> dict[str, Cell]:
+    """Return the cells of a difference, whose interval has a column of its own."""
+    one = score.comparison
+    marks = {} if one is None or not one.remark else {one.remark: APPROXIMATE}
+    found = difference_cells(score, marks)
+    found["interval"] = score.reason
+    difference = found["difference"]
+    if one is not None and isinstance(difference, Score):
+        found["interval"] = Number(difference.limits(" to "), mark=difference.mark)
+        found["difference"] = Score(one.difference, sign="+")
+    return found
 
 
 def unpaired_lines(found: ComparisonReport) -> Iterator[str]:
@@ -87,11 +95,12 @@ def _lines_below(found: ComparisonReport) -> Iterator[str]:
     one, other = found.letters
     yield f"{one} is {first}, {other} is {second}"
     remarks = [score.comparison.remark for score in compared if score.comparison]
-    yield from (f"{APPROXIMATE} {text}" for text in dict.fromkeys(remarks) if text)
+    yield from remark_lines(remarks)
     yield from uneven_notes((one.name, one.scores) for one in found.systems)
     yield from _unreadable(found)
-    yield from _labelled("tests", compared, lambda comparison: comparison.test)
-    yield from _labelled("intervals", compared, lambda comparison: comparison.method)
+    tested = [(one.full_name, one.comparison) for one in compared if one.comparison]
+    yield from label_lines("tests", ((name, one.test) for name, one in tested))
+    yield from label_lines("intervals", ((name, one.method) for name, one in tested))
     if found.detect is None:
         yield from _sizes(found)
     yield from signature_lines(score.signature for score in compared)
@@ -103,7 +112,7 @@ def _unreadable(found: ComparisonReport) -> Iterator[str]:
     """Yield for each system which share of its answers is wrong because unreadable."""
     for system in found.systems:
         shares = [
-            f"{score.full_name} {share_text(score.unreadable_share)}"
+            f"{score.full_name} {score.unreadable_share:.1%}"
             for score in system.scores.scores
             if score.unreadable_share is not None
         ]
@@ -133,42 +142,6 @@ def _sizes(found: ComparisonReport) -> Iterator[str]:
         if not found.is_of_two:
             name += f" of {safe(score.systems[0])} - {safe(score.systems[1])}"
         yield from _size_lines(score, name, found.detect)
-
-
-def _cells(score: ComparedScore) -> Iterator[tuple[str, str]]:
-    """Yield the name of each column with its cell."""
-    yield "metric", score.full_name
-    yield "A", number_text(score.first)
-    yield "B", number_text(score.second)
-    found = score.comparison
-    for name in _OF_TWO[2:]:
-        yield name, score.reason if name == "interval" else ""
-    if found is not None:
-        yield "A - B", f"{found.difference:+.4f}"
-        mark = f" {APPROXIMATE}" if found.remark else ""
-        yield "interval", f"{found.low:+.4f} to {found.high:+.4f}{mark}"
-        mark = f" {APPROXIMATE}" if score.is_approximate_p else ""
-        yield "p", p_text(found.p_value, is_least=found.is_least) + mark
-        if score.adjusted_p is not None:
-            adjusted = p_text(score.adjusted_p, is_least=found.is_least)
-            yield "p (Holm)", adjusted + mark
-    yield "questions", f"{score.questions:,}"
-    yield "left out A", f"{score.unscored[0]:,}"
-    yield "left out B", f"{score.unscored[1]:,}"
-
-
-def _labelled(
-    what: str,
-    compared: Iterable[ComparedScore],
-    label: Callable[[Comparison], str],
-) -> Iterator[str]:
-    """Yield a line for each different label of comparisons, with their scores."""
-    names: dict[str, dict[str, None]] = {}
-    for score in compared:
-        if score.comparison is not None:
-            names.setdefault(label(score.comparison), {})[score.full_name] = None
-    for text, found in names.items():
-        yield f"{what} of {', '.join(found)}: {text}"
 
 
 def _size_lines(score: ComparedScore, name: str, detect: float | None) -> Iterator[str]:

@@ -5,15 +5,18 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import IntEnum
 from types import FrameType
-from typing import Any, NoReturn, TextIO, cast
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO, cast
 
 from harpia_formats.model.problem import HarpiaFormatsError
 from harpia_formats.model.report import Report
 from harpia_formats.model.safe_text import escaped_lines, safe
+
+if TYPE_CHECKING:  # few commands write such a table
+    from harpia_formats.reporters.tables.table import Table
 
 
 class ExitCode(IntEnum):
@@ -148,6 +151,25 @@ def text_writer(stream: TextIO) -> Callable[[str], None]:
             rest = rest[written:]
 
     return write
+
+
+def write_table(
+    table: "Table", below: Sequence[Sequence[str]] = (), notes_in: int = 0
+) -> None:
+    """Write a table of texts to standard output, with its names if it is a terminal.
+
+    `below` has further lines for each row, which a terminal has in a column.
+    """
+    from harpia_formats.reporters.tables.terminal import listed_lines  # noqa: PLC0415 - few commands write such a table
+
+    lines = listed_lines(
+        table,
+        below,
+        notes_in=notes_in,
+        width=width_of(sys.stdout),
+        has_colors=wants_color(sys.stdout),
+    )
+    text_writer(sys.stdout)("".join(f"{line}\n" for line in lines))
 
 
 def shown_data(text: str) -> str:

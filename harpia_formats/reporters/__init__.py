@@ -2,7 +2,7 @@
 
 What comes in: a result. What goes out: text, JSON, HTML, or what a CI system reads. To
 read in this order: `reporter` (what one is), `phrases` and `equal_findings` (what
-several share), the modules in the table below, `score_tables` (tables of scores),
+several share), the modules in the table below, `tables` (what they show, by form),
 `html` (pages), `report_file` (files).
 """
 

@@ -234,8 +234,8 @@ def write_result(
 
 def _add_scores(page: _Page, result: Result) -> bool:
     """Add the table of scores that is published; return False for another result."""
-    from harpia_formats.reporters.score_tables import tables_of  # noqa: PLC0415 - a validation has none
-    from harpia_formats.reporters.score_tables.markup_forms import (  # noqa: PLC0415 - a validation has none
+    from harpia_formats.reporters.tables import tables_of  # noqa: PLC0415 - a validation has none
+    from harpia_formats.reporters.tables.markup_forms import (  # noqa: PLC0415 - a validation has none
         head_lines,
         note_lines,
         row_lines,

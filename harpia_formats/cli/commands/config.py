@@ -9,9 +9,14 @@ from typing import Any
 from harpia_formats.api.run_settings import Chosen, RunSettings, chosen_by
 from harpia_formats.api.settings_file import CONFIG, SETTINGS, Setting
 from harpia_formats.cli.command_options import Given
-from harpia_formats.cli.fitted_table import TableRow, write_table
-from harpia_formats.cli.streams_and_exit_codes import ExitCode, UsageError, text_writer
+from harpia_formats.cli.streams_and_exit_codes import (
+    ExitCode,
+    UsageError,
+    text_writer,
+    write_table,
+)
 from harpia_formats.files.io.source import Source
+from harpia_formats.reporters.tables.table import table_of
 
 SCHEMA = "harpia-formats/config/1"
 COLUMNS = ("Setting", "Value", "From")
@@ -49,7 +54,7 @@ def config(given: Given) -> ExitCode:
     cells = [(one.name, _text(value), origin) for one, value, origin in rows]
     if not is_folder:
         cells += _of_file(chosen)
-    write_table(COLUMNS, [TableRow(row) for row in cells])
+    write_table(table_of("Settings", COLUMNS, cells))
     return ExitCode.OK
 
 

@@ -4,7 +4,6 @@ import sys
 from collections.abc import Iterable, Iterator
 
 from harpia_formats.cli.command_options import Given
-from harpia_formats.cli.fitted_table import CELL, has_room, table_lines
 from harpia_formats.cli.progress_and_problems import print_problems, print_unread
 from harpia_formats.cli.report import ReportFiles
 from harpia_formats.cli.streams_and_exit_codes import (
@@ -30,9 +29,10 @@ from harpia_formats.model.describe import with_noun
 from harpia_formats.model.safe_text import safe
 from harpia_formats.reporters.phrases import position
 from harpia_formats.reporters.reporter import Options as ReportOptions
+from harpia_formats.reporters.tables.table import Cell, table_of
+from harpia_formats.reporters.tables.terminal import CELL, fitted_lines
 
-#: The columns of the table. The last one has places, which may be long paths: in a
-#: narrow terminal they are below the rows.
+#: The columns of the table.
 _NAMES = ("field", "records", "kept", "lost or changed", "how", "first")
 #: Code points of the name of a file.
 _PATH = 200
@@ -52,24 +52,19 @@ def loss_lines(report: ConversionReport, width: int | None = None) -> Iterator[s
             yield "nothing is lost"
         return
     rows = [_cells(line) for line in changed]
-    if has_room(_NAMES, rows, width):
-        yield from table_lines(_NAMES, rows, width)
-    else:
-        places = [f"    {_NAMES[-1]}: {row[-1]}" if row[-1] else "" for row in rows]
-        narrow = [row[:-1] for row in rows]
-        yield from table_lines(_NAMES[:-1], narrow, width, below=places)
+    yield from fitted_lines(table_of("Losses", _NAMES, rows), width)
     if kept:
         yield f"kept as they are: {', '.join(safe(name, CELL) for name in kept)}"
 
 
-def _cells(line: FieldLine) -> tuple[str, ...]:
+def _cells(line: FieldLine) -> tuple[Cell, ...]:
     """Return the cells of one field, safe to print."""
     place = line.place
     first = position(place.full_path, place.line, place.column) if place else ""
     return (
         safe(line.name, CELL),
-        f"{line.records:,}",
-        f"{line.kept:,}",
+        line.records,
+        line.kept,
         ", ".join(words_for(line)),
         safe("; ".join(line.hows), CELL),
         first,

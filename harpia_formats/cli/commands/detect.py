@@ -4,7 +4,6 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 
 from harpia_formats.cli.command_options import Given
-from harpia_formats.cli.fitted_table import TableRow, write_table
 from harpia_formats.cli.progress_and_problems import (
     Progress,
     UnitsDone,
@@ -16,8 +15,10 @@ from harpia_formats.cli.streams_and_exit_codes import (
     shown_data,
     text_writer,
     write_stderr,
+    write_table,
 )
 from harpia_formats.formats.detection.result import SCHEMA, Detected, detected_as_dict
+from harpia_formats.reporters.tables.table import table_of
 
 #: The columns on a terminal, and the index of the one that holds the notes.
 COLUMNS, NOTES_IN = ("Path", "Format", "Sure", "Why", "Container"), 3
@@ -58,8 +59,9 @@ def detect(given: Given) -> ExitCode:
     if given.output_format == "json":
         _write_json(found)
     else:
-        rows = [_row(file) for file in found if file.format or not file.reason]
-        write_table(COLUMNS, rows, notes_in=NOTES_IN)
+        shown = [file for file in found if file.format or not file.reason]
+        table = table_of("Files", COLUMNS, map(_cells, shown))
+        write_table(table, [[*_notes(file)] for file in shown], NOTES_IN)
     sys.stdout.flush()
     unread = [file for file in found if file.reason is not None]
     unreadable = [file for file in unread if not file.skipped]
@@ -98,13 +100,12 @@ def _write_json(found: Sequence[Detected]) -> None:
     text_writer(sys.stdout)(shown_data(json_text(whole, indent=True)) + "\n")
 
 
-def _row(found: Detected) -> TableRow:
-    """Return the row of one file, with its other possible formats as notes."""
+def _cells(found: Detected) -> tuple[str, ...]:
+    """Return the row of one file."""
     # Rounded down: only all of the records make 100 %. But 100 * 0.57 is below 57.
     share = int(round(100 * found.confidence, 6))
     sure = f"{share} %" if found.format else "-"
-    cells = (found.path, found.name, sure, found.why, found.container)
-    return TableRow(cells, tuple(_notes(found)))
+    return found.path, found.name, sure, found.why, found.container
 
 
 def _notes(found: Detected) -> Iterator[str]:

@@ -1,19 +1,24 @@
 """`harpia-formats formats`."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
 from harpia_formats.cli.command_options import Given
-from harpia_formats.cli.fitted_table import TableRow, write_table
-from harpia_formats.cli.streams_and_exit_codes import ExitCode, UsageError, text_writer
+from harpia_formats.cli.streams_and_exit_codes import (
+    ExitCode,
+    UsageError,
+    text_writer,
+    write_table,
+)
 from harpia_formats.formats.registry import (
     FAMILIES,
     installed_formats,
     readable_formats,
 )
 from harpia_formats.model.format import Container, Dialect, Format
+from harpia_formats.reporters.tables.table import table_of
 
 #: The columns on a terminal.
 COLUMNS = ("Format", "Container", "What it is", "Aliases")
@@ -58,7 +63,7 @@ def formats(given: Given) -> ExitCode:
 
 
 def _write_formats() -> None:
-    write_table(COLUMNS, [*_format_rows(), *_family_rows()])
+    write_table(table_of("Formats", COLUMNS, [*_format_rows(), *_family_rows()]))
 
 
 def _formats_as_object() -> dict[str, Any]:
@@ -69,8 +74,8 @@ def _formats_as_object() -> dict[str, Any]:
 def _write_pairs() -> None:
     from harpia_formats.conversion.losses.format_pair_losses import all_pairs, line_of  # noqa: PLC0415 - only for --pairs
 
-    rows = [TableRow((pair.source, pair.target, line_of(pair))) for pair in all_pairs()]
-    write_table(PAIR_COLUMNS, rows)
+    rows = ((pair.source, pair.target, line_of(pair)) for pair in all_pairs())
+    write_table(table_of("Pairs", PAIR_COLUMNS, rows))
 
 
 def _pairs_as_object() -> dict[str, Any]:
@@ -96,16 +101,16 @@ def _mapping_as_object() -> dict[str, Any]:
     }
 
 
-def _format_rows() -> Iterator[TableRow]:
+def _format_rows() -> Iterator[Sequence[str]]:
     """Yield a heading for each vendor, and below it a row for each dialect."""
     formats = installed_formats().values()
     vendors = [format_.vendor for format_ in formats]
     by_vendor = sorted(formats, key=lambda format_: vendors.index(format_.vendor))
     for vendor, of_vendor in groupby(by_vendor, key=lambda format_: format_.vendor):
-        yield TableRow((vendor,))
+        yield (vendor,)
         for format_ in of_vendor:
             for dialect in format_.dialects:
-                yield TableRow(_cells(format_, dialect))
+                yield _cells(format_, dialect)
 
 
 def _cells(format_: Format, dialect: Dialect) -> tuple[str, ...]:
@@ -120,11 +125,11 @@ def _cells(format_: Format, dialect: Dialect) -> tuple[str, ...]:
     return f"  {format_.id}", container, title, ", ".join(format_.aliases)
 
 
-def _family_rows() -> Iterator[TableRow]:
+def _family_rows() -> Iterator[Sequence[str]]:
     """Yield a heading and below it a row for each family with its members."""
-    yield TableRow(("families",))
+    yield ("families",)
     for name, members in FAMILIES.items():
-        yield TableRow((f"  {name}", "", ", ".join(members), ""))
+        yield f"  {name}", "", ", ".join(members), ""
 
 
 def _as_dict(format_: Format) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from harpia_formats.cli.streams_and_exit_codes import (
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.model.result import Result
 from harpia_formats.reporters.reporter import Options as ReportOptions
-from harpia_formats.reporters.score_tables import CSV, TABLE, form_lines, tables_of
+from harpia_formats.reporters.tables import CSV, TABLE, form_lines, tables_of
 
 if TYPE_CHECKING:  # most runs draw nothing: start-up time
     from harpia_formats.evaluation.figures.picture_files import PictureFiles

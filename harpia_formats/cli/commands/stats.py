@@ -2,7 +2,8 @@
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from textwrap import wrap
 from typing import Any
 
@@ -24,13 +25,17 @@ from harpia_formats.evaluation.statistics.statistics_run import (
 )
 from harpia_formats.formats.detection.mapped_format import has_free_names
 from harpia_formats.model.safe_text import json_text, safe
-from harpia_formats.model.text_columns import aligned_rows, columns, natural_widths
+from harpia_formats.model.text_columns import columns, natural_widths
 from harpia_formats.reporters.reporter import Options as ReportOptions
-
-#: Columns of a line, where no word is wider.
-WIDTH = 80
-#: Columns of the first cells of a table that are more than a name on their own.
-_LEAST = 8
+from harpia_formats.reporters.tables.statistics_tables import (
+    lengths_table,
+    sizes_table,
+    stored_table,
+    times_table,
+    tokens_table,
+)
+from harpia_formats.reporters.tables.table import Cell, Heading, Table
+from harpia_formats.reporters.tables.terminal import WIDTH, close_lines
 
 
 def wrapped(text: str) -> list[str]:
@@ -46,30 +51,12 @@ def wrapped(text: str) -> list[str]:
 
 
 def number_table(
-    rows: Sequence[Sequence[str]], left: Iterable[int] = (0,)
+    rows: Sequence[Sequence[Cell]], left: Collection[int] = (0,)
 ) -> Iterator[str]:
-    """Yield rows as lines of aligned columns; those not in `left` end at one place.
-
-    In a table that is wider than `WIDTH` columns stand nearer, and a first cell that is
-    too wide has a line of its own.
-    """
-    lefts = frozenset(left)
-    widths = natural_widths(rows)
-    gap = 2 if sum(widths) + 2 * len(widths) - 2 <= WIDTH else 1
-    room = WIDTH - sum(widths[1:]) - gap * (len(widths) - 1)
-    if widths[0] > room >= _LEAST:
-        widths[0] = room
-        rows = [part for row in rows for part in _apart(row, room)]
-    is_right = [index not in lefts for index in range(len(widths))]
-    yield from aligned_rows(rows, widths, is_right, gap)
-
-
-def _apart(row: Sequence[str], room: int) -> list[Sequence[str]]:
-    """Return a row, or two if its first cell is wider than `room`."""
-    first, *others = row
-    if columns(first) <= room:
-        return [row]
-    return [[first, *("" for _ in others)], ["", *others]]
+    """Yield rows as lines; columns that are not in `left` are aligned on the right."""
+    places = range(len(rows[0]))
+    headings = (Heading("", is_number=at not in left) for at in places)
+    return close_lines(Table("", tuple(headings), rows))
 
 
 #: Columns of the longest bar of a histogram, and of a value.
@@ -77,7 +64,10 @@ BAR, VALUE = 40, 50
 #: The texts whose histograms are shown; those of all are in the JSON.
 _CHARTS = ("prompt", "messages", "answers")
 _SHORT = {"characters": "chars"}
+#: The columns of summaries that have room, with short names.
 _PERCENTILES = {"p25": "25%", "p50": "50%", "p75": "75%", "p95": "95%"}
+_SUMMARY = {"count": "count", "min": "min"} | _PERCENTILES
+_SUMMARY |= {"max": "max", "mean": "mean"}
 #: The fields of which one holds the question.
 _QUESTIONS = {"prompt", "messages"}
 #: The fewest columns of the place of a record.
@@ -95,16 +85,16 @@ def statistics_lines(found: Statistics) -> Iterator[str]:
     """Yield the lines of all tables."""
     yield from _counts(found)
     for part in (
-        _lengths(found.lengths),
-        _sizes(found.sizes),
+        _lengths(found),
+        _sizes(found),
         _charts(found.lengths),
         _scripts(found.lengths),
         _fields(found),
         _values(found.values),
         _duplicates(found.duplicates),
         _tokens(found.tokens),
-        _times(found.times),
-        _scores(found.scores, found.score_count),
+        _times(found),
+        _scores(found),
     ):
         lines = list(part)
         if lines:
@@ -117,47 +107,35 @@ def _counts(found: Statistics) -> Iterator[str]:
     formats = list(dict.fromkeys(file.format for file in files if file.format))
     shown = ", ".join(formats[:3]) + (", ..." if len(formats) > 3 else "")  # noqa: PLR2004 - as many as fit into a line
     rows = [
-        ("files", f"{len(files):,}", shown),
-        ("records", f"{found.records:,}", ""),
-        ("questions", f"{found.questions:,}", "different prompts"),
-        ("answers", f"{found.answers:,}", ""),
+        ("files", len(files), shown),
+        ("records", found.records, ""),
+        ("questions", found.questions, "different prompts"),
+        ("answers", found.answers, ""),
     ]
     if found.skipped:
-        rows.append(("left out", f"{found.skipped:,}", "records that are not valid"))
+        rows.append(("left out", found.skipped, "records that are not valid"))
     yield from number_table(rows, left=(0, 2))
 
 
-def _lengths(lengths: Mapping[str, Any]) -> Iterator[str]:
-    if not lengths:
+def _lengths(found: Statistics) -> Iterator[str]:
+    if not found.lengths:
         return
-    heads = ("length", "", "count", "min", *_PERCENTILES.values(), "max", "mean")
-    rows = [heads]
-    for name, found in lengths.items():
-        for unit in UNITS:
-            is_first = unit == UNITS[0]
-            summary = found[unit]
-            count = f"{summary['count']:,}" if is_first else ""
-            label = name if is_first else ""
-            rows.append((label, _SHORT.get(unit, unit), count, *_summary(summary)))
-    yield from number_table(rows, left=(0, 1))
-    if not all(found[unit]["exact"] for found in lengths.values() for unit in UNITS):
+    table = lengths_table(found).named({"text": "length", "length": ""} | _SUMMARY)
+    rows = []
+    for at, (text, unit, count, *numbers) in enumerate(table.rows):
+        # What all units of a text have in common is there once.
+        once = ("", "") if at % len(UNITS) else (text, count)
+        rows.append([once[0], _SHORT.get(str(unit), unit), once[1], *numbers])
+    yield from close_lines(replace(table, rows=rows))
+    units = (lengths[unit] for lengths in found.lengths.values() for unit in UNITS)
+    if not all(unit["exact"] for unit in units):
         yield "percentiles of more than 4,096 different lengths are within 0.2 %"
 
 
-def _summary(summary: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the least, percentiles, largest and mean of some numbers."""
-    names = ("min", *_PERCENTILES, "max")
-    return *(f"{summary[name]:,}" for name in names), f"{summary['mean']:,.1f}"
-
-
-def _sizes(sizes: Mapping[str, Any]) -> Iterator[str]:
-    if not sizes:
-        return
-    rows = [("number of", "count", "min", *_PERCENTILES.values(), "max", "mean")]
-    rows += [
-        (name, f"{found['count']:,}", *_summary(found)) for name, found in sizes.items()
-    ]
-    yield from number_table(rows)
+def _sizes(found: Statistics) -> Iterator[str]:
+    if found.sizes:
+        table = sizes_table(found).named({"number of": "number of"} | _SUMMARY)
+        yield from close_lines(table)
 
 
 def _charts(lengths: Mapping[str, Any]) -> Iterator[str]:
@@ -214,17 +192,10 @@ def _fields(found: Statistics) -> Iterator[str]:
     ]
     if lacking:
         rows: list[tuple[str, ...]] = [("field", "of", *_LACKS)]
-        rows += [
-            (
-                safe(field["field"]),
-                f"{field['count']:,}",
-                *(f"{field[how]['count']:,}" for how in _LACKS),
-            )
-            for field in lacking
-        ]
-        room = WIDTH - sum(
-            max(map(columns, one)) + 2 for one in zip(*rows, strict=True)
-        )
+        for field in lacking:
+            counts = (field["count"], *(field[how]["count"] for how in _LACKS))
+            rows.append((safe(field["field"]), *(f"{count:,}" for count in counts)))
+        room = WIDTH - sum(natural_widths(rows)) - 2 * len(rows[0])
         places = ["first", *(_first(field, room) for field in lacking)]
         with_places = [(*row, place) for row, place in zip(rows, places, strict=True)]
         yield from number_table(with_places, left=(0, len(rows[0])))
@@ -323,61 +294,47 @@ def _tokens(tokens: Mapping[str, Any]) -> Iterator[str]:
     if tokens["all"] is None:
         yield "tokens: too many kinds of counts to tell them"
         return
-    rows: list[tuple[str, ...]] = [("tokens", "count of", "answers", "sum")]
-    models = tokens["models"]
-    for model in models or ():
-        rows += _token_rows(
-            safe(model["model"], VALUE) or "(no model)", model["counts"]
-        )
-    if models is None or len(models) > 1:
-        rows += _token_rows("(all)", tokens["all"])
-    yield from number_table(rows, left=(0, 1))
+    models = list(tokens["models"] or ())
+    if tokens["models"] is None or len(models) > 1:
+        models.append({"model": "(all)", "counts": tokens["all"]})
+    found = tokens_table(models).named(
+        {"model": "tokens", "tokens": "count of", "answers": "answers", "sum": "sum"}
+    )
+    rows, before = list[list[Cell]](), None
+    for model, kind, *counts in found.rows:
+        name = safe(str(model), VALUE) or "(no model)"
+        rows.append([name if model != before else "", safe(str(kind), VALUE), *counts])
+        before = model
+    yield from close_lines(replace(found, rows=rows))
 
 
-def _token_rows(model: str, counts: Mapping[str, Any]) -> list[tuple[str, ...]]:
-    return [
-        (
-            "" if index else model,
-            safe(kind, VALUE),
-            f"{found['answers']:,}",
-            f"{found['sum']:,}",
-        )
-        for index, (kind, found) in enumerate(counts.items())
-    ]
-
-
-def _times(times: Mapping[str, Any] | None) -> Iterator[str]:
-    if times is None:
+def _times(found: Statistics) -> Iterator[str]:
+    if found.times is None:
         yield "milliseconds: too many kinds of times to tell them"
+    if not found.times:
         return
-    if not times:
-        return
-    rows = [("milliseconds", "count", "min", *_PERCENTILES.values(), "max", "mean")]
-    for kind, found in times.items():
-        names = ("min", *_PERCENTILES, "max", "mean")
-        # What is no number in any record has a count of 0 and nothing else.
-        numbers = (f"{found[name]:,.0f}" if name in found else "" for name in names)
-        rows.append((safe(kind, VALUE), f"{found['count']:,}", *numbers))
-    yield from number_table(rows)
-
-
-def _scores(scores: Sequence[Mapping[str, Any]] | None, count: int) -> Iterator[str]:
-    if scores is None:
-        yield f"stored scores: {count:,}, of too many metrics to tell them apart"
-        return
-    if not scores:
-        return
-    names = ("scores", "numbers", "correct", "incorrect")
-    rows: list[tuple[str, ...]] = [("stored scores", "metric", *names)]
-    rows += [
-        (
-            safe(found["evaluation"], VALUE) or "(no name)",
-            safe(found["metric"], VALUE) or "(no name)",
-            *(f"{found[name]:,}" for name in names),
-        )
-        for found in scores
+    table = times_table(found).named({"milliseconds": "milliseconds"} | _SUMMARY)
+    # What is no number in any record has a count of 0 and nothing else.
+    rows = [
+        [safe(str(kind), VALUE), *("" if one is None else f"{one:,.0f}" for one in row)]
+        for kind, *row in table.rows
     ]
-    yield from number_table(rows, left=(0, 1))
+    yield from close_lines(replace(table, rows=rows))
+
+
+def _scores(found: Statistics) -> Iterator[str]:
+    if found.scores is None:
+        count = f"stored scores: {found.score_count:,}"
+        yield f"{count}, of too many metrics to tell them apart"
+    if not found.scores:
+        return
+    table = stored_table(found)
+    rows = [
+        [*(safe(str(name), VALUE) or "(no name)" for name in row[:2]), *row[2:]]
+        for row in table.rows
+    ]
+    names = {name: name for name in table.names} | {"evaluation": "stored scores"}
+    yield from close_lines(replace(table, rows=rows).named(names))
 
 
 def stats(given: Given) -> ExitCode:

@@ -1,10 +1,11 @@
-"""The page of a comparison of scores: systems with their scores, differences, tests."""
+"""The pages of several systems: a comparison of scores, and a table of benchmarks."""
 
 from collections.abc import Iterator, Mapping
 
 from markupsafe import Markup
 
 from harpia_formats.evaluation.plots import Axis
+from harpia_formats.evaluation.scoring.benchmarks import BenchmarkScores
 from harpia_formats.evaluation.scoring.measures.metric_score import (
     MetricScore,
     arrow_of,
@@ -19,7 +20,7 @@ from harpia_formats.evaluation.scoring.results.compare_report import (
     marks_of_differences,
 )
 from harpia_formats.evaluation.scoring.results.scores import axes_of, interval_of
-from harpia_formats.model.describe import p_text, with_noun
+from harpia_formats.model.describe import with_noun
 from harpia_formats.model.text_columns import short_names
 from harpia_formats.reporters.html.page import (
     Page,
@@ -35,21 +36,26 @@ from harpia_formats.reporters.html.scores_page import (
     axes_sentence,
     confusions,
     interval_cell,
-    method_lines,
-    number,
     said_of,
 )
-from harpia_formats.reporters.score_tables.published import (
+from harpia_formats.reporters.tables.benchmark_tables import benchmark_tables
+from harpia_formats.reporters.tables.score_cells import labelled
+from harpia_formats.reporters.tables.score_tables import (
+    LEFT_OUT,
     MAY_DISAGREE,
     detected_text,
+    difference_cells,
     needed_text,
 )
+from harpia_formats.reporters.tables.table import Cell, table_of
 
 #: Scores beside each other in the table of systems.
 _ACROSS = 6
 #: Bytes of all tables of a section.
 _ROOM = 80_000
 _NUMBERS = ("difference", "p (Holm)", "p", "questions")
+#: The columns of both scores, unless they have the names of the systems.
+_NAMES = ["first", "second"]
 _LEFT_OUT = ("left out of first", "left out of second")
 _OPTIONAL = ("detected", "needed", *_LEFT_OUT, "remark")
 
@@ -86,17 +92,17 @@ def _systems(found: ComparisonReport, shown: Mapping[str, str]) -> Section:
     axes, names, room = axes_of(groups), list(arrows), Room(_ROOM)
     parts = []
     for at in range(0, len(names), _ACROSS):
-        rows = []
+        rows: list[list[Cell]] = []
         for system in found.systems:
             own = {one.full_name: one for one in system.scores.scores}
             cells = [
                 _score_cell(own[name], axes.get(name)) if name in own else "none"
                 for name in names[at : at + _ACROSS]
             ]
-            rows.append([shown[system.name], f"{system.scores.answers:,}", *cells])
+            rows.append([shown[system.name], system.scores.answers, *cells])
         scores = [f"{name}\u00a0{arrows[name]}" for name in names[at : at + _ACROSS]]
         columns = ["system", "answers", *scores]
-        parts.append(table("Systems", columns, rows, columns[1:], room=room))
+        parts.append(table(table_of("Systems", columns, rows, columns[1:]), room=room))
     parts.append(axes_sentence(axes) if axes else sentence("There is no score."))
     every = [note for one in found.scores for note in one.said]
     notes = [note for note in every if note not in found.said]
@@ -122,23 +128,15 @@ def _differences(found: ComparisonReport, shown: Mapping[str, str]) -> Section:
     for first in dict.fromkeys(score.systems[0] for score in compared):
         own = [score for score in compared if score.systems[0] == first]
         second = own[0].systems[1] if found.is_of_two else "other systems"
-        columns = ["system", "score", "first", "second", *_NUMBERS, *_OPTIONAL]
-        if found.is_of_two:
-            columns = ["score", shown[first], shown[second], *columns[4:]]
-        rows = [_cells(score, found, shown, axes[is_share(score)]) for score in own]
+        names = [shown[first], shown[second]] if found.is_of_two else _NAMES
+        columns = ["system", "score", *names, *_NUMBERS, *_OPTIONAL][found.is_of_two :]
+        differences = [_cells(one, found, shown, axes[is_share(one)]) for one in own]
+        rows = [cells[found.is_of_two :] for cells in differences]
         title = f"{first} \u2212 {second}"
         numbers = columns[2 - found.is_of_two : -1]
-        parts.append(
-            table(
-                title,
-                columns,
-                rows,
-                numbers,
-                optional=("p (Holm)", *_OPTIONAL),
-                caption=title,
-                room=room,
-            )
-        )
+        optional = ("p (Holm)", *_OPTIONAL)
+        one = table_of(title, columns, rows, numbers, optional, none="")
+        parts.append(table(one, title, room))
     parts = parts or [sentence("Nothing was compared.")]
     parts.append(sentences(_said(found)))
     return section("differences", "Differences", parts)
@@ -155,8 +153,11 @@ def _said(found: ComparisonReport) -> Iterator[str]:
     others = {one.signature: None for one in found.compared if one.signature}
     yield from (f"Signature: {one}" for one in others if one not in known)
     both = [(one.full_name, one.comparison) for one in tested if one.comparison]
-    yield from method_lines(((name, one.test) for name, one in both), "Tests")
-    yield from method_lines((name, one.method) for name, one in both)
+    for note in (
+        *labelled("Tests", ((name, one.test) for name, one in both)),
+        *labelled("Intervals", ((name, one.method) for name, one in both)),
+    ):
+        yield note.line
     if found.has_other_intervals:
         yield MAY_DISAGREE
     if alpha is not None:
@@ -169,27 +170,37 @@ def _said(found: ComparisonReport) -> Iterator[str]:
 
 def _cells(
     score: ComparedScore, found: ComparisonReport, shown: Mapping[str, str], axis: Axis
-) -> tuple[str, ...]:
-    """Return the row of a difference."""
+) -> list[Cell]:
+    """Return the row of a difference, the name of the second system first."""
     one, arrow = score.comparison, found.arrows.get((score.metric, score.name), "")
-    difference = p_value = adjusted = detected = ""
-    if one is not None:
-        difference = interval_cell(difference_of(score), axis, sign="+")
-        p_value = p_text(one.p_value, is_least=one.is_least)
-        detected = number(one.detectable)
-        if score.adjusted_p is not None:
-            adjusted = p_text(score.adjusted_p, is_least=one.is_least)
-    return (
-        *(() if found.is_of_two else (shown[score.systems[1]],)),
+    cells = difference_cells(score, {})
+    drawn = "" if one is None else interval_cell(difference_of(score), axis, sign="+")
+    if one is not None and one.detectable is None:
+        cells["detected"] = "none"
+    return [
+        shown[score.systems[1]],
         f"{score.full_name}\u00a0{arrow}",
-        number(score.first),
-        number(score.second),
-        difference,
-        adjusted,
-        p_value,
-        f"{score.questions:,}",
-        detected,
-        "" if score.questions_needed is None else f"{score.questions_needed:,}",
-        *(f"{count:,}" for count in score.unscored),
+        *(cells[name] for name in ("first", "second")),
+        drawn,
+        *(cells[name] for name in ("p (Holm)", "p", "questions", "detected", "needed")),
+        *(cells[name] for name in LEFT_OUT),
         score.reason or (one.remark if one else ""),
+    ]
+
+
+def benchmarks_page(found: BenchmarkScores) -> Page:
+    """Return the page of systems on benchmarks: the tables that are published."""
+    systems = with_noun(len(found.systems), "system")
+    benchmarks = with_noun(len(found.benchmarks), "benchmark")
+    reports = [report for one in found.benchmarks for report in one.reports]
+    sections = []
+    for at, one in enumerate(benchmark_tables(found), 1):
+        parts = [table(one), sentences(note.line for note in one.notes)]
+        sections.append(section(f"table-{at}", one.title, parts))
+    return Page(
+        "scores of systems on benchmarks",
+        f"{systems} on {benchmarks}",
+        found.ok,
+        alerts=alerts(*reports),
+        sections=[*sections, files_section(*reports)],
     )

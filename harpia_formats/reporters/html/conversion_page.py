@@ -27,6 +27,7 @@ from harpia_formats.reporters.html.report_page import (
     files_section,
     findings_section,
 )
+from harpia_formats.reporters.tables.table import Cell, table_of
 
 _COLUMNS = (
     *("field", "records", "kept", "not kept", "lost or changed", "how"),
@@ -80,7 +81,7 @@ def loss_section(found: ConversionReport) -> Section:
     if changed:
         most = max(max(line.fates.values()) for line in changed)
         cells = [_cells(line, most) for line in changed]
-        parts.append(table("Losses", _COLUMNS, cells, _NUMBERS, optional=("how",)))
+        parts.append(table(table_of("Losses", _COLUMNS, cells, _NUMBERS, ("how",))))
     if kept:
         names = safe(", ".join(kept), _NAMES)
         parts.append(sentence(f"Kept as they are: {names}"))
@@ -91,12 +92,12 @@ def _is_lost(line: FieldLine) -> bool:
     return any(fate in LOSSES for fate in line.fates)
 
 
-def _cells(line: FieldLine, most: int) -> tuple[str | Markup, ...]:
+def _cells(line: FieldLine, most: int) -> tuple[Cell, ...]:
     """Return the row of a field; `most` records have the field that differs most."""
     return (
         code(line.name, _NAME),
-        f"{line.records:,}",
-        f"{line.kept:,}",
+        line.records,
+        line.kept,
         bar_cell(max(line.fates.values()), most, _LOST if _is_lost(line) else _CHANGED),
         ", ".join(words_for(line)),
         safe("; ".join(line.hows), _NAME),

@@ -29,6 +29,7 @@ from harpia_formats.reporters.html.report_page import (
     files_section,
     findings_section,
 )
+from harpia_formats.reporters.tables.table import table_of
 
 #: Code points of a value.
 _VALUE = 600
@@ -86,7 +87,7 @@ def _parts(found: DifferenceReport) -> list[Markup]:
     rows = [_cells(line, most) for line in lines]
     return [
         *([sentence("A is the first input, B the second one.")] * bool(found.reports)),
-        table("Fields that differ", columns, rows, ("records",)),
+        table(table_of("Fields that differ", columns, rows, ("records",))),
     ]
 
 

@@ -2,7 +2,7 @@
 
 import base64
 import hashlib
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -19,6 +19,13 @@ from harpia_formats.model.report import Report
 from harpia_formats.model.result import Result
 from harpia_formats.model.safe_text import escaped, safe
 from harpia_formats.reporters.reporter import Options
+from harpia_formats.reporters.tables.table import (
+    Cell,
+    Heading,
+    Table,
+    number_of,
+    table_of,
+)
 
 Item = TypeVar("Item")
 
@@ -130,62 +137,57 @@ _CELL = 300
 _SHORT = 20
 
 
-def table(  # noqa: PLR0913 - the parts of a table
-    name: str,
-    columns: Sequence[str],
-    rows: Iterable[Sequence[str]],
-    numbers: Collection[str] = (),
-    *,
-    optional: Collection[str] = (),
-    caption: str = "",
-    room: Room | None = None,
-) -> Markup:
+def table(found: Table, caption: str = "", room: Room | None = None) -> Markup:
     """Return a table, and how many rows it has no room for.
 
-    `name` tells screen readers what it is. The columns in `numbers` are aligned on the
-    right, and those in `optional` are left out if all of their cells say nothing. Cells
-    are shortened unless they are markup. `caption` is a title above it, and `room` is
-    shared with other tables.
+    Its title tells screen readers what it is. Optional columns are left out if all of
+    their cells say nothing. Texts are shortened unless they are markup. `caption` is a
+    title above it, and `room` is shared with other tables.
     """
-    rows = list(rows)
-    empty = {
-        at
-        for at, column in enumerate(columns)
-        if column in optional and all(row[at] in _NOTHING for row in rows)
-    }
-    columns = _without(columns, empty)
+    kept = [
+        (at, heading)
+        for at, heading in enumerate(found.headings)
+        if not (
+            heading.is_optional
+            and all(_shown(row[at], found.none) in _NOTHING for row in found.rows)
+        )
+    ]
     left, one_row = room or Room(_ROOM), macro("tables.html", "row")
     cut = left.cut
-    kept = left.kept(
-        (_without(row, empty) for row in rows),
+    rows = left.kept(
+        found.rows,
         lambda row: one_row(
-            [
-                (_cell(cell), _look(cell, column, numbers))
-                for cell, column in zip(row, columns, strict=True)
-            ]
+            [_cell(row[at], heading, found.none) for at, heading in kept]
         ),
     )
-    found: Markup = macro("tables.html", "table")(name, columns, kept, numbers, caption)
+    names = [
+        (heading.with_arrow(safe(heading.full_name), "\u00a0"), heading.is_number)
+        for _, heading in kept
+    ]
+    drawn: Markup = macro("tables.html", "table")(found.title, names, rows, caption)
     if left.cut > cut:
         said = f"This page has no room for {left.cut - cut:,} more rows."
-        found += macro("tables.html", "soft")(said)
-    return found
+        drawn += macro("tables.html", "soft")(said)
+    return drawn
 
 
-def _without(cells: Sequence[str], places: Collection[int]) -> list[str]:
-    return [cell for at, cell in enumerate(cells) if at not in places]
+def _cell(cell: Cell, heading: Heading, none: str) -> tuple[str, str]:
+    """Return a cell as text or markup, and its class, "" if it has none."""
+    shown = _shown(cell, none)
+    if heading.is_number:
+        return shown, "number"
+    text = cell.striptags() if isinstance(cell, Markup) else str(cell)
+    return shown, "long" if len(text) > _SHORT else ""
 
 
-def _look(cell: str, column: str, numbers: Collection[str]) -> str:
-    """Return the class of a cell, "" if it has none."""
-    if column in numbers:
-        return "number"
-    text = cell.striptags() if isinstance(cell, Markup) else cell
-    return "long" if len(text) > _SHORT else ""
-
-
-def _cell(value: str) -> str:
-    return value if isinstance(value, Markup) else safe(value, _CELL)
+def _shown(cell: Cell, none: str) -> str:
+    """Return a cell as text or markup; a number may be broken before its interval."""
+    if isinstance(cell, str):
+        return cell if isinstance(cell, Markup) else safe(cell, _CELL)
+    one = number_of(cell, none)
+    number = Markup("<strong>{}</strong>") if one.is_bold else Markup("{}")
+    parts = [number.format(one.text), escape(one.rest.replace(", ", ",\u00a0"))]
+    return Markup(" ").join([*filter(None, parts)]) + escape(one.mark)
 
 
 def code(text: str, limit: int = _CELL) -> Markup:
@@ -242,7 +244,7 @@ def bars(
         return sentence(f"{title}: {''.join(counts) or 'nothing'}")
     most = max(count for _, count, _ in rows)
     cells = [(name, bar_cell(count, most, kind)) for name, count, kind in rows[:shown]]
-    found = table(title, head, cells, head[1:], caption=title)
+    found = table(table_of(title, head, cells, head[1:]), title)
     if len(rows) > shown:
         found += macro("tables.html", "soft")(f"and {len(rows) - shown:,} more")
     return found
@@ -260,13 +262,13 @@ def histogram(title: str, bins: Sequence[Bin], unit: str, noun: str) -> Markup:
     return bars(title, (unit, noun), rows)
 
 
-#: The module with the page of each type of result.
+#: The module of the page of each type of result, and its function unless it is `page`.
 _PAGES = {
     "Report": "report_page",
     "ConversionReport": "conversion_page",
     "Scores": "scores_page",
     "ComparisonReport": "compared_page",
-    "BenchmarkScores": "benchmarks_page",
+    "BenchmarkScores": "compared_page:benchmarks_page",
     "DifferenceReport": "differences_page",
     "Statistics": "statistics_page",
 }
@@ -319,9 +321,9 @@ def page_of(result: Result, options: Options) -> str:
     """
     for one in type(result).__mro__:
         if one.__name__ in _PAGES:
-            name = f"harpia_formats.reporters.html.{_PAGES[one.__name__]}"
-            make: Callable[[Result], Page] = import_module(name).page
-            page = make(result)
+            module, _, function = _PAGES[one.__name__].partition(":")
+            pages = import_module(f"harpia_formats.reporters.html.{module}")
+            page: Page = getattr(pages, function or "page")(result)
             warnings = result.warnings if isinstance(result, Report) else 0
             page.ok &= not (warnings and options.error_on_warning)
             about = _About(__version__, _short(options.command))

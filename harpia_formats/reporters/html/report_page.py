@@ -32,6 +32,7 @@ from harpia_formats.reporters.phrases import (
     position,
     verdict,
 )
+from harpia_formats.reporters.tables.table import Cell, table_of
 
 _CHECK_COLUMNS = ("state", "data set", "expected", "found", "stated in")
 _state_order = {State.BROKEN: 0, State.UNDECIDED: 1, State.WARNED: 2, State.MET: 3}
@@ -49,7 +50,9 @@ def checks_sections(checks: Sequence[Check]) -> list[Section]:
     if not checks:
         return []
     ordered = sorted(checks, key=lambda check: _state_order[check.state])
-    parts = [table("Expectations", _CHECK_COLUMNS, map(_check_cells, ordered))]
+    parts = [
+        table(table_of("Expectations", _CHECK_COLUMNS, map(_check_cells, ordered)))
+    ]
     return [section("expectations", "Expectations", parts)]
 
 
@@ -233,20 +236,11 @@ def _chart(rules: list[FoundRule]) -> Markup:
     return bars("Findings by rule", ("rule", "findings"), rows)
 
 
-_FILE_COLUMNS = (
-    "file",
-    "format",
-    "records",
-    "valid",
-    "invalid",
-    "no verdict",
-    "errors",
-    "warnings",
-    "notes",
-    "bytes",
-    "remark",
+_NUMBERS = (
+    *("records", "valid", "invalid", "no verdict"),
+    *("errors", "warnings", "notes", "bytes"),
 )
-_NUMBERS = _FILE_COLUMNS[2:10]
+_FILE_COLUMNS = ("file", "format", *_NUMBERS, "remark")
 _OPTIONAL = ("no verdict", "warnings", "notes", "remark")
 #: Failures that are named above the counts.
 _ALERTS = 5
@@ -319,15 +313,8 @@ def files_section(
     """Return the table of the files of reports, those with errors first."""
     files = [file for report in reports for file in report.files]
     ordered = sorted(files, key=lambda file: not (file.errors or file.reason))
-    parts = [
-        table(
-            title,
-            _FILE_COLUMNS,
-            map(_file_cells, ordered),
-            _NUMBERS,
-            optional=_OPTIONAL,
-        )
-    ]
+    rows = map(_file_cells, ordered)
+    parts = [table(table_of(title, _FILE_COLUMNS, rows, _NUMBERS, _OPTIONAL))]
     if not files:
         parts = [sentence("No file was read.")]
     if excluded := sum(report.excluded or 0 for report in reports):
@@ -335,19 +322,13 @@ def files_section(
     return section(name, title, parts)
 
 
-def _file_cells(file: FileCount) -> tuple[str | Markup, ...]:
+def _file_cells(file: FileCount) -> tuple[Cell, ...]:
     names = ", ".join(part for part in (file.format, file.dialect) if part)
     return (
         code(file.path, _PATH),
         names,
-        f"{file.records:,}",
-        f"{file.valid:,}",
-        f"{file.invalid:,}",
-        f"{file.undetermined:,}",
-        f"{file.errors:,}",
-        f"{file.warnings:,}",
-        f"{file.notes:,}",
-        f"{file.bytes:,}",
+        *(file.records, file.valid, file.invalid, file.undetermined),
+        *(file.errors, file.warnings, file.notes, file.bytes),
         _state(file),
     )
 

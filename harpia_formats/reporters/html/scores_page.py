@@ -30,11 +30,17 @@ from harpia_formats.reporters.html.report_page import (
     files_section,
     findings_section,
 )
+from harpia_formats.reporters.tables.score_cells import (
+    count_cells,
+    key_cells,
+    labelled,
+)
+from harpia_formats.reporters.tables.table import table_of
 
 #: Scores above the page.
 _CARDS = 8
-#: Stands for a value that is the empty text.
-_EMPTY = "(empty)"
+#: The columns of numbers of a score; the last ones are left out if they say nothing.
+_NUMBERS = ("score", "questions", "answers", "left out", "unreadable")
 #: Confusion matrices of one page, and labels of one of them.
 _MATRICES, _LABELS = 8, 40
 
@@ -88,7 +94,8 @@ def said_of(groups: Sequence[Group], notes: Iterable[str]) -> Iterator[str]:
     """Yield how the scores of groups were computed, and the notes of their run."""
     every = [score for group in groups for score in group.scores]
     yield from (f"Signature: {one.signature}" for one in every if one.signature)
-    yield from method_lines((one.full_name, one.method) for one in every)
+    methods = labelled("Intervals", ((one.full_name, one.method) for one in every))
+    yield from (note.line for note in methods)
     yield from (one.remark for one in every if one.interval is not None)
     yield from uneven_notes((", ".join(one.key.values()), one) for one in groups)
     yield from notes
@@ -106,45 +113,27 @@ def confusions(scores: Scores) -> Iterator[Markup]:
         axes = f"{matrix.axes[:1].upper()}{matrix.axes[1:]}"
         yield sentence(f"{title}. {axes}.")
         columns = matrix.columns
-        yield table(title, columns, matrix.rows, columns[1:])
+        yield table(table_of(title, columns, matrix.rows, columns[1:]))
     if len(found) > _MATRICES:
         more = len(found) - _MATRICES
         yield sentence(f"This page has no room for {more:,} more tables of labels.")
 
 
-def method_lines(
-    pairs: Iterable[tuple[str, str]], what: str = "Intervals"
-) -> Iterator[str]:
-    """Yield each method of some named scores once, with the names."""
-    names: dict[str, dict[str, None]] = {}
-    for name, method in pairs:
-        if method:
-            names.setdefault(method, {})[name] = None
-    for method, found in names.items():
-        yield f"{what} of {', '.join(found)}: {method}"
-
-
 def _table(scores: Scores, groups: list[Group]) -> Markup:
     fields = list(groups[0].key)
-    numbers = ["score", "questions", "answers", "left out"]
-    numbers += ["unreadable"]
-    columns = [*fields, "metric", *numbers]
+    columns = [*fields, "metric", *_NUMBERS]
     axes = axes_of(groups)
     rows = (
         [
-            *(group.key.get(field, "(all)") or _EMPTY for field in fields),
+            *key_cells(fields, group),
             score.full_name,
             interval_cell(interval_of(score), axes.get(score.full_name)),
-            f"{score.questions:,}",
-            f"{score.count:,}",
-            f"{score.unscored:,}",
-            "" if score.unreadable_share is None else f"{score.unreadable_share:.1%}",
+            *count_cells(score).values(),
         ]
         for group in groups
         for score in group.scores
     )
-    optional = ("left out", "unreadable")
-    found = table("Scores", columns, rows, numbers, optional=optional)
+    found = table(table_of("Scores", columns, rows, _NUMBERS, _NUMBERS[3:]))
     if axes:
         found += axes_sentence(axes)
     if scores.unknown:

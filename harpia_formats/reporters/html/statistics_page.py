@@ -5,7 +5,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from harpia_formats.evaluation.statistics.statistics_result import UNITS, Statistics
+from harpia_formats.evaluation.statistics.statistics_result import Statistics
 from harpia_formats.model.bins import Bin
 from harpia_formats.model.describe import with_noun
 from harpia_formats.model.safe_text import safe
@@ -22,8 +22,15 @@ from harpia_formats.reporters.html.page import (
     table,
 )
 from harpia_formats.reporters.html.report_page import alerts, files_section
+from harpia_formats.reporters.tables.statistics_tables import (
+    lengths_table,
+    sizes_table,
+    stored_table,
+    times_table,
+    tokens_table,
+)
+from harpia_formats.reporters.tables.table import table_of
 
-_SUMMARY = ("count", "min", "p5", "p25", "p50", "p75", "p95", "p99", "max", "mean")
 _LACKS = ("missing", "null", "empty")
 #: The lengths of texts that are drawn: bytes look like characters.
 _DRAWN = ("characters", "words")
@@ -82,34 +89,15 @@ def _lengths(found: Statistics) -> Iterator[Markup]:
             ]
             title = f"{unit.capitalize()} of {text}"
             yield histogram(title, bins, unit, "texts")
-    rows = [
-        [text, unit, *_numbers(lengths[unit])]
-        for text, lengths in found.lengths.items()
-        for unit in UNITS
-    ]
-    if rows:
-        yield table("Lengths", ["text", "length", *_SUMMARY], rows, _SUMMARY)
+    if found.lengths:
+        yield table(lengths_table(found))
         yield sentence(
             "Words are runs without white space; in scripts without spaces, such as "
             "Chinese, each character is a word, and Chinese and Japanese punctuation "
             "parts words."
         )
-    sizes = [[name, *_numbers(each)] for name, each in found.sizes.items()]
-    if sizes:
-        yield table("Numbers of items", ["number of", *_SUMMARY], sizes, _SUMMARY)
-
-
-def _numbers(summary: Mapping[str, Any]) -> list[str]:
-    """Return the numbers of a summary as text; those that there are not are "none"."""
-    found = {name: summary.get(name) for name in _SUMMARY}
-    return [
-        "none"
-        if value is None
-        else f"{value:,.1f}"
-        if isinstance(value, float)
-        else f"{value:,}"
-        for value in found.values()
-    ]
+    if found.sizes:
+        yield table(sizes_table(found))
 
 
 def _fields(found: Statistics) -> Iterator[Markup]:
@@ -118,15 +106,15 @@ def _fields(found: Statistics) -> Iterator[Markup]:
         rows = [
             [
                 code(each["field"]),
-                f"{each['count']:,}",
+                each["count"],
                 bar_cell(_lacks(each), each["count"], "warning"),
-                *(f"{each[how]['count']:,}" for how in _LACKS),
+                *(each[how]["count"] for how in _LACKS),
                 _first(each),
             ]
             for each in sorted(lacking, key=_lacks, reverse=True)
         ]
         columns = ["field", "of", "lack it", *_LACKS, "first record"]
-        yield table("Fields", columns, rows, columns[1:-1], optional=_LACKS)
+        yield table(table_of("Fields", columns, rows, columns[1:-1], _LACKS))
     whole = [each["field"] for each in found.fields if each not in lacking]
     if whole:
         yield sentence(f"Always there: {', '.join(whole)}")
@@ -167,28 +155,30 @@ def _scripts(found: Statistics) -> Iterator[Markup]:
         script for lengths in found.lengths.values() for script in lengths["scripts"]
     )
     rows = [
-        [text, *(f"{lengths['scripts'].get(name, 0):,}" for name in names)]
+        [text, *(lengths["scripts"].get(name, 0) for name in names)]
         for text, lengths in found.lengths.items()
     ]
     if rows:
-        yield table("Texts by script", ["text", *names], rows, list(names))
+        yield table(table_of("Texts by script", ["text", *names], rows, list(names)))
 
 
 def _repetitions(found: Statistics) -> Iterator[Markup]:
     rows = [
-        [kind, *(f"{each[name]:,}" for name in ("count", "distinct", "surplus"))]
+        [kind, *(each[name] for name in ("count", "distinct", "surplus"))]
         for kind, each in found.duplicates.items()
     ]
     columns = ["what", "compared", "different", "repeat an earlier one"]
-    yield table("Repetitions", columns, rows, columns[1:])
+    yield table(table_of("Repetitions", columns, rows, columns[1:]))
     examples = [
-        [kind, f"{each['count']:,}", code(_places(each["places"]))]
+        [kind, each["count"], code(_places(each["places"]))]
         for kind, repeated in found.duplicates.items()
         for each in repeated["first"]
     ]
     if examples:
         columns = ["what", "times", "first places"]
-        yield table("The most frequent repetitions", columns, examples, ["times"])
+        yield table(
+            table_of("The most frequent repetitions", columns, examples, ["times"])
+        )
 
 
 def _places(places: Iterable[Mapping[str, Any]]) -> str:
@@ -198,31 +188,19 @@ def _places(places: Iterable[Mapping[str, Any]]) -> str:
 def _stored(found: Statistics) -> Iterator[Markup]:
     tokens_of = found.tokens
     every = {"model": "(all)", "counts": tokens_of["all"] or {}}
-    tokens = [
-        [each["model"], kind, f"{count['answers']:,}", f"{count['sum']:,}"]
-        for each in tokens_of["models"] or [every]
-        for kind, count in each["counts"].items()
-    ]
-    if tokens:
-        columns = ["model", "tokens", "answers", "sum"]
-        yield table("Tokens", columns, tokens, columns[2:])
+    tokens = tokens_table(tokens_of["models"] or [every])
+    if tokens.rows:
+        yield table(tokens)
     if tokens_of["all"] is None:
         yield sentence("Tokens: too many kinds of counts to tell them.")
     elif tokens_of["models"] is None:
         yield sentence("Tokens: of too many models to tell them apart.")
-    times = [[kind, *_numbers(each)] for kind, each in (found.times or {}).items()]
-    if times:
-        yield table("Milliseconds", ["milliseconds", *_SUMMARY], times, _SUMMARY)
+    if found.times:
+        yield table(times_table(found))
     if found.times is None:
         yield sentence("Milliseconds: too many kinds of times to tell them.")
-    names = ("scores", "numbers", "correct", "incorrect")
-    scores = [
-        [each["evaluation"], each["metric"], *(f"{each[name]:,}" for name in names)]
-        for each in found.scores or ()
-    ]
-    if scores:
-        columns = ["evaluation", "metric", *names]
-        yield table("Stored scores", columns, scores, names)
+    if found.scores:
+        yield table(stored_table(found))
     if found.scores is None:
         count = f"Stored scores: {found.score_count:,}"
         yield sentence(f"{count}, of too many metrics to tell them apart.")

@@ -34,7 +34,7 @@ from harpia_formats.evaluation.metrics.label_counts import POWERS
 from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
 from harpia_formats.evaluation.statistics.statistics_run import StatsOptions
 from harpia_formats.expectations.preflight_plan import PreflightOptions
-from harpia_formats.reporters.score_tables import FORMS
+from harpia_formats.reporters.tables import FORMS
 from harpia_formats.validation.inferred_schema import InferOptions
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.schema_check import SchemaCheckOptions

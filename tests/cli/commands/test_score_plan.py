@@ -17,7 +17,7 @@ from harpia_formats.formats.schema.bundled_schemas import (
     schema_validator_of,
 )
 from harpia_formats.model.problem import PlanError
-from harpia_formats.reporters.score_tables import form_lines
+from harpia_formats.reporters.tables import form_lines
 from in_process import InProcess
 
 SYSTEMS = ("Llama", "Qwen", "Mistral")

@@ -9,7 +9,7 @@ import pytest
 
 import harpia_formats as hf
 from harpia_formats.evaluation.scoring.results.compare_report import ComparisonReport
-from harpia_formats.reporters.score_tables import form_lines
+from harpia_formats.reporters.tables import form_lines
 
 pytest.importorskip("matplotlib", reason="pictures need the extra report")
 

@@ -22,7 +22,7 @@ from harpia_formats.evaluation.scoring.significance.paired_differences import (
 )
 from harpia_formats.model.problem import HarpiaFormatsError, OptionError
 from harpia_formats.model.vendor_metrics import ScoreError
-from harpia_formats.reporters.score_tables import Form, form_lines
+from harpia_formats.reporters.tables import Form, form_lines
 
 pytest.importorskip("numpy", reason="comparing needs the extra score")
 

@@ -40,7 +40,7 @@ from harpia_formats.evaluation.scoring.significance.intervals import (
     t_quantile,
     wilson_interval,
 )
-from harpia_formats.reporters.score_tables import form_lines
+from harpia_formats.reporters.tables import form_lines
 
 Counts = list[tuple[int, int]]
 

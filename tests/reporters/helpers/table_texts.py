@@ -8,7 +8,7 @@ from typing import Any
 from markdown_it import MarkdownIt
 
 from harpia_formats.model.result import Result
-from harpia_formats.reporters.score_tables import Form, form_lines
+from harpia_formats.reporters.tables import Form, form_lines
 
 #: Models, of which each gets other questions wrong.
 FOUR = {"heron-7b": 9, "heron-13b": 11, "finch_3b": 3, "wren & co": 2}

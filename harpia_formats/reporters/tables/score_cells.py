@@ -1,8 +1,6 @@
-"""A table of scores as plain data: columns, digits, bold scores and notes."""
+"""What all tables of scores share: their cells, their digits, and notes below them."""
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from harpia_formats.evaluation.scoring.measures.metric_score import (
     APPROXIMATE,
@@ -10,75 +8,39 @@ from harpia_formats.evaluation.scoring.measures.metric_score import (
     Group,
     MetricScore,
 )
-from harpia_formats.evaluation.scoring.results.best_scores import Better, Column
+from harpia_formats.evaluation.scoring.results.best_scores import Column
 from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.model.vendor_metrics import LIMITS
+from harpia_formats.reporters.tables.table import (
+    NONE,
+    Cell,
+    Note,
+    Share,
+    decimals_for,
+)
+
+#: Stand for all values of a field, and for one that is the empty text.
+ALL, EMPTY = "(all)", "(empty)"
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
-    """A cell with a number; no text of data is in it."""
-
-    text: str
-    #: What stands behind the number, such as its interval.
-    rest: str = ""
-    #: A mark that a note explains.
-    mark: str = ""
-    is_bold: bool = False
+def key_cells(fields: Iterable[str], group: Group) -> list[str]:
+    """Return the values of fields by which a group is told apart."""
+    return [group.key.get(field, ALL) or EMPTY for field in fields]
 
 
-#: A number, or a text of data such as the name of a model.
-Cell = Number | str
-
-
-@dataclass(frozen=True, slots=True)
-class Heading:
-    """The name of a column."""
-
-    name: str
-    better: Better = Better.UNKNOWN
-    is_number: bool = True
-    #: What the column is of, such as a benchmark; "" for nothing more than its name.
-    group: str = ""
-
-    @property
-    def full_name(self) -> str:
-        """The name of the column in one line."""
-        if not self.group:
-            return self.name
-        return f"{self.group} ({self.name})" if self.name else self.group
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """A note below a table: a sentence, or a label with a technical text behind it."""
-
-    text: str
-    #: A text for programs and experts, such as a signature.
-    code: str = ""
-    #: The mark in the table that the note explains.
-    mark: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ScoreTable:
-    """A table with its notes."""
-
-    #: What the table shows, in one sentence.
-    caption: str
-    headings: tuple[Heading, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    notes: tuple[Note, ...]
-    #: The indices of the rows below which a line is drawn.
-    breaks: frozenset[int] = frozenset()
+def count_cells(score: MetricScore) -> dict[str, Cell]:
+    """Return the cells of how many answers a score is of, by their columns."""
+    return {
+        "questions": score.questions,
+        "answers": score.count,
+        "left out": score.unscored,
+        "unreadable": Share(score.unreadable_share),
+    }
 
 
 #: Digits behind the point of scores without an interval.
 _USUAL = {"0-1": 3, "0-100": 1}
-_OTHER, _MOST = 3, 6
-#: Larger numbers are written with an exponent.
-_LARGE = 1e9
-NONE = "\u2013"
+_OTHER = 3
 
 
 def decimals_of(scores: Iterable[MetricScore]) -> int:
@@ -92,25 +54,6 @@ def decimals_of(scores: Iterable[MetricScore]) -> int:
     if not widths:
         return _USUAL.get(scores[0].scale, _OTHER) if scores else _OTHER
     return decimals_for(min(widths) / 2)
-
-
-def decimals_for(half: float) -> int:
-    """Return how many digits behind the point show two significant ones of `half`."""
-    return min(max(1 - math.floor(math.log10(half)), 0), _MOST)
-
-
-def number_text(value: float, decimals: int, sign: str = "") -> str:
-    """Return a number with so many digits behind the point, and never `-0.00`."""
-    if abs(value) >= _LARGE:
-        return f"{value:{sign}.4g}"
-    text = f"{value:{sign}.{decimals}f}"
-    return text[1:] if text[0] == "-" and not text.strip("-0.") else text
-
-
-def interval_text(limits: tuple[float, float], decimals: int, sign: str = "") -> str:
-    """Return the limits of an interval in brackets."""
-    low, high = (number_text(limit, decimals, sign) for limit in limits)
-    return f"[{low}, {high}]"
 
 
 def notes_of(columns: Sequence[Column], bold: str) -> Iterator[Note]:

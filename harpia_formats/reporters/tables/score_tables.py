@@ -9,6 +9,7 @@ from harpia_formats.evaluation.scoring.measures.metric_score import (
     MISSING,
     Group,
     MetricScore,
+    arrow_of,
     uneven_notes,
 )
 from harpia_formats.evaluation.scoring.results.best_scores import (
@@ -22,30 +23,32 @@ from harpia_formats.evaluation.scoring.results.compare_report import (
     ComparisonReport,
 )
 from harpia_formats.evaluation.scoring.results.scores import Scores
-from harpia_formats.model.describe import p_text
-from harpia_formats.reporters.score_tables.score_table import (
-    NONE,
-    Cell,
-    Heading,
-    Note,
-    Number,
-    ScoreTable,
-    decimals_for,
+from harpia_formats.reporters.tables.score_cells import (
+    ALL,
     decimals_of,
-    interval_text,
+    key_cells,
     labelled,
     left_out_notes,
     mark_notes,
     marks_of,
     notes_of,
-    number_text,
     numbered,
     run_notes,
     unreadable_notes,
 )
+from harpia_formats.reporters.tables.table import (
+    NONE,
+    Cell,
+    Heading,
+    Note,
+    Number,
+    PValue,
+    Score,
+    Table,
+    decimals_for,
+)
 
 _UNTESTED = "Differences between systems were not tested; score compare tests them."
-_ALL, _EMPTY = "(all)", "(empty)"
 #: The columns of counts, and what returns the count of a score.
 _COUNTS: dict[str, Callable[[MetricScore], int]] = {
     "questions": attrgetter("questions"),
@@ -54,7 +57,7 @@ _COUNTS: dict[str, Callable[[MetricScore], int]] = {
 }
 
 
-def scores_table(scores: Scores) -> ScoreTable:
+def scores_table(scores: Scores) -> Table:
     """Return the table of the scores of a data set that was read to its end."""
     groups = list(scores.groups_by_system())
     systems = {id(system) for system in scores.systems}
@@ -74,7 +77,7 @@ def table_of_groups(
     names: Iterable[Sequence[Cell]],
     groups: Sequence[Group],
     best: Best,
-) -> ScoreTable:
+) -> Table:
     """Return the table of some groups, whose first columns are `fields`.
 
     `names` has the cells of each of these columns.
@@ -87,8 +90,8 @@ def table_of_groups(
     counts, count_notes = counts_of(groups)
     headings = [
         *(Heading(field, is_number=False) for field in fields),
-        *(Heading(column.name, column.better) for column in columns),
-        *(Heading(name) for name in counts),
+        *(Heading(column.name, arrow=arrow_of(column.there[0])) for column in columns),
+        *map(Heading, counts),
     ]
     marked = " ".join([best.note, *best.reasons])
     notes = [*notes_of(columns, marked), *count_notes, *left_out_notes(groups)]
@@ -98,7 +101,7 @@ def table_of_groups(
     notes += [Note(f"{text[:1].upper()}{text[1:]}.") for text in uneven_notes(shown)]
     notes += unreadable_notes(shown)
     rows = zip(*names, *cells, *counts.values(), strict=True)
-    return ScoreTable("Scores", tuple(headings), tuple(rows), tuple(notes))
+    return Table("Scores", tuple(headings), tuple(rows), tuple(notes))
 
 
 def _names_of(
@@ -109,32 +112,26 @@ def _names_of(
     A single system is called by its model, if that is known, or has no name.
     """
     fields = list((scores.groups or scores.systems)[0].key)
-    names = [
-        [group.key.get(field, _ALL) or _EMPTY for group in groups] for field in fields
-    ]
+    cells = [key_cells(fields, group) for group in groups]
+    names = list(map(list, zip(*cells, strict=True)))
     if "model" in fields:
         return fields, names
     if len(scores.models) == 1:
         return ["model", *fields], [[*scores.models] * len(groups), *names]
-    return (fields, names) if fields else (["system"], [[_ALL]])
+    return (fields, names) if fields else (["system"], [[ALL]])
 
 
 def score_cells(
     column: Column, best: Container[int], marks: Mapping[str, str]
-) -> Iterator[Cell]:
+) -> Iterator[Score]:
     """Yield the cells of a column, of which those in the rows `best` are bold."""
     decimals = decimals_of(column.there)
     for at, score in enumerate(column.scores):
         if score is None or score.value is None:
-            yield Number(NONE)
-            continue
-        limits = score.interval
-        yield Number(
-            number_text(score.value, decimals),
-            "" if limits is None else interval_text(limits, decimals),
-            marks.get(score.remark, ""),
-            at in best,
-        )
+            yield Score(None)
+        else:
+            mark = marks.get(score.remark, "")
+            yield Score(score.value, score.interval, decimals, "", mark, at in best)
 
 
 def counts_of(groups: Sequence[Group]) -> tuple[dict[str, list[Number]], list[Note]]:
@@ -165,38 +162,36 @@ def range_text(counts: Sequence[int]) -> Number:
     return Number(f"{least:,}" if least == most else f"{least:,} to {most:,}")
 
 
-_TEXTS = ("score", "A", "B")
-_NUMBERS = ("A - B", "p", "p (Holm)", "detected", "questions")
-#: The column of how many questions detect the difference that is named.
-_NEEDED = "needed"
 USUAL = 4
+#: The columns of the answers of both systems that have no score.
+LEFT_OUT = ("left out A", "left out B")
 MAY_DISAGREE = "An interval is not that of the test: they may disagree about 0."
 
 
-def comparison_tables(found: ComparisonReport) -> Iterator[ScoreTable]:
+#: The columns of differences in a table that is published, by those of their cells.
+_TEXTS = {"score": "score", "A": "A", "B": "B"}
+_NUMBERS = {"difference": "A - B"} | {
+    name: name for name in ("p", "p (Holm)", "detected", "questions")
+}
+_NEEDED = {"needed": "needed"}
+
+
+def comparison_tables(found: ComparisonReport) -> Iterator[Table]:
     """Yield the scores of two systems, and their differences."""
     groups = [system.scores for system in found.systems]
     names = [system.name for system in found.systems]
-    yield table_of_groups(["system"], [names], groups, best_tested(found))
-    needed = [] if found.detect is None else [_NEEDED]
-    headings = (
-        *(Heading(name, is_number=False) for name in _TEXTS),
-        *map(Heading, [*_NUMBERS, *needed]),
-    )
+    best = best_tested(found)
+    yield table_of_groups(["system"], [names], groups, best)
     decimals = decimals_of_differences(found.compared)
     marks = marks_of_differences(found.compared)
-    rows = tuple(
-        (
-            *_difference_cells(score, decimals.get(score.full_name, USUAL), marks),
-            *(Number(_count_text(score.questions_needed)) for _ in needed),
-        )
-        for score in found.compared
-    )
-    yield ScoreTable("Differences", headings, rows, tuple(_notes_of_two(found)))
-
-
-def _count_text(number: int | None) -> str:
-    return NONE if number is None else f"{number:,}"
+    cells = [
+        difference_cells(one, marks, decimals.get(one.full_name, USUAL))
+        for one in found.compared
+    ]
+    shown = _TEXTS | _NUMBERS | ({} if found.detect is None else _NEEDED)
+    columns = [Heading(new, name not in _TEXTS) for name, new in shown.items()]
+    rows = [[row[name] for name in shown] for row in cells]
+    yield Table("Differences", tuple(columns), rows, tuple(_notes_of_two(found)))
 
 
 def decimals_of_differences(compared: Iterable[ComparedScore]) -> dict[str, int]:
@@ -217,33 +212,39 @@ def marks_of_differences(compared: Sequence[ComparedScore]) -> dict[str, str]:
     return numbered(APPROXIMATE, tested) | numbered(MISSING, reasons)
 
 
-def _difference_cells(
-    score: ComparedScore, decimals: int, marks: Mapping[str, str]
-) -> Iterator[Cell]:
-    yield score.full_name
-    yield from score.systems
-    compared = score.comparison
-    if compared is None:
-        yield from [Number(NONE, mark=marks[score.reason])] + [Number(NONE)] * 3
-    else:
-        limits = compared.low, compared.high
-        yield Number(
-            number_text(compared.difference, decimals, "+"),
-            interval_text(limits, decimals, "+"),
-            marks.get(compared.remark, ""),
-        )
-        mark = marks.get(compared.remark, "") if compared.is_approximate_p else ""
-        p_value = p_text(compared.p_value, is_least=compared.is_least)
-        yield Number(p_value, mark=mark)
-        adjusted = score.adjusted_p
-        yield (
-            Number(NONE)
-            if adjusted is None
-            else Number(p_text(adjusted, is_least=compared.is_least), mark=mark)
-        )
-        least = compared.detectable
-        yield Number(NONE if least is None else number_text(least, decimals))
-    yield Number(f"{score.questions:,}")
+def difference_cells(
+    score: ComparedScore, marks: Mapping[str, str], decimals: int | None = None
+) -> dict[str, Cell]:
+    """Return the cells of a difference, by the names of their columns."""
+    one = score.comparison
+    found: dict[str, Cell] = {
+        "score": score.full_name,
+        **dict(zip("AB", score.systems, strict=True)),
+        "first": "none" if score.first is None else Score(score.first),
+        "second": "none" if score.second is None else Score(score.second),
+        "difference": difference_cell(score, marks, decimals),
+        **dict.fromkeys(("p", "p (Holm)", "detected")),
+        "questions": score.questions,
+        "needed": score.questions_needed,
+        **dict(zip(LEFT_OUT, score.unscored, strict=True)),
+    }
+    if one is not None:
+        mark = marks.get(one.remark, "") if one.is_approximate_p else ""
+        found["p"] = PValue(one.p_value, one.is_least, mark)
+        found["p (Holm)"] = PValue(score.adjusted_p, one.is_least, mark)
+        found["detected"] = Score(one.detectable, decimals=decimals)
+    return found
+
+
+def difference_cell(
+    score: ComparedScore, marks: Mapping[str, str], decimals: int | None
+) -> Score:
+    """Return the cell of a difference with its interval, or with why there is none."""
+    one = score.comparison
+    if one is None:
+        return Score(None, mark=marks.get(score.reason, ""))
+    mark = marks.get(one.remark, "")
+    return Score(one.difference, (one.low, one.high), decimals, "+", mark)
 
 
 def _notes_of_two(found: ComparisonReport) -> Iterator[Note]:

@@ -2,6 +2,7 @@
 
 import os
 import pty
+from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
@@ -9,8 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.cli.fitted_table import TableRow, has_room, table_lines, write_table
+from harpia_formats.cli.streams_and_exit_codes import write_table
 from harpia_formats.model.text_columns import columns
+from harpia_formats.reporters.tables.table import table_of
+from harpia_formats.reporters.tables.terminal import fits, table_lines
 
 NAMES = ("field", "lost or changed", "share")
 ROWS = [
@@ -27,10 +30,12 @@ def test_every_word_is_whole_and_there(
     rows: list[tuple[str, str, str]], width: int
 ) -> None:
     """At any width no line is too long but for one word, and no word is lost."""
-    lines = list(table_lines(NAMES, rows, width, gap=3, right={"share"}))
+    right = [False, False, True]
+    lines = list(table_lines(NAMES, rows, width, gap=3, is_right=right))
     shown = sorted(word.rstrip(":") for line in lines for word in line.split())
 
-    if has_room(NAMES, rows, width):
+    # A table has the names of its columns in its head, blocks have them in each row.
+    if fits(NAMES, rows, width):
         wanted = chain(NAMES, *rows)
         assert shown == sorted(word for cell in wanted for word in cell.split())
         assert max(map(columns, lines)) <= width
@@ -82,7 +87,7 @@ def test_every_word_is_whole_and_there(
 )
 def test_columns_give_way(width: int | None, lines: list[str]) -> None:
     """First cells are broken between words, then each row becomes a block."""
-    assert list(table_lines(NAMES, ROWS, width, right={"share"})) == lines
+    assert list(table_lines(NAMES, ROWS, width, is_right=[False, False, True])) == lines
 
 
 def test_texts_below_rows_and_a_line_below_the_names() -> None:
@@ -92,7 +97,12 @@ def test_texts_below_rows_and_a_line_below_the_names() -> None:
     assert list(lines) == ["a  b", "────", "1  2", "  x: y"]
 
 
-def _on_terminal(rows: list[TableRow], width: int, monkeypatch: Any) -> list[str]:
+def _on_terminal(
+    rows: Sequence[tuple[str, ...]],
+    below: Sequence[tuple[str, ...]],
+    width: int,
+    monkeypatch: Any,
+) -> list[str]:
     """Return the lines of a table on a terminal of some columns."""
     main, end = pty.openpty()
     monkeypatch.setenv("COLUMNS", str(width))
@@ -101,7 +111,7 @@ def _on_terminal(rows: list[TableRow], width: int, monkeypatch: Any) -> list[str
     monkeypatch.setenv("TERM", "xterm")
     with open(end, "w", encoding="utf-8") as stream:  # noqa: PTH123 - a descriptor
         monkeypatch.setattr("sys.stdout", stream)
-        write_table(("Path", "Why"), rows, notes_in=1)
+        write_table(table_of("Files", ("Path", "Why"), rows), below, notes_in=1)
         stream.flush()
         shown = os.read(main, 4096).decode()
     os.close(main)
@@ -110,9 +120,10 @@ def _on_terminal(rows: list[TableRow], width: int, monkeypatch: Any) -> list[str
 
 def test_table_on_a_terminal_has_styles(monkeypatch: pytest.MonkeyPatch) -> None:
     """Names and headings are bold and notes dim, line by line."""
-    rows = [TableRow(("two words",)), TableRow(("a/path", "b"), ("a note of words",))]
+    rows = [("two words",), ("a/path", "b")]
+    below = [(), ("a note of words",)]
 
-    assert _on_terminal(rows, 20, monkeypatch) == [
+    assert _on_terminal(rows, below, 20, monkeypatch) == [
         "\x1b[1mPath\x1b[0m       \x1b[1mWhy\x1b[0m",
         "\x1b[1mtwo words\x1b[0m",
         "a/path     b",
@@ -123,9 +134,10 @@ def test_table_on_a_terminal_has_styles(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_notes_are_below_rows_that_are_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """A note is no row of its own where the columns have no room."""
-    rows = [TableRow(("a-long/path", "because"), ("a note of words", "one"))]
+    rows = [("a-long/path", "because")]
+    below = [("a note of words", "one")]
 
-    assert _on_terminal(rows, 16, monkeypatch) == [
+    assert _on_terminal(rows, below, 16, monkeypatch) == [
         "a-long/path",
         "  \x1b[1mWhy\x1b[0m: because",
         "  \x1b[2ma note of\x1b[0m",

@@ -5,7 +5,10 @@ from dataclasses import replace
 from itertools import chain
 
 from harpia_formats.evaluation.scoring.benchmarks import BenchmarkScores
-from harpia_formats.evaluation.scoring.measures.metric_score import uneven_notes
+from harpia_formats.evaluation.scoring.measures.metric_score import (
+    arrow_of,
+    uneven_notes,
+)
 from harpia_formats.evaluation.scoring.results.best_scores import (
     Column,
     best_tested,
@@ -16,36 +19,37 @@ from harpia_formats.evaluation.scoring.results.compare_report import (
     ComparisonReport,
     alpha_of,
 )
-from harpia_formats.reporters.score_tables.published import (
+from harpia_formats.reporters.tables.score_cells import (
+    decimals_of,
+    labelled,
+    mark_notes,
+    marks_of,
+    notes_of,
+    unreadable_notes,
+)
+from harpia_formats.reporters.tables.score_tables import (
     USUAL,
     counts_of,
     decimals_of_differences,
+    difference_cell,
     difference_notes,
     marks_of_differences,
     range_text,
     score_cells,
 )
-from harpia_formats.reporters.score_tables.score_table import (
-    NONE,
+from harpia_formats.reporters.tables.table import (
     Cell,
     Heading,
     Note,
     Number,
-    ScoreTable,
-    decimals_of,
-    interval_text,
-    labelled,
-    mark_notes,
-    marks_of,
-    notes_of,
-    number_text,
-    unreadable_notes,
+    Score,
+    Table,
 )
 
 
 def benchmark_tables(
     result: BenchmarkScores | ComparisonReport,
-) -> Iterator[ScoreTable]:
+) -> Iterator[Table]:
     """Yield the scores of systems on benchmarks, and their differences.
 
     Of a plan with a baseline, and of a comparison with one, these are differences from
@@ -71,7 +75,11 @@ def benchmark_tables(
             yield _matrix(result, column)
 
 
-def _matrix(found: ComparisonReport, column: Column) -> ScoreTable:
+#: The column of the names of systems, and the cell of a pair that is there once.
+_SYSTEM, _EMPTY = Heading("system", is_number=False), Number("")
+
+
+def _matrix(found: ComparisonReport, column: Column) -> Table:
     """Return the differences between all systems by one score: row minus column.
 
     Each pair is there once, above the diagonal.
@@ -82,17 +90,13 @@ def _matrix(found: ComparisonReport, column: Column) -> ScoreTable:
     scores = {one.systems: one for one in mine}
     decimals = max(decimals_of_differences(scores.values()).values(), default=USUAL)
     marks = marks_of_differences([*scores.values()])
-    rows: list[tuple[Cell, ...]] = [
-        (
-            f"{at + 1} {name}",
-            *(
-                _from_baseline(scores[name, other], decimals, marks)
-                if (name, other) in scores
-                else Number("")
-                for other in names[1:]
-            ),
-        )
-        for at, name in enumerate(names[:-1])
+    pairs = [[scores.get((one, other)) for other in names[1:]] for one in names[:-1]]
+    rows: list[list[Cell]] = [
+        [
+            f"{at} {name}",
+            *(_from_baseline(one, decimals, marks) if one else _EMPTY for one in row),
+        ]
+        for at, (name, row) in enumerate(zip(names, pairs, strict=False), 1)
     ]
     numbers = [Heading(f"{at}") for at in range(2, len(names) + 1)]
     alpha = alpha_of(scores.values())
@@ -104,10 +108,10 @@ def _matrix(found: ComparisonReport, column: Column) -> ScoreTable:
     ]
     if alpha is not None:
         notes.append(_bold_note(alpha, found, "of the comparison"))
-    return ScoreTable(
+    return Table(
         f"Differences of {column.name}",
-        (Heading("system", is_number=False), *numbers),
-        tuple(rows),
+        (_SYSTEM, *numbers),
+        rows,
         (*notes, *mark_notes(marks), *difference_notes(own)),
     )
 
@@ -125,11 +129,11 @@ _BenchmarkColumn = tuple[ComparisonReport, Column]
 
 
 def _headings(columns: Iterable[_BenchmarkColumn]) -> list[Heading]:
-    """Return the headings of the first column, and of scores of benchmarks."""
+    """Return the first column, and those of scores of benchmarks."""
     return [
-        Heading("system", is_number=False),
+        _SYSTEM,
         *(
-            Heading(column.name, column.better, group=one.name)
+            Heading(column.name, arrow=arrow_of(column.there[0]), group=one.name)
             for one, column in columns
         ),
     ]
@@ -137,7 +141,7 @@ def _headings(columns: Iterable[_BenchmarkColumn]) -> list[Heading]:
 
 def _table_of_benchmarks(
     found: BenchmarkScores, columns: Sequence[_BenchmarkColumn]
-) -> ScoreTable:
+) -> Table:
     """Return the table of systems by benchmarks."""
     own, bold, notes = [], [], []
     reasons: dict[str, None] = {}
@@ -159,15 +163,10 @@ def _table_of_benchmarks(
     headings = _headings(columns)
     below: list[Note] = []
     if found.has_mean:
-        headings.append(Heading("mean", own[0].better))
-        means = list(found.means().values())
+        headings.append(Heading("mean", arrow=headings[1].arrow))
         decimals = decimals_of(chain.from_iterable(column.there for column in own))
-        cells.append(
-            [
-                Number(NONE if mean is None else number_text(mean, decimals))
-                for mean in means
-            ]
-        )
+        means = found.means().values()
+        cells.append([Score(mean, decimals=decimals) for mean in means])
         over = dict.fromkeys(one.name for one, _ in columns)
         firsts = [next(c.name for b, c in columns if b.name == name) for name in over]
         parts = ", ".join(
@@ -182,7 +181,7 @@ def _table_of_benchmarks(
         for system in one.systems
     ]
     uneven = (Note(f"{text[:1].upper()}{text[1:]}.") for text in uneven_notes(shown))
-    return ScoreTable(
+    return Table(
         "Scores of systems on benchmarks" if found.benchmarks[0].name else "Scores",
         tuple(headings),
         tuple(zip(found.systems, *cells, strict=True)),
@@ -223,7 +222,7 @@ def _tests(found: BenchmarkScores) -> Iterator[tuple[str, str]]:
 
 def _differences_from(
     found: BenchmarkScores, baseline: str, columns: Sequence[_BenchmarkColumn]
-) -> ScoreTable:
+) -> Table:
     """Return the table of the differences of all other systems from one."""
     systems = [name for name in found.systems if name != baseline]
     compared = [
@@ -243,7 +242,7 @@ def _differences_from(
         notes.append(_bold_note(alpha, found.benchmarks[0], "of the benchmark"))
     if not found.benchmarks[0].name:
         notes += difference_notes(found.benchmarks[0])
-    return ScoreTable(
+    return Table(
         f"Differences from {baseline}",
         tuple(_headings(columns)),
         tuple(zip(systems, *cells, strict=True)),
@@ -253,14 +252,9 @@ def _differences_from(
 
 def _from_baseline(
     score: ComparedScore | None, decimals: int, marks: Mapping[str, str]
-) -> Number:
+) -> Score:
     """Return the cell of a difference, bold if it is significant."""
-    if score is None or score.comparison is None:
-        return Number(NONE, mark="" if score is None else marks[score.reason])
-    one = score.comparison
-    return Number(
-        number_text(one.difference, decimals, "+"),
-        interval_text((one.low, one.high), decimals, "+"),
-        marks.get(one.remark, ""),
-        score.is_significant,
-    )
+    if score is None:
+        return Score(None)
+    found = difference_cell(score, marks, decimals)
+    return replace(found, is_bold=score.is_significant)

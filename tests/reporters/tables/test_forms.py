@@ -24,7 +24,7 @@ from harpia_formats.evaluation.scoring.measures.metric_score import (
 )
 from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.model.safe_text import safe
-from harpia_formats.reporters.score_tables.score_table import decimals_for, number_text
+from harpia_formats.reporters.tables.table import decimals_for, number_text
 from table_texts import (
     FOUR,
     NASTY,

@@ -1,4 +1,4 @@
-"""Tables of scores that are published, in several forms."""
+"""Tables of results: what is in them, and a renderer for each form."""
 
 from collections.abc import Iterator
 from importlib import import_module
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 from harpia_formats.model.result import Result
 
 if TYPE_CHECKING:  # not all forms are tables
-    from harpia_formats.reporters.score_tables.score_table import ScoreTable
+    from harpia_formats.reporters.tables.table import Table
 
 #: The values of `--output-format`, in the order of the help.
 Form = Literal["table", "json", "csv", "markdown", "latex"]
@@ -36,13 +36,13 @@ def form_lines(result: Result, form: str, *, csv_safe: bool = False) -> Iterator
     return lines
 
 
-def tables_of(result: Result) -> "tuple[ScoreTable, ...]":
+def tables_of(result: Result) -> "tuple[Table, ...]":
     """Return the tables of a result; none if it has no scores of its whole input."""
     from harpia_formats.evaluation.scoring.results.compare_report import (  # noqa: PLC0415 - not all forms are tables
         ComparisonReport,
     )
     from harpia_formats.evaluation.scoring.results.scores import Scores  # noqa: PLC0415 - not all forms are tables
-    from harpia_formats.reporters.score_tables.published import (  # noqa: PLC0415 - not all forms are tables
+    from harpia_formats.reporters.tables.score_tables import (  # noqa: PLC0415 - not all forms are tables
         comparison_tables,
         scores_table,
     )
@@ -52,7 +52,7 @@ def tables_of(result: Result) -> "tuple[ScoreTable, ...]":
     if isinstance(result, ComparisonReport) and result.is_of_two:
         return tuple(comparison_tables(result)) if result.compared else ()
     from harpia_formats.evaluation.scoring.benchmarks import BenchmarkScores  # noqa: PLC0415 - few results are of several systems
-    from harpia_formats.reporters.score_tables.benchmark_tables import benchmark_tables  # noqa: PLC0415 - few results are of several systems
+    from harpia_formats.reporters.tables.benchmark_tables import benchmark_tables  # noqa: PLC0415 - few results are of several systems
 
     if isinstance(result, (BenchmarkScores, ComparisonReport)):
         return tuple(benchmark_tables(result))

@@ -4,18 +4,21 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from harpia_formats.evaluation.scoring.results.best_scores import Better
 from harpia_formats.model.result import Result
 from harpia_formats.model.safe_text import safe
-from harpia_formats.model.text_columns import LATEX, MARKDOWN, latex_columns
-from harpia_formats.reporters.markdown_text import code, head
-from harpia_formats.reporters.score_tables import tables_of
-from harpia_formats.reporters.score_tables.score_table import (
+from harpia_formats.model.text_columns import (
+    LATEX,
+    MARKDOWN,
+    latex_columns,
+    markdown_head,
+)
+from harpia_formats.reporters.markdown_text import code
+from harpia_formats.reporters.tables import tables_of
+from harpia_formats.reporters.tables.table import (
     Cell,
-    Heading,
     Note,
-    Number,
-    ScoreTable,
+    Table,
+    number_of,
 )
 
 #: What consumers make a link, a mention or a picture of, even if it is escaped.
@@ -29,11 +32,6 @@ _markdown_special = re.compile(r"[\\`*_{}\[\]|~!$]")
 _entities = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 #: Characters of a text that are shown, and of a signature.
 _MOST, _LONG = 200, 2_000
-_MARKDOWN_ARROWS = {
-    Better.HIGHER: " \u2191",
-    Better.LOWER: " \u2193",
-    Better.UNKNOWN: "",
-}
 
 
 def markdown_lines(result: Result, *, csv_safe: bool) -> Iterator[str]:  # noqa: ARG001 - the same for each form
@@ -46,20 +44,19 @@ def markdown_lines(result: Result, *, csv_safe: bool) -> Iterator[str]:  # noqa:
         yield from note_lines(table)
 
 
-def head_lines(table: ScoreTable) -> list[str]:
+def head_lines(table: Table) -> list[str]:
     """Return the first two lines of a table."""
-    names = [_markdown_heading(heading) for heading in table.headings]
-    pairs = zip(table.headings, names, strict=True)
-    return head(names, [name for heading, name in pairs if heading.is_number])
+    names = [one.with_arrow(_text(one.full_name)) for one in table.headings]
+    return markdown_head(names, [column.is_number for column in table.headings])
 
 
-def row_lines(table: ScoreTable) -> Iterator[str]:
+def row_lines(table: Table) -> Iterator[str]:
     """Yield a line for each row."""
     for cells in table.rows:
-        yield MARKDOWN.line(map(_markdown_cell, cells))
+        yield MARKDOWN.line(_markdown_cell(cell, table.none) for cell in cells)
 
 
-def note_lines(table: ScoreTable) -> Iterator[str]:
+def note_lines(table: Table) -> Iterator[str]:
     """Yield a line for each note."""
     for note in table.notes:
         yield f"- {_markdown_note(note)}"
@@ -82,19 +79,13 @@ def _technical(text: str) -> str:
     return code(text, _LONG) if "`" in shown else f"`{shown}`"
 
 
-def _markdown_heading(heading: Heading) -> str:
-    return f"{_text(heading.full_name)}{_MARKDOWN_ARROWS[heading.better]}"
-
-
-def _markdown_cell(cell: Cell) -> str:
+def _markdown_cell(cell: Cell, none: str) -> str:
     if isinstance(cell, str):
         return _text(cell)
-    return " ".join(filter(None, (_markdown_number(cell), cell.rest, _text(cell.mark))))
-
-
-def _markdown_number(cell: Number) -> str:
-    text = cell.text.translate(_entities)
-    return f"**{text}**" if cell.is_bold else text
+    one = number_of(cell, none)
+    number = one.text.translate(_entities)
+    number = f"**{number}**" if one.is_bold else number
+    return " ".join(filter(None, (number, one.rest, _text(one.mark))))
 
 
 def _markdown_note(note: Note) -> str:
@@ -103,11 +94,7 @@ def _markdown_note(note: Note) -> str:
     return f"{text}: {_technical(note.code)}" if note.code else text
 
 
-_LATEX_ARROWS = {
-    Better.HIGHER: r" $\uparrow$",
-    Better.LOWER: r" $\downarrow$",
-    Better.UNKNOWN: "",
-}
+_LATEX_ARROWS = {"\u2191": r" $\uparrow$", "\u2193": r" $\downarrow$", "": ""}
 #: What means something in LaTeX. A bracket or star behind `\\` would be its argument,
 #: two hyphens or quotes another character.
 _ESCAPES = {
@@ -148,14 +135,20 @@ def latex_lines(result: Result, *, csv_safe: bool) -> Iterator[str]:  # noqa: AR
     """Yield the lines of the tables of a result, each with its notes."""
     for at, table in enumerate(tables_of(result)):
         yield from [""] * bool(at)
-        yield from _table_lines(table)
+        rows = [[_cell(cell, table.none) for cell in row] for row in table.rows]
+        yield from _table_lines(replace(table, rows=rows))
 
 
-def _table_lines(table: ScoreTable) -> Iterator[str]:
+def _cell(cell: Cell, none: str) -> Cell:
+    """Return a cell with its number as text, which is asked for more than once."""
+    return cell if isinstance(cell, str) else number_of(cell, none)
+
+
+def _table_lines(table: Table) -> Iterator[str]:
     """Yield the lines of a table with its notes, as a float if a page holds it."""
-    caption = rf"\caption{{{latex_text(table.caption)}}}"
+    caption = rf"\caption{{{latex_text(table.title)}}}"
     layout = _layout_of(table)
-    kinds = latex_columns([heading.is_number for heading in table.headings])
+    kinds = latex_columns([column.is_number for column in table.headings])
     names = LATEX.line(_latex_headings(table, layout))
     head = [r"\toprule", names, r"\midrule"]
     before = [] if layout is None else [r"\footnotesize", layout.gap]
@@ -212,7 +205,7 @@ def _width(text: str, size: float) -> float:
     return size * (len(text) - narrow / 2 + sum(one in _WIDE for one in text) / 3)
 
 
-def _layout_of(table: ScoreTable) -> _CloseLayout | None:
+def _layout_of(table: Table) -> _CloseLayout | None:
     """Return how a table has room on a page if it has none as it is, else None."""
     beside = [
         max(_width(_in_one_line(cell), _TEXT_SIZE) for cell in column)
@@ -231,7 +224,7 @@ def _layout_of(table: ScoreTable) -> _CloseLayout | None:
     return _CloseLayout(found)
 
 
-def _close_widths(table: ScoreTable, *, with_words: bool) -> list[float]:
+def _close_widths(table: Table, *, with_words: bool) -> list[float]:
     """Return the widths of the columns of a close table, the first one what is left.
 
     The others are those of their cells, and `with_words` of the words above them.
@@ -247,15 +240,17 @@ def _close_widths(table: ScoreTable, *, with_words: bool) -> list[float]:
 
 
 def _in_one_line(cell: Cell) -> str:
-    return cell if isinstance(cell, str) else f"{cell.text} {cell.rest}{cell.mark}"
+    one = number_of(cell)
+    return cell if isinstance(cell, str) else f"{one.text} {one.rest}{one.mark}"
 
 
 def _stacked(cell: Cell) -> float:
     """Return about how wide a cell is with its interval below it, in millimetres."""
     if isinstance(cell, str):
         return _width(cell, _FOOTNOTE)
-    number = _width(f"{_closely(cell.text)}{cell.mark}", _FOOTNOTE)
-    return max(number, _width(_closely(cell.rest, is_rest=True), _SCRIPT))
+    one = number_of(cell)
+    number = _width(f"{_closely(one.text)}{one.mark}", _FOOTNOTE)
+    return max(number, _width(_closely(one.rest, is_rest=True), _SCRIPT))
 
 
 def _closely(text: str, *, is_rest: bool = False) -> str:
@@ -264,7 +259,7 @@ def _closely(text: str, *, is_rest: bool = False) -> str:
     return found.replace("+", "").replace(", ", ",") if is_rest else found
 
 
-def _rows(table: ScoreTable, layout: _CloseLayout | None) -> Iterator[str]:
+def _rows(table: Table, layout: _CloseLayout | None) -> Iterator[str]:
     for at, cells in enumerate(table.rows):
         if layout is None:
             yield LATEX.line(map(_latex_cell, cells))
@@ -281,10 +276,11 @@ def _close_cell(cell: Cell, width: float) -> str:
     if isinstance(cell, str):
         name = r"\allowbreak{}".join(_breakable(cell, width))
         return rf"\parbox[t]{{{width:.1f}mm}}{{\raggedright {name}\strut}}"
-    number = _latex_cell(replace(cell, text=_closely(cell.text), rest=""))
-    if not cell.rest:
+    one = number_of(cell)
+    number = _latex_cell(replace(one, text=_closely(one.text), rest=""))
+    if not one.rest:
         return number
-    rest = _closely(cell.rest, is_rest=True).replace("-", "--")
+    rest = _closely(one.rest, is_rest=True).replace("-", "--")
     return (
         rf"\begin{{tabular}}[t]{{@{{}}r@{{}}}}{number}\\"
         rf"{{\scriptsize {rest}}}\end{{tabular}}"
@@ -311,10 +307,10 @@ def _breakable(text: str, width: float) -> Iterator[str]:
             yield latex_text(word)
 
 
-def _latex_headings(table: ScoreTable, layout: _CloseLayout | None) -> Iterator[str]:
+def _latex_headings(table: Table, layout: _CloseLayout | None) -> Iterator[str]:
     widths = [_WIDTH] * len(table.headings) if layout is None else layout.widths
     for heading, width in zip(table.headings, widths, strict=True):
-        name = f"{latex_text(heading.name)}{_LATEX_ARROWS[heading.better]}"
+        name = f"{latex_text(heading.name)}{_LATEX_ARROWS[heading.arrow]}"
         if not heading.group:
             yield name
             continue
@@ -340,9 +336,10 @@ def _broken(text: str, width: float) -> list[str]:
 def _latex_cell(cell: Cell) -> str:
     if isinstance(cell, str):
         return latex_text(cell)
-    number = _latex_number(cell.text)
-    number = rf"\textbf{{{number}}}" if cell.is_bold else number
-    return " ".join(filter(None, (number, _latex_number(cell.rest)))) + _mark(cell.mark)
+    one = number_of(cell)
+    number = _latex_number(one.text)
+    number = rf"\textbf{{{number}}}" if one.is_bold else number
+    return " ".join(filter(None, (number, _latex_number(one.rest)))) + _mark(one.mark)
 
 
 def _latex_number(text: str) -> str:
