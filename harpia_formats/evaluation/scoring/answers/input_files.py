@@ -1,7 +1,7 @@
 """The input files of a scoring run: their reading, and the names of systems."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from glob import glob
 from pathlib import Path
@@ -35,8 +35,6 @@ def reading_of(inputs: Iterable[Input], options: ScoreOptions) -> Reading:
     )
 
 
-#: The files that a message names.
-_LISTED = 5
 #: How the key of the answers of a file begins that name no model.
 _KEY = "\0"
 
@@ -69,31 +67,23 @@ class FileQuestions:
 
         Raises `SourceError` if the temporary file cannot be read.
         """
-        masks = [0] * len(self._places)
+        shared: list[set[int]] = [set() for _ in self._places]
         for part in range(PARTS):
-            files: dict[bytes, int] = {}
+            files: dict[bytes, set[int]] = {}
             for question, place in self._entries.of_part(part):
-                files[question] = files.get(question, 0) | 1 << place
-            for mask in set(files.values()):
-                for place in _bits(mask):
-                    masks[place] |= mask
+                files.setdefault(question, set()).add(place)
+            for together in set(map(frozenset, files.values())):
+                for place in together:
+                    shared[place] |= together
         names = list(self._places)
         return {
-            name: {names[at] for at in _bits(masks[place]) if at != place}
-            for place, name in enumerate(names)
+            name: {names[at] for at in others} - {name}
+            for name, others in zip(names, shared, strict=True)
         }
 
     def close(self) -> None:
         """Remove the temporary file, if there is one."""
         self._entries.close()
-
-
-def _bits(mask: int) -> Iterator[int]:
-    """Yield the places of the bits of a number that are 1."""
-    while mask:
-        place = mask.bit_length() - 1
-        yield place
-        mask ^= 1 << place
 
 
 def are_parts(files: Sequence[str], shared: Mapping[str, set[str]]) -> bool:
@@ -162,28 +152,6 @@ class NamelessFilesError(ScoreError):
     def without_values(self) -> ScoreError:
         """Return the error, which has no value of a record."""
         return ScoreOptionsError(str(self))
-
-
-def parts_note(files: Sequence[str]) -> str:
-    """Return that files are parts of one system, for people."""
-    return (
-        f"{_listed(files)} name no model and share no question: they are scored as "
-        "parts of one system"
-    )
-
-
-def systems_note(files: Sequence[str]) -> str:
-    """Return that files are systems of their own, for people."""
-    return (
-        f"{_listed(files)} name no model and share questions: each is a system of its "
-        "own, and `--pool` scores them as one"
-    )
-
-
-def _listed(files: Sequence[str]) -> str:
-    """Return the first files, and how many more there are."""
-    more = f" and {len(files) - _LISTED:,} more" if len(files) > _LISTED else ""
-    return f"{', '.join(files[:_LISTED])}{more}"
 
 
 def split_names(

@@ -3,6 +3,6 @@
 The metrics of a run (`profiles`, `select_metrics`, `outcomes`); the statistics of an
 answer, computed (`measure`, `metric_samples`, `answer_problems`) or read
 (`stored_metrics`, `verdict_metrics`, `stored_differences`); their sums
-(`system_totals`, `answer_sums`, `question_scores`, `pooled_answers`, `label_totals`)
-and scores (`metric_score`).
+(`system_totals`, `answer_sums`, `question_scores`, `label_totals`) and scores
+(`metric_score`).
 """
