@@ -11,7 +11,6 @@ stages, each a folder that imports only those after it in this list:
 
 What joins them, from a run to its answers: `benchmarks` compares systems on several
 data sets, `compare_runs` on one, `agreement` compares raters by their `rater_labels`;
-`scoring_run` and `stored_run` score files, by way of `answer_stream`, `score_ranges` in
-other processes and `system_answers` by question. `options` and `number_stores` serve
-all of them.
+`scoring_run` scores files, by way of `answer_stream`, `score_ranges` in other processes
+and `system_answers` by question. `options` and `number_stores` serve all of them.
 """

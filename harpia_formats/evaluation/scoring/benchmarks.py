@@ -33,7 +33,7 @@ from harpia_formats.evaluation.scoring.results.compared_scores import (
     ComparedScore,
     ComparedSystem,
 )
-from harpia_formats.evaluation.scoring.stored_run import scoring_of
+from harpia_formats.evaluation.scoring.scoring_run import Scoring
 from harpia_formats.files.io.discovery import find_sources, parts_of
 from harpia_formats.files.io.discovery import matches as path_matches
 from harpia_formats.files.io.source import ReadProgress
@@ -444,7 +444,7 @@ class _OnlyScores:
 
     def __init__(self, files: Sequence[str], options: ScoreOptions) -> None:
         self._files = files
-        self._run = scoring_of(files, options=options)
+        self._run = Scoring(files, options=options)
 
     def __iter__(self) -> Iterator[Problem]:
         return iter(self._run)

@@ -459,7 +459,7 @@ class ScoreComparison:
         """Yield the scores of one metric for each pair."""
         labels = metric.metric.measure.labels
         table = self._labels[metric.metric.request.label]
-        known = KnownLabels(labels, [table]) if labels else None
+        known = KnownLabels(labels, table) if labels else None
         matched = family.matched
         sums = [
             one.answers.sums(

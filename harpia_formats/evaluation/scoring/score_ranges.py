@@ -22,18 +22,16 @@ from harpia_formats.conversion.reading.record_stream import RecordStream
 from harpia_formats.evaluation.scoring.answer_stream import (
     AnswerMeasuring,
     AnswerScorer,
-    ReadAnswer,
 )
 from harpia_formats.evaluation.scoring.answers.input_files import SystemNames
-from harpia_formats.evaluation.scoring.measures.measure import (
-    BATCH,
-    BatchQueue,
-    measure_batch,
-)
 from harpia_formats.evaluation.scoring.measures.metric_samples import UnseenFields
 from harpia_formats.evaluation.scoring.measures.outcomes import (
-    MeasuredAnswer,
+    BATCH,
+    BatchQueue,
+    GroupAnswer,
+    ScoredAnswer,
     computed_metric,
+    measure_batch,
 )
 from harpia_formats.evaluation.scoring.options import ScoreOptions, SystemName
 from harpia_formats.files.framing.chunk import Cursor
@@ -124,7 +122,7 @@ class RangeScoring:
             path,
             answers.names.of_files.get(path),
             answers.holds_models,
-            answers.tally.examples,
+            answers.problems.tally.examples,
         )
 
     def given(self, part: FilePart) -> None:
@@ -163,17 +161,16 @@ class RangeScoring:
         place: "SentPlace | None",
         before: int,
         lines: int,
-    ) -> ReadAnswer:
+    ) -> ScoredAnswer:
         """Return an answer of the record that was counted last.
 
         `before` are the records before its range in the file, `lines` the lines.
         """
         count, number = self.answers.count, self.answers.records
-        measured = MeasuredAnswer(number, *sent)
+        measured = GroupAnswer(number, *sent)
         placed = place.placed(count.path, before, lines) if place else _NOWHERE
-        return ReadAnswer(
-            number, placed.record, _NO_OUTPUT, None, placed, count, measured=measured
-        )
+        read = number, placed.record, _NO_OUTPUT, None, placed, count
+        return ScoredAnswer(*read, measured=measured)
 
     def note_left(self, reason: NotDone | None) -> None:  # noqa: ARG002 - whatever it was
         """Note that workers get no more ranges after some in succession."""
@@ -209,8 +206,8 @@ class SentPlace:
         )
 
 
-#: All of a `MeasuredAnswer` but the number of its record, in order.
-_sent_fields = attrgetter(*[one.name for one in fields(MeasuredAnswer)[1:]])
+#: All of a `GroupAnswer` but the number of its record, in order.
+_sent_fields = attrgetter(*[one.name for one in fields(GroupAnswer)[1:]])
 #: An answer: these fields, and its row if there is something to say of it.
 SentAnswer = tuple[tuple[Any, ...], SentPlace | None]
 
@@ -285,7 +282,7 @@ class ScoringState(RecordsState):
         )
         #: For each record about how many characters it has, and how many answers.
         self._records: list[tuple[int, int]] = []
-        self._waiting: list[ReadAnswer] = []
+        self._waiting: list[ScoredAnswer] = []
         self._sent: list[SentAnswer] = []
         #: How many answers are missing.
         self._missing = 0
@@ -310,7 +307,7 @@ class ScoringState(RecordsState):
             self._sent.append((_sent_fields(mine), self._place_of(answer, mine)))
 
     def _place_of(
-        self, answer: ReadAnswer, measured: MeasuredAnswer
+        self, answer: ScoredAnswer, measured: GroupAnswer
     ) -> SentPlace | None:
         """Return the row of an answer if there is something to say of it."""
         if not (measured.findings or measured.scores):

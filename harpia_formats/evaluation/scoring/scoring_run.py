@@ -19,20 +19,25 @@ from harpia_formats.evaluation.scoring.answers.input_files import (
     SystemNames,
     reading_of,
 )
-from harpia_formats.evaluation.scoring.measures.measure import BatchQueue
-from harpia_formats.evaluation.scoring.measures.outcomes import ComputedMetric
+from harpia_formats.evaluation.scoring.measures.answer_problems import AnswerProblems
+from harpia_formats.evaluation.scoring.measures.outcomes import (
+    BatchQueue,
+    ComputedMetric,
+)
 from harpia_formats.evaluation.scoring.measures.profiles import DEFAULT, profile_named
 from harpia_formats.evaluation.scoring.measures.select_metrics import (
     MetricSelection,
     MetricSource,
     SelectedMetrics,
 )
+from harpia_formats.evaluation.scoring.measures.stored_metrics import StoredMetrics
+from harpia_formats.evaluation.scoring.measures.system_totals import SystemTotals
 from harpia_formats.evaluation.scoring.measures.verdict_metrics import (
     VerdictMetrics,
     VerdictsFound,
     holds_verdicts,
 )
-from harpia_formats.evaluation.scoring.options import ScoreOptions
+from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
 from harpia_formats.evaluation.scoring.results.result_files import (
     ResultFiles,
     result_format_named,
@@ -127,11 +132,23 @@ def check_scored_units(
             )
 
 
+def _stored_source(options: ScoreOptions) -> StoredMetrics:
+    """Return what reads stored scores; raises `ScoreError` for options against it."""
+    if options.missing == Missing.ZERO:
+        raise ScoreError(
+            "a stored score that is no number never counts as 0: leave out "
+            "`--missing zero`"
+        )
+    return StoredMetrics(options)
+
+
 class Scoring:
     """One scoring run: iterate over it for the problems, then call `scores`.
 
-    Raises `ScoreError`, `ConversionError`, `SinkError`, `UnknownFormat` or `ValueError`
-    for a run that is not possible, before anything is read if the options show it.
+    Scores are computed, or are those that answers hold if the options say so; `source`
+    tells them for several runs. Each of the `observers` gets all answers. Raises
+    `ScoreError`, `ConversionError`, `SinkError`, `UnknownFormat` or `ValueError` for a
+    run that is not possible, before anything is read if the options show it.
     """
 
     def __init__(  # noqa: PLR0913 - inputs, results and how they are scored
@@ -145,10 +162,17 @@ class Scoring:
         source: MetricSource | None = None,
     ) -> None:
         self._options = options or ScoreOptions()
+        if source is None and self._options.stored:
+            source = _stored_source(self._options)
+        self._target = result_format_named(to) if isinstance(to, str) else to
+        if self._options.stored and self._target and self._target.holds_records:
+            raise ScoreError(
+                f"{self._target.id} holds records, which have these scores already: "
+                f"write them with `convert --to {self._target.id}`"
+            )
         self._observers = observers
         self._redaction = redaction_of(self._options)
         self._inputs = list(inputs)
-        self._target = result_format_named(to) if isinstance(to, str) else to
         check_results(self._target, output, self._options)
         self._files = ResultFiles(
             output,
@@ -183,19 +207,29 @@ class Scoring:
 
     def _new_answers(self) -> AnswerScorer:
         """Return a scorer for the answers of this run, which is still empty."""
-        target = self._target
-        return AnswerScorer(
-            self._metrics.measured,
-            self._options,
-            self._models,
+        target, metrics, options = self._target, self._metrics.measured, self._options
+        stored = self._source.outcomes
+        totals = SystemTotals(
+            metrics,
+            options,
             self._grouping,
-            tally=self._reading.tally,
-            writer=self._opened_writer,
-            are_verdicts=self.are_verdicts,
-            stored=self._source.outcomes,
-            names=SystemNames.of_inputs(self._inputs, self._options.systems),
             one_model_format="" if target is None or target.holds_models else target.id,
             row_format=target.id if target and target.names_models_in_rows else "",
+            are_stored=stored is not None and not self.are_verdicts,
+        )
+        return AnswerScorer(
+            metrics,
+            options,
+            self._models,
+            self._grouping,
+            SystemNames.of_inputs(self._inputs, options.systems),
+            are_verdicts=self.are_verdicts,
+            stored=stored,
+            problems=AnswerProblems(
+                options, self._models, self._reading.tally, metrics
+            ),
+            totals=totals,
+            writer=self._opened_writer,
         )
 
     def prepare(self) -> bool:

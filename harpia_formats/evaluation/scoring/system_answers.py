@@ -152,7 +152,7 @@ def _label_rows(rows: Any, numbers: Any, known: KnownLabels) -> LabelRows:
     return LabelRows(
         _small(kinds[order]),
         numbers[order].astype(np.uint32),
-        known.rows(0, pairs.view(np.float64).reshape(-1, 2).tolist()),
+        known.rows(pairs.view(np.float64).reshape(-1, 2).tolist()),
         known.width,
     )
 

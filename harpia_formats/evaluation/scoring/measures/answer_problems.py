@@ -10,6 +10,7 @@ from harpia_formats.conversion.mapping.answer_groups import ModelSelection
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.evaluation.metrics import METRICS
 from harpia_formats.evaluation.scoring.measures.metric_samples import holds_documents
+from harpia_formats.evaluation.scoring.measures.outcomes import ComputedMetric
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.formats.detection.unexpected_format import likely_map_of
 from harpia_formats.formats.registry import all_rules
@@ -51,8 +52,7 @@ class AnswerProblems:
     options: ScoreOptions
     models: ModelSelection
     tally: Tally
-    #: The names of the metrics that can count an answer that they cannot read as wrong.
-    may_be_wrong: tuple[str, ...] = ()
+    measured: tuple[ComputedMetric, ...]
     #: Problems that `pop` has not yielded yet.
     pending: list[Problem] = field(default_factory=list)
     #: Why the first answer without a score is refused, while the model is unknown.
@@ -135,10 +135,13 @@ class AnswerProblems:
 
     def _other_way(self, code: str) -> str:
         """Return how else than left out an answer may count, as the end of a text."""
-        if code == UNSCORABLE and self.may_be_wrong:
-            given = json.dumps(
-                {f"{name}.unreadable": "wrong" for name in self.may_be_wrong}
-            )
+        may_be_wrong = {
+            f"{metric.request.label}.unreadable": "wrong"
+            for metric in self.measured
+            if metric.leaves_unreadable_out
+        }
+        if code == UNSCORABLE and may_be_wrong:
+            given = json.dumps(may_be_wrong)
             return f", and parameters={given} counts unreadable ones as wrong"
         is_missing = code in {NO_ANSWER, NO_VERDICT}
         return ', and missing="zero" scores missing answers 0' if is_missing else ""

@@ -19,13 +19,13 @@ from harpia_formats.evaluation.metrics.label_counts import (
 )
 from harpia_formats.evaluation.metrics.metric import Statistics
 from harpia_formats.evaluation.scoring.measures.metric_score import Confusion
+from harpia_formats.evaluation.scoring.options import ScoreValueError
 from harpia_formats.evaluation.scoring.significance.bootstrap import (
     pieces,
     unavailable_reason,
     weights_of,
 )
 from harpia_formats.model.safe_text import safe
-from harpia_formats.model.vendor_metrics import ScoreError, ScoreOptionsError
 
 #: Fewer questions with a label in the reference make intervals approximate, and those
 #: of differences between two systems. `benchmarks/coverage.py` measures both.
@@ -42,38 +42,26 @@ PairCounts = Mapping[LabelPair, Fraction | int]
 _EXAMPLES, _SHOWN = 3, 40
 
 
-class TooManyLabelsError(ScoreError):
-    """Texts that are no labels, since there are too many of them."""
-
-    def __init__(self, metric: str, examples: Iterable[str]) -> None:
-        self._metric = metric
-        first = islice(examples, _EXAMPLES)
-        texts = ", ".join(repr(safe(text, _SHOWN)) for text in first)
-        super().__init__(self._message(f" ({texts}, ...)"))
-
-    def _message(self, examples: str) -> str:
-        return (
-            f"{self._metric} finds more than {MOST_LABELS} labels{examples}: these are "
-            f"texts, not labels; `--param {self._metric}.labels=A,B,C` names the labels"
-        )
-
-    def without_values(self) -> ScoreError:
-        """Return the error without the labels."""
-        return ScoreOptionsError(self._message(""))
-
-
 def count_labels(
     name: str, counts: Counter[LabelPair], pairs: Iterable[LabelPair]
 ) -> None:
     """Add pairs, or the numbers of answers by pair, to the counts of a metric.
 
-    Raises `TooManyLabelsError`, with the name of the metric.
+    Raises `ScoreError`, with the name of the metric, for too many labels.
     """
     before = len(counts)
     counts.update(pairs)
-    if len(counts) > before and len(_labels_in(counts) - {OTHER}) > MOST_LABELS:
-        labels = dict.fromkeys(chain.from_iterable(counts))
-        raise TooManyLabelsError(name, [one for one in labels if one != OTHER])
+    labels = _labels_in(counts) if len(counts) > before else set()
+    if len(labels - {OTHER}) > MOST_LABELS:
+        found = dict.fromkeys(chain.from_iterable(counts))
+        first = islice((one for one in found if one != OTHER), _EXAMPLES)
+        texts = ", ".join(repr(safe(text, _SHOWN)) for text in first)
+        start = f"{name} finds more than {MOST_LABELS} labels"
+        end = (
+            f": these are texts, not labels; `--param {name}.labels=A,B,C` names the "
+            "labels"
+        )
+        raise ScoreValueError(f"{start} ({texts}, ...){end}", f"{start}{end}")
 
 
 def _labels_in(pairs: Iterable[LabelPair]) -> set[str]:
@@ -234,28 +222,20 @@ class LabelBootstrap:
 class KnownLabels:
     """Turns labels of systems into statistics, once all labels of them are known.
 
-    `tables` have for each system the numbers of its labels, from 0 in ascending order.
+    `table` has the numbers of the labels, from 0 in ascending order.
     """
 
-    def __init__(
-        self, scores: LabelScores, tables: Iterable[Mapping[str, int]]
-    ) -> None:
+    def __init__(self, scores: LabelScores, table: Iterable[str]) -> None:
         self._scores = scores
-        self._names = [list(table) for table in tables]
-        self._labels = scores.reading.ordered(chain.from_iterable(self._names))
+        self._names = list(table)
+        self._labels = scores.reading.ordered(self._names)
+        #: The number of statistics.
+        self.width = statistics_width(self._labels)
 
-    @property
-    def width(self) -> int:
-        """The number of statistics."""
-        return statistics_width(self._labels)
-
-    def rows(
-        self, system: int, pairs: Iterable[Sequence[float]]
-    ) -> Iterator[Statistics]:
-        """Yield the statistics of answers of a system, whose labels are numbers."""
-        names = self._names[system]
+    def rows(self, pairs: Iterable[Sequence[float]]) -> Iterator[Statistics]:
+        """Yield the statistics of answers whose labels are numbers."""
         for reference, answer in pairs:
-            pair = LabelPair(names[int(reference)], names[int(answer)])
+            pair = LabelPair(self._names[int(reference)], self._names[int(answer)])
             yield self._scores.row(pair, self._labels)
 
     def scores(self, sums: Sequence[float]) -> tuple[float | None, ...]:

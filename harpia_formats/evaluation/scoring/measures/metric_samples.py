@@ -9,11 +9,11 @@ from msgspec import UNSET
 from harpia_formats.conversion.mapping.preparation import likelihoods_of
 from harpia_formats.evaluation.metrics.metric import LACKS, PAIR, Sample
 from harpia_formats.evaluation.metrics.retrieval import document_of, has_field
-from harpia_formats.evaluation.scoring.measures.measure import zero_outcome
 from harpia_formats.evaluation.scoring.measures.outcomes import (
     NO_SUCH_SCORE,
     ComputedMetric,
     Outcome,
+    zero_outcome,
 )
 from harpia_formats.formats.rules.scoring_rules import (
     NO_ANSWER,
@@ -23,7 +23,6 @@ from harpia_formats.formats.rules.scoring_rules import (
 )
 from harpia_formats.model.record import Output, Record
 
-NO_SAMPLE = Sample()
 #: Bytes that a number in a list takes.
 _NUMBER = 32
 #: The fields of a sample that are lists of documents, and the keys under which they
@@ -56,9 +55,9 @@ class SampleNeeds:
         return cls(frozenset().union(*needs)) if needs else None
 
     def sample_of(
-        self, record: Record, output: Output, text: str | None
+        self, record: Record, output: Output, pair: Sample
     ) -> tuple[Sample, int]:
-        """Return an answer with what metrics need of its record, and its size.
+        """Return an answer and references with what else metrics need, and its size.
 
         That is about the number of characters, the answer and the references left out.
         """
@@ -80,7 +79,7 @@ class SampleNeeds:
         if "extracted" in self.fields:
             found["extracted"] = extracted_texts(output)
         size += sum(len(text) for text in found.get("contexts", ()))
-        return Sample(text, record.references or (), **found), size
+        return pair._replace(**found), size
 
 
 def documents_of(record: Record, output: Output, keys: Sequence[str]) -> Any:

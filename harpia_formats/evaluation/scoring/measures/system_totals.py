@@ -28,7 +28,6 @@ from harpia_formats.evaluation.scoring.measures.metric_score import Group
 from harpia_formats.evaluation.scoring.measures.outcomes import (
     ComputedMetric,
     GroupAnswer,
-    MeasuredAnswer,
 )
 from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
 from harpia_formats.model.vendor_metrics import ScoreError, ScoreOptionsError
@@ -90,7 +89,7 @@ class SystemTotals:
         is_apart = EVALUATION in self.grouping.by
         return bool(self.grouping.within_system) and not is_apart
 
-    def add(self, answers: Iterable[MeasuredAnswer]) -> None:
+    def add(self, answers: Iterable[GroupAnswer]) -> None:
         """Add some answers."""
         systems: dict[_Key, list[GroupAnswer]] = {}
         groups: dict[_Key, list[GroupAnswer]] = {}
@@ -112,7 +111,7 @@ class SystemTotals:
             if key in groups or not self._has_groups_only:
                 self._store.add_answers(part, min(totals.numbers))
 
-    def _system_key(self, answer: MeasuredAnswer) -> str:
+    def _system_key(self, answer: GroupAnswer) -> str:
         """Return the key of the system of an answer, and count it."""
         path = answer.path
         if answer.model is not None:
