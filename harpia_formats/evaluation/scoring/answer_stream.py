@@ -29,10 +29,7 @@ from harpia_formats.evaluation.scoring.measures.answer_problems import (
 )
 from harpia_formats.evaluation.scoring.measures.metric_samples import (
     SampleNeeds,
-    SampleOutcomes,
-    StoredOutcomes,
     UnseenFields,
-    sample_outcomes,
 )
 from harpia_formats.evaluation.scoring.measures.outcomes import (
     BATCH,
@@ -41,7 +38,10 @@ from harpia_formats.evaluation.scoring.measures.outcomes import (
     ComputedMetric,
     GroupAnswer,
     Outcome,
+    SampleOutcomes,
     ScoredAnswer,
+    StoredOutcomes,
+    sample_outcomes,
 )
 from harpia_formats.evaluation.scoring.measures.stored_differences import (
     RepeatedAnswers,

@@ -14,7 +14,6 @@ from harpia_formats.evaluation.metrics.label_counts import (
     LabelPair,
     LabelReading,
     LabelScores,
-    counts_of,
     statistics_width,
 )
 from harpia_formats.evaluation.metrics.metric import Statistics
@@ -69,9 +68,11 @@ def _labels_in(pairs: Iterable[LabelPair]) -> set[str]:
     return set(chain.from_iterable(pairs))
 
 
-def label_values(scores: LabelScores, counts: PairCounts) -> tuple[float | None, ...]:
-    """Return the scores of the numbers of answers by pair, or of their weights."""
-    labels = scores.reading.ordered(_labels_in(counts))
+def _summed(
+    reading: LabelReading, counts: PairCounts
+) -> tuple[tuple[str, ...], list[Fraction | int]]:
+    """Return the labels of some answers, and the sums of their statistics."""
+    labels = reading.ordered(_labels_in(counts))
     places = {label: place for place, label in enumerate(labels)}
     size = len(labels)
     sums: list[Fraction | int] = [0] * statistics_width(labels)
@@ -80,7 +81,13 @@ def label_values(scores: LabelScores, counts: PairCounts) -> tuple[float | None,
         sums[at] += count * (at == other)
         sums[size + at] += count
         sums[2 * size + other] += count
-        sums[-1] += count * scores.reading.distance(pair)
+        sums[-1] += count * reading.distance(pair)
+    return labels, sums
+
+
+def label_values(scores: LabelScores, counts: PairCounts) -> tuple[float | None, ...]:
+    """Return the scores of the numbers of answers by pair, or of their weights."""
+    labels, sums = _summed(scores.reading, counts)
     # Equal fractions are equal floats, where a formula compares them.
     return scores.scores_of(
         [float(one) if isinstance(one, Fraction) else one for one in sums], labels
@@ -89,14 +96,35 @@ def label_values(scores: LabelScores, counts: PairCounts) -> tuple[float | None,
 
 def labels_remark(scores: LabelScores, counts: PairCounts, questions: int) -> str:
     """Return why intervals over so many questions are approximate, "" if not."""
-    if not scores.is_by_label:
+    return _remark(scores, *_summed(scores.reading, counts), questions, FEW)
+
+
+def _remark(
+    scores: LabelScores,
+    labels: Sequence[str],
+    sums: Sequence[float | Fraction],
+    questions: int,
+    few: int,
+) -> str:
+    """Return why intervals of summed statistics of labels are approximate.
+
+    Returns "" if at least `few` questions have each label as their reference.
+    """
+    if not (scores.is_by_label and sums):
         return ""
-    references: dict[str, Fraction | int] = dict.fromkeys(_labels_in(counts), 0)
-    for pair, count in counts.items():
-        references[pair.reference] += count
-    total = sum(references.values())
-    references.pop(OTHER, None)
-    return references_remark(references.values(), total, questions)
+    size = len(labels)
+    references, answers = sums[size : 2 * size], sums[2 * size : 3 * size]
+    total = sum(references)
+    counts = [
+        reference * questions
+        for label, reference, answer in zip(labels, references, answers, strict=True)
+        if label != OTHER and (reference or answer)
+    ]
+    found = [count for count in counts if count]
+    single = sum(count <= total for count in found)
+    if single > FEW and 2 * single > len(found):
+        return MAY_BE_TEXTS
+    return FEW_REFERENCES if min(counts, default=0) < few * total else ""
 
 
 def confusion_of(reading: LabelReading, counts: PairCounts) -> Confusion | None:
@@ -110,26 +138,6 @@ def confusion_of(reading: LabelReading, counts: PairCounts) -> Confusion | None:
     )
     shown = (SHOWN_OTHER if label == OTHER else label for label in labels)
     return Confusion(tuple(shown), tuple(rows))
-
-
-def references_remark(
-    references: Iterable[float | Fraction],
-    answers: float | Fraction,
-    questions: int,
-    few: int = FEW,
-) -> str:
-    """Return why intervals over so many questions and answers are approximate.
-
-    `references` has for each label how many answers have it as their reference. Returns
-    "" if none has fewer than `few` questions.
-    """
-    counts = [count * questions for count in references]
-    least = min(counts, default=0)
-    found = [count for count in counts if count]
-    single = sum(count <= answers for count in found)
-    if single > FEW and 2 * single > len(found):
-        return MAY_BE_TEXTS
-    return FEW_REFERENCES if least < few * answers else ""
 
 
 #: The rows of a label: how often it is right, in references and in answers.
@@ -247,14 +255,4 @@ class KnownLabels:
 
         `sums` are the summed statistics of a system over so many questions.
         """
-        if not self._scores.is_by_label:
-            return ""
-        counts = counts_of(sums, self._labels)
-        references = [
-            number
-            for label, number, answers in zip(
-                counts.labels, counts.references, counts.answers, strict=True
-            )
-            if label != OTHER and (number or answers)
-        ]
-        return references_remark(references, counts.total, questions, FEW_COMPARED)
+        return _remark(self._scores, self._labels, sums, questions, FEW_COMPARED)

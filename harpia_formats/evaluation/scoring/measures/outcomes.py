@@ -5,7 +5,7 @@ Answers are measured in batches, in this process or in workers, in order.
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import isfinite
@@ -16,6 +16,7 @@ from harpia_formats.evaluation.metrics import METRICS, Measure, measure_of
 from harpia_formats.evaluation.metrics.label_counts import LabelPair
 from harpia_formats.evaluation.metrics.metric import (
     LACKS,
+    PAIR,
     MetricError,
     Pair,
     Sample,
@@ -23,6 +24,12 @@ from harpia_formats.evaluation.metrics.metric import (
     UnscorableError,
 )
 from harpia_formats.evaluation.scoring.significance.intervals import LARGEST
+from harpia_formats.formats.rules.scoring_rules import (
+    NO_ANSWER,
+    NO_FIELD,
+    NO_REFERENCE,
+    UNSCORABLE,
+)
 from harpia_formats.model.record import Output, Record, Score
 from harpia_formats.model.report import FileCount
 from harpia_formats.model.vendor_metrics import MetricRequest
@@ -300,6 +307,66 @@ def zero_outcome(measure: Measure, sample: Sample) -> Outcome:
             return nothing, nothing[:-1]
     empty = sample._replace(answer="")
     return measure_batch([measure], [("", sample.references)], [empty]).outcomes[0][0]
+
+
+@dataclass(slots=True)  # not frozen: then each field is set by a call
+class SampleOutcomes:
+    """The outcomes of an answer by each metric."""
+
+    outcomes: tuple[Outcome, ...]
+    #: The code and the message of what is to be reported.
+    findings: tuple[tuple[str, str], ...]
+    #: Whether the answer is missing and counts as 0.
+    is_zero: bool
+
+
+#: Returns the outcomes that an answer of a record holds, and what is to be reported.
+StoredOutcomes = Callable[[Record, Output], SampleOutcomes]
+
+
+#: The code of a finding on a field that an answer lacks, if it has its own.
+_CODES = {"answer": NO_ANSWER, "references": NO_REFERENCE}
+
+
+def sample_outcomes(
+    sample: Sample,
+    measured: Sequence[ComputedMetric],
+    columns: Sequence[Iterator[Outcome]],
+    may_be_zero: bool,  # noqa: FBT001 - an option of the run
+) -> SampleOutcomes:
+    """Return the outcomes of an answer whose sample is `sample`.
+
+    `columns` has the computed outcomes of each metric: one for each sample, or for each
+    answer with a reference. With `may_be_zero` a missing answer counts as 0.
+    """
+    is_pair = not sample.lacking(PAIR)
+    found: list[Outcome] = []
+    lacking: dict[str, list[str]] = {}
+    findings: list[tuple[str, str]] = []
+    is_zero = False
+    for metric, column in zip(measured, columns, strict=True):
+        measure, label = metric.measure, metric.request.label
+        outcome = next(column) if measure.of_sample is not None or is_pair else ""
+        if isinstance(outcome, str):
+            name = sample.lacking(measure.needs)
+            others = tuple(need for need in measure.needs if need != "answer")
+            if name == "answer" and may_be_zero and not sample.lacking(others):
+                outcome, is_zero = zero_outcome(measure, sample), True
+            elif name:
+                outcome = LACKS[name]
+                lacking.setdefault(name, []).append(label)
+            elif outcome != NO_SUCH_SCORE:
+                findings.append((UNSCORABLE, f"{label} has no score: {outcome}"))
+        found.append(outcome)
+    if is_zero:
+        findings.append((NO_ANSWER, "there is no answer, which scores 0"))
+    for name, labels in lacking.items():
+        code, message = _CODES.get(name, NO_FIELD), LACKS[name]
+        if code == NO_FIELD:
+            need = "needs" if len(labels) == 1 else "need"
+            message = f"{message}, which {', '.join(labels)} {need}"
+        findings.append((code, message))
+    return SampleOutcomes(tuple(found), tuple(findings), is_zero)
 
 
 class _ThreadMeasures(threading.local):
