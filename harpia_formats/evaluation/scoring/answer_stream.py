@@ -85,8 +85,8 @@ class AnswerMeasuring:
     seconds: list[float] = field(default_factory=list)
     #: Whether a record may hold answers of several models.
     holds_models: bool = False
-    #: What no document has by which metrics compare them, None if none compares any.
-    unseen_fields: UnseenFields | None = None
+    #: What no document has by which metrics compare them.
+    unseen_fields: UnseenFields = field(init=False)
     #: The number of records so far.
     records: int = 0
     #: What metrics need besides answers and references, None if no metric does.
@@ -95,7 +95,7 @@ class AnswerMeasuring:
     def __post_init__(self) -> None:
         self.seconds = [0.0] * len(self.measured)
         self._needs = SampleNeeds.of_metrics(self.measured)
-        self.unseen_fields = UnseenFields.of_metrics(self.measured)
+        self.unseen_fields = UnseenFields(self.measured)
 
     # --- The answers of a record ---
 
@@ -125,8 +125,7 @@ class AnswerMeasuring:
             if self._needs is not None:
                 sample, more = self._needs.sample_of(record, output, sample)
                 size += more
-            if self.unseen_fields is not None:
-                self.unseen_fields.add(sample)
+            self.unseen_fields.add(sample)
             answer = ScoredAnswer(
                 self.records, record, output, text, placed, count, is_repeated, sample
             )
@@ -238,6 +237,8 @@ class AnswerScorer(AnswerMeasuring):
     totals: SystemTotals
     #: Returns the writer of results, None if no results are written.
     writer: Callable[[], ResultWriter | None]
+    #: Where the answers are measured.
+    batches: BatchQueue = field(init=False)
     #: Where computed scores differ from those of the same metric that answers hold.
     differences: StoredDifferences = field(init=False)
     #: Answers that rows repeat for each metric, in all and within an evaluation; the
@@ -255,17 +256,16 @@ class AnswerScorer(AnswerMeasuring):
 
     def __post_init__(self) -> None:
         AnswerMeasuring.__post_init__(self)
+        self.batches = BatchQueue(self.measured, self.add_results)
         self.differences = StoredDifferences(self.measured)
         if EVALUATION in self.options.by:
             self._by_evaluation = RepeatedAnswers(by_evaluation=True)
 
-    def add_record(self, placed: PlacedRecord, batches: BatchQueue) -> None:
+    def add_record(self, placed: PlacedRecord) -> None:
         """Add the answers of a record, and submit a batch if enough are waiting."""
-        self.add_answers(*self.answers_of(placed), batches)
+        self.add_answers(*self.answers_of(placed))
 
-    def add_answers(
-        self, answers: Sequence[ScoredAnswer], size: int, batches: BatchQueue
-    ) -> None:
+    def add_answers(self, answers: Sequence[ScoredAnswer], size: int) -> None:
         """Let the answers of a record wait, or submit all if they are enough.
 
         `size` is about how many characters they have.
@@ -273,7 +273,7 @@ class AnswerScorer(AnswerMeasuring):
         self._waiting += answers
         self._size += size
         if len(self._waiting) >= BATCH or self._size >= SIZE:
-            self.submit_waiting(batches)
+            self.submit_waiting()
 
     def is_repeated(self, record: Record, output: Output) -> bool | None:
         """Tell whether an answer counts in its group only, None if not even there."""
@@ -289,13 +289,13 @@ class AnswerScorer(AnswerMeasuring):
         within = self._by_evaluation
         return not (self.repeated.have_begun or (within and within.have_begun))
 
-    def submit_waiting(self, batches: BatchQueue) -> None:
+    def submit_waiting(self) -> None:
         """Submit the waiting answers as one batch."""
         answers, self._waiting = self._waiting, []
         self._size = 0
         if answers:
             unmeasured = [answer for answer in answers if answer.measured is None]
-            batches.add(answers, *self.batch_of(unmeasured))
+            self.batches.add(answers, *self.batch_of(unmeasured))
 
     def add_results(
         self, answers: list[ScoredAnswer], measured: BatchResult | None

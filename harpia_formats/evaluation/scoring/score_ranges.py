@@ -27,7 +27,6 @@ from harpia_formats.evaluation.scoring.answers.input_files import SystemNames
 from harpia_formats.evaluation.scoring.measures.metric_samples import UnseenFields
 from harpia_formats.evaluation.scoring.measures.outcomes import (
     BATCH,
-    BatchQueue,
     GroupAnswer,
     ScoredAnswer,
     computed_metric,
@@ -48,37 +47,21 @@ from harpia_formats.validation.plan.file_plan import FilePlan
 from harpia_formats.validation.unit.findings import Findings
 
 
-def can_share(answers: AnswerScorer, local: LocalValidation) -> bool:
-    """Tell whether other processes can read and score the answers of a file.
-
-    They cannot where an answer depends on rows of other ranges, where the last digits
-    of a score depend on the answers that a model is given together, and where metrics
-    are made of the scores that records hold. What writes results or compares runs needs
-    the records themselves: such runs do not ask.
-    """
-    if answers.stored is not None:
-        return False
-    if any(metric.measure.batch is not None for metric in answers.measured):
-        return False
-    return answers.have_rows_apart and are_apart(local)
-
-
 @dataclass(frozen=True, slots=True)
 class ScoringWorkers:
     """The worker processes of a run, which score the answers of its large files."""
 
     pool: WorkerPool
     answers: AnswerScorer
-    batches: BatchQueue
 
     def work(self, local: LocalValidation) -> "RangeScoring":
         """Return what is done with the ranges of a file."""
-        self.batches.is_pool_busy = False
-        return RangeScoring(self.answers, self.batches, local)
+        self.answers.batches.is_pool_busy = False
+        return RangeScoring(self.answers, local)
 
     def finish(self, local: LocalValidation, stream: RecordStream) -> Iterator[None]:  # noqa: ARG002 - the protocol of workers
         """Score what is read only at the end of a file; yield after some rows."""
-        self.batches.is_pool_busy = False
+        self.answers.batches.is_pool_busy = False
         yield from stream.finish()
 
 
@@ -92,7 +75,6 @@ class RangeScoring:
     """The scoring of the ranges of one file."""
 
     answers: AnswerScorer
-    batches: BatchQueue
     local: LocalValidation
     #: The outcomes of all answers come back.
     is_wordy: bool = True
@@ -100,15 +82,26 @@ class RangeScoring:
     _left: int = 0
 
     def can_share(self, done: int) -> bool:
-        """Return whether workers can do the work."""
-        return can_share(self.answers, self.local) and are_short(self.local, done)
+        """Return whether workers can do the work.
+
+        They cannot where an answer depends on rows of other ranges, where the last
+        digits of a score depend on the answers that a model is given together, and
+        where metrics are made of the scores that records hold. What writes results or
+        compares runs needs the records themselves: such runs do not ask.
+        """
+        answers = self.answers
+        if answers.stored is not None or not answers.have_rows_apart:
+            return False
+        if any(metric.measure.batch is not None for metric in answers.measured):
+            return False
+        return are_apart(self.local) and are_short(self.local, done)
 
     def begin(self, plan: FilePlan, size: int, stack: ExitStack) -> "ScoringJob":  # noqa: ARG002 - all is in the plan
         """Return what workers do."""
         answers, options = self.answers, self.answers.options
         # The results of workers that end now, before those that score ranges begin.
-        self.batches.finish()
-        self.batches.is_pool_busy = True
+        answers.batches.finish()
+        answers.batches.is_pool_busy = True
         path = answers.count.path
         return ScoringJob(
             FileRows.of_file(plan, self.local),
@@ -140,16 +133,15 @@ class RangeScoring:
         The totals then get the same answers together, and findings come as early.
         """
         merge, answers, self._left = self.local.merge, self.answers, 0
-        answers.models.add(answer.models, found=answer.has_model)
+        answers.models.add(answer.models.seen, found=answer.models.found)
         for named in answer.named_models.items():
             answers.names.add_model(*named)
         answers.add_seconds(answer.seconds)
-        if answers.unseen_fields is not None and answer.unseen_fields is not None:
-            answers.unseen_fields.merge(answer.unseen_fields)
+        answers.unseen_fields.merge(answer.unseen_fields)
         for size, sent in answer.records:
             answers.records += 1
             mine = [self._read(*one, merge.records, ranges.lines) for one in sent]
-            answers.add_answers(mine, size, self.batches)
+            answers.add_answers(mine, size)
         merge.pass_over(answer.rows)
         assert part.unit is not None  # noqa: S101 - it has an answer
         ranges.move_on(part.unit.end, answer.lines)
@@ -175,7 +167,7 @@ class RangeScoring:
     def note_left(self, reason: NotDone | None) -> None:  # noqa: ARG002 - whatever it was
         """Note that workers get no more ranges after some in succession."""
         self._left += 1
-        self.batches.is_pool_busy = self._left < MAX_LEFT
+        self.answers.batches.is_pool_busy = self._left < MAX_LEFT
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,11 +216,10 @@ class ScoredRange:
     #: Seconds that each metric took.
     seconds: list[float]
     #: The models of the answers if one is wanted, and whether it is one of them.
-    models: tuple[str, ...]
-    has_model: bool
+    models: ModelSelection
     #: The model of the answers of the system that the user names, by that name.
     named_models: dict[str, str]
-    unseen_fields: UnseenFields | None
+    unseen_fields: UnseenFields
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,8 +329,7 @@ class ScoringState(RecordsState):
             rows,
             frames.lines,
             answers.seconds,
-            tuple(answers.models.seen),
-            answers.models.found,
+            answers.models,
             answers.names.models,
             answers.unseen_fields,
         )

@@ -21,7 +21,6 @@ from harpia_formats.evaluation.scoring.answers.input_files import (
 )
 from harpia_formats.evaluation.scoring.measures.answer_problems import AnswerProblems
 from harpia_formats.evaluation.scoring.measures.outcomes import (
-    BatchQueue,
     ComputedMetric,
 )
 from harpia_formats.evaluation.scoring.measures.profiles import DEFAULT, profile_named
@@ -318,12 +317,12 @@ class Scoring:
         """Read and score all answers; yield the problems, and None after each step."""
         answers, options = self._answers, self._options
         with open_pool(options) as pool:
-            batches = BatchQueue(answers.measured, answers.add_results, pool)
+            answers.batches.pool = pool
             reading = self._reading.steps(
-                lambda placed: answers.add_record(placed, batches),
+                answers.add_record,
                 self._open_output,
                 lambda _: None,
-                workers=self._workers(pool, batches),
+                workers=self._workers(pool),
             )
             with closing(reading):
                 for problems in reading:
@@ -331,17 +330,15 @@ class Scoring:
                         yield problem
                         yield from answers.problems.pop()
                     yield None
-            answers.submit_waiting(batches)
-            batches.finish()
+            answers.submit_waiting()
+            answers.batches.finish()
         if self._is_readable:
             answers.problems.check_model()
         yield from answers.problems.pop_last()
         answers.totals.finish()
         self._finish()
 
-    def _workers(
-        self, pool: "WorkerPool | None", batches: BatchQueue
-    ) -> "ScoringWorkers | None":
+    def _workers(self, pool: "WorkerPool | None") -> "ScoringWorkers | None":
         """Return what scores the answers of large files, None if it has to be here.
 
         Who writes answers or observes them needs their records.
@@ -351,7 +348,7 @@ class Scoring:
             return None
         from harpia_formats.evaluation.scoring.score_ranges import ScoringWorkers  # noqa: PLC0415 - only with workers
 
-        return ScoringWorkers(pool, self._answers, batches)
+        return ScoringWorkers(pool, self._answers)
 
     def _open_output(self, variant: FormatVariant, count: FileCount) -> None:
         """Open the output as soon as the input format is known. Raises `ScoreError`."""
@@ -507,8 +504,7 @@ class Scoring:
             were = " was" if invalid == 1 else "s were"
             yield f"{invalid:,} invalid row{were} left out"
         yield from (entry.note for entry in answers.differences.differing())
-        if answers.unseen_fields is not None:
-            yield from answers.unseen_fields.notes()
+        yield from answers.unseen_fields.notes()
         if answers.zeros:
             yield f"{answers.zeros:,} missing answers count as 0"
         if answers.only_stored:

@@ -1,7 +1,7 @@
 """What metrics get that need more of a record than an answer and its references."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from typing import Any, Self
 
 from msgspec import UNSET
@@ -144,25 +144,21 @@ _NOUNS = {
 class UnseenFields:
     """Follows documents until one of each list has each field that is compared."""
 
-    #: The lists and the fields that no document of the list had so far.
-    _unseen: set[tuple[str, str]]
+    measured: InitVar[Iterable[ComputedMetric]]
     #: The metrics that compare documents by each field.
-    _metrics: dict[str, list[str]]
+    _metrics: dict[str, list[str]] = field(default_factory=dict)
+    #: The lists and the fields that no document of the list had so far.
+    _unseen: set[tuple[str, str]] = field(default_factory=set)
     #: The lists that had a document.
     _filled: set[str] = field(default_factory=set)
 
-    @classmethod
-    def of_metrics(cls, measured: Iterable[ComputedMetric]) -> Self | None:
-        """Return the fields of metrics of documents, None if there are none."""
-        unseen: set[tuple[str, str]] = set()
-        names: dict[str, list[str]] = {}
+    def __post_init__(self, measured: Iterable[ComputedMetric]) -> None:
         for metric in measured:
             lists = _NOUNS.keys() & {*metric.measure.needs}
             if lists:
                 compared = str(metric.request.parameters.get("field", "content"))
-                unseen |= {(one, compared) for one in lists}
-                names.setdefault(compared, []).append(metric.request.label)
-        return cls(unseen, names) if names else None
+                self._unseen |= {(one, compared) for one in lists}
+                self._metrics.setdefault(compared, []).append(metric.request.label)
 
     def add(self, sample: Sample) -> None:
         """Look at the documents of an answer."""
