@@ -18,7 +18,9 @@ from harpia_formats.evaluation.scoring.measures.label_totals import (
     labels_remark,
 )
 from harpia_formats.evaluation.scoring.measures.metric_score import (
+    NONE_LEFT_OUT,
     Group,
+    LeftOutQuestions,
     MetricScore,
     OverAnswers,
     RunningDistribution,
@@ -274,16 +276,21 @@ class _MetricTotals:
         if measure.labels is not None:
             confusion = confusion_of(measure.labels.reading, self.labels)
         for at, name in enumerate(metric.names):
-            moments, over_answers = found.moments[at], None
-            if found.totals is not None:
+            moments, distribution = found.moments[at], self.distributions[at]
+            count, unscored = self.count, self.unscored
+            value = (found.pooled.values or of_answers)[at]
+            left_out, over_answers = NONE_LEFT_OUT, None
+            if measure.question is not None and found.totals is not None:
                 totals = found.totals[at]
-                value = totals.distribution.distribution().mean
+                distribution, count = totals.distribution, moments.answers
+                value = distribution.distribution().mean
+                unscored += sum(totals.left_out.elements())
+                least = measure.question.least[at]
+                left_out = LeftOutQuestions.of(totals.left_out, least)
             else:
-                totals = QuestionTotals(moments, self.distributions[at], self.count)
-                value = (found.pooled.values or of_answers)[at]
+                over_answers = _over_answers(measure, of_answers[at], moments, options)
                 if measure.is_bounded_mean and not moments.is_even:
                     value = moments.mean
-                over_answers = _over_answers(measure, of_answers[at], moments, options)
             interval, method, remark = self._interval(at, found, options)
             if measure.labels is not None and value is None and self.count:
                 remark = measure.labels.undefined
@@ -294,17 +301,17 @@ class _MetricTotals:
                 signature=measure.signature,
                 scale=measure.scale,
                 is_mean=measure.is_mean,
-                count=totals.answers,
-                unscored=self.unscored + totals.left_out_answers,
+                count=count,
+                unscored=unscored,
                 unreadable=None if measure.reads is None else self.unreadable,
                 interval=interval,
-                spread=totals.distribution.distribution(),
+                spread=distribution.distribution(),
                 method=method,
                 questions=moments.questions,
                 standard_error=moments.standard_error if measure.is_mean else None,
                 remark=remark,
                 lower_is_better=measure.lower_is_better,
-                left_out=totals.left_out,
+                left_out=left_out,
                 confusion=confusion,
                 over_answers=over_answers,
             )

@@ -21,8 +21,6 @@ from harpia_formats.evaluation.scoring.measures.label_totals import (
     label_values,
 )
 from harpia_formats.evaluation.scoring.measures.metric_score import (
-    NONE_LEFT_OUT,
-    LeftOutQuestions,
     RunningDistribution,
 )
 from harpia_formats.evaluation.scoring.measures.outcomes import GroupAnswer, label_pair
@@ -184,27 +182,19 @@ def _sums_of(answers: Answers, size: int) -> Sequence[int]:
 
 @dataclass(slots=True)
 class QuestionTotals:
-    """One score of the questions of a group, which are scored or their answers are."""
+    """One score of the questions of a group."""
 
     moments: QuestionMoments = field(default_factory=QuestionMoments)
     distribution: RunningDistribution = field(default_factory=RunningDistribution)
-    #: The answers to questions with a score, and to those without.
-    answers: int = 0
-    left_out_answers: int = 0
-    left_out: LeftOutQuestions = NONE_LEFT_OUT
+    #: How many questions without a score have each number of answers.
+    left_out: Counter[int] = field(default_factory=Counter)
 
     def add(self, values: Sequence[float], answers: Sequence[int]) -> None:
         """Add questions: the score of each, and the number of its answers."""
-        self.answers += sum(answers)
         self.distribution.add(values)
         both = zip(values, answers, strict=True)
         totals = [round(value * QUANTA) * count for value, count in both]
         self.moments.add(answers, totals)
-
-    def leave_out(self, answers: Sequence[int], least: int) -> None:
-        """Count questions with so few answers that they have no score."""
-        self.left_out_answers += sum(answers)
-        self.left_out = self.left_out.with_more(answers, least)
 
 
 def add_questions(
@@ -218,11 +208,11 @@ def add_questions(
         (answers.total(), question_scores(measure, answers))
         for answers in questions.values()
     ]
-    for at, (total, least) in enumerate(zip(totals, measure.least, strict=True)):
+    for at, total in enumerate(totals):
         mine = [(count, scores[at]) for count, scores in found]
         scored = [(count, score) for count, score in mine if score is not None]
         total.add([score for _, score in scored], [count for count, _ in scored])
-        total.leave_out([count for count, score in mine if score is None], least)
+        total.left_out.update(count for count, score in mine if score is None)
 
 
 def question_scores(
