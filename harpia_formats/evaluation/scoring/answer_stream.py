@@ -329,26 +329,22 @@ class AnswerScorer(AnswerMeasuring):
         """
         self.zeros += measured.is_zero
         self.only_stored += measured.is_only_stored
-        placed, count = answer.placed, answer.count
         for code, message, model in measured.findings:
-            self.problems.add_unscored(code, placed, count, message, model)
-        scores, outcomes = measured.scores, measured.outcomes
-        for message in self.differences.add(scores, placed, outcomes):
-            self.problems.add(OTHER_THAN_STORED, placed, count, message)
+            self.problems.add_unscored(code, answer, message, model)
+        for message in self.differences.add(measured, answer.placed):
+            self.problems.add(OTHER_THAN_STORED, answer, message)
 
     def _report_killed(self, answers: list[ScoredAnswer]) -> None:
         """Report answers that killed two workers; their records have no verdict."""
         for _, some in groupby(answers, lambda answer: id(answer.count)):
-            first, *others = some
-            number = 1 + len(others)
-            first.count.undetermined += len(
-                {answer.record_number for answer in (first, *others)}
-            )
+            of_file = list(some)
+            first, number = of_file[0], len(of_file)
+            first.count.undetermined += len({one.record_number for one in of_file})
             message = (
                 f"{number:,} answer{'s' * (number != 1)} could not be scored: the "
                 "process that measured them died twice"
             )
-            self.problems.add(KILLED, first.placed, first.count, message)
+            self.problems.add(KILLED, first, message)
 
     def _own_scores(
         self, outcomes: Sequence[Outcome]

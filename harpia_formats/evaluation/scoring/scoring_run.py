@@ -351,28 +351,26 @@ class Scoring:
         return ScoringWorkers(pool, self._answers)
 
     def _open_output(self, variant: FormatVariant, count: FileCount) -> None:
-        """Open the output as soon as the input format is known. Raises `ScoreError`."""
+        """Open the output as soon as the input format is known.
+
+        Raises `ScoreError` for a file that holds no answers, and `VerdictsFound`.
+        """
         self._answers.count = count
         self._source.check_file(variant, count)
         adapter = adapter_of(variant.format)
-        if self._source.outcomes is None:
-            self._check_answers(variant, count)
-        self._format = self._format or variant.format
-        self._answers.holds_models = adapter.capacity.outputs is Cardinality.MANY
-        # An output that is not possible is an error before work starts.
-        self._opened_writer()
-
-    def _check_answers(self, variant: FormatVariant, count: FileCount) -> None:
-        """Raise `ScoreError` for a file that holds no answers, or `VerdictsFound`."""
-        adapter = adapter_of(variant.format)
-        if not ("response" in (self._options.columns or {}) or holds_answers(adapter)):
+        is_read = "response" in (self._options.columns or {}) or holds_answers(adapter)
+        if self._source.outcomes is None and not is_read:
             raise ScoreOptionsError(
                 f"{count.path} is read as {variant.format.id}, which holds no answers; "
                 "if they are under a key of their own, name it with "
                 "`--map response=KEY`"
             )
-        if holds_verdicts(adapter):
+        if self._source.outcomes is None and holds_verdicts(adapter):
             raise VerdictsFound
+        self._format = self._format or variant.format
+        self._answers.holds_models = adapter.capacity.outputs is Cardinality.MANY
+        # An output that is not possible is an error before work starts.
+        self._opened_writer()
 
     def _opened_writer(self) -> ResultWriter | None:
         """Return the writer of the results, None if none are written."""

@@ -4,7 +4,7 @@ Rows that hold one answer again, each with the stored score of another metric, a
 told from rows with other answers.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import isclose, isinf
 from typing import Any
@@ -14,7 +14,10 @@ from msgspec import UNSET
 from harpia_formats.conversion.fill_scores import answer_text
 from harpia_formats.conversion.mapping.questions import prompt_text
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
-from harpia_formats.evaluation.scoring.measures.outcomes import ComputedMetric, Outcome
+from harpia_formats.evaluation.scoring.measures.outcomes import (
+    ComputedMetric,
+    GroupAnswer,
+)
 from harpia_formats.evaluation.scoring.significance.intervals import number_or_none
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.record import Output, Record, Score
@@ -60,12 +63,8 @@ class RepeatedAnswers:
         score = score_of_row(record)
         if score is None:
             return False
-        names = (
-            f"{score.evaluation_name or ''}",
-            f"{score.metric or ''}",
-            f"{score.result_id or ''}",
-            f"{score.signature or ''}",
-        )
+        parts = score.evaluation_name, score.metric, score.result_id, score.signature
+        names = tuple([f"{part or ''}" for part in parts])
         metric = self._metrics.setdefault(names, len(self._metrics))
         key = self._key_of(record, output, score)
         before = self._seen.get(key)
@@ -166,27 +165,22 @@ class StoredDifferences:
                 for at, name in enumerate(metric.measure.names):
                     self._places.setdefault(_plain(name), (number, at))
 
-    def add(
-        self,
-        scores: Iterable[Score],
-        placed: PlacedRecord,
-        outcomes: tuple[Outcome, ...],
-    ) -> Iterator[str]:
-        """Yield what is to be said of each of `comparable_scores` that differs."""
-        for score in scores:
+    def add(self, answer: GroupAnswer, placed: PlacedRecord) -> Iterator[str]:
+        """Yield what is to be said of each stored score of an answer that differs."""
+        for score in answer.scores:
             plain, signature = _plain(score.metric or ""), score.signature or ""
             place = self._places.get(_OUR_NAMES.get(plain, plain))
             stored = number_or_none(score.value)
             if place is None or stored is None:
                 continue
-            metric, outcome = self.measured[place[0]], outcomes[place[0]]
+            metric, outcome = self.measured[place[0]], answer.outcomes[place[0]]
             value = None if isinstance(outcome, str) else outcome[1][place[1]]
             if value is None:
                 continue
             name, best = metric.names[place[1]], metric.measure.best
-            entry = self.found.get((name, signature))
-            if entry is None:
-                entry = self.found[name, signature] = StoredDifference(name, signature)
+            entry = self.found.setdefault(
+                (name, signature), StoredDifference(name, signature)
+            )
             entry.compared += 1
             most = declared_best(name, signature)
             # They are compared on a scale to 1 where the scale is known.
