@@ -77,10 +77,10 @@ class AnswerMeasuring:
     names: SystemNames = field(default_factory=SystemNames)
     #: The counts of the file that is being read.
     count: FileCount = field(default_factory=lambda: FileCount(""))
-    #: Whether the verdicts of a judge are scored, and not answers.
-    are_verdicts: bool = False
     #: Returns the scores that an answer holds, if these are shown and none is computed.
     stored: StoredOutcomes | None = None
+    #: Whether they are stored scores, and no verdicts of a judge.
+    are_stored: bool = False
     #: Seconds that each metric took.
     seconds: list[float] = field(default_factory=list)
     #: Whether a record may hold answers of several models.
@@ -131,11 +131,6 @@ class AnswerMeasuring:
             )
             found.append(answer)
         return found, size
-
-    @property
-    def are_stored(self) -> bool:
-        """Whether stored scores are shown that are no verdicts of a judge."""
-        return self.stored is not None and not self.are_verdicts
 
     @property
     def passes_repeats(self) -> bool:
@@ -241,10 +236,8 @@ class AnswerScorer(AnswerMeasuring):
     batches: BatchQueue = field(init=False)
     #: Where computed scores differ from those of the same metric that answers hold.
     differences: StoredDifferences = field(init=False)
-    #: Answers that rows repeat for each metric, in all and within an evaluation; the
-    #: latter is None if scores are not grouped by evaluation.
+    #: Answers that rows repeat for each metric.
     repeated: RepeatedAnswers = field(default_factory=RepeatedAnswers)
-    _by_evaluation: RepeatedAnswers | None = None
     #: The number of answers, and of missing ones among them that count as 0.
     number: int = 0
     zeros: int = 0
@@ -258,8 +251,6 @@ class AnswerScorer(AnswerMeasuring):
         AnswerMeasuring.__post_init__(self)
         self.batches = BatchQueue(self.measured, self.add_results)
         self.differences = StoredDifferences(self.measured)
-        if EVALUATION in self.options.by:
-            self._by_evaluation = RepeatedAnswers(by_evaluation=True)
 
     def add_record(self, placed: PlacedRecord) -> None:
         """Add the answers of a record, and submit a batch if enough are waiting."""
@@ -277,17 +268,12 @@ class AnswerScorer(AnswerMeasuring):
 
     def is_repeated(self, record: Record, output: Output) -> bool | None:
         """Tell whether an answer counts in its group only, None if not even there."""
-        is_repeat = self.passes_repeats and self.repeated.is_repeat(record, output)
+        find = self.repeated.is_repeat
+        is_repeat = self.passes_repeats and find(record, output, within=False)
         # Each answer must be known within its evaluation, too.
-        within = self._by_evaluation
-        is_new = within is not None and not within.is_repeat(record, output)
+        is_apart = EVALUATION in self.options.by
+        is_new = is_apart and not find(record, output, within=True)
         return None if is_repeat and not is_new else is_repeat
-
-    @property
-    def have_rows_apart(self) -> bool:
-        """Whether no answer so far may be repeated by a row of another range."""
-        within = self._by_evaluation
-        return not (self.repeated.have_begun or (within and within.have_begun))
 
     def submit_waiting(self) -> None:
         """Submit the waiting answers as one batch."""

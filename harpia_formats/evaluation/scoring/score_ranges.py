@@ -90,7 +90,7 @@ class RangeScoring:
         compares runs needs the records themselves: such runs do not ask.
         """
         answers = self.answers
-        if answers.stored is not None or not answers.have_rows_apart:
+        if answers.stored is not None or answers.repeated.have_begun:
             return False
         if any(metric.measure.batch is not None for metric in answers.measured):
             return False

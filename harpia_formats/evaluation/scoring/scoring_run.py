@@ -208,13 +208,14 @@ class Scoring:
         """Return a scorer for the answers of this run, which is still empty."""
         target, metrics, options = self._target, self._metrics.measured, self._options
         stored = self._source.outcomes
+        are_stored = stored is not None and not self.are_verdicts
         totals = SystemTotals(
             metrics,
             options,
             self._grouping,
             one_model_format="" if target is None or target.holds_models else target.id,
             row_format=target.id if target and target.names_models_in_rows else "",
-            are_stored=stored is not None and not self.are_verdicts,
+            are_stored=are_stored,
         )
         return AnswerScorer(
             metrics,
@@ -222,8 +223,8 @@ class Scoring:
             self._models,
             self._grouping,
             SystemNames.of_inputs(self._inputs, options.systems),
-            are_verdicts=self.are_verdicts,
             stored=stored,
+            are_stored=are_stored,
             problems=AnswerProblems(
                 options, self._models, self._reading.tally, metrics
             ),

@@ -43,9 +43,7 @@ def score_of_row(record: Record) -> Score | None:
 class RepeatedAnswers:
     """Finds answers that were met before, with the score of another metric."""
 
-    #: Whether answers of each evaluation are scored apart.
-    by_evaluation: bool = False
-    #: How many were found.
+    #: How many were found, those within an evaluation left out.
     count: int = 0
     #: The number of each metric, by its names and signature.
     _metrics: dict[tuple[str, ...], int] = field(default_factory=dict)
@@ -58,15 +56,29 @@ class RepeatedAnswers:
         """Whether there was an answer that others may repeat."""
         return bool(self._seen)
 
-    def is_repeat(self, record: Record, output: Output) -> bool:
-        """Tell whether an answer was met before with another metric, and count it."""
+    def is_repeat(self, record: Record, output: Output, *, within: bool) -> bool:
+        """Tell whether an answer was met before with another metric.
+
+        With `within` answers of each evaluation are apart; others are counted.
+        """
         score = score_of_row(record)
         if score is None:
             return False
         parts = score.evaluation_name, score.metric, score.result_id, score.signature
         names = tuple([f"{part or ''}" for part in parts])
         metric = self._metrics.setdefault(names, len(self._metrics))
-        key = self._key_of(record, output, score)
+        key = hash(
+            (
+                f"{record.id}",
+                prompt_text(record),
+                tuple(record.references or ()),
+                output.model,
+                answer_text(output),
+                encode(output.turns) if output.turns else b"",
+                score.evaluation_id,
+                (score.evaluation_name,) if within else (),
+            )
+        )
         before = self._seen.get(key)
         if before is None:
             self._seen[key] = metric
@@ -76,23 +88,8 @@ class RepeatedAnswers:
         times[metric] = times.get(metric, 0) + 1
         self._seen[key] = times
         is_repeat = times[metric] <= answers
-        self.count += is_repeat
+        self.count += is_repeat and not within
         return is_repeat
-
-    def _key_of(self, record: Record, output: Output, score: Score) -> int:
-        """Return a number by which rows of one answer are known."""
-        return hash(
-            (
-                f"{record.id}",
-                prompt_text(record),
-                tuple(record.references or ()),
-                output.model,
-                answer_text(output),
-                encode(output.turns) if output.turns else b"",
-                score.evaluation_id,
-                score.evaluation_name if self.by_evaluation else "",
-            )
-        )
 
 
 #: Our name of each metric, by the names of tools without their separators.
