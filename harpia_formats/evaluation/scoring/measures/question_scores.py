@@ -49,7 +49,7 @@ Questions = Mapping[bytes, Answers]
 #: Returns the rows of some answers, each with the digest of its question.
 RowsOf = Callable[[Sequence[GroupAnswer]], Iterable[tuple[bytes, Statistics]]]
 #: Rows that are read together at least, so that they are resampled together.
-_TOGETHER = 4096
+_TOGETHER = 512
 #: The most units of which the weights of answers with labels are multiples.
 _UNITS = 2**24
 
