@@ -154,16 +154,13 @@ def _label_comparisons(
     import numpy as np  # noqa: PLC0415 - numpy is in the extra score
 
     scores: Any = measure_of(metric, {}).labels
-    known = KnownLabels(scores, [{"rare": 0, "usual": 1}])
+    known = KnownLabels(scores, ["rare", "usual"])
     found = []
     for number in range(sets):
         references = chance.random(questions) >= RARE / questions
         answers = references ^ (chance.random((2, questions)) >= RIGHT)
         rows = np.array(
-            [
-                list(known.rows(0, zip(references, mine, strict=True)))
-                for mine in answers
-            ]
+            [list(known.rows(zip(references, mine, strict=True))) for mine in answers]
         )
         of_all = replace(_answers(rows, known.scores, None), remark=known.remark)
         test = PairedTest(None, replicates, SEED + number, LEVEL)

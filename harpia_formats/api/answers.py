@@ -9,7 +9,7 @@ from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.evaluation.scoring.results.answer_rows import AnswerRow, AnswerRows
 from harpia_formats.evaluation.scoring.results.redacted_scores import ScoreRedaction
 from harpia_formats.evaluation.scoring.results.scores import Scores
-from harpia_formats.evaluation.scoring.stored_run import scoring_of
+from harpia_formats.evaluation.scoring.scoring_run import Scoring
 from harpia_formats.files.io.inputs import Input
 from harpia_formats.model.result import frame_library
 
@@ -21,7 +21,7 @@ class Answers(Iterator[AnswerRow]):
         """Take the inputs and options of a run; raises what `Scoring` raises."""
         self._collected = AnswerRows()
         observers = [self._collected.begin]
-        self._run = scoring_of(inputs, None, None, options, observers)
+        self._run = Scoring(inputs, None, None, options, observers)
         self._by = options.by
         self._is_redacted = options.redact
         self._redaction: ScoreRedaction | None = None

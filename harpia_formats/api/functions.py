@@ -550,10 +550,10 @@ def score(
     from harpia_formats.api.arguments import file_inputs
     from harpia_formats.api.keyword_options import make_options
     from harpia_formats.evaluation.scoring.options import ScoreOptions
-    from harpia_formats.evaluation.scoring.stored_run import scoring_of
+    from harpia_formats.evaluation.scoring.scoring_run import Scoring
 
     chosen = make_options(ScoreOptions, _in_one_process(options))
-    run = scoring_of(file_inputs(inputs), to, output, chosen)
+    run = Scoring(file_inputs(inputs), to, output, chosen)
     for _ in run:
         continue
     scores = run.scores()

@@ -101,7 +101,7 @@ def score(given: Given) -> ExitCode:
     """
     from harpia_formats.evaluation.scoring.answers.input_files import split_names  # noqa: PLC0415 - for this command only
     from harpia_formats.evaluation.scoring.results.scores import Scores  # noqa: PLC0415 - for this command only
-    from harpia_formats.evaluation.scoring.stored_run import scoring_of  # noqa: PLC0415 - for this command only
+    from harpia_formats.evaluation.scoring.scoring_run import Scoring  # noqa: PLC0415 - for this command only
 
     if given.list_metrics:
         return _print_metrics()
@@ -133,7 +133,7 @@ def score(given: Given) -> ExitCode:
         progress=progress.update,
         csv_safe=options.csv_safe and is_of_results,
     )
-    run = scoring_of(inputs or ["-"], given.to, given.output, options)
+    run = Scoring(inputs or ["-"], given.to, given.output, options)
     pictures.check_labels(are_scored=run.may_score_labels)
     print_problems(reports.keeping(run), progress)
     scores = run.scores()

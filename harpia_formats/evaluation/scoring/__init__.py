@@ -10,7 +10,7 @@ stages, each a folder that imports only those after it in this list:
 - `significance`: intervals and p-values as functions of arrays
 
 What joins them, from a run to its answers: `benchmarks` compares systems on several
-data sets, `compare_runs` on one, `agreement` compares raters; `scoring_run` and
-`stored_run` score files, by way of `answer_stream`, `score_ranges` in other processes
+data sets, `compare_runs` on one, `agreement` compares raters; `scoring_run` scores
+files, by way of `answer_stream`, `score_ranges` in other processes
 and `system_answers` by question. `options` and `number_stores` serve all of them.
 """

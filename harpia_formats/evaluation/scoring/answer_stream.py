@@ -20,30 +20,28 @@ from harpia_formats.conversion.mapping.questions import (
     numbered_question,
 )
 from harpia_formats.conversion.reading.placed_record import NotApart, PlacedRecord
-from harpia_formats.evaluation.metrics.metric import Pair, Sample
+from harpia_formats.evaluation.metrics.label_counts import LabelPair
+from harpia_formats.evaluation.metrics.metric import Pair, Sample, Statistics
 from harpia_formats.evaluation.scoring.answers.input_files import SystemNames
 from harpia_formats.evaluation.scoring.measures.answer_problems import (
     AnswerProblems,
     model_to_name,
 )
-from harpia_formats.evaluation.scoring.measures.measure import (
+from harpia_formats.evaluation.scoring.measures.metric_samples import (
+    SampleNeeds,
+    UnseenFields,
+)
+from harpia_formats.evaluation.scoring.measures.outcomes import (
     BATCH,
     BatchQueue,
     BatchResult,
-)
-from harpia_formats.evaluation.scoring.measures.metric_samples import (
-    NO_SAMPLE,
-    SampleNeeds,
-    SampleOutcomes,
-    StoredOutcomes,
-    UnseenFields,
-    sample_outcomes,
-)
-from harpia_formats.evaluation.scoring.measures.outcomes import (
     ComputedMetric,
-    MeasuredAnswer,
+    GroupAnswer,
     Outcome,
+    SampleOutcomes,
     ScoredAnswer,
+    StoredOutcomes,
+    sample_outcomes,
 )
 from harpia_formats.evaluation.scoring.measures.stored_differences import (
     RepeatedAnswers,
@@ -54,37 +52,15 @@ from harpia_formats.evaluation.scoring.measures.stored_differences import (
 from harpia_formats.evaluation.scoring.measures.system_totals import SystemTotals
 from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
 from harpia_formats.evaluation.scoring.results.result_format import ResultWriter
-from harpia_formats.formats.rules.scoring_rules import (
-    OTHER_THAN_STORED,
-)
+from harpia_formats.evaluation.scoring.significance.bootstrap import Values
+from harpia_formats.formats.rules.scoring_rules import OTHER_THAN_STORED
 from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.record import Output, Record
 from harpia_formats.model.report import FileCount
-from harpia_formats.validation.merge.tally import Tally
 from harpia_formats.validation.unit.findings import KILLED
 
-_Outcomes = tuple[Outcome, ...]
 #: Characters of answers and references that are measured together.
 SIZE = 4 * 1024 * 1024
-
-
-@dataclass(slots=True)  # not frozen: then each field is set by a call
-class ReadAnswer:
-    """One answer, as it is read."""
-
-    record_number: int
-    record: Record
-    output: Output
-    text: str | None
-    placed: PlacedRecord
-    #: The counts of the file of the answer.
-    count: FileCount
-    #: Whether another evaluation had the answer, so that it counts in its group only.
-    is_repeated: bool = False
-    #: What metrics with needs of their own get, without values if there are none.
-    sample: Sample = NO_SAMPLE
-    #: What another process made of it; it has read the record, which is not here.
-    measured: MeasuredAnswer | None = None
 
 
 @dataclass(slots=True)
@@ -101,16 +77,16 @@ class AnswerMeasuring:
     names: SystemNames = field(default_factory=SystemNames)
     #: The counts of the file that is being read.
     count: FileCount = field(default_factory=lambda: FileCount(""))
-    #: Whether the verdicts of a judge are scored, and not answers.
-    are_verdicts: bool = False
     #: Returns the scores that an answer holds, if these are shown and none is computed.
     stored: StoredOutcomes | None = None
+    #: Whether they are stored scores, and no verdicts of a judge.
+    are_stored: bool = False
     #: Seconds that each metric took.
     seconds: list[float] = field(default_factory=list)
     #: Whether a record may hold answers of several models.
     holds_models: bool = False
-    #: What no document has by which metrics compare them, None if none compares any.
-    unseen_fields: UnseenFields | None = None
+    #: What no document has by which metrics compare them.
+    unseen_fields: UnseenFields = field(init=False)
     #: The number of records so far.
     records: int = 0
     #: What metrics need besides answers and references, None if no metric does.
@@ -119,19 +95,19 @@ class AnswerMeasuring:
     def __post_init__(self) -> None:
         self.seconds = [0.0] * len(self.measured)
         self._needs = SampleNeeds.of_metrics(self.measured)
-        self.unseen_fields = UnseenFields.of_metrics(self.measured)
+        self.unseen_fields = UnseenFields(self.measured)
 
     # --- The answers of a record ---
 
-    def answers_of(self, placed: PlacedRecord) -> tuple[list[ReadAnswer], int]:
+    def answers_of(self, placed: PlacedRecord) -> tuple[list[ScoredAnswer], int]:
         """Return the answers of the next record, and about how many characters."""
-        record = self.names.named(placed.record, self.count.path)
-        record = self.models.select(record)
+        count = self.count
+        record = self.models.select(self.names.named(placed.record, count.path))
         if self.options.reference_from == ReferenceFrom.GT:
             record = with_gt_as_reference(record, FieldFates())
         self.records += 1
         wanted = self.options.model
-        of_file = self.names.of_files.get(self.count.path, wanted)
+        of_file = self.names.of_files.get(count.path, wanted)
         is_asked = wanted is None or (self.holds_models and of_file == wanted)
         if not record.outputs and is_asked:
             record = replace(record, outputs=[Output()])
@@ -145,30 +121,16 @@ class AnswerMeasuring:
                 continue
             text = answer_text(output)
             size += len(text or "")
-            sample = NO_SAMPLE
+            sample = Sample(text, record.references or ())
             if self._needs is not None:
-                sample, more = self._needs.sample_of(record, output, text)
+                sample, more = self._needs.sample_of(record, output, sample)
                 size += more
-            if self.unseen_fields is not None:
-                self.unseen_fields.add(sample)
-            found.append(
-                ReadAnswer(
-                    self.records,
-                    record,
-                    output,
-                    text,
-                    placed,
-                    self.count,
-                    is_repeated,
-                    sample,
-                )
+            self.unseen_fields.add(sample)
+            answer = ScoredAnswer(
+                self.records, record, output, text, placed, count, is_repeated, sample
             )
+            found.append(answer)
         return found, size
-
-    @property
-    def are_stored(self) -> bool:
-        """Whether stored scores are shown that are no verdicts of a judge."""
-        return self.stored is not None and not self.are_verdicts
 
     @property
     def passes_repeats(self) -> bool:
@@ -191,26 +153,26 @@ class AnswerMeasuring:
     # --- What follows of their outcomes ---
 
     def batch_of(
-        self, answers: Sequence[ReadAnswer]
+        self, answers: Sequence[ScoredAnswer]
     ) -> tuple[list[Pair], list[Sample]]:
         """Return what metrics get of some answers that are not measured yet."""
         pairs: list[Pair] = [
-            (answer.text, answer.record.references)
+            (answer.answer, answer.record.references)
             for answer in answers
-            if answer.text is not None and answer.record.references
+            if not self.stored
+            and answer.answer is not None
+            and answer.record.references
         ]
-        pairs = [] if self.stored else pairs
         return pairs, [answer.sample for answer in answers] if self._needs else []
 
     def measured_answers(
-        self, answers: Sequence[ReadAnswer], result: BatchResult
-    ) -> list[MeasuredAnswer]:
+        self, answers: Sequence[ScoredAnswer], result: BatchResult
+    ) -> list[GroupAnswer]:
         """Return what is made of some answers, of which `result` has the outcomes."""
         self.add_seconds(result.seconds)
         columns = [iter(column) for column in result.outcomes]
         has_groups = bool(self.grouping.within_system)
-        has_needs = self._needs is not None
-        takes_stored = self.stored is not None
+        is_zero_compared = self._needs is not None
         last, question = 0, b""
         found = []
         for answer in answers:
@@ -223,23 +185,23 @@ class AnswerMeasuring:
             outcomes = self._outcomes_of(answer, columns)
             findings = outcomes.findings
             model = model_to_name(record, output) if findings else ""
-            is_computed = has_needs or not takes_stored
-            is_compared = has_needs or not (takes_stored or outcomes.is_zero)
+            has_scores = self.stored is None and bool(output.scores)
+            is_compared = has_scores and (is_zero_compared or not outcomes.is_zero)
             found.append(
-                MeasuredAnswer(
+                GroupAnswer(
                     last,
                     question,
                     outcomes.outcomes,
                     None if output.model is UNSET else output.model,
-                    bool(output.scores) or answer.text is not None,
+                    bool(output.scores) or answer.answer is not None,
                     len(record.references or ()),
                     self.grouping.key_of(record, output) if has_groups else (),
                     answer.count.path,
                     answer.is_repeated,
                     tuple([(code, message, model) for code, message in findings]),
                     outcomes.is_zero,
-                    is_computed and answer.text is None and bool(output.scores),
-                    comparable_scores(output) if is_compared and output.scores else (),
+                    has_scores and answer.answer is None,
+                    comparable_scores(output) if is_compared else (),
                 )
             )
         return found
@@ -250,40 +212,32 @@ class AnswerMeasuring:
         self.seconds = [a + b for a, b in both]
 
     def _outcomes_of(
-        self, answer: ReadAnswer, columns: Sequence[Iterator[Outcome]]
+        self, answer: ScoredAnswer, columns: Sequence[Iterator[Outcome]]
     ) -> SampleOutcomes:
         """Return the outcomes of an answer, and what is to be reported.
 
         `columns` has the computed outcomes of each metric.
         """
-        sample = answer.sample
-        if self._needs is None:
-            if self.stored is not None:
-                return self.stored(answer.record, answer.output)
-            sample = Sample(answer.text, answer.record.references or ())
+        if self.stored is not None:
+            return self.stored(answer.record, answer.output)
         may_be_zero = self.options.missing == Missing.ZERO
-        return sample_outcomes(sample, self.measured, columns, may_be_zero)
+        return sample_outcomes(answer.sample, self.measured, columns, may_be_zero)
 
 
 @dataclass(slots=True, kw_only=True)
 class AnswerScorer(AnswerMeasuring):
     """Collects the answers of a run in batches, and totals their results."""
 
-    tally: Tally
+    problems: AnswerProblems
+    totals: SystemTotals
     #: Returns the writer of results, None if no results are written.
     writer: Callable[[], ResultWriter | None]
-    #: The id of a result format that holds the scores of one model, "" for others.
-    one_model_format: str = ""
-    #: The id of a result format whose rows have the answer's model, "" for others.
-    row_format: str = ""
-    problems: AnswerProblems = field(init=False)
+    #: Where the answers are measured.
+    batches: BatchQueue = field(init=False)
     #: Where computed scores differ from those of the same metric that answers hold.
     differences: StoredDifferences = field(init=False)
-    totals: SystemTotals = field(init=False)
-    #: Answers that rows repeat for each metric, in all and within an evaluation; the
-    #: latter is None if scores are not grouped by evaluation.
+    #: Answers that rows repeat for each metric.
     repeated: RepeatedAnswers = field(default_factory=RepeatedAnswers)
-    _by_evaluation: RepeatedAnswers | None = None
     #: The number of answers, and of missing ones among them that count as 0.
     number: int = 0
     zeros: int = 0
@@ -291,37 +245,18 @@ class AnswerScorer(AnswerMeasuring):
     only_stored: int = 0
     #: Characters of the waiting answers and references.
     _size: int = 0
-    _waiting: list[ReadAnswer] = field(default_factory=list)
+    _waiting: list[ScoredAnswer] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         AnswerMeasuring.__post_init__(self)
-        may_be_wrong = tuple(
-            metric.request.label
-            for metric in self.measured
-            if metric.leaves_unreadable_out
-        )
-        self.problems = AnswerProblems(
-            self.options, self.models, self.tally, may_be_wrong
-        )
+        self.batches = BatchQueue(self.measured, self.add_results)
         self.differences = StoredDifferences(self.measured)
-        self.totals = SystemTotals(
-            self.measured,
-            self.options,
-            self.grouping,
-            self.one_model_format,
-            self.row_format,
-            are_stored=self.are_stored,
-        )
-        if EVALUATION in self.options.by:
-            self._by_evaluation = RepeatedAnswers(by_evaluation=True)
 
-    def add_record(self, placed: PlacedRecord, batches: BatchQueue) -> None:
+    def add_record(self, placed: PlacedRecord) -> None:
         """Add the answers of a record, and submit a batch if enough are waiting."""
-        self.add_answers(*self.answers_of(placed), batches)
+        self.add_answers(*self.answers_of(placed))
 
-    def add_answers(
-        self, answers: Sequence[ReadAnswer], size: int, batches: BatchQueue
-    ) -> None:
+    def add_answers(self, answers: Sequence[ScoredAnswer], size: int) -> None:
         """Let the answers of a record wait, or submit all if they are enough.
 
         `size` is about how many characters they have.
@@ -329,32 +264,27 @@ class AnswerScorer(AnswerMeasuring):
         self._waiting += answers
         self._size += size
         if len(self._waiting) >= BATCH or self._size >= SIZE:
-            self.submit_waiting(batches)
+            self.submit_waiting()
 
     def is_repeated(self, record: Record, output: Output) -> bool | None:
         """Tell whether an answer counts in its group only, None if not even there."""
-        is_repeat = self.passes_repeats and self.repeated.is_repeat(record, output)
+        find = self.repeated.is_repeat
+        is_repeat = self.passes_repeats and find(record, output, within=False)
         # Each answer must be known within its evaluation, too.
-        within = self._by_evaluation
-        is_new = within is not None and not within.is_repeat(record, output)
+        is_apart = EVALUATION in self.options.by
+        is_new = is_apart and not find(record, output, within=True)
         return None if is_repeat and not is_new else is_repeat
 
-    @property
-    def have_rows_apart(self) -> bool:
-        """Whether no answer so far may be repeated by a row of another range."""
-        within = self._by_evaluation
-        return not (self.repeated.have_begun or (within and within.have_begun))
-
-    def submit_waiting(self, batches: BatchQueue) -> None:
+    def submit_waiting(self) -> None:
         """Submit the waiting answers as one batch."""
         answers, self._waiting = self._waiting, []
         self._size = 0
         if answers:
             unmeasured = [answer for answer in answers if answer.measured is None]
-            batches.add(answers, *self.batch_of(unmeasured))
+            self.batches.add(answers, *self.batch_of(unmeasured))
 
     def add_results(
-        self, answers: list[ReadAnswer], measured: BatchResult | None
+        self, answers: list[ScoredAnswer], measured: BatchResult | None
     ) -> None:
         """Add the results of a batch to the totals, and write its answers.
 
@@ -374,54 +304,40 @@ class AnswerScorer(AnswerMeasuring):
         for answer, mine in zip(answers, found, strict=True):
             self.number += 1
             if writer is not None:
-                writer.add(self._scored_answer(answer, mine.outcomes))
+                answer.number = self.number
+                answer.statistics, answer.values = self._own_scores(mine.outcomes)
+                writer.add(answer)
 
-    def _report(self, answer: ReadAnswer, measured: MeasuredAnswer) -> None:
+    def _report(self, answer: ScoredAnswer, measured: GroupAnswer) -> None:
         """Report what an answer lacks, and where its scores differ from stored ones.
 
         Raises `ScoreError` if an answer without a score is refused.
         """
         self.zeros += measured.is_zero
         self.only_stored += measured.is_only_stored
-        place = answer.placed, answer.count
         for code, message, model in measured.findings:
-            self.problems.add_unscored(code, *place, message, model)
-        if measured.scores:
-            for message in self.differences.add(
-                measured.scores, answer.placed, measured.outcomes
-            ):
-                self.problems.add(OTHER_THAN_STORED, *place, message)
+            self.problems.add_unscored(code, answer, message, model)
+        for message in self.differences.add(measured, answer.placed):
+            self.problems.add(OTHER_THAN_STORED, answer, message)
 
-    def _report_killed(self, answers: list[ReadAnswer]) -> None:
+    def _report_killed(self, answers: list[ScoredAnswer]) -> None:
         """Report answers that killed two workers; their records have no verdict."""
         for _, some in groupby(answers, lambda answer: id(answer.count)):
-            first, *others = some
-            number = 1 + len(others)
-            first.count.undetermined += len(
-                {answer.record_number for answer in (first, *others)}
-            )
+            of_file = list(some)
+            first, number = of_file[0], len(of_file)
+            first.count.undetermined += len({one.record_number for one in of_file})
             message = (
                 f"{number:,} answer{'s' * (number != 1)} could not be scored: the "
                 "process that measured them died twice"
             )
-            self.problems.add(KILLED, first.placed, first.count, message)
+            self.problems.add(KILLED, first, message)
 
-    def _scored_answer(self, answer: ReadAnswer, outcomes: _Outcomes) -> ScoredAnswer:
-        values = tuple(
-            (None,) * len(metric.names) if isinstance(outcome, str) else outcome[1]
+    def _own_scores(
+        self, outcomes: Sequence[Outcome]
+    ) -> tuple[tuple[Statistics | LabelPair | None, ...], tuple[Values, ...]]:
+        """Return the statistics and the scores of an answer by each metric."""
+        both = [
+            (None, (None,) * len(metric.names)) if isinstance(outcome, str) else outcome
             for metric, outcome in zip(self.measured, outcomes, strict=True)
-        )
-        return ScoredAnswer(
-            self.number,
-            answer.record_number,
-            answer.record,
-            answer.output,
-            answer.text,
-            values,
-            tuple(
-                None if isinstance(outcome, str) else outcome[0] for outcome in outcomes
-            ),
-            answer.placed,
-            answer.is_repeated,
-            answer.count.path,
-        )
+        ]
+        return tuple(one for one, _ in both), tuple(scores for _, scores in both)

@@ -31,7 +31,6 @@ from harpia_formats.evaluation.scoring.results.compare_report import (
 )
 from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.evaluation.scoring.scoring_run import Scoring
-from harpia_formats.evaluation.scoring.stored_run import scoring_of
 from harpia_formats.files.io.discovery import find_sources, parts_of
 from harpia_formats.files.io.discovery import matches as path_matches
 from harpia_formats.files.io.source import ReadProgress
@@ -411,5 +410,5 @@ def _run_of(
         names |= {name} if isinstance(name, str) else set(name.values())
     options = replace(benchmark.options, systems=files)
     if len(names) == 1:
-        return scoring_of(list(files), options=options)
+        return Scoring(list(files), options=options)
     return ScoreComparison(list(files), options, (), benchmark.test)

@@ -638,7 +638,7 @@ class ScoreComparison:
         """Return the labels of a metric of labels, None for any other."""
         labels = metric.metric.measure.labels
         table = self._labels[metric.metric.request.label]
-        return KnownLabels(labels, [table]) if labels else None
+        return KnownLabels(labels, table) if labels else None
 
     def _shown(
         self, metrics: Iterable[ComparedMetric], system: int, scores: Group

@@ -1,6 +1,6 @@
 """The options of scoring."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from os import PathLike
@@ -24,6 +24,7 @@ from harpia_formats.files.workers.engine import (
 from harpia_formats.model.column_map import check_field_names
 from harpia_formats.model.problem import OptionError
 from harpia_formats.model.spelling import hint_on
+from harpia_formats.model.vendor_metrics import ScoreError, ScoreOptionsError
 
 if TYPE_CHECKING:  # most runs have none
     from concurrent.futures import Executor
@@ -35,6 +36,18 @@ MOST_REPLICATES = 100_000
 SEEDS = 2**64
 
 
+class ScoreValueError(ScoreError):
+    """Scores that cannot be computed, for a reason that names values of records."""
+
+    def __init__(self, message: str, without_values: str) -> None:
+        super().__init__(message)
+        self._without_values = without_values
+
+    def without_values(self) -> ScoreError:
+        """Return the error without the values."""
+        return ScoreOptionsError(self._without_values)
+
+
 class Missing(StrEnum):
     """How a missing answer counts."""
 
@@ -42,6 +55,14 @@ class Missing(StrEnum):
     SKIP = "skip"
     #: It scores 0; in a pooled metric, such as BLEU, it is an empty text.
     ZERO = "zero"
+
+
+#: The values of options that have few.
+_CHOICES: dict[str, tuple[str | None, ...]] = {
+    "on_invalid": ("fail", "skip"),
+    "missing": (None, "skip", "zero"),
+    "reference_from": ("references", "gt"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +156,8 @@ class ScoreOptions:
         for name in ("metrics", "by"):
             if isinstance(getattr(self, name), str):
                 raise TypeError(f"{name} must be a tuple of names, not a string")
-        _check_choices(self)
+        for name, known in _CHOICES.items():
+            _check_choice(name, getattr(self, name), known)
         if self.columns is not None:
             check_field_names(self.columns)
         if not 0 < self.level < 1:
@@ -157,19 +179,8 @@ class ScoreOptions:
             check_engine(self.engine, self.executor)
 
 
-#: The values of options that have few.
-_CHOICES: dict[str, tuple[str | None, ...]] = {
-    "on_invalid": ("fail", "skip"),
-    "missing": (None, "skip", "zero"),
-    "reference_from": ("references", "gt"),
-}
-
-
-def _check_choices(options: ScoreOptions) -> None:
+def _check_choice(name: str, value: Any, known: Iterable[str | None]) -> None:
     """Raise `OptionError` for an option with another value than its few."""
-    for name, known in _CHOICES.items():
-        value = getattr(options, name)
-        if value not in known:
-            texts = [text for text in known if text]
-            hint = hint_on(str(value), texts, shown=repr)
-            raise OptionError(f"{name} cannot be {value!r}{hint}")
+    if value not in known:
+        hint = hint_on(str(value), filter(None, known), shown=repr)
+        raise OptionError(f"{name} cannot be {value!r}{hint}")

@@ -22,18 +22,15 @@ from harpia_formats.conversion.reading.record_stream import RecordStream
 from harpia_formats.evaluation.scoring.answer_stream import (
     AnswerMeasuring,
     AnswerScorer,
-    ReadAnswer,
 )
 from harpia_formats.evaluation.scoring.answers.input_files import SystemNames
-from harpia_formats.evaluation.scoring.measures.measure import (
-    BATCH,
-    BatchQueue,
-    measure_batch,
-)
 from harpia_formats.evaluation.scoring.measures.metric_samples import UnseenFields
 from harpia_formats.evaluation.scoring.measures.outcomes import (
-    MeasuredAnswer,
+    BATCH,
+    GroupAnswer,
+    ScoredAnswer,
     computed_metric,
+    measure_batch,
 )
 from harpia_formats.evaluation.scoring.options import ScoreOptions, SystemName
 from harpia_formats.files.framing.chunk import Cursor
@@ -50,37 +47,21 @@ from harpia_formats.validation.plan.file_plan import FilePlan
 from harpia_formats.validation.unit.findings import Findings
 
 
-def can_share(answers: AnswerScorer, local: LocalValidation) -> bool:
-    """Tell whether other processes can read and score the answers of a file.
-
-    They cannot where an answer depends on rows of other ranges, where the last digits
-    of a score depend on the answers that a model is given together, and where metrics
-    are made of the scores that records hold. What writes results or compares runs needs
-    the records themselves: such runs do not ask.
-    """
-    if answers.stored is not None:
-        return False
-    if any(metric.measure.batch is not None for metric in answers.measured):
-        return False
-    return answers.have_rows_apart and are_apart(local)
-
-
 @dataclass(frozen=True, slots=True)
 class ScoringWorkers:
     """The worker processes of a run, which score the answers of its large files."""
 
     pool: WorkerPool
     answers: AnswerScorer
-    batches: BatchQueue
 
     def work(self, local: LocalValidation) -> "RangeScoring":
         """Return what is done with the ranges of a file."""
-        self.batches.is_pool_busy = False
-        return RangeScoring(self.answers, self.batches, local)
+        self.answers.batches.is_pool_busy = False
+        return RangeScoring(self.answers, local)
 
     def finish(self, local: LocalValidation, stream: RecordStream) -> Iterator[None]:  # noqa: ARG002 - the protocol of workers
         """Score what is read only at the end of a file; yield after some rows."""
-        self.batches.is_pool_busy = False
+        self.answers.batches.is_pool_busy = False
         yield from stream.finish()
 
 
@@ -94,7 +75,6 @@ class RangeScoring:
     """The scoring of the ranges of one file."""
 
     answers: AnswerScorer
-    batches: BatchQueue
     local: LocalValidation
     #: The outcomes of all answers come back.
     is_wordy: bool = True
@@ -102,15 +82,26 @@ class RangeScoring:
     _left: int = 0
 
     def can_share(self, done: int) -> bool:
-        """Return whether workers can do the work."""
-        return can_share(self.answers, self.local) and are_short(self.local, done)
+        """Return whether workers can do the work.
+
+        They cannot where an answer depends on rows of other ranges, where the last
+        digits of a score depend on the answers that a model is given together, and
+        where metrics are made of the scores that records hold. What writes results or
+        compares runs needs the records themselves: such runs do not ask.
+        """
+        answers = self.answers
+        if answers.stored is not None or answers.repeated.have_begun:
+            return False
+        if any(metric.measure.batch is not None for metric in answers.measured):
+            return False
+        return are_apart(self.local) and are_short(self.local, done)
 
     def begin(self, plan: FilePlan, size: int, stack: ExitStack) -> "ScoringJob":  # noqa: ARG002 - all is in the plan
         """Return what workers do."""
         answers, options = self.answers, self.answers.options
         # The results of workers that end now, before those that score ranges begin.
-        self.batches.finish()
-        self.batches.is_pool_busy = True
+        answers.batches.finish()
+        answers.batches.is_pool_busy = True
         path = answers.count.path
         return ScoringJob(
             FileRows.of_file(plan, self.local),
@@ -124,7 +115,7 @@ class RangeScoring:
             path,
             answers.names.of_files.get(path),
             answers.holds_models,
-            answers.tally.examples,
+            answers.problems.tally.examples,
         )
 
     def given(self, part: FilePart) -> None:
@@ -142,16 +133,15 @@ class RangeScoring:
         The totals then get the same answers together, and findings come as early.
         """
         merge, answers, self._left = self.local.merge, self.answers, 0
-        answers.models.add(answer.models, found=answer.has_model)
+        answers.models.add(answer.models.seen, found=answer.models.found)
         for named in answer.named_models.items():
             answers.names.add_model(*named)
         answers.add_seconds(answer.seconds)
-        if answers.unseen_fields is not None and answer.unseen_fields is not None:
-            answers.unseen_fields.merge(answer.unseen_fields)
+        answers.unseen_fields.merge(answer.unseen_fields)
         for size, sent in answer.records:
             answers.records += 1
             mine = [self._read(*one, merge.records, ranges.lines) for one in sent]
-            answers.add_answers(mine, size, self.batches)
+            answers.add_answers(mine, size)
         merge.pass_over(answer.rows)
         assert part.unit is not None  # noqa: S101 - it has an answer
         ranges.move_on(part.unit.end, answer.lines)
@@ -163,22 +153,21 @@ class RangeScoring:
         place: "SentPlace | None",
         before: int,
         lines: int,
-    ) -> ReadAnswer:
+    ) -> ScoredAnswer:
         """Return an answer of the record that was counted last.
 
         `before` are the records before its range in the file, `lines` the lines.
         """
         count, number = self.answers.count, self.answers.records
-        measured = MeasuredAnswer(number, *sent)
+        measured = GroupAnswer(number, *sent)
         placed = place.placed(count.path, before, lines) if place else _NOWHERE
-        return ReadAnswer(
-            number, placed.record, _NO_OUTPUT, None, placed, count, measured=measured
-        )
+        read = number, placed.record, _NO_OUTPUT, None, placed, count
+        return ScoredAnswer(*read, measured=measured)
 
     def note_left(self, reason: NotDone | None) -> None:  # noqa: ARG002 - whatever it was
         """Note that workers get no more ranges after some in succession."""
         self._left += 1
-        self.batches.is_pool_busy = self._left < MAX_LEFT
+        self.answers.batches.is_pool_busy = self._left < MAX_LEFT
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,8 +198,8 @@ class SentPlace:
         )
 
 
-#: All of a `MeasuredAnswer` but the number of its record, in order.
-_sent_fields = attrgetter(*[one.name for one in fields(MeasuredAnswer)[1:]])
+#: All of a `GroupAnswer` but the number of its record, in order.
+_sent_fields = attrgetter(*[one.name for one in fields(GroupAnswer)[1:]])
 #: An answer: these fields, and its row if there is something to say of it.
 SentAnswer = tuple[tuple[Any, ...], SentPlace | None]
 
@@ -227,11 +216,10 @@ class ScoredRange:
     #: Seconds that each metric took.
     seconds: list[float]
     #: The models of the answers if one is wanted, and whether it is one of them.
-    models: tuple[str, ...]
-    has_model: bool
+    models: ModelSelection
     #: The model of the answers of the system that the user names, by that name.
     named_models: dict[str, str]
-    unseen_fields: UnseenFields | None
+    unseen_fields: UnseenFields
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +273,7 @@ class ScoringState(RecordsState):
         )
         #: For each record about how many characters it has, and how many answers.
         self._records: list[tuple[int, int]] = []
-        self._waiting: list[ReadAnswer] = []
+        self._waiting: list[ScoredAnswer] = []
         self._sent: list[SentAnswer] = []
         #: How many answers are missing.
         self._missing = 0
@@ -310,7 +298,7 @@ class ScoringState(RecordsState):
             self._sent.append((_sent_fields(mine), self._place_of(answer, mine)))
 
     def _place_of(
-        self, answer: ReadAnswer, measured: MeasuredAnswer
+        self, answer: ScoredAnswer, measured: GroupAnswer
     ) -> SentPlace | None:
         """Return the row of an answer if there is something to say of it."""
         if not (measured.findings or measured.scores):
@@ -341,8 +329,7 @@ class ScoringState(RecordsState):
             rows,
             frames.lines,
             answers.seconds,
-            tuple(answers.models.seen),
-            answers.models.found,
+            answers.models,
             answers.names.models,
             answers.unseen_fields,
         )

@@ -19,20 +19,24 @@ from harpia_formats.evaluation.scoring.answers.input_files import (
     SystemNames,
     reading_of,
 )
-from harpia_formats.evaluation.scoring.measures.measure import BatchQueue
-from harpia_formats.evaluation.scoring.measures.outcomes import ComputedMetric
+from harpia_formats.evaluation.scoring.measures.answer_problems import AnswerProblems
+from harpia_formats.evaluation.scoring.measures.outcomes import (
+    ComputedMetric,
+)
 from harpia_formats.evaluation.scoring.measures.profiles import DEFAULT, profile_named
 from harpia_formats.evaluation.scoring.measures.select_metrics import (
     MetricSelection,
     MetricSource,
     SelectedMetrics,
 )
+from harpia_formats.evaluation.scoring.measures.stored_metrics import StoredMetrics
+from harpia_formats.evaluation.scoring.measures.system_totals import SystemTotals
 from harpia_formats.evaluation.scoring.measures.verdict_metrics import (
     VerdictMetrics,
     VerdictsFound,
     holds_verdicts,
 )
-from harpia_formats.evaluation.scoring.options import ScoreOptions
+from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
 from harpia_formats.evaluation.scoring.results.result_format import (
     Files,
     Observer,
@@ -141,11 +145,23 @@ def score_redaction(
     return ScoreRedaction(redaction, frozenset(given), by_options)
 
 
+def _stored_source(options: ScoreOptions) -> StoredMetrics:
+    """Return what reads stored scores; raises `ScoreError` for options against it."""
+    if options.missing == Missing.ZERO:
+        raise ScoreError(
+            "a stored score that is no number never counts as 0: leave out "
+            "`--missing zero`"
+        )
+    return StoredMetrics(options)
+
+
 class Scoring:
     """One scoring run: iterate over it for the problems, then call `scores`.
 
-    Raises `ScoreError`, `ConversionError`, `SinkError`, `UnknownFormat` or `ValueError`
-    for a run that is not possible, before anything is read if the options show it.
+    Scores are computed, or are those that answers hold if the options say so; `source`
+    tells them for several runs. Each of the `observers` gets all answers. Raises
+    `ScoreError`, `ConversionError`, `SinkError`, `UnknownFormat` or `ValueError` for a
+    run that is not possible, before anything is read if the options show it.
     """
 
     def __init__(  # noqa: PLR0913 - inputs, results and how they are scored
@@ -159,10 +175,17 @@ class Scoring:
         source: MetricSource | None = None,
     ) -> None:
         self._options = options or ScoreOptions()
+        if source is None and self._options.stored:
+            source = _stored_source(self._options)
+        self._target = result_format_named(to) if isinstance(to, str) else to
+        if self._options.stored and self._target and self._target.holds_records:
+            raise ScoreError(
+                f"{self._target.id} holds records, which have these scores already: "
+                f"write them with `convert --to {self._target.id}`"
+            )
         self._observers = observers
         self._redaction = redaction_of(self._options)
         self._inputs = list(inputs)
-        self._target = result_format_named(to) if isinstance(to, str) else to
         check_results(self._target, output, self._options)
         self._files = Files(
             output,
@@ -197,19 +220,30 @@ class Scoring:
 
     def _new_answers(self) -> AnswerScorer:
         """Return a scorer for the answers of this run, which is still empty."""
-        target = self._target
-        return AnswerScorer(
-            self._metrics.measured,
-            self._options,
-            self._models,
+        target, metrics, options = self._target, self._metrics.measured, self._options
+        stored = self._source.outcomes
+        are_stored = stored is not None and not self.are_verdicts
+        totals = SystemTotals(
+            metrics,
+            options,
             self._grouping,
-            tally=self._reading.tally,
-            writer=self._opened_writer,
-            are_verdicts=self.are_verdicts,
-            stored=self._source.outcomes,
-            names=SystemNames.of_inputs(self._inputs, self._options.systems),
             one_model_format="" if target is None or target.holds_models else target.id,
             row_format=target.id if target and target.names_models_in_rows else "",
+            are_stored=are_stored,
+        )
+        return AnswerScorer(
+            metrics,
+            options,
+            self._models,
+            self._grouping,
+            SystemNames.of_inputs(self._inputs, options.systems),
+            stored=stored,
+            are_stored=are_stored,
+            problems=AnswerProblems(
+                options, self._models, self._reading.tally, metrics
+            ),
+            totals=totals,
+            writer=self._opened_writer,
         )
 
     def prepare(self) -> bool:
@@ -298,12 +332,12 @@ class Scoring:
         """Read and score all answers; yield the problems, and None after each step."""
         answers, options = self._answers, self._options
         with open_pool(options) as pool:
-            batches = BatchQueue(answers.measured, answers.add_results, pool)
+            answers.batches.pool = pool
             reading = self._reading.steps(
-                lambda placed: answers.add_record(placed, batches),
+                answers.add_record,
                 self._open_output,
                 lambda _: None,
-                workers=self._workers(pool, batches),
+                workers=self._workers(pool),
             )
             with closing(reading):
                 for problems in reading:
@@ -311,17 +345,15 @@ class Scoring:
                         yield problem
                         yield from answers.problems.pop()
                     yield None
-            answers.submit_waiting(batches)
-            batches.finish()
+            answers.submit_waiting()
+            answers.batches.finish()
         if self._is_readable:
             answers.problems.check_model()
         yield from answers.problems.pop_last()
         answers.totals.finish()
         self._finish()
 
-    def _workers(
-        self, pool: "WorkerPool | None", batches: BatchQueue
-    ) -> "ScoringWorkers | None":
+    def _workers(self, pool: "WorkerPool | None") -> "ScoringWorkers | None":
         """Return what scores the answers of large files, None if it has to be here.
 
         Who writes answers or observes them needs their records.
@@ -331,31 +363,29 @@ class Scoring:
             return None
         from harpia_formats.evaluation.scoring.score_ranges import ScoringWorkers  # noqa: PLC0415 - only with workers
 
-        return ScoringWorkers(pool, self._answers, batches)
+        return ScoringWorkers(pool, self._answers)
 
     def _open_output(self, variant: FormatVariant, count: FileCount) -> None:
-        """Open the output as soon as the input format is known. Raises `ScoreError`."""
+        """Open the output as soon as the input format is known.
+
+        Raises `ScoreError` for a file that holds no answers, and `VerdictsFound`.
+        """
         self._answers.count = count
         self._source.check_file(variant, count)
         adapter = adapter_of(variant.format)
-        if self._source.outcomes is None:
-            self._check_answers(variant, count)
-        self._format = self._format or variant.format
-        self._answers.holds_models = adapter.capacity.outputs is Cardinality.MANY
-        # An output that is not possible is an error before work starts.
-        self._opened_writer()
-
-    def _check_answers(self, variant: FormatVariant, count: FileCount) -> None:
-        """Raise `ScoreError` for a file that holds no answers, or `VerdictsFound`."""
-        adapter = adapter_of(variant.format)
-        if not ("response" in (self._options.columns or {}) or holds_answers(adapter)):
+        is_read = "response" in (self._options.columns or {}) or holds_answers(adapter)
+        if self._source.outcomes is None and not is_read:
             raise ScoreOptionsError(
                 f"{count.path} is read as {variant.format.id}, which holds no answers; "
                 "if they are under a key of their own, name it with "
                 "`--map response=KEY`"
             )
-        if holds_verdicts(adapter):
+        if self._source.outcomes is None and holds_verdicts(adapter):
             raise VerdictsFound
+        self._format = self._format or variant.format
+        self._answers.holds_models = adapter.capacity.outputs is Cardinality.MANY
+        # An output that is not possible is an error before work starts.
+        self._opened_writer()
 
     def _opened_writer(self) -> ResultWriter | None:
         """Return the writer of the results, None if none are written."""
@@ -447,12 +477,12 @@ class Scoring:
             profile=self._profile.id,
             measured=answers.measured,
             unknown=self._metrics.unknown,
-            systems=answers.totals.system_scores(),
-            groups=answers.totals.group_scores(),
+            systems=answers.totals.systems,
+            groups=answers.totals.groups,
             seconds=tuple(answers.seconds),
             report=replace(self._reading.tally.report(), problems=problems),
             is_broken=not self._is_readable,
-            models=tuple(name for name in answers.totals.systems if name != NONE),
+            models=tuple(name for name in answers.totals.names if name != NONE),
             problems=problems,
             outputs=self._names,
             stored_differences=tuple(
@@ -480,8 +510,7 @@ class Scoring:
             were = " was" if invalid == 1 else "s were"
             yield f"{invalid:,} invalid row{were} left out"
         yield from (entry.note for entry in answers.differences.differing())
-        if answers.unseen_fields is not None:
-            yield from answers.unseen_fields.notes()
+        yield from answers.unseen_fields.notes()
         if answers.zeros:
             yield f"{answers.zeros:,} missing answers count as 0"
         if answers.only_stored:

@@ -10,7 +10,6 @@ from typing import Any
 
 from harpia_formats.conversion.mapping.answer_groups import MODEL, NONE
 from harpia_formats.evaluation.metrics.label_counts import LabelPair
-from harpia_formats.evaluation.metrics.metric import QuestionMeasure
 from harpia_formats.evaluation.scoring.answers.input_files import (
     file_of_key,
     key_of_file,
@@ -22,6 +21,7 @@ from harpia_formats.evaluation.scoring.measures.outcomes import (
     ScoredAnswer,
     statistics_width,
 )
+from harpia_formats.evaluation.scoring.measures.question_scores import question_scores
 from harpia_formats.evaluation.scoring.number_stores import (
     LabelRows,
     QuestionRows,
@@ -105,7 +105,9 @@ class SystemAnswers:
         else:
             scored = [np.zeros((count, 2)) for _ in metric.names]
             for number, answered in answers_by_question(numbers, rows, is_scored):
-                for own, score in enumerate(_scores(question, answered)):
+                for own, score in enumerate(
+                    question_scores(question, Counter(map(tuple, answered)))
+                ):
                     if score is not None:
                         scored[own][number] = score, 1.0
             sums = [(SpooledRows(one), one[:, 1].astype(np.int64)) for one in scored]
@@ -153,19 +155,9 @@ def _label_rows(rows: Any, numbers: Any, known: KnownLabels) -> LabelRows:
     return LabelRows(
         _small(kinds[order]),
         numbers[order].astype(np.uint32),
-        known.rows(0, pairs.view(np.float64).reshape(-1, 2).tolist()),
+        known.rows(pairs.view(np.float64).reshape(-1, 2).tolist()),
         known.width,
     )
-
-
-def _scores(
-    measure: QuestionMeasure, answers: Sequence[Sequence[float]]
-) -> Iterator[float | None]:
-    """Yield the scores of a question, None for each with too few answers."""
-    if len(answers) >= min(measure.least):
-        found = measure.scores(Counter(map(tuple, answers)))
-        for least, score in zip(measure.least, found, strict=True):
-            yield score if len(answers) >= least else None
 
 
 def answers_by_question(

@@ -12,7 +12,7 @@ from harpia_formats.conversion.comparison.comparison_report import DifferenceRep
 from harpia_formats.conversion.losses.conversion_report import ConversionReport
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.evaluation.scoring.results.scores import Scores
-from harpia_formats.evaluation.scoring.stored_run import scoring_of
+from harpia_formats.evaluation.scoring.scoring_run import Scoring
 
 
 def _result(run: Callable[..., Any], *inputs: Any, **options: Any) -> Any:
@@ -43,7 +43,7 @@ def roundtrip(*inputs: Any, **options: Any) -> DifferenceReport:
 def score(*inputs: Any, to: Any = None, output: Any = None, **options: Any) -> Scores:
     """Return the scores as the command line has them, whatever they stand for."""
     given: dict[str, Any] = {"missing": "skip", "jobs": 1} | options
-    run = scoring_of(inputs, to, output, ScoreOptions(**given))
+    run = Scoring(inputs, to, output, ScoreOptions(**given))
     for _ in run:
         continue
     return run.scores()

@@ -23,9 +23,9 @@ from harpia_formats.evaluation.scoring.measures.outcomes import (
     GroupAnswer,
 )
 from harpia_formats.evaluation.scoring.measures.question_scores import (
-    RecordScores,
     RowStore,
     add_moments,
+    record_rows,
 )
 from harpia_formats.evaluation.scoring.significance.intervals import (
     FEW_FAILURES,
@@ -254,11 +254,10 @@ def test_stored_questions_are_those_in_memory(
     entries: list[tuple[int, int, int]], chance: random.Random
 ) -> None:
     """A temporary file, groups and the order change none of the sums."""
-    rows = RecordScores([1])
     wholes = [{0}, {1}, {2}, {0, 1, 2}]
     expected, found = ([QuestionMoments() for _ in wholes] for _ in range(2))
     for moments, held in ((expected, 10**6), (found, 100)):
-        with closing(RowStore(rows.numbers, rows.rows, held)) as store:
+        with closing(RowStore("1I1d", partial(record_rows, [1]), held)) as store:
             for number, group, right in entries:
                 outcomes = ((right / 3, 1.0), (right / 3,)), NO_SUCH_SCORE
                 answers = [

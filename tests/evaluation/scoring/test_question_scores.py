@@ -213,7 +213,7 @@ def test_entries_in_a_file_give_the_same_scores() -> None:
     for store in stores:
         store.close()
 
-    assert one.totals == other.totals
+    assert one == other
 
 
 @pytest.mark.parametrize("to", ["csv", "record", "harpia-log", "haystack-results"])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from harpia_formats import metric_names
 from harpia_formats.evaluation.metrics import measure_of
-from harpia_formats.evaluation.scoring.measures import measure as measuring
+from harpia_formats.evaluation.scoring.measures import outcomes as measuring
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.evaluation.scoring.scoring_run import Scoring
 from harpia_formats.formats.registry import adapter_of, readable_formats

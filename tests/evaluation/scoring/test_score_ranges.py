@@ -12,11 +12,11 @@ import pytest
 
 from harpia_formats.cli.app import app_for
 from harpia_formats.evaluation.scoring import score_ranges
-from harpia_formats.evaluation.scoring.measures import measure, select_metrics
+from harpia_formats.evaluation.scoring.measures import outcomes, select_metrics
 from harpia_formats.evaluation.scoring.measures.outcomes import computed_metric
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.evaluation.scoring.results.scores import Scores
-from harpia_formats.evaluation.scoring.stored_run import scoring_of
+from harpia_formats.evaluation.scoring.scoring_run import Scoring
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.vendor_metrics import MetricRequest, ScoreError
 from harpia_formats.validation.parallel import ranges
@@ -90,7 +90,7 @@ def written(path: Path, rows: Sequence[dict[str, Any] | bytes]) -> Path:
 
 def outcome(path: Path, jobs: int, **options: Any) -> tuple[Scores, list[Problem]]:
     """Return the scores of a file without how long they took, and its problems."""
-    run = scoring_of([path], options=ScoreOptions(jobs=jobs, **options))
+    run = Scoring([path], options=ScoreOptions(jobs=jobs, **options))
     problems = list(run)
     return replace(run.scores(), seconds=()), problems
 
@@ -280,7 +280,7 @@ def test_answers_that_are_measured_together_are_not_parted(
 
     own = replace(metric, measure=replace(metric.measure, batch=batch))
     monkeypatch.setattr(select_metrics, "computed_metric", lambda _: own)
-    monkeypatch.setattr(measure, "BATCHES_HERE", 99)
+    monkeypatch.setattr(outcomes, "BATCHES_HERE", 99)
 
     assert_same(path, metrics=("em",), from_="record")
 

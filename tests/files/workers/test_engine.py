@@ -21,7 +21,7 @@ from harpia_formats.conversion.containers.row_writer import encode_rows
 from harpia_formats.conversion.options import ConvertOptions
 from harpia_formats.conversion.parallel.converted_rows import claim_file, release_file
 from harpia_formats.conversion.parallel.range_converter import ConversionJob
-from harpia_formats.evaluation.scoring.measures import measure
+from harpia_formats.evaluation.scoring.measures import outcomes
 from harpia_formats.files.framing import byte_ranges
 from harpia_formats.files.framing.byte_ranges import line_ranges
 from harpia_formats.files.io.remote_file import RemoteFile
@@ -408,7 +408,7 @@ def test_log_of_a_cluster_has_no_secret() -> None:
 
 def test_scores_do_not_depend_on_the_executor(monkeypatch: pytest.MonkeyPatch) -> None:
     """Scores are the same if an executor measures batches, even if some are lost."""
-    monkeypatch.setattr(measure, "BATCHES_HERE", 1)
+    monkeypatch.setattr(outcomes, "BATCHES_HERE", 1)
     data = rows(60)
 
     class Losing(Bad):

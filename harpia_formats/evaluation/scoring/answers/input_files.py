@@ -1,7 +1,7 @@
 """The input files of a scoring run: their reading, and the names of systems."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from glob import glob
 from pathlib import Path
@@ -11,13 +11,17 @@ from msgspec.structs import replace
 
 from harpia_formats.conversion.reading.reader import Reading
 from harpia_formats.evaluation.scoring.number_stores import PARTS, PartedEntries
-from harpia_formats.evaluation.scoring.options import ScoreOptions, SystemName
+from harpia_formats.evaluation.scoring.options import (
+    ScoreOptions,
+    ScoreValueError,
+    SystemName,
+)
 from harpia_formats.files.io.encodings import EncodedPath
 from harpia_formats.files.io.inputs import Input, sources_of_inputs
 from harpia_formats.files.io.source import Source
 from harpia_formats.formats.registry import all_unpackers
 from harpia_formats.model.record import Output, Record
-from harpia_formats.model.vendor_metrics import ScoreError, ScoreOptionsError
+from harpia_formats.model.vendor_metrics import ScoreOptionsError
 
 
 def reading_of(inputs: Iterable[Input], options: ScoreOptions) -> Reading:
@@ -35,8 +39,6 @@ def reading_of(inputs: Iterable[Input], options: ScoreOptions) -> Reading:
     )
 
 
-#: The files that a message names.
-_LISTED = 5
 #: How the key of the answers of a file begins that name no model.
 _KEY = "\0"
 
@@ -69,31 +71,23 @@ class FileQuestions:
 
         Raises `SourceError` if the temporary file cannot be read.
         """
-        masks = [0] * len(self._places)
+        shared: list[set[int]] = [set() for _ in self._places]
         for part in range(PARTS):
-            files: dict[bytes, int] = {}
+            files: dict[bytes, set[int]] = {}
             for question, place in self._entries.of_part(part):
-                files[question] = files.get(question, 0) | 1 << place
-            for mask in set(files.values()):
-                for place in _bits(mask):
-                    masks[place] |= mask
+                files.setdefault(question, set()).add(place)
+            for together in set(map(frozenset, files.values())):
+                for place in together:
+                    shared[place] |= together
         names = list(self._places)
         return {
-            name: {names[at] for at in _bits(masks[place]) if at != place}
-            for place, name in enumerate(names)
+            name: {names[at] for at in others} - {name}
+            for name, others in zip(names, shared, strict=True)
         }
 
     def close(self) -> None:
         """Remove the temporary file, if there is one."""
         self._entries.close()
-
-
-def _bits(mask: int) -> Iterator[int]:
-    """Yield the places of the bits of a number that are 1."""
-    while mask:
-        place = mask.bit_length() - 1
-        yield place
-        mask ^= 1 << place
 
 
 def are_parts(files: Sequence[str], shared: Mapping[str, set[str]]) -> bool:
@@ -108,16 +102,15 @@ def are_parts(files: Sequence[str], shared: Mapping[str, set[str]]) -> bool:
         return True
     if all(count == len(files) - 1 for count in others):
         return False
-    apart = next(
-        (one, other)
-        for one in files
-        for other in files
-        if one != other and other not in shared[one]
+    pairs = [(one, other) for one in files for other in files if one != other]
+    both = next(pair for pair in pairs if pair[1] in shared[pair[0]])
+    apart = next(pair for pair in pairs if pair[1] not in shared[pair[0]])
+    raise ScoreOptionsError(
+        f"files without model names are of one system if they share no question, and "
+        f"of several if they do: {both[0]} and {both[1]} share some, {apart[0]} and "
+        f"{apart[1]} none; name the system of each with `NAME=FILE`, or take all as "
+        "one with `--pool`"
     )
-    both = next(
-        (one, other) for one in files for other in files if other in shared[one]
-    )
-    raise NamelessFilesError(both, apart)
 
 
 def distinct_inputs(names: Sequence[str]) -> list[str]:
@@ -146,44 +139,6 @@ def shared_by_name(
         name: {names[at] for at in others}
         for name, others in zip(names, shared, strict=True)
     }
-
-
-class NamelessFilesError(ScoreError):
-    """Files without model names of which some share questions, and others do not."""
-
-    def __init__(self, both: tuple[str, str], apart: tuple[str, str]) -> None:
-        super().__init__(
-            f"files without model names are of one system if they share no question, "
-            f"and of several if they do: {both[0]} and {both[1]} share some, "
-            f"{apart[0]} and {apart[1]} none; name the system of each with "
-            "`NAME=FILE`, or take all as one with `--pool`"
-        )
-
-    def without_values(self) -> ScoreError:
-        """Return the error, which has no value of a record."""
-        return ScoreOptionsError(str(self))
-
-
-def parts_note(files: Sequence[str]) -> str:
-    """Return that files are parts of one system, for people."""
-    return (
-        f"{_listed(files)} name no model and share no question: they are scored as "
-        "parts of one system"
-    )
-
-
-def systems_note(files: Sequence[str]) -> str:
-    """Return that files are systems of their own, for people."""
-    return (
-        f"{_listed(files)} name no model and share questions: each is a system of its "
-        "own, and `--pool` scores them as one"
-    )
-
-
-def _listed(files: Sequence[str]) -> str:
-    """Return the first files, and how many more there are."""
-    more = f" and {len(files) - _LISTED:,} more" if len(files) > _LISTED else ""
-    return f"{', '.join(files[:_LISTED])}{more}"
 
 
 def split_names(
@@ -302,21 +257,9 @@ class SystemNames:
         """Note a model of a system; raises `ScoreError` if it has another one."""
         known = self.models.setdefault(name, model)
         if known != model:
-            raise SeveralModelsError(name, known, model)
-
-
-class SeveralModelsError(ScoreError):
-    """A system that the user names, with answers of two models."""
-
-    def __init__(self, name: str, one: str, other: str) -> None:
-        super().__init__(
-            f"the files of {name} hold answers of {one!r} and {other!r}: a system is "
-            "one model, and a file of several is given without a name"
-        )
-
-    def without_values(self) -> ScoreError:
-        """Return the error without the models."""
-        return ScoreOptionsError(
-            "a system that has a name holds answers of two models: give its file "
-            "without a name"
-        )
+            raise ScoreValueError(
+                f"the files of {name} hold answers of {known!r} and {model!r}: a "
+                "system is one model, and a file of several is given without a name",
+                "a system that has a name holds answers of two models: give its file "
+                "without a name",
+            )

@@ -1,8 +1,8 @@
 """From answers to the statistics of metrics, added up by system and by group.
 
-The metrics of a run (`profiles`, `select_metrics`, `outcomes`); the statistics of an
-answer, computed (`measure`, `metric_samples`, `answer_problems`) or read
-(`stored_metrics`, `verdict_metrics`, `stored_differences`); their sums
-(`system_totals`, `answer_sums`, `question_scores`, `pooled_answers`, `label_totals`)
-and scores (`metric_score`).
+The metrics of a run (`profiles`, `select_metrics`); the statistics of an answer,
+computed (`outcomes`, `metric_samples`, `answer_problems`) or read (`stored_metrics`,
+`verdict_metrics`, `stored_differences`); their sums
+(`system_totals`, `answer_sums`, `question_scores`, `label_totals`) and scores
+(`metric_score`).
 """

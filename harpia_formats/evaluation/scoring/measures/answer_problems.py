@@ -7,9 +7,12 @@ from dataclasses import dataclass, field
 from msgspec import UNSET
 
 from harpia_formats.conversion.mapping.answer_groups import ModelSelection
-from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.evaluation.metrics import METRICS
 from harpia_formats.evaluation.scoring.measures.metric_samples import holds_documents
+from harpia_formats.evaluation.scoring.measures.outcomes import (
+    ComputedMetric,
+    ScoredAnswer,
+)
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.formats.detection.unexpected_format import likely_map_of
 from harpia_formats.formats.registry import all_rules
@@ -23,7 +26,6 @@ from harpia_formats.formats.rules.scoring_rules import (
 )
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.record import Output, Record
-from harpia_formats.model.report import FileCount
 from harpia_formats.model.safe_text import safe
 from harpia_formats.model.vendor_metrics import ScoreError
 from harpia_formats.validation.merge.tally import Tally
@@ -37,11 +39,8 @@ _SHOWN = 80
 
 def model_to_name(record: Record, output: Output) -> str:
     """Return the model of an answer if the record has answers of several, else ""."""
-    if output.model is UNSET or all(
-        one.model == output.model for one in record.outputs
-    ):
-        return ""
-    return output.model
+    are_same = all(one.model == output.model for one in record.outputs)
+    return "" if output.model is UNSET or are_same else output.model
 
 
 @dataclass(slots=True)
@@ -51,8 +50,7 @@ class AnswerProblems:
     options: ScoreOptions
     models: ModelSelection
     tally: Tally
-    #: The names of the metrics that can count an answer that they cannot read as wrong.
-    may_be_wrong: tuple[str, ...] = ()
+    measured: tuple[ComputedMetric, ...]
     #: Problems that `pop` has not yielded yet.
     pending: list[Problem] = field(default_factory=list)
     #: Why the first answer without a score is refused, while the model is unknown.
@@ -63,45 +61,37 @@ class AnswerProblems:
     _said: set[str] = field(default_factory=set)
     _rules: dict[str, Rule] = field(default_factory=all_rules)
 
-    def add(
-        self, code: str, placed: PlacedRecord, count: FileCount, message: str
-    ) -> None:
-        """Report a finding on an answer of a record of the file of `count`."""
+    def add(self, code: str, answer: ScoredAnswer, message: str) -> None:
+        """Report a finding on an answer."""
         rule = self._rules[code]
 
         def problem() -> Problem:
-            place, help_ = placed.row.place(0, 1, ()), self._help(code, placed)
-            return Problem(
-                rule.code, rule.name, rule.severity, place, message, help=help_
-            )
+            place = answer.placed.row.place(0, 1, ())
+            facts = rule.code, rule.name, rule.severity, place, message
+            return Problem(*facts, help=self._help(code, answer.placed.record))
 
-        kept = self.tally.add(count, rule, problem)
+        kept = self.tally.add(answer.count, rule, problem)
         if kept is not None:
             self.pending.append(kept)
 
-    def _help(self, code: str, placed: PlacedRecord) -> str:
+    def _help(self, code: str, record: Record) -> str:
         """Return what to do about a finding: an option that scores a record, mostly."""
         if code == KILLED:
             return KILLED_HELP
         if code != NO_ANSWER:
             return ""
-        if holds_documents(placed.record):
-            names = (
-                name for name, one in METRICS.items() if "retrieved" in one.parameters
-            )
+        if holds_documents(record):
+            names = [
+                name for name in METRICS if "retrieved" in METRICS[name].parameters
+            ]
             return f"retrieved documents are scored by `--metrics {','.join(names)}`"
         if self.options.columns:
             return ""
-        proposed = likely_map_of(placed.record)
+        proposed = likely_map_of(record)
         return f"read columns as fields with `--map {proposed}`" if proposed else ""
 
     def add_unscored(
-        self,
-        code: str,
-        placed: PlacedRecord,
-        count: FileCount,
-        message: str,
-        model: str = "",
+        self, code: str, answer: ScoredAnswer, message: str, model: str
     ) -> None:
         """Report an answer without a score; raises `ScoreError` if it is refused.
 
@@ -111,11 +101,10 @@ class AnswerProblems:
         if model and code not in _OF_RECORDS:
             message = f"{message} (model {safe(model, _SHOWN)})"
         if self.options.missing is not None:
-            if code in _OF_RECORDS and not self._is_new(placed, count, message):
-                return
-            self.add(code, placed, count, message)
+            if code not in _OF_RECORDS or self._is_new(answer, message):
+                self.add(code, answer, message)
             return
-        place = self.tally.in_member(placed.row.place(0, 1, ()))
+        place = self.tally.in_member(answer.placed.row.place(0, 1, ()))
         error = ScoreError(
             f"{place.full_path}:{place.line}: {message}; "
             f'missing="skip" leaves answers without a score out{self._other_way(code)}'
@@ -124,9 +113,9 @@ class AnswerProblems:
         if not self._is_model_unknown:
             raise self._refusal
 
-    def _is_new(self, placed: PlacedRecord, count: FileCount, message: str) -> bool:
+    def _is_new(self, answer: ScoredAnswer, message: str) -> bool:
         """Tell whether a message on a record is its first one with this text."""
-        record = (id(count), placed.number)
+        record = (id(answer.count), answer.placed.number)
         if record != self._record:
             self._record, self._said = record, set()
         is_new = message not in self._said
@@ -135,10 +124,13 @@ class AnswerProblems:
 
     def _other_way(self, code: str) -> str:
         """Return how else than left out an answer may count, as the end of a text."""
-        if code == UNSCORABLE and self.may_be_wrong:
-            given = json.dumps(
-                {f"{name}.unreadable": "wrong" for name in self.may_be_wrong}
-            )
+        may_be_wrong = {
+            f"{metric.request.label}.unreadable": "wrong"
+            for metric in self.measured
+            if metric.leaves_unreadable_out
+        }
+        if code == UNSCORABLE and may_be_wrong:
+            given = json.dumps(may_be_wrong)
             return f", and parameters={given} counts unreadable ones as wrong"
         is_missing = code in {NO_ANSWER, NO_VERDICT}
         return ', and missing="zero" scores missing answers 0' if is_missing else ""

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain, islice
+from itertools import chain
 from math import sqrt
 from typing import Self
 
@@ -20,6 +20,7 @@ from harpia_formats.evaluation.scoring.measures.label_totals import (
 from harpia_formats.evaluation.scoring.measures.metric_score import (
     NONE_LEFT_OUT,
     Group,
+    LeftOutQuestions,
     MetricScore,
     OverAnswers,
     RunningDistribution,
@@ -31,20 +32,18 @@ from harpia_formats.evaluation.scoring.measures.outcomes import (
     Outcome,
     UnreadableOutcome,
     label_pair,
-    numbers_of,
     statistics_width,
 )
-from harpia_formats.evaluation.scoring.measures.pooled_answers import (
+from harpia_formats.evaluation.scoring.measures.question_scores import (
     PooledLabels,
     PooledRows,
     PooledScores,
-)
-from harpia_formats.evaluation.scoring.measures.question_scores import (
     QuestionTotals,
-    RecordScores,
     RowStore,
     add_moments,
     add_questions,
+    record_rows,
+    with_rows,
 )
 from harpia_formats.evaluation.scoring.number_stores import ENTRIES_HELD
 from harpia_formats.evaluation.scoring.options import ScoreOptions
@@ -63,22 +62,25 @@ from harpia_formats.evaluation.scoring.significance.intervals import (
     wilson_interval,
 )
 
-#: Rows of statistics that wait to be resampled together, of all wholes.
-_WAITING = 4096
-
 
 @dataclass(slots=True)
-class WholeAnswers:
-    """What is known of the answers of one group or several, by the place of a metric.
-
-    A metric of questions has totals, and any other one moments.
-    """
+class MetricQuestions:
+    """What the questions of one group or several say about one metric."""
 
     #: The sums over questions for each score.
-    moments: list[list[QuestionMoments]]
-    totals: dict[int, list[QuestionTotals]] = field(default_factory=dict)
+    moments: list[QuestionMoments]
+    #: The scores of questions, None for a metric of answers.
+    totals: list[QuestionTotals] | None = None
     #: The scores of summed statistics.
-    pooled: dict[int, PooledScores] = field(default_factory=dict)
+    pooled: PooledScores = field(default_factory=PooledScores)
+
+    @classmethod
+    def of(cls, metric: ComputedMetric) -> Self:
+        """Return what is known of a metric before any question."""
+        if metric.measure.question is None:
+            return cls([QuestionMoments() for _ in metric.names])
+        totals = [QuestionTotals() for _ in metric.names]
+        return cls([one.moments for one in totals], totals)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,29 +104,26 @@ class AnswerStore:
         held: int = ENTRIES_HELD,
     ) -> None:
         self._metrics, self._options = metrics, options
-        #: The number of scores of each metric, 0 for one that scores questions.
-        self._names = [
+        names = [
             len(metric.names) if metric.measure.question is None else 0
             for metric in metrics
         ]
-        scores = RecordScores(self._names)
-        self._records = RowStore(scores.numbers, scores.rows, held)
+        numbers = f"{sum(names)}I{sum(names)}d"
+        self._records = RowStore(numbers, partial(record_rows, names), held)
         #: What there is besides of metrics that are no means between bounds, by the
         #: place of the metric or by the reading of labels.
         self._statistics: dict[object, _Statistics] = {}
         for at, metric in enumerate(metrics):
             measure = metric.measure
-            of_labels = measure.labels
             if measure.is_bounded_mean and measure.scores_answers:
                 continue
-            key = at if of_labels is None else of_labels.reading
+            key = at if measure.labels is None else measure.labels.reading
             if key in self._statistics:
                 self._statistics[key].places.append(at)
                 continue
             labels: dict[str, int] = {}
-            width = statistics_width(measure)
-            rows_of = partial(_statistics_rows, at, labels)
-            rows = RowStore(f"{width}d", rows_of, held)
+            numbers = f"{statistics_width(measure)}d"
+            rows = RowStore(numbers, partial(_statistics_rows, at, labels), held)
             self._statistics[key] = _Statistics(rows, [at], labels)
 
     def _all_rows(self) -> Iterator[RowStore]:
@@ -139,61 +138,49 @@ class AnswerStore:
         for rows in self._all_rows():
             rows.add_answers(answers, group)
 
-    def wholes(self, wholes: Sequence[Collection[int]]) -> list[WholeAnswers]:
-        """Return what is known of some wholes, each of which is one group or several.
+    def wholes(self, wholes: Sequence[Collection[int]]) -> list[list[MetricQuestions]]:
+        """Return what each metric says of some wholes: of one group or of several.
 
         Raises `SourceError` if a temporary file fails, and `MetricError` if a question
         cannot be scored.
         """
-        moments = [[QuestionMoments() for _ in range(sum(self._names))] for _ in wholes]
-        self._records.read(wholes, [partial(add_moments, mine) for mine in moments])
         found = [
-            WholeAnswers([[*islice(mine, names)] for names in self._names])
-            for mine in map(iter, moments)
+            [MetricQuestions.of(metric) for metric in self._metrics] for _ in wholes
         ]
+        moments = [
+            [one for metric in whole if metric.totals is None for one in metric.moments]
+            for whole in found
+        ]
+        self._records.read(wholes, [partial(add_moments, mine) for mine in moments])
         for one in self._statistics.values():
+            own = [[whole[at] for at in one.places] for whole in found]
             question = self._metrics[one.places[0]].measure.question
-            if question is None:
-                self._add_pooled(one, wholes, found)
+            if question is not None:
+                totals = [metric.totals or [] for (metric,) in own]
+                adds = [partial(add_questions, mine, question) for mine in totals]
+                one.rows.read(wholes, adds)
                 continue
-            totals = [[QuestionTotals() for _ in question.least] for _ in wholes]
-            receivers = [partial(add_questions, mine, question) for mine in totals]
-            one.rows.read(wholes, receivers)
-            for whole, mine in zip(found, totals, strict=True):
-                whole.totals[one.places[0]] = mine
+            pools = [self._pool(one, metrics[0].moments[0]) for metrics in own]
+            one.rows.read(wholes, [pool.add for pool in pools])
+            for pool, metrics in zip(pools, own, strict=True):
+                scores = pool.found(self._options.level)
+                for metric, score in zip(metrics, scores, strict=True):
+                    metric.pooled = score
         return found
 
-    def _add_pooled(
-        self,
-        statistics: _Statistics,
-        wholes: Sequence[Collection[int]],
-        found: Sequence[WholeAnswers],
-    ) -> None:
-        """Add the scores of summed statistics, and their intervals."""
-        most = _WAITING // max(len(wholes), 1)
-        pooled = [self._pooled(statistics, whole, most) for whole in found]
-        statistics.rows.read(wholes, [one.add for one in pooled])
-        for whole, mine in zip(found, pooled, strict=True):
-            of_metrics = mine.found(self._options.level)
-            for at, of_metric in zip(statistics.places, of_metrics, strict=True):
-                whole.pooled[at] = of_metric
-
-    def _pooled(
-        self, statistics: _Statistics, whole: WholeAnswers, most: int
+    def _pool(
+        self, statistics: _Statistics, moments: QuestionMoments
     ) -> PooledRows | PooledLabels:
-        """Return what adds up the statistics of a whole, so many rows at a time."""
-        places, options = statistics.places, self._options
-        moments = whole.moments[places[0]][0]
-        measures = [self._metrics[at].measure for at in places]
+        """Return what adds up the statistics of a whole whose questions are counted."""
+        options = self._options
+        measures = [self._metrics[at].measure for at in statistics.places]
         metrics = [one.labels for one in measures if one.labels is not None]
         if metrics:
-            names = list(statistics.labels)
-            labels = LabelBootstrap(
-                metrics[0].reading, options.replicates, options.seed
-            )
-            return PooledLabels(metrics, names, moments, labels, most)
+            reading, names = metrics[0].reading, list(statistics.labels)
+            labels = LabelBootstrap(reading, options.replicates, options.seed)
+            return PooledLabels(metrics, names, moments, labels)
         rows = PoissonBootstrap(options.replicates, options.seed)
-        return PooledRows(measures[0].scores, moments.is_even, rows, most)
+        return PooledRows(measures[0].scores, moments.is_even, rows)
 
     def close(self) -> None:
         """Remove the temporary files, if there are any."""
@@ -207,11 +194,12 @@ def _statistics_rows(
     """Yield the statistics of answers by the metric at a place, labels as numbers."""
     for answer in answers:
         outcome = answer.outcomes[at]
-        pair, numbers = label_pair(outcome), numbers_of(outcome)
-        if pair is not None:
-            numbers = tuple(labels.setdefault(label, len(labels)) for label in pair)
-        if numbers is not None:
-            yield answer.question, numbers
+        if isinstance(outcome, str):
+            continue
+        numbers = outcome[0]
+        if isinstance(numbers, LabelPair):
+            numbers = tuple(labels.setdefault(one, len(labels)) for one in numbers)
+        yield answer.question, numbers
 
 
 _WILSON = "wilson|number:effective|quantile:t|unit:question"
@@ -246,10 +234,8 @@ class _MetricTotals:
         if self.metric.measure.labels is not None:
             self._add_labels(filter(None, map(label_pair, scored)))
             return
-        columns = zip(*(statistics for statistics, _ in scored), strict=True)
-        self.sums = self.sums or [ExactSum() for _ in scored[0][0]]
-        for total, column in zip(self.sums, columns, strict=True):
-            total.add(column)
+        rows = [one for one, _ in scored if not isinstance(one, LabelPair)]
+        self.sums = with_rows(self.sums, rows)
         own = zip(*(values for _, values in scored), strict=True)
         for distribution, values in zip(self.distributions, own, strict=True):
             distribution.add([value for value in values if value is not None])
@@ -263,10 +249,10 @@ class _MetricTotals:
         self.unscored += other.unscored
         self.unreadable += other.unreadable
         self._add_labels(other.labels)
-        if other.sums:
-            self.sums = self.sums or [ExactSum() for _ in other.sums]
+        if self.sums and other.sums:
             for total, more in zip(self.sums, other.sums, strict=True):
                 total.merge(more)
+        self.sums = self.sums or other.sums
         both = zip(self.distributions, other.distributions, strict=True)
         for distribution, more_scores in both:
             distribution.merge(more_scores)
@@ -281,29 +267,33 @@ class _MetricTotals:
         return measure.scores([total.value for total in self.sums])
 
     def scores(
-        self, place: int, found: WholeAnswers, options: ScoreOptions
+        self, found: MetricQuestions, options: ScoreOptions
     ) -> Iterator[MetricScore]:
-        """Yield the scores of the metric, which is at this place, with intervals."""
+        """Yield the scores of the metric, with intervals of what its questions say."""
         metric, measure = self.metric, self.metric.measure
-        of_questions = found.totals.get(place)
-        pooled = found.pooled.get(place)
         of_answers = self.values()
-        values = (pooled and pooled.values) or of_answers
+        confusion = None
+        if measure.labels is not None:
+            confusion = confusion_of(measure.labels.reading, self.labels)
         for at, name in enumerate(metric.names):
-            asked = None if of_questions is None else of_questions[at]
-            moments = found.moments[place][at] if asked is None else asked.moments
-            distribution = (
-                self.distributions[at] if asked is None else asked.distribution
-            )
-            interval, method, remark = self._interval(at, moments, pooled, options)
-            value = values[at] if asked is None else asked.value
-            if measure.is_bounded_mean and asked is None and not moments.is_even:
-                value = moments.mean
-            confusion = None
-            if measure.labels is not None:
-                confusion = confusion_of(measure.labels.reading, self.labels)
-                if value is None and self.count:
-                    remark = measure.labels.undefined
+            moments, distribution = found.moments[at], self.distributions[at]
+            count, unscored = self.count, self.unscored
+            value = (found.pooled.values or of_answers)[at]
+            left_out, over_answers = NONE_LEFT_OUT, None
+            if measure.question is not None and found.totals is not None:
+                totals = found.totals[at]
+                distribution, count = totals.distribution, moments.answers
+                value = distribution.distribution().mean
+                unscored += sum(totals.left_out.elements())
+                least = measure.question.least[at]
+                left_out = LeftOutQuestions.of(totals.left_out, least)
+            else:
+                over_answers = _over_answers(measure, of_answers[at], moments, options)
+                if measure.is_bounded_mean and not moments.is_even:
+                    value = moments.mean
+            interval, method, remark = self._interval(at, found, options)
+            if measure.labels is not None and value is None and self.count:
+                remark = measure.labels.undefined
             yield MetricScore(
                 metric=metric.request.label,
                 name=name,
@@ -311,8 +301,8 @@ class _MetricTotals:
                 signature=measure.signature,
                 scale=measure.scale,
                 is_mean=measure.is_mean,
-                count=self.count if asked is None else asked.answers,
-                unscored=self.unscored + (asked.left_out_answers if asked else 0),
+                count=count,
+                unscored=unscored,
                 unreadable=None if measure.reads is None else self.unreadable,
                 interval=interval,
                 spread=distribution.distribution(),
@@ -321,22 +311,17 @@ class _MetricTotals:
                 standard_error=moments.standard_error if measure.is_mean else None,
                 remark=remark,
                 lower_is_better=measure.lower_is_better,
-                left_out=asked.left_out if asked else NONE_LEFT_OUT,
+                left_out=left_out,
                 confusion=confusion,
-                over_answers=None
-                if asked
-                else _over_answers(measure, of_answers[at], moments, options),
+                over_answers=over_answers,
             )
 
     def _interval(
-        self,
-        at: int,
-        moments: QuestionMoments,
-        pooled: PooledScores | None,
-        options: ScoreOptions,
+        self, at: int, found: MetricQuestions, options: ScoreOptions
     ) -> tuple[tuple[float, float] | None, str, str]:
         """Return the interval of a score, its method, and why it is approximate."""
-        measure, questions = self.metric.measure, moments.questions
+        measure, moments, pooled = self.metric.measure, found.moments[at], found.pooled
+        questions = moments.questions
         if not options.replicates or not questions:
             return None, "", ""
         if questions < LEAST:
@@ -345,16 +330,14 @@ class _MetricTotals:
             interval = wilson_interval(moments, options.level, measure.best)
             method = f"{_WILSON}|level:{options.level!r}"
             return interval, method, remark_of(moments, measure.best)
-        of_scores = pooled.intervals if pooled else []
-        limits, lacking = of_scores[at] if of_scores else (None, 0)
-        if pooled is None or limits is None:
+        limits, lacking = pooled.intervals[at] if pooled.intervals else (None, 0)
+        if limits is None:
             return None, "", ""
-        labels = measure.labels
         remark = NO_SPREAD if limits[0] == limits[1] else ""
-        if labels is not None:
+        if measure.labels is not None:
             remark = joined_remarks([remark, lacking_remark(lacking)])
             counts = pooled.weights or self.labels
-            remark = remark or labels_remark(labels, counts, questions)
+            remark = remark or labels_remark(measure.labels, counts, questions)
         remark = remark or resampled_remark(questions)
         if measure.is_mean and not remark:
             remark = few_others_remark(moments)
@@ -396,10 +379,11 @@ class GroupTotals:
         for totals, more in zip(self._totals, other._totals, strict=True):
             totals.merge(more)
 
-    def group(self, found: WholeAnswers, options: ScoreOptions) -> Group:
-        """Return the scores of the group, of whose answers this was found."""
+    def group(self, found: Sequence[MetricQuestions], options: ScoreOptions) -> Group:
+        """Return the scores of the group, of whose questions this was found."""
         of_metrics = (
-            totals.scores(at, found, options) for at, totals in enumerate(self._totals)
+            totals.scores(mine, options)
+            for totals, mine in zip(self._totals, found, strict=True)
         )
         scores = tuple(chain.from_iterable(of_metrics))
         return Group(self.key, self.records, self.answers, scores)

@@ -14,18 +14,17 @@ from harpia_formats.evaluation.metrics.label_counts import (
     LabelPair,
     LabelReading,
     LabelScores,
-    counts_of,
     statistics_width,
 )
 from harpia_formats.evaluation.metrics.metric import Statistics
 from harpia_formats.evaluation.scoring.measures.metric_score import Confusion
+from harpia_formats.evaluation.scoring.options import ScoreValueError
 from harpia_formats.evaluation.scoring.significance.bootstrap import (
     pieces,
     unavailable_reason,
     weights_of,
 )
 from harpia_formats.model.safe_text import safe
-from harpia_formats.model.vendor_metrics import ScoreError, ScoreOptionsError
 
 #: Fewer questions with a label in the reference make intervals approximate, and those
 #: of differences between two systems. `benchmarks/coverage.py` measures both.
@@ -42,38 +41,26 @@ PairCounts = Mapping[LabelPair, Fraction | int]
 _EXAMPLES, _SHOWN = 3, 40
 
 
-class TooManyLabelsError(ScoreError):
-    """Texts that are no labels, since there are too many of them."""
-
-    def __init__(self, metric: str, examples: Iterable[str]) -> None:
-        self._metric = metric
-        first = islice(examples, _EXAMPLES)
-        texts = ", ".join(repr(safe(text, _SHOWN)) for text in first)
-        super().__init__(self._message(f" ({texts}, ...)"))
-
-    def _message(self, examples: str) -> str:
-        return (
-            f"{self._metric} finds more than {MOST_LABELS} labels{examples}: these are "
-            f"texts, not labels; `--param {self._metric}.labels=A,B,C` names the labels"
-        )
-
-    def without_values(self) -> ScoreError:
-        """Return the error without the labels."""
-        return ScoreOptionsError(self._message(""))
-
-
 def count_labels(
     name: str, counts: Counter[LabelPair], pairs: Iterable[LabelPair]
 ) -> None:
     """Add pairs, or the numbers of answers by pair, to the counts of a metric.
 
-    Raises `TooManyLabelsError`, with the name of the metric.
+    Raises `ScoreError`, with the name of the metric, for too many labels.
     """
     before = len(counts)
     counts.update(pairs)
-    if len(counts) > before and len(_labels_in(counts) - {OTHER}) > MOST_LABELS:
-        labels = dict.fromkeys(chain.from_iterable(counts))
-        raise TooManyLabelsError(name, [one for one in labels if one != OTHER])
+    labels = _labels_in(counts) if len(counts) > before else set()
+    if len(labels - {OTHER}) > MOST_LABELS:
+        found = dict.fromkeys(chain.from_iterable(counts))
+        first = islice((one for one in found if one != OTHER), _EXAMPLES)
+        texts = ", ".join(repr(safe(text, _SHOWN)) for text in first)
+        start = f"{name} finds more than {MOST_LABELS} labels"
+        end = (
+            f": these are texts, not labels; `--param {name}.labels=A,B,C` names the "
+            "labels"
+        )
+        raise ScoreValueError(f"{start} ({texts}, ...){end}", f"{start}{end}")
 
 
 def _labels_in(pairs: Iterable[LabelPair]) -> set[str]:
@@ -81,9 +68,11 @@ def _labels_in(pairs: Iterable[LabelPair]) -> set[str]:
     return set(chain.from_iterable(pairs))
 
 
-def label_values(scores: LabelScores, counts: PairCounts) -> tuple[float | None, ...]:
-    """Return the scores of the numbers of answers by pair, or of their weights."""
-    labels = scores.reading.ordered(_labels_in(counts))
+def _summed(
+    reading: LabelReading, counts: PairCounts
+) -> tuple[tuple[str, ...], list[Fraction | int]]:
+    """Return the labels of some answers, and the sums of their statistics."""
+    labels = reading.ordered(_labels_in(counts))
     places = {label: place for place, label in enumerate(labels)}
     size = len(labels)
     sums: list[Fraction | int] = [0] * statistics_width(labels)
@@ -92,7 +81,13 @@ def label_values(scores: LabelScores, counts: PairCounts) -> tuple[float | None,
         sums[at] += count * (at == other)
         sums[size + at] += count
         sums[2 * size + other] += count
-        sums[-1] += count * scores.reading.distance(pair)
+        sums[-1] += count * reading.distance(pair)
+    return labels, sums
+
+
+def label_values(scores: LabelScores, counts: PairCounts) -> tuple[float | None, ...]:
+    """Return the scores of the numbers of answers by pair, or of their weights."""
+    labels, sums = _summed(scores.reading, counts)
     # Equal fractions are equal floats, where a formula compares them.
     return scores.scores_of(
         [float(one) if isinstance(one, Fraction) else one for one in sums], labels
@@ -101,14 +96,35 @@ def label_values(scores: LabelScores, counts: PairCounts) -> tuple[float | None,
 
 def labels_remark(scores: LabelScores, counts: PairCounts, questions: int) -> str:
     """Return why intervals over so many questions are approximate, "" if not."""
-    if not scores.is_by_label:
+    return _remark(scores, *_summed(scores.reading, counts), questions, FEW)
+
+
+def _remark(
+    scores: LabelScores,
+    labels: Sequence[str],
+    sums: Sequence[float | Fraction],
+    questions: int,
+    few: int,
+) -> str:
+    """Return why intervals of summed statistics of labels are approximate.
+
+    Returns "" if at least `few` questions have each label as their reference.
+    """
+    if not (scores.is_by_label and sums):
         return ""
-    references: dict[str, Fraction | int] = dict.fromkeys(_labels_in(counts), 0)
-    for pair, count in counts.items():
-        references[pair.reference] += count
-    total = sum(references.values())
-    references.pop(OTHER, None)
-    return references_remark(references.values(), total, questions)
+    size = len(labels)
+    references, answers = sums[size : 2 * size], sums[2 * size : 3 * size]
+    total = sum(references)
+    counts = [
+        reference * questions
+        for label, reference, answer in zip(labels, references, answers, strict=True)
+        if label != OTHER and (reference or answer)
+    ]
+    found = [count for count in counts if count]
+    single = sum(count <= total for count in found)
+    if single > FEW and 2 * single > len(found):
+        return MAY_BE_TEXTS
+    return FEW_REFERENCES if min(counts, default=0) < few * total else ""
 
 
 def confusion_of(reading: LabelReading, counts: PairCounts) -> Confusion | None:
@@ -122,26 +138,6 @@ def confusion_of(reading: LabelReading, counts: PairCounts) -> Confusion | None:
     )
     shown = (SHOWN_OTHER if label == OTHER else label for label in labels)
     return Confusion(tuple(shown), tuple(rows))
-
-
-def references_remark(
-    references: Iterable[float | Fraction],
-    answers: float | Fraction,
-    questions: int,
-    few: int = FEW,
-) -> str:
-    """Return why intervals over so many questions and answers are approximate.
-
-    `references` has for each label how many answers have it as their reference. Returns
-    "" if none has fewer than `few` questions.
-    """
-    counts = [count * questions for count in references]
-    least = min(counts, default=0)
-    found = [count for count in counts if count]
-    single = sum(count <= answers for count in found)
-    if single > FEW and 2 * single > len(found):
-        return MAY_BE_TEXTS
-    return FEW_REFERENCES if least < few * answers else ""
 
 
 #: The rows of a label: how often it is right, in references and in answers.
@@ -234,28 +230,20 @@ class LabelBootstrap:
 class KnownLabels:
     """Turns labels of systems into statistics, once all labels of them are known.
 
-    `tables` have for each system the numbers of its labels, from 0 in ascending order.
+    `table` has the numbers of the labels, from 0 in ascending order.
     """
 
-    def __init__(
-        self, scores: LabelScores, tables: Iterable[Mapping[str, int]]
-    ) -> None:
+    def __init__(self, scores: LabelScores, table: Iterable[str]) -> None:
         self._scores = scores
-        self._names = [list(table) for table in tables]
-        self._labels = scores.reading.ordered(chain.from_iterable(self._names))
+        self._names = list(table)
+        self._labels = scores.reading.ordered(self._names)
+        #: The number of statistics.
+        self.width = statistics_width(self._labels)
 
-    @property
-    def width(self) -> int:
-        """The number of statistics."""
-        return statistics_width(self._labels)
-
-    def rows(
-        self, system: int, pairs: Iterable[Sequence[float]]
-    ) -> Iterator[Statistics]:
-        """Yield the statistics of answers of a system, whose labels are numbers."""
-        names = self._names[system]
+    def rows(self, pairs: Iterable[Sequence[float]]) -> Iterator[Statistics]:
+        """Yield the statistics of answers whose labels are numbers."""
         for reference, answer in pairs:
-            pair = LabelPair(names[int(reference)], names[int(answer)])
+            pair = LabelPair(self._names[int(reference)], self._names[int(answer)])
             yield self._scores.row(pair, self._labels)
 
     def scores(self, sums: Sequence[float]) -> tuple[float | None, ...]:
@@ -267,14 +255,4 @@ class KnownLabels:
 
         `sums` are the summed statistics of a system over so many questions.
         """
-        if not self._scores.is_by_label:
-            return ""
-        counts = counts_of(sums, self._labels)
-        references = [
-            number
-            for label, number, answers in zip(
-                counts.labels, counts.references, counts.answers, strict=True
-            )
-            if label != OTHER and (number or answers)
-        ]
-        return references_remark(references, counts.total, questions, FEW_COMPARED)
+        return _remark(self._scores, self._labels, sums, questions, FEW_COMPARED)

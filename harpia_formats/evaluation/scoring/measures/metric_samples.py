@@ -1,29 +1,17 @@
 """What metrics get that need more of a record than an answer and its references."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import InitVar, dataclass, field
 from typing import Any, Self
 
 from msgspec import UNSET
 
 from harpia_formats.conversion.mapping.preparation import likelihoods_of
-from harpia_formats.evaluation.metrics.metric import LACKS, PAIR, Sample
+from harpia_formats.evaluation.metrics.metric import Sample
 from harpia_formats.evaluation.metrics.retrieval import document_of, has_field
-from harpia_formats.evaluation.scoring.measures.measure import zero_outcome
-from harpia_formats.evaluation.scoring.measures.outcomes import (
-    NO_SUCH_SCORE,
-    ComputedMetric,
-    Outcome,
-)
-from harpia_formats.formats.rules.scoring_rules import (
-    NO_ANSWER,
-    NO_FIELD,
-    NO_REFERENCE,
-    UNSCORABLE,
-)
+from harpia_formats.evaluation.scoring.measures.outcomes import ComputedMetric
 from harpia_formats.model.record import Output, Record
 
-NO_SAMPLE = Sample()
 #: Bytes that a number in a list takes.
 _NUMBER = 32
 #: The fields of a sample that are lists of documents, and the keys under which they
@@ -56,9 +44,9 @@ class SampleNeeds:
         return cls(frozenset().union(*needs)) if needs else None
 
     def sample_of(
-        self, record: Record, output: Output, text: str | None
+        self, record: Record, output: Output, pair: Sample
     ) -> tuple[Sample, int]:
-        """Return an answer with what metrics need of its record, and its size.
+        """Return an answer and references with what else metrics need, and its size.
 
         That is about the number of characters, the answer and the references left out.
         """
@@ -70,9 +58,8 @@ class SampleNeeds:
         size = 0
         for name, keys in _DOCUMENTS.items():
             if name in self.fields:
-                documents = documents_of(record, output, keys)
-                found[name] = _slim(documents)
-                size += _memory(documents)
+                found[name], more = _slim(documents_of(record, output, keys))
+                size += more
         if "correct_answers" in self.fields and record.metadata is not UNSET:
             found["correct_answers"] = record.metadata.get("correct_answers")
         if "likelihoods" in self.fields:
@@ -80,7 +67,7 @@ class SampleNeeds:
         if "extracted" in self.fields:
             found["extracted"] = extracted_texts(output)
         size += sum(len(text) for text in found.get("contexts", ()))
-        return Sample(text, record.references or (), **found), size
+        return pair._replace(**found), size
 
 
 def documents_of(record: Record, output: Output, keys: Sequence[str]) -> Any:
@@ -123,29 +110,20 @@ def extracted_texts(output: Output) -> dict[str, str]:
     return found
 
 
-def _slim(documents: Any) -> Any:
-    """Return a list of documents without what no metric reads, such as embeddings."""
-    if not isinstance(documents, list):
-        return documents
-    return [
-        document_of(document) if isinstance(document, Mapping) else document
-        for document in documents
-    ]
+def _slim(documents: Any) -> tuple[Any, int]:
+    """Return a list of documents without what no metric reads, such as embeddings.
 
-
-def _memory(documents: Any) -> int:
-    """Return about how many characters take as much memory as some documents.
-
-    The record is held as it is while it waits, with embeddings if it has any.
+    With it comes about how many characters take as much memory as the list: the record
+    is held as it is while it waits, with embeddings if it has any.
     """
     if not isinstance(documents, list):
-        return 0
-    return sum(
-        sum(map(_weight, document.values()))
-        if isinstance(document, Mapping)
-        else _weight(document)
-        for document in documents
-    )
+        return documents, 0
+    found, size = [], 0
+    for document in documents:
+        is_mapping = isinstance(document, Mapping)
+        found.append(document_of(document) if is_mapping else document)
+        size += sum(map(_weight, document.values() if is_mapping else [document]))
+    return found, size
 
 
 def _weight(value: Any) -> int:
@@ -153,68 +131,6 @@ def _weight(value: Any) -> int:
     if isinstance(value, str):
         return len(value)
     return _NUMBER * len(value) if isinstance(value, list) else _NUMBER
-
-
-@dataclass(slots=True)  # not frozen: then each field is set by a call
-class SampleOutcomes:
-    """The outcomes of an answer by each metric."""
-
-    outcomes: tuple[Outcome, ...]
-    #: The code and the message of what is to be reported.
-    findings: tuple[tuple[str, str], ...]
-    #: Whether the answer is missing and counts as 0.
-    is_zero: bool
-
-
-#: Returns the outcomes that an answer of a record holds, and what is to be reported.
-StoredOutcomes = Callable[[Record, Output], SampleOutcomes]
-
-
-def sample_outcomes(
-    sample: Sample,
-    measured: Sequence[ComputedMetric],
-    columns: Sequence[Iterator[Outcome]],
-    may_be_zero: bool,  # noqa: FBT001 - an option of the run
-) -> SampleOutcomes:
-    """Return the outcomes of an answer whose sample is `sample`.
-
-    `columns` has the computed outcomes of each metric: one for each sample, or for each
-    answer with a reference. With `may_be_zero` a missing answer counts as 0.
-    """
-    is_pair = not sample.lacking(PAIR)
-    found: list[Outcome] = []
-    lacking: dict[str, list[str]] = {}
-    findings: list[tuple[str, str]] = []
-    is_zero = False
-    for metric, column in zip(measured, columns, strict=True):
-        measure, label = metric.measure, metric.request.label
-        outcome = next(column) if measure.of_sample is not None or is_pair else ""
-        if not isinstance(outcome, str):
-            found.append(outcome)
-            continue
-        name = sample.lacking(measure.needs)
-        others = tuple(need for need in measure.needs if need != "answer")
-        if name == "answer" and may_be_zero and not sample.lacking(others):
-            outcome, is_zero = zero_outcome(measure, sample), True
-        elif name:
-            outcome = LACKS[name]
-            lacking.setdefault(name, []).append(label)
-        elif outcome != NO_SUCH_SCORE:
-            findings.append((UNSCORABLE, f"{label} has no score: {outcome}"))
-        found.append(outcome)
-    if is_zero:
-        findings.append((NO_ANSWER, "there is no answer, which scores 0"))
-    findings += (_finding(name, labels) for name, labels in lacking.items())
-    return SampleOutcomes(tuple(found), tuple(findings), is_zero)
-
-
-def _finding(name: str, labels: Sequence[str]) -> tuple[str, str]:
-    """Return the code and the message for a missing field that some metrics need."""
-    codes = {"answer": NO_ANSWER, "references": NO_REFERENCE}
-    if name in codes:
-        return codes[name], LACKS[name]
-    need = "needs" if len(labels) == 1 else "need"
-    return NO_FIELD, f"{LACKS[name]}, which {', '.join(labels)} {need}"
 
 
 #: What the documents of each list in a sample are called.
@@ -228,25 +144,21 @@ _NOUNS = {
 class UnseenFields:
     """Follows documents until one of each list has each field that is compared."""
 
-    #: The lists and the fields that no document of the list had so far.
-    _unseen: set[tuple[str, str]]
+    measured: InitVar[Iterable[ComputedMetric]]
     #: The metrics that compare documents by each field.
-    _metrics: dict[str, list[str]]
+    _metrics: dict[str, list[str]] = field(default_factory=dict)
+    #: The lists and the fields that no document of the list had so far.
+    _unseen: set[tuple[str, str]] = field(default_factory=set)
     #: The lists that had a document.
     _filled: set[str] = field(default_factory=set)
 
-    @classmethod
-    def of_metrics(cls, measured: Iterable[ComputedMetric]) -> Self | None:
-        """Return the fields of metrics of documents, None if there are none."""
-        unseen: set[tuple[str, str]] = set()
-        names: dict[str, list[str]] = {}
+    def __post_init__(self, measured: Iterable[ComputedMetric]) -> None:
         for metric in measured:
             lists = _NOUNS.keys() & {*metric.measure.needs}
             if lists:
                 compared = str(metric.request.parameters.get("field", "content"))
-                unseen |= {(one, compared) for one in lists}
-                names.setdefault(compared, []).append(metric.request.label)
-        return cls(unseen, names) if names else None
+                self._unseen |= {(one, compared) for one in lists}
+                self._metrics.setdefault(compared, []).append(metric.request.label)
 
     def add(self, sample: Sample) -> None:
         """Look at the documents of an answer."""

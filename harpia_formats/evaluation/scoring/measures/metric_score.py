@@ -1,6 +1,7 @@
 """The scores of many answers, by metric and by group, with their distribution."""
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
@@ -20,14 +21,12 @@ class LeftOutQuestions:
     #: How many answers the score needs.
     least: int = 0
 
-    def with_more(self, answers: Sequence[int], least: int) -> "LeftOutQuestions":
-        """Return them with more questions, which have so many answers."""
+    @classmethod
+    def of(cls, answers: Counter[int], least: int) -> Self:
+        """Return them by how many of them have each number of answers."""
         if not answers:
-            return self
-        ends = (self.fewest, self.most) if self.questions else ()
-        every = (*answers, *ends)
-        count = self.questions + len(answers)
-        return LeftOutQuestions(count, min(every), max(every), least)
+            return cls()
+        return cls(answers.total(), min(answers), max(answers), least)
 
     def note(self, name: str, scored: int) -> str:
         """Return which questions a score leaves out, for people.

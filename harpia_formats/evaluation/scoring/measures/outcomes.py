@@ -1,20 +1,44 @@
-"""The metrics of a run with their parameters, and the outcomes of answers by them."""
+"""The metrics of a run with their parameters, and the outcomes of answers by them.
 
-from collections.abc import Sequence
+Answers are measured in batches, in this process or in workers, in order.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from math import isfinite
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, TypeVarTuple
 
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.evaluation.metrics import METRICS, Measure, measure_of
 from harpia_formats.evaluation.metrics.label_counts import LabelPair
 from harpia_formats.evaluation.metrics.metric import (
+    LACKS,
+    PAIR,
     MetricError,
+    Pair,
     Sample,
     Statistics,
     UnscorableError,
 )
+from harpia_formats.evaluation.scoring.significance.intervals import LARGEST
+from harpia_formats.formats.rules.scoring_rules import (
+    NO_ANSWER,
+    NO_FIELD,
+    NO_REFERENCE,
+    UNSCORABLE,
+)
 from harpia_formats.model.record import Output, Record, Score
+from harpia_formats.model.report import FileCount
 from harpia_formats.model.vendor_metrics import MetricRequest
+
+if TYPE_CHECKING:  # only large runs import the pool
+    from harpia_formats.files.workers.pool import TaskQueue, WorkerPool
+
+_Given = TypeVarTuple("_Given")
+_Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +90,7 @@ class UnreadableOutcome(NamedTuple):
     scores: tuple[float | None, ...]
 
 
+_NO_SAMPLE = Sample()
 #: The outcome of an answer that a metric is not about, so that it does not lack it.
 NO_SUCH_SCORE = ""
 
@@ -89,13 +114,6 @@ def statistics_width(measure: Measure) -> int:
         return len(measure.names) + 1
 
 
-def numbers_of(outcome: Outcome) -> Statistics | None:
-    """Return the statistics of an outcome that add up, None if it has none."""
-    if isinstance(outcome, str) or isinstance(outcome[0], LabelPair):
-        return None
-    return outcome[0]
-
-
 def label_pair(outcome: Outcome) -> LabelPair | None:
     """Return the labels of an outcome, None if it has none."""
     if isinstance(outcome, str) or not isinstance(outcome[0], LabelPair):
@@ -105,30 +123,25 @@ def label_pair(outcome: Outcome) -> LabelPair | None:
 
 @dataclass(slots=True)  # not frozen: then each field is set by a call
 class GroupAnswer:
-    """One answer of a group, with its outcome by each metric."""
+    """One answer with its outcomes, and all that totals and findings need of it."""
 
     #: The number of its record in the run.
     record_number: int
     #: The digest of its question; b"" of an answer that is not added yet, and whose
     #: question is known only by that number.
     question: bytes
+    #: The outcome by each metric.
     outcomes: tuple[Outcome, ...]
-
-
-@dataclass(slots=True)  # not frozen: then each field is set by a call
-class MeasuredAnswer(GroupAnswer):
-    """One answer with all that the totals of systems and the findings need of it."""
-
     #: Its model, None if it names none.
-    model: str | None
+    model: str | None = None
     #: Whether it has a text or a stored score.
-    is_given: bool
+    is_given: bool = True
     #: The number of references of its record.
-    references: int
+    references: int = 0
     #: The values of the fields by which the answers of a system are grouped.
-    key: tuple[str, ...]
+    key: tuple[str, ...] = ()
     #: The name of its file.
-    path: str
+    path: str = ""
     #: Whether another evaluation had the answer, so that it counts in its group only.
     is_repeated: bool = False
     #: The code and the message of what is to be reported, and the model of the answer
@@ -142,24 +155,298 @@ class MeasuredAnswer(GroupAnswer):
     scores: Sequence[Score] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: then each field is set by a call
 class ScoredAnswer:
-    """One answer with its own scores."""
+    """One answer as it is read, and its own scores once it is measured."""
 
-    #: The numbers of the answer and of its record in the run, both from 1.
-    number: int
+    #: The number of its record in the run, from 1.
     record_number: int
     record: Record
     output: Output
-    #: The text that was scored; None if there was none.
+    #: The text that is scored; None if there is none.
     answer: str | None
-    #: The scores of each metric, None for each that is missing.
-    values: tuple[tuple[float | None, ...], ...]
-    #: The statistics of each metric, None if the answer could not be scored.
-    statistics: tuple[Statistics | LabelPair | None, ...]
     #: The record with its place in the file.
     placed: PlacedRecord
+    #: The counts of the file.
+    count: FileCount
     #: Whether another evaluation had the answer, so that it counts in its group only.
-    is_repeated: bool
-    #: The name of the file.
-    path: str = ""
+    is_repeated: bool = False
+    #: What metrics get of it.
+    sample: Sample = _NO_SAMPLE
+    #: What another process made of it; it has read the record, which is not here.
+    measured: GroupAnswer | None = None
+    #: The number of the answer in the run, from 1.
+    number: int = 0
+    #: The scores of each metric, None for each that is missing.
+    values: tuple[tuple[float | None, ...], ...] = ()
+    #: The statistics of each metric, None if the answer could not be scored.
+    statistics: tuple[Statistics | LabelPair | None, ...] = ()
+
+    @property
+    def path(self) -> str:
+        """The name of the file."""
+        return self.count.path
+
+
+#: Answers that are measured together.
+BATCH = 256
+#: Batches of a run that are measured in this process, and seconds of all but the first,
+#: for which modules are loaded: small runs start no process, and the beginning of a
+#: large file none that ends before its ranges are read.
+BATCHES_HERE, SECONDS_HERE = 4, 0.2
+#: The names and parameters of metrics, from which a worker builds them.
+Spec = tuple[tuple[str, Mapping[str, Any]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BatchResult:
+    """The results of one batch of answers."""
+
+    #: For each metric its outcomes: of each pair, or of each sample if it needs more.
+    outcomes: list[list[Outcome]]
+    #: Seconds that each metric took.
+    seconds: list[float]
+
+
+def measure_batch(
+    measures: Sequence[Measure], pairs: Sequence[Pair], samples: Sequence[Sample] = ()
+) -> BatchResult:
+    """Return the outcomes of answers by each of `measures`, and the time of each.
+
+    A measure with needs of its own takes `samples`, all others `pairs`.
+    """
+    outcomes, seconds = [], []
+    for measure in measures:
+        start = time.perf_counter()
+        outcomes.append(_measured(measure, pairs, samples))
+        seconds.append(time.perf_counter() - start)
+    return BatchResult(outcomes, seconds)
+
+
+def _measured(
+    measure: Measure, pairs: Sequence[Pair], samples: Sequence[Sample]
+) -> list[Outcome]:
+    if measure.labels is not None:
+        return [_label_outcome(measure, *pair) for pair in pairs]
+    of_sample, reads = measure.of_sample, measure.reads
+    if of_sample is None:
+        found = _statistics(measure, pairs)
+        samples = [Sample(*pair) for pair in pairs] if reads else []
+    else:
+        lacking = [one.lacking(measure.needs) for one in samples]
+        found = [
+            LACKS[name] if name else _tried(of_sample, one)
+            for name, one in zip(lacking, samples, strict=True)
+        ]
+    outcomes = [_outcome(measure, one) for one in found]
+    if reads is None:
+        return outcomes
+    return [
+        outcome
+        if isinstance(outcome, str) or reads(one)
+        else UnreadableOutcome(*outcome)
+        for one, outcome in zip(samples, outcomes, strict=True)
+    ]
+
+
+def _label_outcome(
+    measure: Measure, answer: str | None, references: Sequence[str]
+) -> Outcome:
+    """Return the labels of an answer by a metric of labels, which has no score of it.
+
+    A missing answer is None.
+    """
+    assert measure.labels is not None  # noqa: S101 - it is a metric of labels
+    pair = _tried(measure.labels.reading.pair, answer, references)
+    return pair if isinstance(pair, str) else (pair, (None,) * len(measure.names))
+
+
+def _tried(find: Callable[[*_Given], _Found], *given: *_Given) -> _Found | str:
+    """Return what is found of an answer, or why it cannot be scored."""
+    try:
+        return find(*given)
+    except UnscorableError as error:
+        return str(error)
+
+
+def _outcome(measure: Measure, statistics: Statistics | str) -> Outcome:
+    """Return the outcome of an answer; one beyond all numbers is no score."""
+    if isinstance(statistics, str):
+        return statistics
+    scores = measure.scores(statistics)
+    # A sum is finite only if all of its numbers are, but for an overflow.
+    if isfinite(sum(statistics)) and all(
+        score is None or abs(score) <= LARGEST for score in scores
+    ):
+        return statistics, scores
+    return f"it is no number from -{LARGEST:g} to {LARGEST:g}"
+
+
+def _statistics(measure: Measure, pairs: Sequence[Pair]) -> list[Statistics | str]:
+    if measure.batch is not None:
+        # If one answer cannot be scored, they are measured one by one to find it.
+        with suppress(UnscorableError):
+            return list(measure.batch(pairs))
+    return [_tried(measure.statistics, *pair) for pair in pairs]
+
+
+def zero_outcome(measure: Measure, sample: Sample) -> Outcome:
+    """Return the outcome of a sample whose missing answer counts as 0.
+
+    For a pooled metric it is that of an empty answer, which adds the length of the
+    references to the sums. For a metric of labels it has no label.
+    """
+    if measure.question is not None:
+        nothing = measure.question.missing
+        return nothing, measure.scores(nothing)
+    if measure.labels is not None:
+        return _label_outcome(measure, None, sample.references)
+    if measure.is_mean:
+        nothing = (*((0.0,) * len(measure.names)), 1.0)
+        if measure.scores(nothing) == nothing[:-1]:
+            return nothing, nothing[:-1]
+    empty = sample._replace(answer="")
+    return measure_batch([measure], [("", sample.references)], [empty]).outcomes[0][0]
+
+
+@dataclass(slots=True)  # not frozen: then each field is set by a call
+class SampleOutcomes:
+    """The outcomes of an answer by each metric."""
+
+    outcomes: tuple[Outcome, ...]
+    #: The code and the message of what is to be reported.
+    findings: tuple[tuple[str, str], ...]
+    #: Whether the answer is missing and counts as 0.
+    is_zero: bool
+
+
+#: Returns the outcomes that an answer of a record holds, and what is to be reported.
+StoredOutcomes = Callable[[Record, Output], SampleOutcomes]
+
+
+#: The code of a finding on a field that an answer lacks, if it has its own.
+_CODES = {"answer": NO_ANSWER, "references": NO_REFERENCE}
+
+
+def sample_outcomes(
+    sample: Sample,
+    measured: Sequence[ComputedMetric],
+    columns: Sequence[Iterator[Outcome]],
+    may_be_zero: bool,  # noqa: FBT001 - an option of the run
+) -> SampleOutcomes:
+    """Return the outcomes of an answer whose sample is `sample`.
+
+    `columns` has the computed outcomes of each metric: one for each sample, or for each
+    answer with a reference. With `may_be_zero` a missing answer counts as 0.
+    """
+    is_pair = not sample.lacking(PAIR)
+    found: list[Outcome] = []
+    lacking: dict[str, list[str]] = {}
+    findings: list[tuple[str, str]] = []
+    is_zero = False
+    for metric, column in zip(measured, columns, strict=True):
+        measure, label = metric.measure, metric.request.label
+        outcome = next(column) if measure.of_sample is not None or is_pair else ""
+        if isinstance(outcome, str):
+            name = sample.lacking(measure.needs)
+            others = tuple(need for need in measure.needs if need != "answer")
+            if name == "answer" and may_be_zero and not sample.lacking(others):
+                outcome, is_zero = zero_outcome(measure, sample), True
+            elif name:
+                outcome = LACKS[name]
+                lacking.setdefault(name, []).append(label)
+            elif outcome != NO_SUCH_SCORE:
+                findings.append((UNSCORABLE, f"{label} has no score: {outcome}"))
+        found.append(outcome)
+    if is_zero:
+        findings.append((NO_ANSWER, "there is no answer, which scores 0"))
+    for name, labels in lacking.items():
+        code, message = _CODES.get(name, NO_FIELD), LACKS[name]
+        if code == NO_FIELD:
+            need = "needs" if len(labels) == 1 else "need"
+            message = f"{message}, which {', '.join(labels)} {need}"
+        findings.append((code, message))
+    return SampleOutcomes(tuple(found), tuple(findings), is_zero)
+
+
+class _ThreadMeasures(threading.local):
+    """The metrics that a thread of a worker built last."""
+
+    key: str = ""
+    measures: tuple[Measure, ...] = ()
+
+
+_thread_measures = _ThreadMeasures()
+
+
+def _measure_in_worker(
+    job: tuple[str, Spec], pairs: Sequence[Pair], samples: Sequence[Sample]
+) -> BatchResult:
+    """Return the outcomes of answers; called in a worker process."""
+    key, spec = job
+    if _thread_measures.key != key:
+        _thread_measures.measures = tuple(measure_of(*request) for request in spec)
+        _thread_measures.key = key
+    return measure_batch(_thread_measures.measures, pairs, samples)
+
+
+@dataclass(slots=True)
+class BatchQueue:
+    """Submits batches of answers to workers, and delivers their results in order."""
+
+    metrics: tuple[ComputedMetric, ...]
+    #: Called with each submitted batch and its result, None if the batch killed two
+    #: workers: it is not measured in this process.
+    deliver: Callable[[Any, BatchResult | None], None]
+    #: The workers; None to measure in this process.
+    pool: "WorkerPool | None" = None
+    #: Whether workers have other work, after which batches would have to wait.
+    is_pool_busy: bool = False
+    _batches: int = 0
+    _seconds: float = 0.0
+    _queue: "TaskQueue[Any] | None" = None
+    _job: tuple[str, Spec] = ("", ())
+
+    def __post_init__(self) -> None:
+        spec = tuple(
+            (metric.request.metric, dict(metric.request.parameters))
+            for metric in self.metrics
+        )
+        self._job = repr(spec), spec
+
+    def add(
+        self, batch: Any, pairs: Sequence[Pair], samples: Sequence[Sample] = ()
+    ) -> None:
+        """Submit a batch, and deliver the oldest one if the pool is full.
+
+        Raises `EngineError`.
+        """
+        self._batches += 1
+        # The first batches are measured here; and so are stored scores and verdicts, of
+        # which there is nothing to measure.
+        is_early = self._batches <= BATCHES_HERE and self._seconds < SECONDS_HERE
+        is_alone = self.pool is None or self.is_pool_busy or is_early
+        if is_alone or not (pairs or samples):
+            # Earlier batches must be delivered first.
+            self.finish()
+            measures = [metric.measure for metric in self.metrics]
+            found = measure_batch(measures, pairs, samples)
+            self._seconds += sum(found.seconds) if self._batches > 1 else 0.0
+            self.deliver(batch, found)
+            return
+        if self._queue is None:
+            from harpia_formats.files.workers.pool import TaskQueue  # noqa: PLC0415 - only large runs need it
+
+            assert self.pool is not None  # noqa: S101 - see above
+            self._queue = TaskQueue(self.pool)
+        task = _measure_in_worker, (self._job, list(pairs), list(samples))
+        self._deliver(self._queue.add(batch, task))
+
+    def finish(self) -> None:
+        """Deliver all submitted batches; raises `EngineError`."""
+        if self._queue is not None:
+            self._deliver(self._queue.rest())
+
+    def _deliver(self, answers: Iterable[tuple[Any, Any]]) -> None:
+        for batch, found in answers:
+            self.deliver(batch, found if isinstance(found, BatchResult) else None)

@@ -17,10 +17,10 @@ from harpia_formats.evaluation.metrics import (
 )
 from harpia_formats.evaluation.metrics.metric import means
 from harpia_formats.evaluation.metrics.question_metrics import CORRECT, PREFIX
-from harpia_formats.evaluation.scoring.measures.metric_samples import StoredOutcomes
 from harpia_formats.evaluation.scoring.measures.metric_score import score_name
 from harpia_formats.evaluation.scoring.measures.outcomes import (
     ComputedMetric,
+    StoredOutcomes,
     computed_metric,
 )
 from harpia_formats.evaluation.scoring.measures.profiles import DEFAULT, requests_named

@@ -4,7 +4,7 @@ Rows that hold one answer again, each with the stored score of another metric, a
 told from rows with other answers.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import isclose, isinf
 from typing import Any
@@ -14,7 +14,10 @@ from msgspec import UNSET
 from harpia_formats.conversion.fill_scores import answer_text
 from harpia_formats.conversion.mapping.questions import prompt_text
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
-from harpia_formats.evaluation.scoring.measures.outcomes import ComputedMetric, Outcome
+from harpia_formats.evaluation.scoring.measures.outcomes import (
+    ComputedMetric,
+    GroupAnswer,
+)
 from harpia_formats.evaluation.scoring.significance.intervals import number_or_none
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.record import Output, Record, Score
@@ -40,9 +43,7 @@ def score_of_row(record: Record) -> Score | None:
 class RepeatedAnswers:
     """Finds answers that were met before, with the score of another metric."""
 
-    #: Whether answers of each evaluation are scored apart.
-    by_evaluation: bool = False
-    #: How many were found.
+    #: How many were found, those within an evaluation left out.
     count: int = 0
     #: The number of each metric, by its names and signature.
     _metrics: dict[tuple[str, ...], int] = field(default_factory=dict)
@@ -55,19 +56,29 @@ class RepeatedAnswers:
         """Whether there was an answer that others may repeat."""
         return bool(self._seen)
 
-    def is_repeat(self, record: Record, output: Output) -> bool:
-        """Tell whether an answer was met before with another metric, and count it."""
+    def is_repeat(self, record: Record, output: Output, *, within: bool) -> bool:
+        """Tell whether an answer was met before with another metric.
+
+        With `within` answers of each evaluation are apart; others are counted.
+        """
         score = score_of_row(record)
         if score is None:
             return False
-        names = (
-            f"{score.evaluation_name or ''}",
-            f"{score.metric or ''}",
-            f"{score.result_id or ''}",
-            f"{score.signature or ''}",
-        )
+        parts = score.evaluation_name, score.metric, score.result_id, score.signature
+        names = tuple([f"{part or ''}" for part in parts])
         metric = self._metrics.setdefault(names, len(self._metrics))
-        key = self._key_of(record, output, score)
+        key = hash(
+            (
+                f"{record.id}",
+                prompt_text(record),
+                tuple(record.references or ()),
+                output.model,
+                answer_text(output),
+                encode(output.turns) if output.turns else b"",
+                score.evaluation_id,
+                (score.evaluation_name,) if within else (),
+            )
+        )
         before = self._seen.get(key)
         if before is None:
             self._seen[key] = metric
@@ -77,23 +88,8 @@ class RepeatedAnswers:
         times[metric] = times.get(metric, 0) + 1
         self._seen[key] = times
         is_repeat = times[metric] <= answers
-        self.count += is_repeat
+        self.count += is_repeat and not within
         return is_repeat
-
-    def _key_of(self, record: Record, output: Output, score: Score) -> int:
-        """Return a number by which rows of one answer are known."""
-        return hash(
-            (
-                f"{record.id}",
-                prompt_text(record),
-                tuple(record.references or ()),
-                output.model,
-                answer_text(output),
-                encode(output.turns) if output.turns else b"",
-                score.evaluation_id,
-                score.evaluation_name if self.by_evaluation else "",
-            )
-        )
 
 
 #: Our name of each metric, by the names of tools without their separators.
@@ -166,27 +162,22 @@ class StoredDifferences:
                 for at, name in enumerate(metric.measure.names):
                     self._places.setdefault(_plain(name), (number, at))
 
-    def add(
-        self,
-        scores: Iterable[Score],
-        placed: PlacedRecord,
-        outcomes: tuple[Outcome, ...],
-    ) -> Iterator[str]:
-        """Yield what is to be said of each of `comparable_scores` that differs."""
-        for score in scores:
+    def add(self, answer: GroupAnswer, placed: PlacedRecord) -> Iterator[str]:
+        """Yield what is to be said of each stored score of an answer that differs."""
+        for score in answer.scores:
             plain, signature = _plain(score.metric or ""), score.signature or ""
             place = self._places.get(_OUR_NAMES.get(plain, plain))
             stored = number_or_none(score.value)
             if place is None or stored is None:
                 continue
-            metric, outcome = self.measured[place[0]], outcomes[place[0]]
+            metric, outcome = self.measured[place[0]], answer.outcomes[place[0]]
             value = None if isinstance(outcome, str) else outcome[1][place[1]]
             if value is None:
                 continue
             name, best = metric.names[place[1]], metric.measure.best
-            entry = self.found.get((name, signature))
-            if entry is None:
-                entry = self.found[name, signature] = StoredDifference(name, signature)
+            entry = self.found.setdefault(
+                (name, signature), StoredDifference(name, signature)
+            )
             entry.compared += 1
             most = declared_best(name, signature)
             # They are compared on a scale to 1 where the scale is known.

@@ -26,15 +26,13 @@ from harpia_formats.evaluation.metrics.metric import (
     read_parameters,
 )
 from harpia_formats.evaluation.metrics.question_metrics import Correctness
-from harpia_formats.evaluation.scoring.measures.metric_samples import (
-    SampleOutcomes,
-    extracted_text,
-)
+from harpia_formats.evaluation.scoring.measures.metric_samples import extracted_text
 from harpia_formats.evaluation.scoring.measures.metric_score import Group
 from harpia_formats.evaluation.scoring.measures.outcomes import (
     NO_SUCH_SCORE,
     ComputedMetric,
     Outcome,
+    SampleOutcomes,
 )
 from harpia_formats.evaluation.scoring.measures.select_metrics import (
     SelectedMetrics,
@@ -42,7 +40,6 @@ from harpia_formats.evaluation.scoring.measures.select_metrics import (
     metric_that_is_read,
     with_parameters,
 )
-from harpia_formats.evaluation.scoring.measures.verdict_metrics import no_zero
 from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
 from harpia_formats.evaluation.scoring.significance.intervals import number_or_none
 from harpia_formats.formats.detection.candidates import FormatVariant
@@ -109,7 +106,7 @@ class Quantity:
     name: str
     signatures: list[str]
     #: The score of a right answer.
-    right: float = 1.0
+    right: float = field(init=False)
     #: The number of scores that are numbers, and of those that are not.
     numbers: int = 0
     others: int = 0
@@ -122,9 +119,12 @@ class Quantity:
     unclear: dict[float, None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        scales = {declared_scale(self.name, one) for one in self.signatures}
-        if "0-100" in scales:
-            self.right = 100.0
+        self.right = 100.0 if "0-100" in self._declared else 1.0
+
+    @property
+    def _declared(self) -> set[str | None]:
+        """The scales that its signatures declare, None for one that declares none."""
+        return {declared_scale(self.name, one) for one in self.signatures}
 
     def add(self, score: Score, *, is_zero: bool) -> None:
         """Add a stored score; one that is no number is 0 if `is_zero`."""
@@ -162,7 +162,7 @@ class Quantity:
         from 1 to 5 may all be 1. A rate of errors has no upper limit, even if none of
         them is above 1.
         """
-        declared = {declared_scale(self.name, one) for one in self.signatures}
+        declared = self._declared
         scale = declared.pop() if len(declared) == 1 else None
         is_known = self.are_booleans if self.is_verdict else self.are_binary
         is_share = is_known and self.name not in LOWER_IS_BETTER
@@ -349,14 +349,13 @@ def _of_quantity(
             if value is None:
                 return f"the stored {quantity.name} is no number"
             is_correct = value == quantity.right
-        correct = float(is_correct)
-        found: Statistics = (correct, 1.0)
+        found: Statistics = (float(is_correct), 1.0)
         if same is not None:
             text = extracted_text(output)
             text = answer_text(output) if text is None else text
             if text is None:
                 return "there is no answer to compare with others"
-            found = question_metrics.statistics_of(same(Sample(text)), correct)
+            found = question_metrics.statistics_of(same(Sample(text)), found[0])
         return found, measure.scores(found)
 
     names = (request.label,) if len(measure.names) == 1 else ()
@@ -583,3 +582,13 @@ def name_of(score: Score) -> str:
         if name is not UNSET:
             return name
     return UNNAMED
+
+
+def no_zero(name: str) -> str:
+    """Return why a missing verdict called `name` cannot count as 0."""
+    return (
+        f"a missing verdict cannot count as 0: the scale of {name} is not known to be "
+        "from 0 to 1, since its verdicts are not all true or false, and the definition "
+        "of the judge declares no minimum of 0 and maximum of 1; leave missing "
+        "verdicts out"
+    )

@@ -3,9 +3,8 @@
 Answers of several models are never added up: they are several systems.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
 
 from harpia_formats.conversion.mapping.answer_groups import (
     EVALUATION,
@@ -19,28 +18,24 @@ from harpia_formats.evaluation.scoring.answers.input_files import (
     are_parts,
     file_of_key,
     key_of_file,
-    parts_note,
-    systems_note,
 )
 from harpia_formats.evaluation.scoring.measures.answer_sums import (
     AnswerStore,
     GroupTotals,
-    WholeAnswers,
+    MetricQuestions,
 )
 from harpia_formats.evaluation.scoring.measures.metric_score import Group
 from harpia_formats.evaluation.scoring.measures.outcomes import (
     ComputedMetric,
     GroupAnswer,
-    MeasuredAnswer,
 )
 from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
 from harpia_formats.model.vendor_metrics import ScoreError, ScoreOptionsError
 
-#: Models whose left out questions are told.
+#: Models whose left out questions are told, and files that a message names.
 _LISTED = 5
-
-_AnyKey = TypeVar("_AnyKey", str, tuple[str, ...])
-#: The system of a group, and the values of the fields by which it is grouped.
+#: The system of a group, and the values of the fields by which it is grouped; of all
+#: answers of a system only that.
 _Key = tuple[str, ...]
 
 
@@ -60,12 +55,16 @@ class SystemTotals:
     row_format: str = ""
     #: Whether the scores were stored, so that their signatures stay as they are.
     are_stored: bool = False
-    systems: dict[str, GroupTotals] = field(default_factory=dict)
-    groups: dict[_Key, GroupTotals] = field(default_factory=dict)
+    #: The names of the systems that files without model names are.
+    files: dict[str, str] = field(default_factory=dict)
+    #: The scores of each system and of each group, once all answers are added.
+    systems: tuple[Group, ...] = ()
+    groups: tuple[Group, ...] = ()
+    _totals: dict[_Key, GroupTotals] = field(default_factory=dict)
+    _group_keys: set[_Key] = field(default_factory=set)
     #: The number of answers, missing ones left out, without a model.
     _unnamed: int = 0
     _notes: list[str] = field(default_factory=list)
-    _numbers: int = 0
     #: The numbers of references that records have.
     _references: set[int] = field(default_factory=set)
     _store: AnswerStore = field(init=False)
@@ -74,18 +73,25 @@ class SystemTotals:
     _unnamed_files: set[str] = field(default_factory=set)
     _file_questions: FileQuestions = field(default_factory=FileQuestions)
     _last: tuple[int, str] = (0, "")
-    _group_keys: set[_Key] = field(default_factory=set)
-    #: The names of the systems that files without model names are.
-    files: dict[str, str] = field(default_factory=dict)
-    #: What is known of the answers of each group, by its identity.
-    _found: dict[int, WholeAnswers] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._store = AnswerStore(self.measured, self.options)
 
-    def add(self, answers: Iterable[MeasuredAnswer]) -> None:
+    @property
+    def names(self) -> list[str]:
+        """The names of the systems, in the order of their first answers."""
+        return [key[0] for key in self._totals if len(key) == 1]
+
+    @property
+    def _has_groups_only(self) -> bool:
+        """Whether the questions of a system are those of its groups."""
+        # A repeated answer counts in the group of its evaluation alone.
+        is_apart = EVALUATION in self.grouping.by
+        return bool(self.grouping.within_system) and not is_apart
+
+    def add(self, answers: Iterable[GroupAnswer]) -> None:
         """Add some answers."""
-        systems: dict[str, list[GroupAnswer]] = {}
+        systems: dict[_Key, list[GroupAnswer]] = {}
         groups: dict[_Key, list[GroupAnswer]] = {}
         has_fields = bool(self.grouping.within_system)
         for answer in answers:
@@ -96,20 +102,16 @@ class SystemTotals:
             if answer.references:
                 self._references.add(answer.references)
             if not answer.is_repeated:
-                systems.setdefault(system, []).append(answer)
+                systems.setdefault((system,), []).append(answer)
             if has_fields:
                 groups.setdefault((system, *answer.key), []).append(answer)
-        for system, part in systems.items():
-            totals = self.systems.get(system) or self._new_system(system)
+        for key, part in (*systems.items(), *groups.items()):
+            totals = self._totals.get(key) or self._new_totals(key)
             totals.add(part)
-            if not has_fields or EVALUATION in self.grouping.by:
-                self._add_to_questions(part, totals)
-        for key, part in groups.items():
-            totals = self.groups.get(key) or self._new_group(key)
-            totals.add(part)
-            self._add_to_questions(part, totals)
+            if key in groups or not self._has_groups_only:
+                self._store.add_answers(part, min(totals.numbers))
 
-    def _system_key(self, answer: MeasuredAnswer) -> str:
+    def _system_key(self, answer: GroupAnswer) -> str:
         """Return the key of the system of an answer, and count it."""
         path = answer.path
         if answer.model is not None:
@@ -120,80 +122,98 @@ class SystemTotals:
             self._unnamed_files.add(path)
         return key_of_file(path)
 
-    def _add_to_questions(self, part: list[GroupAnswer], totals: GroupTotals) -> None:
-        self._store.add_answers(part, min(totals.numbers))
-
-    def _new_system(self, name: str) -> GroupTotals:
-        named = [one for one in (*self.systems, name) if file_of_key(one) is None]
-        self.grouping.check(len(named) + 1)
-        if len(named) > 1 and self.one_model_format:
-            models = " and ".join(map(repr, named))
-            raise ScoreError(
-                f"{self.one_model_format} holds the scores of one model, and answers "
-                f"are of {models}: choose one with `--model`"
-            )
-        totals = self.systems[name] = self._totals()
+    def _new_totals(self, key: _Key) -> GroupTotals:
+        """Return the totals of a new system or group; raises `ScoreError`."""
+        if len(key) > 1:
+            system = key[0] if file_of_key(key[0]) is None else NONE
+            self._group_keys.add((system, *key[1:]))
+            self.grouping.check(len(self._group_keys))
+        else:
+            systems = [one[0] for one in (*self._totals, key) if len(one) == 1]
+            named = [name for name in systems if file_of_key(name) is None]
+            self.grouping.check(len(named) + 1)
+            if len(named) > 1 and self.one_model_format:
+                models = " and ".join(map(repr, named))
+                raise ScoreError(
+                    f"{self.one_model_format} holds the scores of one model, and "
+                    f"answers are of {models}: choose one with `--model`"
+                )
+        totals = GroupTotals({}, self.measured, {len(self._totals)})
+        self._totals[key] = totals
         return totals
-
-    def _new_group(self, key: _Key) -> GroupTotals:
-        self._group_keys.add(
-            (key[0] if file_of_key(key[0]) is None else NONE, *key[1:])
-        )
-        self.grouping.check(len(self._group_keys))
-        totals = self.groups[key] = self._totals()
-        return totals
-
-    def _totals(self) -> GroupTotals:
-        self._numbers += 1
-        return GroupTotals({}, self.measured, {self._numbers})
 
     def finish(self) -> None:
-        """Settle the systems and add up their questions, after the last answer.
+        """Settle the systems and score them and their groups, after the last answer.
 
-        Answers without a model are of the only model there is. Beside several models
-        they are a system of their own, without the missing ones. Raises `ScoreError` if
-        such missing answers count as 0, and `SourceError` if the temporary file of the
-        questions fails.
+        Raises `ScoreError` if missing answers without a model count as 0, or if it is
+        not known of which system some answers are, and `SourceError` if the temporary
+        file of the questions fails.
         """
-        self._name_files()
-        named = [name for name in self.systems if name != NONE]
-        if NONE in self.systems and len(named) == 1 and not self.files:
-            self._merge_unnamed(named[0])
-        elif NONE in self.systems and named and not self._unnamed:
-            self._drop_missing()
-        every = [*self.systems.items(), *self.groups.items()]
-        if self.groups and EVALUATION not in self.grouping.by:
-            for name, system in self.systems.items():
-                mine = (
-                    one.numbers for key, one in self.groups.items() if key[0] == name
-                )
-                system.numbers = set().union(*mine)
-        wholes = [totals.numbers for _, totals in every]
-        keys = [id(totals) for _, totals in every]
-        self._found = dict(zip(keys, self._store.wholes(wholes), strict=True))
+        self._name_systems()
+        if self._has_groups_only:
+            for key, totals in self._totals.items():
+                if len(key) == 1:
+                    totals.numbers = set().union(
+                        *(
+                            group.numbers
+                            for other, group in self._totals.items()
+                            if other[0] == key[0] and len(other) > 1
+                        )
+                    )
+        wholes = [totals.numbers for totals in self._totals.values()]
+        found = {
+            key: self._group(key, mine)
+            for key, mine in zip(self._totals, self._store.wholes(wholes), strict=True)
+        }
+        self.systems = tuple(one for key, one in found.items() if len(key) == 1)
+        self.groups = tuple(one for key, one in found.items() if len(key) > 1)
 
-    def _name_files(self) -> None:
+    def _name_systems(self) -> None:
         """Make one system of answers without a model, or one of each file.
 
-        Raises `ScoreError` if it is not known which, or if several are written as one.
+        Such answers are of the only model there is. Beside several models they are a
+        system of their own, without the missing ones.
         """
-        files = [
-            one
-            for key in self.systems
-            if (one := file_of_key(key)) in self._unnamed_files - self._named_files
-            and one is not None
-        ]
+        names = dict.fromkeys(key[0] for key in self._totals)
+        nameless = self._unnamed_files - self._named_files
+        files = [one for one in map(file_of_key, names) if one in nameless and one]
         if not self.options.pool and files:
             self._decide(files)
-        self._rename({name: self._system_of(name) for name in self.systems})
+        called = {name: self._system_of(name) for name in names}
+        models = list(dict.fromkeys(one for one in called.values() if one != NONE))
+        keys = list(self._totals)
+        if NONE not in called.values() or not models:
+            pass
+        elif len(models) == 1 and not self.files:
+            # What has no model is counted behind the rest.
+            keys.sort(key=lambda key: called[key[0]] == NONE)
+            called = dict.fromkeys(called, models[0])
+            if self._unnamed:
+                self._notes.append(
+                    f"answers without a model: {self._unnamed:,}, scored as those of "
+                    f"{models[0]}"
+                )
+        elif not self._unnamed:
+            unnamed = [key for key in keys if called[key[0]] == NONE]
+            self._note_missing(unnamed, models)
+            keys = [key for key in keys if key not in unnamed]
+        every, self._totals = self._totals, {}
+        for key in keys:
+            totals = every[key]
+            first = self._totals.setdefault((called[key[0]], *key[1:]), totals)
+            if first is not totals:
+                first.merge(totals)
 
-    def _rename(self, names: Mapping[str, str]) -> None:
-        """Give systems other names, of which those with the same one become one."""
-        systems = [(names[name], one) for name, one in self.systems.items()]
-        groups = [
-            ((names[key[0]], *key[1:]), totals) for key, totals in self.groups.items()
-        ]
-        self.systems, self.groups = _merged(systems), _merged(groups)
+    def _note_missing(self, unnamed: Iterable[_Key], models: Iterable[str]) -> None:
+        """Note missing answers that are of no model; raises `ScoreError`."""
+        missing = sum(self._totals[key].answers for key in unnamed if len(key) == 1)
+        message = f"missing answers without a model: {missing:,}"
+        if self.options.missing == Missing.ZERO:
+            raise ScoreError(
+                f"{message}, which count for none of {', '.join(models)}: choose one "
+                "with `--model`"
+            )
+        self._notes.append(f"{message}, left out")
 
     def _decide(self, files: list[str]) -> None:
         """Find out whether files without model names are systems; name those that are.
@@ -203,20 +223,26 @@ class SystemTotals:
         if len(files) == 1 and not self._named_files:
             return
         shared = self._file_questions.shared()
-        named = [name for name in self.systems if file_of_key(name) is None]
+        named = {key[0] for key in self._totals if file_of_key(key[0]) is None}
         if len(files) == 1 or are_parts(files, shared):
-            self._notes += [parts_note(files)] if len(files) > 1 else []
+            if len(files) > 1:
+                self._notes.append(
+                    f"{_listed(files)} name no model and share no question: they are "
+                    "scored as parts of one system"
+                )
             other = set().union(*(shared[one] for one in files)) & self._named_files
             if len(named) != 1 or not other:
                 return
             called = dict.fromkeys(files, distinct_names([(None, files[0])])[0])
         else:
-            self._notes.append(systems_note(files))
+            self._notes.append(
+                f"{_listed(files)} name no model and share questions: each is a system "
+                "of its own, and `--pool` scores them as one"
+            )
             own = distinct_names((None, one) for one in files)
             called = dict(zip(files, own, strict=True))
-        taken = set(named)
         self.files = {
-            file: f"{name} (without a model)" if name in taken else name
+            file: f"{name} (without a model)" if name in named else name
             for file, name in called.items()
         }
         if len({*self.files.values(), *named}) < 2:  # noqa: PLR2004 - one is told apart
@@ -240,51 +266,16 @@ class SystemTotals:
         file = file_of_key(key)
         return key if file is None else self.files.get(file, NONE)
 
-    def _merge_unnamed(self, name: str) -> None:
-        """Count the answers without a model for the system `name`."""
-        # What has no model is counted behind the rest.
-        self.systems[NONE] = self.systems.pop(NONE)
-        for key in [key for key in self.groups if key[0] == NONE]:
-            self.groups[key] = self.groups.pop(key)
-        self._rename({name: name, NONE: name})
-        if self._unnamed:
-            self._notes.append(
-                f"answers without a model: {self._unnamed:,}, scored as those of {name}"
-            )
-
-    def _drop_missing(self) -> None:
-        """Leave out the missing answers without a model; raises `ScoreError`."""
-        missing = self.systems.pop(NONE).answers
-        for key in [key for key in self.groups if key[0] == NONE]:
-            del self.groups[key]
-        message = f"missing answers without a model: {missing:,}"
-        if self.options.missing == Missing.ZERO:
-            raise ScoreError(
-                f"{message}, which count for none of {', '.join(self.systems)}: choose "
-                "one with `--model`"
-            )
-        self._notes.append(f"{message}, left out")
-
-    @property
-    def is_split(self) -> bool:
-        """Whether scores are told apart by model."""
-        return len(self.systems) > 1 or MODEL in self.grouping.by
-
-    def system_scores(self) -> tuple[Group, ...]:
-        """Return the scores of each system."""
-        return tuple(
-            self._group((name,), totals) for name, totals in self.systems.items()
-        )
-
-    def group_scores(self) -> tuple[Group, ...]:
-        """Return the scores of each group."""
-        return tuple(self._group(key, totals) for key, totals in self.groups.items())
-
-    def _group(self, key: _Key, totals: GroupTotals) -> Group:
-        totals.key = self.grouping.names_of(key, is_split=self.is_split)
-        group = totals.group(self._found[id(totals)], self.options)
+    def _group(self, key: _Key, found: Sequence[MetricQuestions]) -> Group:
+        """Return the scores of a system or group, of whose questions this was found."""
+        totals = self._totals[key]
+        is_split = len(self.names) > 1 or MODEL in self.grouping.by
+        totals.key = self.grouping.names_of(key, is_split=is_split)
+        group = totals.group(found, self.options)
         if self.are_stored:
-            return _without_other_scores(group)
+            # Scores that none of its answers has are left out.
+            own = [score for score in group.scores if score.count or score.unscored]
+            return replace(group, scores=tuple(own))
         if not self._references:
             return group
         least, most = min(self._references), max(self._references)
@@ -306,11 +297,17 @@ class SystemTotals:
 
     def notes(self) -> list[str]:
         """Return notes on the models and on questions left out, for people."""
-        return [*self._model_notes(), *self._left_out_notes()]
+        apart = []
+        if len(self.names) > 1 and MODEL not in self.grouping.by:
+            apart.append(
+                f"the answers are of {len(self.names):,} models, which are scored "
+                f"apart: {', '.join(self.names)}"
+            )
+        return [*apart, *self._notes, *self._left_out_notes()]
 
     def check_questions(self) -> None:
         """Raise `ScoreError` for a score that leaves out some of the questions."""
-        for system in self.system_scores():
+        for system in self.systems:
             for score, note in system.left_out():
                 if score.value is not None:
                     raise ScoreError(
@@ -320,7 +317,7 @@ class SystemTotals:
     def _left_out_notes(self) -> Iterator[str]:
         """Yield which questions have too few answers for a score, of some models."""
         notes: dict[str, list[str]] = {}
-        for system in self.system_scores():
+        for system in self.systems:
             for score, note in system.left_out():
                 notes.setdefault(score.full_name, []).append(note)
         for name, found in notes.items():
@@ -329,34 +326,13 @@ class SystemTotals:
                 more = len(found) - _LISTED
                 yield f"{name} leaves out questions of {more:,} more models"
 
-    def _model_notes(self) -> list[str]:
-        if not self.is_split or MODEL in self.grouping.by:
-            return list(self._notes)
-        apart = (
-            f"the answers are of {len(self.systems):,} models, which are scored apart: "
-            f"{', '.join(self.systems)}"
-        )
-        return [apart, *self._notes]
-
     def close(self) -> None:
         """Remove temporary files."""
         self._store.close()
         self._file_questions.close()
 
 
-def _merged(
-    totals: Iterable[tuple[_AnyKey, GroupTotals]],
-) -> dict[_AnyKey, GroupTotals]:
-    """Return totals by their keys, those with the same key as one."""
-    found: dict[_AnyKey, GroupTotals] = {}
-    for key, mine in totals:
-        first = found.setdefault(key, mine)
-        if first is not mine:
-            first.merge(mine)
-    return found
-
-
-def _without_other_scores(group: Group) -> Group:
-    """Return a group without the scores that none of its answers has."""
-    own = tuple(score for score in group.scores if score.count or score.unscored)
-    return replace(group, scores=own)
+def _listed(files: Sequence[str]) -> str:
+    """Return the first files, and how many more there are."""
+    more = f" and {len(files) - _LISTED:,} more" if len(files) > _LISTED else ""
+    return f"{', '.join(files[:_LISTED])}{more}"

@@ -8,12 +8,12 @@ from msgspec import UNSET
 
 from harpia_formats.conversion.reading.reader import Reading
 from harpia_formats.evaluation.scoring.answers.choose_systems import WIN, WINNER
-from harpia_formats.evaluation.scoring.measures.metric_samples import SampleOutcomes
-from harpia_formats.evaluation.scoring.measures.outcomes import Outcome
+from harpia_formats.evaluation.scoring.measures.outcomes import Outcome, SampleOutcomes
 from harpia_formats.evaluation.scoring.measures.select_metrics import (
     SelectedMetrics,
     metric_that_is_read,
 )
+from harpia_formats.evaluation.scoring.measures.stored_metrics import Quantity, no_zero
 from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
 from harpia_formats.evaluation.scoring.significance.intervals import number_or_none
 from harpia_formats.files.io.inputs import Input, rereadable_input
@@ -54,8 +54,8 @@ class VerdictMetrics:
     options: ScoreOptions
     inputs: InitVar[Iterable[Input]]
     target: InitVar[str]
-    #: By the name of a number its signatures, and whether all of it are true or false.
-    _found: dict[str, dict[str, bool]] = field(default_factory=dict)
+    #: The numbers by their names.
+    _found: dict[str, Quantity] = field(default_factory=dict)
     #: The number of rows, of those without a result, and why the first has none.
     _rows: int = 0
     _failed: int = 0
@@ -107,12 +107,10 @@ class VerdictMetrics:
             for score in output.scores or []:
                 if number_or_none(score.value) is None or score.metric is UNSET:
                     continue
-                kinds = self._found.setdefault(score.metric, {})
-                signature, is_boolean = (
-                    score.signature or "",
-                    isinstance(score.value, bool),
-                )
-                kinds[signature] = kinds.get(signature, True) and is_boolean
+                one = self._found.setdefault(score.metric, Quantity(score.metric, []))
+                if (score.signature or "") not in one.signatures:
+                    one.signatures.append(score.signature or "")
+                one.add(score, is_zero=False)
 
     def metrics(self, reading: Reading) -> SelectedMetrics:  # noqa: ARG002 - its records were added
         """Return the mean of each number.
@@ -125,15 +123,17 @@ class VerdictMetrics:
         if not self._found:
             raise ScoreError(self._why_nothing())
         measured = []
-        for name, kinds in self._found.items():
-            if len(kinds) > 1:
-                shown = " and ".join(signature or "none" for signature in kinds)
+        for name, one in self._found.items():
+            if len(one.signatures) > 1:
+                shown = " and ".join(
+                    signature or "none" for signature in one.signatures
+                )
                 raise ScoreError(
                     f"the verdicts called {name} were made in several ways, and have "
                     f"no common score: {shown}"
                 )
-            ((signature, are_booleans),) = kinds.items()
-            is_share = are_booleans or declared_scale(name, signature) == "0-1"
+            (signature,) = one.signatures
+            is_share = one.are_booleans or declared_scale(name, signature) == "0-1"
             if self.options.missing == Missing.ZERO and not is_share:
                 raise ScoreError(no_zero(name))
             signature = f"{signature or 'judge|impl:unknown'}|verdict:{name}"
@@ -193,13 +193,3 @@ def _results(record: Record, *beside: str) -> Iterator[Mapping[str, Any]]:
         result = members.get("result")
         if isinstance(result, Mapping) and all(key in members for key in beside):
             yield result
-
-
-def no_zero(name: str) -> str:
-    """Return why a missing verdict called `name` cannot count as 0."""
-    return (
-        f"a missing verdict cannot count as 0: the scale of {name} is not known to be "
-        "from 0 to 1, since its verdicts are not all true or false, and the definition "
-        "of the judge declares no minimum of 0 and maximum of 1; leave missing "
-        "verdicts out"
-    )
