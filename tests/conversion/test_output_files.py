@@ -14,7 +14,7 @@ import harpia_formats
 from harpia_formats import SinkError, convert
 from harpia_formats.conversion.losses.conversion_report import ConversionReport
 from harpia_formats.conversion.output_files import check_output
-from harpia_formats.evaluation.scoring.results.result_format import Files
+from harpia_formats.evaluation.scoring.results.result_files import ResultFiles
 from harpia_formats.model.field_fates import Fate
 from harpia_formats.model.problem import ConversionError
 
@@ -204,7 +204,7 @@ def test_misspelt_word_in_a_name_is_refused(name: str) -> None:
 def test_scores_have_no_file_per_model() -> None:
     """The word {model} in the name of a result file is refused."""
     with pytest.raises(SinkError, match="in one file"):
-        Files("{model}.csv", overwrite=True).check()
+        ResultFiles("{model}.csv", overwrite=True).check()
 
 
 #: A record whose texts have what separates cells of tables.

@@ -37,14 +37,16 @@ from harpia_formats.evaluation.scoring.measures.verdict_metrics import (
     holds_verdicts,
 )
 from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
+from harpia_formats.evaluation.scoring.results.result_files import (
+    ResultFiles,
+    result_format_named,
+)
 from harpia_formats.evaluation.scoring.results.result_format import (
-    Files,
     Observer,
     ResultFormat,
     ResultRun,
     ResultWriter,
     ResultWriters,
-    result_format_named,
 )
 from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.evaluation.scoring.significance.bootstrap import unavailable_reason
@@ -187,7 +189,7 @@ class Scoring:
         self._redaction = redaction_of(self._options)
         self._inputs = list(inputs)
         check_results(self._target, output, self._options)
-        self._files = Files(
+        self._files = ResultFiles(
             output,
             overwrite=self._options.overwrite,
             reads=FilesRead(

@@ -19,7 +19,8 @@ from harpia_formats.evaluation.metrics.metric import (
 )
 from harpia_formats.evaluation.scoring.measures.outcomes import ComputedMetric
 from harpia_formats.evaluation.scoring.results.answer_rows import columns_of
-from harpia_formats.evaluation.scoring.results.result_format import Files, ResultRun
+from harpia_formats.evaluation.scoring.results.result_files import ResultFiles
+from harpia_formats.evaluation.scoring.results.result_format import ResultRun
 from harpia_formats.formats.registry import readable_formats
 from harpia_formats.model.vendor_metrics import MetricRequest, ScoreError
 from unchecked import convert, score
@@ -221,7 +222,7 @@ def test_equal_score_names_get_the_metric_as_prefix(tmp_path: Path) -> None:
 def test_score_with_the_name_of_a_column_is_refused(tmp_path: Path) -> None:
     """Two columns of one name are an error, and nothing is written."""
     measuring = ComputedMetric(MetricRequest("em", names=("id",)), measure_of("em", {}))
-    files = Files(tmp_path / "out.csv", overwrite=False)
+    files = ResultFiles(tmp_path / "out.csv", overwrite=False)
 
     run = ResultRun((measuring,), "default", first_problem=lambda *_: None)
     with pytest.raises(ScoreError, match="a score is called 'id'"):

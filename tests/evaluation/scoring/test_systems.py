@@ -13,7 +13,7 @@ import harpia_formats
 from command_runs import run
 from harpia_formats.evaluation.metrics import METRICS, MetricError, measure_of
 from harpia_formats.evaluation.scoring.options import ScoreOptions
-from harpia_formats.evaluation.scoring.results.result_format import result_format_named
+from harpia_formats.evaluation.scoring.results.result_files import result_format_named
 from harpia_formats.evaluation.scoring.scoring_run import Scoring
 from harpia_formats.evaluation.scoring.significance.intervals import ExactSum
 from harpia_formats.formats.registry import result_formats

@@ -2,5 +2,5 @@
 
 `scores` are those of a run, `compare_report` and `best_scores` those of several
 systems, `answer_rows` those of single answers; `redacted_scores` removes the values of
-records, `result_format` writes scores for other tools.
+records, `result_format` and `result_files` write scores for other tools.
 """

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from harpia_formats.evaluation.scoring.results.result_format import Files
+from harpia_formats.evaluation.scoring.results.result_files import ResultFiles
 from harpia_formats.files.io.file_sink import FileSink
 from harpia_formats.files.io.sink import SinkError
 
 
-def two_files(folder: Path) -> Files:
+def two_files(folder: Path) -> ResultFiles:
     """Return two files that are written but not in their places."""
-    files = Files(folder / "one", overwrite=True)
+    files = ResultFiles(folder / "one", overwrite=True)
     files.write(b"new")
     files.beside("two")(b"new")
     return files

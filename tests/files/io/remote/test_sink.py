@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import harpia_formats
-from harpia_formats.evaluation.scoring.results.result_format import Files
+from harpia_formats.evaluation.scoring.results.result_files import ResultFiles
 from harpia_formats.files.io import remote_sink
 from harpia_formats.files.io.remote_sink import RemoteSink, check_remote_output
 from harpia_formats.files.io.sink import SinkError
@@ -109,7 +109,7 @@ def test_each_model_gets_its_file(memory: Any) -> None:
 
 def test_results_are_written_beside_each_other(memory: Any) -> None:
     """Several files of results are there together, in the folder of the first."""
-    files = Files("memory://a/r.json", overwrite=False)
+    files = ResultFiles("memory://a/r.json", overwrite=False)
     files.check()
     files.write(b"one")
     files.beside("s.jsonl")(b"two")
