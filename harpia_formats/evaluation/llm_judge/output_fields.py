@@ -111,7 +111,7 @@ def output_field(given: Any) -> OutputField:
     require(isinstance(name, str), message)
     kind, what = given.get("type", ""), f"the output {name}"
     message = f"{what} has the type {kind!r}; it must be one of {', '.join(KINDS)}"
-    require(kind == "" or kind in KINDS, message)
+    require(kind in ("", *KINDS), message)  # a list cannot be looked up
     bounds = [bound for bound in (low, high) if bound is not None]
     has_order = kind in {"", "number", "integer"}
     require(has_order or not bounds, f"{what} is no number, so it has no range")

@@ -162,6 +162,7 @@ def test_everything_that_haystack_accepts_is_accepted() -> None:
         ({"name": "s", "tpye": "number"}, "did you mean type"),
         ({"type": "number"}, "needs a name"),
         ({"name": "s", "type": "float"}, "must be one of"),
+        ({"name": "s", "type": ["number"]}, "must be one of"),
         ({"name": "s", "type": "string", "minimum": 1}, "no range"),
         ({"name": "s", "minimum": "0"}, "must be numbers"),
         ({"name": "s", "minimum": True}, "must be numbers"),
