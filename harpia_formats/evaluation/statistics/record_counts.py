@@ -1,10 +1,11 @@
 """The counts over the records of a file, which are merged with those over others."""
 
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, count, repeat
-from operator import attrgetter
+from itertools import chain
+from operator import attrgetter, itemgetter
 from typing import Any, Self
 
 from msgspec import UNSET
@@ -178,8 +179,16 @@ class Counts:
 
     def _add_values(self, name: str, values: Sequence[Any]) -> None:
         """Count the values of a field that are the same in many records."""
-        if values:
-            self.tally(name).add(map(shown, values), len(values))
+        if not values:
+            return
+        found: Counter[Any] = Counter()
+        if set(map(type, values)) == {str}:
+            # Most values are the same, and each is shown once.
+            for value, count in Counter(values).items():
+                found[shown(value)] += count
+        else:
+            found.update(map(shown, values))
+        self.tally(name).add(found, len(values))
 
     @property
     def has_all_times(self) -> bool:
@@ -294,6 +303,7 @@ def _outcomes(score: Score) -> tuple[str, str, bool, bool, bool, bool]:
     return *names, True, is_number, is_correct is True, is_correct is False
 
 
+_first = itemgetter(0)
 #: Records that are counted together, at most; and bytes of the rows that are held.
 HELD_RECORDS, HELD_BYTES = 512, 1024 * 1024
 
@@ -334,8 +344,9 @@ class RecordCounter:
         #: Records that are not counted yet, and the bytes of their rows.
         self._records: list[Record] = []
         self._size = 0
-        #: For each its number, and what returns where it begins, given an index.
-        self._places: list[tuple[int, Callable[[int], Cursor], int]] = []
+        self._numbers: list[int] = []
+        #: The first of some that follow each other, and what returns where one begins.
+        self._starts: list[tuple[int, Callable[[int], Cursor]]] = []
 
     def open(self, variant: FormatVariant) -> None:
         """Take the format of the next file."""
@@ -355,13 +366,13 @@ class RecordCounter:
     def decoded(self, rows: DecodedChunk) -> bool:
         """Take the rows of a chunk that a typed decoder decoded."""
         chunk, direct = rows.chunk, self._direct_for(rows.decoder)
-        found: Iterable[Any] = [None] * len(chunk.rows)
-        if direct is not None:
-            found = direct.records(chunk, rows.values)
-        records = [
-            self._read(decode(chunk.rows[index])) if each is None else each[0]
-            for index, each in enumerate(found)
-        ]
+        if direct is None:
+            records = [self._read(decode(row)) for row in chunk.rows]
+        else:  # the rows of the chunk are cut only if one is not read directly
+            records = [
+                self._read(decode(chunk.rows[index])) if each is None else each[0]
+                for index, each in enumerate(direct.records(chunk, rows.values))
+            ]
         numbers = map(rows.numbers.of, range(len(records)))
         self._add(records, numbers, chunk.start_of, len(chunk.data))
         return True
@@ -380,23 +391,25 @@ class RecordCounter:
         size: int,
     ) -> None:
         """Take records of `size` bytes, and count those that wait if they are many."""
+        self._starts.append((len(self._records), start_of))
         self._records += records
-        self._places += zip(numbers, repeat(start_of), count(), strict=False)
+        self._numbers += numbers
         self._size += size
         if len(self._records) >= HELD_RECORDS or self._size >= HELD_BYTES:
             self.flush()
 
     def flush(self) -> None:
         """Count the records that wait."""
-        records, places, file = self._records, self._places, self._file
-        self._records, self._places, self._size = [], [], 0
+        records, numbers, starts = self._records, self._numbers, self._starts
+        self._records, self._numbers, self._starts, self._size = [], [], [], 0
+        file = self._file
 
         def place(at: int) -> RecordPlace:
             """Return the place of a record by its index."""
-            number, start_of, index = places[at]
-            return RecordPlace(file, number, start_of(index).line)
+            first, start_of = starts[bisect_right(starts, at, key=_first) - 1]
+            return RecordPlace(file, numbers[at], start_of(at - first).line)
 
-        self.counts.add(records, [number for number, _, _ in places], place)
+        self.counts.add(records, numbers, place)
         if self._duplicates is not None:
             self._duplicates.add(self.counts.keys, file)
             self.counts.keys = no_keys()
