@@ -234,6 +234,9 @@ class NoReplyError(Exception):
     reason: str
     attempts: int
 
+    def __str__(self) -> str:
+        return self.reason
+
 
 #: Sends a prompt to a model and returns the reply. Calls `Budget.count_request` before
 #: each request. Raises `NoReplyError`, and `BudgetExhausted` from the budget.

@@ -147,7 +147,8 @@ class ReplyCache:
     def __init__(self, path: Path | str) -> None:
         self.path = str(path)
         self._claims_path = f"{path}-claims"
-        self._lock = RLock()
+        #: Whoever holds both has taken that of claims first, which may wait for others.
+        self._claims_lock, self._lock = RLock(), RLock()
         self._owner = new_owner()
         #: The keys that we claim.
         self._held: set[bytes] = set()
@@ -168,8 +169,8 @@ class ReplyCache:
 
     @contextmanager
     def _used(self, *, are_claims: bool = False) -> Generator[None, None, None]:
-        """Hold the lock, and raise `CacheError` for errors of a database."""
-        with self._lock:
+        """Hold the lock of a file; raise `CacheError` for errors of its database."""
+        with self._claims_lock if are_claims else self._lock:
             try:
                 yield
             except (sqlite3.Error, ValueError, TypeError) as error:
@@ -241,7 +242,10 @@ class ReplyCache:
         """Renew our claims until the cache is closed."""
         mine = "UPDATE claims SET expires = ? WHERE owner = ?"
         while not self._closed.wait(RENEWAL):
-            with self._lock, suppress(sqlite3.Error):  # what claims next raises it
+            with (
+                self._claims_lock,
+                suppress(sqlite3.Error),
+            ):  # what claims next raises it
                 if self._claims is not None and self._held:
                     self._claims.execute(mine, (time.time() + LEASE, self._owner))
 
@@ -270,8 +274,8 @@ class ReplyCache:
 
     def close(self) -> None:
         """Close both files, and end all claims; later replies are not stored."""
-        self._closed.set()
-        with self._lock:
+        with self._claims_lock, self._lock:
+            self._closed.set()
             if self._claims is not None:
                 with suppress(sqlite3.Error):  # what is left of it expires
                     self._end_claims(self._claims)

@@ -404,6 +404,24 @@ def test_a_note_says_which_system_lacks_a_question_and_why(run: InProcess) -> No
     assert "Llama has no" not in result.out
 
 
+def test_a_note_claims_no_more_than_is_known_of_missing_scores(run: InProcess) -> None:
+    """A null answer and a broken row explain two of the questions that a file lacks."""
+    path = Path("runs/qwen/mmlu.jsonl")
+    lines = path.read_text(encoding="utf-8").splitlines()
+    row = json.loads(lines[0])
+    for output in row["outputs"]:
+        output["text"] = None
+    path.write_text("\n".join([json.dumps(row), "{", *lines[6:]]), encoding="utf-8")
+    words = ("score", "--plan", "paper.toml", "--on-invalid", "skip")
+    result = run(*words, "--output-format", "markdown")
+
+    assert (
+        "MMLU: Qwen has no score for 6 questions of other systems: 1 of its answers "
+        "could not be scored; 1 invalid row of its files was left out; its "
+        "files do not have at least 4 of them."
+    ) in result.out
+
+
 def test_p_values_are_adjusted_for_the_pairs_that_are_tested(run: InProcess) -> None:
     """With a baseline these are its pairs, which the notes say."""
     files = [f"{name}=runs/{name.lower()}/mmlu.jsonl" for name in SYSTEMS]

@@ -196,7 +196,7 @@ class SystemTotals:
         elif not self._unnamed:
             unnamed = [key for key in keys if called[key[0]] == NONE]
             self._note_missing(unnamed, models)
-            keys = [key for key in keys if key not in unnamed]
+            keys = [key for key in keys if called[key[0]] != NONE]
         every, self._totals = self._totals, {}
         for key in keys:
             totals = every[key]

@@ -176,14 +176,20 @@ def _reason(report: ComparisonReport, name: str, lacks: int) -> str:
         for score in report.compared
         if name in score.systems
     )
-    reason = "its files do not have them"
+    reasons = []
+    if unscored:
+        reasons.append(f"{unscored:,} of its answers could not be scored")
     if invalid:
         were = "was" if invalid == 1 else "were"
-        reason = f"{with_noun(invalid, 'invalid row')} of its files {were} left out"
-    elif unscored:
-        reason = "its answers to them could not be scored"
+        rows = with_noun(invalid, "invalid row")
+        reasons.append(f"{rows} of its files {were} left out")
+    # What an invalid row asks is not known, so that more of them may not be there.
+    if (absent := lacks - unscored - invalid) > 0:
+        some = f"at least {absent:,} of them" if reasons else "them"
+        reasons.append(f"its files do not have {some}")
     questions = with_noun(lacks, "question")
-    return f"{name} has no score for {questions} of other systems: {reason}."
+    found = "; ".join(reasons)
+    return f"{name} has no score for {questions} of other systems: {found}."
 
 
 def _best_of(column: Column) -> list[int]:

@@ -48,7 +48,8 @@
       }
       for (const rule of document.querySelectorAll(".rule"))
         rule.hidden = !rule.querySelector(".field:not([hidden])") && shown < fields.length;
-      said.textContent = shown < fields.length ? shown + " of " + fields.length : "";
+      const isFiltered = words.length || tools.querySelector("select:has(option:checked:not([value='']))");
+      said.textContent = isFiltered ? shown + " of " + fields.length : "";
     };
     input.addEventListener("input", filter);
     for (const open of [true, false]) {
