@@ -1,4 +1,4 @@
-"""Read of the rows of a chunk what rules across rows compare, as digests."""
+"""Compute the digests that rules across rows compare, for the rows of a chunk."""
 
 from array import array
 from collections.abc import Callable, Iterable, Sequence
