@@ -53,7 +53,6 @@ from harpia_formats.evaluation.scoring.measures.outcomes import (
 from harpia_formats.evaluation.scoring.measures.stored_metrics import name_of
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.evaluation.scoring.results.scores import Scores
-from harpia_formats.evaluation.scoring.scoring_run import score_redaction
 from harpia_formats.evaluation.scoring.significance.bootstrap import unavailable_reason
 from harpia_formats.files.io.inputs import Input
 from harpia_formats.model.describe import with_noun
@@ -465,8 +464,15 @@ class Agreement:
         """
         with errors_shown(self._redaction):
             found = self._scores()
-        shown = score_redaction(self._redaction)
-        return found if shown is None else shown.scores(found)
+        if self._redaction is None:
+            return found
+        from harpia_formats.evaluation.scoring.results.redacted_scores import (  # noqa: PLC0415 - most runs show values
+            ScoreRedaction,
+        )
+
+        return ScoreRedaction(self._redaction, frozenset(), by_options=True).scores(
+            found
+        )
 
     def _scores(self) -> Scores:
         reports = [one.tally.report() for one in self._readings]
