@@ -567,5 +567,5 @@ class Agreement:
 
 
 def _no_texts(answer: str | None, references: Sequence[str]) -> LabelPair:
-    """Do not read labels of texts: they are read of verdicts and fields."""
+    """Raise: the labels of raters come from verdicts and fields, never from texts."""
     raise NotImplementedError

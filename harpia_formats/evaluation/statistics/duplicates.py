@@ -88,7 +88,7 @@ def add_keys(
         found[kind].extend(pairs)
 
 
-#: Repeated values that are listed, and places that are told of each.
+#: The most repeated values that are listed, and the most places of each.
 LISTED, PLACES = 5, 3
 #: Bits of the number of a record in a place that is one number.
 _RECORD_BITS = 40

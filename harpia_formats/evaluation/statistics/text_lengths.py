@@ -74,7 +74,7 @@ def _script_of(character: str) -> str:
 SHARE = 0.75
 #: Characters of texts that are read at once.
 AT_ONCE = 1024 * 1024
-#: What is told of texts in several scripts, and of texts without one.
+#: The names of the script of texts in several scripts, and of texts without letters.
 MIXED, NONE = "mixed", "none"
 #: CJK Symbols and Punctuation but for what is of Han, the middle dot of Katakana, and
 #: the punctuation among the fullwidth and halfwidth forms.

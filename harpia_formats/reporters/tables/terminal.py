@@ -62,7 +62,7 @@ def _text(cell: Cell, none: str, rest: str | None = None) -> str:
 
 
 def note_line(note: Note) -> str:
-    """Return a note in one line, with the mark of what is bold elsewhere."""
+    """Return a note as one line for a terminal, where a mark stands for bold."""
     return note.line.replace("Bold:", f"{_BOLD}:", 1)
 
 

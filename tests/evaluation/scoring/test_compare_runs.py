@@ -372,7 +372,7 @@ def test_lines_in_any_order_are_compared_by_question(test: str) -> None:
 
 
 def test_other_prompts_under_the_same_ids_are_refused() -> None:
-    """Ids that are the same on other questions pair nothing, and it is said why."""
+    """Equal ids on other questions are an error that says why nothing is paired."""
     theirs = [row | {"prompt": f"and {row['id']}?"} for row in system(0.4)]
 
     with pytest.raises(ScoreError, match="60 with the same id have another prompt"):
