@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import UNSET, Struct
@@ -140,6 +140,40 @@ class FieldMapping:
     def default_text(self) -> str:
         """The default in words, such as `is ""`."""
         return f"is {msgspec.json.encode(self.default).decode()}"
+
+
+_nothing: Row = {}
+
+
+class Parts(NamedTuple):
+    """What keys that are read together say: fields by their names, and the rest."""
+
+    #: Fields of the record; its outputs are among them where there may be several.
+    record: Row = _nothing
+    #: Fields of the output, or of the item of a list of outputs.
+    output: Row = _nothing
+    #: What is kept, by its key: mostly members of which no field holds the value.
+    left: Row = _nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Keys of a row that are read together, by a function, and written by another.
+
+    One key may be several fields, as a chat is a prompt or messages, and several keys
+    may be one. The table has a `FieldMapping` for each field, which names it.
+    """
+
+    keys: tuple[str, ...]
+    #: Given the values of the keys, `UNSET` for each that a row lacks: what they say.
+    read: Callable[..., Parts]
+    #: Given a record, a copy of the vendor's members of its extra and the fates: the
+    #: members of a row. What it writes of the extra it removes from the copy.
+    write: Callable[[Record, Row, FieldFates], Row] | None = None
+    #: The path of the list whose items have the keys, () for those of the row.
+    at: tuple[str, ...] = ()
+    #: Whether what is left stands in front of the members that are no fields.
+    leads: bool = False
 
 
 #: Returns of a typed row the needed fields and their key; see `direct_reader`.

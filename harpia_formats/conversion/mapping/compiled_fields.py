@@ -12,8 +12,15 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import astuple
 
-from harpia_formats.model.adapter import ChangedValue, FieldMapping, Row, as_is
+from harpia_formats.model.adapter import (
+    ChangedValue,
+    FieldMapping,
+    Row,
+    Together,
+    as_is,
+)
 from harpia_formats.model.field_fates import Fate, FieldFate, FieldFates, Unconvertible
+from harpia_formats.model.problem import ConversionError
 from harpia_formats.model.record import (
     FIELD_TYPES,
     OBJECT_LISTS,
@@ -43,9 +50,33 @@ class Leaf:
     name: str
     #: The name of the field of the score that the key is, where keys are data.
     key_name: str = ""
+    #: The key in the object that the field is, where it is a member of that.
+    member: str = ""
+    #: The path of the list in whose items the field is, () if it is in none.
+    list_path: tuple[str, ...] = ()
 
 
 Tree = Mapping[str, "Leaf | Tree"]
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Where the fields of a table are in rows."""
+
+    vendor: str
+    tree: Tree
+    #: All fields, those that are read together as well.
+    leaves: Sequence[Leaf]
+    together: Sequence[Together]
+    #: The path of the list whose items are outputs, () if there is none.
+    list_of: tuple[str, ...] = ()
+    #: Whether members that are no fields stay in the order of the row.
+    in_order: bool = False
+
+
+def together_at(together: Sequence[Together], path: tuple[str, ...]) -> list[Together]:
+    """Return the keys that are read together of the object at `path`."""
+    return [each for each in together if each.at == path and each.keys]
 
 
 @dataclass(slots=True)
@@ -86,27 +117,17 @@ class Code:
 
 
 def can_compile(leaves: Sequence[Leaf]) -> bool:
-    """Tell whether each field has keys and a place in the record of its own."""
-    places = {(leaf.level, leaf.name) for leaf in leaves}
-    return len(places) == len(leaves) and not any(leaf.key_name for leaf in leaves)
+    """Tell whether no key is data, and no object of a row is several outputs."""
+    return not any(leaf.key_name for leaf in leaves)
 
 
-def compile_read(vendor: str, tree: Tree) -> Read:
-    """Return the function that returns the record of a row with the keys of `tree`."""
+def compile_read(shape: Shape) -> Read:
+    """Return the function that returns the record of a row of a `shape`."""
     code = Code({"UNSET": UNSET, "EMPTY": {}, "filterfalse": filterfalse})
     code.names |= {"Record": Record, "Output": Output, "Score": Score}
     code.names |= {"TEXT": frozenset({str}), "OBJECT": frozenset({dict})}
-    found: tuple[dict[str, str], ...] = ({}, {}, {})
-    left = _read_object(code, tree, "row", found)
-    of_record, of_output, of_score = found
-    if of_score:
-        _make_list(code, "scores", "Score", of_score, "UNSET")
-        of_output["scores"] = "scores"
-    if of_output:
-        _make_list(code, "outputs", "Output", of_output, "[]")
-        of_record["outputs"] = "outputs"
-    kept = f"UNSET if {left} is None else {{{code.name_of(vendor)}: {left}}}"
-    code.add(f"return Record({arguments(of_record | {'extra': kept})})")
+    reader = _Reader(code, shape)
+    code.add(f"return Record({reader.record()})")
     return code.function("read(row)")
 
 
@@ -115,67 +136,241 @@ def arguments(given: Mapping[str, str]) -> str:
     return ", ".join(f"{name}={value}" for name, value in given.items())
 
 
-def _make_list(
-    code: Code, name: str, type_: str, given: Mapping[str, str], absent: str
-) -> None:
-    """Add the line that makes a list of one struct if one of its fields is there."""
-    is_there = " or ".join(f"{value} is not UNSET" for value in given.values())
-    made = f"[{type_}({arguments(given)})]"
-    code.add(f"{name} = {made} if {is_there} else {absent}")
+@dataclass(slots=True)
+class _Reader:
+    """Adds the lines that read the rows of a shape."""
 
+    code: Code
+    shape: Shape
+    #: The variable of each field, by its name, of the record, the output and the score.
+    found: tuple[dict[str, str], ...] = ({}, {}, {})
+    #: The variables of what keys say that are read together, of record and of output.
+    parts: tuple[list[str], list[str]] = ([], [])
+    #: The variable of the items that are outputs.
+    items: str = ""
+    items_tree: Tree = field(default_factory=dict)
 
-def _read_object(
-    code: Code, tree: Tree, owner: str, found: tuple[dict[str, str], ...]
-) -> str:
-    """Add the lines that read the members of the object in the variable `owner`.
+    def record(self) -> str:
+        """Add the lines that read a row, and return the arguments of its record."""
+        self._begin()
+        left = self.object(self.shape.tree, "row", ())
+        of_record, parts = self.found[0], list(self.parts[0])
+        has_outputs = self._outputs()
+        if has_outputs:
+            of_record["outputs"] = "outputs"
+        given = arguments(of_record | {"extra": self._extra(left)})
+        return ", ".join([given, *(f"**{part}" for part in parts)])
 
-    Return the variable of its other members, None if it has none. `found` gets the
-    variable of each field, by its name.
-    """
-    count, left = code.variable("n"), code.variable("left")
-    # The keys of values that their fields cannot hold, mostly null.
-    odd = code.variable("odd")
-    lefts: dict[str, str] = {}
-    # Most fields are there, so those that are not are counted.
-    code.add(f"{count} = {len(tree)}", f"{odd} = ()")
-    for key, place in tree.items():
-        name = code.name_of(key)
-        if isinstance(place, Leaf):
-            value = code.variable("v")
-            code.add(f"{value} = {owner}.get({name}, UNSET)")
-            *lines, fits = _read_value(code, place, value)
-            code.block(f"if {value} is UNSET:", f"{count} -= 1")
+    def _begin(self) -> None:
+        self.found, self.parts = ({}, {}, {}), ([], [])
+
+    def _outputs(self) -> bool:
+        """Add the lines that make the outputs; return whether there may be any."""
+        code = self.code
+        self._scores()
+        own, parts = self.found[1], self.parts[1]
+        if not self.items:
+            if not own and not parts:
+                return False
+            made = _call("Output", own, parts)
+            code.add(f"outputs = [{made}] if {_any_of(own, parts)} else []")
+            return True
+        code.add("outputs = []")
+        code.add(f"for item in {self.items}:")
+        code.depth += 1
+        self._begin()
+        left = self.object(self.items_tree, "item", self.shape.list_of)
+        self._scores()
+        given = own | self.found[1] | {"extra": self._extra(left)}
+        made = _call("Output", given, self.parts[1])
+        code.add(f"outputs.append({made})")
+        code.depth -= 1
+        if own:
+            made = _call("Output", own, ())
             code.block(
-                "else:",
-                *lines,
-                f"if not ({fits}):",
-                f"    {value} = UNSET; {odd} += ({name},); {count} -= 1",
+                f"if not outputs and ({_any_of(own, ())}):", f"outputs = [{made}]"
             )
-            found[place.level][place.name] = value
-        else:
-            inner = code.variable("o")
-            code.add(f"{inner} = {owner}.get({name}, EMPTY)")
-            code.block(f"if {inner} is EMPTY:", f"{count} -= 1")
-            code.block(
-                f"elif type({inner}) is not dict or not {inner}:",
-                f"{inner} = EMPTY; {odd} += ({name},); {count} -= 1",
+        return True
+
+    def _extra(self, left: str) -> str:
+        """Return the expression that makes the extra of what is left."""
+        vendor = self.code.name_of(self.shape.vendor)
+        return f"UNSET if {left} is None else {{{vendor}: {left}}}"
+
+    def _scores(self) -> None:
+        """Add the line that makes the score of an output, if it has one."""
+        of_score = self.found[2]
+        if of_score:
+            made = _call("Score", of_score, ())
+            self.code.add(f"scores = [{made}] if {_any_of(of_score, ())} else UNSET")
+            self.found[1]["scores"] = "scores"
+
+    def object(self, tree: Tree, owner: str, path: tuple[str, ...]) -> str:
+        """Add the lines that read the members of the object in the variable `owner`.
+
+        Return the variable of its other members, None if it has none.
+        """
+        code = self.code
+        count, left = code.variable("n"), code.variable("left")
+        # The keys of values that their fields cannot hold, mostly null.
+        odd = code.variable("odd")
+        lefts: dict[str, str] = {}
+        together = together_at(self.shape.together, path)
+        keys = dict.fromkeys(key for each in together for key in each.keys)
+        keys |= dict.fromkeys(tree)
+        # Most fields are there, so those that are not are counted.
+        code.add(f"{count} = {len(keys)}", f"{odd} = ()")
+        left_of_parts = [self._together(each, owner) for each in together]
+        for key in keys.keys() - tree.keys():
+            code.add(f"if {code.name_of(key)} not in {owner}: {count} -= 1")
+        members: dict[str, dict[str, str]] = {}
+        for key, place in tree.items():
+            name = code.name_of(key)
+            if isinstance(place, Leaf) and place.member:
+                members.setdefault(place.name, {})[key] = place.member
+                code.add(f"if {name} not in {owner}: {count} -= 1")
+            elif isinstance(place, Leaf):
+                self._field(place, owner, name, (count, odd))
+            elif (*path, key) == self.shape.list_of:
+                self._items(place, owner, name, (count, odd))
+            else:
+                inner = code.variable("o")
+                code.add(f"{inner} = {owner}.get({name}, EMPTY)")
+                code.block(f"if {inner} is EMPTY:", f"{count} -= 1")
+                refuse = f"{code.name_of(refuse_list)}({inner}, {code.name_of(place)}"
+                code.block(
+                    f"elif type({inner}) is not dict or not {inner}:",
+                    f"if type({inner}) is list: {refuse}, {name})",
+                    f"{inner} = EMPTY; {odd} += ({name},); {count} -= 1",
+                )
+                lefts[name] = self.object(place, inner, (*path, key))
+        for field_name, own in members.items():
+            self._members(field_name, own, owner)
+        code.add(f"{left} = None")
+        known = code.name_of(frozenset(keys).__contains__)
+        has_more = [f"{count} != len({owner})"]
+        has_more += [f"{inner} is not None" for inner in lefts.values()]
+        has_more += [part for part, _ in left_of_parts]
+        rest = _ordered_rest if self.shape.in_order else _sorted_rest
+        lines = rest(left, odd, owner, known, lefts)
+        for part, leads in left_of_parts:
+            lines.append(
+                f"{left} = {{**{part}, **{left}}}"
+                if leads
+                else f"{left}.update({part})"
             )
-            lefts[name] = _read_object(code, place, inner, found)
-    code.add(f"{left} = None")
-    known = code.name_of(frozenset(tree).__contains__)
-    has_more = [f"{count} != len({owner})"]
-    has_more += [f"{inner} is not None" for inner in lefts.values()]
-    code.block(
-        f"if {' or '.join(has_more)}:",
+        if not self.shape.in_order:
+            lines.append(
+                f"if len({left}) > 1: {left} = {{k: {left}[k] for k in sorted({left})}}"
+            )
+        code.block(f"if {' or '.join(has_more)}:", *lines)
+        return left
+
+    def _together(self, together: Together, owner: str) -> tuple[str, bool]:
+        """Add the line that reads some keys together; return what is left of them."""
+        code = self.code
+        of_record, of_output, rest = (code.variable("p") for _ in range(3))
+        given = ", ".join(
+            f"{owner}.get({code.name_of(key)}, UNSET)" for key in together.keys
+        )
+        read = code.name_of(together.read)
+        code.add(f"{of_record}, {of_output}, {rest} = {read}({given})")
+        self.parts[0].append(of_record)
+        self.parts[1].append(of_output)
+        return rest, together.leads
+
+    def _field(
+        self, place: Leaf, owner: str, name: str, counts: tuple[str, str]
+    ) -> None:
+        """Add the lines that read one field: the first of its keys that has a value."""
+        code, (count, odd) = self.code, counts
+        value = code.variable("v")
+        code.add(f"{value} = {owner}.get({name}, UNSET)")
+        *lines, fits = _read_value(code, place, value)
+        code.block(f"if {value} is UNSET:", f"{count} -= 1")
+        first = self.found[place.level].setdefault(place.name, value)
+        is_taken = "" if first == value else f"{first} is not UNSET or "
+        code.block(
+            "else:",
+            *lines,
+            f"if {is_taken}not ({fits}):",
+            f"    {value} = UNSET; {odd} += ({name},); {count} -= 1",
+            *([] if first == value else ["else:", f"    {first} = {value}"]),
+        )
+
+    def _items(
+        self, tree: Tree, owner: str, name: str, counts: tuple[str, str]
+    ) -> None:
+        """Add the lines that find the items of the list that are outputs."""
+        code, (count, odd) = self.code, counts
+        self.items, self.items_tree = code.variable("i"), tree
+        code.add(f"{self.items} = {owner}.get({name}, UNSET)")
+        code.block(f"if {self.items} is UNSET:", f"{self.items} = (); {count} -= 1")
+        code.block(
+            f"elif type({self.items}) is not list"
+            f" or not OBJECT.issuperset(map(type, {self.items})):",
+            f"{self.items} = (); {odd} += ({name},); {count} -= 1",
+        )
+
+    def _members(self, name: str, own: dict[str, str], owner: str) -> None:
+        """Add the line that gathers the members of a field in the order of the row."""
+        code = self.code
+        value, names = code.variable("v"), code.name_of(own)
+        code.add(
+            f"{value} = {{{names}[k]: {owner}[k] for k in {owner} if k in {names}}}"
+        )
+        self.found[OF_RECORD][name] = f"{value} or UNSET"
+
+
+def _call(name: str, given: Mapping[str, str], parts: Sequence[str]) -> str:
+    """Return the call of a struct with fields in variables, and in some objects."""
+    own = [arguments(given)] if given else []
+    return f"{name}({', '.join([*own, *(f'**{part}' for part in parts)])})"
+
+
+def _any_of(given: Mapping[str, str], parts: Sequence[str]) -> str:
+    """Return the expression that tells whether one of some fields is there."""
+    is_there = [f"{value} is not UNSET" for value in given.values()]
+    return " or ".join([*is_there, *parts])
+
+
+def _sorted_rest(
+    left: str, odd: str, owner: str, known: str, lefts: Mapping[str, str]
+) -> list[str]:
+    """Return the lines that find the members that are no fields, to be sorted."""
+    return [
         f"{left} = {{k: {owner}[k] for k in filterfalse({known}, {owner})}}",
         f"for k in {odd}: {left}[k] = {owner}[k]",
         *(
             f"if {inner} is not None: {left}[{name}] = {inner}"
             for name, inner in lefts.items()
         ),
-        f"if len({left}) > 1: {left} = {{k: {left}[k] for k in sorted({left})}}",
-    )
-    return left
+    ]
+
+
+def _ordered_rest(
+    left: str, odd: str, owner: str, known: str, lefts: Mapping[str, str]
+) -> list[str]:
+    """Return the lines that find the members that are no fields, as they stand."""
+    inside = ", ".join(f"{name}: {inner}" for name, inner in lefts.items())
+    value, is_left = f"{owner}[k]", f"k in {odd} or not {known}(k)"
+    if inside:
+        value = f"{value} if inside.get(k) is None else inside[k]"
+        is_left = f"{is_left} or inside.get(k) is not None"
+    found = f"{{k: {value} for k in {owner} if {is_left}}}"
+    return [f"inside = {{{inside}}}", f"{left} = {found}"]
+
+
+def refuse_list(given: list[Any], tree: Tree, key: str) -> None:
+    """Raise `ConversionError` for a list whose items have the fields of an object.
+
+    What stands there would be kept, and come into no field of the record.
+    """
+    if any(type(item) is dict and not tree.keys().isdisjoint(item) for item in given):
+        raise ConversionError(
+            f"`{key}` is a list in a row, and one object in the table of fields:"
+            " `list_of` names a list of answers"
+        )
 
 
 def _read_value(code: Code, leaf: Leaf, value: str) -> list[str]:
@@ -199,7 +394,7 @@ def _read_value(code: Code, leaf: Leaf, value: str) -> list[str]:
 
 
 def compile_write(
-    leaves: Sequence[Leaf],
+    shape: Shape,
     written_value: Callable[..., Any],
     finish: Callable[..., Row],
     placed: Placed,
@@ -208,29 +403,89 @@ def compile_write(
 
     It notes the fates of fields. `written_value` returns what is written for a field
     that a record lacks, or whose codec changed its value or left it out; `finish` adds
-    the other members of the row; `placed` has those in front of a field. It raises
+    the other members of the row; `placed` has those in front of a field. Keys that are
+    written together stand where the first of their fields does. It raises
     `Unconvertible` where `written_value` does.
     """
     code = Code({"UNSET": UNSET, "ChangedValue": ChangedValue})
     code.names |= {"written_value": written_value, "finish": finish}
+    code.names["put_members"] = put_members
     # An output that is not there has the same fields as one that has none.
     code.names |= {"NO_OUTPUT": Output(), "NO_SCORE": Score()}
     code.add("outputs = record.outputs")
     code.add("output = outputs[0] if outputs else NO_OUTPUT")
-    if any(leaf.level == OF_SCORE for leaf in leaves):
+    if any(leaf.level == OF_SCORE for leaf in shape.leaves):
         code.add("scores = output.scores")
         code.add("score = scores[0] if scores else NO_SCORE")
-    code.add("row = {}")
+    code.add("row = {}", "extra = record.extra")
+    own = code.name_of(shape.vendor)
+    is_kept = f"extra is not UNSET and {own} in extra"
+    code.add(f"kept = {{**extra[{own}]}} if {is_kept} else {{}}")
     owners: dict[tuple[str, ...], str] = {(): "row"}
-    for leaf in leaves:
-        for key, value in placed.get(leaf.field.path, {}).items():
+    for step in write_steps(shape.leaves, shape.together):
+        if isinstance(step, Together):
+            code.add(f"row.update({code.name_of(step.write)}(record, kept, fates))")
+            continue
+        for key, value in placed.get(step.field.path, {}).items():
             code.add(f"row[{code.name_of(key)}] = {code.name_of(value)}")
-        _write_field(code, leaf, owners)
-    code.add("return finish(row, record, fates)")
+        if step.member:
+            keys = code.name_of(members_of(shape.leaves, step))
+            code.add(f"put_members(row, record.{step.name}, {keys})")
+        else:
+            _write_field(code, step, owners)
+    code.add("return finish(row, kept, fates)")
     for variable in owners.values():
         if variable != "row":
             code.lines.insert(0, f"    {variable} = None")
     return code.function("write(record, fates)")
+
+
+def write_steps(
+    leaves: Sequence[Leaf], together: Sequence[Together]
+) -> Iterator[Leaf | Together]:
+    """Yield what writes the members of a row, in their order: a field only once."""
+    done: list[Together] = []
+    places: set[tuple[int, str]] = set()
+    for leaf in leaves:
+        joined = next((each for each in together if is_of(each, leaf.field)), None)
+        if joined is not None:
+            if joined not in done and joined.write is not None:
+                done.append(joined)
+                yield joined
+        elif (place := (leaf.level, leaf.name)) not in places:
+            places.add(place)
+            yield leaf
+    yield from (each for each in together if not each.keys and each.write is not None)
+
+
+def members_of(leaves: Sequence[Leaf], first: Leaf) -> dict[str, tuple[str, ...]]:
+    """Return the paths of the members of the object that `first` is a member of."""
+    return {
+        leaf.member: leaf.field.path
+        for leaf in leaves
+        if leaf.member and leaf.name == first.name
+    }
+
+
+def is_of(together: Together, given: FieldMapping) -> bool:
+    """Tell whether a field is read of keys that are read together."""
+    start = len(together.at)
+    return given.path[:start] == together.at and given.path[start] in together.keys
+
+
+def put_members(row: Row, given: Any, keys: Mapping[str, tuple[str, ...]]) -> None:
+    """Put members of an object of a record into `row`, in its order, by their paths."""
+    for key, value in {} if given is UNSET else given.items():
+        if key in keys:
+            put(row, keys[key], value)
+
+
+def put(row: Row, path: Iterable[str], value: Any) -> None:
+    """Put `value` into `row` at `path`."""
+    *owners, key = path
+    for owner in owners:
+        row = row.setdefault(owner, {})
+    row[key] = value
 
 
 def _write_field(code: Code, leaf: Leaf, owners: dict[tuple[str, ...], str]) -> None:

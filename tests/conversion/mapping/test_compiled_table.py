@@ -4,6 +4,7 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from harpia_formats.api.testing.strategies import EXTRA, TEXTS, VALUES, records, some
@@ -13,7 +14,9 @@ from harpia_formats.model.adapter import (
     LIST_OF_ONE,
     NOTHING_FOR_NULL,
     FieldMapping,
+    Parts,
     Row,
+    Together,
 )
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
@@ -33,6 +36,68 @@ TABLE = FieldTable(
         FieldMapping(("score",), "outputs.scores.value"),
         FieldMapping(("name",), "outputs.scores.metric", default="em"),
     ),
+)
+
+
+def read_asked(asked: Any, given: Any) -> Parts:
+    """Return the prompt and the answer that two keys are, and what else is there."""
+    left = {} if given is UNSET or type(given) is str else {"given": given, "more": 1}
+    output = {"text": given} if type(given) is str else {}
+    if type(asked) is str:
+        return Parts({"prompt": asked}, output, left)
+    return Parts({}, output, left if asked is UNSET else {**left, "asked": asked})
+
+
+def write_asked(record: Record, kept: Row, fates: FieldFates) -> Row:
+    """Return the keys of a question, the first of which may be kept."""
+    if record.prompt is UNSET:
+        fates.dropped("prompt", "there is none")
+        return {"asked": kept.pop("asked", None)}
+    return {"asked": record.prompt}
+
+
+def joined_table(*, leads: bool, in_order: bool, owned: frozenset[str] | None) -> Any:
+    """Return a table with keys that are read together, members and a choice."""
+    return FieldTable(
+        "own",
+        (
+            FieldMapping(("id",), "id", required=True),
+            FieldMapping(("top",), "params.top_p"),
+            FieldMapping(("asked",), "prompt"),
+            FieldMapping(("given",), "outputs.text"),
+            FieldMapping(("name",), "category"),
+            FieldMapping(("answer", "text"), "source"),
+            FieldMapping(("answer", "more"), "category"),
+            FieldMapping(("zulu",), "params.zulu"),
+            FieldMapping(("model",), "outputs.model"),
+        ),
+        together=(Together(("asked", "given"), read_asked, write_asked, leads=leads),),
+        in_order=in_order,
+        owned=owned,
+    )
+
+
+JOINED = [
+    joined_table(leads=False, in_order=False, owned=None),
+    joined_table(leads=True, in_order=True, owned=frozenset({"alpha"})),
+]
+LISTED = FieldTable(
+    "own",
+    (
+        FieldMapping(("id",), "id"),
+        FieldMapping(("model",), "outputs.model"),
+        FieldMapping(("answers", "text"), "outputs.text"),
+        FieldMapping(("answers", "asked"), "outputs.reasoning"),
+        FieldMapping(("answers", "score"), "outputs.scores.value"),
+    ),
+    together=(
+        Together(
+            ("asked",),
+            lambda asked: Parts(output={} if asked is UNSET else {"reasoning": "r"}),
+            at=("answers",),
+        ),
+    ),
+    list_of=("answers",),
 )
 ANY = VALUES | TEXTS
 ROWS = some(
@@ -75,6 +140,82 @@ def test_rows_are_read_alike(row: Row) -> None:
         as_dict(TABLE.interpreted_read(row))
     )
     assert encode(row) == text
+
+
+@settings(max_examples=300)
+@given(
+    st.sampled_from(JOINED),
+    some(
+        id=ANY,
+        top=ANY,
+        asked=ANY,
+        given=ANY,
+        name=ANY,
+        answer=ANY | some(text=ANY, more=ANY, alpha=ANY),
+        zulu=ANY,
+        alpha=ANY,
+        model=ANY,
+    ),
+    st.randoms(),
+)
+def test_keys_are_read_together_alike(table: FieldTable, row: Row, chance: Any) -> None:
+    """Compiled, keys that are read together, members and choices are read the same."""
+    keys = [*row]
+    chance.shuffle(keys)
+    shuffled = {key: row[key] for key in keys}
+
+    assert encode(as_dict(table.read(shuffled))) == encode(
+        as_dict(table.interpreted_read(shuffled))
+    )
+
+
+@settings(max_examples=300)
+@given(
+    some(
+        id=ANY,
+        model=ANY,
+        alpha=ANY,
+        answers=ANY
+        | st.lists(
+            ANY | some(text=ANY, asked=ANY, score=ANY, alpha=ANY, more=ANY), max_size=3
+        ),
+    )
+)
+def test_lists_of_outputs_are_read_alike(row: Row) -> None:
+    """Compiled, each item of a list is the same output as step by step."""
+    assert encode(as_dict(LISTED.read(row))) == encode(
+        as_dict(LISTED.interpreted_read(row))
+    )
+
+
+@settings(max_examples=300)
+@given(st.sampled_from(JOINED), records(), EXTRA.map(lambda kept: {"own": kept}))
+def test_keys_are_written_together_alike(
+    table: FieldTable, record: Record, extra: dict[str, Any]
+) -> None:
+    """Compiled, functions write the same members, and note the same fates in order."""
+    given = replace(record, extra=extra)
+
+    assert written(table.write, given) == written(table.interpreted_write, given)
+    assert given.extra == extra
+
+
+def test_a_list_of_outputs_comes_back() -> None:
+    """Each item is an output with its own score and keys, and is written again."""
+    row = {
+        "id": "1",
+        "model": "m",
+        "answers": [{"text": "a", "score": 1, "note": "n"}, {"text": "b"}],
+    }
+    record, fates = LISTED.read(row), FieldFates()
+
+    assert [(each.model, each.text) for each in record.outputs] == [
+        ("m", "a"),
+        ("m", "b"),
+    ]
+    assert record.outputs[0].extra == {"own": {"note": "n"}}
+    assert LISTED.write(record, fates) == row
+    assert fates.entries == []
 
 
 @settings(max_examples=300)
