@@ -11,66 +11,59 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from harpia_converters.mt_bench.formats import KEY, NO_SCORE, QUESTION
+from harpia_formats.conversion.mapping.fields import FieldTable
 from harpia_formats.conversion.mapping.preparation import tool_signature
 from harpia_formats.model.adapter import (
     Cardinality,
     FieldMapping,
-    FormatAdapter,
+    Parts,
     Row,
     RowCapacity,
+    Together,
 )
 from harpia_formats.model.record import Output, Record, Score
 
 _turns, _reference = "turns", "reference"
-_question_keys = frozenset({QUESTION, "category", _turns, _reference})
-_answer_keys = frozenset({QUESTION, "model_id", "choices"})
-_choice_keys = frozenset({"index", _turns})
 #: Keys of a judgement that belong to the judged answer.
 _of_judgement = ("judge", "turn", "judgment", "user_prompt", "tstamp")
-_judgement_keys = frozenset({QUESTION, "model", "score", *_of_judgement})
 
 
-def _without(row: Row, known: frozenset[str]) -> Row:
-    return {key: value for key, value in row.items() if key not in known}
-
-
-def _read_question(row: Row) -> Record:
-    """Return the record of a question: a prompt, or messages for several turns."""
-    turns, references = row[_turns], row.get(_reference, [])
-    fields: Row = {"id": row[QUESTION]}
-    kept = _without(row, _question_keys)
-    if "category" in row:
-        fields["category"] = row["category"]
+def _asked(turns: list[str], references: Any) -> Parts:
+    """Return a prompt, or messages for several turns, and the last reference."""
     if len(turns) == 1:
-        fields["prompt"] = turns[0]
+        fields: Row = {"prompt": turns[0]}
     else:
-        fields["messages"] = [_message("user", turn) for turn in turns]
-    if len(references) == len(turns):
-        fields["references"] = references[-1:]
-        references = references[:-1]
-    if references:
-        kept[_reference] = references
-    return Record(**fields, extra=_extra(kept))
+        fields = {"messages": [_message("user", turn) for turn in turns]}
+    others = [] if references is UNSET else references
+    if len(others) == len(turns):
+        fields["references"] = others[-1:]
+        others = others[:-1]
+    return Parts(fields, left={_reference: others} if others else {})
 
 
-def _read_answer(row: Row) -> Record:
-    """Return the record of the answers of a model, without their question."""
-    outputs = [_output_of(choice, row["model_id"]) for choice in row["choices"]]
-    extra = _extra(_without(row, _answer_keys))
-    return Record(id=row[QUESTION], outputs=outputs, extra=extra)
+def _said(turns: list[str]) -> Parts:
+    """Return what the model said last, and all turns where there are several."""
+    if not turns[1:]:
+        return Parts(output={"text": turns[-1], "interaction_type": "single_turn"})
+    said = [_message("assistant", text) for text in turns]
+    conversation = {"turns": said, "interaction_type": "multi_turn"}
+    return Parts(output={"text": turns[-1], **conversation})
 
 
-def _output_of(choice: Row, model: str) -> Output:
-    """Return the output of one choice: what the model said in each turn."""
-    said = choice[_turns]
-    return Output(
-        model=model,
-        index=choice["index"],
-        text=said[-1],
-        turns=[_message("assistant", text) for text in said] if said[1:] else UNSET,
-        interaction_type="multi_turn" if said[1:] else "single_turn",
-        extra=_extra(_without(choice, _choice_keys)),
+def _judged(value: Any, *members: Any) -> Parts:
+    """Return the score of a judgement, whose value is None if the judge gave none.
+
+    The answer that was judged is not in the file: its output has no text.
+    """
+    own = dict(zip(_of_judgement, members, strict=True))
+    name, template = own["judge"]
+    signature = tool_signature(
+        "score", KEY, judge=name, prompt=template, turn=str(own["turn"])
     )
+    found = value if value != NO_SCORE else None
+    score = Score(metric="score", value=found, signature=signature)
+    kept = {key: each for key, each in own.items() if each is not UNSET}
+    return Parts(output={"scores": [score], "extra": {KEY: kept}})
 
 
 def join_question(answer: Record, question: Record) -> Record:
@@ -96,17 +89,6 @@ def _in_conversation(output: Output, asked: Sequence[str]) -> Output:
             turns.append(_message("user", asked[number]))
         turns.append(answer)
     return replace(output, turns=turns, interaction_type="multi_turn")
-
-
-def _read_judgement(row: Row) -> Record:
-    """Return the record of a judgement, without its question.
-
-    The answer that was judged is not in the file: its output has a score and no text.
-    """
-    judged = {key: row[key] for key in _of_judgement if key in row}
-    output = Output(model=row["model"], scores=[_score_of(row)], extra={KEY: judged})
-    extra = _extra(_without(row, _judgement_keys))
-    return Record(id=row[QUESTION], outputs=[output], extra=extra)
 
 
 def join_judged_question(judgement: Record, question: Record) -> Record:
@@ -160,19 +142,6 @@ def _both(question: Record, answer: Record) -> Any:
     return _extra({**kept[0], **kept[1]})
 
 
-def _score_of(row: Row) -> Score:
-    """Return the score of a judgement, whose value is None if the judge gave none."""
-    value: Any = row["score"]
-    name, template = row["judge"]
-    signature = tool_signature(
-        "score", KEY, judge=name, prompt=template, turn=str(row["turn"])
-    )
-    is_scored = value != NO_SCORE
-    return Score(
-        metric="score", value=value if is_scored else None, signature=signature
-    )
-
-
 def _message(role: str, content: str) -> Row:
     return {"role": role, "content": content}
 
@@ -181,31 +150,35 @@ def _extra(kept: Row) -> Any:
     return {KEY: kept} if kept else UNSET
 
 
-_question_fields = (
-    FieldMapping((QUESTION,), "id", required=True),
-    FieldMapping(("category",), "category"),
-    FieldMapping((_turns,), "messages", note="of the user, where there are several"),
-    FieldMapping((_turns,), "prompt", note="where there is one"),
-    FieldMapping((_reference,), "references", note="that of the last turn"),
-)
 #: What a record has of the question with which it is read.
 _of_question = frozenset({"prompt", "references", "category"})
-_names_of_question = {f"extra.{KEY}.{_reference}": f"{_reference} (of the other turns)"}
 
-QUESTIONS = FormatAdapter(
-    vendor=KEY,
-    fields=_question_fields,
-    read=_read_question,
+QUESTIONS = FieldTable(
+    KEY,
+    (
+        FieldMapping((QUESTION,), "id", required=True),
+        FieldMapping(("category",), "category"),
+        FieldMapping(
+            (_turns,), "messages", note="of the user, where there are several"
+        ),
+        FieldMapping((_turns,), "prompt", note="where there is one"),
+        FieldMapping((_reference,), "references", note="that of the last turn"),
+    ),
+    together=(Together((_turns, _reference), _asked),),
+    in_order=True,
+    trusts_schema=True,
+).adapter(
+    is_read_only=True,
     capacity=RowCapacity(
         references=Cardinality.ONE, outputs=Cardinality.NONE, messages=True
     ),
     extra_examples={_reference: ["reference"]},
-    other_names=_names_of_question,
+    other_names={f"extra.{KEY}.{_reference}": f"{_reference} (of the other turns)"},
 )
 
-ANSWERS = FormatAdapter(
-    vendor=KEY,
-    fields=(
+ANSWERS = FieldTable(
+    KEY,
+    (
         FieldMapping((QUESTION,), "id", required=True),
         FieldMapping(("model_id",), "outputs.model", required=True),
         FieldMapping(("choices", "index"), "outputs.index", required=True),
@@ -214,22 +187,24 @@ ANSWERS = FormatAdapter(
             ("choices", _turns), "outputs.turns", note="with those of the question"
         ),
     ),
-    read=_read_answer,
+    list_of=("choices",),
+    together=(Together((_turns,), _said, at=("choices",)),),
+    in_order=True,
+    trusts_schema=True,
+).adapter(
+    is_read_only=True,
     join=join_question,
     capacity=RowCapacity(
         references=Cardinality.NONE, outputs=Cardinality.MANY_OF_ONE_MODEL, turns=True
     ),
     other_paths=_of_question | {"outputs.interaction_type", f"outputs.extra.{KEY}"},
-    answer_path=("choices",),
     nested_lists=frozenset({_turns}),
-    other_names={
-        "outputs.interaction_type": "choices.turns (how many there are)",
-    },
+    other_names={"outputs.interaction_type": "choices.turns (how many there are)"},
 )
 
-JUDGEMENTS = FormatAdapter(
-    vendor=KEY,
-    fields=(
+JUDGEMENTS = FieldTable(
+    KEY,
+    (
         FieldMapping((QUESTION,), "id", required=True),
         FieldMapping(("model",), "outputs.model", required=True),
         FieldMapping(
@@ -237,7 +212,11 @@ JUDGEMENTS = FormatAdapter(
         ),
         FieldMapping(("judge",), "outputs.scores.signature", note="with the turn"),
     ),
-    read=_read_judgement,
+    together=(Together(("score", *_of_judgement), _judged),),
+    in_order=True,
+    trusts_schema=True,
+).adapter(
+    is_read_only=True,
     join=join_judged_question,
     capacity=RowCapacity(
         references=Cardinality.NONE,

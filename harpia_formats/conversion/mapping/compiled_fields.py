@@ -13,6 +13,7 @@ from msgspec import UNSET
 from msgspec.structs import astuple
 
 from harpia_formats.model.adapter import (
+    DECLINED,
     ChangedValue,
     FieldMapping,
     Row,
@@ -54,6 +55,8 @@ class Leaf:
     member: str = ""
     #: The path of the list in whose items the field is, () if it is in none.
     list_path: tuple[str, ...] = ()
+    #: Whether a value of any type is taken, as the schema of rows allows it.
+    is_trusted: bool = False
 
 
 Tree = Mapping[str, "Leaf | Tree"]
@@ -382,6 +385,8 @@ def _read_value(code: Code, leaf: Leaf, value: str) -> list[str]:
     lines = []
     if codec is not None and codec.read is not as_is:
         lines = [f"{value} = {code.name_of(codec.read)}({value})"]
+    if leaf.is_trusted:
+        return [*lines, f"{value} is not {code.name_of(DECLINED)}"]
     types = FIELD_TYPES[path]
     fits = f"type({value}) is {types[0].__name__}"
     if len(types) > 1:

@@ -91,6 +91,8 @@ class FieldTable:
     #: Keys that no kept member gets back, whether or not a row has them; None where
     #: the members of kept objects are put into those of a row.
     owned: frozenset[str] | None = None
+    #: Whether values are taken as the schema of rows allows them, whatever their types.
+    trusts_schema: bool = False
     _tree: _Tree = field(default_factory=dict)
     _leaves: list[Leaf] = field(default_factory=list)
 
@@ -111,7 +113,8 @@ class FieldTable:
         """Return the place of a field; raises `ValueError` if it has none."""
         leaf = _leaf_of(given)
         is_in_list = bool(self.list_of) and _starts(given.path, self.list_of)
-        return replace(leaf, list_path=self.list_of if is_in_list else ())
+        path = self.list_of if is_in_list else ()
+        return replace(leaf, list_path=path, is_trusted=self.trusts_schema)
 
     def _is_joined(self, given: FieldMapping) -> bool:
         """Tell whether a field is read by a function."""
@@ -210,7 +213,9 @@ class FieldTable:
             outputs = self._outputs_in(row, output)
         else:
             outputs = [Output(**output)] if output else []
-        return Record(**record, **({"outputs": outputs} if outputs else {}))
+        if outputs:
+            return Record(outputs=outputs, **record)
+        return Record(**record)
 
     def _outputs_in(self, row: Row, shared: dict[str, Any]) -> list[Output]:
         """Return the outputs that the items of a list are, with what they share."""
@@ -439,7 +444,9 @@ def _is_taken(place: Leaf, key: str, value: Any, levels: _Levels) -> bool:
         levels[0].setdefault(place.name, {})[place.member] = value
         return True
     taken = value if codec is None else codec.read(value)
-    if taken is DECLINED or not fits(known.record_path, taken):
+    if taken is DECLINED:
+        return False
+    if not place.is_trusted and not fits(known.record_path, taken):
         return False
     if place.key_name:
         score = Score(**{place.key_name: key, place.name: taken})
