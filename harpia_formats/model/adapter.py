@@ -156,6 +156,15 @@ class Parts(NamedTuple):
     left: Row = _nothing
 
 
+class Left(Enum):
+    """Where what is left of keys that are read together stands among other members."""
+
+    IN_FRONT = auto()
+    #: Each member where its key is in the row.
+    IN_PLACE = auto()
+    BEHIND = auto()
+
+
 @dataclass(frozen=True, slots=True)
 class Together:
     """Keys of a row that are read together, by a function, and written by another.
@@ -166,14 +175,16 @@ class Together:
 
     keys: tuple[str, ...]
     #: Given the values of the keys, `UNSET` for each that a row lacks: what they say.
-    read: Callable[..., Parts]
+    #: None where the table reads their fields itself.
+    read: Callable[..., Parts] | None
     #: Given a record, a copy of the vendor's members of its extra and the fates: the
     #: members of a row. What it writes of the extra it removes from the copy.
     write: Callable[[Record, Row, FieldFates], Row] | None = None
     #: The path of the list whose items have the keys, () for those of the row.
     at: tuple[str, ...] = ()
-    #: Whether what is left stands in front of the members that are no fields.
-    leads: bool = False
+    #: Where what is left stands among the members that are no fields, which are in the
+    #: order of the row.
+    left: Left = Left.BEHIND
 
 
 #: Returns of a typed row the needed fields and their key; see `direct_reader`.

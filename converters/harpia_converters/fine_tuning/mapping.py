@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from msgspec import UNSET
+
 from harpia_converters.fine_tuning.turn_checks import (
     ANSWERING,
     CALL,
@@ -10,43 +12,28 @@ from harpia_converters.fine_tuning.turn_checks import (
     calls_in,
     parsed,
 )
+from harpia_formats.conversion.mapping.fields import FieldTable
 from harpia_formats.model.adapter import (
     LIST_OF_ONE,
     Cardinality,
     FieldMapping,
-    FormatAdapter,
+    Left,
+    Parts,
     Row,
     RowCapacity,
+    Together,
 )
-from harpia_formats.model.record import SYSTEM_MESSAGE, Record
+from harpia_formats.model.record import SYSTEM_MESSAGE
 
 _alpaca = "alpaca"
-_known = frozenset({"instruction", "input", "output", "system", "history"})
-_alpaca_fields = (
-    FieldMapping(("instruction",), "prompt", note="and `input` below a blank line"),
-    FieldMapping(("input",), "prompt", note="below `instruction` and a blank line"),
-    FieldMapping(("history",), "messages", note="with the prompt, if it is not empty"),
-    FieldMapping(("system",), "system"),
-    FieldMapping(("output",), "references", LIST_OF_ONE),
-)
 
 
-def _read_instruction(row: Row) -> Record:
-    """Return the record of an instruction, a chat if it has a history."""
-    prompt = row["instruction"]
-    if row.get("input"):
-        prompt = f"{prompt}\n\n{row['input']}"
-    fields: Row = {"references": [row["output"]]}
-    if row.get("history"):
-        fields["messages"] = _chat(row["history"], prompt)
-    else:
-        fields["prompt"] = prompt
-    if "system" in row:
-        fields["system"] = row["system"]
-    if not row.keys() <= _known:
-        rest = {key: value for key, value in row.items() if key not in _known}
-        fields["extra"] = {_alpaca: rest}
-    return Record(**fields)
+def _instruction(instruction: str, given: Any, history: Any) -> Parts:
+    """Return the prompt of an instruction, a chat if it has a history."""
+    prompt = f"{instruction}\n\n{given}" if given else instruction
+    if history:
+        return Parts({"messages": _chat(history, prompt)})
+    return Parts({"prompt": prompt})
 
 
 def _chat(history: list[list[str]], prompt: str) -> list[Row]:
@@ -59,10 +46,22 @@ def _chat(history: list[list[str]], prompt: str) -> list[Row]:
     ]
 
 
-ALPACA = FormatAdapter(
-    vendor=_alpaca,
-    fields=_alpaca_fields,
-    read=_read_instruction,
+ALPACA = FieldTable(
+    _alpaca,
+    (
+        FieldMapping(("instruction",), "prompt", note="and `input` below a blank line"),
+        FieldMapping(("input",), "prompt", note="below `instruction` and a blank line"),
+        FieldMapping(
+            ("history",), "messages", note="with the prompt, if it is not empty"
+        ),
+        FieldMapping(("system",), "system"),
+        FieldMapping(("output",), "references", LIST_OF_ONE),
+    ),
+    together=(Together(("instruction", "input", "history"), _instruction),),
+    in_order=True,
+    trusts_schema=True,
+).adapter(
+    is_read_only=True,
     capacity=RowCapacity(
         references=Cardinality.ONE, outputs=Cardinality.NONE, messages=True
     ),
@@ -82,22 +81,9 @@ _plain = {
 }
 _usual_keys = len(_turn_keys)
 
-_sharegpt_fields = (
-    FieldMapping(_turns, "messages", note="without the model's last one"),
-    FieldMapping(
-        _turns, "prompt", note="the turn of the person, where it is the only one"
-    ),
-    FieldMapping(_turns, "gt", note="the last turn, if it is the model's"),
-    FieldMapping(("system",), "system", note="or the turn in front of a single prompt"),
-    FieldMapping(("chosen", "value"), "references", LIST_OF_ONE),
-    FieldMapping(("tools",), "params.tools", note="the value of the JSON text"),
-    FieldMapping(("id",), "id"),
-)
 
-
-def _read_conversation(row: Row) -> Record:
-    """Return the record of a conversation."""
-    turns = row["conversations"]
+def _conversation(turns: list[Row]) -> Parts:
+    """Return the question of a conversation, and the answer that it ends with."""
     fields: Row = {}
     rest: Row = {}
     if turns[-1]["from"] in ANSWERING:
@@ -105,33 +91,40 @@ def _read_conversation(row: Row) -> Record:
         fields["gt"] = answer["value"]
         if len(answer) > _usual_keys:
             rest["conversations"] = _without(answer, _turn_keys)
-    fields |= _question([_message(turn) for turn in turns])
-    for key, value in row.items():
-        if key != "conversations":
-            _put(key, value, fields, rest)
-    if rest:
-        fields["extra"] = {_sharegpt: rest}
-    return Record(**fields)
+    return Parts({**fields, **_question([_message(turn) for turn in turns])}, left=rest)
 
 
-def _put(key: str, value: Any, fields: Row, rest: Row) -> None:
-    """Put a member of a row that holds no turns into the `fields`, or else `rest`.
+def _system(turns: list[Row], system: Any) -> Parts:
+    """Return the system prompt, unless the conversation has it.
 
     Sets that were written by tables have null for an absent key; it is kept.
     """
-    if value is None:
-        rest[key] = None
-    elif key == "chosen":
-        fields["references"] = [value["value"]]
-        beside = _without(value, frozenset({"value"}))
-        if beside != {"from": "gpt"}:
-            rest[key] = beside
-    elif key == "tools" and (tools := parsed(value)) is not NO_JSON:
-        fields["params"] = {"tools": tools}
-    elif key in {"id", "system"} and key not in fields:
-        fields[key] = value
-    else:
-        rest[key] = value
+    if system is UNSET:
+        return Parts()
+    if system is None or "system" in _conversation(turns).record:
+        return Parts(left={"system": system})
+    return Parts({"system": system})
+
+
+def _chosen(chosen: Any) -> Parts:
+    """Return the text of the better answer as the reference."""
+    if not chosen:
+        return Parts() if chosen is UNSET else Parts(left={"chosen": chosen})
+    beside = _without(chosen, frozenset({"value"}))
+    is_usual = beside == {"from": "gpt"}
+    return Parts(
+        {"references": [chosen["value"]]}, left={} if is_usual else {"chosen": beside}
+    )
+
+
+def _tools(text: Any) -> Parts:
+    """Return the tools that a text of JSON describes, as a setting."""
+    if text is UNSET:
+        return Parts()
+    tools = NO_JSON if text is None else parsed(text)
+    if tools is NO_JSON:
+        return Parts(left={"tools": text})
+    return Parts({"params": {"tools": tools}})
 
 
 def _message(turn: Row) -> Row:
@@ -167,10 +160,31 @@ def _without(row: Row, known: frozenset[str]) -> Row:
     return {key: value for key, value in row.items() if key not in known}
 
 
-SHAREGPT = FormatAdapter(
-    vendor=_sharegpt,
-    fields=_sharegpt_fields,
-    read=_read_conversation,
+SHAREGPT = FieldTable(
+    _sharegpt,
+    (
+        FieldMapping(_turns, "messages", note="without the model's last one"),
+        FieldMapping(
+            _turns, "prompt", note="the turn of the person, where it is the only one"
+        ),
+        FieldMapping(_turns, "gt", note="the last turn, if it is the model's"),
+        FieldMapping(
+            ("system",), "system", note="or the turn in front of a single prompt"
+        ),
+        FieldMapping(("chosen", "value"), "references", LIST_OF_ONE),
+        FieldMapping(("tools",), "params.tools", note="the value of the JSON text"),
+        FieldMapping(("id",), "id"),
+    ),
+    together=(
+        Together(_turns, _conversation, left=Left.IN_FRONT),
+        Together((*_turns, "system"), _system, left=Left.IN_PLACE),
+        Together(("chosen",), _chosen, left=Left.IN_PLACE),
+        Together(("tools",), _tools, left=Left.IN_PLACE),
+    ),
+    in_order=True,
+    trusts_schema=True,
+).adapter(
+    is_read_only=True,
     capacity=RowCapacity(
         references=Cardinality.ONE, outputs=Cardinality.NONE, messages=True
     ),

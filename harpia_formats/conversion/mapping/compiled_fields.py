@@ -16,6 +16,7 @@ from harpia_formats.model.adapter import (
     DECLINED,
     ChangedValue,
     FieldMapping,
+    Left,
     Row,
     Together,
     as_is,
@@ -55,7 +56,7 @@ class Leaf:
     member: str = ""
     #: The path of the list in whose items the field is, () if it is in none.
     list_path: tuple[str, ...] = ()
-    #: Whether a value of any type is taken, as the schema of rows allows it.
+    #: Whether a value of any type is taken but null, as the schema of rows allows it.
     is_trusted: bool = False
 
 
@@ -79,7 +80,7 @@ class Shape:
 
 def together_at(together: Sequence[Together], path: tuple[str, ...]) -> list[Together]:
     """Return the keys that are read together of the object at `path`."""
-    return [each for each in together if each.at == path and each.keys]
+    return [each for each in together if each.at == path and each.read is not None]
 
 
 @dataclass(slots=True)
@@ -157,7 +158,7 @@ class _Reader:
         """Add the lines that read a row, and return the arguments of its record."""
         self._begin()
         left = self.object(self.shape.tree, "row", ())
-        of_record, parts = self.found[0], list(self.parts[0])
+        of_record, parts = self.found[0], self.parts[0]
         has_outputs = self._outputs()
         if has_outputs:
             of_record["outputs"] = "outputs"
@@ -175,9 +176,15 @@ class _Reader:
         if not self.items:
             if not own and not parts:
                 return False
-            made = _call("Output", own, parts)
-            code.add(f"outputs = [{made}] if {_any_of(own, parts)} else []")
-            return True
+            made = f"[{_call('Output', own, parts)}]"
+            if not parts:
+                code.add(f"outputs = {made} if {_any_of(own, parts)} else []")
+                return True
+            # A function may return the outputs themselves, as a field of the record.
+            made = f"{{'outputs': {made}}} if {_any_of(own, parts)} else EMPTY"
+            code.add(f"outputs = {made}")
+            self.parts[0].append("outputs")
+            return False
         code.add("outputs = []")
         code.add(f"for item in {self.items}:")
         code.depth += 1
@@ -256,12 +263,8 @@ class _Reader:
         has_more += [part for part, _ in left_of_parts]
         rest = _ordered_rest if self.shape.in_order else _sorted_rest
         lines = rest(left, odd, owner, known, lefts)
-        for part, leads in left_of_parts:
-            lines.append(
-                f"{left} = {{**{part}, **{left}}}"
-                if leads
-                else f"{left}.update({part})"
-            )
+        for part, place in left_of_parts:
+            lines += _with_part(left, part, owner, place)
         if not self.shape.in_order:
             lines.append(
                 f"if len({left}) > 1: {left} = {{k: {left}[k] for k in sorted({left})}}"
@@ -269,7 +272,7 @@ class _Reader:
         code.block(f"if {' or '.join(has_more)}:", *lines)
         return left
 
-    def _together(self, together: Together, owner: str) -> tuple[str, bool]:
+    def _together(self, together: Together, owner: str) -> tuple[str, Left]:
         """Add the line that reads some keys together; return what is left of them."""
         code = self.code
         of_record, of_output, rest = (code.variable("p") for _ in range(3))
@@ -280,7 +283,7 @@ class _Reader:
         code.add(f"{of_record}, {of_output}, {rest} = {read}({given})")
         self.parts[0].append(of_record)
         self.parts[1].append(of_output)
-        return rest, together.leads
+        return rest, together.left
 
     def _field(
         self, place: Leaf, owner: str, name: str, counts: tuple[str, str]
@@ -337,6 +340,17 @@ def _any_of(given: Mapping[str, str], parts: Sequence[str]) -> str:
     return " or ".join([*is_there, *parts])
 
 
+def _with_part(left: str, part: str, owner: str, place: Left) -> list[str]:
+    """Return the lines that add what is left of keys that are read together."""
+    if place is Left.IN_PLACE:
+        both = f"{{**{left}, **{part}}}"
+        ordered = f"{{k: all[k] for k in (*{owner}, *all) if k in all}}"
+        return [f"if {part}:", f"    all = {both}", f"    {left} = {ordered}"]
+    if place is Left.IN_FRONT:
+        return [f"{left} = {{**{part}, **{left}}}"]
+    return [f"{left}.update({part})"]
+
+
 def _sorted_rest(
     left: str, odd: str, owner: str, known: str, lefts: Mapping[str, str]
 ) -> list[str]:
@@ -385,9 +399,14 @@ def _read_value(code: Code, leaf: Leaf, value: str) -> list[str]:
     lines = []
     if codec is not None and codec.read is not as_is:
         lines = [f"{value} = {code.name_of(codec.read)}({value})"]
-    if leaf.is_trusted:
-        return [*lines, f"{value} is not {code.name_of(DECLINED)}"]
     types = FIELD_TYPES[path]
+    if leaf.is_trusted:
+        is_read = f"{value} is not {code.name_of(DECLINED)}"
+        may_be_null = type(None) in types
+        return [
+            *lines,
+            is_read if may_be_null else f"{value} is not None and {is_read}",
+        ]
     fits = f"type({value}) is {types[0].__name__}"
     if len(types) > 1:
         fits = f"type({value}) in {code.name_of(types)}"
@@ -408,9 +427,9 @@ def compile_write(
 
     It notes the fates of fields. `written_value` returns what is written for a field
     that a record lacks, or whose codec changed its value or left it out; `finish` adds
-    the other members of the row; `placed` has those in front of a field. Keys that are
-    written together stand where the first of their fields does. It raises
-    `Unconvertible` where `written_value` does.
+    the other members of the row; `placed` has those in front of a field. Functions
+    write first, in their order, and what they write stands where the first of their
+    fields does. It raises `Unconvertible` where `written_value` does.
     """
     code = Code({"UNSET": UNSET, "ChangedValue": ChangedValue})
     code.names |= {"written_value": written_value, "finish": finish}
@@ -426,10 +445,16 @@ def compile_write(
     own = code.name_of(shape.vendor)
     is_kept = f"extra is not UNSET and {own} in extra"
     code.add(f"kept = {{**extra[{own}]}} if {is_kept} else {{}}")
+    made: dict[int, str] = {}
+    for each in shape.together:
+        if each.write is not None:
+            made[id(each)] = code.variable("m")
+            write = code.name_of(each.write)
+            code.add(f"{made[id(each)]} = {write}(record, kept, fates)")
     owners: dict[tuple[str, ...], str] = {(): "row"}
     for step in write_steps(shape.leaves, shape.together):
         if isinstance(step, Together):
-            code.add(f"row.update({code.name_of(step.write)}(record, kept, fates))")
+            code.add(f"row.update({made[id(step)]})")
             continue
         for key, value in placed.get(step.field.path, {}).items():
             code.add(f"row[{code.name_of(key)}] = {code.name_of(value)}")

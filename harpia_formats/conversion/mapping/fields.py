@@ -41,6 +41,7 @@ from harpia_formats.model.adapter import (
     ChangedValue,
     FieldMapping,
     FormatAdapter,
+    Left,
     Row,
     Together,
 )
@@ -79,8 +80,8 @@ class FieldTable:
     constants: Mapping[str, Any] = field(default_factory=dict)
     #: Further ones at places of their own: in front of the field with a path.
     placed: Placed = field(default_factory=dict)
-    #: Keys that are read by functions, and written by them. Those without keys write
-    #: behind all others.
+    #: Keys that are read by functions, and written by them, in this order and before
+    #: all fields. One without keys changes what is kept.
     together: tuple[Together, ...] = ()
     #: The path of a list whose items are the outputs; () for rows with one output.
     list_of: tuple[str, ...] = ()
@@ -91,7 +92,8 @@ class FieldTable:
     #: Keys that no kept member gets back, whether or not a row has them; None where
     #: the members of kept objects are put into those of a row.
     owned: frozenset[str] | None = None
-    #: Whether values are taken as the schema of rows allows them, whatever their types.
+    #: Whether values are taken as the schema of rows allows them: a null only by a
+    #: field that may be null, all others whatever their types.
     trusts_schema: bool = False
     _tree: _Tree = field(default_factory=dict)
     _leaves: list[Leaf] = field(default_factory=list)
@@ -118,7 +120,9 @@ class FieldTable:
 
     def _is_joined(self, given: FieldMapping) -> bool:
         """Tell whether a field is read by a function."""
-        return any(is_of(each, given) for each in self.together)
+        return any(
+            each.read is not None and is_of(each, given) for each in self.together
+        )
 
     @property
     def _own_leaves(self) -> list[Leaf]:
@@ -135,8 +139,7 @@ class FieldTable:
             fields=self.fields,
             read=self._read_later(),
             write=None if is_read_only else self._write_later(),
-            answer_path=self.list_of,
-            **members,
+            **{"answer_path": self.list_of, **members},
         )
 
     def _read_later(self) -> Read:
@@ -239,15 +242,7 @@ class FieldTable:
         self, path: tuple[str, ...], tree: _Tree, owner: Row, levels: _Levels
     ) -> Row:
         """Put the fields of an object into `levels`; return the members left of it."""
-        taken: set[str] = set()
-        first: Row = {}
-        last: Row = {}
-        for each in together_at(self.together, path):
-            parts = each.read(*(owner.get(key, UNSET) for key in each.keys))
-            levels[0].update(parts.record)
-            levels[1].update(parts.output)
-            (first if each.leads else last).update(parts.left)
-            taken.update(each.keys)
+        taken, lefts = self._take_together(path, owner, levels)
         inside: Row = {}
         for key, place, value in _placed_members(tree, owner):
             if isinstance(place, Leaf):
@@ -263,21 +258,46 @@ class FieldTable:
                 is_taken = False
             if is_taken:
                 taken.add(key)
-        own = {key: inside.get(key, owner[key]) for key in owner if key not in taken}
-        rest = {**first, **own, **last}
+        rest = {key: inside.get(key, owner[key]) for key in owner if key not in taken}
+        for place, part in lefts:
+            rest = {**part, **rest} if place is Left.IN_FRONT else {**rest, **part}
+            if place is Left.IN_PLACE and part:
+                rest = {key: rest[key] for key in (*owner, *rest) if key in rest}
         if self.in_order:
             return rest
         # The typed decoder and the JSON decoder give unknown keys in different orders.
         return dict(sorted(rest.items())) if len(rest) > 1 else rest
 
+    def _take_together(
+        self, path: tuple[str, ...], owner: Row, levels: _Levels
+    ) -> tuple[set[str], list[tuple[Left, Row]]]:
+        """Put what functions read of an object into `levels`.
+
+        Return the keys that they read, and what is left, with where it stands.
+        """
+        taken: set[str] = set()
+        lefts: list[tuple[Left, Row]] = []
+        for each in together_at(self.together, path):
+            assert each.read is not None  # noqa: S101 - only those are asked for
+            parts = each.read(*(owner.get(key, UNSET) for key in each.keys))
+            levels[0].update(parts.record)
+            levels[1].update(parts.output)
+            lefts.append((each.left, parts.left))
+            taken.update(each.keys)
+        return taken, lefts
+
     def interpreted_write(self, record: Record, fates: FieldFates) -> Row:
         """Return the row of a record: the specification of `write`."""
         row: Row = {}
         kept = _kept_in(record, self.vendor)
+        made = {
+            id(each): each.write(record, kept, fates)
+            for each in self.together
+            if each.write is not None
+        }
         for step in write_steps(self._leaves, self.together):
             if isinstance(step, Together):
-                if step.write is not None:
-                    row.update(step.write(record, kept, fates))
+                row.update(made[id(step)])
                 continue
             row |= self.placed.get(step.field.path, {})
             if step.list_path:
@@ -446,7 +466,8 @@ def _is_taken(place: Leaf, key: str, value: Any, levels: _Levels) -> bool:
     taken = value if codec is None else codec.read(value)
     if taken is DECLINED:
         return False
-    if not place.is_trusted and not fits(known.record_path, taken):
+    is_trusted = place.is_trusted and taken is not None
+    if not is_trusted and not fits(known.record_path, taken):
         return False
     if place.key_name:
         score = Score(**{place.key_name: key, place.name: taken})
@@ -522,9 +543,9 @@ def merge_missing(row: Row, rest: Row) -> list[str]:
     return taken
 
 
-def any_columns(vendor: str) -> FieldTable:
+def any_columns(vendor: str, prepare: Callable[[Row], Row] | None = None) -> FieldTable:
     """Return the fields of rows of any columns; others are extra of `vendor`."""
-    return FieldTable(vendor, COLUMN_FIELDS)
+    return FieldTable(vendor, COLUMN_FIELDS, prepare=prepare)
 
 
 def without_nulls(row: Row) -> Row:

@@ -14,6 +14,7 @@ from harpia_formats.model.adapter import (
     LIST_OF_ONE,
     NOTHING_FOR_NULL,
     FieldMapping,
+    Left,
     Parts,
     Row,
     Together,
@@ -56,7 +57,7 @@ def write_asked(record: Record, kept: Row, fates: FieldFates) -> Row:
     return {"asked": record.prompt}
 
 
-def joined_table(*, leads: bool, in_order: bool, owned: frozenset[str] | None) -> Any:
+def joined_table(left: Left, *, in_order: bool, owned: frozenset[str] | None) -> Any:
     """Return a table with keys that are read together, members and a choice."""
     return FieldTable(
         "own",
@@ -71,15 +72,16 @@ def joined_table(*, leads: bool, in_order: bool, owned: frozenset[str] | None) -
             FieldMapping(("zulu",), "params.zulu"),
             FieldMapping(("model",), "outputs.model"),
         ),
-        together=(Together(("asked", "given"), read_asked, write_asked, leads=leads),),
+        together=(Together(("asked", "given"), read_asked, write_asked, left=left),),
         in_order=in_order,
         owned=owned,
     )
 
 
 JOINED = [
-    joined_table(leads=False, in_order=False, owned=None),
-    joined_table(leads=True, in_order=True, owned=frozenset({"alpha"})),
+    joined_table(Left.BEHIND, in_order=False, owned=None),
+    joined_table(Left.IN_PLACE, in_order=True, owned=None),
+    joined_table(Left.IN_FRONT, in_order=True, owned=frozenset({"alpha"})),
 ]
 LISTED = FieldTable(
     "own",
