@@ -29,11 +29,6 @@ def without(row: Row, known: Collection[str]) -> Row:
     return {key: value for key, value in row.items() if key not in known}
 
 
-def as_extra(rest: Row) -> dict[str, Any]:
-    """Return the field `extra` with `rest` in it, or no field if `rest` is empty."""
-    return {"extra": {KEY: rest}} if rest else {}
-
-
 def kept_of(owner: Record | Output) -> Row:
     """Return a copy of Tencent's own members in the extra of a record or an output."""
     return dict(owner.extra.get(KEY, {})) if owner.extra else {}

@@ -9,11 +9,8 @@ from harpia_converters.tencent.conversations import (
     EMPTIED,
     KEY,
     MESSAGE_KEYS,
-    as_extra,
     expected_answer,
     is_beside_answer,
-    kept_of,
-    put_back,
     read_answers,
     read_chat,
     without,
@@ -27,6 +24,7 @@ from harpia_formats.conversion.mapping.chat_messages import (
     record_question_fates,
     with_text,
 )
+from harpia_formats.conversion.mapping.fields import FieldTable
 from harpia_formats.model.adapter import (
     EMPTY_FOR_NULL,
     LIST_OF_ONE,
@@ -34,8 +32,11 @@ from harpia_formats.model.adapter import (
     Cardinality,
     FieldMapping,
     FormatAdapter,
+    Left,
+    Parts,
     Row,
     RowCapacity,
+    Together,
 )
 from harpia_formats.model.field_fates import BLANK, FieldFates
 from harpia_formats.model.record import SYSTEM_MESSAGE, Record, fits
@@ -44,18 +45,12 @@ _row_keys = frozenset({"system", "conversation"})
 _turn_keys = frozenset({"prompt", "response"})
 
 
-def read_turns(row: Row) -> Record:
-    """Return the record of a row: the prompt and the reference of its last turn."""
-    turns = row["conversation"]
-    rest = without(row, _row_keys)
+def _read_turns(system: Any, turns: list[Row]) -> Parts:
+    """Return the prompt and the reference of the last turn, and other keys of turns."""
+    fields = _question_fields(system, turns)
+    fields["references"] = [turns[-1]["response"]]
     others = [without(turn, _turn_keys) for turn in turns]
-    if any(others):
-        rest["conversation"] = others
-    return Record(
-        **_question_fields(row.get("system", UNSET), turns),
-        references=[turns[-1]["response"]],
-        **as_extra(rest),
-    )
+    return Parts(fields, left={"conversation": others} if any(others) else {})
 
 
 def _question_fields(system: str | UnsetType, turns: list[Row]) -> Row:
@@ -70,8 +65,8 @@ def _question_fields(system: str | UnsetType, turns: list[Row]) -> Row:
     return {"messages": messages[:-1]}
 
 
-def write_turns(record: Record, fates: FieldFates) -> Row:
-    """Return the row for `record`; a chat that does not alternate is cut to a prompt.
+def _write_turns(record: Record, kept: Row, fates: FieldFates) -> Row:
+    """Return system input and turns; a chat that does not alternate is cut to a prompt.
 
     Raises `Unconvertible` for a record without a prompt, or without a reference.
     """
@@ -81,12 +76,11 @@ def write_turns(record: Record, fates: FieldFates) -> Row:
         system, turns = record.system, [{"prompt": record.prompt, "response": answer}]
     else:
         system, turns = any_turns(record, fates)
-    rest = kept_of(record)
-    if rest:
-        _drop_of_message(rest, fates)
+    if kept:
+        _drop_of_message(kept, fates)
+        turns = _with_others(turns, kept)
     row: Row = {} if system is UNSET else {"system": system}
-    row["conversation"] = _with_others(turns, rest) if rest else turns
-    return put_back(row, rest, _row_keys, "extra", fates) if rest else row
+    return {**row, "conversation": turns}
 
 
 def any_turns(record: Record, fates: FieldFates) -> tuple[str | UnsetType, list[Row]]:
@@ -183,17 +177,18 @@ def _suits(others: Any, count: int) -> bool:
 COLUMNS = ("system", "prompt", "response")
 
 
-def read_cells(row: Row) -> Record:
-    """Return the record of a row; a blank system input is none.
+def _without_blank(row: Row) -> Row:
+    """Return a row without the blank cells of columns that are not Tencent's.
 
-    So is a blank cell of a column that is not Tencent's: other rows may have the key.
+    Other rows may have the key.
     """
-    others = without(row, COLUMNS)
-    return Record(
-        prompt=row["prompt"],
-        system=row.get("system") or UNSET,
-        references=[row["response"]],
-        **as_extra({key: text for key, text in others.items() if text}),
+    return {key: text for key, text in row.items() if text or key in COLUMNS}
+
+
+def _read_cells(system: Any, prompt: str, response: str) -> Parts:
+    """Return the fields of a table's row; a blank system input is none."""
+    return Parts(
+        {"prompt": prompt, "system": system or UNSET, "references": [response]}
     )
 
 
@@ -215,18 +210,24 @@ def write_cells(record: Record, fates: FieldFates) -> Row:
     }
 
 
-def write_all_cells(record: Record, fates: FieldFates) -> Row:
-    """Return the row for `record` with the columns that its own row had, too."""
+def _write_cells(record: Record, kept: Row, fates: FieldFates) -> Row:
+    """Return Tencent's columns, and keep no other."""
+    kept.clear()
+    return write_cells(record, fates)
+
+
+def _write_all_cells(record: Record, kept: Row, fates: FieldFates) -> Row:
+    """Return Tencent's columns, and keep those that the own row had."""
     row = write_cells(record, fates)
-    return put_back(row, _texts_of(record, fates), COLUMNS, "extra", fates)
+    _keep_texts(kept, fates)
+    return row
 
 
-def _texts_of(record: Record, fates: FieldFates) -> Row:
-    """Return the kept members of a record that are text; the others are lost.
+def _keep_texts(rest: Row, fates: FieldFates) -> None:
+    """Remove kept members that are no text, which are lost.
 
     So are columns by which a table holds answers of models instead of references.
     """
-    rest = kept_of(record)
     for key in ANSWER_COLUMNS & rest.keys():
         fates.dropped(f"extra.{KEY}.{key}", "by the column a response is a model's")
         del rest[key]
@@ -236,7 +237,6 @@ def _texts_of(record: Record, fates: FieldFates) -> Row:
     for key in [key for key, value in rest.items() if not value]:
         fates.dropped(f"extra.{KEY}.{key}", "a blank cell is read as none")
         del rest[key]
-    return rest
 
 
 def with_response(row: Row) -> Row:
@@ -302,66 +302,49 @@ _table_fields = (
 )
 
 
-def _read(row: Row) -> Record:
-    """Return the record of a row with messages."""
-    fields, beside_answer = read_chat(row["messages"])
-    settings: Row = {}
-    rest: Row = {"messages": beside_answer} if beside_answer else {}
-    for key, value in row.items():
-        if key in _own:
-            continue
-        if key in _settings:
-            settings[key] = value
-        elif key == "id" and fits("id", value):
-            fields["id"] = value
-        else:
-            rest[key] = value
-    if "ref_answer" in row:
-        fields["references"] = [row["ref_answer"]]
-    if settings:
-        fields["params"] = settings
-    if "model_outputs" in row:
-        fields["outputs"] = read_answers(row["model_outputs"])
-    if rest:
-        fields["extra"] = {KEY: rest}
-    return Record(**fields)
+def _read_messages(messages: list[Row]) -> Parts:
+    """Return the question of a chat, and its last answer as what is expected."""
+    fields, beside_answer = read_chat(messages)
+    return Parts(fields, left={"messages": beside_answer} if beside_answer else {})
 
 
-def _write(record: Record, fates: FieldFates) -> Row:
-    """Return the row for `record`, without outputs of models."""
-    return _with_rest({}, record, fates)
+def _write_messages(record: Record, kept: Row, fates: FieldFates) -> Row:
+    """Return the chat of a record, with the kept keys of its answer."""
+    chat = write_chat(record, kept, fates)
+    if kept and record.references and record.gt is UNSET:
+        _drop_of_turns(chat, kept, fates)
+    return {"messages": chat}
 
 
-def _write_with_answers(record: Record, fates: FieldFates) -> Row:
-    """Return the row for `record`, with all outputs of models."""
-    answers = write_answers(record.outputs, fates)
-    return _with_rest({"model_outputs": answers}, record, fates)
+def _read_reference(answer: Any) -> Parts:
+    return Parts() if answer is UNSET else Parts({"references": [answer]})
 
 
-def _with_rest(answers: Row, record: Record, fates: FieldFates) -> Row:
-    rest = kept_of(record)
-    row: Row = {"messages": write_chat(record, rest, fates)}
+def _write_reference(record: Record, kept: Row, fates: FieldFates) -> Row:  # noqa: ARG001 - the signature of `Together.write`
+    """Return the first reference, if a record has any."""
     if record.references:
-        row["ref_answer"] = record.references[0]
-    elif record.references is not UNSET:
+        return {"ref_answer": record.references[0]}
+    if record.references is not UNSET:
         fates.dropped("references", "there are none")
-    if record.id is not UNSET:
-        row["id"] = record.id
-    if record.params:
-        # In the order of the record.
-        row |= {key: each for key, each in record.params.items() if key in _settings}
-    row |= answers
-    if not rest:
-        return row
-    if not answers and isinstance(rest.get("outputs"), list):
+    return {}
+
+
+def _read_outputs(entries: Any) -> Parts:
+    return Parts() if entries is UNSET else Parts({"outputs": read_answers(entries)})
+
+
+def _write_outputs(record: Record, kept: Row, fates: FieldFates) -> Row:  # noqa: ARG001 - the signature of `Together.write`
+    return {"model_outputs": write_answers(record.outputs, fates)}
+
+
+def _drop_outputs(record: Record, kept: Row, fates: FieldFates) -> Row:  # noqa: ARG001 - the signature of `Together.write`
+    """Remove kept outputs of another tool, by which a row without answers has some."""
+    if isinstance(kept.get("outputs"), list):
         fates.dropped(
             f"extra.{KEY}.outputs", "beside messages they are of another tool"
         )
-        del rest["outputs"]
-    if record.references and record.gt is UNSET:
-        _drop_of_turns(row["messages"], rest, fates)
-    _record_merged(row, rest, fates)
-    return put_back(row, rest, _own | row.keys(), "extra", fates)
+        del kept["outputs"]
+    return {}
 
 
 def _drop_of_turns(messages: list[Row], rest: Row, fates: FieldFates) -> None:
@@ -373,24 +356,41 @@ def _drop_of_turns(messages: list[Row], rest: Row, fates: FieldFates) -> None:
             fates.dropped(f"extra.{KEY}.conversation", "a message is no turn")
 
 
-def _record_merged(row: Row, rest: Row, fates: FieldFates) -> None:
-    """Record in `fates` each kept key that is read as a field in the written row."""
-    for key, value in rest.items():
-        record_path = f"params.{key}" if key in _settings else key
-        if key not in row and (key in _settings or (key == "id" and fits("id", value))):
-            fates.merged(f"extra.{KEY}.{key}", f"the field {record_path}")
-            fates.defaulted(record_path, f"of extra.{KEY}")
+def _note_merged(record: Record, kept: Row, fates: FieldFates) -> Row:
+    """Note each kept key that is read as a field in the written row."""
+    for key, value in kept.items():
+        if key in _settings and key not in (record.params or {}):
+            path = f"params.{key}"
+        elif key == "id" and record.id is UNSET and fits("id", value):
+            path = key
+        else:
+            continue
+        fates.merged(f"extra.{KEY}.{key}", f"the field {path}")
+        fates.defaulted(path, f"of extra.{KEY}")
+    return {}
 
 
 #: The role of a message decides which field it is.
 _roles = frozenset({("messages", "*", "role")})
 _names_of_messages = {SYSTEM_MESSAGE: "messages (system)"}
 
-MESSAGES = FormatAdapter(
-    vendor=KEY,
-    fields=_question_mappings,
-    read=_read,
-    write=_write,
+_question = (
+    Together(("messages",), _read_messages, _write_messages, left=Left.IN_FRONT),
+    Together(("ref_answer",), _read_reference, _write_reference),
+)
+
+MESSAGES = FieldTable(
+    KEY,
+    _question_mappings,
+    together=(
+        *_question,
+        Together(("model_outputs",), _read_outputs),
+        Together((), None, _drop_outputs),
+        Together((), None, _note_merged),
+    ),
+    in_order=True,
+    owned=_own,
+).adapter(
     capacity=RowCapacity(
         references=Cardinality.ONE, outputs=Cardinality.NONE, messages=True
     ),
@@ -399,11 +399,17 @@ MESSAGES = FormatAdapter(
     other_names=_names_of_messages,
 )
 
-OUTPUTS = FormatAdapter(
-    vendor=KEY,
-    fields=(*_question_mappings, *_output_fields),
-    read=_read,
-    write=_write_with_answers,
+OUTPUTS = FieldTable(
+    KEY,
+    (*_question_mappings, *_output_fields),
+    together=(
+        Together(("model_outputs",), _read_outputs, _write_outputs),
+        *_question,
+        Together((), None, _note_merged),
+    ),
+    in_order=True,
+    owned=_own,
+).adapter(
     capacity=RowCapacity(
         references=Cardinality.ONE, outputs=Cardinality.MANY, messages=True
     ),
@@ -418,11 +424,13 @@ OUTPUTS = FormatAdapter(
     discriminators=_roles,
 )
 
-MANUAL = FormatAdapter(
-    vendor=KEY,
-    fields=_turn_fields,
-    read=read_turns,
-    write=write_turns,
+MANUAL = FieldTable(
+    KEY,
+    _turn_fields,
+    together=(Together(("system", "conversation"), _read_turns, _write_turns),),
+    in_order=True,
+    owned=_row_keys,
+).adapter(
     capacity=RowCapacity(
         references=Cardinality.ONE, outputs=Cardinality.NONE, messages=True
     ),
@@ -431,23 +439,32 @@ MANUAL = FormatAdapter(
     extra_examples={"conversation": [{"*": "value"}]},
 )
 
-_whole_table = FormatAdapter(
-    vendor=KEY,
-    fields=_table_fields,
-    read=read_cells,
-    write=write_all_cells,
-    capacity=RowCapacity(references=Cardinality.ONE, outputs=Cardinality.NONE),
-    dialect_normalizers={"answer": with_response},
-    columns=COLUMNS,
-    required_columns=COLUMNS,
-)
+
+def _table(write: Any, **members: Any) -> FormatAdapter:
+    """Return the adapter of tables that `write` writes."""
+    return FieldTable(
+        KEY,
+        _table_fields,
+        together=(Together(COLUMNS, _read_cells, write),),
+        prepare=_without_blank,
+        in_order=True,
+        owned=frozenset(COLUMNS),
+    ).adapter(
+        capacity=RowCapacity(references=Cardinality.ONE, outputs=Cardinality.NONE),
+        dialect_normalizers={"answer": with_response},
+        columns=COLUMNS,
+        required_columns=COLUMNS,
+        **members,
+    )
+
+
+_whole_table = _table(_write_all_cells)
 _answer_fields = tuple(
     replace(field, path=("answer",)) if field.path == ("response",) else field
     for field in _table_fields
 )
-TABLE = replace(
-    _whole_table,
-    write=write_cells,
+TABLE = _table(
+    _write_cells,
     with_own_extra=_whole_table,
     named_by_dialect={"answer": replace(_whole_table, fields=_answer_fields)},
 )

@@ -15,7 +15,7 @@ from harpia_converters.tencent.conversations import (
     write_any_chat,
     write_chat,
 )
-from harpia_converters.tencent.mapping import MESSAGES, any_turns, write_turns
+from harpia_converters.tencent.mapping import MANUAL, MESSAGES, any_turns
 from harpia_formats.api.testing.strategies import (
     EXTRA,
     OUTPUTS,
@@ -77,7 +77,7 @@ def test_turns_are_written_alike(record: Record) -> None:
             "conversation": turns,
         }
 
-    assert outcome(write_turns, bare) == outcome(row_of, bare)
+    assert outcome(MANUAL.writer, bare) == outcome(row_of, bare)
 
 
 @given(ANSWERS)
