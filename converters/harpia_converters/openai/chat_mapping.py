@@ -6,9 +6,6 @@ from msgspec import UNSET
 
 from harpia_converters.openai.messages import (
     EXAMPLES,
-    as_extra,
-    kept_of,
-    put_back,
     question_messages,
     read_question,
     text_of,
@@ -19,12 +16,15 @@ from harpia_formats.conversion.mapping.chat_messages import (
     no_question,
     record_question_fates,
 )
+from harpia_formats.conversion.mapping.fields import FieldTable
 from harpia_formats.model.adapter import (
     Cardinality,
     FieldMapping,
-    FormatAdapter,
+    Left,
+    Parts,
     Row,
     RowCapacity,
+    Together,
 )
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_fates import FieldFates
@@ -43,32 +43,11 @@ SETTING_EXAMPLES: Row = {
 _known = frozenset((_messages, *SETTINGS))
 _of_answer = f"extra.{EXAMPLES}.{_messages}"
 
-_chat_fields = (
-    FieldMapping((_messages,), "messages", note="without an assistant's last one"),
-    FieldMapping(
-        (_messages,), "prompt", note="the user's message, where it is the only one"
-    ),
-    FieldMapping(
-        (_messages,), "system", note="the message in front of a single prompt"
-    ),
-    FieldMapping((_messages,), "gt", note="the last message, if it is the assistant's"),
-    *(FieldMapping((name,), f"params.{name}") for name in SETTINGS),
-)
 
-
-def read_example(row: Row) -> Record:
-    """Return the record of a chat: its last answer is what is expected."""
-    fields, beside = read_chat(row[_messages])
-    settings: Row = {}
-    rest: Row = {_messages: beside} if beside else {}
-    for key, value in row.items():
-        if key in SETTINGS:
-            settings[key] = value
-        elif key != _messages:
-            rest[key] = value
-    if settings:
-        fields["params"] = settings
-    return Record(**fields, **as_extra(rest, EXAMPLES))
+def _read_example(messages: list[Row]) -> Parts:
+    """Return the question of a chat: its last answer is what is expected."""
+    fields, beside = read_chat(messages)
+    return Parts(fields, left={_messages: beside} if beside else {})
 
 
 def read_chat(messages: list[Row]) -> tuple[Row, Row]:
@@ -84,17 +63,22 @@ def read_chat(messages: list[Row]) -> tuple[Row, Row]:
     return asked, answer
 
 
-def write_example(record: Record, fates: FieldFates) -> Row:
+def _write_example(record: Record, kept: Row, fates: FieldFates) -> Row:
     """Return the chat for a record, with the answer that it expects behind it.
 
     Raises `Unconvertible` if the record has neither a prompt nor messages.
     """
-    rest = kept_of(record, EXAMPLES)
-    beside = rest.get(_messages)
-    kept: Row = rest.pop(_messages) if isinstance(beside, dict) and beside else {}
-    row: Row = {_messages: _chat_of(record, kept, fates)}
-    if rest.pop(_worse, UNSET) is not UNSET:
+    beside = kept.get(_messages)
+    own: Row = kept.pop(_messages) if isinstance(beside, dict) and beside else {}
+    chat = _chat_of(record, own, fates)
+    if kept.pop(_worse, UNSET) is not UNSET:
         fates.dropped(f"extra.{EXAMPLES}.{_worse}", "an example has one answer")
+    return {_messages: chat}
+
+
+def _write_settings(record: Record, kept: Row, fates: FieldFates) -> Row:  # noqa: ARG001 - the signature of `Together.write`
+    """Return the settings of a chat that OpenAI has, in the order of the record."""
+    row: Row = {}
     for key, value in (record.params or {}).items():
         if key not in SETTINGS:
             continue
@@ -102,7 +86,6 @@ def write_example(record: Record, fates: FieldFates) -> Row:
             row[key] = _as_tools(value, fates) if key == "tools" else value
         else:
             fates.dropped(f"params.{key}", "not in OpenAI's form")
-    put_back(row, rest, EXAMPLES, _known, fates)
     return row
 
 
@@ -176,11 +159,28 @@ def _is_setting(key: str, value: Any) -> bool:
     return type(value) is list and all(type(item) is dict for item in value)
 
 
-CHAT = FormatAdapter(
-    vendor=EXAMPLES,
-    fields=_chat_fields,
-    read=read_example,
-    write=write_example,
+CHAT = FieldTable(
+    EXAMPLES,
+    (
+        FieldMapping((_messages,), "messages", note="without an assistant's last one"),
+        FieldMapping(
+            (_messages,), "prompt", note="the user's message, where it is the only one"
+        ),
+        FieldMapping(
+            (_messages,), "system", note="the message in front of a single prompt"
+        ),
+        FieldMapping(
+            (_messages,), "gt", note="the last message, if it is the assistant's"
+        ),
+        *(FieldMapping((name,), f"params.{name}") for name in SETTINGS),
+    ),
+    together=(
+        Together((_messages,), _read_example, _write_example, left=Left.IN_FRONT),
+        Together(SETTINGS, None, _write_settings),
+    ),
+    in_order=True,
+    owned=_known,
+).adapter(
     capacity=RowCapacity(
         references=Cardinality.ONE, outputs=Cardinality.NONE, messages=True
     ),
@@ -204,35 +204,21 @@ CHAT = FormatAdapter(
 _preference_chat = ("input", "messages")
 _preferred = "preferred_output"
 
-_preference_fields = (
-    FieldMapping(_preference_chat, "messages"),
-    FieldMapping(
-        _preference_chat, "prompt", note="the user's message, where it is the only one"
-    ),
-    FieldMapping(
-        _preference_chat, "system", note="the message in front of a single prompt"
-    ),
-    FieldMapping((_preferred,), "references", note="its text"),
-    *(FieldMapping(("input", name), f"params.{name}") for name in SETTINGS),
-)
 
-
-def _read(row: Row) -> Record:
-    asked = row["input"]
+def _preference(asked: Row, preferred: list[Row]) -> Parts:
+    """Return the question with its settings, and the text of the better answer."""
     fields = read_question(asked["messages"])
     settings = {key: asked[key] for key in asked if key in SETTINGS}
     if settings:
         fields["params"] = settings
-    rest: Row = {key: row[key] for key in row if key not in {"input", _preferred}}
     beside = {key: asked[key] for key in asked if key not in {*SETTINGS, "messages"}}
-    if beside:
-        rest["input"] = beside
-    text = _only_text(row[_preferred])
+    left: Row = {"input": beside} if beside else {}
+    text = _only_text(preferred)
     if text is None:
-        rest[_preferred] = row[_preferred]
+        left[_preferred] = preferred
     else:
         fields["references"] = [text]
-    return Record(**fields, **as_extra(rest, EXAMPLES))
+    return Parts(fields, left=left)
 
 
 def _only_text(messages: list[Any]) -> str | None:
@@ -243,10 +229,25 @@ def _only_text(messages: list[Any]) -> str | None:
     return text_of(first.get("content"))
 
 
-PREFERENCE = FormatAdapter(
-    vendor=EXAMPLES,
-    fields=_preference_fields,
-    read=_read,
+PREFERENCE = FieldTable(
+    EXAMPLES,
+    (
+        FieldMapping(_preference_chat, "messages"),
+        FieldMapping(
+            _preference_chat,
+            "prompt",
+            note="the user's message, where it is the only one",
+        ),
+        FieldMapping(
+            _preference_chat, "system", note="the message in front of a single prompt"
+        ),
+        FieldMapping((_preferred,), "references", note="its text"),
+        *(FieldMapping(("input", name), f"params.{name}") for name in SETTINGS),
+    ),
+    together=(Together(("input", _preferred), _preference),),
+    in_order=True,
+).adapter(
+    is_read_only=True,
     capacity=RowCapacity(
         references=Cardinality.ONE, outputs=Cardinality.NONE, messages=True
     ),

@@ -8,14 +8,17 @@ from msgspec import UNSET, UnsetType
 
 from harpia_converters.openai_evals.formats import KEY, LOG_KEY, MATCH, SAMPLING
 from harpia_formats.conversion.mapping.chat_messages import read_chat, write_chat
+from harpia_formats.conversion.mapping.fields import FieldTable
 from harpia_formats.conversion.mapping.preparation import tool_signature
 from harpia_formats.model.adapter import (
     LIST_OF_ONE,
     Cardinality,
     FieldMapping,
     FormatAdapter,
+    Parts,
     Row,
     RowCapacity,
+    Together,
     ValueCodec,
 )
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
@@ -34,49 +37,37 @@ def _text_or_list(texts: list[str]) -> Any:
 _references = ValueCodec(LIST_OF_ONE.read, _text_or_list, "one text is a list of one")
 
 
-def _read_sample(row: Row) -> Record:
-    """Return the record of a sample."""
-    asked, ideal = row[_input], row[_ideal]
-    rest = {key: value for key, value in row.items() if key not in _own}
-    if type(asked) is str:
-        fields: Row = {"prompt": asked}
-        rest[_input] = _is_text
-    else:
-        fields = read_chat(asked)
+def _read_sample(asked: Any, ideal: Any) -> Parts:
+    """Return the question and the references of a sample."""
+    is_text = type(asked) is str
+    fields: Row = {"prompt": asked} if is_text else read_chat(asked)
     fields["references"] = [ideal] if type(ideal) is str else ideal
-    if rest:
-        fields["extra"] = {KEY: rest}
-    return Record(**fields)
+    return Parts(fields, left={_input: _is_text} if is_text else {})
 
 
-def _write(record: Record, fates: FieldFates) -> Row:
-    """Return the sample for `record`.
+def _write_sample(record: Record, kept: Row, fates: FieldFates) -> Row:
+    """Return the question and the references of a record.
 
     A prompt is written as a chat, which OpenAI's guide asks for, unless it was a text.
     Raises `Unconvertible` for a record without a question or without references.
     """
-    kept = {} if record.extra is UNSET else record.extra.get(KEY, {})
     is_text = kept.get(_input) == _is_text and not record.messages
     is_text = is_text and record.system is UNSET and record.prompt is not UNSET
     asked: Any = record.prompt if is_text else write_chat(record, fates)
-    if is_text and record.messages is not UNSET:
-        fates.dropped("messages", "there are none")
+    if is_text:
+        del kept[_input]
+        if record.messages is not UNSET:
+            fates.dropped("messages", "there are none")
     if record.references is UNSET:
         reason = f"the record has nothing for `{_ideal}`"
         help_ = f"give it with `--set {_ideal}=VALUE`"
         raise Unconvertible("references", reason, help_)
-    row = {_input: asked, _ideal: _text_or_list(record.references)}
-    for key, value in kept.items():
-        if key not in _own:
-            row[key] = value
-        elif key == _ideal or not is_text:
-            fates.dropped(f"extra.{KEY}.{key}", "the key belongs to another field")
-    return row
+    return {_input: asked, _ideal: _text_or_list(record.references)}
 
 
-SAMPLES = FormatAdapter(
-    vendor=KEY,
-    fields=(
+SAMPLES = FieldTable(
+    KEY,
+    (
         FieldMapping((_input,), "messages", note="of more than a prompt"),
         FieldMapping(
             (_input,), "prompt", note="a text, or the only message of the user"
@@ -86,8 +77,10 @@ SAMPLES = FormatAdapter(
         ),
         FieldMapping((_ideal,), "references", _references, required=True),
     ),
-    read=_read_sample,
-    write=_write,
+    together=(Together(_own, _read_sample, _write_sample),),
+    in_order=True,
+    owned=frozenset(_own),
+).adapter(
     capacity=RowCapacity(
         references=Cardinality.MANY,
         outputs=Cardinality.NONE,
