@@ -4,7 +4,6 @@ from string import ascii_uppercase
 from typing import Any
 
 from msgspec import UNSET
-from msgspec.structs import replace
 
 from harpia_converters.inspect_ai.messages import (
     Attachments,
@@ -17,9 +16,10 @@ from harpia_formats.model.adapter import (
     LIST_OF_ONE,
     Cardinality,
     FieldMapping,
-    FormatAdapter,
+    Parts,
     Row,
     RowCapacity,
+    Together,
 )
 from harpia_formats.model.field_fates import BLANK, FieldFates
 from harpia_formats.model.record import SYSTEM_MESSAGE, Record
@@ -35,28 +35,15 @@ _taken = {_parts, _input, _target}
 #: The keys of a call of a tool in a record, and in a sample.
 _call, _own_call = ("id", "name", "arguments"), ("id", "function", "arguments")
 
-_table = FieldTable(
-    _vendor,
-    (
-        FieldMapping(("choices",), "choices"),
-        FieldMapping(("id",), "id"),
-        FieldMapping(("metadata",), "metadata"),
-    ),
-)
 
-
-def _read(row: Row) -> Record:
-    """Return the record of a sample."""
-    rest = {key: row[key] for key in row if key not in {_input, _target}}
-    fields, parts = _question(row[_input])
-    if parts:
-        rest[_parts] = parts
-    target = row[_target]
+def _read_sample(asked: Any, target: Any) -> Parts:
+    """Return the question and the references of a sample."""
+    fields, parts = _question(asked)
     if type(target) is list:
         fields["references"] = target
     elif target:
         fields["references"] = [target]
-    return replace(_table.read(rest), **fields)
+    return Parts(fields, left={_parts: parts} if parts else {})
 
 
 def _question(asked: Any) -> tuple[Row, list[Row]]:
@@ -100,20 +87,16 @@ def _written_call(call: Any) -> Any:
     return {**own, "type": "function"}
 
 
-def _write(record: Record, fates: FieldFates) -> Row:
-    """Return the sample for `record`.
+def _write_sample(record: Record, kept: Row, fates: FieldFates) -> Row:
+    """Return the question and the references of a record.
 
     A prompt without a system message is written as a text, all else as a chat. Raises
     `Unconvertible` for a record that asks nothing.
     """
-    kept = {} if record.extra is UNSET else record.extra.get(_vendor, {})
-    parts = kept.get(_parts)
-    row: Row = {_input: _asked(record, parts, fates), _target: _targets(record, fates)}
-    asks_nothing = {"prompt": UNSET, "system": UNSET, "messages": UNSET}
-    bare = replace(record, **asks_nothing, references=UNSET)
-    if kept.keys() & _taken:
-        bare = replace(bare, extra={_vendor: _without_taken(kept, row, fates)})
-    return {**row, **_table.write(bare, fates)}
+    asked = _asked(record, kept.get(_parts), fates)
+    row: Row = {_input: asked, _target: _targets(record, fates)}
+    _drop_taken(kept, row, fates)
+    return row
 
 
 def _asked(record: Record, parts: Any, fates: FieldFates) -> Any:
@@ -188,32 +171,35 @@ def _letters_of(references: list[str], choices: list[str]) -> list[str]:
     return [letters[place] for place in places]
 
 
-def _without_taken(kept: Row, row: Row, fates: FieldFates) -> Row:
-    """Return kept members without those that are read from others of `row`."""
-    left = {key: value for key, value in kept.items() if key not in _taken}
+def _drop_taken(kept: Row, row: Row, fates: FieldFates) -> None:
+    """Remove the kept members that are read from others of `row`."""
+    if not kept.keys() & _taken:
+        return
     is_written = kept.get(_parts) and _question(row[_input])[1] == kept[_parts]
     for key in sorted(kept.keys() & _taken):
         if key != _parts:
             fates.dropped(f"extra.{_vendor}.{key}", "the key belongs to another field")
         elif not is_written:
             fates.dropped(f"extra.{_vendor}.{key}", "they fit no message")
-    return left
+        del kept[key]
 
 
-DATASET = FormatAdapter(
-    vendor=_vendor,
-    fields=(
+DATASET = FieldTable(
+    _vendor,
+    (
         FieldMapping((_input,), "prompt", note="a text, or the message of the user"),
         FieldMapping(
             (_input,), "system", note="the message in front of a single prompt"
         ),
         FieldMapping((_input,), "messages", note="of more than a prompt"),
         FieldMapping((_target,), "references", LIST_OF_ONE, note='"" if there is none'),
-        *_table.fields,
+        FieldMapping(("choices",), "choices"),
+        FieldMapping(("id",), "id"),
+        FieldMapping(("metadata",), "metadata"),
     ),
+    together=(Together((_input, _target), _read_sample, _write_sample),),
+).adapter(
     asks_with=("files", "setup", "sandbox"),
-    read=_read,
-    write=_write,
     capacity=RowCapacity(
         references=Cardinality.MANY,
         outputs=Cardinality.NONE,
