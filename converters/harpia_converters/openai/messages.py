@@ -32,27 +32,6 @@ def without(row: Row, known: Collection[str]) -> Row:
     return {key: value for key, value in row.items() if key not in known}
 
 
-def as_extra(rest: Row, owner: str) -> dict[str, Any]:
-    """Return the field `extra` with `rest` of `owner`, or no field if it is empty."""
-    return {"extra": {owner: rest}} if rest else {}
-
-
-def kept_of(record: Record, owner: str) -> Row:
-    """Return a copy of the members of `owner` in the extra of a record."""
-    return dict(record.extra.get(owner, {})) if record.extra else {}
-
-
-def put_back(
-    row: Row, rest: Row, owner: str, known: Collection[str], fates: FieldFates
-) -> None:
-    """Put `rest`, kept in the extra of a record, into `row` without keys in `known`."""
-    for key, value in rest.items():
-        if key in known:
-            fates.dropped(f"extra.{owner}.{key}", "the key belongs to another field")
-        else:
-            row[key] = value
-
-
 #: The roles of messages that OpenAI documents.
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 MESSAGE_KEYS = ("role", "content")

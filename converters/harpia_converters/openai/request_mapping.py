@@ -11,9 +11,6 @@ from msgspec.structs import replace
 from harpia_converters.openai.formats import CHAT_URL
 from harpia_converters.openai.messages import (
     BATCHES,
-    as_extra,
-    kept_of,
-    put_back,
     question_messages,
     read_question,
     without,
@@ -24,13 +21,15 @@ from harpia_formats.conversion.mapping.chat_messages import (
     read_parts,
     record_question_fates,
 )
+from harpia_formats.conversion.mapping.fields import FieldTable
 from harpia_formats.model.adapter import (
     Cardinality,
     ChangedValue,
     FieldMapping,
-    FormatAdapter,
+    Parts,
     Row,
     RowCapacity,
+    Together,
     ValueCodec,
     as_is,
 )
@@ -98,7 +97,7 @@ def _call_item(call: Row) -> Row:
     }
 
 
-_known = frozenset({"custom_id", "method", "url", "body"})
+_keys = ("custom_id", "method", "url", "body")
 _messages, _model = "messages", "model"
 _instructions = "instructions"
 _responses, _completions = "/responses", "/completions"
@@ -116,37 +115,14 @@ def _write_id(value: Any) -> Any:
 
 
 _text_id = ValueCodec(as_is, _write_id, "an integer becomes text")
-_fields = (
-    FieldMapping(("custom_id",), "id", _text_id, required=True),
-    FieldMapping(("body", _messages), "messages", note="or a list in body.input"),
-    FieldMapping(
-        ("body", _messages),
-        "prompt",
-        note="the user's message, where it is the only one; or body.input, body.prompt",
-    ),
-    FieldMapping(
-        ("body", _messages),
-        "system",
-        note="the message in front of a single prompt; or body.instructions",
-    ),
-    FieldMapping(("body", _model), "params.model", required=True),
-    FieldMapping(("body",), "params", note="all other keys"),
-)
 
 
-def read_request(row: Row) -> Record:
-    """Return the record of a request; all of its body but the question are params."""
-    url, body = row["url"], row["body"]
+def _read_request(id_: Any, method: Any, url: str, body: Row) -> Parts:  # noqa: ARG001 - every request has the same method
+    """Return a request; all of its body but the question are settings."""
     fields, taken = _read_body(body, url)
-    rest = without(row, _known)
-    if url != CHAT_URL:
-        rest["url"] = url
-    return Record(
-        id=row["custom_id"],
-        **fields,
-        params=without(body, taken),
-        **as_extra(rest, BATCHES),
-    )
+    settings = without(body, taken)
+    left = {} if url == CHAT_URL else {"url": url}
+    return Parts({"id": id_, **fields, "params": settings}, left=left)
 
 
 def _read_body(body: Row, url: str) -> tuple[Row, tuple[str, ...]]:
@@ -175,7 +151,7 @@ def _read_response(body: Row) -> tuple[Row, tuple[str, ...]]:
     return fields, ("input", _instructions)
 
 
-def write_request(record: Record, fates: FieldFates) -> Row:
+def _write_request(record: Record, kept: Row, fates: FieldFates) -> Row:
     """Return the request for a record: to the endpoint that it names, or for a chat.
 
     Raises `Unconvertible` for a record without a question or a model.
@@ -186,8 +162,7 @@ def write_request(record: Record, fates: FieldFates) -> Row:
         given = "no" if _model not in settings else "another value than text as"
         reason = f"the record has {given} `body.model`"
         raise Unconvertible("params.model", reason, "give `--set body.model=NAME`")
-    rest = kept_of(record, BATCHES)
-    url = _endpoint(record, rest, fates)
+    url = _endpoint(record, kept, fates)
     asked, done = _write_question(record, url, fates)
     body: Row = {_model: model, **asked}
     reserved = {_messages, *asked}
@@ -205,10 +180,8 @@ def write_request(record: Record, fates: FieldFates) -> Row:
         if key not in asked:
             fates.merged(f"params.{key}", "the question")
     record_question_fates(record, back, done, fates)
-    row: Row = {"custom_id": _custom_id(record, fates), "method": "POST", "url": url}
-    row["body"] = body
-    put_back(row, rest, BATCHES, _known, fates)
-    return row
+    id_ = _custom_id(record, fates)
+    return {"custom_id": id_, "method": "POST", "url": url, "body": body}
 
 
 def _custom_id(record: Record, fates: FieldFates) -> str:
@@ -273,11 +246,29 @@ def _write_question(
     return asked, done
 
 
-REQUESTS = FormatAdapter(
-    vendor=BATCHES,
-    fields=_fields,
-    read=read_request,
-    write=write_request,
+REQUESTS = FieldTable(
+    BATCHES,
+    (
+        FieldMapping(("custom_id",), "id", _text_id, required=True),
+        FieldMapping(("body", _messages), "messages", note="or a list in body.input"),
+        FieldMapping(
+            ("body", _messages),
+            "prompt",
+            note="the user's message, where it is the only one; or body.input, "
+            "body.prompt",
+        ),
+        FieldMapping(
+            ("body", _messages),
+            "system",
+            note="the message in front of a single prompt; or body.instructions",
+        ),
+        FieldMapping(("body", _model), "params.model", required=True),
+        FieldMapping(("body",), "params", note="all other keys"),
+    ),
+    together=(Together(_keys, _read_request, _write_request),),
+    in_order=True,
+    owned=frozenset(_keys),
+).adapter(
     capacity=RowCapacity(
         references=Cardinality.NONE, outputs=Cardinality.NONE, messages=True
     ),

@@ -9,7 +9,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from harpia_converters.openai.formats import ERROR_STATUS
-from harpia_converters.openai.messages import BATCHES, as_extra, text_of, without
+from harpia_converters.openai.messages import BATCHES, text_of, without
 from harpia_converters.openai.tool_calls import (
     CALLS,
     as_turn,
@@ -17,12 +17,14 @@ from harpia_converters.openai.tool_calls import (
     read_arguments,
     read_message,
 )
+from harpia_formats.conversion.mapping.fields import FieldTable
 from harpia_formats.model.adapter import (
     Cardinality,
     FieldMapping,
-    FormatAdapter,
+    Parts,
     Row,
     RowCapacity,
+    Together,
 )
 from harpia_formats.model.record import Output, Record
 
@@ -176,56 +178,22 @@ def read_usage(usage: Any) -> tuple[Row, Row]:
 _body = ("response", "body")
 _choices = (*_body, "choices")
 
-_fields = (
-    FieldMapping(("custom_id",), "id"),
-    FieldMapping((*_body, "model"), "outputs.model"),
-    FieldMapping(
-        (*_choices, "index"), "outputs.index", note="where there are several choices"
-    ),
-    FieldMapping(
-        (*_choices, "message", "content"),
-        "outputs.text",
-        note="or text of a completion, or the texts in body.output",
-    ),
-    FieldMapping(
-        (*_choices, "message", "reasoning_content"),
-        "outputs.reasoning",
-        note="or the summary in body.output",
-    ),
-    FieldMapping(
-        (*_choices, "message", "tool_calls"),
-        "outputs.turns",
-        note="a turn of the assistant, or the calls in body.output",
-    ),
-    FieldMapping(
-        (*_body, "usage"), "outputs.token_usage", note="where there is one choice"
-    ),
-    FieldMapping(
-        ("error", "message"), "outputs.error", note="or that in response.body.error"
-    ),
-)
 
-
-def read_result(row: Row) -> Record:
-    """Return the record of a result: its answers, or the error in their place."""
-    rest = without(row, {"custom_id", "response", "error"})
-    response = row["response"]
+def _read_result(id_: Any, response: Row | None, error: Any) -> Parts:
+    """Return the answers of a result, or the error in their place."""
+    left: Row = {}
     outputs: list[Output] = []
     if response is not None:
         kept, outputs = _read_response(response)
         if kept:
-            rest["response"] = kept
-    error = row.get("error")
-    if error is not None:
+            left["response"] = kept
+    if error:
         others = without(error, {"message"})
         if others:
-            rest["error"] = others
+            left["error"] = others
+    if error is not None and error is not UNSET:
         outputs = _with_error(outputs, error)
-    return Record(
-        id=row["custom_id"],
-        outputs=outputs or [Output(text=None)],
-        **as_extra(rest, BATCHES),
-    )
+    return Parts({"id": id_, "outputs": outputs or [Output(text=None)]}, left=left)
 
 
 def _read_response(response: Row) -> tuple[Row, list[Output]]:
@@ -318,10 +286,42 @@ def _chat_of(record: Record) -> list[Row]:
 #: What a record has of the request with which it is read.
 _of_request = frozenset(Record.__struct_fields__) - {"id", "extra", "outputs"}
 
-RESULTS = FormatAdapter(
-    vendor=BATCHES,
-    fields=_fields,
-    read=read_result,
+RESULTS = FieldTable(
+    BATCHES,
+    (
+        FieldMapping(("custom_id",), "id"),
+        FieldMapping((*_body, "model"), "outputs.model"),
+        FieldMapping(
+            (*_choices, "index"),
+            "outputs.index",
+            note="where there are several choices",
+        ),
+        FieldMapping(
+            (*_choices, "message", "content"),
+            "outputs.text",
+            note="or text of a completion, or the texts in body.output",
+        ),
+        FieldMapping(
+            (*_choices, "message", "reasoning_content"),
+            "outputs.reasoning",
+            note="or the summary in body.output",
+        ),
+        FieldMapping(
+            (*_choices, "message", "tool_calls"),
+            "outputs.turns",
+            note="a turn of the assistant, or the calls in body.output",
+        ),
+        FieldMapping(
+            (*_body, "usage"), "outputs.token_usage", note="where there is one choice"
+        ),
+        FieldMapping(
+            ("error", "message"), "outputs.error", note="or that in response.body.error"
+        ),
+    ),
+    together=(Together(("custom_id", "response", "error"), _read_result),),
+    in_order=True,
+).adapter(
+    is_read_only=True,
     capacity=RowCapacity(
         references=Cardinality.NONE, outputs=Cardinality.MANY, turns=True
     ),
