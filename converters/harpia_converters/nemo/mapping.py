@@ -2,9 +2,6 @@
 
 from collections.abc import Collection
 
-from msgspec import UNSET
-from msgspec.structs import replace
-
 from harpia_converters.nemo.formats import ANSWER_KEYS, FOREIGN_KEYS
 from harpia_formats.conversion.mapping.fields import FieldTable
 from harpia_formats.model.adapter import (
@@ -12,9 +9,9 @@ from harpia_formats.model.adapter import (
     LIST_OF_ONE,
     Cardinality,
     FieldMapping,
-    FormatAdapter,
     Row,
     RowCapacity,
+    Together,
 )
 from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.record import Record
@@ -34,20 +31,18 @@ def _question(*owner: str) -> tuple[FieldMapping, ...]:
     )
 
 
-_input = FieldTable(_vendor, _question())
 _question_keys = ("prompt", "ideal_response", "category", "source")
 #: Keys by which a row is no question: they are of an answer, or another tool's.
 _not_of_questions = ANSWER_KEYS | FOREIGN_KEYS
 
 
-def _write_question(record: Record, fates: FieldFates) -> Row:
-    """Return the row of a question, with the keys that stood in `input` of an answer.
+def _keep_question(record: Record, kept: Row, fates: FieldFates) -> Row:  # noqa: ARG001 - the signature of `Together.write`
+    """Keep the members by which a row is a question, those in `input` of an answer too.
 
-    Kept keys by which the row would be no question are dropped.
+    Others are dropped.
     """
-    if record.extra is UNSET or _vendor not in record.extra:
-        return _input.write(record, fates)
-    kept: Row = record.extra[_vendor]
+    if not kept:
+        return {}
     rest: Row = {}
     for key, value in kept.items():
         if key == "input" and isinstance(value, dict):
@@ -56,7 +51,9 @@ def _write_question(record: Record, fates: FieldFates) -> Row:
             fates.dropped(f"extra.{_vendor}.{key}", "a question has no answer")
         else:
             rest[key] = value
-    return _input.write(replace(record, extra={**record.extra, _vendor: rest}), fates)
+    kept.clear()
+    kept.update(rest)
+    return {}
 
 
 def _of_input(members: Row, kept: Row, fates: FieldFates) -> Row:
@@ -75,23 +72,12 @@ def _of_input(members: Row, kept: Row, fates: FieldFates) -> Row:
     return moved
 
 
-INPUT = FormatAdapter(
-    vendor=_vendor,
-    fields=_input.fields,
-    read=_input.read,
-    write=_write_question,
+INPUT = FieldTable(
+    _vendor, _question(), together=(Together((), None, _keep_question),)
+).adapter(
     capacity=RowCapacity(references=Cardinality.ONE, outputs=Cardinality.NONE),
     written_as_array=True,
     reads_by_fields=True,
-)
-
-_output = FieldTable(
-    _vendor,
-    (
-        *_question("input"),
-        FieldMapping(("response",), "outputs.text", EMPTY_FOR_NULL, required=True),
-        FieldMapping(("llm_name",), "outputs.model", default="offline"),
-    ),
 )
 
 
@@ -123,11 +109,14 @@ def _documented(row: Row, names: dict[str, str], answer: str) -> Row:
     return {"input": question, **rest}
 
 
-OUTPUT = FormatAdapter(
-    vendor=_vendor,
-    fields=_output.fields,
-    read=_output.read,
-    write=_output.write,
+OUTPUT = FieldTable(
+    _vendor,
+    (
+        *_question("input"),
+        FieldMapping(("response",), "outputs.text", EMPTY_FOR_NULL, required=True),
+        FieldMapping(("llm_name",), "outputs.model", default="offline"),
+    ),
+).adapter(
     capacity=RowCapacity(references=Cardinality.ONE, outputs=Cardinality.ONE),
     written_as_array=True,
     reads_by_fields=True,
