@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 from msgspec import UNSET, Struct
@@ -142,18 +142,20 @@ class FieldMapping:
         return f"is {msgspec.json.encode(self.default).decode()}"
 
 
-_nothing: Row = {}
-
-
-class Parts(NamedTuple):
+class Parts(Struct, frozen=True):  # made without a function in Python
     """What keys that are read together say: fields by their names, and the rest."""
 
     #: Fields of the record; its outputs are among them where there may be several.
-    record: Row = _nothing
-    #: Fields of the output, or of the item of a list of outputs.
-    output: Row = _nothing
+    record: Row = {}
+    #: Fields of the output, or of the item of a list, where one of the keys is such a
+    #: field by its mapping.
+    output: Row = {}
     #: What is kept, by its key: mostly members of which no field holds the value.
-    left: Row = _nothing
+    left: Row = {}
+
+
+#: What absent keys say.
+NO_PARTS = Parts()
 
 
 class Left(Enum):

@@ -15,6 +15,7 @@ from harpia_converters.fine_tuning.turn_checks import (
 from harpia_formats.conversion.mapping.fields import FieldTable
 from harpia_formats.model.adapter import (
     LIST_OF_ONE,
+    NO_PARTS,
     Cardinality,
     FieldMapping,
     Left,
@@ -100,16 +101,24 @@ def _system(turns: list[Row], system: Any) -> Parts:
     Sets that were written by tables have null for an absent key; it is kept.
     """
     if system is UNSET:
-        return Parts()
-    if system is None or "system" in _conversation(turns).record:
+        return NO_PARTS
+    if system is None or _begins_with_system(turns):
         return Parts(left={"system": system})
     return Parts({"system": system})
+
+
+def _begins_with_system(turns: list[Row]) -> bool:
+    """Tell whether the conversation asks by a system prompt and a single prompt."""
+    asked = turns[:-1] if turns[-1]["from"] in ANSWERING else turns
+    if len(asked) != len(_plain[2]):
+        return False
+    return "system" in _question([_message(turn) for turn in asked])
 
 
 def _chosen(chosen: Any) -> Parts:
     """Return the text of the better answer as the reference."""
     if not chosen:
-        return Parts() if chosen is UNSET else Parts(left={"chosen": chosen})
+        return NO_PARTS if chosen is UNSET else Parts(left={"chosen": chosen})
     beside = _without(chosen, frozenset({"value"}))
     is_usual = beside == {"from": "gpt"}
     return Parts(
@@ -120,7 +129,7 @@ def _chosen(chosen: Any) -> Parts:
 def _tools(text: Any) -> Parts:
     """Return the tools that a text of JSON describes, as a setting."""
     if text is UNSET:
-        return Parts()
+        return NO_PARTS
     tools = NO_JSON if text is None else parsed(text)
     if tools is NO_JSON:
         return Parts(left={"tools": text})

@@ -302,10 +302,14 @@ _table_fields = (
 )
 
 
-def _read_messages(messages: list[Row]) -> Parts:
-    """Return the question of a chat, and its last answer as what is expected."""
+def _read_messages(messages: list[Row], entries: Any) -> Parts:
+    """Return a chat's question, its last answer as what is expected, and outputs."""
     fields, beside_answer = read_chat(messages)
-    return Parts(fields, left={"messages": beside_answer} if beside_answer else {})
+    if entries is not UNSET:
+        fields["outputs"] = read_answers(entries)
+    if beside_answer:
+        return Parts(fields, left={"messages": beside_answer})
+    return Parts(fields)
 
 
 def _write_messages(record: Record, kept: Row, fates: FieldFates) -> Row:
@@ -316,10 +320,6 @@ def _write_messages(record: Record, kept: Row, fates: FieldFates) -> Row:
     return {"messages": chat}
 
 
-def _read_reference(answer: Any) -> Parts:
-    return Parts() if answer is UNSET else Parts({"references": [answer]})
-
-
 def _write_reference(record: Record, kept: Row, fates: FieldFates) -> Row:  # noqa: ARG001 - the signature of `Together.write`
     """Return the first reference, if a record has any."""
     if record.references:
@@ -327,10 +327,6 @@ def _write_reference(record: Record, kept: Row, fates: FieldFates) -> Row:  # no
     if record.references is not UNSET:
         fates.dropped("references", "there are none")
     return {}
-
-
-def _read_outputs(entries: Any) -> Parts:
-    return Parts() if entries is UNSET else Parts({"outputs": read_answers(entries)})
 
 
 def _write_outputs(record: Record, kept: Row, fates: FieldFates) -> Row:  # noqa: ARG001 - the signature of `Together.write`
@@ -374,17 +370,18 @@ def _note_merged(record: Record, kept: Row, fates: FieldFates) -> Row:
 _roles = frozenset({("messages", "*", "role")})
 _names_of_messages = {SYSTEM_MESSAGE: "messages (system)"}
 
+_read_both = Together(("messages", "model_outputs"), _read_messages, left=Left.IN_FRONT)
 _question = (
-    Together(("messages",), _read_messages, _write_messages, left=Left.IN_FRONT),
-    Together(("ref_answer",), _read_reference, _write_reference),
+    Together(("messages",), None, _write_messages),
+    Together(("ref_answer",), None, _write_reference),
 )
 
 MESSAGES = FieldTable(
     KEY,
     _question_mappings,
     together=(
+        _read_both,
         *_question,
-        Together(("model_outputs",), _read_outputs),
         Together((), None, _drop_outputs),
         Together((), None, _note_merged),
     ),
@@ -403,7 +400,8 @@ OUTPUTS = FieldTable(
     KEY,
     (*_question_mappings, *_output_fields),
     together=(
-        Together(("model_outputs",), _read_outputs, _write_outputs),
+        _read_both,
+        Together(("model_outputs",), None, _write_outputs),
         *_question,
         Together((), None, _note_merged),
     ),

@@ -76,6 +76,8 @@ class Shape:
     list_of: tuple[str, ...] = ()
     #: Whether members that are no fields stay in the order of the row.
     in_order: bool = False
+    #: Whether rows have members beside fields and what is kept.
+    has_constants: bool = False
 
 
 def together_at(together: Sequence[Together], path: tuple[str, ...]) -> list[Together]:
@@ -230,15 +232,17 @@ class _Reader:
         keys |= dict.fromkeys(tree)
         # Most fields are there, so those that are not are counted.
         code.add(f"{count} = {len(keys)}", f"{odd} = ()")
-        left_of_parts = [self._together(each, owner) for each in together]
+        values: dict[str, str] = {}
         for key in keys.keys() - tree.keys():
-            code.add(f"if {code.name_of(key)} not in {owner}: {count} -= 1")
+            values[key] = code.variable("v")
+            code.add(f"{values[key]} = {owner}.get({code.name_of(key)}, UNSET)")
+            code.add(f"if {values[key]} is UNSET: {count} -= 1")
+        left_of_parts = [self._together(each, values) for each in together]
         members: dict[str, dict[str, str]] = {}
         for key, place in tree.items():
             name = code.name_of(key)
             if isinstance(place, Leaf) and place.member:
                 members.setdefault(place.name, {})[key] = place.member
-                code.add(f"if {name} not in {owner}: {count} -= 1")
             elif isinstance(place, Leaf):
                 self._field(place, owner, name, (count, odd))
             elif (*path, key) == self.shape.list_of:
@@ -255,7 +259,7 @@ class _Reader:
                 )
                 lefts[name] = self.object(place, inner, (*path, key))
         for field_name, own in members.items():
-            self._members(field_name, own, owner)
+            self._members(field_name, own, owner, count)
         code.add(f"{left} = None")
         known = code.name_of(frozenset(keys).__contains__)
         has_more = [f"{count} != len({owner})"]
@@ -263,8 +267,8 @@ class _Reader:
         has_more += [part for part, _ in left_of_parts]
         rest = _ordered_rest if self.shape.in_order else _sorted_rest
         lines = rest(left, odd, owner, known, lefts)
-        for part, place in left_of_parts:
-            lines += _with_part(left, part, owner, place)
+        for part, where in left_of_parts:
+            lines += _with_part(left, part, owner, where)
         if not self.shape.in_order:
             lines.append(
                 f"if len({left}) > 1: {left} = {{k: {left}[k] for k in sorted({left})}}"
@@ -272,18 +276,18 @@ class _Reader:
         code.block(f"if {' or '.join(has_more)}:", *lines)
         return left
 
-    def _together(self, together: Together, owner: str) -> tuple[str, Left]:
+    def _together(
+        self, together: Together, values: Mapping[str, str]
+    ) -> tuple[str, Left]:
         """Add the line that reads some keys together; return what is left of them."""
         code = self.code
-        of_record, of_output, rest = (code.variable("p") for _ in range(3))
-        given = ", ".join(
-            f"{owner}.get({code.name_of(key)}, UNSET)" for key in together.keys
-        )
-        read = code.name_of(together.read)
-        code.add(f"{of_record}, {of_output}, {rest} = {read}({given})")
-        self.parts[0].append(of_record)
-        self.parts[1].append(of_output)
-        return rest, together.left
+        part = code.variable("p")
+        given = ", ".join(values[key] for key in together.keys)
+        code.add(f"{part} = {code.name_of(together.read)}({given})")
+        self.parts[0].append(f"{part}.record")
+        if says_output(together, self.shape.leaves):
+            self.parts[1].append(f"{part}.output")
+        return f"{part}.left", together.left
 
     def _field(
         self, place: Leaf, owner: str, name: str, counts: tuple[str, str]
@@ -318,12 +322,15 @@ class _Reader:
             f"{self.items} = (); {odd} += ({name},); {count} -= 1",
         )
 
-    def _members(self, name: str, own: dict[str, str], owner: str) -> None:
-        """Add the line that gathers the members of a field in the order of the row."""
+    def _members(self, name: str, own: dict[str, str], owner: str, count: str) -> None:
+        """Add the lines that gather the members of a field in the order of the row."""
         code = self.code
         value, names = code.variable("v"), code.name_of(own)
+        found = f"{{{names}[k]: {owner}[k] for k in {owner} if k in {names}}}"
+        is_none = f"{code.name_of(frozenset(own))}.isdisjoint({owner})"
         code.add(
-            f"{value} = {{{names}[k]: {owner}[k] for k in {owner} if k in {names}}}"
+            f"{value} = EMPTY if {is_none} else {found}",
+            f"{count} -= {len(own)} - len({value})",
         )
         self.found[OF_RECORD][name] = f"{value} or UNSET"
 
@@ -374,8 +381,11 @@ def _ordered_rest(
     if inside:
         value = f"{value} if inside.get(k) is None else inside[k]"
         is_left = f"{is_left} or inside.get(k) is not None"
+        found = f"{{k: {value} for k in {owner} if {is_left}}}"
+        return [f"inside = {{{inside}}}", f"{left} = {found}"]
+    usual = f"{{k: {value} for k in filterfalse({known}, {owner})}}"
     found = f"{{k: {value} for k in {owner} if {is_left}}}"
-    return [f"inside = {{{inside}}}", f"{left} = {found}"]
+    return [f"{left} = {found} if {odd} else {usual}"]
 
 
 def refuse_list(given: list[Any], tree: Tree, key: str) -> None:
@@ -445,12 +455,7 @@ def compile_write(
     own = code.name_of(shape.vendor)
     is_kept = f"extra is not UNSET and {own} in extra"
     code.add(f"kept = {{**extra[{own}]}} if {is_kept} else {{}}")
-    made: dict[int, str] = {}
-    for each in shape.together:
-        if each.write is not None:
-            made[id(each)] = code.variable("m")
-            write = code.name_of(each.write)
-            code.add(f"{made[id(each)]} = {write}(record, kept, fates)")
+    made = _call_writers(code, shape.together)
     owners: dict[tuple[str, ...], str] = {(): "row"}
     for step in write_steps(shape.leaves, shape.together):
         if isinstance(step, Together):
@@ -463,11 +468,27 @@ def compile_write(
             code.add(f"put_members(row, record.{step.name}, {keys})")
         else:
             _write_field(code, step, owners)
-    code.add("return finish(row, kept, fates)")
+    is_finished = "" if shape.has_constants else " if kept else row"
+    code.add(f"return finish(row, kept, fates){is_finished}")
     for variable in owners.values():
         if variable != "row":
             code.lines.insert(0, f"    {variable} = None")
     return code.function("write(record, fates)")
+
+
+def _call_writers(code: Code, together: Sequence[Together]) -> dict[int, str]:
+    """Add the lines that call the functions that write; return what they write."""
+    made: dict[int, str] = {}
+    for each in together:
+        if each.write is None:
+            continue
+        write = f"{code.name_of(each.write)}(record, kept, fates)"
+        if each.keys:
+            made[id(each)] = code.variable("m")
+            code.add(f"{made[id(each)]} = {write}")
+        else:
+            code.add(f"if kept: {write}")
+    return made
 
 
 def write_steps(
@@ -477,15 +498,22 @@ def write_steps(
     done: list[Together] = []
     places: set[tuple[int, str]] = set()
     for leaf in leaves:
-        joined = next((each for each in together if is_of(each, leaf.field)), None)
-        if joined is not None:
-            if joined not in done and joined.write is not None:
-                done.append(joined)
-                yield joined
+        joined = [each for each in together if is_of(each, leaf.field)]
+        if joined:
+            for each in joined:
+                if each.write is not None and each not in done:
+                    done.append(each)
+                    yield each
         elif (place := (leaf.level, leaf.name)) not in places:
             places.add(place)
             yield leaf
-    yield from (each for each in together if not each.keys and each.write is not None)
+
+
+def says_output(together: Together, leaves: Sequence[Leaf]) -> bool:
+    """Tell whether a field of an output is read of keys that are read together."""
+    return any(
+        leaf.level != OF_RECORD and is_of(together, leaf.field) for leaf in leaves
+    )
 
 
 def members_of(leaves: Sequence[Leaf], first: Leaf) -> dict[str, tuple[str, ...]]:

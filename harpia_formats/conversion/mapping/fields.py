@@ -31,6 +31,7 @@ from harpia_formats.conversion.mapping.compiled_fields import (
     put,
     put_members,
     refuse_list,
+    says_output,
     together_at,
     write_steps,
     written_value,
@@ -81,7 +82,7 @@ class FieldTable:
     #: Further ones at places of their own: in front of the field with a path.
     placed: Placed = field(default_factory=dict)
     #: Keys that are read by functions, and written by them, in this order and before
-    #: all fields. One without keys changes what is kept.
+    #: all fields. One without keys changes what is kept, if anything is.
     together: tuple[Together, ...] = ()
     #: The path of a list whose items are the outputs; () for rows with one output.
     list_of: tuple[str, ...] = ()
@@ -152,6 +153,7 @@ class FieldTable:
                 compiled = self.read
             return compiled(row)
 
+        read.of_table = self  # type: ignore[attr-defined]  # for `compiled_read`
         return read
 
     def _write_later(self) -> Write:
@@ -164,6 +166,7 @@ class FieldTable:
                 compiled = self.write
             return compiled(record, fates)
 
+        write.of_table = self  # type: ignore[attr-defined]  # for `compiled_write`
         return write
 
     @cached_property
@@ -184,7 +187,13 @@ class FieldTable:
     def _shape(self, tree: _Tree) -> Shape:
         """Return where the fields in `tree` are in rows."""
         return Shape(
-            self.vendor, tree, self._leaves, self.together, self.list_of, self.in_order
+            self.vendor,
+            tree,
+            self._leaves,
+            self.together,
+            self.list_of,
+            self.in_order,
+            bool(self.constants),
         )
 
     @cached_property
@@ -259,9 +268,9 @@ class FieldTable:
             if is_taken:
                 taken.add(key)
         rest = {key: inside.get(key, owner[key]) for key in owner if key not in taken}
-        for place, part in lefts:
-            rest = {**part, **rest} if place is Left.IN_FRONT else {**rest, **part}
-            if place is Left.IN_PLACE and part:
+        for where, part in lefts:
+            rest = {**part, **rest} if where is Left.IN_FRONT else {**rest, **part}
+            if where is Left.IN_PLACE and part:
                 rest = {key: rest[key] for key in (*owner, *rest) if key in rest}
         if self.in_order:
             return rest
@@ -281,7 +290,8 @@ class FieldTable:
             assert each.read is not None  # noqa: S101 - only those are asked for
             parts = each.read(*(owner.get(key, UNSET) for key in each.keys))
             levels[0].update(parts.record)
-            levels[1].update(parts.output)
+            if says_output(each, self._leaves):
+                levels[1].update(parts.output)
             lefts.append((each.left, parts.left))
             taken.update(each.keys)
         return taken, lefts
@@ -293,7 +303,7 @@ class FieldTable:
         made = {
             id(each): each.write(record, kept, fates)
             for each in self.together
-            if each.write is not None
+            if each.write is not None and (each.keys or kept)
         }
         for step in write_steps(self._leaves, self.together):
             if isinstance(step, Together):
@@ -378,6 +388,18 @@ class FieldTable:
             else:
                 row[key] = value
         return row
+
+
+def compiled_read(read: Read) -> Read:
+    """Return the compiled function of a table that `read` calls, or itself."""
+    table = getattr(read, "of_table", None)
+    return read if table is None else table.read
+
+
+def compiled_write(write: Write) -> Write:
+    """Return the compiled function of a table that `write` calls, or itself."""
+    table = getattr(write, "of_table", None)
+    return write if table is None else table.write
 
 
 def _starts(path: tuple[str, ...], start: tuple[str, ...]) -> bool:
