@@ -47,8 +47,11 @@ if TYPE_CHECKING:  # a name is loaded when it is first used
         ChangedValue,
         FieldMapping,
         FormatAdapter,
+        Left,
+        Parts,
         Row,
         RowCapacity,
+        Together,
         ValueCodec,
     )
     from harpia_formats.model.describe import short_json
@@ -130,6 +133,7 @@ __all__ = [
     "FormatAdapter",
     "Group",
     "Header",
+    "Left",
     "Lengths",
     "Measure",
     "Metric",
@@ -140,6 +144,7 @@ __all__ = [
     "Output",
     "Pair",
     "Parameters",
+    "Parts",
     "Path",
     "Place",
     "Problem",
@@ -163,6 +168,7 @@ __all__ = [
     "SourceError",
     "Statistics",
     "TextPart",
+    "Together",
     "Unconvertible",
     "Unpacker",
     "UnsafeRepairs",
@@ -197,7 +203,7 @@ _names_by_module = {
     # Adapters: how the rows of a format become records, and records rows.
     "harpia_formats.model.adapter": (
         "DECLINED EMPTY_FOR_NULL NOTHING_FOR_NULL LIST_OF_ONE Cardinality ChangedValue "
-        "FieldMapping FormatAdapter Row RowCapacity ValueCodec"
+        "FieldMapping FormatAdapter Left Parts Row RowCapacity Together ValueCodec"
     ),
     "harpia_formats.conversion.mapping.fields": "FieldTable",
     "harpia_formats.conversion.mapping.preparation": "tool_signature",

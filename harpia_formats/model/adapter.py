@@ -177,10 +177,11 @@ class Together:
 
     keys: tuple[str, ...]
     #: Given the values of the keys, `UNSET` for each that a row lacks: what they say.
-    #: None where the table reads their fields itself.
+    #: A row without any of them is not asked. None where the table itself reads them.
     read: Callable[..., Parts] | None
     #: Given a record, a copy of the vendor's members of its extra and the fates: the
-    #: members of a row. What it writes of the extra it removes from the copy.
+    #: members of a row, in a new object. What it writes of the extra it removes from
+    #: the copy.
     write: Callable[[Record, Row, FieldFates], Row] | None = None
     #: The path of the list whose items have the keys, () for those of the row.
     at: tuple[str, ...] = ()

@@ -117,8 +117,8 @@ def _begins_with_system(turns: list[Row]) -> bool:
 
 def _chosen(chosen: Any) -> Parts:
     """Return the text of the better answer as the reference."""
-    if not chosen:
-        return NO_PARTS if chosen is UNSET else Parts(left={"chosen": chosen})
+    if chosen is None:
+        return Parts(left={"chosen": None})
     beside = _without(chosen, frozenset({"value"}))
     is_usual = beside == {"from": "gpt"}
     return Parts(
@@ -128,8 +128,6 @@ def _chosen(chosen: Any) -> Parts:
 
 def _tools(text: Any) -> Parts:
     """Return the tools that a text of JSON describes, as a setting."""
-    if text is UNSET:
-        return NO_PARTS
     tools = NO_JSON if text is None else parsed(text)
     if tools is NO_JSON:
         return Parts(left={"tools": text})

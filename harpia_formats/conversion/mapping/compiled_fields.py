@@ -14,6 +14,7 @@ from msgspec.structs import astuple
 
 from harpia_formats.model.adapter import (
     DECLINED,
+    NO_PARTS,
     ChangedValue,
     FieldMapping,
     Left,
@@ -132,6 +133,7 @@ def compile_read(shape: Shape) -> Read:
     code = Code({"UNSET": UNSET, "EMPTY": {}, "filterfalse": filterfalse})
     code.names |= {"Record": Record, "Output": Output, "Score": Score}
     code.names |= {"TEXT": frozenset({str}), "OBJECT": frozenset({dict})}
+    code.names["NO_PARTS"] = NO_PARTS
     reader = _Reader(code, shape)
     code.add(f"return Record({reader.record()})")
     return code.function("read(row)")
@@ -282,8 +284,10 @@ class _Reader:
         """Add the line that reads some keys together; return what is left of them."""
         code = self.code
         part = code.variable("p")
-        given = ", ".join(values[key] for key in together.keys)
-        code.add(f"{part} = {code.name_of(together.read)}({given})")
+        given = [values[key] for key in together.keys]
+        call = f"{code.name_of(together.read)}({', '.join(given)})"
+        are_absent = " and ".join(f"{value} is UNSET" for value in given)
+        code.add(f"{part} = NO_PARTS if {are_absent} else {call}")
         self.parts[0].append(f"{part}.record")
         if says_output(together, self.shape.leaves):
             self.parts[1].append(f"{part}.output")
@@ -451,13 +455,17 @@ def compile_write(
     if any(leaf.level == OF_SCORE for leaf in shape.leaves):
         code.add("scores = output.scores")
         code.add("score = scores[0] if scores else NO_SCORE")
-    code.add("row = {}", "extra = record.extra")
+    code.add("extra = record.extra")
     own = code.name_of(shape.vendor)
     is_kept = f"extra is not UNSET and {own} in extra"
     code.add(f"kept = {{**extra[{own}]}} if {is_kept} else {{}}")
     made = _call_writers(code, shape.together)
     owners: dict[tuple[str, ...], str] = {(): "row"}
-    for step in write_steps(shape.leaves, shape.together):
+    steps = list(write_steps(shape.leaves, shape.together))
+    # What is written first is the row, to which all else is added.
+    is_joined = bool(steps) and isinstance(steps[0], Together)
+    code.add(f"row = {made[id(steps[0])] if is_joined else {}}")
+    for step in steps[is_joined:]:
         if isinstance(step, Together):
             code.add(f"row.update({made[id(step)]})")
             continue

@@ -288,6 +288,8 @@ class FieldTable:
         lefts: list[tuple[Left, Row]] = []
         for each in together_at(self.together, path):
             assert each.read is not None  # noqa: S101 - only those are asked for
+            if owner.keys().isdisjoint(each.keys):
+                continue
             parts = each.read(*(owner.get(key, UNSET) for key in each.keys))
             levels[0].update(parts.record)
             if says_output(each, self._leaves):
@@ -444,6 +446,8 @@ def _add_to(tree: _Tree, leaf: Leaf) -> None:
 
 def _check_places(leaves: Sequence[Leaf], list_of: tuple[str, ...]) -> None:
     """Raise `ValueError` for fields that records have no place for together."""
+    if list_of and not any(leaf.list_path for leaf in leaves):
+        raise ValueError(f"{'.'.join(list_of)}: no field is of the items of the list")
     objects = {leaf.name for leaf in leaves if leaf.member}
     for leaf in leaves:
         given = leaf.field

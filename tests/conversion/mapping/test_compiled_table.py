@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import UNSET
@@ -21,6 +22,7 @@ from harpia_formats.model.adapter import (
 )
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
+from harpia_formats.model.problem import ConversionError
 from harpia_formats.model.record import Record, as_dict
 
 TABLE = FieldTable(
@@ -238,3 +240,51 @@ def test_records_are_written_alike(
     given = replace(record, extra=extra) if is_kept else record
 
     assert written(TABLE.write, given) == written(TABLE.interpreted_write, given)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        [FieldMapping(("a",), "prompt"), FieldMapping(("a",), "system")],
+        [FieldMapping(("a",), "prompt"), FieldMapping(("a", "b"), "system")],
+        [FieldMapping(("a",), "promt")],
+        [FieldMapping(("a",), "params"), FieldMapping(("b",), "params.b")],
+        [FieldMapping(("a",), "params.a", LIST_OF_ONE)],
+        [FieldMapping(("answers", "text"), "prompt")],
+        [FieldMapping(("error",), "outputs.error")],
+    ],
+)
+def test_fields_that_contradict_each_other_are_refused(
+    fields: list[FieldMapping],
+) -> None:
+    """A field without a place of its own, in rows or in records, is a wrong table."""
+    with pytest.raises(ValueError, match=r"key|field|member|item"):
+        FieldTable(
+            "own",
+            (FieldMapping(("answers", "m"), "outputs.model"), *fields),
+            list_of=("answers",),
+        )
+
+
+@pytest.mark.parametrize("name", ["read", "interpreted_read"])
+def test_a_list_for_an_object_is_refused(name: str) -> None:
+    """Answers that stand in a list are not lost without a word."""
+    table = FieldTable("own", (FieldMapping(("answers", "text"), "outputs.text"),))
+
+    with pytest.raises(ConversionError, match=r"`answers` is a list.*`list_of`"):
+        getattr(table, name)({"answers": [{"text": "a"}]})
+    assert getattr(table, name)({"answers": []}).extra == {"own": {"answers": []}}
+
+
+def test_the_first_key_of_a_choice_is_read_and_written() -> None:
+    """Of two keys of one field the first with a value counts; the other is kept."""
+    table = FieldTable(
+        "own", (FieldMapping(("a",), "prompt"), FieldMapping(("b",), "prompt"))
+    )
+
+    assert table.read({"b": "2", "a": None}) == Record(
+        prompt="2", extra={"own": {"a": None}}
+    )
+    both = table.read({"b": "2", "a": "1"})
+    assert both == Record(prompt="1", extra={"own": {"b": "2"}})
+    assert table.write(both, FieldFates()) == {"a": "1", "b": "2"}
