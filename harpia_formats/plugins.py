@@ -47,11 +47,8 @@ if TYPE_CHECKING:  # a name is loaded when it is first used
         ChangedValue,
         FieldMapping,
         FormatAdapter,
-        Left,
-        Parts,
         Row,
         RowCapacity,
-        Together,
         ValueCodec,
     )
     from harpia_formats.model.describe import short_json
@@ -133,7 +130,6 @@ __all__ = [
     "FormatAdapter",
     "Group",
     "Header",
-    "Left",
     "Lengths",
     "Measure",
     "Metric",
@@ -144,7 +140,6 @@ __all__ = [
     "Output",
     "Pair",
     "Parameters",
-    "Parts",
     "Path",
     "Place",
     "Problem",
@@ -168,7 +163,6 @@ __all__ = [
     "SourceError",
     "Statistics",
     "TextPart",
-    "Together",
     "Unconvertible",
     "Unpacker",
     "UnsafeRepairs",
@@ -203,7 +197,7 @@ _names_by_module = {
     # Adapters: how the rows of a format become records, and records rows.
     "harpia_formats.model.adapter": (
         "DECLINED EMPTY_FOR_NULL NOTHING_FOR_NULL LIST_OF_ONE Cardinality ChangedValue "
-        "FieldMapping FormatAdapter Left Parts Row RowCapacity Together ValueCodec"
+        "FieldMapping FormatAdapter Row RowCapacity ValueCodec"
     ),
     "harpia_formats.conversion.mapping.fields": "FieldTable",
     "harpia_formats.conversion.mapping.preparation": "tool_signature",

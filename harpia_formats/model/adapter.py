@@ -142,54 +142,6 @@ class FieldMapping:
         return f"is {msgspec.json.encode(self.default).decode()}"
 
 
-class Parts(Struct, frozen=True):  # made without a function in Python
-    """What keys that are read together say: fields by their names, and the rest."""
-
-    #: Fields of the record; its outputs are among them where there may be several.
-    record: Row = {}
-    #: Fields of the output, or of the item of a list, where one of the keys is such a
-    #: field by its mapping.
-    output: Row = {}
-    #: What is kept, by its key: mostly members of which no field holds the value.
-    left: Row = {}
-
-
-#: What absent keys say.
-NO_PARTS = Parts()
-
-
-class Left(Enum):
-    """Where what is left of keys that are read together stands among other members."""
-
-    IN_FRONT = auto()
-    #: Each member where its key is in the row.
-    IN_PLACE = auto()
-    BEHIND = auto()
-
-
-@dataclass(frozen=True, slots=True)
-class Together:
-    """Keys of a row that are read together, by a function, and written by another.
-
-    One key may be several fields, as a chat is a prompt or messages, and several keys
-    may be one. The table has a `FieldMapping` for each field, which names it.
-    """
-
-    keys: tuple[str, ...]
-    #: Given the values of the keys, `UNSET` for each that a row lacks: what they say.
-    #: A row without any of them is not asked. None where the table itself reads them.
-    read: Callable[..., Parts] | None
-    #: Given a record, a copy of the vendor's members of its extra and the fates: the
-    #: members of a row, in a new object. What it writes of the extra it removes from
-    #: the copy.
-    write: Callable[[Record, Row, FieldFates], Row] | None = None
-    #: The path of the list whose items have the keys, () for those of the row.
-    at: tuple[str, ...] = ()
-    #: Where what is left stands among the members that are no fields, which are in the
-    #: order of the row.
-    left: Left = Left.BEHIND
-
-
 #: Returns of a typed row the needed fields and their key; see `direct_reader`.
 ReadTyped = Callable[[Any], tuple[Record, Hashable] | None]
 DirectReader = Callable[[Mapping[str, Any], "FormatAdapter", Any], ReadTyped | None]

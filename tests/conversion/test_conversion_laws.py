@@ -6,7 +6,7 @@ import sys
 import tracemalloc
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -47,6 +47,7 @@ from harpia_formats.model.record import Record, as_dict
 from plain_conversion import records_of
 from real_conversion import Way, run, small_pieces
 from row_files import file_of
+from table_steps import read_steps, write_steps
 
 SOURCES = list(sources())
 TARGETS = list(writable_formats().values())
@@ -190,8 +191,8 @@ def tables() -> tuple[FieldTable, ...]:
     values += [
         given
         for adapter in adapters
-        if inspect.isfunction(adapter.read)
-        for given in inspect.getclosurevars(adapter.read).nonlocals.values()
+        if hasattr(adapter.read, "make")
+        for given in inspect.getclosurevars(adapter.read.make).nonlocals.values()
     ]
     found = {id(value): value for value in values if isinstance(value, FieldTable)}
     return tuple(
@@ -211,7 +212,7 @@ def test_compiled_tables_read_rows_alike() -> None:
             for table in tables()
             if table.vendor == adapter.vendor
             and (
-                not table.together or (is_documented and table.fields == adapter.fields)
+                not table.own_keys or (is_documented and table.fields == adapter.fields)
             )
         ]
         for row in file_for(source, 60, 3).rows:
@@ -219,7 +220,7 @@ def test_compiled_tables_read_rows_alike() -> None:
                 text = encode(row.value)
 
                 assert encode(as_dict(table.read(row.value))) == encode(
-                    as_dict(table.interpreted_read(row.value))
+                    as_dict(read_steps(table, row.value))
                 )
                 assert encode(row.value) == text
 
@@ -231,7 +232,7 @@ def test_compiled_tables_write_rows_alike() -> None:
         for _ in range(150):
             record = random_values.record(chance)
             results: list[Any] = []
-            for write in (table.write, table.interpreted_write):
+            for write in (table.write, partial(write_steps, table)):
                 fates = FieldFates()
                 try:
                     written = write(record, fates)

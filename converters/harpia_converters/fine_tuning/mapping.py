@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from msgspec import UNSET
-
 from harpia_converters.fine_tuning.turn_checks import (
     ANSWERING,
     CALL,
@@ -15,26 +13,25 @@ from harpia_converters.fine_tuning.turn_checks import (
 from harpia_formats.conversion.mapping.fields import FieldTable
 from harpia_formats.model.adapter import (
     LIST_OF_ONE,
-    NO_PARTS,
     Cardinality,
     FieldMapping,
-    Left,
-    Parts,
+    FormatAdapter,
     Row,
     RowCapacity,
-    Together,
 )
-from harpia_formats.model.record import SYSTEM_MESSAGE
+from harpia_formats.model.record import SYSTEM_MESSAGE, Record
 
 _alpaca = "alpaca"
 
 
-def _instruction(instruction: str, given: Any, history: Any) -> Parts:
+def _instruction(row: Row, kept: Row) -> Row:  # noqa: ARG001 - the signature of `read_own`
     """Return the prompt of an instruction, a chat if it has a history."""
-    prompt = f"{instruction}\n\n{given}" if given else instruction
-    if history:
-        return Parts({"messages": _chat(history, prompt)})
-    return Parts({"prompt": prompt})
+    prompt = row["instruction"]
+    if row.get("input"):
+        prompt = f"{prompt}\n\n{row['input']}"
+    if row.get("history"):
+        return {"messages": _chat(row["history"], prompt)}
+    return {"prompt": prompt}
 
 
 def _chat(history: list[list[str]], prompt: str) -> list[Row]:
@@ -58,7 +55,8 @@ ALPACA = FieldTable(
         FieldMapping(("system",), "system"),
         FieldMapping(("output",), "references", LIST_OF_ONE),
     ),
-    together=(Together(("instruction", "input", "history"), _instruction),),
+    own_keys=("instruction", "input", "history"),
+    read_own=_instruction,
     in_order=True,
     trusts_schema=True,
 ).adapter(
@@ -82,9 +80,22 @@ _plain = {
 }
 _usual_keys = len(_turn_keys)
 
+_sharegpt_fields = (
+    FieldMapping(_turns, "messages", note="without the model's last one"),
+    FieldMapping(
+        _turns, "prompt", note="the turn of the person, where it is the only one"
+    ),
+    FieldMapping(_turns, "gt", note="the last turn, if it is the model's"),
+    FieldMapping(("system",), "system", note="or the turn in front of a single prompt"),
+    FieldMapping(("chosen", "value"), "references", LIST_OF_ONE),
+    FieldMapping(("tools",), "params.tools", note="the value of the JSON text"),
+    FieldMapping(("id",), "id"),
+)
 
-def _conversation(turns: list[Row]) -> Parts:
-    """Return the question of a conversation, and the answer that it ends with."""
+
+def _read_conversation(row: Row) -> Record:
+    """Return the record of a conversation."""
+    turns = row["conversations"]
     fields: Row = {}
     rest: Row = {}
     if turns[-1]["from"] in ANSWERING:
@@ -92,46 +103,33 @@ def _conversation(turns: list[Row]) -> Parts:
         fields["gt"] = answer["value"]
         if len(answer) > _usual_keys:
             rest["conversations"] = _without(answer, _turn_keys)
-    return Parts({**fields, **_question([_message(turn) for turn in turns])}, left=rest)
+    fields |= _question([_message(turn) for turn in turns])
+    for key, value in row.items():
+        if key != "conversations":
+            _put(key, value, fields, rest)
+    if rest:
+        fields["extra"] = {_sharegpt: rest}
+    return Record(**fields)
 
 
-def _system(turns: list[Row], system: Any) -> Parts:
-    """Return the system prompt, unless the conversation has it.
+def _put(key: str, value: Any, fields: Row, rest: Row) -> None:
+    """Put a member of a row that holds no turns into the `fields`, or else `rest`.
 
     Sets that were written by tables have null for an absent key; it is kept.
     """
-    if system is UNSET:
-        return NO_PARTS
-    if system is None or _begins_with_system(turns):
-        return Parts(left={"system": system})
-    return Parts({"system": system})
-
-
-def _begins_with_system(turns: list[Row]) -> bool:
-    """Tell whether the conversation asks by a system prompt and a single prompt."""
-    asked = turns[:-1] if turns[-1]["from"] in ANSWERING else turns
-    if len(asked) != len(_plain[2]):
-        return False
-    return "system" in _question([_message(turn) for turn in asked])
-
-
-def _chosen(chosen: Any) -> Parts:
-    """Return the text of the better answer as the reference."""
-    if chosen is None:
-        return Parts(left={"chosen": None})
-    beside = _without(chosen, frozenset({"value"}))
-    is_usual = beside == {"from": "gpt"}
-    return Parts(
-        {"references": [chosen["value"]]}, left={} if is_usual else {"chosen": beside}
-    )
-
-
-def _tools(text: Any) -> Parts:
-    """Return the tools that a text of JSON describes, as a setting."""
-    tools = NO_JSON if text is None else parsed(text)
-    if tools is NO_JSON:
-        return Parts(left={"tools": text})
-    return Parts({"params": {"tools": tools}})
+    if value is None:
+        rest[key] = None
+    elif key == "chosen":
+        fields["references"] = [value["value"]]
+        beside = _without(value, frozenset({"value"}))
+        if beside != {"from": "gpt"}:
+            rest[key] = beside
+    elif key == "tools" and (tools := parsed(value)) is not NO_JSON:
+        fields["params"] = {"tools": tools}
+    elif key in {"id", "system"} and key not in fields:
+        fields[key] = value
+    else:
+        rest[key] = value
 
 
 def _message(turn: Row) -> Row:
@@ -167,31 +165,10 @@ def _without(row: Row, known: frozenset[str]) -> Row:
     return {key: value for key, value in row.items() if key not in known}
 
 
-SHAREGPT = FieldTable(
-    _sharegpt,
-    (
-        FieldMapping(_turns, "messages", note="without the model's last one"),
-        FieldMapping(
-            _turns, "prompt", note="the turn of the person, where it is the only one"
-        ),
-        FieldMapping(_turns, "gt", note="the last turn, if it is the model's"),
-        FieldMapping(
-            ("system",), "system", note="or the turn in front of a single prompt"
-        ),
-        FieldMapping(("chosen", "value"), "references", LIST_OF_ONE),
-        FieldMapping(("tools",), "params.tools", note="the value of the JSON text"),
-        FieldMapping(("id",), "id"),
-    ),
-    together=(
-        Together(_turns, _conversation, left=Left.IN_FRONT),
-        Together((*_turns, "system"), _system, left=Left.IN_PLACE),
-        Together(("chosen",), _chosen, left=Left.IN_PLACE),
-        Together(("tools",), _tools, left=Left.IN_PLACE),
-    ),
-    in_order=True,
-    trusts_schema=True,
-).adapter(
-    is_read_only=True,
+SHAREGPT = FormatAdapter(
+    vendor=_sharegpt,
+    fields=_sharegpt_fields,
+    read=_read_conversation,
     capacity=RowCapacity(
         references=Cardinality.ONE, outputs=Cardinality.NONE, messages=True
     ),

@@ -1,9 +1,8 @@
 """The adapters of record, judge-verdicts, json and parquet."""
 
-from typing import Any
-
 import msgspec
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from harpia_formats.conversion.mapping.fields import (
     FieldTable,
@@ -15,19 +14,16 @@ from harpia_formats.model.adapter import (
     Cardinality,
     FieldMapping,
     FormatAdapter,
-    Parts,
     Row,
     RowCapacity,
-    Together,
 )
 from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.record import (
     FIELD_TYPES,
     Header,
+    Output,
     Record,
-    Score,
     as_dict,
-    fits,
     record_of,
 )
 
@@ -63,40 +59,7 @@ RECORD = FormatAdapter(
 )
 
 
-def _read_id(record_id: Any, number: Any) -> Parts:
-    """Return the id of a verdict's record, or its number where it has no id."""
-    left = {} if number is UNSET else {"record": number}
-    if fits("id", record_id):
-        return Parts({"id": record_id}, left=left)
-    if record_id is not UNSET:
-        left["record_id"] = record_id
-    return Parts({"id": number}, left=left)
-
-
-def _read_result(result: Any, signature: Any) -> Parts:
-    """Return a score for each number in the result of a judge, with its signature."""
-    if type(result) is not dict or not result:
-        left = {} if result is UNSET else {"result": result}
-        return Parts(output={"scores": UNSET}, left=left)
-    signed = signature if isinstance(signature, str) else UNSET
-    scores: list[Score] = []
-    rest: Row = {}
-    for key in result:
-        if fits("outputs.scores.value", result[key]):
-            scores.append(Score(metric=key, value=result[key], signature=signed))
-        else:
-            rest[key] = result[key]
-    left = {"result": dict(sorted(rest.items()))} if rest else {}
-    return Parts(output={"scores": scores or UNSET}, left=left)
-
-
-def _of_columns(row: Row) -> Row:
-    """Return a row of the dialect columns as a line."""
-    meta = row.get("meta")
-    return {**(meta if isinstance(meta, dict) else {}), "result": row.get("results")}
-
-
-VERDICTS = FieldTable(
+_table = FieldTable(
     "judge",
     (
         FieldMapping(
@@ -112,12 +75,43 @@ VERDICTS = FieldTable(
             note="numbers, true and false",
         ),
     ),
-    together=(
-        Together(("record_id", "record"), _read_id),
-        Together(("result", "signature"), _read_result),
-    ),
-).adapter(
-    is_read_only=True,
+)
+
+
+def _read_verdict(row: Row) -> Record:
+    """Return the record of a verdict, with a score for each number in its result."""
+    signature = row.get("signature", UNSET)
+    rest = {key: value for key, value in row.items() if key != "signature"}
+    record = _table.read(rest)
+    outputs = record.outputs or [Output()]
+    if isinstance(signature, str):
+        outputs = [_signed(output, signature) for output in outputs]
+    number = row.get("record", UNSET)
+    return replace(
+        record,
+        id=number if record.id is UNSET else record.id,
+        outputs=outputs,
+    )
+
+
+def _signed(output: Output, signature: str) -> Output:
+    """Return `output` with `signature` at each of its scores."""
+    if not output.scores:
+        return output
+    scores = [replace(score, signature=signature) for score in output.scores]
+    return replace(output, scores=scores)
+
+
+def _of_columns(row: Row) -> Row:
+    """Return a row of the dialect columns as a line."""
+    meta = row.get("meta")
+    return {**(meta if isinstance(meta, dict) else {}), "result": row.get("results")}
+
+
+VERDICTS = FormatAdapter(
+    vendor="judge",
+    fields=_table.fields,
+    read=_read_verdict,
     capacity=RowCapacity(
         references=Cardinality.NONE, outputs=Cardinality.ONE, scores=Cardinality.MANY
     ),
@@ -127,8 +121,17 @@ VERDICTS = FieldTable(
 
 
 _json = "json"
-JSON = any_columns(_json, prepare=without_nulls).adapter(
-    is_read_only=True,
+_json_fields = any_columns(_json)
+
+
+def _read_json(row: Row) -> Record:
+    return _json_fields.read(without_nulls(row))
+
+
+JSON = FormatAdapter(
+    vendor=_json,
+    fields=_json_fields.fields,
+    read=_read_json,
     capacity=RowCapacity(
         Cardinality.MANY, Cardinality.ONE, Cardinality.ONE, messages=True, turns=True
     ),

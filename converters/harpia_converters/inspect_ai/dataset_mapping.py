@@ -16,10 +16,8 @@ from harpia_formats.model.adapter import (
     LIST_OF_ONE,
     Cardinality,
     FieldMapping,
-    Parts,
     Row,
     RowCapacity,
-    Together,
 )
 from harpia_formats.model.field_fates import BLANK, FieldFates
 from harpia_formats.model.record import SYSTEM_MESSAGE, Record
@@ -36,14 +34,17 @@ _taken = {_parts, _input, _target}
 _call, _own_call = ("id", "name", "arguments"), ("id", "function", "arguments")
 
 
-def _read_sample(asked: Any, target: Any) -> Parts:
+def _read_sample(row: Row, kept: Row) -> Row:
     """Return the question and the references of a sample."""
-    fields, parts = _question(asked)
+    fields, parts = _question(row[_input])
+    if parts:
+        kept[_parts] = parts
+    target = row[_target]
     if type(target) is list:
         fields["references"] = target
     elif target:
         fields["references"] = [target]
-    return Parts(fields, left={_parts: parts} if parts else {})
+    return fields
 
 
 def _question(asked: Any) -> tuple[Row, list[Row]]:
@@ -197,7 +198,9 @@ DATASET = FieldTable(
         FieldMapping(("id",), "id"),
         FieldMapping(("metadata",), "metadata"),
     ),
-    together=(Together((_input, _target), _read_sample, _write_sample),),
+    own_keys=(_input, _target),
+    read_own=_read_sample,
+    write_own=_write_sample,
 ).adapter(
     asks_with=("files", "setup", "sandbox"),
     capacity=RowCapacity(

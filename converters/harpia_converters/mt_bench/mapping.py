@@ -16,54 +16,65 @@ from harpia_formats.conversion.mapping.preparation import tool_signature
 from harpia_formats.model.adapter import (
     Cardinality,
     FieldMapping,
-    Parts,
     Row,
     RowCapacity,
-    Together,
 )
 from harpia_formats.model.record import Output, Record, Score
 
 _turns, _reference = "turns", "reference"
+_choice_keys = frozenset({"index", _turns})
 #: Keys of a judgement that belong to the judged answer.
 _of_judgement = ("judge", "turn", "judgment", "user_prompt", "tstamp")
 
 
-def _asked(turns: list[str], references: Any) -> Parts:
+def _asked(row: Row, kept: Row) -> Row:
     """Return a prompt, or messages for several turns, and the last reference."""
+    turns, others = row[_turns], row.get(_reference, [])
     if len(turns) == 1:
         fields: Row = {"prompt": turns[0]}
     else:
         fields = {"messages": [_message("user", turn) for turn in turns]}
-    others = [] if references is UNSET else references
     if len(others) == len(turns):
         fields["references"] = others[-1:]
         others = others[:-1]
-    return Parts(fields, left={_reference: others} if others else {})
+    if others:
+        kept[_reference] = others
+    return fields
 
 
-def _said(turns: list[str]) -> Parts:
-    """Return what the model said last, and all turns where there are several."""
-    if not turns[1:]:
-        return Parts(output={"text": turns[-1], "interaction_type": "single_turn"})
-    said = [_message("assistant", text) for text in turns]
-    conversation = {"turns": said, "interaction_type": "multi_turn"}
-    return Parts(output={"text": turns[-1], **conversation})
+def _answers(row: Row, kept: Row) -> Row:  # noqa: ARG001 - the signature of `read_own`
+    """Return an output for each choice."""
+    return {"outputs": [_output_of(each, row["model_id"]) for each in row["choices"]]}
 
 
-def _judged(value: Any, *members: Any) -> Parts:
+def _output_of(choice: Row, model: str) -> Output:
+    """Return the output of one choice: what the model said in each turn."""
+    said = choice[_turns]
+    kept = {key: value for key, value in choice.items() if key not in _choice_keys}
+    return Output(
+        model=model,
+        index=choice["index"],
+        text=said[-1],
+        turns=[_message("assistant", text) for text in said] if said[1:] else UNSET,
+        interaction_type="multi_turn" if said[1:] else "single_turn",
+        extra=_extra(kept),
+    )
+
+
+def _judged(row: Row, kept: Row) -> Row:  # noqa: ARG001 - the signature of `read_own`
     """Return the score of a judgement, whose value is None if the judge gave none.
 
     The answer that was judged is not in the file: its output has no text.
     """
-    own = dict(zip(_of_judgement, members, strict=True))
-    name, template = own["judge"]
+    name, template = row["judge"]
     signature = tool_signature(
-        "score", KEY, judge=name, prompt=template, turn=str(own["turn"])
+        "score", KEY, judge=name, prompt=template, turn=str(row["turn"])
     )
-    found = value if value != NO_SCORE else None
-    score = Score(metric="score", value=found, signature=signature)
-    kept = {key: each for key, each in own.items() if each is not UNSET}
-    return Parts(output={"scores": [score], "extra": {KEY: kept}})
+    value = row["score"] if row["score"] != NO_SCORE else None
+    score = Score(metric="score", value=value, signature=signature)
+    judged = {key: row[key] for key in _of_judgement if key in row}
+    output = Output(model=row["model"], scores=[score], extra={KEY: judged})
+    return {"outputs": [output]}
 
 
 def join_question(answer: Record, question: Record) -> Record:
@@ -164,7 +175,8 @@ QUESTIONS = FieldTable(
         FieldMapping((_turns,), "prompt", note="where there is one"),
         FieldMapping((_reference,), "references", note="that of the last turn"),
     ),
-    together=(Together((_turns, _reference), _asked),),
+    own_keys=(_turns, _reference),
+    read_own=_asked,
     in_order=True,
     trusts_schema=True,
 ).adapter(
@@ -187,12 +199,13 @@ ANSWERS = FieldTable(
             ("choices", _turns), "outputs.turns", note="with those of the question"
         ),
     ),
-    list_of=("choices",),
-    together=(Together((_turns,), _said, at=("choices",)),),
+    own_keys=("model_id", "choices"),
+    read_own=_answers,
     in_order=True,
     trusts_schema=True,
 ).adapter(
     is_read_only=True,
+    answer_path=("choices",),
     join=join_question,
     capacity=RowCapacity(
         references=Cardinality.NONE, outputs=Cardinality.MANY_OF_ONE_MODEL, turns=True
@@ -212,7 +225,8 @@ JUDGEMENTS = FieldTable(
         ),
         FieldMapping(("judge",), "outputs.scores.signature", note="with the turn"),
     ),
-    together=(Together(("score", *_of_judgement), _judged),),
+    own_keys=("model", "score", *_of_judgement),
+    read_own=_judged,
     in_order=True,
     trusts_schema=True,
 ).adapter(

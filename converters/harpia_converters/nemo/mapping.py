@@ -11,7 +11,6 @@ from harpia_formats.model.adapter import (
     FieldMapping,
     Row,
     RowCapacity,
-    Together,
 )
 from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.record import Record
@@ -36,13 +35,11 @@ _question_keys = ("prompt", "ideal_response", "category", "source")
 _not_of_questions = ANSWER_KEYS | FOREIGN_KEYS
 
 
-def _keep_question(record: Record, kept: Row, fates: FieldFates) -> Row:  # noqa: ARG001 - the signature of `Together.write`
+def _keep_question(record: Record, kept: Row, fates: FieldFates) -> Row:  # noqa: ARG001 - the signature of `write_own`
     """Keep the members by which a row is a question, those in `input` of an answer too.
 
     Others are dropped.
     """
-    if not kept:
-        return {}
     rest: Row = {}
     for key, value in kept.items():
         if key == "input" and isinstance(value, dict):
@@ -72,9 +69,7 @@ def _of_input(members: Row, kept: Row, fates: FieldFates) -> Row:
     return moved
 
 
-INPUT = FieldTable(
-    _vendor, _question(), together=(Together((), None, _keep_question),)
-).adapter(
+INPUT = FieldTable(_vendor, _question(), write_own=_keep_question).adapter(
     capacity=RowCapacity(references=Cardinality.ONE, outputs=Cardinality.NONE),
     written_as_array=True,
     reads_by_fields=True,

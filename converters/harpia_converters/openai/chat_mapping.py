@@ -16,15 +16,12 @@ from harpia_formats.conversion.mapping.chat_messages import (
     no_question,
     record_question_fates,
 )
-from harpia_formats.conversion.mapping.fields import FieldTable
+from harpia_formats.conversion.mapping.fields import FieldTable, put_in_front
 from harpia_formats.model.adapter import (
     Cardinality,
     FieldMapping,
-    Left,
-    Parts,
     Row,
     RowCapacity,
-    Together,
 )
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_fates import FieldFates
@@ -40,14 +37,18 @@ SETTING_EXAMPLES: Row = {
     **{key: [{"type": "function"}] for key in _lists},
     "parallel_tool_calls": True,
 }
-_known = frozenset((_messages, *SETTINGS))
 _of_answer = f"extra.{EXAMPLES}.{_messages}"
 
 
-def _read_example(messages: list[Row]) -> Parts:
+def _read_example(row: Row, kept: Row) -> Row:
     """Return the question of a chat: its last answer is what is expected."""
-    fields, beside = read_chat(messages)
-    return Parts(fields, left={_messages: beside} if beside else {})
+    fields, beside = read_chat(row[_messages])
+    settings = {key: row[key] for key in row if key in SETTINGS}
+    if settings:
+        fields["params"] = settings
+    if beside:
+        put_in_front(kept, _messages, beside)
+    return fields
 
 
 def read_chat(messages: list[Row]) -> tuple[Row, Row]:
@@ -64,7 +65,7 @@ def read_chat(messages: list[Row]) -> tuple[Row, Row]:
 
 
 def _write_example(record: Record, kept: Row, fates: FieldFates) -> Row:
-    """Return the chat for a record, with the answer that it expects behind it.
+    """Return the chat for a record, with the answer that it expects, and its settings.
 
     Raises `Unconvertible` if the record has neither a prompt nor messages.
     """
@@ -73,12 +74,7 @@ def _write_example(record: Record, kept: Row, fates: FieldFates) -> Row:
     chat = _chat_of(record, own, fates)
     if kept.pop(_worse, UNSET) is not UNSET:
         fates.dropped(f"extra.{EXAMPLES}.{_worse}", "an example has one answer")
-    return {_messages: chat}
-
-
-def _write_settings(record: Record, kept: Row, fates: FieldFates) -> Row:  # noqa: ARG001 - the signature of `Together.write`
-    """Return the settings of a chat that OpenAI has, in the order of the record."""
-    row: Row = {}
+    row: Row = {_messages: chat}
     for key, value in (record.params or {}).items():
         if key not in SETTINGS:
             continue
@@ -174,12 +170,10 @@ CHAT = FieldTable(
         ),
         *(FieldMapping((name,), f"params.{name}") for name in SETTINGS),
     ),
-    together=(
-        Together((_messages,), _read_example, _write_example, left=Left.IN_FRONT),
-        Together(SETTINGS, None, _write_settings),
-    ),
+    own_keys=(_messages, *SETTINGS),
+    read_own=_read_example,
+    write_own=_write_example,
     in_order=True,
-    owned=_known,
 ).adapter(
     capacity=RowCapacity(
         references=Cardinality.ONE, outputs=Cardinality.NONE, messages=True
@@ -205,20 +199,22 @@ _preference_chat = ("input", "messages")
 _preferred = "preferred_output"
 
 
-def _preference(asked: Row, preferred: list[Row]) -> Parts:
+def _preference(row: Row, kept: Row) -> Row:
     """Return the question with its settings, and the text of the better answer."""
+    asked = row["input"]
     fields = read_question(asked["messages"])
     settings = {key: asked[key] for key in asked if key in SETTINGS}
     if settings:
         fields["params"] = settings
-    beside = {key: asked[key] for key in asked if key not in {*SETTINGS, "messages"}}
-    left: Row = {"input": beside} if beside else {}
-    text = _only_text(preferred)
+    beside = without(asked, {*SETTINGS, "messages"})
+    if beside:
+        kept["input"] = beside
+    text = _only_text(row[_preferred])
     if text is None:
-        left[_preferred] = preferred
+        kept[_preferred] = row[_preferred]
     else:
         fields["references"] = [text]
-    return Parts(fields, left=left)
+    return fields
 
 
 def _only_text(messages: list[Any]) -> str | None:
@@ -244,7 +240,8 @@ PREFERENCE = FieldTable(
         FieldMapping((_preferred,), "references", note="its text"),
         *(FieldMapping(("input", name), f"params.{name}") for name in SETTINGS),
     ),
-    together=(Together(("input", _preferred), _preference),),
+    own_keys=("input", _preferred),
+    read_own=_preference,
     in_order=True,
 ).adapter(
     is_read_only=True,

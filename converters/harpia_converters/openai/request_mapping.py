@@ -26,10 +26,8 @@ from harpia_formats.model.adapter import (
     Cardinality,
     ChangedValue,
     FieldMapping,
-    Parts,
     Row,
     RowCapacity,
-    Together,
     ValueCodec,
     as_is,
 )
@@ -97,7 +95,6 @@ def _call_item(call: Row) -> Row:
     }
 
 
-_keys = ("custom_id", "method", "url", "body")
 _messages, _model = "messages", "model"
 _instructions = "instructions"
 _responses, _completions = "/responses", "/completions"
@@ -117,12 +114,13 @@ def _write_id(value: Any) -> Any:
 _text_id = ValueCodec(as_is, _write_id, "an integer becomes text")
 
 
-def _read_request(id_: Any, method: Any, url: str, body: Row) -> Parts:  # noqa: ARG001 - every request has the same method
-    """Return a request; all of its body but the question are settings."""
+def _read_request(row: Row, kept: Row) -> Row:
+    """Return the fields of a request; all of its body but the question are params."""
+    url, body = row["url"], row["body"]
     fields, taken = _read_body(body, url)
-    settings = without(body, taken)
-    left = {} if url == CHAT_URL else {"url": url}
-    return Parts({"id": id_, **fields, "params": settings}, left=left)
+    if url != CHAT_URL:
+        kept["url"] = url
+    return {"id": row["custom_id"], **fields, "params": without(body, taken)}
 
 
 def _read_body(body: Row, url: str) -> tuple[Row, tuple[str, ...]]:
@@ -265,9 +263,10 @@ REQUESTS = FieldTable(
         FieldMapping(("body", _model), "params.model", required=True),
         FieldMapping(("body",), "params", note="all other keys"),
     ),
-    together=(Together(_keys, _read_request, _write_request),),
+    own_keys=("custom_id", "method", "url", "body"),
+    read_own=_read_request,
+    write_own=_write_request,
     in_order=True,
-    owned=frozenset(_keys),
 ).adapter(
     capacity=RowCapacity(
         references=Cardinality.NONE, outputs=Cardinality.NONE, messages=True

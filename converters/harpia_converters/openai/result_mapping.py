@@ -21,10 +21,8 @@ from harpia_formats.conversion.mapping.fields import FieldTable
 from harpia_formats.model.adapter import (
     Cardinality,
     FieldMapping,
-    Parts,
     Row,
     RowCapacity,
-    Together,
 )
 from harpia_formats.model.record import Output, Record
 
@@ -179,21 +177,21 @@ _body = ("response", "body")
 _choices = (*_body, "choices")
 
 
-def _read_result(id_: Any, response: Row | None, error: Any) -> Parts:
+def _read_result(row: Row, kept: Row) -> Row:
     """Return the answers of a result, or the error in their place."""
-    left: Row = {}
+    response = row["response"]
     outputs: list[Output] = []
     if response is not None:
-        kept, outputs = _read_response(response)
-        if kept:
-            left["response"] = kept
-    if error:
+        left, outputs = _read_response(response)
+        if left:
+            kept["response"] = left
+    error = row.get("error")
+    if error is not None:
         others = without(error, {"message"})
         if others:
-            left["error"] = others
-    if error is not None and error is not UNSET:
+            kept["error"] = others
         outputs = _with_error(outputs, error)
-    return Parts({"id": id_, "outputs": outputs or [Output(text=None)]}, left=left)
+    return {"id": row["custom_id"], "outputs": outputs or [Output(text=None)]}
 
 
 def _read_response(response: Row) -> tuple[Row, list[Output]]:
@@ -318,7 +316,8 @@ RESULTS = FieldTable(
             ("error", "message"), "outputs.error", note="or that in response.body.error"
         ),
     ),
-    together=(Together(("custom_id", "response", "error"), _read_result),),
+    own_keys=("custom_id", "response", "error"),
+    read_own=_read_result,
     in_order=True,
 ).adapter(
     is_read_only=True,

@@ -15,10 +15,8 @@ from harpia_formats.model.adapter import (
     Cardinality,
     FieldMapping,
     FormatAdapter,
-    Parts,
     Row,
     RowCapacity,
-    Together,
     ValueCodec,
 )
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
@@ -37,12 +35,16 @@ def _text_or_list(texts: list[str]) -> Any:
 _references = ValueCodec(LIST_OF_ONE.read, _text_or_list, "one text is a list of one")
 
 
-def _read_sample(asked: Any, ideal: Any) -> Parts:
+def _read_sample(row: Row, kept: Row) -> Row:
     """Return the question and the references of a sample."""
-    is_text = type(asked) is str
-    fields: Row = {"prompt": asked} if is_text else read_chat(asked)
+    asked, ideal = row[_input], row[_ideal]
+    if type(asked) is str:
+        fields: Row = {"prompt": asked}
+        kept[_input] = _is_text
+    else:
+        fields = read_chat(asked)
     fields["references"] = [ideal] if type(ideal) is str else ideal
-    return Parts(fields, left={_input: _is_text} if is_text else {})
+    return fields
 
 
 def _write_sample(record: Record, kept: Row, fates: FieldFates) -> Row:
@@ -77,9 +79,10 @@ SAMPLES = FieldTable(
         ),
         FieldMapping((_ideal,), "references", _references, required=True),
     ),
-    together=(Together(_own, _read_sample, _write_sample),),
+    own_keys=_own,
+    read_own=_read_sample,
+    write_own=_write_sample,
     in_order=True,
-    owned=frozenset(_own),
 ).adapter(
     capacity=RowCapacity(
         references=Cardinality.MANY,

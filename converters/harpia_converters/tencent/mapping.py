@@ -24,7 +24,7 @@ from harpia_formats.conversion.mapping.chat_messages import (
     record_question_fates,
     with_text,
 )
-from harpia_formats.conversion.mapping.fields import FieldTable
+from harpia_formats.conversion.mapping.fields import FieldTable, put_in_front
 from harpia_formats.model.adapter import (
     EMPTY_FOR_NULL,
     LIST_OF_ONE,
@@ -32,25 +32,24 @@ from harpia_formats.model.adapter import (
     Cardinality,
     FieldMapping,
     FormatAdapter,
-    Left,
-    Parts,
     Row,
     RowCapacity,
-    Together,
 )
 from harpia_formats.model.field_fates import BLANK, FieldFates
 from harpia_formats.model.record import SYSTEM_MESSAGE, Record, fits
 
-_row_keys = frozenset({"system", "conversation"})
 _turn_keys = frozenset({"prompt", "response"})
 
 
-def _read_turns(system: Any, turns: list[Row]) -> Parts:
+def _read_turns(row: Row, kept: Row) -> Row:
     """Return the prompt and the reference of the last turn, and other keys of turns."""
-    fields = _question_fields(system, turns)
-    fields["references"] = [turns[-1]["response"]]
+    turns = row["conversation"]
     others = [without(turn, _turn_keys) for turn in turns]
-    return Parts(fields, left={"conversation": others} if any(others) else {})
+    if any(others):
+        kept["conversation"] = others
+    fields = _question_fields(row.get("system", UNSET), turns)
+    fields["references"] = [turns[-1]["response"]]
+    return fields
 
 
 def _question_fields(system: str | UnsetType, turns: list[Row]) -> Row:
@@ -177,19 +176,15 @@ def _suits(others: Any, count: int) -> bool:
 COLUMNS = ("system", "prompt", "response")
 
 
-def _without_blank(row: Row) -> Row:
-    """Return a row without the blank cells of columns that are not Tencent's.
+def _read_cells(row: Row, kept: Row) -> Row:
+    """Return the fields of a table's row; a blank system input is none.
 
-    Other rows may have the key.
+    So is a blank cell of a column that is not Tencent's: other rows may have the key.
     """
-    return {key: text for key, text in row.items() if text or key in COLUMNS}
-
-
-def _read_cells(system: Any, prompt: str, response: str) -> Parts:
-    """Return the fields of a table's row; a blank system input is none."""
-    return Parts(
-        {"prompt": prompt, "system": system or UNSET, "references": [response]}
-    )
+    for key in [key for key, text in kept.items() if not text]:
+        del kept[key]
+    system, references = row.get("system") or UNSET, [row["response"]]
+    return {"prompt": row["prompt"], "system": system, "references": references}
 
 
 def write_cells(record: Record, fates: FieldFates) -> Row:
@@ -247,7 +242,7 @@ def with_response(row: Row) -> Row:
 #: Generation settings at the root of a row, as in Tencent's examples.
 _settings = ("max_tokens", "temperature", "top_p", "top_k")
 #: Documented keys of a row; all others are the user's own.
-_own = frozenset({"messages", "ref_answer", "model_outputs"})
+_own_keys = ("messages", "ref_answer", "model_outputs")
 
 _question_mappings = (
     FieldMapping(("messages",), "messages", note="without an assistant's last one"),
@@ -302,45 +297,72 @@ _table_fields = (
 )
 
 
-def _read_messages(messages: list[Row], entries: Any) -> Parts:
+def _read_messages(row: Row, kept: Row) -> Row:
     """Return a chat's question, its last answer as what is expected, and outputs."""
-    fields, beside_answer = read_chat(messages)
-    if entries is not UNSET:
-        fields["outputs"] = read_answers(entries)
+    fields, beside_answer = read_chat(row["messages"])
+    if "ref_answer" in row:
+        fields["references"] = [row["ref_answer"]]
+    if "model_outputs" in row:
+        fields["outputs"] = read_answers(row["model_outputs"])
+    if kept:
+        settings = {key: kept[key] for key in kept if key in _settings}
+        for key in settings:
+            del kept[key]
+        if settings:
+            fields["params"] = settings
     if beside_answer:
-        return Parts(fields, left={"messages": beside_answer})
-    return Parts(fields)
+        put_in_front(kept, "messages", beside_answer)
+    return fields
 
 
 def _write_messages(record: Record, kept: Row, fates: FieldFates) -> Row:
-    """Return the chat of a record, with the kept keys of its answer."""
-    chat = write_chat(record, kept, fates)
-    if kept and record.references and record.gt is UNSET:
-        _drop_of_turns(chat, kept, fates)
-    return {"messages": chat}
-
-
-def _write_reference(record: Record, kept: Row, fates: FieldFates) -> Row:  # noqa: ARG001 - the signature of `Together.write`
-    """Return the first reference, if a record has any."""
-    if record.references:
-        return {"ref_answer": record.references[0]}
-    if record.references is not UNSET:
-        fates.dropped("references", "there are none")
-    return {}
-
-
-def _write_outputs(record: Record, kept: Row, fates: FieldFates) -> Row:  # noqa: ARG001 - the signature of `Together.write`
-    return {"model_outputs": write_answers(record.outputs, fates)}
-
-
-def _drop_outputs(record: Record, kept: Row, fates: FieldFates) -> Row:  # noqa: ARG001 - the signature of `Together.write`
-    """Remove kept outputs of another tool, by which a row without answers has some."""
+    """Return a row without outputs of models."""
+    row = _asking_row(record, kept, fates)
+    if not kept:
+        return row
     if isinstance(kept.get("outputs"), list):
         fates.dropped(
             f"extra.{KEY}.outputs", "beside messages they are of another tool"
         )
         del kept["outputs"]
-    return {}
+    _note_kept(row, record, kept, fates)
+    return row
+
+
+def _write_with_answers(record: Record, kept: Row, fates: FieldFates) -> Row:
+    """Return a row with all outputs of models."""
+    answers = write_answers(record.outputs, fates)
+    row = _asking_row(record, kept, fates)
+    row["model_outputs"] = answers
+    if kept:
+        _note_kept(row, record, kept, fates)
+    return row
+
+
+def _asking_row(record: Record, kept: Row, fates: FieldFates) -> Row:
+    """Return the chat of a record with its reference, its id and its settings."""
+    row: Row = {"messages": write_chat(record, kept, fates)}
+    if record.references:
+        row["ref_answer"] = record.references[0]
+    elif record.references is not UNSET:
+        fates.dropped("references", "there are none")
+    if record.id is not UNSET:
+        row["id"] = record.id
+    if record.params:
+        # In the order of the record.
+        row |= {key: each for key, each in record.params.items() if key in _settings}
+    return row
+
+
+def _note_kept(row: Row, record: Record, kept: Row, fates: FieldFates) -> None:
+    """Drop kept keys of turns, and note each key that is read as a field of `row`."""
+    if record.references and record.gt is UNSET:
+        _drop_of_turns(row["messages"], kept, fates)
+    for key, value in kept.items():
+        record_path = f"params.{key}" if key in _settings else key
+        if key not in row and (key in _settings or (key == "id" and fits("id", value))):
+            fates.merged(f"extra.{KEY}.{key}", f"the field {record_path}")
+            fates.defaulted(record_path, f"of extra.{KEY}")
 
 
 def _drop_of_turns(messages: list[Row], rest: Row, fates: FieldFates) -> None:
@@ -352,41 +374,17 @@ def _drop_of_turns(messages: list[Row], rest: Row, fates: FieldFates) -> None:
             fates.dropped(f"extra.{KEY}.conversation", "a message is no turn")
 
 
-def _note_merged(record: Record, kept: Row, fates: FieldFates) -> Row:
-    """Note each kept key that is read as a field in the written row."""
-    for key, value in kept.items():
-        if key in _settings and key not in (record.params or {}):
-            path = f"params.{key}"
-        elif key == "id" and record.id is UNSET and fits("id", value):
-            path = key
-        else:
-            continue
-        fates.merged(f"extra.{KEY}.{key}", f"the field {path}")
-        fates.defaulted(path, f"of extra.{KEY}")
-    return {}
-
-
 #: The role of a message decides which field it is.
 _roles = frozenset({("messages", "*", "role")})
 _names_of_messages = {SYSTEM_MESSAGE: "messages (system)"}
 
-_read_both = Together(("messages", "model_outputs"), _read_messages, left=Left.IN_FRONT)
-_question = (
-    Together(("messages",), None, _write_messages),
-    Together(("ref_answer",), None, _write_reference),
-)
-
 MESSAGES = FieldTable(
     KEY,
     _question_mappings,
-    together=(
-        _read_both,
-        *_question,
-        Together((), None, _drop_outputs),
-        Together((), None, _note_merged),
-    ),
+    own_keys=_own_keys,
+    read_own=_read_messages,
+    write_own=_write_messages,
     in_order=True,
-    owned=_own,
 ).adapter(
     capacity=RowCapacity(
         references=Cardinality.ONE, outputs=Cardinality.NONE, messages=True
@@ -399,14 +397,10 @@ MESSAGES = FieldTable(
 OUTPUTS = FieldTable(
     KEY,
     (*_question_mappings, *_output_fields),
-    together=(
-        _read_both,
-        Together(("model_outputs",), None, _write_outputs),
-        *_question,
-        Together((), None, _note_merged),
-    ),
+    own_keys=_own_keys,
+    read_own=_read_messages,
+    write_own=_write_with_answers,
     in_order=True,
-    owned=_own,
 ).adapter(
     capacity=RowCapacity(
         references=Cardinality.ONE, outputs=Cardinality.MANY, messages=True
@@ -425,9 +419,10 @@ OUTPUTS = FieldTable(
 MANUAL = FieldTable(
     KEY,
     _turn_fields,
-    together=(Together(("system", "conversation"), _read_turns, _write_turns),),
+    own_keys=("system", "conversation"),
+    read_own=_read_turns,
+    write_own=_write_turns,
     in_order=True,
-    owned=_row_keys,
 ).adapter(
     capacity=RowCapacity(
         references=Cardinality.ONE, outputs=Cardinality.NONE, messages=True
@@ -443,10 +438,10 @@ def _table(write: Any, **members: Any) -> FormatAdapter:
     return FieldTable(
         KEY,
         _table_fields,
-        together=(Together(COLUMNS, _read_cells, write),),
-        prepare=_without_blank,
+        own_keys=COLUMNS,
+        read_own=_read_cells,
+        write_own=write,
         in_order=True,
-        owned=frozenset(COLUMNS),
     ).adapter(
         capacity=RowCapacity(references=Cardinality.ONE, outputs=Cardinality.NONE),
         dialect_normalizers={"answer": with_response},

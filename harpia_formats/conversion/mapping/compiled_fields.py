@@ -14,12 +14,10 @@ from msgspec.structs import astuple
 
 from harpia_formats.model.adapter import (
     DECLINED,
-    NO_PARTS,
+    LIST_OF_ONE,
     ChangedValue,
     FieldMapping,
-    Left,
     Row,
-    Together,
     as_is,
 )
 from harpia_formats.model.field_fates import Fate, FieldFate, FieldFates, Unconvertible
@@ -35,10 +33,15 @@ from harpia_formats.model.record import (
 
 #: The levels of fields of records, of their outputs, and of the scores of those.
 OF_RECORD, OF_OUTPUT, OF_SCORE = 0, 1, 2
+#: The last key of a path where keys are data.
+ANY_KEY = "*"
 _owners = ("record", "output", "score")
 
 Read = Callable[[Row], Record]
 Write = Callable[[Record, FieldFates], Row]
+#: Functions for keys of their own; see `FieldTable`.
+ReadOwn = Callable[[Row, Row], Row]
+WriteOwn = Callable[[Record, Row, FieldFates], Row]
 #: Members that stand in front of a field in every row, by the path of the field.
 Placed = Mapping[tuple[str, ...], Mapping[str, Any]]
 
@@ -53,37 +56,11 @@ class Leaf:
     name: str
     #: The name of the field of the score that the key is, where keys are data.
     key_name: str = ""
-    #: The key in the object that the field is, where it is a member of that.
-    member: str = ""
-    #: The path of the list in whose items the field is, () if it is in none.
-    list_path: tuple[str, ...] = ()
     #: Whether a value of any type is taken but null, as the schema of rows allows it.
     is_trusted: bool = False
 
 
 Tree = Mapping[str, "Leaf | Tree"]
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """Where the fields of a table are in rows."""
-
-    vendor: str
-    tree: Tree
-    #: All fields, those that are read together as well.
-    leaves: Sequence[Leaf]
-    together: Sequence[Together]
-    #: The path of the list whose items are outputs, () if there is none.
-    list_of: tuple[str, ...] = ()
-    #: Whether members that are no fields stay in the order of the row.
-    in_order: bool = False
-    #: Whether rows have members beside fields and what is kept.
-    has_constants: bool = False
-
-
-def together_at(together: Sequence[Together], path: tuple[str, ...]) -> list[Together]:
-    """Return the keys that are read together of the object at `path`."""
-    return [each for each in together if each.at == path and each.read is not None]
 
 
 @dataclass(slots=True)
@@ -123,19 +100,40 @@ class Code:
         return function
 
 
-def can_compile(leaves: Sequence[Leaf]) -> bool:
-    """Tell whether no key is data, and no object of a row is several outputs."""
-    return not any(leaf.key_name for leaf in leaves)
+def compile_read(
+    vendor: str,
+    tree: Tree,
+    own_keys: tuple[str, ...] = (),
+    read_own: ReadOwn | None = None,
+    *,
+    in_order: bool = False,
+) -> Read:
+    """Return the function that returns the record of a row with the keys of `tree`.
 
-
-def compile_read(shape: Shape) -> Read:
-    """Return the function that returns the record of a row of a `shape`."""
+    `read_own` reads `own_keys`. Members that are no fields are sorted by their keys,
+    unless they are to stand `in_order`, which is that of the row.
+    """
     code = Code({"UNSET": UNSET, "EMPTY": {}, "filterfalse": filterfalse})
     code.names |= {"Record": Record, "Output": Output, "Score": Score}
     code.names |= {"TEXT": frozenset({str}), "OBJECT": frozenset({dict})}
-    code.names["NO_PARTS"] = NO_PARTS
-    reader = _Reader(code, shape)
-    code.add(f"return Record({reader.record()})")
+    code.names |= {"DECLINED": DECLINED, "refuse_list": refuse_list}
+    reader = _Reader(code, in_order=in_order)
+    left = reader.object(tree, "row", own_keys)
+    given = reader.fields()
+    owner = code.name_of(vendor)
+    if read_own is None:
+        given["extra"] = f"UNSET if {left} is None else {{{owner}: {left}}}"
+        code.add(f"return Record({arguments(given)})")
+        return code.function("read(row)")
+    code.add(f"if {left} is None: {left} = {{}}")
+    code.add(f"fields = {code.name_of(read_own)}(row, {left})")
+    if not in_order:
+        code.add(_ordered(left, f"sorted({left})"))
+    for name, value in given.items():
+        is_there = value if name == "outputs" else f"{value} is not UNSET"
+        code.add(f"if {is_there}: fields['{name}'] = {value}")
+    code.add(f"if {left}: fields['extra'] = {{{owner}: {left}}}")
+    code.add("return Record(**fields)")
     return code.function("read(row)")
 
 
@@ -144,154 +142,93 @@ def arguments(given: Mapping[str, str]) -> str:
     return ", ".join(f"{name}={value}" for name, value in given.items())
 
 
+def _ordered(left: str, order: str) -> str:
+    """Return the statement that puts the keys of an object in order."""
+    return f"{left} = {{k: {left}[k] for k in {order}}}"
+
+
 @dataclass(slots=True)
 class _Reader:
-    """Adds the lines that read the rows of a shape."""
+    """Adds the lines that read the fields of a table."""
 
     code: Code
-    shape: Shape
+    in_order: bool
     #: The variable of each field, by its name, of the record, the output and the score.
-    found: tuple[dict[str, str], ...] = ({}, {}, {})
-    #: The variables of what keys say that are read together, of record and of output.
-    parts: tuple[list[str], list[str]] = ([], [])
-    #: The variable of the items that are outputs.
-    items: str = ""
-    items_tree: Tree = field(default_factory=dict)
+    found: tuple[dict[str, str], ...] = field(default_factory=lambda: ({}, {}, {}))
 
-    def record(self) -> str:
-        """Add the lines that read a row, and return the arguments of its record."""
-        self._begin()
-        left = self.object(self.shape.tree, "row", ())
-        of_record, parts = self.found[0], self.parts[0]
-        has_outputs = self._outputs()
-        if has_outputs:
-            of_record["outputs"] = "outputs"
-        given = arguments(of_record | {"extra": self._extra(left)})
-        return ", ".join([given, *(f"**{part}" for part in parts)])
-
-    def _begin(self) -> None:
-        self.found, self.parts = ({}, {}, {}), ([], [])
-
-    def _outputs(self) -> bool:
-        """Add the lines that make the outputs; return whether there may be any."""
-        code = self.code
-        self._scores()
-        own, parts = self.found[1], self.parts[1]
-        if not self.items:
-            if not own and not parts:
-                return False
-            made = f"[{_call('Output', own, parts)}]"
-            if not parts:
-                code.add(f"outputs = {made} if {_any_of(own, parts)} else []")
-                return True
-            # A function may return the outputs themselves, as a field of the record.
-            made = f"{{'outputs': {made}}} if {_any_of(own, parts)} else EMPTY"
-            code.add(f"outputs = {made}")
-            self.parts[0].append("outputs")
-            return False
-        code.add("outputs = []")
-        code.add(f"for item in {self.items}:")
-        code.depth += 1
-        self._begin()
-        left = self.object(self.items_tree, "item", self.shape.list_of)
-        self._scores()
-        given = own | self.found[1] | {"extra": self._extra(left)}
-        made = _call("Output", given, self.parts[1])
-        code.add(f"outputs.append({made})")
-        code.depth -= 1
-        if own:
-            made = _call("Output", own, ())
-            code.block(
-                f"if not outputs and ({_any_of(own, ())}):", f"outputs = [{made}]"
-            )
-        return True
-
-    def _extra(self, left: str) -> str:
-        """Return the expression that makes the extra of what is left."""
-        vendor = self.code.name_of(self.shape.vendor)
-        return f"UNSET if {left} is None else {{{vendor}: {left}}}"
-
-    def _scores(self) -> None:
-        """Add the line that makes the score of an output, if it has one."""
-        of_score = self.found[2]
+    def fields(self) -> dict[str, str]:
+        """Add the lines that make the output, and return the fields of the record."""
+        of_record, of_output, of_score = self.found
         if of_score:
-            made = _call("Score", of_score, ())
-            self.code.add(f"scores = [{made}] if {_any_of(of_score, ())} else UNSET")
-            self.found[1]["scores"] = "scores"
+            self._list("scores", "Score", of_score, "UNSET")
+            of_output["scores"] = "scores"
+        if of_output:
+            self._list("outputs", "Output", of_output, "[]")
+            of_record["outputs"] = "outputs"
+        return of_record
 
-    def object(self, tree: Tree, owner: str, path: tuple[str, ...]) -> str:
+    def _list(self, name: str, type_: str, given: dict[str, str], absent: str) -> None:
+        """Add the line that makes a list of one struct, if it has any field."""
+        is_there = " or ".join(f"{value} is not UNSET" for value in given.values())
+        made = f"[{type_}({arguments(given)})]"
+        self.code.add(f"{name} = {made} if {is_there} else {absent}")
+
+    def object(self, tree: Tree, owner: str, own_keys: tuple[str, ...] = ()) -> str:
         """Add the lines that read the members of the object in the variable `owner`.
 
         Return the variable of its other members, None if it has none.
         """
         code = self.code
         count, left = code.variable("n"), code.variable("left")
+        any_key = tree.get(ANY_KEY)
+        if isinstance(any_key, Leaf):
+            self._data_keys(any_key, owner, left)
+            return left
         # The keys of values that their fields cannot hold, mostly null.
         odd = code.variable("odd")
         lefts: dict[str, str] = {}
-        together = together_at(self.shape.together, path)
-        keys = dict.fromkeys(key for each in together for key in each.keys)
-        keys |= dict.fromkeys(tree)
         # Most fields are there, so those that are not are counted.
-        code.add(f"{count} = {len(keys)}", f"{odd} = ()")
-        values: dict[str, str] = {}
-        for key in keys.keys() - tree.keys():
-            values[key] = code.variable("v")
-            code.add(f"{values[key]} = {owner}.get({code.name_of(key)}, UNSET)")
-            code.add(f"if {values[key]} is UNSET: {count} -= 1")
-        left_of_parts = [self._together(each, values) for each in together]
-        members: dict[str, dict[str, str]] = {}
+        code.add(f"{count} = {len(tree) + len(own_keys)}", f"{odd} = ()")
+        for key in own_keys:
+            code.add(f"if {code.name_of(key)} not in {owner}: {count} -= 1")
         for key, place in tree.items():
             name = code.name_of(key)
-            if isinstance(place, Leaf) and place.member:
-                members.setdefault(place.name, {})[key] = place.member
-            elif isinstance(place, Leaf):
+            if isinstance(place, Leaf):
                 self._field(place, owner, name, (count, odd))
-            elif (*path, key) == self.shape.list_of:
-                self._items(place, owner, name, (count, odd))
-            else:
-                inner = code.variable("o")
-                code.add(f"{inner} = {owner}.get({name}, EMPTY)")
-                code.block(f"if {inner} is EMPTY:", f"{count} -= 1")
-                refuse = f"{code.name_of(refuse_list)}({inner}, {code.name_of(place)}"
-                code.block(
-                    f"elif type({inner}) is not dict or not {inner}:",
-                    f"if type({inner}) is list: {refuse}, {name})",
-                    f"{inner} = EMPTY; {odd} += ({name},); {count} -= 1",
-                )
-                lefts[name] = self.object(place, inner, (*path, key))
-        for field_name, own in members.items():
-            self._members(field_name, own, owner, count)
+                continue
+            inner = code.variable("o")
+            code.add(f"{inner} = {owner}.get({name}, EMPTY)")
+            code.block(f"if {inner} is EMPTY:", f"{count} -= 1")
+            code.block(
+                f"elif type({inner}) is not dict or not {inner}:",
+                f"if type({inner}) is list:",
+                f"    refuse_list({inner}, {code.name_of(place)}, {name})",
+                f"{inner} = EMPTY; {odd} += ({name},); {count} -= 1",
+            )
+            lefts[name] = self.object(place, inner)
         code.add(f"{left} = None")
-        known = code.name_of(frozenset(keys).__contains__)
+        known = code.name_of(frozenset((*own_keys, *tree)).__contains__)
         has_more = [f"{count} != len({owner})"]
         has_more += [f"{inner} is not None" for inner in lefts.values()]
-        has_more += [part for part, _ in left_of_parts]
-        rest = _ordered_rest if self.shape.in_order else _sorted_rest
-        lines = rest(left, odd, owner, known, lefts)
-        for part, where in left_of_parts:
-            lines += _with_part(left, part, owner, where)
-        if not self.shape.in_order:
-            lines.append(
-                f"if len({left}) > 1: {left} = {{k: {left}[k] for k in sorted({left})}}"
+        # What is put behind the others may have stood among them.
+        if self.in_order:
+            order, is_mixed = (
+                f"filter({left}.__contains__, {owner})",
+                [odd, *lefts.values()],
             )
-        code.block(f"if {' or '.join(has_more)}:", *lines)
+        else:
+            order, is_mixed = f"sorted({left})", [f"len({left}) > 1"]
+        code.block(
+            f"if {' or '.join(has_more)}:",
+            f"{left} = {{k: {owner}[k] for k in filterfalse({known}, {owner})}}",
+            f"for k in {odd}: {left}[k] = {owner}[k]",
+            *(
+                f"if {inner} is not None: {left}[{name}] = {inner}"
+                for name, inner in lefts.items()
+            ),
+            f"if {' or '.join(is_mixed)}: {_ordered(left, order)}",
+        )
         return left
-
-    def _together(
-        self, together: Together, values: Mapping[str, str]
-    ) -> tuple[str, Left]:
-        """Add the line that reads some keys together; return what is left of them."""
-        code = self.code
-        part = code.variable("p")
-        given = [values[key] for key in together.keys]
-        call = f"{code.name_of(together.read)}({', '.join(given)})"
-        are_absent = " and ".join(f"{value} is UNSET" for value in given)
-        code.add(f"{part} = NO_PARTS if {are_absent} else {call}")
-        self.parts[0].append(f"{part}.record")
-        if says_output(together, self.shape.leaves):
-            self.parts[1].append(f"{part}.output")
-        return f"{part}.left", together.left
 
     def _field(
         self, place: Leaf, owner: str, name: str, counts: tuple[str, str]
@@ -312,84 +249,20 @@ class _Reader:
             *([] if first == value else ["else:", f"    {first} = {value}"]),
         )
 
-    def _items(
-        self, tree: Tree, owner: str, name: str, counts: tuple[str, str]
-    ) -> None:
-        """Add the lines that find the items of the list that are outputs."""
-        code, (count, odd) = self.code, counts
-        self.items, self.items_tree = code.variable("i"), tree
-        code.add(f"{self.items} = {owner}.get({name}, UNSET)")
-        code.block(f"if {self.items} is UNSET:", f"{self.items} = (); {count} -= 1")
-        code.block(
-            f"elif type({self.items}) is not list"
-            f" or not OBJECT.issuperset(map(type, {self.items})):",
-            f"{self.items} = (); {odd} += ({name},); {count} -= 1",
-        )
-
-    def _members(self, name: str, own: dict[str, str], owner: str, count: str) -> None:
-        """Add the lines that gather the members of a field in the order of the row."""
+    def _data_keys(self, place: Leaf, owner: str, left: str) -> None:
+        """Add the lines that make a score of each member of an object, by its key."""
         code = self.code
-        value, names = code.variable("v"), code.name_of(own)
-        found = f"{{{names}[k]: {owner}[k] for k in {owner} if k in {names}}}"
-        is_none = f"{code.name_of(frozenset(own))}.isdisjoint({owner})"
-        code.add(
-            f"{value} = EMPTY if {is_none} else {found}",
-            f"{count} -= {len(own)} - len({value})",
+        code.add("scores = []", f"{left} = {{}}")
+        *lines, fits = _read_value(code, place, "x")
+        code.block(
+            f"for k, x in {owner}.items():",
+            *lines,
+            f"if {fits}: scores.append(Score({place.key_name}=k, {place.name}=x))",
+            f"else: {left}[k] = {owner}[k]",
         )
-        self.found[OF_RECORD][name] = f"{value} or UNSET"
-
-
-def _call(name: str, given: Mapping[str, str], parts: Sequence[str]) -> str:
-    """Return the call of a struct with fields in variables, and in some objects."""
-    own = [arguments(given)] if given else []
-    return f"{name}({', '.join([*own, *(f'**{part}' for part in parts)])})"
-
-
-def _any_of(given: Mapping[str, str], parts: Sequence[str]) -> str:
-    """Return the expression that tells whether one of some fields is there."""
-    is_there = [f"{value} is not UNSET" for value in given.values()]
-    return " or ".join([*is_there, *parts])
-
-
-def _with_part(left: str, part: str, owner: str, place: Left) -> list[str]:
-    """Return the lines that add what is left of keys that are read together."""
-    if place is Left.IN_PLACE:
-        both = f"{{**{left}, **{part}}}"
-        ordered = f"{{k: all[k] for k in (*{owner}, *all) if k in all}}"
-        return [f"if {part}:", f"    all = {both}", f"    {left} = {ordered}"]
-    if place is Left.IN_FRONT:
-        return [f"{left} = {{**{part}, **{left}}}"]
-    return [f"{left}.update({part})"]
-
-
-def _sorted_rest(
-    left: str, odd: str, owner: str, known: str, lefts: Mapping[str, str]
-) -> list[str]:
-    """Return the lines that find the members that are no fields, to be sorted."""
-    return [
-        f"{left} = {{k: {owner}[k] for k in filterfalse({known}, {owner})}}",
-        f"for k in {odd}: {left}[k] = {owner}[k]",
-        *(
-            f"if {inner} is not None: {left}[{name}] = {inner}"
-            for name, inner in lefts.items()
-        ),
-    ]
-
-
-def _ordered_rest(
-    left: str, odd: str, owner: str, known: str, lefts: Mapping[str, str]
-) -> list[str]:
-    """Return the lines that find the members that are no fields, as they stand."""
-    inside = ", ".join(f"{name}: {inner}" for name, inner in lefts.items())
-    value, is_left = f"{owner}[k]", f"k in {odd} or not {known}(k)"
-    if inside:
-        value = f"{value} if inside.get(k) is None else inside[k]"
-        is_left = f"{is_left} or inside.get(k) is not None"
-        found = f"{{k: {value} for k in {owner} if {is_left}}}"
-        return [f"inside = {{{inside}}}", f"{left} = {found}"]
-    usual = f"{{k: {value} for k in filterfalse({known}, {owner})}}"
-    found = f"{{k: {value} for k in {owner} if {is_left}}}"
-    return [f"{left} = {found} if {odd} else {usual}"]
+        code.block(f"if {left}:", _ordered(left, f"sorted({left})"))
+        code.add(f"else: {left} = None", "scores = scores or UNSET")
+        self.found[OF_OUTPUT]["scores"] = "scores"
 
 
 def refuse_list(given: list[Any], tree: Tree, key: str) -> None:
@@ -400,7 +273,7 @@ def refuse_list(given: list[Any], tree: Tree, key: str) -> None:
     if any(type(item) is dict and not tree.keys().isdisjoint(item) for item in given):
         raise ConversionError(
             f"`{key}` is a list in a row, and one object in the table of fields:"
-            " `list_of` names a list of answers"
+            " a function (`read_own`) reads a list of answers"
         )
 
 
@@ -411,16 +284,17 @@ def _read_value(code: Code, leaf: Leaf, value: str) -> list[str]:
     """
     codec, path = leaf.field.codec, leaf.field.record_path
     lines = []
-    if codec is not None and codec.read is not as_is:
+    if codec is LIST_OF_ONE:
+        lines = [f"{value} = [{value}]"]
+    elif codec is not None and codec.read is not as_is:
         lines = [f"{value} = {code.name_of(codec.read)}({value})"]
     types = FIELD_TYPES[path]
     if leaf.is_trusted:
-        is_read = f"{value} is not {code.name_of(DECLINED)}"
-        may_be_null = type(None) in types
-        return [
-            *lines,
-            is_read if may_be_null else f"{value} is not None and {is_read}",
-        ]
+        is_read = (
+            [] if not lines or codec is LIST_OF_ONE else [f"{value} is not DECLINED"]
+        )
+        is_read += [] if type(None) in types else [f"{value} is not None"]
+        return [*lines, " and ".join(is_read) or "True"]
     fits = f"type({value}) is {types[0].__name__}"
     if len(types) > 1:
         fits = f"type({value}) in {code.name_of(types)}"
@@ -432,118 +306,57 @@ def _read_value(code: Code, leaf: Leaf, value: str) -> list[str]:
 
 
 def compile_write(
-    shape: Shape,
-    written_value: Callable[..., Any],
-    finish: Callable[..., Row],
+    vendor: str,
+    leaves: Sequence[Leaf],
+    own: str,
+    functions: Mapping[str, Callable[..., Any]],
     placed: Placed,
 ) -> Write:
     """Return the function that returns the row of a record with one output at most.
 
-    It notes the fates of fields. `written_value` returns what is written for a field
-    that a record lacks, or whose codec changed its value or left it out; `finish` adds
-    the other members of the row; `placed` has those in front of a field. Functions
-    write first, in their order, and what they write stands where the first of their
-    fields does. It raises `Unconvertible` where `written_value` does.
+    It notes the fates of fields. `own` is the expression of the members that the row
+    begins with. The lines call `functions` by their names: `written_value` returns what
+    is written for a field that a record lacks, or whose codec changed its value or left
+    it out; `finish` adds the other members of the row; `put_scores` writes scores by
+    their keys. `placed` has the members in front of a field, and at () the last ones.
+    It raises `Unconvertible` where `written_value` does.
     """
-    code = Code({"UNSET": UNSET, "ChangedValue": ChangedValue})
-    code.names |= {"written_value": written_value, "finish": finish}
-    code.names["put_members"] = put_members
+    code = Code({"UNSET": UNSET, "ChangedValue": ChangedValue, **functions})
     # An output that is not there has the same fields as one that has none.
-    code.names |= {"NO_OUTPUT": Output(), "NO_SCORE": Score()}
+    code.names |= {"NO_OUTPUT": Output(), "NO_SCORE": Score(), "put": put}
     code.add("outputs = record.outputs")
     code.add("output = outputs[0] if outputs else NO_OUTPUT")
-    if any(leaf.level == OF_SCORE for leaf in shape.leaves):
+    if any(leaf.level == OF_SCORE for leaf in leaves):
         code.add("scores = output.scores")
         code.add("score = scores[0] if scores else NO_SCORE")
     code.add("extra = record.extra")
-    own = code.name_of(shape.vendor)
-    is_kept = f"extra is not UNSET and {own} in extra"
-    code.add(f"kept = {{**extra[{own}]}} if {is_kept} else {{}}")
-    made = _call_writers(code, shape.together)
+    owner = code.name_of(vendor)
+    is_kept = f"extra is not UNSET and {owner} in extra"
+    code.add(f"kept = {{**extra[{owner}]}} if {is_kept} else {{}}", f"row = {own}")
     owners: dict[tuple[str, ...], str] = {(): "row"}
-    steps = list(write_steps(shape.leaves, shape.together))
-    # What is written first is the row, to which all else is added.
-    is_joined = bool(steps) and isinstance(steps[0], Together)
-    code.add(f"row = {made[id(steps[0])] if is_joined else {}}")
-    for step in steps[is_joined:]:
-        if isinstance(step, Together):
-            code.add(f"row.update({made[id(step)]})")
-            continue
-        for key, value in placed.get(step.field.path, {}).items():
+    has_data_keys = any(leaf.key_name for leaf in leaves)
+    for leaf in first_of_each(leaves):
+        for key, value in placed.get(leaf.field.path, {}).items():
             code.add(f"row[{code.name_of(key)}] = {code.name_of(value)}")
-        if step.member:
-            keys = code.name_of(members_of(shape.leaves, step))
-            code.add(f"put_members(row, record.{step.name}, {keys})")
+        if leaf.key_name:
+            code.add(f"put_scores(row, {code.name_of(leaf)}, record, fates)")
         else:
-            _write_field(code, step, owners)
-    is_finished = "" if shape.has_constants else " if kept else row"
-    code.add(f"return finish(row, kept, fates){is_finished}")
+            _write_field(code, leaf, None if has_data_keys else owners)
+    for key, value in placed.get((), {}).items():
+        code.add(f"row[{code.name_of(key)}] = {code.name_of(value)}")
+    code.add("return finish(row, kept, fates) if kept else row")
     for variable in owners.values():
         if variable != "row":
             code.lines.insert(0, f"    {variable} = None")
     return code.function("write(record, fates)")
 
 
-def _call_writers(code: Code, together: Sequence[Together]) -> dict[int, str]:
-    """Add the lines that call the functions that write; return what they write."""
-    made: dict[int, str] = {}
-    for each in together:
-        if each.write is None:
-            continue
-        write = f"{code.name_of(each.write)}(record, kept, fates)"
-        if each.keys:
-            made[id(each)] = code.variable("m")
-            code.add(f"{made[id(each)]} = {write}")
-        else:
-            code.add(f"if kept: {write}")
-    return made
-
-
-def write_steps(
-    leaves: Sequence[Leaf], together: Sequence[Together]
-) -> Iterator[Leaf | Together]:
-    """Yield what writes the members of a row, in their order: a field only once."""
-    done: list[Together] = []
-    places: set[tuple[int, str]] = set()
+def first_of_each(leaves: Iterable[Leaf]) -> list[Leaf]:
+    """Return the first key of each field, which is the one that is written."""
+    firsts: dict[tuple[int, str], Leaf] = {}
     for leaf in leaves:
-        joined = [each for each in together if is_of(each, leaf.field)]
-        if joined:
-            for each in joined:
-                if each.write is not None and each not in done:
-                    done.append(each)
-                    yield each
-        elif (place := (leaf.level, leaf.name)) not in places:
-            places.add(place)
-            yield leaf
-
-
-def says_output(together: Together, leaves: Sequence[Leaf]) -> bool:
-    """Tell whether a field of an output is read of keys that are read together."""
-    return any(
-        leaf.level != OF_RECORD and is_of(together, leaf.field) for leaf in leaves
-    )
-
-
-def members_of(leaves: Sequence[Leaf], first: Leaf) -> dict[str, tuple[str, ...]]:
-    """Return the paths of the members of the object that `first` is a member of."""
-    return {
-        leaf.member: leaf.field.path
-        for leaf in leaves
-        if leaf.member and leaf.name == first.name
-    }
-
-
-def is_of(together: Together, given: FieldMapping) -> bool:
-    """Tell whether a field is read of keys that are read together."""
-    start = len(together.at)
-    return given.path[:start] == together.at and given.path[start] in together.keys
-
-
-def put_members(row: Row, given: Any, keys: Mapping[str, tuple[str, ...]]) -> None:
-    """Put members of an object of a record into `row`, in its order, by their paths."""
-    for key, value in {} if given is UNSET else given.items():
-        if key in keys:
-            put(row, keys[key], value)
+        firsts.setdefault((leaf.level, leaf.name), leaf)
+    return [*firsts.values()]
 
 
 def put(row: Row, path: Iterable[str], value: Any) -> None:
@@ -554,13 +367,22 @@ def put(row: Row, path: Iterable[str], value: Any) -> None:
     row[key] = value
 
 
-def _write_field(code: Code, leaf: Leaf, owners: dict[tuple[str, ...], str]) -> None:
-    """Add the lines that write one field, and make the object that it stands in."""
+def _write_field(
+    code: Code, leaf: Leaf, owners: dict[tuple[str, ...], str] | None
+) -> None:
+    """Add the lines that write one field, and make the object that it stands in.
+
+    `owners` has the variables of objects that the lines have made, None if not only
+    they make objects.
+    """
     given, name = leaf.field, code.name_of(leaf.field)
     *path, key = given.path
-    made = _made_objects(code, tuple(path), owners)
-    put = [*made, f"{owners[tuple(path)]}[{code.name_of(key)}] = v"]
-    put_if_any = ["if v is not UNSET:", *(f"    {line}" for line in put)]
+    if owners is None:
+        put_it = [f"put(row, {code.name_of(given.path)}, v)"]
+    else:
+        put_it = _made_objects(code, tuple(path), owners)
+        put_it.append(f"{owners[tuple(path)]}[{code.name_of(key)}] = v")
+    put_if_any = ["if v is not UNSET:", *(f"    {line}" for line in put_it)]
     code.add(f"v = {_owners[leaf.level]}.{leaf.name}")
     lacks: list[str] = []
     if given.default is not UNSET:
@@ -568,11 +390,11 @@ def _write_field(code: Code, leaf: Leaf, owners: dict[tuple[str, ...], str]) -> 
         lacks = [
             f"fates.entries.append({code.name_of(fate)})",
             f"v = {code.name_of(given.default)}",
-            *put,
+            *put_it,
         ]
     elif given.required:
         lacks = [f"v = written_value({name}, UNSET, UNSET, fates, record)", *put_if_any]
-    has = put
+    has = put_it
     if given.codec is not None and given.codec.write is not as_is:
         has = [
             f"x = {code.name_of(given.codec.write)}(v)",
@@ -581,7 +403,7 @@ def _write_field(code: Code, leaf: Leaf, owners: dict[tuple[str, ...], str]) -> 
             *(f"    {line}" for line in put_if_any),
             "else:",
             "    v = x",
-            *(f"    {line}" for line in put),
+            *(f"    {line}" for line in put_it),
         ]
     code.block("if v is not UNSET:", *has)
     if lacks:

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from harpia_formats.conversion.mapping.fields import compiled_read
+from harpia_formats.conversion.mapping.fields import compiled
 from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.field_fates import Fate, FieldFate
@@ -162,7 +162,8 @@ def row_reader(
     stands around the rows, as far as the adapter needs it.
     """
     normalize = adapter.dialect_normalizers.get(dialect)
-    read, path = compiled_read(adapter.read), adapter.extras_path
+    read: Callable[[Row], Record] = compiled(adapter.read)
+    path = adapter.extras_path
     if adapter.reader_in is not None:
         read = adapter.reader_in(surroundings)
     if adapter.join is not None and PARTNERS in surroundings:

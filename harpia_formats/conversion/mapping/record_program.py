@@ -21,7 +21,7 @@ from harpia_formats.conversion.mapping.extra_fields import (
     stored_fates,
 )
 from harpia_formats.conversion.mapping.field_constants import Completion
-from harpia_formats.conversion.mapping.fields import compiled_write
+from harpia_formats.conversion.mapping.fields import compiled
 from harpia_formats.conversion.mapping.fit import fit_record, fit_scores
 from harpia_formats.conversion.mapping.to_rows import ID_IS_NUMBER, RecordMapper
 from harpia_formats.model.adapter import Cardinality, Row, RowCapacity
@@ -141,7 +141,7 @@ class RecordProgram:
         self._presence = PresenceKeys(mapper.owners)
         self._is_unsplit = unsplit_check(target.capacity, mapper.choices)
         self._has_same_chats = same_chats_check(target.capacity)
-        self._write = compiled_write(target.writer)
+        self._write = compiled(target.writer)
         if mapper.constants:
             self._completion = Completion(mapper.constants, target.capacity.turns)
         self._needs_id = mapper.needs_id

@@ -16,7 +16,7 @@ from harpia_formats.conversion.mapping.extra_fields import (
     stored_fates,
 )
 from harpia_formats.conversion.mapping.field_constants import with_constants
-from harpia_formats.conversion.mapping.fields import compiled_write
+from harpia_formats.conversion.mapping.fields import compiled
 from harpia_formats.conversion.mapping.fit import (
     LEFT_OUT,
     fit_record,
@@ -161,7 +161,7 @@ class RecordMapper:
         if self.choices.keep_extra and self.target.with_own_extra is not None:
             self.target = self.target.with_own_extra
         self.prepared = Preparation(self.target, self.choices).prepared
-        self._write = compiled_write(self.target.writer)
+        self._write = compiled(self.target.writer)
         self.fits_scores = needs_fitting(self.target.capacity, self.choices)
         constants = self.choices.constants.items()
         self.constants = {

@@ -1,5 +1,6 @@
 """Tables of fields, compiled, read and write what they do step by step."""
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -15,15 +16,13 @@ from harpia_formats.model.adapter import (
     LIST_OF_ONE,
     NOTHING_FOR_NULL,
     FieldMapping,
-    Left,
-    Parts,
     Row,
-    Together,
 )
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.problem import ConversionError
 from harpia_formats.model.record import Record, as_dict
+from table_steps import read_steps, write_steps
 
 TABLE = FieldTable(
     "own",
@@ -42,13 +41,15 @@ TABLE = FieldTable(
 )
 
 
-def read_asked(asked: Any, given: Any) -> Parts:
-    """Return the prompt and the answer that two keys are, and what else is there."""
-    left = {} if given is UNSET or type(given) is str else {"given": given, "more": 1}
-    output = {"text": given} if type(given) is str else {}
-    if type(asked) is str:
-        return Parts({"prompt": asked}, output, left)
-    return Parts({}, output, left if asked is UNSET else {**left, "asked": asked})
+def read_asked(row: Row, kept: Row) -> Row:
+    """Return the prompt and the source that two keys are; others are kept."""
+    fields = {}
+    for key, name in (("asked", "prompt"), ("given", "source")):
+        if type(row.get(key)) is str:
+            fields[name] = row[key]
+        elif key in row:
+            kept[key] = row[key]
+    return fields
 
 
 def write_asked(record: Record, kept: Row, fates: FieldFates) -> Row:
@@ -59,50 +60,39 @@ def write_asked(record: Record, kept: Row, fates: FieldFates) -> Row:
     return {"asked": record.prompt}
 
 
-def joined_table(left: Left, *, in_order: bool, owned: frozenset[str] | None) -> Any:
-    """Return a table with keys that are read together, members and a choice."""
+def own_table(*, in_order: bool, trusts_schema: bool = False) -> FieldTable:
+    """Return a table with keys that functions read and write, and a choice."""
     return FieldTable(
         "own",
         (
-            FieldMapping(("id",), "id", required=True),
-            FieldMapping(("top",), "params.top_p"),
             FieldMapping(("asked",), "prompt"),
-            FieldMapping(("given",), "outputs.text"),
+            FieldMapping(("given",), "source"),
+            FieldMapping(("id",), "id", required=True),
             FieldMapping(("name",), "category"),
-            FieldMapping(("answer", "text"), "source"),
+            FieldMapping(("answer", "text"), "outputs.text"),
             FieldMapping(("answer", "more"), "category"),
-            FieldMapping(("zulu",), "params.zulu"),
             FieldMapping(("model",), "outputs.model"),
+            FieldMapping(
+                ("more", "zulu", "*"),
+                "outputs.scores.value",
+                key_record_path="outputs.scores.metric",
+            ),
+            FieldMapping(("more", "text"), "gt"),
         ),
-        together=(Together(("asked", "given"), read_asked, write_asked, left=left),),
+        constants={"kind": "own"},
+        own_keys=("asked", "given"),
+        read_own=read_asked,
+        write_own=write_asked,
         in_order=in_order,
-        owned=owned,
+        trusts_schema=trusts_schema,
     )
 
 
-JOINED = [
-    joined_table(Left.BEHIND, in_order=False, owned=None),
-    joined_table(Left.IN_PLACE, in_order=True, owned=None),
-    joined_table(Left.IN_FRONT, in_order=True, owned=frozenset({"alpha"})),
+OWN = [
+    own_table(in_order=False),
+    own_table(in_order=True),
+    own_table(in_order=True, trusts_schema=True),
 ]
-LISTED = FieldTable(
-    "own",
-    (
-        FieldMapping(("id",), "id"),
-        FieldMapping(("model",), "outputs.model"),
-        FieldMapping(("answers", "text"), "outputs.text"),
-        FieldMapping(("answers", "asked"), "outputs.reasoning"),
-        FieldMapping(("answers", "score"), "outputs.scores.value"),
-    ),
-    together=(
-        Together(
-            ("asked",),
-            lambda asked: Parts(output={} if asked is UNSET else {"reasoning": "r"}),
-            at=("answers",),
-        ),
-    ),
-    list_of=("answers",),
-)
 ANY = VALUES | TEXTS
 ROWS = some(
     id=ANY,
@@ -140,86 +130,47 @@ def test_rows_are_read_alike(row: Row) -> None:
     """Compiled, a table reads any values, and orders the keys it does not know."""
     text = encode(row)
 
-    assert encode(as_dict(TABLE.read(row))) == encode(
-        as_dict(TABLE.interpreted_read(row))
-    )
+    assert encode(as_dict(TABLE.read(row))) == encode(as_dict(read_steps(TABLE, row)))
     assert encode(row) == text
 
 
 @settings(max_examples=300)
 @given(
-    st.sampled_from(JOINED),
+    st.sampled_from(OWN),
     some(
         id=ANY,
-        top=ANY,
         asked=ANY,
         given=ANY,
         name=ANY,
         answer=ANY | some(text=ANY, more=ANY, alpha=ANY),
+        more=ANY | some(zulu=ANY | some(em=ANY, f1=ANY), text=ANY),
         zulu=ANY,
         alpha=ANY,
         model=ANY,
     ),
     st.randoms(),
 )
-def test_keys_are_read_together_alike(table: FieldTable, row: Row, chance: Any) -> None:
-    """Compiled, keys that are read together, members and choices are read the same."""
+def test_own_keys_are_read_alike(table: FieldTable, row: Row, chance: Any) -> None:
+    """Compiled, keys with a function, keys that are data and choices are the same."""
     keys = [*row]
     chance.shuffle(keys)
     shuffled = {key: row[key] for key in keys}
 
     assert encode(as_dict(table.read(shuffled))) == encode(
-        as_dict(table.interpreted_read(shuffled))
+        as_dict(read_steps(table, shuffled))
     )
 
 
 @settings(max_examples=300)
-@given(
-    some(
-        id=ANY,
-        model=ANY,
-        alpha=ANY,
-        answers=ANY
-        | st.lists(
-            ANY | some(text=ANY, asked=ANY, score=ANY, alpha=ANY, more=ANY), max_size=3
-        ),
-    )
-)
-def test_lists_of_outputs_are_read_alike(row: Row) -> None:
-    """Compiled, each item of a list is the same output as step by step."""
-    assert encode(as_dict(LISTED.read(row))) == encode(
-        as_dict(LISTED.interpreted_read(row))
-    )
-
-
-@settings(max_examples=300)
-@given(st.sampled_from(JOINED), records(), EXTRA.map(lambda kept: {"own": kept}))
-def test_keys_are_written_together_alike(
+@given(st.sampled_from(OWN), records(), EXTRA.map(lambda kept: {"own": kept}))
+def test_own_keys_are_written_alike(
     table: FieldTable, record: Record, extra: dict[str, Any]
 ) -> None:
     """Compiled, functions write the same members, and note the same fates in order."""
     given = replace(record, extra=extra)
 
-    assert written(table.write, given) == written(table.interpreted_write, given)
+    assert written(table.write, given) == written(partial(write_steps, table), given)
     assert given.extra == extra
-
-
-def test_a_list_of_outputs_comes_back() -> None:
-    """Each item is an output with its own score and keys, and is written again."""
-    row = {
-        "id": "1",
-        "model": "m",
-        "answers": [{"text": "a", "score": 1, "note": "n"}, {"text": "b"}],
-    }
-    record, fates = LISTED.read(row), FieldFates()
-
-    assert [(each.model, each.text) for each in record.outputs] == [
-        ("m", "a"),
-        ("m", "b"),
-    ]
-    assert record.outputs[0].extra == {"own": {"note": "n"}}
-    assert LISTED.write(record, fates) == row
-    assert fates.entries == []
 
 
 @settings(max_examples=300)
@@ -228,7 +179,7 @@ def test_rows_with_some_keys_are_read_alike(row: Row, more: set[str]) -> None:
     """What reads the rows with some keys reads them as it reads any row."""
     read = TABLE.read_of(row.keys() | more)
 
-    assert encode(as_dict(read(row))) == encode(as_dict(TABLE.interpreted_read(row)))
+    assert encode(as_dict(read(row))) == encode(as_dict(read_steps(TABLE, row)))
 
 
 @settings(max_examples=300)
@@ -239,7 +190,7 @@ def test_records_are_written_alike(
     """Compiled, a table writes the same rows, and notes the same fates in order."""
     given = replace(record, extra=extra) if is_kept else record
 
-    assert written(TABLE.write, given) == written(TABLE.interpreted_write, given)
+    assert written(TABLE.write, given) == written(partial(write_steps, TABLE), given)
 
 
 @pytest.mark.parametrize(
@@ -248,32 +199,41 @@ def test_records_are_written_alike(
         [FieldMapping(("a",), "prompt"), FieldMapping(("a",), "system")],
         [FieldMapping(("a",), "prompt"), FieldMapping(("a", "b"), "system")],
         [FieldMapping(("a",), "promt")],
-        [FieldMapping(("a",), "params"), FieldMapping(("b",), "params.b")],
-        [FieldMapping(("a",), "params.a", LIST_OF_ONE)],
-        [FieldMapping(("answers", "text"), "prompt")],
-        [FieldMapping(("error",), "outputs.error")],
+        [FieldMapping(("a",), "params.a")],
+        [FieldMapping(("a", "*"), "prompt")],
     ],
 )
 def test_fields_that_contradict_each_other_are_refused(
     fields: list[FieldMapping],
 ) -> None:
     """A field without a place of its own, in rows or in records, is a wrong table."""
-    with pytest.raises(ValueError, match=r"key|field|member|item"):
-        FieldTable(
-            "own",
-            (FieldMapping(("answers", "m"), "outputs.model"), *fields),
-            list_of=("answers",),
-        )
+    with pytest.raises(ValueError, match=r"key|field"):
+        FieldTable("own", tuple(fields))
 
 
-@pytest.mark.parametrize("name", ["read", "interpreted_read"])
-def test_a_list_for_an_object_is_refused(name: str) -> None:
+def test_own_keys_without_a_function_are_refused() -> None:
+    """Nothing reads them, and where a function reads outputs, no field is of them."""
+    fields = (
+        FieldMapping(("answers", "text"), "outputs.text"),
+        FieldMapping(("model",), "outputs.model"),
+    )
+
+    with pytest.raises(ValueError, match="go together"):
+        FieldTable("own", fields, own_keys=("answers",))
+    with pytest.raises(ValueError, match="returns the outputs"):
+        FieldTable("own", fields, own_keys=("answers",), read_own=read_asked)
+
+
+@pytest.mark.parametrize(
+    "read", [lambda table: table.read, lambda table: partial(read_steps, table)]
+)
+def test_a_list_for_an_object_is_refused(read: Any) -> None:
     """Answers that stand in a list are not lost without a word."""
     table = FieldTable("own", (FieldMapping(("answers", "text"), "outputs.text"),))
 
-    with pytest.raises(ConversionError, match=r"`answers` is a list.*`list_of`"):
-        getattr(table, name)({"answers": [{"text": "a"}]})
-    assert getattr(table, name)({"answers": []}).extra == {"own": {"answers": []}}
+    with pytest.raises(ConversionError, match=r"`answers` is a list.*`read_own`"):
+        read(table)({"answers": [{"text": "a"}]})
+    assert read(table)({"answers": []}).extra == {"own": {"answers": []}}
 
 
 def test_the_first_key_of_a_choice_is_read_and_written() -> None:

@@ -1,6 +1,7 @@
 """The rows of a plain table as records, and records as rows of a table."""
 
 import csv
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from harpia_formats.formats.schema.bundled_schemas import (
 from harpia_formats.model.column_map import FIELDS
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import FIELD_TYPES, Output, Record, Score
+from table_steps import read_steps
 
 FIXTURES = sorted((Path(__file__).parents[3] / "fixtures/csv").glob("[nv]*/*.csv"))
 SCHEMA_VALIDATOR = schema_validator_of(record_schema(CSV_FORMAT.dialects[0]))
@@ -265,5 +267,5 @@ def test_rows_are_read_alone(most: int, rows: list[dict[str, str]]) -> None:
         together = [TABLE.read(row) for row in rows]
     for row, record in zip(rows, together, strict=True):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(mapping, "_read_columns", mapping._table.interpreted_read)  # noqa: SLF001 - the specification
+            patch.setattr(mapping, "_read_columns", partial(read_steps, mapping._table))  # noqa: SLF001 - the specification
             assert TABLE.read(row) == record
