@@ -10,6 +10,7 @@ from harpia_converters.fine_tuning.turn_checks import (
     calls_in,
     parsed,
 )
+from harpia_formats.conversion.mapping.chat_messages import read_chat
 from harpia_formats.conversion.mapping.fields import FieldTable
 from harpia_formats.model.adapter import (
     LIST_OF_ONE,
@@ -58,7 +59,6 @@ ALPACA = FieldTable(
     own_keys=("instruction", "input", "history"),
     read_own=_instruction,
     in_order=True,
-    trusts_schema=True,
 ).adapter(
     is_read_only=True,
     capacity=RowCapacity(
@@ -72,12 +72,6 @@ _turns = ("conversations",)
 _turn_keys = frozenset({"from", "value"})
 #: Keys that a message has by what its turn says.
 _message_keys = frozenset({"role", "content", "tool_calls"})
-#: The roles of a chat that is not kept as messages, with the fields that they are, by
-#: the number of messages; these have no further keys.
-_plain = {
-    1: (("user", "prompt"),),
-    2: (("system", "system"), ("user", "prompt")),
-}
 _usual_keys = len(_turn_keys)
 
 _sharegpt_fields = (
@@ -103,7 +97,7 @@ def _read_conversation(row: Row) -> Record:
         fields["gt"] = answer["value"]
         if len(answer) > _usual_keys:
             rest["conversations"] = _without(answer, _turn_keys)
-    fields |= _question([_message(turn) for turn in turns])
+    fields |= read_chat([_message(turn) for turn in turns])
     for key, value in row.items():
         if key != "conversations":
             _put(key, value, fields, rest)
@@ -148,17 +142,6 @@ def _message(turn: Row) -> Row:
 def _calling(calls: list[Row]) -> Row:
     """Return the content and the calls of a message that only calls tools."""
     return {"content": None, "tool_calls": calls}
-
-
-def _question(messages: list[Row]) -> Row:
-    """Return the prompt, and the system prompt, or messages that are more than that."""
-    plain = _plain.get(len(messages), ())
-    fields = {}
-    for message, (role, name) in zip(messages, plain, strict=False):
-        if message["role"] != role or len(message) > _usual_keys:
-            return {"messages": messages}
-        fields[name] = message["content"]
-    return fields or {"messages": messages}
 
 
 def _without(row: Row, known: frozenset[str]) -> Row:

@@ -1,8 +1,9 @@
 """The adapters of record, judge-verdicts, json and parquet."""
 
+from dataclasses import replace
+
 import msgspec
-from msgspec import UNSET
-from msgspec.structs import replace
+from msgspec import UNSET, structs
 
 from harpia_formats.conversion.mapping.fields import (
     FieldTable,
@@ -87,7 +88,7 @@ def _read_verdict(row: Row) -> Record:
     if isinstance(signature, str):
         outputs = [_signed(output, signature) for output in outputs]
     number = row.get("record", UNSET)
-    return replace(
+    return structs.replace(
         record,
         id=number if record.id is UNSET else record.id,
         outputs=outputs,
@@ -98,8 +99,8 @@ def _signed(output: Output, signature: str) -> Output:
     """Return `output` with `signature` at each of its scores."""
     if not output.scores:
         return output
-    scores = [replace(score, signature=signature) for score in output.scores]
-    return replace(output, scores=scores)
+    scores = [structs.replace(score, signature=signature) for score in output.scores]
+    return structs.replace(output, scores=scores)
 
 
 def _of_columns(row: Row) -> Row:
@@ -147,10 +148,6 @@ def _record_of_columns(row: Row) -> Row:
     return record_row(_column_fields, row)
 
 
-def _read_table_record(row: Row) -> Record:
-    return record_of({key: value for key, value in row.items() if key != "header"})
-
-
 def _read_table_header(document: Row) -> Header:
     """Return the header in a record; a column of that name may hold something else."""
     try:
@@ -163,18 +160,10 @@ _parquet_columns = FormatAdapter(
     vendor=_parquet, fields=_column_fields.fields, read=_column_fields.read
 )
 
-PARQUET = FormatAdapter(
+PARQUET = replace(
+    RECORD,
     vendor=_parquet,
-    fields=tuple(FieldMapping(tuple(path.split(".")), path) for path in FIELD_TYPES),
-    read=_read_table_record,
-    write=_write,
-    capacity=RowCapacity(
-        Cardinality.MANY, Cardinality.MANY, Cardinality.MANY, messages=True, turns=True
-    ),
     read_header=_read_table_header,
-    write_header=_write_header,
-    header_fields=("metrics", "task", "evaluation", "extra"),
     dialect_normalizers={"columns": _record_of_columns},
-    other_paths=frozenset({"extra", "outputs.extra", "outputs.scores"}),
     named_by_dialect={"columns": _parquet_columns},
 )

@@ -30,10 +30,11 @@ _of_judgement = ("judge", "turn", "judgment", "user_prompt", "tstamp")
 def _asked(row: Row, kept: Row) -> Row:
     """Return a prompt, or messages for several turns, and the last reference."""
     turns, others = row[_turns], row.get(_reference, [])
+    fields: Row = {"id": row[QUESTION]}
     if len(turns) == 1:
-        fields: Row = {"prompt": turns[0]}
+        fields["prompt"] = turns[0]
     else:
-        fields = {"messages": [_message("user", turn) for turn in turns]}
+        fields["messages"] = [_message("user", turn) for turn in turns]
     if len(others) == len(turns):
         fields["references"] = others[-1:]
         others = others[:-1]
@@ -44,7 +45,8 @@ def _asked(row: Row, kept: Row) -> Row:
 
 def _answers(row: Row, kept: Row) -> Row:  # noqa: ARG001 - the signature of `read_own`
     """Return an output for each choice."""
-    return {"outputs": [_output_of(each, row["model_id"]) for each in row["choices"]]}
+    outputs = [_output_of(choice, row["model_id"]) for choice in row["choices"]]
+    return {"id": row[QUESTION], "outputs": outputs}
 
 
 def _output_of(choice: Row, model: str) -> Output:
@@ -74,7 +76,7 @@ def _judged(row: Row, kept: Row) -> Row:  # noqa: ARG001 - the signature of `rea
     score = Score(metric="score", value=value, signature=signature)
     judged = {key: row[key] for key in _of_judgement if key in row}
     output = Output(model=row["model"], scores=[score], extra={KEY: judged})
-    return {"outputs": [output]}
+    return {"id": row[QUESTION], "outputs": [output]}
 
 
 def join_question(answer: Record, question: Record) -> Record:
@@ -175,10 +177,9 @@ QUESTIONS = FieldTable(
         FieldMapping((_turns,), "prompt", note="where there is one"),
         FieldMapping((_reference,), "references", note="that of the last turn"),
     ),
-    own_keys=(_turns, _reference),
+    own_keys=(QUESTION, _turns, _reference),
     read_own=_asked,
     in_order=True,
-    trusts_schema=True,
 ).adapter(
     is_read_only=True,
     capacity=RowCapacity(
@@ -199,10 +200,9 @@ ANSWERS = FieldTable(
             ("choices", _turns), "outputs.turns", note="with those of the question"
         ),
     ),
-    own_keys=("model_id", "choices"),
+    own_keys=(QUESTION, "model_id", "choices"),
     read_own=_answers,
     in_order=True,
-    trusts_schema=True,
 ).adapter(
     is_read_only=True,
     answer_path=("choices",),
@@ -225,10 +225,9 @@ JUDGEMENTS = FieldTable(
         ),
         FieldMapping(("judge",), "outputs.scores.signature", note="with the turn"),
     ),
-    own_keys=("model", "score", *_of_judgement),
+    own_keys=(QUESTION, "model", "score", *_of_judgement),
     read_own=_judged,
     in_order=True,
-    trusts_schema=True,
 ).adapter(
     is_read_only=True,
     join=join_judged_question,

@@ -15,7 +15,9 @@ from harpia_formats.conversion.mapping.chat_messages import (
     PARTS,
     is_from_turns,
     no_question,
+    read_chat,
     read_parts,
+    system_message,
     text_of_part,
     write_parts,
 )
@@ -40,35 +42,16 @@ _known_keys = frozenset(
     "role content name tool_calls function_call tool_call_id weight refusal "
     "audio".split()
 )
-#: The roles of a chat that is not kept as messages, with the fields that they are, by
-#: the number of messages; these have no further keys.
-_plain = {
-    1: (("user", "prompt"),),
-    2: (("system", "system"), ("user", "prompt")),
-}
 
 
 def read_question(messages: list[Row]) -> Row:
     """Return the record's fields for a chat: a prompt, or messages for more."""
-    fields = _plain_question(messages)
-    if fields:
+    fields = read_chat(messages)
+    if "messages" not in fields and all(type(text) is str for text in fields.values()):
         return fields
     if any(CALLS in message or OLD_CALL in message for message in messages):
         messages = [read_message(message) for message in messages]
     return {"messages": [read_parts(message) for message in messages]}
-
-
-def _plain_question(messages: list[Row]) -> Row:
-    """Return the prompt, and the system prompt; nothing for a longer chat."""
-    fields: Row = {}
-    if len(messages) not in _plain:
-        return fields
-    for message, (role, name) in zip(messages, _plain[len(messages)], strict=True):
-        content = message.get("content")
-        if message["role"] != role or type(content) is not str or len(message) > 2:  # noqa: PLR2004 - role and content
-            return {}
-        fields[name] = content
-    return fields
 
 
 def question_messages(record: Record, fates: FieldFates) -> tuple[list[Row], list[str]]:
@@ -78,7 +61,7 @@ def question_messages(record: Record, fates: FieldFates) -> tuple[list[Row], lis
     """
     if not record.messages and record.prompt is not UNSET:
         question = {"role": "user", "content": record.prompt}
-        return [*_system_message(record), question], []
+        return [*system_message(record), question], []
     if record.messages is UNSET:
         raise no_question()
     from_turns = is_from_turns(fates)
@@ -86,16 +69,10 @@ def question_messages(record: Record, fates: FieldFates) -> tuple[list[Row], lis
     chat = [_written(each, done, from_turns=from_turns) for each in record.messages]
     if from_turns and done:
         fates.changed("outputs.turns", "; ".join(done))
-    start = _system_message(record)
+    start = system_message(record)
     if not start or any(message["role"] == "system" for message in chat):
         return chat, [*done]
     return [*start, *chat], [*done, "with the system message"]
-
-
-def _system_message(record: Record) -> list[Row]:
-    if record.system is UNSET:
-        return []
-    return [{"role": "system", "content": record.system}]
 
 
 def _written(message: Row, done: dict[str, None], *, from_turns: bool) -> Row:

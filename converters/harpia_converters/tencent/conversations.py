@@ -11,7 +11,11 @@ from harpia_formats.conversion.mapping.chat_messages import (
     is_from_turns,
     no_question,
     record_question_fates,
+    system_message,
     with_text,
+)
+from harpia_formats.conversion.mapping.chat_messages import (
+    read_chat as question_of,
 )
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.exact_json import encode
@@ -82,12 +86,6 @@ def expected_answer(record: Record, key: str, fates: FieldFates) -> str:
 _tool_keys = frozenset({"tool_calls", "tool_call_id", "function_call"})
 #: Keys of OpenAI's messages: those of tools, and the weight of an answer in training.
 _foreign_keys = _tool_keys | {"weight"}
-#: The roles of a chat that is not kept as messages, with the fields that they are, by
-#: the number of messages; these have no further keys.
-_plain = {
-    1: (("user", "prompt"),),
-    2: (("system", "system"), ("user", "prompt")),
-}
 _usual_message_keys = [*MESSAGE_KEYS]
 
 
@@ -95,25 +93,12 @@ def read_chat(messages: list[Row]) -> tuple[Row, Row]:
     """Return the record's fields for a chat, and extra keys of its last answer."""
     answer = messages[-1]
     if answer["role"] != "assistant":
-        return _question(messages), {}
-    fields = _question(messages[:-1])
+        return question_of(messages), {}
+    fields = question_of(messages[:-1])
     fields["gt"] = answer["content"]
     # Most messages have no more keys than they must have.
     is_usual = len(answer) == len(MESSAGE_KEYS)
     return fields, {} if is_usual else without(answer, MESSAGE_KEYS)
-
-
-def _question(messages: list[Row]) -> Row:
-    """Return the prompt, and the system prompt, or messages that are more than that."""
-    count = len(messages)
-    if count not in _plain:
-        return {"messages": messages}
-    fields = {}
-    for message, (role, name) in zip(messages, _plain[count], strict=True):
-        if message["role"] != role or len(message) > len(MESSAGE_KEYS):
-            return {"messages": messages}
-        fields[name] = message["content"]
-    return fields
 
 
 def write_chat(record: Record, rest: Row, fates: FieldFates) -> list[Row]:
@@ -152,7 +137,7 @@ def _with_answer(chat: list[Row], record: Record, rest: Row) -> list[Row]:
 
 
 def _prompt_chat(record: Record) -> list[Row]:
-    return [*_system_message(record), {"role": "user", "content": record.prompt}]
+    return [*system_message(record), {"role": "user", "content": record.prompt}]
 
 
 def _question_chat(record: Record, fates: FieldFates) -> tuple[list[Row], list[str]]:
@@ -162,7 +147,7 @@ def _question_chat(record: Record, fates: FieldFates) -> tuple[list[Row], list[s
     """
     if not record.messages and record.prompt is not UNSET:
         return _prompt_chat(record), []
-    start = _system_message(record)
+    start = system_message(record)
     if record.messages is UNSET:
         raise no_question()
     from_turns = is_from_turns(fates)
@@ -213,12 +198,6 @@ def _is_of_tool(message: Row) -> bool:
     if message.get("role") in ("tool", "function"):
         return True
     return not message.get("content") and not _tool_keys.isdisjoint(message)
-
-
-def _system_message(record: Record) -> list[Row]:
-    if record.system is UNSET:
-        return []
-    return [{"role": "system", "content": record.system}]
 
 
 def _beside_answer(rest: Row) -> Row:

@@ -61,6 +61,13 @@ def write_chat(record: Record, fates: FieldFates) -> list[Row]:
     return chat
 
 
+def system_message(record: Record) -> list[Row]:
+    """Return the message of the system prompt of a record, none if it has none."""
+    if record.system is UNSET:
+        return []
+    return [{"role": "system", "content": record.system}]
+
+
 def with_text(message: Row) -> Row:
     """Return `message` with a text as its content, empty if it has none.
 

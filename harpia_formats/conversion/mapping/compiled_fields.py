@@ -13,7 +13,6 @@ from msgspec import UNSET
 from msgspec.structs import astuple
 
 from harpia_formats.model.adapter import (
-    DECLINED,
     LIST_OF_ONE,
     ChangedValue,
     FieldMapping,
@@ -56,8 +55,6 @@ class Leaf:
     name: str
     #: The name of the field of the score that the key is, where keys are data.
     key_name: str = ""
-    #: Whether a value of any type is taken but null, as the schema of rows allows it.
-    is_trusted: bool = False
 
 
 Tree = Mapping[str, "Leaf | Tree"]
@@ -116,7 +113,7 @@ def compile_read(
     code = Code({"UNSET": UNSET, "EMPTY": {}, "filterfalse": filterfalse})
     code.names |= {"Record": Record, "Output": Output, "Score": Score}
     code.names |= {"TEXT": frozenset({str}), "OBJECT": frozenset({dict})}
-    code.names |= {"DECLINED": DECLINED, "refuse_list": refuse_list}
+    code.names |= {"refuse_list": refuse_list}
     reader = _Reader(code, in_order=in_order)
     left = reader.object(tree, "row", own_keys)
     given = reader.fields()
@@ -233,20 +230,18 @@ class _Reader:
     def _field(
         self, place: Leaf, owner: str, name: str, counts: tuple[str, str]
     ) -> None:
-        """Add the lines that read one field: the first of its keys that has a value."""
+        """Add the lines that read one field."""
         code, (count, odd) = self.code, counts
         value = code.variable("v")
         code.add(f"{value} = {owner}.get({name}, UNSET)")
         *lines, fits = _read_value(code, place, value)
         code.block(f"if {value} is UNSET:", f"{count} -= 1")
-        first = self.found[place.level].setdefault(place.name, value)
-        is_taken = "" if first == value else f"{first} is not UNSET or "
+        self.found[place.level][place.name] = value
         code.block(
             "else:",
             *lines,
-            f"if {is_taken}not ({fits}):",
+            f"if not ({fits}):",
             f"    {value} = UNSET; {odd} += ({name},); {count} -= 1",
-            *([] if first == value else ["else:", f"    {first} = {value}"]),
         )
 
     def _data_keys(self, place: Leaf, owner: str, left: str) -> None:
@@ -285,16 +280,10 @@ def _read_value(code: Code, leaf: Leaf, value: str) -> list[str]:
     codec, path = leaf.field.codec, leaf.field.record_path
     lines = []
     if codec is LIST_OF_ONE:
-        lines = [f"{value} = [{value}]"]
-    elif codec is not None and codec.read is not as_is:
+        return [f"type({value}) is str and ({value} := [{value}])"]
+    if codec is not None and codec.read is not as_is:
         lines = [f"{value} = {code.name_of(codec.read)}({value})"]
     types = FIELD_TYPES[path]
-    if leaf.is_trusted:
-        is_read = (
-            [] if not lines or codec is LIST_OF_ONE else [f"{value} is not DECLINED"]
-        )
-        is_read += [] if type(None) in types else [f"{value} is not None"]
-        return [*lines, " and ".join(is_read) or "True"]
     fits = f"type({value}) is {types[0].__name__}"
     if len(types) > 1:
         fits = f"type({value}) in {code.name_of(types)}"
@@ -335,7 +324,7 @@ def compile_write(
     code.add(f"kept = {{**extra[{owner}]}} if {is_kept} else {{}}", f"row = {own}")
     owners: dict[tuple[str, ...], str] = {(): "row"}
     has_data_keys = any(leaf.key_name for leaf in leaves)
-    for leaf in first_of_each(leaves):
+    for leaf in leaves:
         for key, value in placed.get(leaf.field.path, {}).items():
             code.add(f"row[{code.name_of(key)}] = {code.name_of(value)}")
         if leaf.key_name:
@@ -349,14 +338,6 @@ def compile_write(
         if variable != "row":
             code.lines.insert(0, f"    {variable} = None")
     return code.function("write(record, fates)")
-
-
-def first_of_each(leaves: Iterable[Leaf]) -> list[Leaf]:
-    """Return the first key of each field, which is the one that is written."""
-    firsts: dict[tuple[int, str], Leaf] = {}
-    for leaf in leaves:
-        firsts.setdefault((leaf.level, leaf.name), leaf)
-    return [*firsts.values()]
 
 
 def put(row: Row, path: Iterable[str], value: Any) -> None:

@@ -48,9 +48,7 @@ Tree = dict[str, "Leaf | Tree"]
 class FieldTable:
     """The fields of one format, which can read and write its rows.
 
-    Several keys of one field are a choice: the first one that has a value of the field
-    is read, and the first one is written. Raises `ValueError` for fields that
-    contradict each other.
+    Raises `ValueError` for fields that contradict each other.
     """
 
     vendor: str
@@ -72,9 +70,6 @@ class FieldTable:
     #: Whether members that are no fields stand in the order of the row, and are written
     #: as they were, or not at all. Others are sorted, and objects are merged.
     in_order: bool = False
-    #: Whether values are taken as the schema of rows allows them: a null only by a
-    #: field that may be null, all others whatever their types.
-    trusts_schema: bool = False
     tree: Tree = field(init=False, default_factory=dict)
     #: The fields that the table reads itself.
     leaves: list[Leaf] = field(init=False, default_factory=list)
@@ -85,9 +80,11 @@ class FieldTable:
         owned = [mapping for mapping in self.fields if self._is_own(mapping)]
         for mapping in self.fields:
             if mapping not in owned:
-                leaf = _leaf_of(mapping, is_trusted=self.trusts_schema)
+                leaf = _leaf_of(mapping)
                 _add_to(self.tree, leaf)
                 self.leaves.append(leaf)
+        if len({leaf.field.record_path for leaf in self.leaves}) < len(self.leaves):
+            raise ValueError("several keys are one field by `own_keys` only")
         scores = [leaf for leaf in self.leaves if leaf.level == OF_SCORE]
         if len(scores) > 1 and any(leaf.key_name for leaf in scores):
             raise ValueError("beside scores by key there is no place for another")
@@ -191,7 +188,7 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     return function if make is None else make()
 
 
-def _leaf_of(given: FieldMapping, *, is_trusted: bool) -> Leaf:
+def _leaf_of(given: FieldMapping) -> Leaf:
     """Return the place of a field; raises `ValueError` if records have none."""
     levels = ((OF_SCORE, _SCORES), (OF_OUTPUT, _OUTPUTS), (OF_RECORD, ""))
     path, key = given.record_path, given.key_record_path
@@ -204,8 +201,7 @@ def _leaf_of(given: FieldMapping, *, is_trusted: bool) -> Leaf:
     )
     if key and (level != OF_SCORE or not key.startswith(_SCORES)):
         raise ValueError(f"{given.name}: keys that are data are fields of scores")
-    name, key_name = path.removeprefix(start), key.removeprefix(_SCORES)
-    return Leaf(given, level, name, key_name, is_trusted)
+    return Leaf(given, level, path.removeprefix(start), key.removeprefix(_SCORES))
 
 
 def _add_to(tree: Tree, leaf: Leaf) -> None:

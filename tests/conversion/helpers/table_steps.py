@@ -8,7 +8,6 @@ from msgspec import UNSET
 from harpia_formats.conversion.mapping.compiled_fields import (
     ANY_KEY,
     Leaf,
-    first_of_each,
     put,
     refuse_list,
 )
@@ -80,22 +79,18 @@ def placed_members(tree: Tree, owner: Row) -> Iterator[tuple[str, Leaf | Tree, A
 
 
 def is_field(place: Leaf, key: str, value: Any, levels: Levels) -> bool:
-    """Put a value into `levels` if its field can hold it and has none; tell whether."""
+    """Put a value into `levels` if its field can hold it; tell whether."""
     known, codec = place.field, place.field.codec
     read = value if codec is None else codec.read(value)
     if read is DECLINED:
         return False
-    is_trusted = place.is_trusted and read is not None
-    if not is_trusted and not fits(known.record_path, read):
+    if not fits(known.record_path, read):
         return False
     if place.key_name:
         score = Score(**{place.key_name: key, place.name: read})
         levels[1].setdefault("scores", []).append(score)
         return True
-    level = levels[place.level]
-    if place.name in level:
-        return False
-    level[place.name] = read
+    levels[place.level][place.name] = read
     return True
 
 
@@ -105,7 +100,7 @@ def write_steps(table: FieldTable, record: Record, fates: FieldFates) -> Row:
     row: Row = {}
     if table.write_own is not None and (table.own_keys or kept):
         row = table.write_own(record, kept, fates)
-    for leaf in first_of_each(table.leaves):
+    for leaf in table.leaves:
         row |= table.placed.get(leaf.field.path, {})
         if leaf.key_name:
             put_scores(row, leaf, record, fates)

@@ -60,8 +60,8 @@ def write_asked(record: Record, kept: Row, fates: FieldFates) -> Row:
     return {"asked": record.prompt}
 
 
-def own_table(*, in_order: bool, trusts_schema: bool = False) -> FieldTable:
-    """Return a table with keys that functions read and write, and a choice."""
+def own_table(*, in_order: bool) -> FieldTable:
+    """Return a table with keys of functions, and keys that are data."""
     return FieldTable(
         "own",
         (
@@ -70,7 +70,6 @@ def own_table(*, in_order: bool, trusts_schema: bool = False) -> FieldTable:
             FieldMapping(("id",), "id", required=True),
             FieldMapping(("name",), "category"),
             FieldMapping(("answer", "text"), "outputs.text"),
-            FieldMapping(("answer", "more"), "category"),
             FieldMapping(("model",), "outputs.model"),
             FieldMapping(
                 ("more", "zulu", "*"),
@@ -84,15 +83,10 @@ def own_table(*, in_order: bool, trusts_schema: bool = False) -> FieldTable:
         read_own=read_asked,
         write_own=write_asked,
         in_order=in_order,
-        trusts_schema=trusts_schema,
     )
 
 
-OWN = [
-    own_table(in_order=False),
-    own_table(in_order=True),
-    own_table(in_order=True, trusts_schema=True),
-]
+OWN = [own_table(in_order=False), own_table(in_order=True)]
 ANY = VALUES | TEXTS
 ROWS = some(
     id=ANY,
@@ -151,7 +145,7 @@ def test_rows_are_read_alike(row: Row) -> None:
     st.randoms(),
 )
 def test_own_keys_are_read_alike(table: FieldTable, row: Row, chance: Any) -> None:
-    """Compiled, keys with a function, keys that are data and choices are the same."""
+    """Compiled, keys with a function, and keys that are data, are read the same."""
     keys = [*row]
     chance.shuffle(keys)
     shuffled = {key: row[key] for key in keys}
@@ -201,6 +195,7 @@ def test_records_are_written_alike(
         [FieldMapping(("a",), "promt")],
         [FieldMapping(("a",), "params.a")],
         [FieldMapping(("a", "*"), "prompt")],
+        [FieldMapping(("a",), "prompt"), FieldMapping(("b",), "prompt")],
     ],
 )
 def test_fields_that_contradict_each_other_are_refused(
@@ -234,17 +229,3 @@ def test_a_list_for_an_object_is_refused(read: Any) -> None:
     with pytest.raises(ConversionError, match=r"`answers` is a list.*`read_own`"):
         read(table)({"answers": [{"text": "a"}]})
     assert read(table)({"answers": []}).extra == {"own": {"answers": []}}
-
-
-def test_the_first_key_of_a_choice_is_read_and_written() -> None:
-    """Of two keys of one field the first with a value counts; the other is kept."""
-    table = FieldTable(
-        "own", (FieldMapping(("a",), "prompt"), FieldMapping(("b",), "prompt"))
-    )
-
-    assert table.read({"b": "2", "a": None}) == Record(
-        prompt="2", extra={"own": {"a": None}}
-    )
-    both = table.read({"b": "2", "a": "1"})
-    assert both == Record(prompt="1", extra={"own": {"b": "2"}})
-    assert table.write(both, FieldFates()) == {"a": "1", "b": "2"}
