@@ -43,9 +43,10 @@ _of_answer = f"extra.{EXAMPLES}.{_messages}"
 def _read_example(row: Row, kept: Row) -> Row:
     """Return the question of a chat: its last answer is what is expected."""
     fields, beside = read_chat(row[_messages])
-    settings = {key: row[key] for key in row if key in SETTINGS}
-    if settings:
-        fields["params"] = settings
+    if len(row) > 1:
+        settings = {key: row[key] for key in row if key in SETTINGS}
+        if settings:
+            fields["params"] = settings
     if beside:
         put_in_front(kept, _messages, beside)
     return fields

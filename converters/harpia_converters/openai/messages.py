@@ -47,7 +47,7 @@ _known_keys = frozenset(
 def read_question(messages: list[Row]) -> Row:
     """Return the record's fields for a chat: a prompt, or messages for more."""
     fields = read_chat(messages)
-    if "messages" not in fields and all(type(text) is str for text in fields.values()):
+    if type(fields.get("prompt")) is str and type(fields.get("system", "")) is str:
         return fields
     if any(CALLS in message or OLD_CALL in message for message in messages):
         messages = [read_message(message) for message in messages]

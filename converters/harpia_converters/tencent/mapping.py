@@ -241,6 +241,7 @@ def with_response(row: Row) -> Row:
 
 #: Generation settings at the root of a row, as in Tencent's examples.
 _settings = ("max_tokens", "temperature", "top_p", "top_k")
+_setting_keys = frozenset(_settings)
 #: Documented keys of a row; all others are the user's own.
 _own_keys = ("messages", "ref_answer", "model_outputs")
 
@@ -304,12 +305,11 @@ def _read_messages(row: Row, kept: Row) -> Row:
         fields["references"] = [row["ref_answer"]]
     if "model_outputs" in row:
         fields["outputs"] = read_answers(row["model_outputs"])
-    if kept:
-        settings = {key: kept[key] for key in kept if key in _settings}
+    if kept and not _setting_keys.isdisjoint(kept):
+        settings = {key: kept[key] for key in kept if key in _setting_keys}
         for key in settings:
             del kept[key]
-        if settings:
-            fields["params"] = settings
+        fields["params"] = settings
     if beside_answer:
         put_in_front(kept, "messages", beside_answer)
     return fields

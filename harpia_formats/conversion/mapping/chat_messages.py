@@ -27,13 +27,16 @@ _messages_from_turns = FieldFate(Fate.DEFAULTED, "messages", "of the turns")
 
 def read_chat(messages: list[Row]) -> Row:
     """Return the fields of a record for a chat: a prompt, or messages if it is more."""
-    roles = _plain.get(len(messages), ())
+    count = len(messages)
+    if count not in _plain:
+        return {"messages": messages}
     fields = {}
-    for message, (role, name) in zip(messages, roles, strict=False):
-        if message["role"] != role or message.keys() != _message_keys:
+    for message, (role, name) in zip(messages, _plain[count], strict=True):
+        has_more = len(message) != len(_message_keys) or "content" not in message
+        if has_more or message["role"] != role:
             return {"messages": messages}
         fields[name] = message["content"]
-    return fields or {"messages": messages}
+    return fields
 
 
 def write_chat(record: Record, fates: FieldFates) -> list[Row]:

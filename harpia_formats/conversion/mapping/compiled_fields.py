@@ -6,7 +6,6 @@ a key that tells which fields a record has.
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import filterfalse
 from typing import Any
 
 from msgspec import UNSET
@@ -110,7 +109,7 @@ def compile_read(
     `read_own` reads `own_keys`. Members that are no fields are sorted by their keys,
     unless they are to stand `in_order`, which is that of the row.
     """
-    code = Code({"UNSET": UNSET, "EMPTY": {}, "filterfalse": filterfalse})
+    code = Code({"UNSET": UNSET, "EMPTY": {}})
     code.names |= {"Record": Record, "Output": Output, "Score": Score}
     code.names |= {"TEXT": frozenset({str}), "OBJECT": frozenset({dict})}
     code.names |= {"refuse_list": refuse_list}
@@ -122,10 +121,9 @@ def compile_read(
         given["extra"] = f"UNSET if {left} is None else {{{owner}: {left}}}"
         code.add(f"return Record({arguments(given)})")
         return code.function("read(row)")
-    code.add(f"if {left} is None: {left} = {{}}")
     code.add(f"fields = {code.name_of(read_own)}(row, {left})")
     if not in_order:
-        code.add(_ordered(left, f"sorted({left})"))
+        code.add(f"if len({left}) > 1: {_ordered(left, f'sorted({left})')}")
     for name, value in given.items():
         is_there = value if name == "outputs" else f"{value} is not UNSET"
         code.add(f"if {is_there}: fields['{name}'] = {value}")
@@ -185,9 +183,7 @@ class _Reader:
         odd = code.variable("odd")
         lefts: dict[str, str] = {}
         # Most fields are there, so those that are not are counted.
-        code.add(f"{count} = {len(tree) + len(own_keys)}", f"{odd} = ()")
-        for key in own_keys:
-            code.add(f"if {code.name_of(key)} not in {owner}: {count} -= 1")
+        code.add(f"{count} = {len(tree)}", f"{odd} = ()")
         for key, place in tree.items():
             name = code.name_of(key)
             if isinstance(place, Leaf):
@@ -203,28 +199,32 @@ class _Reader:
                 f"{inner} = EMPTY; {odd} += ({name},); {count} -= 1",
             )
             lefts[name] = self.object(place, inner)
-        code.add(f"{left} = None")
-        known = code.name_of(frozenset((*own_keys, *tree)).__contains__)
-        has_more = [f"{count} != len({owner})"]
-        has_more += [f"{inner} is not None" for inner in lefts.values()]
-        # What is put behind the others may have stood among them.
-        if self.in_order:
-            order, is_mixed = (
-                f"filter({left}.__contains__, {owner})",
-                [odd, *lefts.values()],
-            )
-        else:
-            order, is_mixed = f"sorted({left})", [f"len({left}) > 1"]
-        code.block(
-            f"if {' or '.join(has_more)}:",
-            f"{left} = {{k: {owner}[k] for k in filterfalse({known}, {owner})}}",
+        known = code.name_of(frozenset((*own_keys, *tree)))
+        lines = [
+            f"{left} = {{}}",
+            f"for k in {owner}:",
+            f"    if k not in {known}: {left}[k] = {owner}[k]",
             f"for k in {odd}: {left}[k] = {owner}[k]",
             *(
                 f"if {inner} is not None: {left}[{name}] = {inner}"
                 for name, inner in lefts.items()
             ),
-            f"if {' or '.join(is_mixed)}: {_ordered(left, order)}",
-        )
+        ]
+        if self.in_order:
+            # What is put behind the others may have stood among them.
+            order = _ordered(left, f"filter({left}.__contains__, {owner})")
+            lines.append(f"if {' or '.join([odd, *lefts.values()])}: {order}")
+        else:
+            order = _ordered(left, f"sorted({left})")
+            lines.append(f"if len({left}) > 1: {order}")
+        if own_keys:
+            # Own keys are not counted: a function is given what is left in any case.
+            code.add(*lines)
+            return left
+        code.add(f"{left} = None")
+        has_more = [f"{count} != len({owner})"]
+        has_more += [f"{inner} is not None" for inner in lefts.values()]
+        code.block(f"if {' or '.join(has_more)}:", *lines)
         return left
 
     def _field(
