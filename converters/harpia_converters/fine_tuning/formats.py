@@ -129,12 +129,12 @@ _turn_keys = frozenset({"from", "value"})
 
 def sharegpt_sign(row: Mapping[str, Any]) -> str:
     """Return the sign that `row` is a conversation of turns, or ""."""
-    return "" if _conversations_verdict(row) else _turns_sign(row)
+    return "" if _verdict(row) else _turns_sign(row)
 
 
 def sharegpt_verdict_sign(row: Mapping[str, Any]) -> str:
     """Return by which key a conversation has a verdict for KTO, or ""."""
-    return _turns_sign(row) and _conversations_verdict(row)
+    return _turns_sign(row) and _verdict(row)
 
 
 def sharegpt_remarks(row: Any) -> Iterator[Remark]:
@@ -150,11 +150,6 @@ def _turns_sign(row: Mapping[str, Any]) -> str:
         isinstance(turn, Mapping) and turn.keys() >= _turn_keys for turn in turns
     )
     return "`from` and `value` in `conversations`" if has_turns else ""
-
-
-def _conversations_verdict(row: Mapping[str, Any]) -> str:
-    found = (key for key in _verdict_keys if isinstance(row.get(key), bool))
-    return next((f"`{key}`" for key in found), "")
 
 
 SHAREGPT_UNREAD = (
