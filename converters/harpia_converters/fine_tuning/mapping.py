@@ -26,13 +26,18 @@ _alpaca = "alpaca"
 
 
 def _instruction(row: Row, kept: Row) -> Row:  # noqa: ARG001 - the signature of `read_own`
-    """Return the prompt of an instruction, a chat if it has a history."""
+    """Return an instruction, which is a chat if it has a history, and its answer."""
     prompt = row["instruction"]
     if row.get("input"):
         prompt = f"{prompt}\n\n{row['input']}"
+    fields: Row = {"references": [row["output"]]}
     if row.get("history"):
-        return {"messages": _chat(row["history"], prompt)}
-    return {"prompt": prompt}
+        fields["messages"] = _chat(row["history"], prompt)
+    else:
+        fields["prompt"] = prompt
+    if "system" in row:
+        fields["system"] = row["system"]
+    return fields
 
 
 def _chat(history: list[list[str]], prompt: str) -> list[Row]:
@@ -56,7 +61,7 @@ ALPACA = FieldTable(
         FieldMapping(("system",), "system"),
         FieldMapping(("output",), "references", LIST_OF_ONE),
     ),
-    own_keys=("instruction", "input", "history"),
+    own_keys=("instruction", "input", "history", "system", "output"),
     read_own=_instruction,
     in_order=True,
 ).adapter(

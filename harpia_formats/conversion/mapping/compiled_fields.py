@@ -313,8 +313,9 @@ def compile_write(
     code = Code({"UNSET": UNSET, "ChangedValue": ChangedValue, **functions})
     # An output that is not there has the same fields as one that has none.
     code.names |= {"NO_OUTPUT": Output(), "NO_SCORE": Score(), "put": put}
-    code.add("outputs = record.outputs")
-    code.add("output = outputs[0] if outputs else NO_OUTPUT")
+    if any(leaf.level != OF_RECORD for leaf in leaves):
+        code.add("outputs = record.outputs")
+        code.add("output = outputs[0] if outputs else NO_OUTPUT")
     if any(leaf.level == OF_SCORE for leaf in leaves):
         code.add("scores = output.scores")
         code.add("score = scores[0] if scores else NO_SCORE")
