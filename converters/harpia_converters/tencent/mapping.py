@@ -31,7 +31,6 @@ from harpia_formats.model.adapter import (
     NOTHING_FOR_NULL,
     Cardinality,
     FieldMapping,
-    FormatAdapter,
     Row,
     RowCapacity,
 )
@@ -203,12 +202,6 @@ def write_cells(record: Record, fates: FieldFates) -> Row:
         "prompt": record.prompt,
         "response": expected_answer(record, "response", fates),
     }
-
-
-def _write_cells(record: Record, kept: Row, fates: FieldFates) -> Row:
-    """Return Tencent's columns, and keep no other."""
-    kept.clear()
-    return write_cells(record, fates)
 
 
 def _write_all_cells(record: Record, kept: Row, fates: FieldFates) -> Row:
@@ -433,31 +426,26 @@ MANUAL = FieldTable(
 )
 
 
-def _table(write: Any, **members: Any) -> FormatAdapter:
-    """Return the adapter of tables that `write` writes."""
-    return FieldTable(
-        KEY,
-        _table_fields,
-        own_keys=COLUMNS,
-        read_own=_read_cells,
-        write_own=write,
-        in_order=True,
-    ).adapter(
-        capacity=RowCapacity(references=Cardinality.ONE, outputs=Cardinality.NONE),
-        dialect_normalizers={"answer": with_response},
-        columns=COLUMNS,
-        required_columns=COLUMNS,
-        **members,
-    )
-
-
-_whole_table = _table(_write_all_cells)
+_whole_table = FieldTable(
+    KEY,
+    _table_fields,
+    own_keys=COLUMNS,
+    read_own=_read_cells,
+    write_own=_write_all_cells,
+    in_order=True,
+).adapter(
+    capacity=RowCapacity(references=Cardinality.ONE, outputs=Cardinality.NONE),
+    dialect_normalizers={"answer": with_response},
+    columns=COLUMNS,
+    required_columns=COLUMNS,
+)
 _answer_fields = tuple(
     replace(field, path=("answer",)) if field.path == ("response",) else field
     for field in _table_fields
 )
-TABLE = _table(
-    _write_cells,
+TABLE = replace(
+    _whole_table,
+    write=write_cells,
     with_own_extra=_whole_table,
     named_by_dialect={"answer": replace(_whole_table, fields=_answer_fields)},
 )
