@@ -18,7 +18,7 @@ from harpia_formats.conversion.mapping.choices import (
 from harpia_formats.files.io.discovery import check_patterns
 from harpia_formats.files.io.reader import ROW_LIMIT
 from harpia_formats.files.io.source import ReadProgress
-from harpia_formats.files.parsing.csv_delimiter import check_delimiter
+from harpia_formats.files.parsing.csv_delimiter import delimiter_named
 from harpia_formats.files.workers.engine import (
     CLUSTER_TIMEOUT,
     check_cluster_timeout,
@@ -187,7 +187,8 @@ class ConvertOptions:
             raise OptionError(f"correct_from is a number, not {self.correct_from}")
         if self.columns is not None:
             check_field_names(self.columns)
-        check_delimiter(self.delimiter)
+        if self.delimiter is not None:
+            delimiter_named(self.delimiter)
         check_patterns(self.exclude)
         if self.jobs < 0 or self.max_row_bytes < 1 or self.min_records < 0:
             raise ValueError("jobs, max_row_bytes and min_records must not be negative")

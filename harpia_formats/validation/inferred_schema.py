@@ -12,7 +12,7 @@ from harpia_formats.files.io.file_sink import write_file
 from harpia_formats.files.io.outputs import FilesRead
 from harpia_formats.files.io.reader import ROW_LIMIT
 from harpia_formats.files.io.source import ReadProgress
-from harpia_formats.files.parsing.csv_delimiter import check_delimiter
+from harpia_formats.files.parsing.csv_delimiter import delimiter_named
 from harpia_formats.formats.registry import all_unpackers
 from harpia_formats.model.report import Report, validation_failed
 from harpia_formats.model.result import Result
@@ -206,7 +206,8 @@ class InferOptions:
     progress: Callable[[ReadProgress], None] | None = None
 
     def __post_init__(self) -> None:
-        check_delimiter(self.delimiter)
+        if self.delimiter is not None:
+            delimiter_named(self.delimiter)
         check_patterns(self.exclude)
         if self.redact:
             object.__setattr__(self, "enum_limit", 0)

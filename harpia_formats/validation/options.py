@@ -9,7 +9,7 @@ from harpia_formats.files.io.discovery import check_patterns
 from harpia_formats.files.io.file_kinds import OtherKindError
 from harpia_formats.files.io.reader import ROW_LIMIT, SourceError
 from harpia_formats.files.io.source import ReadProgress
-from harpia_formats.files.parsing.csv_delimiter import check_delimiter
+from harpia_formats.files.parsing.csv_delimiter import delimiter_named
 from harpia_formats.files.workers.engine import (
     CLUSTER_TIMEOUT,
     check_cluster_timeout,
@@ -111,7 +111,8 @@ class Options:
             check_field_names(self.columns)
             _check_mapped(self)
         _check_baselines(self)
-        check_delimiter(self.delimiter)
+        if self.delimiter is not None:
+            delimiter_named(self.delimiter)
         for name in ("select", "ignore"):
             if isinstance(getattr(self, name), str):
                 raise TypeError(f"{name} takes several rules, such as ('J', 'S101')")

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from harpia_formats.files.io.reader import ROW_LIMIT
 from harpia_formats.files.io.source import ReadProgress
-from harpia_formats.files.parsing.csv_delimiter import check_delimiter
+from harpia_formats.files.parsing.csv_delimiter import delimiter_named
 from harpia_formats.model.problem import HarpiaFormatsError, OptionError
 from harpia_formats.model.result import Result
 
@@ -41,7 +41,8 @@ class SubsetOptions:
     progress: Callable[[ReadProgress], None] | None = None
 
     def __post_init__(self) -> None:
-        check_delimiter(self.delimiter)
+        if self.delimiter is not None:
+            delimiter_named(self.delimiter)
         if self.max_row_bytes < 1:
             raise OptionError(f"max_row_bytes is {self.max_row_bytes}, and not above 0")
 

@@ -52,9 +52,3 @@ def how_to_read(delimiter: str, expected: str) -> str:
         f"write a {named(expected)} in its place, as `validate --unsafe-fixes` does if "
         "it cuts all lines alike"
     )
-
-
-def check_delimiter(text: str | None) -> None:
-    """Raise `ValueError` if a delimiter is given that is none."""
-    if text is not None:
-        delimiter_named(text)

@@ -12,7 +12,7 @@ from harpia_formats.files.io.file_kinds import OtherKindError
 from harpia_formats.files.io.inputs import Input, sources_of_inputs
 from harpia_formats.files.io.reader import ROW_LIMIT, SourceError
 from harpia_formats.files.io.source import Source, SourceReader, open_source
-from harpia_formats.files.parsing.csv_delimiter import check_delimiter
+from harpia_formats.files.parsing.csv_delimiter import delimiter_named
 from harpia_formats.formats.detection.candidates import (
     FormatChoice,
     FormatVariant,
@@ -47,7 +47,8 @@ def detect_files(
     cannot be read: `reason` says why. Raises `ValueError` if `delimiter` is no
     delimiter.
     """
-    check_delimiter(delimiter)
+    if delimiter is not None:
+        delimiter_named(delimiter)
     formats = tuple(all_formats().values())
     for source in sources_of_inputs(inputs, exclusion, all_unpackers()):
         if isinstance(source, SourceError):
