@@ -1,0 +1,36 @@
+"""The options of the page, and the error on what it cannot show."""
+
+from dataclasses import dataclass
+from os import PathLike
+
+from harpia_formats.files.io.reader import ROW_LIMIT
+from harpia_formats.files.parsing.csv_delimiter import check_delimiter
+from harpia_formats.model.problem import HarpiaFormatsError
+
+
+class ViewError(HarpiaFormatsError):
+    """What the page asks for cannot be shown; the text says why in one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class ViewOptions:
+    """How files are opened, and what of them is shown.
+
+    Raises `OptionError` for a delimiter that cannot be one.
+    """
+
+    #: The id of the format of all files, None to recognise it.
+    format: str | None = None
+    #: The character between the fields of a table, None for that of the file's name.
+    delimiter: str | None = None
+    #: Patterns of paths; files that match are left out.
+    exclude: tuple[str, ...] = ()
+    #: Bytes of a row, at most.
+    max_row_bytes: int = ROW_LIMIT
+    #: Whether no value of a record is shown.
+    redact: bool = False
+    #: The file of notes, None if no notes are taken.
+    notes: PathLike[str] | str | None = None
+
+    def __post_init__(self) -> None:
+        check_delimiter(self.delimiter)

@@ -1,0 +1,446 @@
+"""Where each row of a file begins, found in a process of its own and kept in a file.
+
+The index has eight bytes for each row: the offset of its first byte. Behind the last row
+stands where it ends, so that the rows that can be read are one fewer than the offsets.
+Rows that no file holds as text of its own (compressed, in a table of columns, in an
+archive) are copied to a temporary file, and the offsets are those in the copy.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from time import monotonic
+from typing import IO, Any
+
+import msgspec
+import numpy as np
+
+from harpia_formats.conversion.reading.placed_record import PlacedRecord
+from harpia_formats.conversion.reading.reader import Reading
+from harpia_formats.files.framing.chunk import Chunk, FramingFault, is_blank
+from harpia_formats.files.framing.columns import RowArray
+from harpia_formats.files.framing.container import Layout, open_container
+from harpia_formats.files.io.inputs import sources_of_inputs
+from harpia_formats.files.io.reader import SourceError, error_reason
+from harpia_formats.files.io.source import Source, SourceReader, open_source
+from harpia_formats.files.parsing.csv_blocks import TableBlank, TableFault, TableRow
+from harpia_formats.files.parsing.csv_records import table_pieces
+from harpia_formats.formats.detection.sample import delimiter_of
+from harpia_formats.formats.detection.sampled_file import (
+    Framing,
+    SampledFile,
+    sample_file,
+)
+from harpia_formats.formats.registry import all_unpackers
+from harpia_formats.model.exact_json import encode
+from harpia_formats.model.format import Container
+from harpia_formats.validation.options import Options
+from harpia_formats.validation.plan.file_plan import FilePlan, plan_file
+from harpia_formats.validation.run_plans import RunPlans
+from harpia_formats.view.options import ViewOptions
+
+#: Bytes of an offset.
+WIDTH = 8
+#: Seconds between two messages on how far a file was read.
+PAUSE = 0.1
+#: What stands between two rows, and is no part of the row before it.
+_between = b" \t\r\n,"
+_line_ends = b"\r\n"
+#: Bytes of rows that are read at once.
+READ_AT_ONCE = 8 * 1024 * 1024
+
+
+class FoundFile(msgspec.Struct, frozen=True):
+    """What a file is, by its beginning: plain data that a process sends."""
+
+    #: The id and the dialect of its format, "" if it is in no known one.
+    format: str
+    dialect: str
+    #: How its rows stand: `lines`, `array`, `table`, `document` or `nothing`.
+    kind: str
+    #: What the rows are cut from: `file`, `unpacked text` or `records`.
+    rows_of: str
+    #: What stands before the first row of an array, a document or a table.
+    before: bytes = b""
+    #: The character between the fields of a table.
+    delimiter: str = ""
+
+
+class IndexProgress(msgspec.Struct, frozen=True):
+    """How far a file was read."""
+
+    #: Bytes of the file that were read, and all of them, 0 if that is not known.
+    done: int
+    of: int
+    #: What stands behind the last row, once the file has ended.
+    after: bytes = b""
+    is_complete: bool = False
+
+
+class IndexFailure(msgspec.Struct, frozen=True):
+    """Why a file cannot be read, or not to its end."""
+
+    reason: str
+
+
+Message = FoundFile | IndexProgress | IndexFailure
+
+
+def source_named(path: str) -> Source:
+    """Return the file, or the folder that is one, at a path. Raises `SourceError`."""
+    found = next(iter(sources_of_inputs([path], None, all_unpackers())))
+    if isinstance(found, SourceError):
+        raise found
+    return found
+
+
+def index_file(
+    path: str, options: ViewOptions, starts: str, copy: str
+) -> Iterator[Message]:
+    """Find where the rows of a file begin, and yield what it is and how far it is read.
+
+    The offsets go to the file `starts`, rows that are no bytes of a file to `copy`.
+    """
+    try:
+        source = source_named(path)
+        # Nothing is buffered, so that what is written can be read at once.
+        with Path(starts).open("wb", buffering=0) as offsets:
+            writer = _Offsets(offsets)
+            yield from _indexed(source, options, writer, Path(copy))
+    except SourceError as error:
+        yield IndexFailure(error.reason)
+    except OSError as error:
+        yield IndexFailure(f"its index cannot be written: {error_reason(error)}")
+
+
+@dataclass(slots=True)
+class _Offsets:
+    """Writes where rows begin."""
+
+    file: IO[bytes]
+    #: Where the last row ends.
+    end: int = 0
+    count: int = 0
+
+    def add(self, begins: Any, end: int) -> None:
+        """Add the offsets of some rows, the last of which ends at `end`."""
+        data = np.asarray(begins, dtype=np.uint64)
+        if len(data):
+            self.file.write(data.tobytes())
+            self.count += len(data)
+            self.end = end
+
+    def close(self) -> None:
+        """Add where the last row ends."""
+        self.file.write(np.array([self.end], dtype=np.uint64).tobytes())
+
+
+def _indexed(
+    source: Source, options: ViewOptions, offsets: _Offsets, copy: Path
+) -> Iterator[Message]:
+    """Yield what a file is and how far it is read, and write its offsets."""
+    with open_source(source) as reader:
+        blocks = _Blocks(reader, copy)
+        opened = open_container(blocks)
+        run = RunPlans(
+            Options(
+                format=options.format,
+                delimiter=options.delimiter,
+                max_row_bytes=options.max_row_bytes,
+            )
+        ).of(source)
+        limit = options.max_row_bytes
+        sampled = sample_file(
+            opened, limit, run.candidates(), source.name, options.delimiter
+        )
+        if reader.unpacker:
+            sampled.sample = replace(sampled.sample, unpacker=reader.unpacker)
+        plan, _ = plan_file(run, source.name, sampled.sample)
+        if plan.has_columns:
+            yield from _records_indexed(source, plan, options, offsets, copy)
+            return
+        found = _Found(plan, sampled, delimiter_of(options.delimiter, source.name))
+        is_told = False
+        told_at = monotonic()
+        for begins, end in found.rows(limit):
+            if not is_told:
+                yield found.file(blocks)
+                is_told = True
+            offsets.add(begins, end)
+            blocks.drop_before(offsets.end)
+            if monotonic() - told_at > PAUSE:
+                yield IndexProgress(reader.consumed, reader.total or 0)
+                told_at = monotonic()
+        if not is_told:
+            yield found.file(blocks)
+        offsets.close()
+        after = blocks.kept_from(offsets.end) if offsets.count else b""
+        error = reader.change()
+        if error is not None:
+            yield IndexFailure(error.reason)
+            return
+        yield IndexProgress(reader.consumed, reader.total or 0, after, is_complete=True)
+
+
+#: Bytes before, between or behind rows that are kept.
+KEPT = 16 * 1024 * 1024
+
+
+@dataclass(slots=True)
+class _Blocks:
+    """The blocks of a file, copied if the file does not hold them as they are."""
+
+    reader: SourceReader
+    path: Path
+    #: Whether they are copied, known with the first block.
+    is_copied: bool = False
+    _kept: bytearray = field(default_factory=bytearray)
+    #: Where in the text `_kept` begins.
+    _start: int = 0
+    #: Whether more was read than is kept.
+    _is_cut: bool = False
+
+    def __iter__(self) -> Iterator[bytes]:
+        copy: IO[bytes] | None = None
+        try:
+            for block in self.reader:
+                if not isinstance(self.reader.file, Path):
+                    if copy is None:
+                        copy = self.path.open("wb", buffering=0)
+                        self.is_copied = True
+                    copy.write(block)
+                self._is_cut = self._is_cut or len(self._kept) > KEPT
+                if not self._is_cut:
+                    self._kept += block
+                yield block
+        finally:
+            if copy is not None:
+                copy.close()
+
+    def kept_from(self, begin: int, end: int | None = None) -> bytes:
+        """Return the text from one offset to another, as far as it is kept."""
+        last = None if end is None else end - self._start
+        return bytes(self._kept[max(0, begin - self._start) : last])
+
+    def drop_before(self, begin: int) -> None:
+        """Keep no longer what stands before an offset."""
+        if begin > self._start:
+            del self._kept[: begin - self._start]
+            self._start = begin
+
+
+@dataclass(slots=True)
+class _Found:
+    """A file that is cut into rows."""
+
+    plan: FilePlan
+    sampled: SampledFile
+    delimiter: str
+    #: Where the first row begins.
+    first: int = -1
+    kind: str = "lines"
+
+    def file(self, blocks: _Blocks) -> FoundFile:
+        """Return what the file is; `blocks` still hold what is before its rows."""
+        variant = self.plan.variant
+        if variant is not None and variant.dialect.container is Container.DOCUMENT:
+            self.kind = "document"
+        before = b""
+        if self.kind in {"array", "table"} and self.first > 0:
+            before = blocks.kept_from(0, self.first)
+        return FoundFile(
+            self.plan.format,
+            self.plan.shown_dialect,
+            "nothing" if self.plan.cut is Framing.NONE else self.kind,
+            "unpacked text" if blocks.is_copied else "file",
+            before[:KEPT],
+            self.delimiter if self.kind == "table" else "",
+        )
+
+    def rows(self, limit: int) -> Iterator[tuple[Any, int]]:
+        """Yield where some rows begin, and where the last of them ends."""
+        if self.plan.cut is Framing.NONE or self.sampled.opened.layout is Layout.EMPTY:
+            return
+        if self.plan.cut is Framing.TABLE:
+            self.kind = "table"
+            yield from self._of_table(limit)
+            return
+        for frame in self.sampled.frames(self.plan.cut, self.plan.variant):
+            if isinstance(frame, RowArray):
+                self.kind = "array"
+            elif isinstance(frame, Chunk):
+                if self.plan.cut is Framing.VALUES:
+                    self.kind = "lines" if frame.lines else self._kind_of_values()
+                begins, end = _places(frame)
+                if len(begins):
+                    self.first = int(begins[0]) if self.first < 0 else self.first
+                    yield begins, end
+            elif isinstance(frame, FramingFault) and frame.record:
+                begin = frame.start.offset
+                self.first = begin if self.first < 0 else self.first
+                yield [begin], begin + frame.size
+
+    def _kind_of_values(self) -> str:
+        """Return how values stand that are no lines."""
+        is_array = self.sampled.opened.layout is Layout.ARRAY
+        return "array" if is_array else "document"
+
+    def _of_table(self, limit: int) -> Iterator[tuple[Any, int]]:
+        """Yield where some records of a table begin, without its header."""
+        opened = self.sampled.opened
+        is_header = True
+        for piece in table_pieces(opened.buffer, opened.start, limit, self.delimiter):
+            if isinstance(piece, TableBlank):
+                continue
+            if isinstance(piece, TableRow):
+                begin = piece.start.offset
+                begins, end = [begin], begin + len(piece.data)
+            elif isinstance(piece, TableFault):
+                if not piece.record:
+                    continue
+                begins, end = [piece.passed.start], piece.passed.stop
+            else:
+                base = piece.start.offset
+                begins = [piece.start_of(n).offset for n in range(piece.count)]
+                end = base + len(piece.data)
+            if is_header and not isinstance(piece, TableFault):
+                is_header = False
+                continue
+            self.first = begins[0] if self.first < 0 else self.first
+            yield begins, end
+
+
+def _places(chunk: Chunk) -> tuple[Any, int]:
+    """Return where the rows of a chunk begin that are not blank, and the last ends."""
+    base, data = chunk.start.offset, chunk.data
+    if not chunk.lines:
+        begins, at = [], 0
+        for row in chunk.texts:
+            at = data.index(row, at)
+            begins.append(base + at)
+            at += len(row)
+        return begins, base + at
+    ends = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == ord("\n"))
+    starts = np.concatenate((np.zeros(1, dtype=np.int64), ends + 1))[: len(chunk)]
+    if not chunk.is_plain():
+        has_text = [not is_blank(row) for row in chunk.rows]
+        starts = starts[np.array(has_text, dtype=bool)]
+    return starts + base, base + len(data)
+
+
+def _records_indexed(
+    source: Source, plan: FilePlan, options: ViewOptions, offsets: _Offsets, copy: Path
+) -> Iterator[Message]:
+    """Copy the records of a file of columns as JSON lines, and write their offsets."""
+    yield FoundFile(plan.format, plan.shown_dialect, "lines", "records")
+    reading = Reading(
+        [source],
+        plan.format,
+        delimiter=options.delimiter,
+        fail_fast=False,
+        max_row_bytes=options.max_row_bytes,
+        merges_rows=False,
+    )
+    with copy.open("wb") as lines:
+        at, begins, rows = 0, [], offsets.count
+
+        def receive(placed: PlacedRecord) -> None:
+            nonlocal at, rows
+            # Records that are not valid have a row without text.
+            begins.extend([at] * (placed.number - rows))
+            rows = placed.number
+            at += lines.write(encode(placed.record) + b"\n")
+
+        for _ in reading.steps(receive, lambda *_: None, lambda _: None):
+            lines.flush()
+            offsets.add(begins, at)
+            begins.clear()
+            yield IndexProgress(at, 0)
+    offsets.close()
+    failures = [file.reason for file in reading.tally.report().files if file.reason]
+    if failures:
+        yield IndexFailure(failures[0])
+        return
+    yield IndexProgress(at, at, is_complete=True)
+
+
+class RowIndex:
+    """The rows of a file by their numbers, from 1, also while the index grows."""
+
+    def __init__(self, text: Path, starts: Path, kind: str) -> None:
+        """Open the file or copy `text` that has the rows, and their offsets.
+
+        Raises `OSError` if one of them cannot be opened.
+        """
+        self._text = os.open(text, os.O_RDONLY)
+        self._starts = os.open(starts, os.O_RDONLY)
+        self._stripped = _line_ends if kind == "table" else _between
+
+    def close(self) -> None:
+        """Close the files."""
+        os.close(self._text)
+        os.close(self._starts)
+
+    @property
+    def known(self) -> int:
+        """How many rows can be read."""
+        return max(0, os.fstat(self._starts).st_size // WIDTH - 1)
+
+    def starts(self, first: int, count: int) -> Any:
+        """Return where `count` rows from number `first` on begin, and the next one."""
+        data = os.pread(self._starts, (count + 1) * WIDTH, (first - 1) * WIDTH)
+        return np.frombuffer(data, dtype=np.uint64).astype(np.int64)
+
+    def text(self, begin: int, end: int) -> bytes:
+        """Return the bytes between two offsets."""
+        return os.pread(self._text, end - begin, begin)
+
+    def row(self, number: int) -> bytes:
+        """Return the bytes of a row, without what stands behind it."""
+        (row,) = self.rows([number])
+        return row
+
+    def rows(self, numbers: Sequence[int]) -> Iterator[bytes]:
+        """Yield the bytes of rows, adjacent ones read at once."""
+        for first, count in _runs(numbers):
+            yield from self._adjacent(first, count)
+
+    def _adjacent(self, first: int, count: int) -> Iterator[bytes]:
+        """Yield the bytes of adjacent rows, of which so many are read at once."""
+        starts = self.starts(first, count)
+        at = 0
+        while at < len(starts) - 1:
+            most = starts[at] + READ_AT_ONCE
+            end = max(at + 1, int(np.searchsorted(starts, most, "right")) - 1)
+            base = int(starts[at])
+            text = self.text(base, int(starts[end]))
+            for row in range(at, end):
+                part = text[int(starts[row]) - base : int(starts[row + 1]) - base]
+                yield part.rstrip(self._stripped)
+            at = end
+
+
+def _runs(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield the first of some adjacent numbers, and how many they are."""
+    at = 0
+    while at < len(numbers):
+        end = at + 1
+        while end < len(numbers) and numbers[end] == numbers[end - 1] + 1:
+            end += 1
+        yield int(numbers[at]), end - at
+        at = end
+
+
+def joined(rows: Iterable[bytes], found: FoundFile, after: bytes) -> Iterator[bytes]:
+    """Yield a file of some rows that is cut as the one that they are from."""
+    if found.kind in {"array", "table"}:
+        yield found.before
+    separator, is_first = b"," if found.kind == "array" else b"\n", True
+    for row in rows:
+        yield row if is_first else separator + row
+        is_first = False
+    if found.kind == "array":
+        yield after or b"]"
+    elif not is_first:
+        yield b"\n"
