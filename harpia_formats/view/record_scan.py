@@ -1,0 +1,471 @@
+"""What is known of each record of a file: numbers in columns that grow during a scan.
+
+A process of its own validates the file and reads its valid rows as records. For each
+record it writes one number to the file of each column, so that rows are selected and
+sorted without reading them again. The names behind the numbers (models, categories,
+metrics, rules) are in one small file, which is replaced from time to time.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import msgspec
+import numpy as np
+from msgspec import UNSET
+
+from harpia_formats.conversion.mapping.extra_fields import PARTNERS
+from harpia_formats.conversion.mapping.questions import WIDTH as KEY_WIDTH
+from harpia_formats.conversion.mapping.questions import question_key
+from harpia_formats.conversion.reading.companions import Companions
+from harpia_formats.conversion.reading.placed_record import PlacedRecord
+from harpia_formats.conversion.reading.reader import partners_in
+from harpia_formats.conversion.reading.record_stream import RecordStream
+from harpia_formats.files.io.source import ReadProgress, Source
+from harpia_formats.formats.detection.candidates import FormatVariant
+from harpia_formats.formats.registry import adapter_of
+from harpia_formats.model.problem import HarpiaFormatsError, Problem
+from harpia_formats.model.record import Record
+from harpia_formats.model.report import FileCount
+from harpia_formats.validation.options import Options
+from harpia_formats.validation.run import Validation
+from harpia_formats.view.options import ViewError, ViewOptions
+
+#: Models, metrics and rules that have a number of their own; the last number stands for
+#: all further ones.
+MODELS, METRICS, RULES = 64, 32, 64
+#: Categories that are told apart.
+CATEGORIES = 100_000
+#: Records, and findings, after which the columns are written.
+BATCH = 20_000
+#: Seconds after which the columns are written nevertheless.
+PAUSE = 0.5
+
+#: Bits of the column `flags`.
+READ, CORRECT, WRONG, NO_ANSWER = 1, 2, 4, 8
+#: The columns, and the type of their numbers; scores are in columns of their own.
+COLUMNS = {
+    "models": np.dtype(np.uint64),
+    "flags": np.dtype(np.uint8),
+    "category": np.dtype(np.uint32),
+    "key": np.dtype((np.void, KEY_WIDTH)),
+    "rules": np.dtype(np.uint64),
+    "findings": np.dtype(np.uint32),
+}
+SCORES = np.dtype(np.float64)
+
+
+class FoundRule(msgspec.Struct):
+    """A rule that records break: how often, and in how many records."""
+
+    code: str
+    name: str
+    severity: str
+    count: int = 0
+    records: int = 0
+
+
+class ScanState(msgspec.Struct):
+    """The names behind the numbers of the columns, and how far the scan is."""
+
+    #: Bytes read, and all of them, 0 if that is not known.
+    done: int = 0
+    of: int = 0
+    #: Records whose columns are written.
+    records: int = 0
+    #: The answers of each model, and the records of each category, in the order of
+    #: their numbers.
+    models: dict[str, int] = {}
+    metrics: list[str] = []
+    categories: dict[str, int] = {}
+    rules: list[FoundRule] = []
+    #: What stands around the rows, as their reader needs it.
+    surroundings: dict[str, Any] = {}
+    #: `valid`, `invalid`, and so on, once the scan has ended.
+    counts: dict[str, int] | None = None
+    #: Why the records are not read, "" if they are.
+    unread: str = ""
+    #: Why the file could not be read to its end.
+    reason: str = ""
+    is_complete: bool = False
+
+
+def scan_file(path: str, options: ViewOptions, base: str) -> Iterator[None]:
+    """Validate a file and read its records, and write columns that begin with `base`.
+
+    It yields once, at the end: how far it is stands in the file `base`.state.
+    """
+    state = ScanState()
+    columns = _Writer(base, state)
+    try:
+        _scan(path, options, columns, reads_records=True)
+    except HarpiaFormatsError as error:
+        # What the file holds is not known, but it can be validated.
+        state.unread = str(error)
+        _scan(path, options, columns, reads_records=False)
+    columns.write()
+    state.is_complete = True
+    columns.write_state()
+    yield None
+
+
+def _scan(
+    path: str, options: ViewOptions, columns: "_Writer", *, reads_records: bool
+) -> None:
+    """Validate a file, and read its records if that is asked for."""
+    limit = options.max_row_bytes
+    companions = Companions(
+        None, [path], limit, partial(partners_in, max_row_bytes=limit)
+    )
+
+    def consumer_of(source: Source, _: FileCount) -> RecordStream:
+        def around(variant: FormatVariant) -> Any:
+            return companions.around(source, variant, adapter_of(variant.format))
+
+        stream = RecordStream(
+            source.name, columns.add, lambda _: None, _check_records, around=around
+        )
+        columns.stream = stream
+        return stream
+
+    validation = Validation(
+        [path],
+        Options(
+            format=options.format,
+            delimiter=options.delimiter,
+            max_row_bytes=limit,
+            examples=0,
+            max_problems=0,
+            jobs=1,
+            progress=columns.progress,
+        ),
+        consumer_of=consumer_of if reads_records else None,
+    )
+    for problem in validation:
+        columns.found(problem)
+    (count,) = validation.report().files[:1] or (FileCount(path),)
+    names = ("records", "valid", "invalid", "undetermined", "errors", "warnings")
+    columns.state.counts = {
+        name: getattr(count, name) for name in (*names, "notes")
+    }
+    columns.end(count.records)
+    columns.state.reason = count.reason or ""
+
+
+def _check_records(variant: FormatVariant) -> None:
+    """Raise `ViewError` for a format whose files hold no records."""
+    if not variant.format.adapter:
+        raise ViewError(f"{variant.format.id} is one document that has no records")
+
+
+@dataclass(slots=True)
+class _Writer:
+    """Writes the columns of a file."""
+
+    base: str
+    state: ScanState
+    stream: RecordStream | None = None
+    #: The numbers of each column that are not written yet.
+    _held: dict[str, list[Any]] = field(default_factory=dict)
+    _scores: dict[int, dict[int, float]] = field(default_factory=dict)
+    #: The rules and the findings of records, by their numbers.
+    _findings: dict[int, tuple[int, int]] = field(default_factory=dict)
+    #: The last record that was added, and the last that is written.
+    _last: int = 0
+    _written: int = 0
+    _written_at: float = field(default_factory=monotonic)
+    #: The number of each model, category and rule.
+    _models: dict[str, int] = field(default_factory=dict)
+    _categories: dict[str, int] = field(default_factory=dict)
+    _rules: dict[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._held = {name: [] for name in ("models", "flags", "category", "key")}
+
+    def progress(self, progress: ReadProgress) -> None:
+        """Note how far the file was read."""
+        self.state.done, self.state.of = progress.consumed, progress.total or 0
+        if monotonic() - self._written_at > PAUSE:
+            self.write()
+
+    def add(self, placed: PlacedRecord) -> None:
+        """Add a record; those before it that were not added could not be read."""
+        if placed.number <= self._last:
+            return  # components of columns share their numbers
+        self._fill(placed.number - 1)
+        record = placed.record
+        scores, flags = _scores_of(record)
+        held = self._held
+        held["models"].append(self._models_of(record))
+        held["flags"].append(flags)
+        held["category"].append(self._category_of(record))
+        held["key"].append(question_key(record, placed.number))
+        for name, value in scores.items():
+            metric = self._metric(name)
+            if metric >= 0:
+                self._scores.setdefault(metric, {})[placed.number] = value
+        self._last = placed.number
+        if self._last - self._written >= BATCH:
+            self.write()
+
+    def _fill(self, until: int) -> None:
+        """Add records up to a number of which nothing is known."""
+        missing = until - self._last
+        if missing > 0:
+            for name in ("models", "flags", "category"):
+                self._held[name].extend([0] * missing)
+            self._held["key"].extend([bytes(KEY_WIDTH)] * missing)
+            self._last = until
+
+    def end(self, records: int) -> None:
+        """Note how many records the file has."""
+        while self._last < records:
+            self._fill(min(records, self._last + BATCH))
+            self.write()
+
+    def _models_of(self, record: Record) -> int:
+        """Return the bits of the models whose answers a record has."""
+        bits = 0
+        for output in record.outputs:
+            name = output.model if output.model is not UNSET else ""
+            at = self._models.setdefault(name, len(self._models))
+            counts, number = self.state.models, min(at, MODELS - 1)
+            counts[name] = counts.get(name, 0) + 1
+            bits |= 1 << number
+        return bits
+
+    def _category_of(self, record: Record) -> int:
+        """Return the number of the category of a record, from 1; 0 without one."""
+        if record.category is UNSET:
+            return 0
+        name, numbers = record.category, self._categories
+        if name not in numbers and len(numbers) >= CATEGORIES:
+            return 0
+        counts = self.state.categories
+        counts[name] = counts.get(name, 0) + 1
+        return numbers.setdefault(name, len(numbers)) + 1
+
+    def _metric(self, name: str) -> int:
+        """Return the number of a metric, -1 if there are too many."""
+        known = self.state.metrics
+        if name in known:
+            return known.index(name)
+        if len(known) >= METRICS:
+            return -1
+        known.append(name)
+        return len(known) - 1
+
+    def found(self, problem: Problem) -> None:
+        """Add a finding."""
+        rules = self.state.rules
+        number = self._rules.get(problem.code)
+        if number is None:
+            number = self._rules[problem.code] = len(rules)
+            rules.append(FoundRule(problem.code, problem.name, problem.severity.value))
+        rule = rules[number]
+        rule.count += 1
+        record = problem.place.record
+        if record is None:
+            return
+        bits, count = self._findings.get(record, (0, 0))
+        bit = 1 << min(number, RULES - 1)
+        self._findings[record] = bits | bit, count + 1
+        if len(self._findings) >= BATCH:
+            self._write_findings()
+
+    def write(self) -> None:
+        """Write what is held, and the names behind the numbers."""
+        for name, values in self._held.items():
+            kind = COLUMNS[name]
+            if values:
+                data = b"".join(values) if name == "key" else np.array(values, kind)
+                with Path(f"{self.base}.{name}").open("ab", buffering=0) as file:
+                    file.write(data)
+                values.clear()
+        for metric in range(len(self.state.metrics)):
+            self._write_scores(metric)
+        self._write_findings()
+        self._written = self._last
+        self.state.records = self._last
+        self.write_state()
+
+    def _write_scores(self, metric: int) -> None:
+        """Write the scores of a metric; records without one have no number."""
+        given = self._scores.pop(metric, {})
+        with Path(f"{self.base}.score{metric}").open("ab", buffering=0) as file:
+            before = file.tell() // SCORES.itemsize
+            while before < self._last:
+                size = min(self._last - before, 10 * BATCH)
+                values = np.full(size, np.nan)
+                inside = [n for n in given if before < n <= before + size]
+                if inside:
+                    at = np.array(inside) - before - 1
+                    values[at] = [given[number] for number in inside]
+                file.write(values)
+                before += size
+
+    def _write_findings(self) -> None:
+        """Add the held findings to the columns `rules` and `findings`."""
+        if not self._findings:
+            return
+        numbers = sorted(self._findings)
+        rules = _Updated(f"{self.base}.rules", COLUMNS["rules"])
+        counts = _Updated(f"{self.base}.findings", COLUMNS["findings"])
+        for numbers_near in _near(numbers):
+            first, last = numbers_near[0], numbers_near[-1]
+            at = np.array(numbers_near) - first
+            found = [self._findings[number] for number in numbers_near]
+            bits = np.array([bits for bits, _ in found], dtype=np.uint64)
+            before = rules.read(first, last)
+            for number, rule in enumerate(self.state.rules):
+                bit = np.uint64(1 << min(number, RULES - 1))
+                is_new = (bits & bit).astype(bool) & ~(before[at] & bit).astype(bool)
+                rule.records += int(is_new.sum())
+            before[at] |= bits
+            rules.write(first, before)
+            sums = counts.read(first, last)
+            sums[at] += np.array([count for _, count in found], dtype=np.uint32)
+            counts.write(first, sums)
+        self._findings.clear()
+
+    def write_state(self) -> None:
+        """Replace the file of the names behind the numbers."""
+        if self.stream is not None and not self.state.surroundings:
+            around = dict(self.stream.surroundings)
+            self.state.surroundings = {} if PARTNERS in around else around
+        path = Path(f"{self.base}.state")
+        new = path.with_suffix(".new")
+        new.write_bytes(msgspec.msgpack.encode(self.state))
+        new.replace(path)
+        self._written_at = monotonic()
+
+
+@dataclass(frozen=True, slots=True)
+class _Updated:
+    """A column that is changed in places; what was never written is 0."""
+
+    path: str
+    kind: Any
+
+    def read(self, first: int, last: int) -> Any:
+        """Return the numbers of some adjacent records."""
+        values = np.zeros(last - first + 1, dtype=self.kind)
+        with suppress(FileNotFoundError), Path(self.path).open("rb") as file:
+            file.seek((first - 1) * self.kind.itemsize)
+            data = file.read(values.nbytes)
+            found = np.frombuffer(data, dtype=self.kind)
+            values[: len(found)] = found
+        return values
+
+    def write(self, first: int, values: Any) -> None:
+        """Write the numbers of some adjacent records."""
+        handle = os.open(self.path, os.O_WRONLY | os.O_CREAT, 0o600)
+        try:
+            os.pwrite(handle, values.tobytes(), (first - 1) * self.kind.itemsize)
+        finally:
+            os.close(handle)
+
+
+#: Records that may stand between two whose columns are changed together.
+_GAP = 4096
+
+
+def _near(numbers: list[int]) -> Iterator[list[int]]:
+    """Yield sorted numbers in groups of which no two neighbours are far apart."""
+    begin = 0
+    for at in range(1, len(numbers)):
+        if numbers[at] - numbers[at - 1] > _GAP:
+            yield numbers[begin:at]
+            begin = at
+    yield numbers[begin:]
+
+
+def _scores_of(record: Record) -> tuple[dict[str, float], int]:
+    """Return the mean of each metric over the answers of a record, and its flags.
+
+    A record is correct if all answers with a verdict are.
+    """
+    found: dict[str, list[float]] = {}
+    flags = READ
+    verdicts = []
+    if not record.outputs:
+        flags |= NO_ANSWER
+    for output in record.outputs:
+        if not (output.text or (output.turns is not UNSET and output.turns)):
+            flags |= NO_ANSWER
+        for score in output.scores or ():
+            if score.is_correct is not UNSET:
+                verdicts.append(score.is_correct)
+            number = score_number(score.value)
+            if number is not None:
+                name = score.metric if score.metric is not UNSET else "score"
+                found.setdefault(name, []).append(number)
+    if verdicts:
+        flags |= CORRECT if all(verdicts) else WRONG
+    means = {name: sum(values) / len(values) for name, values in found.items()}
+    return means, flags
+
+
+def score_number(value: Any) -> float | None:
+    """Return the number that a score is, None for one without a number."""
+    if value is UNSET or value is None or isinstance(value, str):
+        return None
+    with suppress(TypeError, ValueError, OverflowError):
+        return float(value)
+    return None
+
+
+class RecordColumns:
+    """The columns of a file, also while they grow."""
+
+    def __init__(self, base: str) -> None:
+        """Take the beginning of the names of the files that `scan_file` writes."""
+        self._base = base
+        self._state = ScanState()
+        self._stamp = (0, 0)
+
+    @property
+    def state(self) -> ScanState:
+        """The names behind the numbers, and how far the scan is."""
+        try:
+            status = os.stat(f"{self._base}.state")
+        except FileNotFoundError:
+            return self._state
+        stamp = (status.st_ino, status.st_mtime_ns)
+        if stamp != self._stamp:
+            data = Path(f"{self._base}.state").read_bytes()
+            self._state = msgspec.msgpack.decode(data, type=ScanState)
+            self._stamp = stamp
+        return self._state
+
+    def column(self, name: str, first: int, count: int) -> Any:
+        """Return the numbers of `count` records from number `first` on.
+
+        What is not known yet is 0, and no number of a score.
+        """
+        is_score = name.startswith("score")
+        kind = SCORES if is_score else COLUMNS[name]
+        data = b""
+        with suppress(FileNotFoundError), Path(f"{self._base}.{name}").open("rb") as file:
+            file.seek((first - 1) * kind.itemsize)
+            data = file.read(count * kind.itemsize)
+        data = data[: len(data) // kind.itemsize * kind.itemsize]
+        found = np.frombuffer(data, dtype=kind)
+        if len(found) == count:
+            return found
+        if is_score:
+            return np.concatenate((found, np.full(count - len(found), np.nan)))
+        return np.concatenate((found, np.zeros(count - len(found), dtype=kind)))
+
+    def codes_of(self, bits: int) -> list[FoundRule]:
+        """Return the rules that the bits of a record stand for."""
+        return [
+            rule
+            for number, rule in enumerate(self.state.rules)
+            if bits >> min(number, RULES - 1) & 1
+        ]
