@@ -20,8 +20,7 @@ import numpy as np
 from msgspec import UNSET
 
 from harpia_formats.conversion.mapping.extra_fields import PARTNERS
-from harpia_formats.conversion.mapping.questions import WIDTH as KEY_WIDTH
-from harpia_formats.conversion.mapping.questions import question_key
+from harpia_formats.conversion.mapping.questions import WIDTH, question_of
 from harpia_formats.conversion.reading.companions import Companions
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.conversion.reading.reader import partners_in
@@ -30,7 +29,7 @@ from harpia_formats.files.io.source import ReadProgress, Source
 from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.formats.registry import adapter_of
 from harpia_formats.model.problem import HarpiaFormatsError, Problem
-from harpia_formats.model.record import Record
+from harpia_formats.model.record import Output, Record
 from harpia_formats.model.report import FileCount
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.run import Validation
@@ -48,8 +47,10 @@ PAUSE = 0.5
 
 #: Bits of the column `flags`.
 READ, CORRECT, WRONG, NO_ANSWER = 1, 2, 4, 8
+#: Bytes of the digests of a question: its id, its input, its references.
+KEY_WIDTH = 3 * WIDTH
 #: The columns, and the type of their numbers; scores are in columns of their own.
-COLUMNS = {
+COLUMNS: dict[str, Any] = {
     "models": np.dtype(np.uint64),
     "flags": np.dtype(np.uint8),
     "category": np.dtype(np.uint32),
@@ -150,9 +151,7 @@ def _scan(
         columns.found(problem)
     (count,) = validation.report().files[:1] or (FileCount(path),)
     names = ("records", "valid", "invalid", "undetermined", "errors", "warnings")
-    columns.state.counts = {
-        name: getattr(count, name) for name in (*names, "notes")
-    }
+    columns.state.counts = {name: getattr(count, name) for name in (*names, "notes")}
     columns.end(count.records)
     columns.state.reason = count.reason or ""
 
@@ -172,7 +171,8 @@ class _Writer:
     stream: RecordStream | None = None
     #: The numbers of each column that are not written yet.
     _held: dict[str, list[Any]] = field(default_factory=dict)
-    _scores: dict[int, dict[int, float]] = field(default_factory=dict)
+    #: The scores of records by their numbers, for each column of scores.
+    _scores: dict[str, dict[int, float]] = field(default_factory=dict)
     #: The rules and the findings of records, by their numbers.
     _findings: dict[int, tuple[int, int]] = field(default_factory=dict)
     #: The last record that was added, and the last that is written.
@@ -199,16 +199,13 @@ class _Writer:
             return  # components of columns share their numbers
         self._fill(placed.number - 1)
         record = placed.record
-        scores, flags = _scores_of(record)
         held = self._held
         held["models"].append(self._models_of(record))
-        held["flags"].append(flags)
+        held["flags"].append(_flags_of(record))
         held["category"].append(self._category_of(record))
-        held["key"].append(question_key(record, placed.number))
-        for name, value in scores.items():
-            metric = self._metric(name)
-            if metric >= 0:
-                self._scores.setdefault(metric, {})[placed.number] = value
+        held["key"].append(question_of(record).key)
+        for column, value in self._means_of(record).items():
+            self._scores.setdefault(column, {})[placed.number] = value
         self._last = placed.number
         if self._last - self._written >= BATCH:
             self.write()
@@ -250,15 +247,36 @@ class _Writer:
         counts[name] = counts.get(name, 0) + 1
         return numbers.setdefault(name, len(numbers)) + 1
 
-    def _metric(self, name: str) -> int:
-        """Return the number of a metric, -1 if there are too many."""
+    def _means_of(self, record: Record) -> dict[str, float]:
+        """Return the mean of each metric over the answers of a record, by its column.
+
+        In a record with the answers of several models each has columns of its own.
+        """
+        found: dict[str, list[float]] = {}
+        names = {output.model for output in record.outputs}
+        for output in record.outputs:
+            name = "" if output.model is UNSET else output.model
+            place = min(self._models[name], MODELS - 1)
+            ends = ("", f".{place}") if len(names) > 1 else ("",)
+            for column, number in self._numbers_of(output):
+                for end in ends:
+                    found.setdefault(f"{column}{end}", []).append(number)
+        return {column: sum(all_) / len(all_) for column, all_ in found.items()}
+
+    def _numbers_of(self, output: Output) -> Iterator[tuple[str, float]]:
+        """Yield the scores of an answer, and whether it is correct, by their columns."""
         known = self.state.metrics
-        if name in known:
-            return known.index(name)
-        if len(known) >= METRICS:
-            return -1
-        known.append(name)
-        return len(known) - 1
+        for score in output.scores or ():
+            if score.is_correct is not UNSET:
+                yield "verdict", float(score.is_correct)
+            number = score_number(score.value)
+            if number is None:
+                continue
+            name = score.metric if score.metric is not UNSET else "score"
+            if name not in known and len(known) < METRICS:
+                known.append(name)
+            if name in known:
+                yield f"score{known.index(name)}", number
 
     def found(self, problem: Problem) -> None:
         """Add a finding."""
@@ -287,17 +305,17 @@ class _Writer:
                 with Path(f"{self.base}.{name}").open("ab", buffering=0) as file:
                     file.write(data)
                 values.clear()
-        for metric in range(len(self.state.metrics)):
-            self._write_scores(metric)
+        for column in self._scores:
+            self._write_scores(column)
         self._write_findings()
         self._written = self._last
         self.state.records = self._last
         self.write_state()
 
-    def _write_scores(self, metric: int) -> None:
-        """Write the scores of a metric; records without one have no number."""
-        given = self._scores.pop(metric, {})
-        with Path(f"{self.base}.score{metric}").open("ab", buffering=0) as file:
+    def _write_scores(self, column: str) -> None:
+        """Write a column of scores; records without one have no number."""
+        given, self._scores[column] = self._scores[column], {}
+        with Path(f"{self.base}.{column}").open("ab", buffering=0) as file:
             before = file.tell() // SCORES.itemsize
             while before < self._last:
                 size = min(self._last - before, 10 * BATCH)
@@ -385,12 +403,8 @@ def _near(numbers: list[int]) -> Iterator[list[int]]:
     yield numbers[begin:]
 
 
-def _scores_of(record: Record) -> tuple[dict[str, float], int]:
-    """Return the mean of each metric over the answers of a record, and its flags.
-
-    A record is correct if all answers with a verdict are.
-    """
-    found: dict[str, list[float]] = {}
+def _flags_of(record: Record) -> int:
+    """Return what is true of a record; it is correct if all answers with a verdict are."""
     flags = READ
     verdicts = []
     if not record.outputs:
@@ -401,14 +415,9 @@ def _scores_of(record: Record) -> tuple[dict[str, float], int]:
         for score in output.scores or ():
             if score.is_correct is not UNSET:
                 verdicts.append(score.is_correct)
-            number = score_number(score.value)
-            if number is not None:
-                name = score.metric if score.metric is not UNSET else "score"
-                found.setdefault(name, []).append(number)
     if verdicts:
         flags |= CORRECT if all(verdicts) else WRONG
-    means = {name: sum(values) / len(values) for name, values in found.items()}
-    return means, flags
+    return flags
 
 
 def score_number(value: Any) -> float | None:
@@ -433,7 +442,7 @@ class RecordColumns:
     def state(self) -> ScanState:
         """The names behind the numbers, and how far the scan is."""
         try:
-            status = os.stat(f"{self._base}.state")
+            status = Path(f"{self._base}.state").stat()
         except FileNotFoundError:
             return self._state
         stamp = (status.st_ino, status.st_mtime_ns)
@@ -448,10 +457,13 @@ class RecordColumns:
 
         What is not known yet is 0, and no number of a score.
         """
-        is_score = name.startswith("score")
+        is_score = name.startswith(("score", "verdict"))
         kind = SCORES if is_score else COLUMNS[name]
         data = b""
-        with suppress(FileNotFoundError), Path(f"{self._base}.{name}").open("rb") as file:
+        with (
+            suppress(FileNotFoundError),
+            Path(f"{self._base}.{name}").open("rb") as file,
+        ):
             file.seek((first - 1) * kind.itemsize)
             data = file.read(count * kind.itemsize)
         data = data[: len(data) // kind.itemsize * kind.itemsize]

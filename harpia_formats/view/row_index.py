@@ -1,9 +1,9 @@
 """Where each row of a file begins, found in a process of its own and kept in a file.
 
-The index has eight bytes for each row: the offset of its first byte. Behind the last row
-stands where it ends, so that the rows that can be read are one fewer than the offsets.
-Rows that no file holds as text of its own (compressed, in a table of columns, in an
-archive) are copied to a temporary file, and the offsets are those in the copy.
+The index has eight bytes for each row: the offset of its first byte. Behind the last
+row stands where it ends, so that the rows that can be read are one fewer than the
+offsets. Rows that no file holds as text of its own (compressed, in a table of columns,
+in an archive) are copied to a temporary file; the offsets are those in the copy.
 """
 
 import os
@@ -18,7 +18,13 @@ import numpy as np
 
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.conversion.reading.reader import Reading
-from harpia_formats.files.framing.chunk import Chunk, FramingFault, is_blank
+from harpia_formats.files.framing.chunk import (
+    Chunk,
+    Cursor,
+    FramingFault,
+    count_newlines,
+    is_blank,
+)
 from harpia_formats.files.framing.columns import RowArray
 from harpia_formats.files.framing.container import Layout, open_container
 from harpia_formats.files.io.inputs import sources_of_inputs
@@ -95,19 +101,23 @@ def source_named(path: str) -> Source:
     return found
 
 
-def index_file(
-    path: str, options: ViewOptions, starts: str, copy: str
-) -> Iterator[Message]:
+def index_file(path: str, options: ViewOptions, base: str) -> Iterator[Message]:
     """Find where the rows of a file begin, and yield what it is and how far it is read.
 
-    The offsets go to the file `starts`, rows that are no bytes of a file to `copy`.
+    The offsets go to the file `base`.starts, and where some lines begin to
+    `base`.lines; rows that are no bytes of a file are copied to `base`.copy. The file
+    `base`.end exists once all rows are indexed.
     """
     try:
         source = source_named(path)
         # Nothing is buffered, so that what is written can be read at once.
-        with Path(starts).open("wb", buffering=0) as offsets:
-            writer = _Offsets(offsets)
-            yield from _indexed(source, options, writer, Path(copy))
+        with (
+            Path(f"{base}.starts").open("wb", buffering=0) as offsets,
+            Path(f"{base}.lines").open("wb", buffering=0) as lines,
+        ):
+            writer = _Offsets(offsets, lines)
+            yield from _indexed(source, options, writer, Path(f"{base}.copy"))
+        Path(f"{base}.end").touch()
     except SourceError as error:
         yield IndexFailure(error.reason)
     except OSError as error:
@@ -119,14 +129,21 @@ class _Offsets:
     """Writes where rows begin."""
 
     file: IO[bytes]
+    lines: IO[bytes]
     #: Where the last row ends.
     end: int = 0
     count: int = 0
 
-    def add(self, begins: Any, end: int) -> None:
-        """Add the offsets of some rows, the last of which ends at `end`."""
+    def add(self, begins: Any, end: int, start: Cursor | None = None) -> None:
+        """Add the offsets of some rows, the last of which ends at `end`.
+
+        `start` is a place at or in front of the first of them.
+        """
         data = np.asarray(begins, dtype=np.uint64)
         if len(data):
+            if start is not None:
+                known = (self.count + 1, start.offset, start.line)
+                self.lines.write(np.array(known, dtype=np.uint64).tobytes())
             self.file.write(data.tobytes())
             self.count += len(data)
             self.end = end
@@ -163,11 +180,11 @@ def _indexed(
         found = _Found(plan, sampled, delimiter_of(options.delimiter, source.name))
         is_told = False
         told_at = monotonic()
-        for begins, end in found.rows(limit):
+        for begins, end, start in found.rows(limit):
             if not is_told:
                 yield found.file(blocks)
                 is_told = True
-            offsets.add(begins, end)
+            offsets.add(begins, end, start)
             blocks.drop_before(offsets.end)
             if monotonic() - told_at > PAUSE:
                 yield IndexProgress(reader.consumed, reader.total or 0)
@@ -258,8 +275,8 @@ class _Found:
             self.delimiter if self.kind == "table" else "",
         )
 
-    def rows(self, limit: int) -> Iterator[tuple[Any, int]]:
-        """Yield where some rows begin, and where the last of them ends."""
+    def rows(self, limit: int) -> Iterator[tuple[Any, int, Cursor]]:
+        """Yield where some rows begin, where the last ends, and a place before them."""
         if self.plan.cut is Framing.NONE or self.sampled.opened.layout is Layout.EMPTY:
             return
         if self.plan.cut is Framing.TABLE:
@@ -275,19 +292,19 @@ class _Found:
                 begins, end = _places(frame)
                 if len(begins):
                     self.first = int(begins[0]) if self.first < 0 else self.first
-                    yield begins, end
+                    yield begins, end, frame.start
             elif isinstance(frame, FramingFault) and frame.record:
                 begin = frame.start.offset
                 self.first = begin if self.first < 0 else self.first
-                yield [begin], begin + frame.size
+                yield [begin], begin + frame.size, frame.start
 
     def _kind_of_values(self) -> str:
         """Return how values stand that are no lines."""
         is_array = self.sampled.opened.layout is Layout.ARRAY
         return "array" if is_array else "document"
 
-    def _of_table(self, limit: int) -> Iterator[tuple[Any, int]]:
-        """Yield where some records of a table begin, without its header."""
+    def _of_table(self, limit: int) -> Iterator[tuple[Any, int, Cursor]]:
+        """Yield the same of the records of a table, without its header."""
         opened = self.sampled.opened
         is_header = True
         for piece in table_pieces(opened.buffer, opened.start, limit, self.delimiter):
@@ -308,7 +325,7 @@ class _Found:
                 is_header = False
                 continue
             self.first = begins[0] if self.first < 0 else self.first
-            yield begins, end
+            yield begins, end, piece.start
 
 
 def _places(chunk: Chunk) -> tuple[Any, int]:
@@ -368,13 +385,14 @@ def _records_indexed(
 class RowIndex:
     """The rows of a file by their numbers, from 1, also while the index grows."""
 
-    def __init__(self, text: Path, starts: Path, kind: str) -> None:
-        """Open the file or copy `text` that has the rows, and their offsets.
+    def __init__(self, text: str, base: str, kind: str) -> None:
+        """Open the file or copy `text` that has the rows, and what `index_file` wrote.
 
         Raises `OSError` if one of them cannot be opened.
         """
         self._text = os.open(text, os.O_RDONLY)
-        self._starts = os.open(starts, os.O_RDONLY)
+        self._starts = os.open(f"{base}.starts", os.O_RDONLY)
+        self._lines = Path(f"{base}.lines")
         self._stripped = _line_ends if kind == "table" else _between
 
     def close(self) -> None:
@@ -405,6 +423,38 @@ class RowIndex:
         """Yield the bytes of rows, adjacent ones read at once."""
         for first, count in _runs(numbers):
             yield from self._adjacent(first, count)
+
+    def line_of(self, number: int) -> int | None:
+        """Return the line in which a row begins, None of a copy of records."""
+        known = self._known_lines()
+        place = int(np.searchsorted(known[:, 0], number, "right")) - 1
+        if place < 0:
+            return None
+        _, offset, line = map(int, known[place])
+        begin = int(self.starts(number, 0)[0])
+        return line + count_newlines(self.text(offset, begin))
+
+    def row_in_line(self, line: int) -> int | None:
+        """Return the number of the row that a line is in, None if there is none."""
+        known = self._known_lines()
+        place = int(np.searchsorted(known[:, 2], line, "right")) - 1
+        if place < 0:
+            return None
+        low = int(known[place, 0])
+        high = int(known[place + 1, 0]) if place + 1 < len(known) else self.known + 1
+        while high - low > 1:
+            middle = (low + high) // 2
+            if (self.line_of(middle) or 0) <= line:
+                low = middle
+            else:
+                high = middle
+        return low if low <= self.known else None
+
+    def _known_lines(self) -> Any:
+        """Return rows, offsets and lines that are known, a row of three for each."""
+        data = self._lines.read_bytes()
+        data = data[: len(data) // (3 * WIDTH) * 3 * WIDTH]
+        return np.frombuffer(data, dtype=np.uint64).reshape(-1, 3).astype(np.int64)
 
     def _adjacent(self, first: int, count: int) -> Iterator[bytes]:
         """Yield the bytes of adjacent rows, of which so many are read at once."""

@@ -1,0 +1,125 @@
+"""Read one row of an open file as a record, whatever is wrong with the row."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import UNSET
+
+from harpia_formats.conversion.mapping.extra_fields import NO_SURROUNDINGS, row_reader
+from harpia_formats.files.framing.chunk import BOM, with_nulls
+from harpia_formats.files.parsing.csv_blocks import cut_record, fields_of
+from harpia_formats.formats.registry import adapter_of, all_formats
+from harpia_formats.model.exact_json import NOT_JSON, decode
+from harpia_formats.model.format import Dialect
+from harpia_formats.model.record import FIELD_TYPES, Record, fits, record_of
+from harpia_formats.view.options import ViewError
+from harpia_formats.view.row_index import FoundFile
+
+
+def cells_of(row: bytes, delimiter: str) -> list[str]:
+    """Return the texts of the cells of a row of a table.
+
+    Raises `UnicodeDecodeError` if they are not UTF-8.
+    """
+    cut = cut_record(row, 0, len(row), delimiter.encode(), final=True)
+    return [field.text for field in fields_of(cut.raws)]
+
+
+def columns_of(found: FoundFile) -> tuple[str, ...]:
+    """Return the names of the columns of a table, none of what is no table."""
+    if found.kind != "table":
+        return ()
+    header = found.before.removeprefix(BOM).strip(b"\r\n")
+    return tuple(cells_of(header, found.delimiter))
+
+
+_INVALID = "it is not as its format asks, see the findings"
+
+
+def _check_types(record: Record) -> None:
+    """Raise `ViewError` for a record with a value of a wrong type, from a wrong row."""
+    parts: list[tuple[str, Any]] = [("", record)]
+    parts += [("outputs.", output) for output in record.outputs]
+    for output in record.outputs:
+        parts += [("outputs.scores.", score) for score in output.scores or ()]
+    for prefix, part in parts:
+        for name in part.__struct_fields__:
+            value, path = getattr(part, name), f"{prefix}{name}"
+            if value is not UNSET and path in FIELD_TYPES and not fits(path, value):
+                raise ViewError(_INVALID)
+
+
+class RecordReader:
+    """Reads rows of one file as records."""
+
+    def __init__(self, found: FoundFile) -> None:
+        """Take what the file is."""
+        self._found = found
+        self._columns = columns_of(found)
+        self._around: Mapping[str, Any] = {}
+        self._format = all_formats().get(found.format)
+        self._dialect: Dialect | None = None
+        if self._format is not None:
+            named = (d for d in self._format.dialects if d.name == found.dialect)
+            self._dialect = next(named, self._format.dialects[0])
+        self._read = self._reader(NO_SURROUNDINGS)
+
+    def _reader(self, around: Mapping[str, Any]) -> Any:
+        """Return the function that reads decoded rows, None if there is none."""
+        format_, dialect = self._format, self._dialect
+        if format_ is None or dialect is None or not format_.adapter:
+            return None
+        return row_reader(adapter_of(format_), dialect.name, around)
+
+    def read(self, row: bytes, around: Mapping[str, Any] = NO_SURROUNDINGS) -> Record:
+        """Return the record that a row is.
+
+        `around` is what stands around the rows, as far as their reader needs it. Raises
+        `ViewError` for a row that cannot be read as one.
+        """
+        if not row:
+            raise ViewError("it is not valid, and was not copied")
+        if self._found.rows_of == "records":
+            return record_of(decode(row))
+        if self._read is None:
+            raise ViewError(self._why_unread())
+        if around and around != self._around:
+            self._around, self._read = around, self._reader(around)
+        value = self._decoded(row)
+        try:
+            record: Record = self._read(value)
+        except Exception as error:  # noqa: BLE001 - adapters are promised valid rows only
+            raise ViewError(_INVALID) from error
+        _check_types(record)
+        return record
+
+    def _why_unread(self) -> str:
+        """Return why no row is read as a record."""
+        if self._format is None:
+            return "its format is not known; `--from` names it"
+        return f"{self._format.id} is one document that has no records"
+
+    def _decoded(self, row: bytes) -> dict[str, Any]:
+        """Return the object that a row is; raises `ViewError`."""
+        try:
+            if self._found.kind == "table":
+                return self._cells(row)
+            nulls = self._dialect is not None and self._dialect.reads_nan
+            value = decode(with_nulls(row) if nulls else row)
+        except (*NOT_JSON, UnicodeDecodeError) as error:
+            raise ViewError("it is not valid JSON") from error
+        if not isinstance(value, dict):
+            raise ViewError("it is no object")
+        return value
+
+    def _cells(self, row: bytes) -> dict[str, Any]:
+        """Return the cells of a row of a table by their columns."""
+        cut = cut_record(row, 0, len(row), self._found.delimiter.encode(), final=True)
+        fields = fields_of(cut.raws)
+        assert self._format is not None  # noqa: S101 - only then there is a reader
+        is_dropped = adapter_of(self._format).blank_is_absent
+        return {
+            name: field.text
+            for name, field in zip(self._columns, fields, strict=False)
+            if not (is_dropped and field.start == field.end)
+        }

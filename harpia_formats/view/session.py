@@ -1,0 +1,406 @@
+"""What the page asks for: each method answers one address with plain JSON values."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import BoundedSemaphore
+from typing import Any
+from urllib.parse import urlencode
+
+from harpia_formats._version import __version__
+from harpia_formats.files.io.discovery import Exclusion
+from harpia_formats.files.io.inputs import checked_inputs, sources_of_inputs
+from harpia_formats.files.io.reader import SourceError
+from harpia_formats.files.io.source import Source
+from harpia_formats.formats.registry import all_unpackers, formats_named
+from harpia_formats.view.options import ViewError, ViewOptions
+from harpia_formats.view.record_details import (
+    RowFindings,
+    fields_of_record,
+    raw_of,
+    row_of,
+)
+from harpia_formats.view.selection import FileColumns, Filter, filter_of, summary
+from harpia_formats.view.systems import Comparisons
+from harpia_formats.view.text_search import Wanted
+from harpia_formats.view.viewed_file import Selected, ViewedFile
+
+#: Rows of one answer, by default and at most.
+ROWS, MOST_ROWS = 100, 1_000
+#: Records of other systems that are shown next to a record.
+MOST_OTHERS = 20
+#: Seconds that a search for an id may take before the page is told to wait.
+PATIENCE = 20.0
+#: Keys of a query that ask for values of records.
+_of_values = ("text", "field", "is", "model", "category", "metric", "correct")
+
+
+class ViewSession:
+    """The files that are shown, from `start` to `close`.
+
+    Raises `UnknownFormat` for a format that is none, `ViewError` for what cannot be
+    opened, and `OptionError` without an input.
+    """
+
+    def __init__(self, inputs: Sequence[str], options: ViewOptions) -> None:
+        """Find the files; nothing of them is read yet."""
+        self.options = options
+        if options.format is not None:
+            formats_named(options.format)
+        self._sources = list(_sources(inputs, options))
+        self._folder: TemporaryDirectory[str] | None = None
+        self._files: list[ViewedFile] = []
+        self._comparisons = Comparisons(self._files)
+
+    def start(self) -> None:
+        """Begin to read all files."""
+        self._folder = TemporaryDirectory(prefix="harpia-formats-view-")
+        turn = BoundedSemaphore(max(2, os.cpu_count() or 1))
+        for number, source in enumerate(self._sources):
+            base = Path(self._folder.name) / str(number)
+            self._files.append(ViewedFile(source, self.options, base, turn))
+
+    def close(self) -> None:
+        """End all work, and delete what was written for it."""
+        self._comparisons.close()
+        for file in self._files:
+            file.close()
+        if self._folder is not None:
+            self._folder.cleanup()
+
+    def files(self) -> dict[str, Any]:
+        """Return what is known of all files."""
+        return {
+            "files": [self._file_shown(at) for at in range(len(self._files))],
+            "redacted": self.options.redact,
+            "notes": None if self.options.notes is None else str(self.options.notes),
+            "version": __version__,
+        }
+
+    def _file_shown(self, at: int) -> dict[str, Any]:
+        """Return what is known of one file."""
+        file, redacted = self._files[at], self.options.redact
+        state, found, copied = file.columns.state, file.found, file.copied
+        records = (
+            file.index.known if file.state in {"reading", "ready"} and found else 0
+        )
+        return {
+            "index": at,
+            "path": file.source.name,
+            "name": Path(file.source.name).name,
+            "format": found.format or None if found else None,
+            "dialect": found.dialect if found else "",
+            "kind": found.kind
+            if found and copied is None
+            else "copy"
+            if found
+            else None,
+            "bytes": file.progress.of or file.progress.done,
+            "state": file.state,
+            "reason": file.reason or None,
+            "copy": None
+            if found is None or copied is None
+            else {"of": found.rows_of, "bytes": copied},
+            "records": records,
+            "indexed": {
+                "done": file.progress.done,
+                "of": file.progress.of,
+                "complete": file.progress.is_complete or bool(file.reason),
+            },
+            "scanned": {"done": state.records, "complete": file.is_scanned},
+            "validated": {
+                "done": state.done,
+                "of": state.of,
+                "complete": file.is_scanned,
+            },
+            "unread": (state.unread or file.scan_reason) or None,
+            "counts": state.counts,
+            "rules": [
+                {
+                    "code": rule.code,
+                    "name": rule.name,
+                    "severity": rule.severity,
+                    "count": rule.count,
+                    "records": rule.records,
+                }
+                for rule in state.rules
+            ],
+            "models": [] if redacted else list(state.models),
+            "metrics": [] if redacted else list(state.metrics),
+            "categories": len(state.categories),
+        }
+
+    def rows(self, query: Mapping[str, str]) -> dict[str, Any]:
+        """Return a part of the table."""
+        file, asked = self._asked(query)
+        selected = file.selected(asked)
+        start, count = _whole(query, "start", 0), _whole(query, "count", ROWS)
+        numbers = selected.selection.part(start, min(count, MOST_ROWS))
+        rows = file.rows(numbers)
+        return {
+            "total": selected.selection.count,
+            "complete": selected.is_complete,
+            "searched": _searched(file, selected),
+            "rows": [
+                {"position": start + at, **self._row_shown(file, number, row)}
+                for at, (number, row) in enumerate(zip(numbers, rows, strict=True))
+            ],
+        }
+
+    def _row_shown(self, file: ViewedFile, number: int, row: bytes) -> dict[str, Any]:
+        """Return a row of the table."""
+        bits = int(file.columns.column("rules", number, 1)[0])
+        shown: dict[str, Any] = {
+            "record": number,
+            "bytes": len(row),
+            "unread": None,
+            "findings": [
+                {"code": rule.code, "severity": rule.severity, "count": 1}
+                for rule in file.columns.codes_of(bits)
+            ],
+        }
+        if self.options.redact:
+            return shown
+        try:
+            return {**shown, **row_of(file.record(row))}
+        except ViewError as error:
+            return {**shown, "unread": str(error), "raw": raw_of(row[:2_000])["raw"]}
+
+    def summary(self, query: Mapping[str, str]) -> dict[str, Any]:
+        """Return counts of the selected records."""
+        file, asked = self._asked(query)
+        selected = file.selected(asked)
+        columns = FileColumns(file.index, file.columns)
+        has_values = not self.options.redact
+        counted = summary(columns, selected.selection, has_values=has_values)
+        return {**counted, "complete": selected.is_complete and file.is_scanned}
+
+    def record(self, query: Mapping[str, str]) -> dict[str, Any]:
+        """Return everything about one record."""
+        file, asked = self._asked(query)
+        number = _whole(query, "record", 1)
+        row = file.row(number)
+        index, found = file.index, file.found
+        assert found is not None  # noqa: S101 - there is a row
+        bits = int(file.columns.column("rules", number, 1)[0])
+        findings = RowFindings(
+            found, file.progress.after, self.options.max_row_bytes, self.options.redact
+        ).of(row, file.columns.codes_of(bits))
+        shown = {
+            "record": number,
+            "line": index.line_of(number),
+            "byte_offset": int(index.starts(number, 0)[0]),
+            **self._neighbours(file.selected(asked), number),
+            "raw_bytes": len(row),
+            "raw_of": "file" if found.rows_of == "file" else found.rows_of,
+            "findings": findings,
+            "unread": None,
+            "fields": None,
+            "others": [],
+        }
+        if self.options.redact:
+            return shown
+        shown.update(raw_of(row))
+        shown["others"] = list(self._others(file, number))
+        try:
+            record = file.record(row)
+        except ViewError as error:
+            return {**shown, "id": None, "unread": str(error)}
+        shown["id"] = row_of(record)["id"]
+        return {**shown, "fields": fields_of_record(record)}
+
+    def _neighbours(self, selected: Selected, number: int) -> dict[str, Any]:
+        """Return where a record is among the selected ones, and those next to it."""
+        selection = selected.selection
+        at = selection.position(number)
+        if at is None:
+            found: dict[str, int | None] = {
+                "position": None,
+                "previous": None,
+                "next": None,
+            }
+        else:
+            before = selection.part(at - 1, 1) if at else []
+            found = {
+                "position": at,
+                "previous": before[0] if before else None,
+                "next": next(iter(selection.part(at + 1, 1)), None),
+            }
+        return {**found, "total": selection.count}
+
+    def _others(self, file: ViewedFile, number: int) -> Iterator[dict[str, Any]]:
+        """Yield the records that ask the same as one, of all files."""
+        key = file.columns.column("key", number, 1)
+        if not key[0].tobytes().strip(b"\0"):
+            return
+        count = 0
+        for at, other in enumerate(self._files):
+            for record in self._comparisons.with_key(other, key):
+                if (other, record) != (file, number) and count < MOST_OTHERS:
+                    count += 1
+                    name = Path(other.source.name).name
+                    yield {"file": at, "record": record, "name": name}
+
+    def raw(self, query: Mapping[str, str]) -> bytes:
+        """Return the bytes of one row."""
+        self._refuse_if_redacted("the bytes of a record")
+        return self._file(query).row(_whole(query, "record", 1))
+
+    def find(self, query: Mapping[str, str]) -> dict[str, Any]:
+        """Return the record in a line, of a number, or with an id."""
+        file = self._file(query)
+        index = file.index
+        if query.get("line"):
+            found = index.row_in_line(_whole(query, "line", 1))
+        elif query.get("record"):
+            number = _whole(query, "record", 1)
+            found = number if 1 <= number <= index.known else None
+        else:
+            self._refuse_if_redacted("an id")
+            found = self._with_id(file, query.get("id", ""))
+        if found is None:
+            raise ViewError("there is no such record among those that are known")
+        return {"record": found}
+
+    def _with_id(self, file: ViewedFile, id_: str) -> int | None:
+        """Return the first record with an id, None if there is none."""
+        asked = Filter(wanted=Wanted(id_, heeds_case=True))
+        seen, waited = 0, 0.0
+        while True:
+            selected = file.selected(asked)
+            for number in selected.selection.part(seen, selected.selection.count):
+                seen += 1
+                try:
+                    shown = row_of(file.record(file.row(number)))["id"]
+                except ViewError:
+                    continue
+                if shown == id_:
+                    return number
+            if selected.is_complete:
+                return None
+            if waited > PATIENCE or selected.search is None:
+                raise ViewError(
+                    "the search for the id takes long: search for it as a text"
+                )
+            work = selected.search.work
+            waited += 0.1
+            if work is None or work.wait(0.1):
+                continue
+
+    def systems(self) -> dict[str, Any]:
+        """Return the systems whose answers can be compared."""
+        self._refuse_if_redacted("answers")
+        return self._comparisons.systems()
+
+    def compare(self, query: Mapping[str, str]) -> dict[str, Any]:
+        """Return the questions that two systems answer, and their scores."""
+        self._refuse_if_redacted("answers")
+        return self._comparisons.rows(query)
+
+    def compared_record(self, query: Mapping[str, str]) -> dict[str, Any]:
+        """Return the answers of two systems to one question, word by word."""
+        self._refuse_if_redacted("answers")
+        return self._comparisons.record(query)
+
+    def compared_table(self, query: Mapping[str, str]) -> dict[str, Any]:
+        """Return the table that `score compare` prints of two systems."""
+        self._refuse_if_redacted("answers")
+        return self._comparisons.table(query)
+
+    def cancel(self, query: Mapping[str, str]) -> None:
+        """End the search of a query."""
+        file, asked = self._asked(query)
+        file.cancel(asked)
+
+    def selected_bytes(self, query: Mapping[str, str]) -> Iterator[bytes]:
+        """Yield the selected rows as a file that is cut as their own."""
+        self._refuse_if_redacted("rows")
+        file, asked = self._asked(query)
+        return file.selected_bytes(asked)
+
+    def format_of(self, query: Mapping[str, str]) -> str | None:
+        """Return the format of the rows of `selected_bytes`, None if not known."""
+        file = self._file(query)
+        if file.found is None or not file.found.format:
+            return None
+        return "record" if file.found.rows_of == "records" else file.found.format
+
+    def name_of(self, query: Mapping[str, str]) -> tuple[str, str]:
+        """Return the name of a file without its folder, and how its rows stand."""
+        file = self._file(query)
+        kind = "lines" if file.found is None else file.found.kind
+        return Path(file.source.name).name, kind
+
+    def command(self, query: Mapping[str, str]) -> dict[str, Any]:
+        """Return the command that writes the selected rows."""
+        file = self._file(query)
+        named = {k: v for k, v in query.items() if k not in {"file", "start", "count"}}
+        words = ["harpia-formats", "view", file.source.name]
+        if self.options.format is not None:
+            words += ["--from", self.options.format]
+        if self.options.delimiter is not None:
+            words += ["--delimiter", self.options.delimiter]
+        words += ["--query", urlencode(named), "--output", "rows.jsonl"]
+        return {"command": " ".join(map(_quoted, words))}
+
+    def _refuse_if_redacted(self, what: str) -> None:
+        """Raise `ViewError` if values of records are not shown."""
+        if self.options.redact:
+            raise ViewError(f"{what} would show values, which `--redact` hides")
+
+    def _asked(self, query: Mapping[str, str]) -> tuple[ViewedFile, Filter]:
+        """Return the file and the filter of a query. Raises `ViewError`."""
+        if self.options.redact:
+            given = [name for name in _of_values if query.get(name)]
+            if given or str(query.get("sort")).startswith("score:"):
+                raise ViewError("values of records are not looked at with `--redact`")
+        return self._file(query), filter_of(query)
+
+    def _file(self, query: Mapping[str, str]) -> ViewedFile:
+        """Return the file of a query. Raises `ViewError`."""
+        at = _whole(query, "file", 0)
+        if not 0 <= at < len(self._files):
+            raise ViewError("there is no such file")
+        return self._files[at]
+
+
+def _sources(inputs: Sequence[str], options: ViewOptions) -> Iterator[Source]:
+    """Yield the files that are named. Raises `ViewError` for what cannot be opened."""
+    exclusion = Exclusion(options.exclude)
+    given = checked_inputs(inputs)
+    for source in sources_of_inputs(given, exclusion, all_unpackers()):
+        if isinstance(source, SourceError):
+            raise ViewError(f"{source.path}: {source.reason}")
+        if not isinstance(source.origin, Path) and source.name == "<stdin>":
+            raise ViewError("standard input cannot be shown: name a file")
+        yield source
+
+
+def _whole(query: Mapping[str, str], name: str, default: int) -> int:
+    """Return a whole number of a query, at least 0. Raises `ViewError`."""
+    text = query.get(name, "")
+    if not text:
+        return default
+    if not (text.isascii() and text.isdecimal() and len(text) < len(str(2**63))):
+        raise ViewError(f"{name} is a whole number")
+    return int(text)
+
+
+def _searched(file: ViewedFile, selected: Selected) -> dict[str, Any] | None:
+    """Return how far the search of a selection is, None without one."""
+    search = selected.search
+    if search is None:
+        return None
+    return {
+        "done": search.rows,
+        "of": file.index.known,
+        "reason": search.reason or None,
+    }
+
+
+def _quoted(word: str) -> str:
+    """Return a word as a shell reads it."""
+    from shlex import quote  # noqa: PLC0415 - only where a command is shown
+
+    return quote(word)
