@@ -9,10 +9,17 @@ from msgspec import UNSET
 from harpia_formats.formats.rules import rule_url
 from harpia_formats.model.exact_json import ExactFloat
 from harpia_formats.model.problem import Problem
-from harpia_formats.model.record import Output, Record, as_dict
+from harpia_formats.model.record import Record, as_dict
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.run import Validation
-from harpia_formats.view.record_scan import FoundRule, score_number
+from harpia_formats.view.answers import (
+    answer_of,
+    means_of,
+    prompt_of,
+    reference_of,
+    verdict_of,
+)
+from harpia_formats.view.record_scan import FoundRule
 from harpia_formats.view.row_index import FoundFile, joined
 
 #: Characters of a text in the table, and of one in a record.
@@ -24,16 +31,6 @@ EXACT = 2**53
 def row_of(record: Record) -> dict[str, Any]:
     """Return what the table shows of a record."""
     models = [o.model for o in record.outputs if o.model is not UNSET]
-    scores: dict[str, list[float]] = {}
-    verdicts = []
-    for output in record.outputs:
-        for score in output.scores or ():
-            number = score_number(score.value)
-            if number is not None:
-                name = score.metric if score.metric is not UNSET else "score"
-                scores.setdefault(name, []).append(number)
-            if score.is_correct is not UNSET:
-                verdicts.append(score.is_correct)
     return {
         "id": None if record.id is UNSET else str(record.id)[:SHORT],
         "prompt": _short(prompt_of(record)),
@@ -41,52 +38,14 @@ def row_of(record: Record) -> dict[str, Any]:
         "reference": _short(reference_of(record)),
         "models": list(dict.fromkeys(models)),
         "answers": len(record.outputs),
-        "scores": {name: sum(all_) / len(all_) for name, all_ in scores.items()},
-        "correct": all(verdicts) if verdicts else None,
+        "scores": means_of(record),
+        "correct": verdict_of(record),
     }
 
 
 def _short(text: str | None) -> str | None:
     """Return the beginning of a text."""
     return None if text is None else text[:SHORT]
-
-
-def prompt_of(record: Record) -> str | None:
-    """Return what a record asks, of a chat its last message by a user."""
-    if record.prompt is not UNSET:
-        return record.prompt
-    if record.messages is UNSET:
-        return None
-    asked = [one for one in record.messages if one.get("role") == "user"]
-    return (
-        text_of((asked or record.messages)[-1].get("content"))
-        if record.messages
-        else None
-    )
-
-
-def reference_of(record: Record) -> str | None:
-    """Return the first expected answer of a record."""
-    if record.references:
-        return record.references[0]
-    return None if record.gt is UNSET else record.gt
-
-
-def answer_of(output: Output) -> str | None:
-    """Return the text of an answer, of a conversation that of its last turn."""
-    if output.text is not UNSET and output.text is not None:
-        return output.text
-    if output.turns is not UNSET and output.turns:
-        return text_of(output.turns[-1].get("content"))
-    return None
-
-
-def text_of(content: Any) -> str | None:
-    """Return the text of the content of a message, which may have parts."""
-    if isinstance(content, list):
-        parts = (p.get("text") if isinstance(p, dict) else p for p in content)
-        return "\n".join(part for part in parts if isinstance(part, str))
-    return content if isinstance(content, str) else None
 
 
 class CutTexts:
@@ -97,11 +56,10 @@ class CutTexts:
         self.cut: dict[str, int] = {}
 
     def shown(self, value: Any, path: str = "") -> Any:
-        """Return a value with long texts cut, and numbers as text that are too exact."""
+        """Return a value with long texts cut, and too exact numbers as text."""
         if isinstance(value, str):
-            if len(value) <= LONG:
-                return value
-            self.cut[path] = len(value)
+            if len(value) > LONG:
+                self.cut[path] = len(value)
             return value[:LONG]
         if isinstance(value, dict):
             return {
@@ -112,13 +70,7 @@ class CutTexts:
             return [self.shown(item, f"{path}.{at}") for at, item in enumerate(value)]
         if isinstance(value, ExactFloat):
             return str(value)
-        if (
-            isinstance(value, int)
-            and not isinstance(value, bool)
-            and abs(value) > EXACT
-        ):
-            return str(value)
-        return value
+        return str(value) if type(value) is int and abs(value) > EXACT else value
 
 
 def fields_of_record(record: Record) -> dict[str, Any]:

@@ -88,7 +88,7 @@ class RecordReader:
         value = self._decoded(row)
         try:
             record: Record = self._read(value)
-        except Exception as error:  # noqa: BLE001 - adapters are promised valid rows only
+        except Exception as error:  # adapters are promised valid rows only
             raise ViewError(_INVALID) from error
         _check_types(record)
         return record

@@ -33,6 +33,7 @@ from harpia_formats.model.record import Output, Record
 from harpia_formats.model.report import FileCount
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.run import Validation
+from harpia_formats.view.answers import has_answer, scores_of, verdict_of
 from harpia_formats.view.options import ViewError, ViewOptions
 
 #: Models, metrics and rules that have a number of their own; the last number stands for
@@ -264,19 +265,16 @@ class _Writer:
         return {column: sum(all_) / len(all_) for column, all_ in found.items()}
 
     def _numbers_of(self, output: Output) -> Iterator[tuple[str, float]]:
-        """Yield the scores of an answer, and whether it is correct, by their columns."""
+        """Yield the scores and verdicts of an answer by their columns."""
         known = self.state.metrics
+        for metric, number in scores_of(output):
+            if metric not in known and len(known) < METRICS:
+                known.append(metric)
+            if metric in known:
+                yield f"score{known.index(metric)}", number
         for score in output.scores or ():
             if score.is_correct is not UNSET:
                 yield "verdict", float(score.is_correct)
-            number = score_number(score.value)
-            if number is None:
-                continue
-            name = score.metric if score.metric is not UNSET else "score"
-            if name not in known and len(known) < METRICS:
-                known.append(name)
-            if name in known:
-                yield f"score{known.index(name)}", number
 
     def found(self, problem: Problem) -> None:
         """Add a finding."""
@@ -301,7 +299,10 @@ class _Writer:
         for name, values in self._held.items():
             kind = COLUMNS[name]
             if values:
-                data = b"".join(values) if name == "key" else np.array(values, kind)
+                is_bytes = name == "key"
+                data = (
+                    b"".join(values) if is_bytes else np.array(values, kind).tobytes()
+                )
                 with Path(f"{self.base}.{name}").open("ab", buffering=0) as file:
                     file.write(data)
                 values.clear()
@@ -324,7 +325,7 @@ class _Writer:
                 if inside:
                     at = np.array(inside) - before - 1
                     values[at] = [given[number] for number in inside]
-                file.write(values)
+                file.write(values.tobytes())
                 before += size
 
     def _write_findings(self) -> None:
@@ -404,29 +405,14 @@ def _near(numbers: list[int]) -> Iterator[list[int]]:
 
 
 def _flags_of(record: Record) -> int:
-    """Return what is true of a record; it is correct if all answers with a verdict are."""
+    """Return what is true of a record, as bits."""
+    verdict = verdict_of(record)
     flags = READ
-    verdicts = []
-    if not record.outputs:
+    if verdict is not None:
+        flags |= CORRECT if verdict else WRONG
+    if not (record.outputs and all(map(has_answer, record.outputs))):
         flags |= NO_ANSWER
-    for output in record.outputs:
-        if not (output.text or (output.turns is not UNSET and output.turns)):
-            flags |= NO_ANSWER
-        for score in output.scores or ():
-            if score.is_correct is not UNSET:
-                verdicts.append(score.is_correct)
-    if verdicts:
-        flags |= CORRECT if all(verdicts) else WRONG
     return flags
-
-
-def score_number(value: Any) -> float | None:
-    """Return the number that a score is, None for one without a number."""
-    if value is UNSET or value is None or isinstance(value, str):
-        return None
-    with suppress(TypeError, ValueError, OverflowError):
-        return float(value)
-    return None
 
 
 class RecordColumns:

@@ -21,15 +21,10 @@ from harpia_formats.model.problem import HarpiaFormatsError
 from harpia_formats.model.record import Output, Record
 from harpia_formats.reporters.tables import tables_of
 from harpia_formats.reporters.tables.table import number_of
+from harpia_formats.view.answers import answer_of, prompt_of, reference_of
 from harpia_formats.view.background import Background
 from harpia_formats.view.options import ViewError
-from harpia_formats.view.record_details import (
-    LONG,
-    answer_of,
-    prompt_of,
-    reference_of,
-    row_of,
-)
+from harpia_formats.view.record_details import LONG, row_of
 from harpia_formats.view.record_scan import MODELS
 from harpia_formats.view.selection import BLOCK
 from harpia_formats.view.viewed_file import ViewedFile
