@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from os import PathLike
 
 from harpia_formats.files.io.reader import ROW_LIMIT
-from harpia_formats.files.parsing.csv_delimiter import check_delimiter
+from harpia_formats.files.parsing.csv_delimiter import delimiter_named
 from harpia_formats.model.problem import HarpiaFormatsError
 
 
@@ -33,4 +33,5 @@ class ViewOptions:
     notes: PathLike[str] | str | None = None
 
     def __post_init__(self) -> None:
-        check_delimiter(self.delimiter)
+        if self.delimiter is not None:
+            delimiter_named(self.delimiter)
