@@ -102,16 +102,15 @@ def scan_file(path: str, options: ViewOptions, base: str) -> Iterator[None]:
 
     It yields once, at the end: how far it is stands in the file `base`.state.
     """
-    state = ScanState()
-    columns = _Writer(base, state)
+    columns = _Writer(base, ScanState())
     try:
         _scan(path, options, columns, reads_records=True)
     except HarpiaFormatsError as error:
         # What the file holds is not known, but it can be validated.
-        state.unread = str(error)
+        columns = _Writer(base, ScanState(unread=str(error)))
         _scan(path, options, columns, reads_records=False)
     columns.write()
-    state.is_complete = True
+    columns.state.is_complete = True
     columns.write_state()
     yield None
 
@@ -196,9 +195,9 @@ class _Writer:
 
     def add(self, placed: PlacedRecord) -> None:
         """Add a record; those before it that were not added could not be read."""
-        if placed.number <= self._last:
-            return  # components of columns share their numbers
-        self._fill(placed.number - 1)
+        # The components of a file of columns share their numbers.
+        number = max(placed.number, self._last + 1)
+        self._fill(number - 1)
         record = placed.record
         held = self._held
         held["models"].append(self._models_of(record))
@@ -206,8 +205,8 @@ class _Writer:
         held["category"].append(self._category_of(record))
         held["key"].append(question_of(record).key)
         for column, value in self._means_of(record).items():
-            self._scores.setdefault(column, {})[placed.number] = value
-        self._last = placed.number
+            self._scores.setdefault(column, {})[number] = value
+        self._last = number
         if self._last - self._written >= BATCH:
             self.write()
 

@@ -364,9 +364,11 @@ def _records_indexed(
 
         def receive(placed: PlacedRecord) -> None:
             nonlocal at, rows
-            # Records that are not valid have a row without text.
-            begins.extend([at] * (placed.number - rows))
-            rows = placed.number
+            # Records that are not valid have a row without text. The components of a
+            # file of columns share their numbers.
+            number = max(placed.number, rows + 1)
+            begins.extend([at] * (number - rows))
+            rows = number
             at += lines.write(encode(placed.record) + b"\n")
 
         for _ in reading.steps(receive, lambda *_: None, lambda _: None):

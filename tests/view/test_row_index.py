@@ -1,0 +1,103 @@
+"""Where rows begin: in files of any framing, and what is said of lines."""
+
+import gzip
+import json
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harpia_formats.view.options import ViewOptions
+from harpia_formats.view.row_index import (
+    FoundFile,
+    IndexFailure,
+    IndexProgress,
+    RowIndex,
+    index_file,
+    joined,
+)
+
+_texts = st.text(max_size=20)
+_objects = st.dictionaries(
+    _texts, st.one_of(st.integers(), _texts, st.none()), max_size=4
+)
+
+
+def indexed(folder: Path, name: str, data: bytes) -> tuple[FoundFile, RowIndex, bytes]:
+    """Return what a file of some bytes is, its rows, and what is behind them."""
+    path, base = folder / name, str(folder / "index")
+    path.write_bytes(data)
+    found, *_, last = index_file(str(path), ViewOptions(), base)
+    assert isinstance(found, FoundFile)
+    assert isinstance(last, IndexProgress)
+    text = str(path) if found.rows_of == "file" else f"{base}.copy"
+    return found, RowIndex(text, base, found.kind), last.after
+
+
+@given(st.lists(_objects, min_size=1, max_size=12), st.booleans(), st.booleans())
+def test_rows_of_lines_and_arrays(
+    tmp_path_factory: "object",
+    rows: list[dict[str, object]],
+    is_array: bool,
+    ascii_: bool,
+) -> None:
+    """Each row is read back as it was written, and a file of all rows is the file."""
+    folder = tmp_path_factory.mktemp("rows")  # type: ignore[attr-defined]  # pytest's
+    texts = [json.dumps(row, ensure_ascii=ascii_).encode() for row in rows]
+    lines = b"\n".join(texts) + b"\n"
+    data = b"[" + b",\n ".join(texts) + b"]\n" if is_array else lines
+    found, index, after = indexed(folder, "a.json" if is_array else "a.jsonl", data)
+    numbers = range(1, index.known + 1)
+    got = list(index.rows(numbers))
+    assert [json.loads(row) for row in got] == rows
+    whole = b"".join(joined(got, found, after))
+    assert json.loads(whole) == rows if is_array else whole == lines
+    index.close()
+
+
+def test_blank_lines_are_no_rows(tmp_path: Path) -> None:
+    """Numbers are those of records, and lines those of the file."""
+    data = b'{"prompt": "a"}\n\n  \n{"prompt": "b"}\r\n{"prompt": "c"}'
+    _, index, _ = indexed(tmp_path, "a.jsonl", data)
+    assert index.known == 3
+    assert index.row(2) == b'{"prompt": "b"}'
+    assert [index.line_of(number) for number in (1, 2, 3)] == [1, 4, 5]
+    assert [index.row_in_line(line) for line in (1, 2, 4, 5)] == [1, 1, 2, 3]
+
+
+def test_rows_of_a_table(tmp_path: Path) -> None:
+    """A quoted line end is no end of a row, and a file of some rows has the header."""
+    data = b'id,prompt\r\n1,"a\r\nb"\r\n2,c\r\n'
+    found, index, after = indexed(tmp_path, "a.csv", data)
+    assert list(index.rows([1, 2])) == [b'1,"a\r\nb"', b"2,c"]
+    assert b"".join(joined([b"2,c"], found, after)) == b"id,prompt\r\n2,c\n"
+    assert index.line_of(2) == 4
+
+
+def test_rows_of_a_compressed_file_are_those_of_a_copy(tmp_path: Path) -> None:
+    """What is compressed is copied, and its rows are read from the copy."""
+    data = b'{"prompt": "a"}\n{"prompt": "b"}\n'
+    found, index, _ = indexed(tmp_path, "a.jsonl.gz", gzip.compress(data))
+    assert found.rows_of == "unpacked text"
+    assert index.row(2) == b'{"prompt": "b"}'
+
+
+def test_a_row_over_the_limit_has_a_number(tmp_path: Path) -> None:
+    """A row that is too long to be read is counted, as `validate` counts it."""
+    path, base = tmp_path / "a.jsonl", str(tmp_path / "index")
+    path.write_bytes(
+        b'{"prompt": "a"}\n{"prompt": "' + b"x" * 500 + b'"}\n{"prompt": "c"}\n'
+    )
+    list(index_file(str(path), ViewOptions(max_row_bytes=100), base))
+    index = RowIndex(str(path), base, "lines")
+    assert index.known == 3
+    assert index.row(3) == b'{"prompt": "c"}'
+
+
+def test_a_file_that_is_not_there_fails(tmp_path: Path) -> None:
+    """Why a file cannot be read is the last message."""
+    messages = list(
+        index_file(str(tmp_path / "no.jsonl"), ViewOptions(), str(tmp_path / "i"))
+    )
+    assert isinstance(messages[-1], IndexFailure)
+    assert "does not exist" in messages[-1].reason

@@ -1,0 +1,83 @@
+"""Rows are found by texts, however they are spelt, by expressions, and by fields."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from harpia_formats.view.options import ViewError, ViewOptions
+from harpia_formats.view.record_reader import columns_of
+from harpia_formats.view.row_index import FoundFile, index_file
+from harpia_formats.view.text_search import SearchedRows, Wanted, compiled, search_rows
+
+ROWS = [
+    {"id": 1, "prompt": "Café au lait", "metadata": {"level": "hard", "n": 3}},
+    {"id": 2, "prompt": 'a "quoted" word', "metadata": {"level": "easy", "n": 3.0}},
+    {"id": 3, "prompt": "line\nbreak 😀", "tags": [{"name": "x"}, {"name": "y"}]},
+    {"id": 4, "prompt": "CAFÉ", "metadata": {"level": None}},
+]
+
+
+def found(
+    folder: Path, data: bytes, wanted: Wanted, name: str = "a.jsonl"
+) -> list[int]:
+    """Return the numbers of the rows that a search finds."""
+    path, base = folder / name, str(folder / "index")
+    path.write_bytes(data)
+    file, *_ = index_file(str(path), ViewOptions(), base)
+    assert isinstance(file, FoundFile)
+    rows = SearchedRows(str(path), base, file.kind, columns_of(file), file.delimiter)
+    *_, last = search_rows(rows, wanted, str(folder / "found"))
+    numbers = np.fromfile(folder / "found", dtype=np.uint64).tolist()
+    assert last.found == len(numbers)
+    return numbers  # type: ignore[no-any-return]  # numpy's lists have no types
+
+
+@pytest.mark.parametrize("ascii_", [True, False])
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [
+        (Wanted("café"), [1, 4]),
+        (Wanted("Café", heeds_case=True), [1]),
+        (Wanted('"quoted"'), [2]),
+        (Wanted("line\nbreak"), [3]),
+        (Wanted("😀"), [3]),
+        (Wanted("au (la)?it", is_pattern=True), [1]),
+        (Wanted(r"^\{\"id\": 3", is_pattern=True), [3]),
+        (Wanted("nothing"), []),
+        (Wanted(field="metadata.level", value="hard"), [1]),
+        (Wanted(field="metadata.level"), [1, 2, 4]),
+        (Wanted(field="metadata.level", value="null"), [4]),
+        (Wanted(field="metadata.n", value="3"), [1]),
+        (Wanted(field="tags.name", value="y"), [3]),
+        (Wanted("café", field="id", value="4"), [4]),
+    ],
+)
+def test_search(
+    tmp_path: Path, ascii_: bool, wanted: Wanted, expected: list[int]
+) -> None:
+    """A text is found with escapes and without, in either case unless case counts."""
+    lines = [json.dumps(row, ensure_ascii=ascii_) for row in ROWS]
+    assert found(tmp_path, "\n".join(lines).encode() + b"\n", wanted) == expected
+
+
+def test_search_in_a_table(tmp_path: Path) -> None:
+    """A quote in a cell is doubled, and a column is a field."""
+    data = b'id,prompt,level\n1,"a ""quoted"" word",hard\n2,b,easy\n'
+    assert found(tmp_path, data, Wanted('"quoted"'), "a.csv") == [1]
+    assert found(tmp_path, data, Wanted(field="level", value="easy"), "a.csv") == [2]
+    assert found(tmp_path, data, Wanted(field="no", value="easy"), "a.csv") == []
+
+
+def test_a_literal_over_two_rows_is_in_none(tmp_path: Path) -> None:
+    """What the end of a row and the beginning of the next make is not found."""
+    data = b'{"prompt": "a"}\n{"prompt": "b"}\n'
+    assert found(tmp_path, data, Wanted("}\n{", heeds_case=True)) == []
+
+
+@pytest.mark.parametrize("text", ["(", "[a", "a{2,1}", "(?P<x"])
+def test_no_regular_expression(text: str) -> None:
+    """A wrong expression is an error that says why."""
+    with pytest.raises(ViewError, match="no regular expression"):
+        compiled(Wanted(text, is_pattern=True))
