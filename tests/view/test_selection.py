@@ -1,6 +1,7 @@
 """Which records are selected, in which order, also of more than are sorted at once."""
 
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -30,7 +31,7 @@ def columns(tmp_path: Path) -> FileColumns:
     Path(f"{base}.lines").touch()
     scores = chance.random(COUNT).round(2)
     scores[::7] = np.nan
-    written = {
+    written: dict[str, Any] = {
         "score0": scores,
         "models": (1 << chance.integers(0, 3, COUNT)).astype(np.uint64),
         "category": chance.integers(0, 3, COUNT).astype(np.uint32),
