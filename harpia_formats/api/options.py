@@ -54,7 +54,7 @@ OF_PLANS = frozenset(
     "level replicates seed exclude jobs engine cluster_timeout".split()
 )
 PLANNED = OF_BENCHMARKS | OF_PLANS
-_NO_FUNCTION = frozenset("judge formats schema rule config completion".split())
+_NO_FUNCTION = frozenset("judge view formats schema rule config completion".split())
 
 
 class Option(NamedTuple):
@@ -157,6 +157,8 @@ OPTIONS = (
            "if none is given."),
     Option("paths", "FILES", TEXTS, "merge",
            "Files, folders or patterns; - is standard input.", default=REQUIRED),
+    Option("paths", "FILES", TEXTS, "view", "Files, folders or patterns.",
+           default=REQUIRED),
     Option("paths", "PATHS", TEXTS, "schema_check",
            "Schemas: files, folders or patterns; - is standard input.",
            default=REQUIRED),
@@ -236,6 +238,18 @@ OPTIONS = (
            "List which key of each format holds which field instead, in Markdown."),
     Option("every", "--all", FLAG, "rule",
            "List all rules; (--lint) marks those that must be asked for."),
+    Option("port", "--port N", WHOLE, "view",
+           "Port of 127.0.0.1 at which the page is served; a free one if not given.",
+           default=0, least=0, most=65535, shows_default=False, usual=True),
+    Option("no_browser", "--no-browser", FLAG, "view",
+           "Open no browser, and print the address only.", usual=True),
+    Option("notes", "--notes FILE", TEXT, "view",
+           "File to which notes on records are appended, as verdicts that `score` "
+           "reads; without it none are taken.", usual=True),
+    Option("query", "--query QUERY", TEXT, "view",
+           "Which rows are shown or written, as the address of the page says it, such "
+           "as 'text=error&sort=length'.", default="", shows_default=False,
+           usual=True),
     Option("top", "--top N", WHOLE, "stats",
            "List the N most frequent models, categories, and other values.", default=10,
            least=1, most=1000, usual=True),
@@ -255,6 +269,9 @@ OPTIONS = (
            "File to write; - is standard output.", default="-",
            functions="head merge sample score", type="Output", python_default=None,
            usual=True),
+    Option("output", "--output -o FILE", TEXT, "view",
+           "Write the rows of `--query` to this file, and serve no page; - is "
+           "standard output.", usual=True),
     Option("output", "--output -o FILE", TEXT, "preflight",
            "File to write; - is standard output. Only with --init.", functions="",
            usual=True),
@@ -269,7 +286,7 @@ OPTIONS = (
            default="table", choices="table json csv markdown latex", functions="",
            usual=True),
     Option("overwrite", "--overwrite", FLAG,
-           "preflight convert score judge head sample split merge schema_infer",
+           "preflight convert score judge head sample split merge schema_infer view",
            "Replace an existing output.",
            functions="convert head merge sample score score_answers split write",
            usual=True),
@@ -284,7 +301,7 @@ OPTIONS = (
            "Use no settings of any file.", functions=""),
     Option("redact", "--redact", FLAG,
            "validate preflight convert roundtrip diff score score_compare "
-           "score_agreement stats judge split merge detect schema_infer",
+           "score_agreement stats judge split merge detect schema_infer view",
            "Show no value of a record, only its type and its length.",
            functions="+ from_table head read sample", setting="redact = true"),
     Option("quiet", "--quiet -q", FLAG,
@@ -427,9 +444,12 @@ OPTIONS = (
     Option("from_", "--from --format -f FORMAT", TEXT, "head sample split merge",
            "Format of the input; detected from the content if not given.",
            values="formats", aliases="format", usual=True),
+    Option("format", "--from --format -f FORMAT", TEXT, "view",
+           "Format of the files; detected from their content if not given.",
+           values="formats", functions="", usual=True),
     Option("exclude", "--exclude PATTERN", TEXTS,
            "validate convert roundtrip diff score score_compare stats detect "
-           "schema_check schema_infer",
+           "schema_check schema_infer view",
            "Leave out files and folders that match, such as logs or 'old/**/*.json', "
            "below the given folders (repeatable).",
            functions="+ from_table read score_agreement",
@@ -464,7 +484,7 @@ OPTIONS = (
            "prompt=question,gt=answer.", functions="+ from_table read", aliases="map"),
     Option("delimiter", "--delimiter CHAR", DELIMITER,
            "validate convert roundtrip diff score score_compare score_agreement stats "
-           "judge head sample split merge detect schema_infer",
+           "judge head sample split merge detect schema_infer view",
            "Character between the fields of tables, such as ';', or tab. If not "
            "given: tab in files called .tsv, else a comma.",
            functions="+ from_table read", setting='delimiter = "tab"'),
@@ -496,7 +516,8 @@ OPTIONS = (
     Option("quarantine", "--quarantine FILE", TEXT, "convert",
            "File for quarantined rows; beside the output if not given."),
     Option("max_row_bytes", "--max-row-bytes N", WHOLE,
-           "validate convert score stats judge head sample split merge schema_infer",
+           "validate convert score stats judge head sample split merge schema_infer "
+           "view",
            "Report longer rows as errors; 16 MiB if not given.", default=16 * 2 ** 20,
            least=1, shows_default=False,
            functions="+ compare_scores diff from_table read roundtrip score_agreement",

@@ -39,7 +39,6 @@ _MEANT = {
     "check": "validate",
     "help": "--help",
     "version": "--version",
-    "view": "head",
 }
 
 
@@ -176,6 +175,7 @@ COMMANDS = (
     "sample",
     "split",
     "merge",
+    "view",
     "detect",
     "formats",
     "schema",

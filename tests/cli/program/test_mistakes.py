@@ -135,7 +135,6 @@ def test_program_without_words_prints_its_help(
         (["check", "a"], "there is no command 'check'; use validate"),
         (["help"], "there is no command 'help'; use --help"),
         (["version"], "there is no command 'version'; use --version"),
-        (["view", "a"], "there is no command 'view'; use head"),
         (
             ["convert", "a", "--column", "b"],
             "there is no option --column; use --map FIELD=COLUMN",

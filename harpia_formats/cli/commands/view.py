@@ -1,0 +1,116 @@
+"""`harpia-formats view`."""
+
+import sys
+import traceback
+from contextlib import closing
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl
+
+from harpia_formats.cli.command_options import Given
+from harpia_formats.cli.streams_and_exit_codes import (
+    MESSAGE_LIMIT,
+    ExitCode,
+    UsageError,
+    print_error,
+    print_notes,
+    text_writer,
+    write_stderr,
+)
+from harpia_formats.model.safe_text import safe
+
+if TYPE_CHECKING:  # the help page needs none of it
+    from harpia_formats.view.options import ViewOptions
+    from harpia_formats.view.session import ViewSession
+
+
+def view(given: Given) -> ExitCode:
+    """Show files in a browser: their rows, findings, answers and scores.
+
+    The page is served by this machine, for this user only, until Ctrl-C. Only
+    the address with its token opens it. The files are not changed.
+
+    Exit codes:
+    - 0: with --output, the rows were written
+    - 2: something could not be read, written or served
+    - 3: a bug in harpia-formats
+    - 130: ended with Ctrl-C
+
+    For example:
+    - harpia-formats view answers.jsonl
+    - harpia-formats view a.jsonl b.jsonl --notes notes.jsonl
+    - harpia-formats view answers.jsonl --query 'correct=no' --output wrong.jsonl
+    """
+    if given.output is None and given.overwrite:
+        raise UsageError("`--overwrite` is for `--output`")
+    if given.output is not None and given.notes is not None:
+        raise UsageError("`--notes` is for the page, and `--output` shows none")
+    from harpia_formats.view.options import ViewOptions  # noqa: PLC0415 - the help page needs none of it
+    from harpia_formats.view.session import ViewSession  # noqa: PLC0415 - the help page needs none of it
+
+    options = given.options(ViewOptions)
+    with closing(ViewSession(given.paths, options)) as session:
+        session.start()
+        if given.output is not None:
+            return _write(session, given)
+        _serve(session, options, given)
+    return ExitCode.OK
+
+
+def _write(session: "ViewSession", given: Given) -> ExitCode:
+    """Write the selected rows, and print how many they are."""
+    from harpia_formats.view.take_away import write_selection  # noqa: PLC0415 - for `--output` only
+
+    query = dict(parse_qsl(given.query, keep_blank_values=True))
+    notes = write_selection(
+        session, query, given.output, inputs=given.paths, overwrite=given.overwrite
+    )
+    print_notes(f"note: {note}" for note in notes)
+    if given.output != "-":
+        total = session.rows({**query, "start": "0", "count": "1"})["total"]
+        rows = "1 row" if total == 1 else f"{total:,} rows"
+        write_stderr(f"{safe(given.output, MESSAGE_LIMIT)}: {rows}\n")
+    return ExitCode.OK
+
+
+def _serve(session: "ViewSession", options: "ViewOptions", given: Given) -> None:
+    """Serve the page until a signal comes, which is raised again."""
+    from harpia_formats.files.io.file_sink import temporary_folder  # noqa: PLC0415 - the help page needs none of it
+    from harpia_formats.view import server as served  # noqa: PLC0415 - the help page needs none of it
+    from harpia_formats.view.access import Secrets  # noqa: PLC0415 - the help page needs none of it
+    from harpia_formats.view.notes import Notes  # noqa: PLC0415 - the help page needs none of it
+    from harpia_formats.view.take_away import TakeAway  # noqa: PLC0415 - the help page needs none of it
+
+    notes = None if given.notes is None else Notes(given.notes, given.paths)
+    secrets = Secrets()
+    with (
+        closing(served.bound_socket(given.port)) as listening,
+        temporary_folder(None) as folder,
+        closing(TakeAway(session, options, folder)) as take_away,
+    ):
+        page = served.Page(session, options, given.paths, take_away, notes)
+        app = served.application(
+            page,
+            served.shell_page(),
+            served.read_static_files(),
+            secrets,
+            _print_bug,
+        )
+        port = listening.getsockname()[1]
+        address = f"http://127.0.0.1:{port}{secrets.first_path(given.query)}"
+        text_writer(sys.stdout)(f"{address}\n")
+        sys.stdout.flush()
+        write_stderr("Ctrl-C ends it\n")
+        if not given.no_browser:
+            served.open_browser(address)
+
+        def end() -> None:
+            session.close()
+            take_away.close()
+
+        served.server_of(app, end).run(sockets=[listening])
+
+
+def _print_bug(error: Exception) -> None:
+    """Print an error that is a bug, whose text no response has."""
+    write_stderr("".join(traceback.format_exception(error)))
+    print_error("this is a bug in harpia-formats, please report it")

@@ -1,0 +1,377 @@
+"""Take rows away: the selected rows as they are, or converted into another format.
+
+A conversion runs in a process of its own, which is killed with the server. Its result
+is kept for the download that follows the table of losses.
+"""
+
+import os
+import shlex
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import Any, BinaryIO, Protocol
+from urllib.parse import quote, urlencode
+
+from harpia_formats.conversion.output_files import targets_named
+from harpia_formats.conversion.subsets.head_and_sample import RowOutputs
+from harpia_formats.files.io.outputs import path_component
+from harpia_formats.files.io.reader import error_reason
+from harpia_formats.files.io.sink import StreamSink, standard_output, suffix_of
+from harpia_formats.files.workers.killable import (
+    CallFailed,
+    KillableProcess,
+    ProcessDied,
+)
+from harpia_formats.formats.registry import adapter_of
+from harpia_formats.model.format import Container, Format
+from harpia_formats.model.problem import HarpiaFormatsError
+from harpia_formats.model.report import ValidationFailed
+from harpia_formats.view.options import ViewError, ViewOptions
+
+#: The state of the page, as its address has it.
+Query = Mapping[str, str]
+#: Conversions whose results are kept.
+MOST_KEPT = 4
+#: Bytes of a file that are sent at once.
+_BLOCK = 256 * 1024
+#: Seconds between two looks at whether a conversion has ended.
+_PAUSE = 0.05
+#: Keys of a query that do not choose rows.
+_others = frozenset({"start", "count", "to", "record"})
+_containers = {
+    Container.TABLE: ".csv",
+    Container.WRAPPED: ".json",
+    Container.COLUMNS: ".json",
+    Container.DOCUMENT: ".json",
+}
+#: The media types of downloads, by the suffix of their names.
+_types = {
+    ".csv": "text/csv; charset=utf-8",
+    ".tsv": "text/tab-separated-values; charset=utf-8",
+    ".json": "application/json",
+    ".jsonl": "application/x-ndjson",
+    ".txt": "text/plain; charset=utf-8",
+}
+
+
+class Selection(Protocol):
+    """What is needed of a session: its files, and the bytes of the rows of a query."""
+
+    def files(self) -> dict[str, Any]:
+        """Return what is known of the files."""
+
+    def selected_bytes(self, query: Query) -> Iterator[bytes]:
+        """Yield the selected rows as a file in the same container."""
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """A file that is sent: its name and its bytes."""
+
+    name: str
+    blocks: Iterator[bytes]
+
+    def close(self) -> None:
+        """Free what the blocks are read from."""
+        if isinstance(self.blocks, Generator):
+            self.blocks.close()
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers of its response."""
+        plain = self.name.encode("ascii", "replace").decode().replace("?", "_")
+        return {
+            "Content-Type": _types.get(
+                PurePath(self.name).suffix, "application/octet-stream"
+            ),
+            "Content-Disposition": f'attachment; filename="{plain}"; '
+            f"filename*=UTF-8''{quote(self.name)}",
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Converted:
+    """A conversion that was done: its file, None if nothing was written, and losses."""
+
+    path: Path | None
+    losses: dict[str, Any]
+
+
+class TakeAway:
+    """Makes downloads of the rows of a session. Several threads may use it."""
+
+    def __init__(self, session: Selection, options: ViewOptions, folder: str) -> None:
+        """Keep conversions in `folder`, which its owner removes after `close`."""
+        self._session = session
+        self._options = options
+        self._folder = Path(folder)
+        self._process = KillableProcess()
+        #: One conversion at a time: each has a process and two files.
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[tuple[Any, ...], _Converted] = OrderedDict()
+        self._count = 0
+        self._is_closed = False
+
+    def rows(self, query: Query) -> Download:
+        """Return the selected rows as they are in the file; raises `ViewError`."""
+        self._check_redacted()
+        file = self._file(query)
+        return Download(
+            f"{_stem(file)}-rows{_suffix(file)}",
+            _started(self._session.selected_bytes(query)),
+        )
+
+    def converted(self, query: Query, target: str) -> Download:
+        """Return the selected rows in the format `target`; raises `ViewError`."""
+        with self._lock:
+            done = self._conversion(query, target)
+            if done.path is None:
+                raise ViewError(done.losses["reason"])
+            # An open file can be read after it is removed from those that are kept.
+            file = done.path.open("rb")
+        return Download(done.path.name, _blocks(file))
+
+    def losses(self, query: Query, target: str) -> dict[str, Any]:
+        """Return what is lost where the selected rows are converted into `target`.
+
+        Raises `ViewError` if they cannot be.
+        """
+        with self._lock:
+            return self._conversion(query, target).losses
+
+    def raw(self, query: Query, read: Callable[[Query], bytes]) -> Download:
+        """Return the bytes of one record, which `read` returns; raises `ViewError`."""
+        self._check_redacted()
+        name = f"{_stem(self._file(query))}-{path_component(query['record'], 'record')}"
+        return Download(f"{name}.txt", iter([read(query)]))
+
+    def command(self, query: Query, inputs: Sequence[str]) -> str:
+        """Return the command line that takes away what the page does."""
+        file = self._file(query)
+        state = {key: query[key] for key in query if key not in _others}
+        words = ["harpia-formats", "view", *inputs]
+        if self._options.format is not None:
+            words += ["--from", self._options.format]
+        if self._options.delimiter is not None:
+            words += ["--delimiter", self._options.delimiter]
+        words += ["--query", urlencode(state), "--output"]
+        target = query.get("to", "")
+        if not target:
+            return shlex.join([*words, f"rows{_suffix(file)}"])
+        suffix = suffix_of_format(targets_named(target)[0])
+        convert = ["harpia-formats", "convert", "--from", str(file["format"])]
+        convert += ["--to", target, "--on-invalid", "skip", "-o", f"rows{suffix}"]
+        return f"{shlex.join([*words, '-'])} | {shlex.join(convert)}"
+
+    def close(self) -> None:
+        """End the conversion that runs, and remove those that are kept."""
+        self._is_closed = True
+        while not self._lock.acquire(timeout=_PAUSE):
+            self._process.close()
+        self._process.close()
+        for done in self._kept.values():
+            _remove(done)
+        self._kept.clear()
+        self._lock.release()
+
+    def _check_redacted(self) -> None:
+        if self._options.redact:
+            raise ViewError("with `--redact`, no rows are taken away")
+
+    def _file(self, query: Query) -> dict[str, Any]:
+        """Return what is known of the file of a query; raises `ViewError`."""
+        files: Sequence[dict[str, Any]] = self._session.files()["files"]
+        text = query.get("file", "0")
+        if not (text.isdecimal() and text.isascii() and int(text) < len(files)):
+            raise ViewError("there is no such file")
+        return files[int(text)]
+
+    def _conversion(self, query: Query, target: str) -> _Converted:
+        """Return the conversion of the selected rows, which may be kept from before."""
+        self._check_redacted()
+        file = self._file(query)
+        if file.get("state") in {"changed", "failed"}:
+            raise ViewError(file.get("reason") or "the file has changed")
+        if not file.get("format"):
+            raise ViewError("the format of the file is not known, so it stays as it is")
+        chosen = sorted((key, query[key]) for key in query.keys() - _others)
+        key = (target, *chosen)
+        found = self._kept.get(key)
+        if found is not None:
+            self._kept.move_to_end(key)
+            return found
+        found = self._new_conversion(query, target, file)
+        self._kept[key] = found
+        while len(self._kept) > MOST_KEPT:
+            _remove(self._kept.popitem(last=False)[1])
+        return found
+
+    def _new_conversion(
+        self, query: Query, target: str, file: dict[str, Any]
+    ) -> _Converted:
+        """Convert the selected rows in another process."""
+        self._count += 1
+        # Families of formats have several targets, one of which the rows choose.
+        suffix = suffix_of_format(targets_named(target)[0])
+        folder = self._folder / str(self._count)
+        source = folder / "rows" / f"{_stem(file)}{_suffix(file)}"
+        output = folder / f"{_stem(file)}-{path_component(target, 'rows')}{suffix}"
+        options = {
+            "from_": file["format"],
+            "delimiter": self._options.delimiter,
+            "max_row_bytes": self._options.max_row_bytes,
+        }
+        try:
+            source.parent.mkdir(parents=True)
+            with source.open("wb") as rows:
+                for block in self._session.selected_bytes(query):
+                    rows.write(block)
+            losses = self._in_process(source, output, target, options)
+        except OSError as error:
+            reason = f"the rows cannot be converted: {error_reason(error)}"
+            raise ViewError(reason) from error
+        finally:
+            source.unlink(missing_ok=True)
+        shown = str(file.get("name", ""))
+        _name_source(losses, str(source), shown)
+        return _Converted(output if losses["ok"] else None, losses)
+
+    def _in_process(self, *arguments: Any) -> dict[str, Any]:
+        """Return what `conversion_losses` yields in another process."""
+        if self._is_closed:
+            raise ViewError(_ended)
+        if os.name != "posix":
+            return next(conversion_losses(*arguments))
+        try:
+            values = self._process.call(
+                conversion_losses, *arguments, timeout=float("inf")
+            )
+            (found,) = values
+        except ProcessDied:
+            raise ViewError(_ended) from None
+        except CallFailed as error:
+            raise RuntimeError(str(error)) from error
+        else:
+            return found
+
+
+_ended = "the conversion was ended before its end"
+
+
+def conversion_losses(
+    source: Path, output: Path, target: str, options: Mapping[str, Any]
+) -> Iterator[dict[str, Any]]:
+    """Convert a file, and yield once what was lost and whether it was written.
+
+    Rows that are not valid, or cannot be converted, are left out and counted.
+    """
+    from harpia_formats.api.functions import convert  # noqa: PLC0415 - the server itself converts nothing
+
+    try:
+        report = convert(
+            source, to=target, output=output, on_invalid="skip", jobs=1, **options
+        )
+        reason = ""
+    except ValidationFailed as error:
+        report, reason = error.result, str(error)
+    except HarpiaFormatsError as error:
+        yield {"losses": [], "ok": False, "rows": 0, "skipped": 0, "reason": str(error)}
+        return
+    yield {
+        "losses": report.table(),
+        "ok": bool(report.written),
+        "rows": report.rows,
+        "skipped": report.skipped,
+        "reason": reason,
+        "format": report.target,
+    }
+
+
+def suffix_of_format(target: Format) -> str:
+    """Return the suffix of the name of a file that is written in a format."""
+    if target.row_writer:
+        return ".parquet"
+    known = _containers.get(target.dialects[0].container)
+    if known is None:
+        known = ".json" if adapter_of(target).written_as_array else ".jsonl"
+    return known
+
+
+def write_selection(
+    session: Selection,
+    query: Query,
+    output: str,
+    *,
+    inputs: Sequence[str],
+    overwrite: bool,
+) -> tuple[str, ...]:
+    """Write the selected rows to a path, a URL, or `-` for standard output.
+
+    The file appears complete or not at all. Return what the user should know of it.
+    Raises `SinkError`, also if the output is one of the `inputs`, and `ViewError`.
+    """
+    if output == "-":
+        sink = StreamSink(standard_output())
+        for block in session.selected_bytes(query):
+            sink.write(block)
+        sink.commit()
+        return ()
+    outputs = RowOutputs(inputs, overwrite=overwrite)
+    outputs.claim(output)
+    try:
+        file = outputs.group.open(output)
+        for block in session.selected_bytes(query):
+            file.write(block)
+        outputs.commit()
+    except BaseException:  # an interrupt, too, leaves no temporary file
+        outputs.discard()
+        raise
+    return tuple(outputs.group.notes)
+
+
+def _stem(file: Mapping[str, Any]) -> str:
+    """Return the name of a file without its suffixes, as a part of another name."""
+    name = PurePath(str(file.get("name", ""))).name
+    return path_component(name.partition(".")[0], "rows")
+
+
+def _suffix(file: Mapping[str, Any]) -> str:
+    """Return the suffix of the container in which the rows of a file are taken away."""
+    kind = file.get("kind")
+    if kind == "table":
+        found = suffix_of(str(file.get("name", "")))
+        return found if found in {".csv", ".tsv"} else ".csv"
+    return ".json" if kind in {"array", "document"} else ".jsonl"
+
+
+def _started(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """Return `blocks`, the first of which is there: an error of it is raised here."""
+    first = next(blocks, b"")
+
+    def all_blocks() -> Iterator[bytes]:
+        yield first
+        yield from blocks
+
+    return all_blocks()
+
+
+def _blocks(file: BinaryIO) -> Iterator[bytes]:
+    """Yield the bytes of an open file, and close it."""
+    with file:
+        while block := file.read(_BLOCK):
+            yield block
+
+
+def _remove(done: _Converted) -> None:
+    """Remove the file of a conversion."""
+    if done.path is not None:
+        done.path.unlink(missing_ok=True)
+
+
+def _name_source(losses: dict[str, Any], source: str, name: str) -> None:
+    """Put the name of the file that the user has opened in the place of `source`."""
+    losses["reason"] = losses["reason"].replace(source, name)
+    for row in losses["losses"]:
+        row["path"] = name
