@@ -248,6 +248,7 @@ class TakeAway:
             values = self._process.call(
                 conversion_losses, *arguments, timeout=float("inf")
             )
+            found: dict[str, Any]
             (found,) = values
         except ProcessDied:
             raise ViewError(_ended) from None

@@ -67,9 +67,10 @@ class FakeSession:
     def record(self, query: Query) -> dict[str, Any]:
         """Return a record."""
         self._asked("record", query)
-        number = int(query.get("record", "0"))
+        text = query.get("record", "0")
+        number = int(text) if text.isdecimal() else 0
         if not 1 <= number <= len(ROWS):
-            raise ViewError(f"there is no record {number}")
+            raise ViewError(f"there is no record {text}")
         outputs = [{"model": "org/model"}]
         return {"record": number, "id": f"q{number}", "fields": {"outputs": outputs}}
 

@@ -1,0 +1,425 @@
+"""What the server of the page answers at each path, from a session."""
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from http.client import HTTPConnection, IncompleteRead
+from pathlib import Path
+
+import pytest
+
+from asgi_client import Answer, Client
+from fake_session import ROWS, FakeSession
+from harpia_formats._version import __version__
+from harpia_formats.formats.registry import writable_formats
+from harpia_formats.model.problem import ConversionError
+from harpia_formats.view.access import HEADERS, Secrets
+from harpia_formats.view.notes import Notes
+from harpia_formats.view.options import ViewError, ViewOptions
+from harpia_formats.view.server import (
+    Page,
+    ServerError,
+    application,
+    bound_socket,
+    open_browser,
+    read_static_files,
+    server_of,
+)
+from harpia_formats.view.take_away import TakeAway
+
+STATIC = {"page.js": (b"import './x.js'", "text/javascript; charset=utf-8")}
+
+
+class Served:
+    """An application on a fake session, and what it is made of."""
+
+    def __init__(self, folder: Path, **options: bool) -> None:
+        self.session = FakeSession()
+        self.options = ViewOptions(**options)  # type: ignore[arg-type]  # flags only
+        self.take_away = TakeAway(self.session, self.options, str(folder))
+        self.bugs: list[Exception] = []
+        self.notes: Notes | None = None
+        self.secrets = Secrets()
+
+    @property
+    def client(self) -> Client:
+        """What asks the application."""
+        page = Page(
+            self.session, self.options, ["answers.jsonl"], self.take_away, self.notes
+        )
+        app = application(
+            page, "<!doctype html>", STATIC, self.secrets, self.bugs.append
+        )
+        return Client(app, self.secrets)
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    """Return an application without notes."""
+    found = Served(tmp_path)
+    yield found
+    found.take_away.close()
+
+
+def check_error(answer: Answer, status: int, text: str) -> None:
+    """Check that an answer is an error in JSON."""
+    assert (answer.status, answer.json) == (status, {"error": text})
+    assert answer.headers["content-type"] == "application/json"
+
+
+def test_page_is_html_with_our_headers(served: Served) -> None:
+    """The page is at the root, and nothing may be kept of it."""
+    answer = served.client.get("/?text=a")
+
+    assert (answer.status, answer.text) == (200, "<!doctype html>")
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert answer.headers["cache-control"] == "no-store"
+    policy = answer.headers["content-security-policy"]
+    assert policy == HEADERS["Content-Security-Policy"]
+
+
+def test_static_files_are_a_fixed_list(served: Served) -> None:
+    """A name that is not in the list is refused, whatever it would lead to."""
+    answer = served.client.get("/static/page.js")
+
+    assert (answer.status, answer.body) == (200, STATIC["page.js"][0])
+    assert answer.headers["content-type"] == STATIC["page.js"][1]
+    for name in ("x.js", "../server.py", "..%2fserver.py", "", "page.js/", "/page.js"):
+        assert served.client.get(f"/static/{name}").status == 403
+
+
+def test_other_paths_are_refused(served: Served) -> None:
+    """A path that is none of the server's is refused with one line."""
+    for path in ("/etc/passwd", "/api", "/api/", "/api/files/", "//", "/index.html"):
+        answer = served.client.get(path)
+
+        assert (answer.status, answer.text) == (403, "there is no such path\n")
+        assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+def test_icon_is_no_error(served: Served) -> None:
+    """Browsers ask for it by themselves."""
+    assert served.client.get("/favicon.ico").status == 204
+
+
+def test_files_are_told_with_what_the_server_knows(served: Served) -> None:
+    """The version, the file of notes, and whether values are hidden are added."""
+    found = served.client.get("/api/files").json
+
+    assert [file["name"] for file in found["files"]] == ["answers.jsonl"]
+    assert (found["version"], found["redacted"], found["notes"]) == (
+        __version__,
+        False,
+        None,
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "method"),
+    [
+        ("/api/rows", "rows"),
+        ("/api/summary", "summary"),
+        ("/api/find", "find"),
+        ("/api/compare", "compared_rows"),
+        ("/api/compare/record", "compared_record"),
+        ("/api/compare/table", "compared_table"),
+    ],
+)
+def test_questions_go_to_the_session(served: Served, path: str, method: str) -> None:
+    """The query has one value for each key, decoded."""
+    found = served.client.get(f"{path}?text=a%26+b&file=1&file=0&case=").json
+
+    assert found["asked"] == method
+    assert found["query"] == {"text": "a& b", "file": "0", "case": ""}
+
+
+def test_record_has_its_note(served: Served) -> None:
+    """Without notes there is none."""
+    found = served.client.get("/api/record?file=0&record=2").json
+
+    assert (found["record"], found["id"], found["note"]) == (2, "q2", None)
+
+
+def test_systems_and_formats_are_told(served: Served) -> None:
+    """The formats are those that can be written."""
+    assert served.client.get("/api/systems").json["asked"] == "systems"
+    assert served.client.get("/api/formats").json == {"to": list(writable_formats())}
+
+
+def test_errors_are_one_line(served: Served) -> None:
+    """What is not there is 404, what cannot be shown is 409; controls are escaped."""
+    check_error(served.client.get("/api/record?record=9"), 404, "there is no record 9")
+    served.session.error = ViewError("it\nhas \x1b[31m changed")
+    for path in ("/api/rows", "/api/summary", "/take", "/api/compare"):
+        check_error(served.client.get(path), 409, "it\\nhas \\x1b[31m changed")
+    assert served.bugs == []
+
+
+def test_bug_is_reported_and_not_shown(served: Served) -> None:
+    """The answer to an unexpected error has nothing of it."""
+    served.session.error = KeyError("a value")
+
+    answer = served.client.get("/api/rows")
+
+    assert (answer.status, answer.text) == (500, "this is a bug in harpia-formats\n")
+    assert served.bugs == [served.session.error]
+
+
+def test_redacted_errors_show_no_values(tmp_path: Path) -> None:
+    """An error that may hold a value says only that it is hidden."""
+    served = Served(tmp_path, redact=True)
+    served.session.error = ConversionError("the value 'secret' is wrong")
+    answer = served.client.get("/api/rows")
+    check_error(answer, 409, "the reason is shown only without `--redact`")
+    assert served.client.get("/api/files").json["redacted"]
+
+
+@pytest.mark.parametrize("path", ["/take", "/take?to=csv", "/api/raw?record=1"])
+def test_redacted_rows_are_not_taken_away(tmp_path: Path, path: str) -> None:
+    """No response has a value of a record."""
+    served = Served(tmp_path, redact=True)
+
+    answer = served.client.get(path)
+
+    assert answer.status in {404, 409}
+    assert answer.json == {"error": "with `--redact`, no rows are taken away"}
+
+
+def test_values_that_json_lacks_are_text(served: Served) -> None:
+    """A large integer and a half of a character reach the page as text."""
+    served.session.name = "a\udcffb"
+
+    found = served.client.get("/api/files").json
+
+    assert found["files"][0]["name"] == "a\\udcffb"
+
+
+def test_head_has_no_body(served: Served) -> None:
+    """HEAD is answered as GET, and no row is read to its end."""
+    for path in ("/", "/take", "/api/files"):
+        answer = served.client.request("HEAD", path)
+
+        assert answer.status == 200
+    assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+def test_search_is_cancelled(served: Served) -> None:
+    """The query that is sent is that of the search."""
+    answer = served.client.post("/api/cancel", {"file": 0, "text": "a"})
+
+    assert (answer.status, answer.body) == (204, b"")
+    assert served.session.called == ["cancel"]
+
+
+@pytest.mark.parametrize("body", [b"", b"x", b"[]", b"1", b'{"a":', b"\xff"])
+def test_bodies_are_objects(served: Served, body: bytes) -> None:
+    """Another body is an error of the request."""
+    for path in ("/api/notes", "/api/cancel"):
+        answer = served.client.post(path, body)
+        check_error(answer, 400, "the body must be an object in JSON")
+
+
+def test_notes_need_a_file(served: Served) -> None:
+    """Without `--notes` the answer names the option."""
+    text = "there is no file of notes: start with `--notes FILE`"
+    check_error(served.client.get("/api/notes"), 409, text)
+    note = {"file": 0, "record": 1, "verdict": "right", "text": ""}
+    check_error(served.client.post("/api/notes", note), 409, text)
+
+
+def test_notes_are_taken(served: Served, tmp_path: Path) -> None:
+    """A note is told with its record, and with those of its file."""
+    served.notes = Notes(tmp_path / "notes.jsonl", [])
+    note = {"file": 0, "record": 2, "verdict": "wrong", "text": "no\nreason"}
+
+    assert served.client.post("/api/notes", note).status == 204
+
+    shown = {"verdict": "wrong", "text": "no\nreason"}
+    assert served.client.get("/api/notes?file=0").json == {"notes": {"2": shown}}
+    assert served.client.get("/api/record?record=2").json["note"] == shown
+    assert served.client.get("/api/record?record=1").json["note"] is None
+    named = served.client.get("/api/files").json["notes"]
+    assert named == str(tmp_path / "notes.jsonl")
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        {"record": 9, "verdict": "right"},
+        {"record": "x", "verdict": "right"},
+        {"file": 7, "record": 1, "verdict": "right"},
+        {"record": 1, "verdict": 1},
+        {"record": 1, "verdict": "right", "text": None},
+        {"record": 1, "verdict": "x" * 101},
+    ],
+)
+def test_wrong_notes_are_not_taken(
+    served: Served, tmp_path: Path, note: dict[str, object]
+) -> None:
+    """A note on a record that is not there, or of another form, is not written."""
+    served.notes = Notes(tmp_path / "notes.jsonl", [])
+
+    answer = served.client.post("/api/notes", note)
+
+    assert answer.status == 409
+    assert not (tmp_path / "notes.jsonl").exists()
+
+
+def test_packaged_static_files_have_types() -> None:
+    """Each file that the page loads is served by its suffix."""
+    for name, (data, kind) in read_static_files().items():
+        assert data
+        assert (
+            kind.partition(";")[0]
+            == {
+                "js": "text/javascript",
+                "css": "text/css",
+                "svg": "image/svg+xml",
+                "png": "image/png",
+            }[name.rpartition(".")[2]]
+        )
+
+
+def test_port_in_use_is_an_error() -> None:
+    """The error says what to do; a free port is found without one."""
+    with bound_socket(0) as taken:
+        host, port = taken.getsockname()
+        assert host == "127.0.0.1"
+        with pytest.raises(ServerError, match=f"port {port} of 127.0.0.1") as found:
+            bound_socket(port)
+
+    assert "--port" in str(found.value)
+
+
+class Running:
+    """An application that is served in a thread."""
+
+    def __init__(self, served: Served) -> None:
+        self.served = served
+        listening = bound_socket(0)
+        self.port = listening.getsockname()[1]
+        self.server = server_of(served.client.app, served.session.close)
+        run = self.server.run
+        self.thread = threading.Thread(target=run, args=([listening],), daemon=True)
+        self.thread.start()
+
+    def end(self) -> None:
+        """End the server, and wait for it."""
+        self.server.should_exit = True
+        self.thread.join(10)
+        assert not self.thread.is_alive()
+
+
+@pytest.fixture
+def running(served: Served) -> Iterator[Running]:
+    """Return an application that is served until the end of the test."""
+    found = Running(served)
+    yield found
+    found.end()
+
+
+def ask(served: Served, port: int, path: str, **headers: str) -> tuple[int, bytes]:
+    """Return the status and the body of an answer from the network."""
+    connection = HTTPConnection("127.0.0.1", port, timeout=20)
+    cookie = f"{served.secrets.cookie_name}={served.secrets.cookie}"
+    with closing(connection):
+        connection.request("GET", path, headers={"Cookie": cookie, **headers})
+        answer = connection.getresponse()
+        return answer.status, answer.read()
+
+
+def test_many_clients_are_answered(running: Running) -> None:
+    """20 clients at once get their answers, while one waits."""
+    served, port = running.served, running.port
+    served.session.go.clear()
+    with ThreadPoolExecutor(21) as pool:
+        slow = pool.submit(ask, served, port, "/api/rows")
+        while not served.session.called:
+            time.sleep(0.01)
+        quick = [
+            pool.submit(ask, served, port, path)
+            for path in ("/api/files", "/api/formats") * 10
+        ]
+        assert {one.result()[0] for one in quick} == {200}
+        assert not slow.done()
+        served.session.go.set()
+        assert slow.result()[0] == 200
+
+
+def test_end_does_not_wait_for_questions(running: Running) -> None:
+    """The session is closed first, so that a question that waits for it ends."""
+    served, port = running.served, running.port
+    served.session.go.clear()
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(ask, served, port, "/api/rows")
+        while not served.session.called:
+            time.sleep(0.01)
+        running.end()
+        assert served.session.is_closed
+        assert asked.exception() or asked.result()
+
+
+def test_network_gets_no_other_headers(running: Running) -> None:
+    """The answer does not name the server, and has no second copy of a header."""
+    served, port = running.served, running.port
+    with socket.create_connection(("127.0.0.1", port), 10) as connection:
+        cookie = f"{served.secrets.cookie_name}={served.secrets.cookie}"
+        connection.sendall(
+            f"GET /api/files HTTP/1.1\r\nHost: localhost\r\nCookie: {cookie}\r\n"
+            "Connection: close\r\n\r\n".encode()
+        )
+        text = b""
+        while data := connection.recv(65_536):
+            text += data
+
+    names = [line.partition(b":")[0] for line in text.split(b"\r\n")[1:-2]]
+    assert b"server" not in names
+    assert len(names) == len(set(names))
+
+
+def test_download_that_fails_has_no_end(running: Running) -> None:
+    """Rows that cannot be read any more break the download off."""
+    served, port = running.served, running.port
+
+    def selected(_: object) -> Iterator[bytes]:
+        yield b"a\n"
+        raise ViewError("the file has changed")
+
+    served.session.selected_bytes = selected  # type: ignore[method-assign]
+    with pytest.raises(IncompleteRead):
+        ask(served, port, "/take")
+    assert served.bugs == []
+
+
+def test_download_is_the_rows(running: Running) -> None:
+    """The rows of the selection come as a file."""
+    served, port = running.served, running.port
+
+    status, body = ask(served, port, "/take")
+
+    assert (status, body.count(b"\n")) == (200, len(ROWS))
+
+
+def test_no_browser_without_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there is no screen, none is opened; where opening fails, nothing happens."""
+    opened: list[str] = []
+    done = threading.Event()
+
+    def fail(address: str) -> bool:
+        opened.append(address)
+        done.set()
+        raise OSError("no browser")
+
+    monkeypatch.setattr("webbrowser.open", fail)
+    monkeypatch.setattr("sys.platform", "linux")
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
+        monkeypatch.delenv(name, raising=False)
+    open_browser("http://a")
+    monkeypatch.setenv("DISPLAY", ":0")
+    open_browser("http://b")
+
+    assert done.wait(10)
+    assert opened == ["http://b"]
