@@ -8,10 +8,12 @@ import os
 import shlex
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 from pathlib import Path, PurePath
-from typing import Any, BinaryIO, Protocol
+from typing import Any, Protocol
 from urllib.parse import quote, urlencode
 
 from harpia_formats.conversion.output_files import targets_named
@@ -72,11 +74,14 @@ class Download:
 
     name: str
     blocks: Iterator[bytes]
+    #: What the blocks are read from.
+    source: Any
 
     def close(self) -> None:
-        """Free what the blocks are read from."""
-        if isinstance(self.blocks, Generator):
-            self.blocks.close()
+        """Close what the blocks are read from, where it can be."""
+        close = getattr(self.source, "close", None)
+        if close is not None:
+            close()
 
     @property
     def headers(self) -> dict[str, str]:
@@ -118,10 +123,10 @@ class TakeAway:
         """Return the selected rows as they are in the file; raises `ViewError`."""
         self._check_redacted()
         file = self._file(query)
-        return Download(
-            f"{_stem(file)}-rows{_suffix(file)}",
-            _started(self._session.selected_bytes(query)),
-        )
+        blocks = self._session.selected_bytes(query)
+        first = next(blocks, b"")  # an error must come before an answer
+        name = f"{_stem(file)}-rows{_suffix(file)}"
+        return Download(name, chain([first], blocks), blocks)
 
     def converted(self, query: Query, target: str) -> Download:
         """Return the selected rows in the format `target`; raises `ViewError`."""
@@ -131,7 +136,7 @@ class TakeAway:
                 raise ViewError(done.losses["reason"])
             # An open file can be read after it is removed from those that are kept.
             file = done.path.open("rb")
-        return Download(done.path.name, _blocks(file))
+        return Download(done.path.name, iter(partial(file.read, _BLOCK), b""), file)
 
     def losses(self, query: Query, target: str) -> dict[str, Any]:
         """Return what is lost where the selected rows are converted into `target`.
@@ -145,7 +150,7 @@ class TakeAway:
         """Return the bytes of one record, which `read` returns; raises `ViewError`."""
         self._check_redacted()
         name = f"{_stem(self._file(query))}-{path_component(query['record'], 'record')}"
-        return Download(f"{name}.txt", iter([read(query)]))
+        return Download(f"{name}.txt", iter([read(query)]), None)
 
     def command(self, query: Query, inputs: Sequence[str]) -> str:
         """Return the command line that takes away what the page does."""
@@ -276,7 +281,7 @@ def conversion_losses(
         )
         reason = ""
     except ValidationFailed as error:
-        report, reason = error.result, str(error)
+        report, reason = error.result, str(error).partition("\n")[0]
     except HarpiaFormatsError as error:
         yield {"losses": [], "ok": False, "rows": 0, "skipped": 0, "reason": str(error)}
         return
@@ -345,24 +350,6 @@ def _suffix(file: Mapping[str, Any]) -> str:
         found = suffix_of(str(file.get("name", "")))
         return found if found in {".csv", ".tsv"} else ".csv"
     return ".json" if kind in {"array", "document"} else ".jsonl"
-
-
-def _started(blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """Return `blocks`, the first of which is there: an error of it is raised here."""
-    first = next(blocks, b"")
-
-    def all_blocks() -> Iterator[bytes]:
-        yield first
-        yield from blocks
-
-    return all_blocks()
-
-
-def _blocks(file: BinaryIO) -> Iterator[bytes]:
-    """Yield the bytes of an open file, and close it."""
-    with file:
-        while block := file.read(_BLOCK):
-            yield block
 
 
 def _remove(done: _Converted) -> None:

@@ -404,7 +404,7 @@ def test_download_is_the_rows(running: Running) -> None:
 
 
 def test_no_browser_without_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where there is no screen, none is opened; where opening fails, nothing happens."""
+    """Without a screen none is opened, and a browser that fails is no error."""
     opened: list[str] = []
     done = threading.Event()
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from harpia_formats.view.options import ViewError
 
-#: Rows of the format `tencent-outputs`, which other formats can hold with losses.
+#: Rows of the format `nemo-output`, which other formats can hold with losses.
 ROWS = [
     {
         "input": {
