@@ -8,6 +8,7 @@ or false, and missing where the verdict is another one.
 import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -76,14 +77,14 @@ class Notes:
             return {
                 str(number): note
                 for (name, number), note in self._notes.items()
-                if name == _plain(file)
+                if name == self._place_of(file)
             }
 
     def of_record(self, file: str, number: int) -> Note | None:
         """Return the note on a record, None if there is none."""
         with self._lock:
             self._catch_up()
-            return self._notes.get((_plain(file), number))
+            return self._notes.get((self._place_of(file), number))
 
     def add(
         self, file: str, record: Mapping[str, Any], note: Mapping[str, Any]
@@ -95,7 +96,8 @@ class Notes:
         note, and if it cannot be written.
         """
         checked = _checked(note)
-        line = f"{json_text(_verdict(file, record, checked))}\n".encode()
+        row = _verdict(self._place_of(file), record, checked)
+        line = f"{json_text(row)}\n".encode()
         with self._lock:
             self._catch_up()
             try:
@@ -104,6 +106,17 @@ class Notes:
                 reason = f"the note is not written: {error_reason(error)}"
                 raise ViewError(reason) from error
             self._catch_up()
+
+    def _place_of(self, file: str) -> str:
+        """Return the path of a file from the folder of the notes, as a line has it.
+
+        It is the same from whichever folder the two are opened. It may be no text.
+        """
+        found = file
+        if not is_url(file):
+            with suppress(ValueError):  # on another drive of Windows
+                found = os.path.relpath(file, self.path.absolute().parent)
+        return found.encode(errors="backslashreplace").decode()
 
     def _append(self, line: bytes) -> None:
         """Write a line behind what is there, to the disk."""
@@ -169,11 +182,6 @@ class Notes:
             self._notes[place] = note
         else:
             self._notes.pop(place, None)
-
-
-def _plain(name: str) -> str:
-    """Return the name of a file as a line has it: it may be no text."""
-    return name.encode(errors="backslashreplace").decode()
 
 
 def _checked(note: Mapping[str, Any]) -> Note:

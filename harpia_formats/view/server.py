@@ -5,7 +5,7 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.resources import files
@@ -21,7 +21,7 @@ from harpia_formats.model.safe_text import escaped, json_text
 from harpia_formats.view.access import Access, Secrets
 from harpia_formats.view.notes import Notes
 from harpia_formats.view.options import ViewError, ViewOptions
-from harpia_formats.view.take_away import Download, Query, TakeAway
+from harpia_formats.view.take_away import Download, Query, Selection, TakeAway
 
 try:
     import orjson
@@ -50,11 +50,8 @@ _types = {
 _about_one = frozenset("/api/record /api/raw /api/find /api/compare/record".split())
 
 
-class Session(Protocol):
+class Session(Selection, Protocol):
     """What the page asks for; see `harpia_formats.view.session`."""
-
-    def files(self) -> dict[str, Any]:
-        """Return what is known of the files."""
 
     def rows(self, query: Query) -> dict[str, Any]:
         """Return a page of the selected rows."""
@@ -74,7 +71,7 @@ class Session(Protocol):
     def systems(self) -> dict[str, Any]:
         """Return the systems and their metrics."""
 
-    def compared_rows(self, query: Query) -> dict[str, Any]:
+    def compare(self, query: Query) -> dict[str, Any]:
         """Return questions that two systems answered."""
 
     def compared_record(self, query: Query) -> dict[str, Any]:
@@ -85,9 +82,6 @@ class Session(Protocol):
 
     def cancel(self, query: Query) -> None:
         """End the search of a query."""
-
-    def selected_bytes(self, query: Query) -> Iterator[bytes]:
-        """Yield the selected rows as a file in the same container."""
 
     def close(self) -> None:
         """End the processes, and every call that waits for them."""
@@ -105,8 +99,6 @@ class Page:
 
     session: Session
     options: ViewOptions
-    #: The inputs as they were given, for command lines.
-    inputs: Sequence[str]
     take_away: TakeAway
     notes: Notes | None = None
 
@@ -139,12 +131,10 @@ class Page:
         return self.notes
 
     def _name_of(self, query: Query) -> str:
-        """Return the name of the file of a query; raises `ViewError`."""
-        text = query.get("file", "0")
+        """Return the path of the file of a query; raises `ViewError`."""
+        self.session.name_of(query)
         known = self.session.files()["files"]
-        if not (text.isascii() and text.isdecimal() and int(text) < len(known)):
-            raise ViewError("there is no such file")
-        return str(known[int(text)]["name"])
+        return str(known[int(query.get("file") or 0)]["path"])
 
     def _identity(self, found: Mapping[str, Any], query: Query) -> dict[str, Any]:
         """Return the number, the id and the model of a record, as verdicts have them.
@@ -165,21 +155,17 @@ class Page:
 _ANSWERS: Mapping[str, Callable[[Page, Query], Any]] = {
     "/api/files": lambda page, _: {
         **page.session.files(),
-        "redacted": page.options.redact,
         "notes": None if page.notes is None else str(page.notes.path),
-        "version": __version__,
     },
     "/api/rows": lambda page, query: page.session.rows(query),
     "/api/summary": lambda page, query: page.session.summary(query),
     "/api/record": lambda page, query: page.record(query),
     "/api/find": lambda page, query: page.session.find(query),
     "/api/systems": lambda page, _: page.session.systems(),
-    "/api/compare": lambda page, query: page.session.compared_rows(query),
+    "/api/compare": lambda page, query: page.session.compare(query),
     "/api/compare/record": lambda page, query: page.session.compared_record(query),
     "/api/compare/table": lambda page, query: page.session.compared_table(query),
-    "/api/command": lambda page, query: {
-        "command": page.take_away.command(query, page.inputs)
-    },
+    "/api/command": lambda page, query: {"command": page.take_away.command(query)},
     "/api/losses": lambda page, query: page.take_away.losses(
         query, query.get("to", "")
     ),

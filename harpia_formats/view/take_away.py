@@ -59,10 +59,16 @@ _types = {
 
 
 class Selection(Protocol):
-    """What is needed of a session: its files, and the bytes of the rows of a query."""
+    """What is needed of a session: the rows of a query, and what they are."""
 
     def files(self) -> dict[str, Any]:
         """Return what is known of the files."""
+
+    def name_of(self, query: Query) -> tuple[str, str]:
+        """Return the name of a file, and how its rows stand. Raises `ViewError`."""
+
+    def format_of(self, query: Query) -> str | None:
+        """Return the format of the rows, None if it is not known."""
 
     def selected_bytes(self, query: Query) -> Iterator[bytes]:
         """Yield the selected rows as a file in the same container."""
@@ -122,11 +128,10 @@ class TakeAway:
     def rows(self, query: Query) -> Download:
         """Return the selected rows as they are in the file; raises `ViewError`."""
         self._check_redacted()
-        file = self._file(query)
+        stem, suffix = _named(self._session.name_of(query))
         blocks = self._session.selected_bytes(query)
         first = next(blocks, b"")  # an error must come before an answer
-        name = f"{_stem(file)}-rows{_suffix(file)}"
-        return Download(name, chain([first], blocks), blocks)
+        return Download(f"{stem}-rows{suffix}", chain([first], blocks), blocks)
 
     def converted(self, query: Query, target: str) -> Download:
         """Return the selected rows in the format `target`; raises `ViewError`."""
@@ -149,14 +154,16 @@ class TakeAway:
     def raw(self, query: Query, read: Callable[[Query], bytes]) -> Download:
         """Return the bytes of one record, which `read` returns; raises `ViewError`."""
         self._check_redacted()
-        name = f"{_stem(self._file(query))}-{path_component(query['record'], 'record')}"
-        return Download(f"{name}.txt", iter([read(query)]), None)
+        stem, _ = _named(self._session.name_of(query))
+        record = path_component(query.get("record", ""), "record")
+        return Download(f"{stem}-{record}.txt", iter([read(query)]), None)
 
-    def command(self, query: Query, inputs: Sequence[str]) -> str:
+    def command(self, query: Query) -> str:
         """Return the command line that takes away what the page does."""
-        file = self._file(query)
-        state = {key: query[key] for key in query if key not in _others}
-        words = ["harpia-formats", "view", *inputs]
+        _, suffix = _named(self._session.name_of(query))
+        file = self._session.files()["files"][int(query.get("file") or 0)]
+        state = {key: query[key] for key in query if key not in {*_others, "file"}}
+        words = ["harpia-formats", "view", str(file["path"])]
         if self._options.format is not None:
             words += ["--from", self._options.format]
         if self._options.delimiter is not None:
@@ -164,9 +171,9 @@ class TakeAway:
         words += ["--query", urlencode(state), "--output"]
         target = query.get("to", "")
         if not target:
-            return shlex.join([*words, f"rows{_suffix(file)}"])
+            return shlex.join([*words, f"rows{suffix}"])
         suffix = suffix_of_format(targets_named(target)[0])
-        convert = ["harpia-formats", "convert", "--from", str(file["format"])]
+        convert = ["harpia-formats", "convert", "--from", self._format(query)]
         convert += ["--to", target, "--on-invalid", "skip", "-o", f"rows{suffix}"]
         return f"{shlex.join([*words, '-'])} | {shlex.join(convert)}"
 
@@ -185,49 +192,47 @@ class TakeAway:
         if self._options.redact:
             raise ViewError("with `--redact`, no rows are taken away")
 
-    def _file(self, query: Query) -> dict[str, Any]:
-        """Return what is known of the file of a query; raises `ViewError`."""
-        files: Sequence[dict[str, Any]] = self._session.files()["files"]
-        text = query.get("file", "0")
-        if not (text.isdecimal() and text.isascii() and int(text) < len(files)):
-            raise ViewError("there is no such file")
-        return files[int(text)]
+    def _format(self, query: Query) -> str:
+        """Return the format of the rows; raises `ViewError` if it is not known."""
+        found = self._session.format_of(query)
+        if found is None:
+            raise ViewError("the format of the file is not known, so it stays as it is")
+        return found
 
     def _conversion(self, query: Query, target: str) -> _Converted:
         """Return the conversion of the selected rows, which may be kept from before."""
         self._check_redacted()
-        file = self._file(query)
-        if file.get("state") in {"changed", "failed"}:
-            raise ViewError(file.get("reason") or "the file has changed")
-        if not file.get("format"):
-            raise ViewError("the format of the file is not known, so it stays as it is")
+        name, _ = self._session.name_of(query)
+        file = self._session.files()["files"][int(query.get("file") or 0)]
+        if file["state"] in {"changed", "failed"}:
+            raise ViewError(file["reason"] or f"{name} has changed")
         chosen = sorted((key, query[key]) for key in query.keys() - _others)
         key = (target, *chosen)
         found = self._kept.get(key)
         if found is not None:
             self._kept.move_to_end(key)
             return found
-        found = self._new_conversion(query, target, file)
+        found = self._new_conversion(query, target)
         self._kept[key] = found
         while len(self._kept) > MOST_KEPT:
             _remove(self._kept.popitem(last=False)[1])
         return found
 
-    def _new_conversion(
-        self, query: Query, target: str, file: dict[str, Any]
-    ) -> _Converted:
+    def _new_conversion(self, query: Query, target: str) -> _Converted:
         """Convert the selected rows in another process."""
-        self._count += 1
         # Families of formats have several targets, one of which the rows choose.
-        suffix = suffix_of_format(targets_named(target)[0])
-        folder = self._folder / str(self._count)
-        source = folder / "rows" / f"{_stem(file)}{_suffix(file)}"
-        output = folder / f"{_stem(file)}-{path_component(target, 'rows')}{suffix}"
+        written = suffix_of_format(targets_named(target)[0])
+        name, kind = self._session.name_of(query)
+        stem, suffix = _named((name, kind))
         options = {
-            "from_": file["format"],
+            "from_": self._format(query),
             "delimiter": self._options.delimiter,
             "max_row_bytes": self._options.max_row_bytes,
         }
+        self._count += 1
+        folder = self._folder / str(self._count)
+        source = folder / "rows" / f"{stem}{suffix}"
+        output = folder / f"{stem}-{path_component(target, 'rows')}{written}"
         try:
             source.parent.mkdir(parents=True)
             with source.open("wb") as rows:
@@ -239,8 +244,7 @@ class TakeAway:
             raise ViewError(reason) from error
         finally:
             source.unlink(missing_ok=True)
-        shown = str(file.get("name", ""))
-        _name_source(losses, str(source), shown)
+        _name_source(losses, str(source), name)
         return _Converted(output if losses["ok"] else None, losses)
 
     def _in_process(self, *arguments: Any) -> dict[str, Any]:
@@ -337,19 +341,18 @@ def write_selection(
     return tuple(outputs.group.notes)
 
 
-def _stem(file: Mapping[str, Any]) -> str:
-    """Return the name of a file without its suffixes, as a part of another name."""
-    name = PurePath(str(file.get("name", ""))).name
-    return path_component(name.partition(".")[0], "rows")
+def _named(file: tuple[str, str]) -> tuple[str, str]:
+    """Return the name of a file without its suffixes, and the suffix of its rows.
 
-
-def _suffix(file: Mapping[str, Any]) -> str:
-    """Return the suffix of the container in which the rows of a file are taken away."""
-    kind = file.get("kind")
+    `file` is its name and how its rows stand: a table is taken away as one, an array or
+    a document as one, and all else as lines.
+    """
+    name, kind = file
+    stem = path_component(name.partition(".")[0], "rows")
     if kind == "table":
-        found = suffix_of(str(file.get("name", "")))
-        return found if found in {".csv", ".tsv"} else ".csv"
-    return ".json" if kind in {"array", "document"} else ".jsonl"
+        found = suffix_of(name)
+        return stem, found if found in {".csv", ".tsv"} else ".csv"
+    return stem, ".json" if kind in {"array", "document"} else ".jsonl"
 
 
 def _remove(done: _Converted) -> None:

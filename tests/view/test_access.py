@@ -19,6 +19,7 @@ class App:
         self.asked: list[str] = []
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
         self.asked.append(scope["path"])
         if scope["method"] == "POST":
             while (await receive()).get("more_body"):
@@ -185,7 +186,7 @@ def test_names_of_this_machine_are_accepted(client: Client, host: str) -> None:
         "localhost:80:80",
         "localhost@example.org",
         "127.0.0.2",
-        "0.0.0.0",
+        "0.0.0.0",  # noqa: S104 - as a name only
         "::1",
         "",
         "localhost:٨٠".encode().decode("latin-1"),
@@ -255,7 +256,7 @@ def test_content_type_may_have_a_charset(client: Client) -> None:
 
 
 def test_long_bodies_are_refused(client: Client) -> None:
-    """A body that is too long is not read to its end, whatever it says of its length."""
+    """A body that is too long is not read to its end, whatever length it tells."""
     check_refused(client.post("/api/notes", b"x" * (MOST_BYTES + 1)), 413)
     assert client.post("/api/notes", b"x" * MOST_BYTES).status == 200
     for length in (str(MOST_BYTES + 1), "-1", "x"):

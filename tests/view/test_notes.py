@@ -33,7 +33,8 @@ def test_file_appears_with_the_first_note(place: Path) -> None:
     assert notes.of_record("a.jsonl", 1) is None
     assert not place.exists()
 
-    notes.add("a.jsonl", {"record": 1, "record_id": "q1", "model": "m"}, RIGHT)
+    file = str(place.parent / "a.jsonl")
+    notes.add(file, {"record": 1, "record_id": "q1", "model": "m"}, RIGHT)
 
     assert lines(place) == [
         {
@@ -62,7 +63,7 @@ def test_notes_are_valid_and_scored(place: Path) -> None:
     assert report.ok
     assert (report.problems, report.files[0].format) == ((), "judge-verdicts")
     (score,) = harpia_formats.score(place).systems[0].scores
-    assert (score.name, score.value, score.answers) == ("right", 0.75, 4)
+    assert (score.name, score.value, score.questions) == ("right", 0.75, 4)
 
 
 def test_verdict_that_is_no_number_is_not_scored(place: Path) -> None:
@@ -73,7 +74,7 @@ def test_verdict_that_is_no_number_is_not_scored(place: Path) -> None:
 
     assert harpia_formats.validate(place).problems == ()
     (score,) = harpia_formats.score(place, missing="skip").systems[0].scores
-    assert (score.value, score.answers) == (1, 1)
+    assert (score.value, score.questions) == (1, 1)
 
 
 def test_later_note_counts(place: Path) -> None:
@@ -213,3 +214,20 @@ def test_names_that_are_no_text_have_notes(place: Path) -> None:
     assert notes.of_file("a\udcff") == {"1": RIGHT}
     assert Notes(place, []).of_record("a\udcff", 1) == RIGHT
     assert harpia_formats.validate(place).ok
+
+
+def test_notes_are_found_from_any_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file is known by its path from the notes, and not by its name alone."""
+    (tmp_path / "runs").mkdir()
+    monkeypatch.chdir(tmp_path)
+    Notes("notes.jsonl", []).add("runs/a.jsonl", {"record": 1}, RIGHT)
+    assert lines(tmp_path / "notes.jsonl")[0]["file"] == "runs/a.jsonl"
+
+    monkeypatch.chdir(tmp_path / "runs")
+    assert Notes("../notes.jsonl", []).of_record("a.jsonl", 1) == RIGHT
+    assert Notes("../notes.jsonl", []).of_record("../a.jsonl", 1) is None
+    notes = Notes("../notes.jsonl", [])
+    notes.add("https://example.org/a.jsonl", {"record": 1}, WRONG)
+    assert notes.of_record("https://example.org/a.jsonl", 1) == WRONG

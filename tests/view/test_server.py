@@ -13,7 +13,6 @@ import pytest
 
 from asgi_client import Answer, Client
 from fake_session import ROWS, FakeSession
-from harpia_formats._version import __version__
 from harpia_formats.formats.registry import writable_formats
 from harpia_formats.model.problem import ConversionError
 from harpia_formats.view.access import HEADERS, Secrets
@@ -47,9 +46,7 @@ class Served:
     @property
     def client(self) -> Client:
         """What asks the application."""
-        page = Page(
-            self.session, self.options, ["answers.jsonl"], self.take_away, self.notes
-        )
+        page = Page(self.session, self.options, self.take_away, self.notes)
         app = application(
             page, "<!doctype html>", STATIC, self.secrets, self.bugs.append
         )
@@ -106,15 +103,11 @@ def test_icon_is_no_error(served: Served) -> None:
 
 
 def test_files_are_told_with_what_the_server_knows(served: Served) -> None:
-    """The version, the file of notes, and whether values are hidden are added."""
+    """The file of notes is added, if there is one."""
     found = served.client.get("/api/files").json
 
     assert [file["name"] for file in found["files"]] == ["answers.jsonl"]
-    assert (found["version"], found["redacted"], found["notes"]) == (
-        __version__,
-        False,
-        None,
-    )
+    assert found["notes"] is None
 
 
 @pytest.mark.parametrize(
@@ -123,7 +116,7 @@ def test_files_are_told_with_what_the_server_knows(served: Served) -> None:
         ("/api/rows", "rows"),
         ("/api/summary", "summary"),
         ("/api/find", "find"),
-        ("/api/compare", "compared_rows"),
+        ("/api/compare", "compare"),
         ("/api/compare/record", "compared_record"),
         ("/api/compare/table", "compared_table"),
     ],
@@ -174,7 +167,6 @@ def test_redacted_errors_show_no_values(tmp_path: Path) -> None:
     served.session.error = ConversionError("the value 'secret' is wrong")
     answer = served.client.get("/api/rows")
     check_error(answer, 409, "the reason is shown only without `--redact`")
-    assert served.client.get("/api/files").json["redacted"]
 
 
 @pytest.mark.parametrize("path", ["/take", "/take?to=csv", "/api/raw?record=1"])

@@ -87,7 +87,7 @@ def _serve(session: "ViewSession", options: "ViewOptions", given: Given) -> None
         temporary_folder(None) as folder,
         closing(TakeAway(session, options, folder)) as take_away,
     ):
-        page = served.Page(session, options, given.paths, take_away, notes)
+        page = served.Page(session, options, take_away, notes)
         app = served.application(
             page,
             served.shell_page(),

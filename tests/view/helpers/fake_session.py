@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from harpia_formats.view.options import ViewError
@@ -48,13 +49,23 @@ class FakeSession:
         """Return what is known of the files."""
         one = {
             "path": self.name,
-            "name": self.name,
-            "format": self.format,
-            "kind": self.kind,
+            "name": Path(self.name).name,
             "state": self.state,
             "reason": None,
         }
         return {"files": [{**one, "index": number} for number in range(self.count)]}
+
+    def name_of(self, query: Query) -> tuple[str, str]:
+        """Return the name of the file, and how its rows stand."""
+        text = query.get("file", "0")
+        if not (text.isascii() and text.isdecimal() and int(text) < self.count):
+            raise ViewError("there is no such file")
+        return Path(self.name).name, self.kind
+
+    def format_of(self, query: Query) -> str | None:
+        """Return the format of the file."""
+        del query
+        return self.format
 
     def rows(self, query: Query) -> dict[str, Any]:
         """Return the selected rows."""
@@ -87,9 +98,9 @@ class FakeSession:
         """Return nothing."""
         return self._asked("systems", {})
 
-    def compared_rows(self, query: Query) -> dict[str, Any]:
+    def compare(self, query: Query) -> dict[str, Any]:
         """Return the query."""
-        return self._asked("compared_rows", query)
+        return self._asked("compare", query)
 
     def compared_record(self, query: Query) -> dict[str, Any]:
         """Return the query."""
