@@ -318,8 +318,11 @@ class ViewedFile:
     def selected_bytes(self, asked: Filter) -> Iterator[bytes]:
         """Yield a file of the selected rows, cut as this one is.
 
-        It waits until all of them are known. Raises `ViewError`.
+        It waits until all of them are known. Raises `ViewError`, also if some cannot be
+        known: the file ends too early, or a search was ended.
         """
+        while self.found is None and not self._indexing.wait(_PAUSE):
+            pass
         while not (selected := self.selected(asked)).is_complete:
             if selected.search is not None:
                 assert selected.search.work is not None  # noqa: S101 - it was started
@@ -327,6 +330,11 @@ class ViewedFile:
             self._indexing.wait(FRESH)
             if asked.needs_columns:
                 self._scanning.wait(FRESH)
+        reason = self.reason or (selected.search and selected.search.reason)
+        if asked.needs_columns:
+            reason = reason or self.scan_reason
+        if reason:
+            raise ViewError(reason)
         assert self.found is not None  # noqa: S101 - there are rows
 
         def rows() -> Iterator[bytes]:
@@ -336,8 +344,8 @@ class ViewedFile:
         yield from joined(rows(), self.found, self.progress.after)
 
 
-#: Rows that are taken away at once.
-_ROWS = 1_000
+#: Rows that are taken away at once, and seconds between two looks at a new file.
+_ROWS, _PAUSE = 1_000, 0.02
 
 
 def _end(search: Search) -> None:
