@@ -1,0 +1,221 @@
+// The part of the page that compares two systems question by question.
+import { go, selection } from "./address.js";
+import { button, choice, copyButton, counted, labelled, make, plural, rounded, say, table } from "./dom.js";
+import { severityMark } from "./facets.js";
+import { ask } from "./server.js";
+import { VirtualTable } from "./table.js";
+import { addText, setText, textBlock } from "./text.js";
+
+const VERDICTS = [["all", "all questions"], ["a-right", "A right, B wrong"], ["b-right", "B right, A wrong"], ["differs", "the scores differ"]];
+
+/** Return a column with the answer of one side. */
+function answerColumn(side, title) {
+  return { key: `${side}-answer`, title, width: [10, 3], fill: (cell, row) => {
+    const answer = row[side].answer;
+    if (answer === null) cell.textContent = "no answer";
+    else setText(cell, String(answer));
+    cell.classList.toggle("missing", answer === null);
+    cell.dir = "auto";
+  } };
+}
+
+/** Return a column with the score of one side. */
+function scoreColumn(side, title) {
+  return { key: `${side}-score`, title, width: [6, 0], number: true, fill: (cell, row) => {
+    const { score, correct } = row[side];
+    cell.textContent = rounded(score) + (correct === true ? " ✓" : correct === false ? " ✗" : "");
+  } };
+}
+
+/** Return an answer whose words that the other does not have are marked. */
+function wordsBlock(words) {
+  const block = make("div", { class: "text", dir: "auto" });
+  for (const [kind, text] of words) addText(kind === "same" ? block : block.appendChild(make("ins")), text);
+  return block;
+}
+
+/** The comparison of two systems. */
+export class Comparison {
+  /** Make the part for some systems. */
+  constructor(systems) {
+    this.systems = systems;
+    this.bar = make("div", { class: "tools filters" });
+    this.scores = make("div", { class: "scores-table" });
+    this.count = make("p", { class: "count" });
+    this.table = new VirtualTable({
+      label: "Questions that both systems answer",
+      load: (start, count, signal) => ask("compare", { ...this.values(), start, count }, signal),
+      open: (row) => go({ pair: String(row.a.record) }, Boolean(this.state.pair)),
+      loaded: (answer) => this.loaded(answer),
+      none: (isAll) => (isAll ? "No question matches." : "Nothing found so far; the files are still being read."),
+    });
+    this.table.setColumns([
+      { key: "question", title: "Question", width: [6, 1], fill: (cell, row) => setText(cell, String(row.question ?? "")) },
+      { key: "prompt", title: "Prompt", width: [10, 3], fill: (cell, row) => setText(cell, row.prompt ?? "") },
+      answerColumn("a", "Answer of A"), answerColumn("b", "Answer of B"),
+      scoreColumn("a", "A"), scoreColumn("b", "B"),
+      { key: "difference", title: "Difference", width: [6, 0], number: true,
+        fill: (cell, row) => { cell.textContent = rounded(row.difference); } },
+    ]);
+    this.panel = make("aside", { class: "record", "aria-label": "Both answers", hidden: true });
+    this.split = make("div", { class: "split" }, this.table.element, this.panel);
+    this.element = make("div", { class: "records compare" }, this.bar, this.scores,
+      make("div", { class: "above" }, this.count), this.split);
+  }
+
+  /** Return the values of the requests. */
+  values() {
+    const { a, b, compared, by, verdict } = this.state;
+    const { systems, metrics } = this.systems;
+    return { a: a ?? String(systems[0].index), b: b ?? String(systems[1].index),
+      metric: compared ?? metrics[0] ?? "", by: by ?? null, verdict: verdict ?? "all" };
+  }
+
+  /** Show the systems and the rows of the state. */
+  show(state) {
+    const before = this.signature;
+    this.state = state;
+    const values = this.values();
+    this.signature = JSON.stringify(values);
+    if (before !== this.signature) {
+      this.choices(values);
+      this.table.reset();
+      this.count.textContent = "";
+      const pair = JSON.stringify([values.a, values.b, values.metric]);
+      if (pair !== this.pair) this.showTable(values);
+      this.pair = pair;
+    }
+    this.split.classList.toggle("opened", Boolean(state.pair));
+    document.body.classList.toggle("has-record", Boolean(state.pair));
+    if (state.pair) this.showPair(state.pair, values);
+    else {
+      this.panel.hidden = true;
+      this.panelOf = null;
+    }
+  }
+
+  /** Take what is known of the files now. */
+  update() {
+    if (!this.table.complete) this.table.refresh();
+  }
+
+  /** Show the choices of systems, metric and questions. */
+  choices(values) {
+    const names = this.systems.systems.map(({ index, name, records }) =>
+      [String(index), records === null ? name : `${name} (${counted(records)})`]);
+    const set = (key) => (event) => go({ [key]: event.target.value || null, pair: null });
+    const focused = this.bar.contains(document.activeElement) ? document.activeElement.name : null;
+    const by = make("input", { name: "by", type: "number", min: 0, step: "any", class: "short", value: values.by, onchange: set("by") });
+    this.bar.replaceChildren(
+      labelled("System A", choice(names, values.a, { name: "a", onchange: set("a") })),
+      labelled("System B", choice(names, values.b, { name: "b", onchange: set("b") })),
+      labelled("Score", choice(this.systems.metrics.map((name) => [name, name]), values.metric, { name: "compared", onchange: set("compared") })),
+      labelled("Questions", choice(VERDICTS, values.verdict, { name: "verdict", onchange: set("verdict") })),
+      labelled("Differ by more than", by));
+    if (focused) this.bar.querySelector(`[name="${focused}"]`)?.focus();
+  }
+
+  /** Show the table that `score compare` prints. */
+  async showTable({ a, b, metric }) {
+    const now = {};
+    this.asked = now;
+    this.scores.replaceChildren(make("p", { class: "soft" }, "Scores are being compared…"));
+    let parts;
+    try {
+      const found = await ask("compare/table", { a, b, metric });
+      const { columns, rows, notes } = found.table;
+      parts = [table(columns, rows, "Scores of both systems"),
+        ...(notes ?? []).map((note) => make("p", { class: "soft" }, note)),
+        make("div", { class: "command" }, make("code", {}, found.command), copyButton("Copy the command", () => found.command))];
+    } catch (error) {
+      parts = [make("p", { class: "alert" }, error.message)];
+    }
+    if (this.asked !== now) return;
+    const box = make("details", {}, make("summary", {}, "Scores with interval and test"), parts);
+    box.open = innerHeight > 700;
+    this.scores.replaceChildren(box);
+  }
+
+  /** Say how many questions there are. */
+  loaded(answer) {
+    const only = [answer.only_a ? `${counted(answer.only_a)} only in A` : "", answer.only_b ? `${counted(answer.only_b)} only in B` : ""];
+    this.count.textContent = [`${plural(answer.total, "question")} of ${counted(answer.matched)} in both${answer.complete ? "" : " so far"}`,
+      ...only.filter(Boolean)].join(" · ");
+    if (answer.complete) say(this.count.textContent);
+  }
+
+  /** Show both answers to a question beside each other. */
+  async showPair(record, { a, b, metric }) {
+    const key = JSON.stringify([record, a, b]);
+    if (key === this.panelOf) return;
+    this.panelOf = key;
+    this.panel.hidden = false;
+    const tools = make("div", { class: "tools" },
+      button("Previous", () => this.key("k"), { title: "Previous question (k)", "aria-keyshortcuts": "k" }),
+      button("Next", () => this.key("j"), { title: "Next question (j)", "aria-keyshortcuts": "j" }),
+      button("Close", () => this.key("Escape"), { title: "Close (Escape)", "aria-keyshortcuts": "Escape" }));
+    const title = make("h2", { tabindex: -1 }, "Both answers");
+    let parts;
+    try {
+      const found = await ask("compare/record", { a, b, metric, record });
+      const side = (one, letter) => make("section", { class: "answer" },
+        addText(make("h3", {}, `${letter}: `), one.name),
+        one.text === null ? make("p", { class: "soft" }, "No answer.")
+          : one.words?.length ? wordsBlock(one.words) : textBlock(one.text ?? ""));
+      const row = this.rowOf(record);
+      const scoreOf = (one) => (one ? [make("p", {}, make("b", {}, metric), ` ${rounded(one.score)} `,
+        one.correct === null ? null : severityMark(one.correct ? "good" : "error", one.correct ? "right" : "wrong"))] : []);
+      const sides = [side(found.a, "A"), side(found.b, "B")];
+      sides[0].append(...scoreOf(row?.a));
+      sides[1].append(...scoreOf(row?.b));
+      parts = [make("section", { class: "part" }, make("h3", {}, "Prompt"), textBlock(found.prompt ?? "")),
+        found.references?.length ? make("section", { class: "part" }, make("h3", {}, "References"), found.references.map((one) => textBlock(String(one)))) : null,
+        make("p", { class: "soft" }, "Underlined words are only in one of the answers."),
+        make("div", { class: "sides" }, sides)];
+      const file = this.systems.systems.find(({ index }) => String(index) === a)?.file;
+      parts.push(button("Open the record of A", () => go({ view: "records", file: String(file ?? 0), open: String(record), pair: null }), { class: "plain" }));
+    } catch (error) {
+      parts = [make("p", { class: "alert" }, error.message)];
+    }
+    if (this.panelOf !== key) return;
+    const isNew = !this.panel.childElementCount;
+    this.panel.replaceChildren(make("div", { class: "record-head" }, title, tools), make("div", { class: "record-content" },
+      make("div", { class: "fields" }, parts.filter(Boolean))));
+    if (isNew) title.focus();
+  }
+
+  /** Return the row of a record of A, if it is here. */
+  rowOf(record) {
+    for (const page of this.table.pages.values())
+      for (const row of page.rows ?? []) if (String(row.a.record) === String(record)) return row;
+    return null;
+  }
+
+  /** Do what a key says; return whether it does something. */
+  key(name) {
+    const step = { j: 1, k: -1 }[name];
+    if (name === "Escape" && this.state.pair) {
+      this.panel.replaceChildren();
+      go({ pair: null });
+      this.table.grid.focus();
+      return true;
+    }
+    if (!step) return false;
+    const from = this.table.active ?? this.rowOf(this.state.pair)?.position ?? -1;
+    const to = Math.max(0, Math.min(from + step, (this.table.total ?? 1) - 1));
+    this.table.mark(to);
+    const row = this.table.rowAt(to);
+    if (this.state.pair && row) go({ pair: String(row.a.record) }, true);
+    return true;
+  }
+}
+
+/** Tell whether there is something to compare. */
+export function canCompare(systems) {
+  return systems !== null && systems.systems.length > 1;
+}
+
+/** Return the systems of all files. */
+export async function systemsOf() {
+  return ask("systems", { file: selection().file });
+}

@@ -1,0 +1,63 @@
+// A note on a record: a verdict and a text.
+import { make, say } from "./dom.js";
+import { tell } from "./server.js";
+
+/** What was written and is not saved yet, by file and record. */
+const drafts = new Map();
+const VERDICTS = [["right", "Right"], ["wrong", "Wrong"], ["unclear", "Unclear"]];
+
+/** The form of one record. */
+export class NoteForm {
+  /** Make the form with what is saved or was being written. */
+  constructor(file, found) {
+    this.file = file;
+    this.record = found.record;
+    const note = drafts.get(this.key) ?? found.note ?? { verdict: null, text: "" };
+    this.text = make("textarea", { rows: 3, name: "note" });
+    this.text.value = note.text ?? "";
+    this.choices = VERDICTS.map(([value, text]) => make("label", { class: "check" },
+      make("input", { type: "radio", name: "verdict", value, checked: note.verdict === value }), text));
+    const saved = drafts.has(this.key) ? "Not saved yet." : found.note ? "Saved." : "";
+    this.said = make("span", { class: "soft", role: "status" }, saved);
+    this.element = make("form", { class: "part note", onsubmit: (event) => this.save(event), oninput: () => this.keep() },
+      make("h3", {}, "Note"),
+      make("fieldset", {}, make("legend", {}, "Is the answer right?"), this.choices),
+      make("label", {}, make("span", {}, "Text"), this.text),
+      make("div", { class: "tools" }, make("button", { type: "submit" }, "Save the note"), this.said));
+  }
+
+  /** Return the name of the draft. */
+  get key() {
+    return `${this.file}:${this.record}`;
+  }
+
+  /** Return what is written now. */
+  get value() {
+    const chosen = this.element.querySelector("input[name=verdict]:checked");
+    return { verdict: chosen?.value ?? null, text: this.text.value };
+  }
+
+  /** Keep what is written while other records are looked at. */
+  keep() {
+    drafts.set(this.key, this.value);
+    this.said.textContent = "Not saved yet.";
+  }
+
+  /** Save the note. */
+  async save(event) {
+    event.preventDefault();
+    const value = this.value;
+    if (!value.verdict) {
+      this.said.textContent = "Choose right, wrong or unclear first.";
+      return;
+    }
+    try {
+      await tell("notes", { file: this.file, record: this.record, ...value });
+      drafts.delete(this.key);
+      this.said.textContent = "Saved.";
+    } catch (error) {
+      this.said.textContent = `Not saved: ${error.message}`;
+      say(this.said.textContent);
+    }
+  }
+}

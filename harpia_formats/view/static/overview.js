@@ -1,0 +1,95 @@
+// The overview: what the files are, and what was found in them.
+import { selection } from "./address.js";
+import { counted, make, percent, plural, size } from "./dom.js";
+import { facets, link, ruleList, severityMark } from "./facets.js";
+import { ask } from "./server.js";
+import { setText } from "./text.js";
+
+/** Return a card with a name and a number. */
+function card(name, value) {
+  return make("div", {}, make("dt", {}, name), make("dd", {}, value));
+}
+
+/** Return what is known of a file so far, in cards. */
+function cards(file) {
+  const counts = file.counts ?? {};
+  const known = (value) => (value === null || value === undefined ? "not known yet" : counted(value));
+  const pairs = [["records", file.records], ["valid", counts.valid], ["not valid", counts.invalid],
+    ["errors", counts.errors], ["warnings", counts.warnings]];
+  if (counts.undetermined) pairs.splice(3, 0, ["not decided", counts.undetermined]);
+  if (counts.notes) pairs.push(["notes", counts.notes]);
+  return make("dl", { class: "cards" }, card("size", size(file.bytes)),
+    pairs.map(([name, value]) => card(name, known(value))));
+}
+
+/** Return one sentence on what is still being read, an empty text at the end. */
+export function progressText(file) {
+  if (file.state === "changed" || file.state === "failed") return "";
+  const said = [];
+  if (!file.indexed.complete) said.push(`places of rows found in ${percent(file.indexed)} of the file`);
+  if (file.indexed.complete && !file.scanned.complete)
+    said.push(`${plural(file.scanned.done, "record")} read for filters and scores`);
+  if (!file.validated.complete && file.format)
+    said.push(`validated ${percent(file.validated)}; findings are not complete yet`);
+  const text = said.join(" · ");
+  return text ? text[0].toUpperCase() + text.slice(1) + "." : "";
+}
+
+/** Return one sentence on a file: its format and what is read of it. */
+export function factsText(file) {
+  const kinds = { lines: "one record in each line", array: "one array of records", table: "a table",
+    document: "one document", copy: "read from a copy" };
+  const said = [file.format ? `${file.format}${file.dialect ? ` (${file.dialect})` : ""}` : "no known format: rows are shown as they are",
+    kinds[file.kind] ?? file.kind, size(file.bytes)];
+  if (file.records !== null) said.push(plural(file.records, "record"));
+  if (file.copy) said.push(`read from a temporary copy of the ${file.copy.of} (${size(file.copy.bytes)})`);
+  return said.filter(Boolean).join(" · ");
+}
+
+/** The overview of the chosen file and its findings. */
+export class Overview {
+  /** Make the part of the page. */
+  constructor() {
+    this.files = make("div", {});
+    this.found = make("div", { class: "facets" });
+    this.element = make("div", { class: "overview" }, this.files, this.found);
+  }
+
+  /** Show the file of the state. */
+  show(state, files) {
+    this.update(files, state);
+  }
+
+  /** Show what is known of the files now. */
+  update(files, state) {
+    const file = files.files[Number(state.file ?? 0)];
+    const name = make("h2");
+    setText(name, file.name);
+    const rules = file.rules.map((rule) => make("li", {}, severityMark(rule.severity), " ",
+      link(`${rule.code} ${rule.name ?? ""}`, { view: "records", rule: rule.code, open: null }),
+      ` ${plural(rule.count, "finding")} in ${plural(rule.records, "record")}`));
+    const isDone = file.validated.complete;
+    const none = isDone ? "Nothing was found." : "Nothing was found so far.";
+    this.files.replaceChildren(name, cards(file), make("h2", {}, "Findings"),
+      ...(file.format === null ? [make("p", {}, "Without a known format rows are not checked. Name one with --from if you know it.")]
+        : rules.length ? [make("ul", { class: "rules" }, rules)] : [make("p", {}, none)]));
+    if (file.rules.length && files.redacted) this.found.replaceChildren(ruleList(file.rules));
+    if (!files.redacted) this.summarize(state);
+    else this.found.replaceChildren(make("p", { class: "soft" },
+      "Values are not shown (--redact): there are no search, counts of values or histograms."));
+  }
+
+  /** Show counts and histograms of all records of the file. */
+  async summarize(state) {
+    try {
+      const summary = await ask("summary", selection(state, []));
+      const parts = facets({ ...summary, rules: [] });
+      const rest = summary.complete ? "" : `So far ${plural(summary.known, "record")} are counted.`;
+      this.found.replaceChildren(make("h2", {}, "What the records hold"),
+        ...(rest ? [make("p", { class: "soft" }, rest)] : []),
+        make("div", { class: "facet-grid" }, parts.length ? parts : make("p", {}, "No models, categories or scores are known.")));
+    } catch (error) {
+      this.found.replaceChildren(make("p", { class: "alert" }, error.message));
+    }
+  }
+}

@@ -1,0 +1,85 @@
+// Dialogs: taking rows away, and the keys of the page.
+import { selection } from "./address.js";
+import { button, choice, copyButton, counted, labelled, make, plural, table } from "./dom.js";
+import { ask, requestOf } from "./server.js";
+import { addText, written } from "./text.js";
+
+const KEYS = [["j, k", "next and previous record"], ["n, p", "next and previous finding of the record"],
+  ["↑ ↓, Page ↑ ↓, Home, End", "move in the table"], ["Enter", "open the marked record"], ["/", "search"],
+  ["g", "jump to a record, line or id"], ["?", "this help"], ["Escape", "close"]];
+
+/** Show a dialog with a title until it is closed. */
+function dialog(title, ...content) {
+  const head = make("h2", { id: "dialog-title" }, title);
+  const box = make("dialog", { "aria-labelledby": "dialog-title", onclose: () => box.remove() },
+    make("div", { class: "record-head" }, head, button("Close", () => box.close())), content);
+  document.body.append(box);
+  box.showModal();
+  return box;
+}
+
+/** Show the keys of the page. */
+export function showKeys() {
+  dialog("Keys", table(["key", "what it does"], KEYS));
+}
+
+/** Return the losses of a conversion as a table, whatever its columns are. */
+function lossTable(losses) {
+  if (losses?.columns) return table(losses.columns, losses.rows, "What the new format has no place for");
+  const rows = Array.isArray(losses) ? losses : Object.entries(losses ?? {}).map(([field, value]) => ({ field, ...value }));
+  if (!rows.length) return make("p", {}, "Nothing is lost.");
+  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  return table(columns, rows.map((row) => columns.map((name) => addText(make("span"), written(row[name] ?? "")))),
+    "What the new format has no place for");
+}
+
+/** Return the part that converts the rows. */
+function conversion(formats) {
+  const result = make("div", { role: "status" });
+  const act = async (event) => {
+    const to = event.target.value;
+    if (!to) return result.replaceChildren();
+    result.replaceChildren(make("p", { class: "soft" }, "The rows are being converted…"));
+    try {
+      const found = await ask("losses", { ...selection(), to });
+      if (event.target.value !== to) return undefined;
+      const parts = [lossTable(found.losses)];
+      if (found.ok) parts.push(make("p", {}, make("a", { class: "action", href: requestOf("/take", { ...selection(), to }), download: true },
+        `Download ${plural(found.rows, "row")} as ${to}`)));
+      else parts.push(make("p", { class: "alert" }, "These rows cannot be converted to this format."));
+      result.replaceChildren(...parts);
+    } catch (error) {
+      if (event.target.value === to) result.replaceChildren(make("p", { class: "alert" }, error.message));
+    }
+    return undefined;
+  };
+  const pairs = [["", "choose a format"], ...formats.to.map((name) => [name, name])];
+  return make("div", {}, make("div", { class: "tools" }, labelled("Format", choice(pairs, "", { onchange: act }))), result);
+}
+
+/** Return a command line with a button that copies it. */
+function commandLine(command) {
+  return make("div", { class: "command" }, make("code", {}, command), copyButton("Copy the command", () => command));
+}
+
+/** Show how the chosen rows can be taken away. */
+export async function takeAway(total) {
+  const converted = make("div", {}, make("p", { class: "soft" }, "…"));
+  const command = make("div", {}, make("p", { class: "soft" }, "…"));
+  const rows = total === null ? "the chosen rows" : total === 1 ? "the chosen row" : `the ${counted(total)} chosen rows`;
+  dialog("Take rows away",
+    make("section", { class: "part" }, make("h3", {}, "As they are"), make("p", {},
+      make("a", { class: "action", href: requestOf("/take", selection()), download: true }, `Download ${rows}`)),
+    make("p", { class: "soft" }, "Rows keep their bytes; a table keeps its header. Rows of Parquet files and archives become JSON Lines.")),
+    make("section", { class: "part" }, make("h3", {}, "In another format"), converted),
+    make("section", { class: "part" }, make("h3", {}, "By a command"), command));
+  const fill = async (place, name, values, render) => {
+    try {
+      place.replaceChildren(render(await ask(name, values)));
+    } catch (error) {
+      place.replaceChildren(make("p", { class: "alert" }, error.message));
+    }
+  };
+  await Promise.all([fill(converted, "formats", {}, conversion),
+    fill(command, "command", selection(), (found) => commandLine(found.command))]);
+}
