@@ -142,6 +142,7 @@ export class Comparison {
     this.count.textContent = [`${plural(answer.total, "question")} of ${counted(answer.matched)} in both${answer.complete ? "" : " so far"}`,
       ...only.filter(Boolean)].join(" · ");
     if (answer.complete) say(this.count.textContent);
+    if (this.state.pair) this.showPairScores();
   }
 
   /** Show both answers to a question beside each other. */
@@ -161,13 +162,9 @@ export class Comparison {
       const side = (one, letter) => make("section", { class: "answer" },
         addText(make("h3", {}, `${letter}: `), one.name),
         one.text === null ? make("p", { class: "soft" }, "No answer.")
-          : one.words?.length ? wordsBlock(one.words) : textBlock(one.text ?? ""));
-      const row = this.rowOf(record);
-      const scoreOf = (one) => (one ? [make("p", {}, make("b", {}, metric), ` ${rounded(one.score)} `,
-        one.correct === null ? null : severityMark(one.correct ? "good" : "error", one.correct ? "right" : "wrong"))] : []);
+          : one.words?.length ? wordsBlock(one.words) : textBlock(one.text ?? ""),
+        make("p", { class: "pair-score", "data-side": letter.toLowerCase() }));
       const sides = [side(found.a, "A"), side(found.b, "B")];
-      sides[0].append(...scoreOf(row?.a));
-      sides[1].append(...scoreOf(row?.b));
       parts = [make("section", { class: "part" }, make("h3", {}, "Prompt"), textBlock(found.prompt ?? "")),
         found.references?.length ? make("section", { class: "part" }, make("h3", {}, "References"), found.references.map((one) => textBlock(String(one)))) : null,
         make("p", { class: "soft" }, "Underlined words are only in one of the answers."),
@@ -181,7 +178,20 @@ export class Comparison {
     const isNew = !this.panel.childElementCount;
     this.panel.replaceChildren(make("div", { class: "record-head" }, title, tools), make("div", { class: "record-content" },
       make("div", { class: "fields" }, parts.filter(Boolean))));
+    this.showPairScores();
     if (isNew) title.focus();
+  }
+
+  /** Show the scores of both answers, as soon as their row is here. */
+  showPairScores() {
+    const row = this.rowOf(this.state.pair);
+    if (!row) return;
+    for (const place of this.panel.querySelectorAll(".pair-score:empty")) {
+      const { score, correct } = row[place.dataset.side];
+      place.append(addText(make("b"), this.values().metric), ` ${rounded(score)} `,
+        ...(correct === null ? [] : [severityMark(correct ? "good" : "error", correct ? "right" : "wrong")]));
+    }
+    if (this.table.active === null) this.table.mark(row.position);
   }
 
   /** Return the row of a record of A, if it is here. */

@@ -91,19 +91,17 @@ export function copyButton(name, textOf) {
   return done;
 }
 
-/** Add some of many parts to an element, and a button for the next ones. */
-export function addSome(parent, items, render, limit) {
+/** Return an element with some of many parts in it, and a button for the next ones. */
+export function someOf(list, items, render, limit) {
   let shown = 0;
   const more = button("", () => {
     const part = items.slice(shown, shown + limit).map((item, at) => render(item, shown + at));
     shown += part.length;
     const rest = items.length - shown;
-    more.remove();
-    parent.append(...part);
-    if (rest <= 0) return;
+    list.append(...part);
     more.textContent = `Show ${counted(Math.min(rest, limit))} more of ${counted(rest)}`;
-    parent.append(more);
+    more.hidden = rest <= 0;
   }, { class: "more" });
   more.click();
-  return parent;
+  return make("div", {}, list, more);
 }

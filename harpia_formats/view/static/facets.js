@@ -71,7 +71,7 @@ export function facets(summary) {
     ["unknown", "not judged", summary.correct.unknown]].filter(([, , count]) => count);
   const missing = summary.missing ? [["missing", "no answer", summary.missing]] : [];
   return [
-    ...summary.metrics.map(histogram),
+    ...summary.metrics.filter(({ count, bins }) => count && bins.length).map(histogram),
     ruleList(summary.rules),
     countedList("Models", summary.models.map(({ name, count }) => [name, name, count]), (model) => ({ model })),
     countedList("Categories", summary.categories.map(({ name, count }) => [name, name, count]),

@@ -48,7 +48,7 @@ export class FilterBar {
     this.state = state;
     const isOpen = this.more?.open ?? false;
     const focused = wasSame ? document.activeElement.name : null;
-    this.bar.replaceChildren(this.form(state, file, files.redacted), this.jump());
+    this.bar.replaceChildren(this.form(state, file, files.redacted), this.jump(files.redacted));
     if (this.more) this.more.open = isOpen;
     if (focused) this.bar.querySelector(`[name="${focused}"]`)?.focus();
     this.chips.replaceChildren(...active(state).map(([key, text]) => {
@@ -117,15 +117,16 @@ export class FilterBar {
   }
 
   /** Return the box that jumps to a line, a record or an id. */
-  jump() {
-    const what = choice([["record", "Record"], ["line", "Line"], ["id", "Id"]], "record", { name: "kind", "aria-label": "Jump to what" });
+  jump(isRedacted) {
+    const kinds = [["record", "Record"], ["line", "Line"], ...(isRedacted ? [] : [["id", "Id"]])];
+    const what = choice(kinds, "record", { name: "kind", "aria-label": "Jump to what" });
     const value = make("input", { name: "jump", size: 10, "aria-keyshortcuts": "g", spellcheck: "false" });
     const said = make("span", { class: "soft", role: "status" });
     const act = async (event) => {
       event.preventDefault();
       const wanted = value.value.trim();
       if (!wanted) return;
-      const kind = what.value !== "id" && !/^[0-9]+$/.test(wanted) ? "id" : what.value;
+      const kind = !isRedacted && what.value !== "id" && !/^[0-9]+$/.test(wanted) ? "id" : what.value;
       try {
         const found = await ask("find", { file: shown().file ?? "0", [kind]: wanted });
         said.textContent = "";

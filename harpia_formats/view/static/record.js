@@ -1,6 +1,6 @@
 // One record: its fields, its row as it is in the file, and what was found in it.
 import { go, selection } from "./address.js";
-import { addSome, button, counted, make, plural, rounded, say } from "./dom.js";
+import { button, counted, make, plural, rounded, say, someOf } from "./dom.js";
 import { severityMark } from "./facets.js";
 import { NoteForm } from "./notes.js";
 import { ask, requestOf } from "./server.js";
@@ -25,7 +25,7 @@ function part(title, ...content) {
 /** Return a list of keys with their values. */
 function keyed(values, cutOf = () => null) {
   const list = make("dl", { class: "keyed" });
-  return addSome(list, Object.entries(values), ([key, value]) => make("div", {},
+  return someOf(list, Object.entries(values), ([key, value]) => make("div", {},
     addText(make("dt", { dir: "auto" }), key), make("dd", {}, textBlock(written(value), cutOf(key)))), KEYS);
 }
 
@@ -54,7 +54,7 @@ function messageItem(message, cut) {
 
 /** Return a conversation. */
 function conversation(messages, cutOf) {
-  return addSome(make("ol", { class: "messages" }), messages,
+  return someOf(make("ol", { class: "messages" }), messages,
     (message, at) => messageItem(message, cutOf(`${at}.content`)), MESSAGES);
 }
 
@@ -139,6 +139,7 @@ export class RecordPanel {
   close() {
     this.asked?.abort();
     this.element.hidden = true;
+    this.content.replaceChildren();
     this.found = null;
     this.key = null;
   }
@@ -153,6 +154,7 @@ export class RecordPanel {
     this.asked?.abort();
     this.asked = new AbortController();
     this.element.hidden = false;
+    if (!this.found) this.title.textContent = `Record ${state.open}`;
     this.element.setAttribute("aria-busy", "true");
     try {
       const found = await ask("record", values, this.asked.signal);
@@ -191,8 +193,7 @@ export class RecordPanel {
     this.up.disabled = at <= 0;
     this.down.disabled = at >= this.found.findings.length - 1;
     for (const one of this.content.querySelectorAll(".current")) one.classList.remove("current");
-    while (!this.findings.children[at]?.classList.contains("finding") && this.findings.querySelector(":scope > .more"))
-      this.findings.querySelector(":scope > .more").click();
+    while (at >= this.findings.childElementCount) this.findings.nextElementSibling.click();
     const item = this.findings.children[at];
     item?.classList.add("current");
     const mark = this.content.querySelector(`mark[data-findings~="${at + 1}"]`);
@@ -222,9 +223,9 @@ export class RecordPanel {
     if (found.fields) fields.append(...fieldParts(found));
     fields.append(...this.others(found), this.note(found, file));
     this.findings = make("ol", { class: "findings" });
-    addSome(this.findings, found.findings, (one, at) => this.findingItem(one, at), FINDINGS);
+    const list = someOf(this.findings, found.findings, (one, at) => this.findingItem(one, at), FINDINGS);
     this.content.replaceChildren(fields, make("div", { class: "beside" },
-      make("section", { class: "part" }, make("h3", {}, found.findings.length ? plural(found.findings.length, "finding") : "Nothing was found"), this.findings),
+      make("section", { class: "part" }, make("h3", {}, found.findings.length ? plural(found.findings.length, "finding") : "Nothing was found"), list),
       this.rawPart(found, file)));
     this.content.scrollTop = 0;
     if (isNew && this.element.contains(document.activeElement) === false) this.title.focus({ preventScroll: false });
@@ -249,7 +250,7 @@ export class RecordPanel {
     const hasPlace = finding.begin !== null && finding.begin !== undefined;
     return make("li", { class: "finding" },
       make("p", {}, make("b", {}, `${at + 1} `), severityMark(finding.severity), " ", code, ` ${finding.name ?? ""} `,
-        button(hasPlace ? "Show its place" : "Has no place in the row", () => this.showFinding(at), { class: "plain", disabled: !hasPlace })),
+        hasPlace ? button("Show its place", () => this.showFinding(at), { class: "plain" }) : make("span", { class: "soft" }, "(of the whole row)")),
       addText(make("p", { dir: "auto" }), finding.message),
       (finding.because ?? []).map((cause) => addText(addText(make("p", { class: "because soft" }), `because ${cause.pointer} is `), written(cause.value).slice(0, 500))),
       finding.help ? addText(make("p", { class: "help" }, make("b", {}, "Help: ")), finding.help) : null);

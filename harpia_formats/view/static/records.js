@@ -70,7 +70,7 @@ export class Records {
     this.count = make("p", { class: "count" });
     this.menu = make("details", { class: "columns" }, make("summary", {}, "Columns"));
     this.side = make("div", { class: "side-content" });
-    this.sideBox = make("details", { class: "side" }, make("summary", {}, "Counts of these rows"), this.side);
+    this.sideBox = make("details", { class: "side" }, make("summary", {}, make("h2", {}, "Counts of these rows")), this.side);
     this.sideBox.open = matchMedia("(min-width: 75rem)").matches;
     this.sideBox.addEventListener("toggle", () => this.summarize());
     this.split = make("div", { class: "split" }, this.sideBox, this.table.element, this.panel.element);

@@ -51,7 +51,7 @@ export class VirtualTable {
     this.columns = columns;
     this.grid.style.setProperty("--columns", columns.map(({ width }) => `minmax(${width[0]}rem, ${width[1]}fr)`).join(" "));
     const least = columns.reduce((sum, { width }) => sum + width[0], 0);
-    this.body.style.minWidth = this.head.style.minWidth = `${least}rem`;
+    this.body.style.minWidth = this.head.parentElement.style.minWidth = `${least}rem`;
     this.grid.setAttribute("aria-colcount", columns.length);
     this.heads();
     for (const row of this.pool) row.element.remove();
@@ -144,7 +144,8 @@ export class VirtualTable {
   /** Follow the scroll bar. */
   scrolled() {
     const place = this.grid.scrollTop;
-    if (Math.abs(place - this.expected) < 1) return;
+    // A table that is not shown loses its place: it is given back when it is shown again.
+    if (!this.grid.clientHeight || Math.abs(place - this.expected) < 1) return;
     this.expected = place;
     const most = Math.max(1, this.grid.scrollHeight - this.grid.clientHeight);
     this.top = this.isScaled ? (place / most) * Math.max(0, this.total - this.fit) : place / ROW;
