@@ -1,5 +1,5 @@
 // The part of the page that compares two systems question by question.
-import { go, selection } from "./address.js";
+import { go } from "./address.js";
 import { button, choice, copyButton, counted, labelled, make, plural, rounded, say, table } from "./dom.js";
 import { severityMark } from "./facets.js";
 import { ask } from "./server.js";
@@ -7,6 +7,7 @@ import { VirtualTable } from "./table.js";
 import { addText, setText, textBlock } from "./text.js";
 
 const VERDICTS = [["all", "all questions"], ["a-right", "A right, B wrong"], ["b-right", "B right, A wrong"], ["differs", "the scores differ"]];
+const ORDERS = [["", "as in the file"], ["difference", "largest difference first"]];
 
 /** Return a column with the answer of one side. */
 function answerColumn(side, title) {
@@ -15,7 +16,6 @@ function answerColumn(side, title) {
     if (answer === null) cell.textContent = "no answer";
     else setText(cell, String(answer));
     cell.classList.toggle("missing", answer === null);
-    cell.dir = "auto";
   } };
 }
 
@@ -65,10 +65,11 @@ export class Comparison {
 
   /** Return the values of the requests. */
   values() {
-    const { a, b, compared, by, verdict } = this.state;
+    const { a, b, compared, by, verdict, rank } = this.state;
     const { systems, metrics } = this.systems;
     return { a: a ?? String(systems[0].index), b: b ?? String(systems[1].index),
-      metric: compared ?? metrics[0] ?? "", by: by ?? null, verdict: verdict ?? "all" };
+      metric: compared ?? metrics[0] ?? "", by: by ?? null, verdict: verdict ?? "all",
+      sort: rank ?? null };
   }
 
   /** Show the systems and the rows of the state. */
@@ -102,7 +103,7 @@ export class Comparison {
   /** Show the choices of systems, metric and questions. */
   choices(values) {
     const names = this.systems.systems.map(({ index, name, records }) =>
-      [String(index), records === null ? name : `${name} (${counted(records)})`]);
+      [String(index), records === null || records === undefined ? name : `${name} (${counted(records)})`]);
     const set = (key) => (event) => go({ [key]: event.target.value || null, pair: null });
     const focused = this.bar.contains(document.activeElement) ? document.activeElement.name : null;
     const by = make("input", { name: "by", type: "number", min: 0, step: "any", class: "short", value: values.by, onchange: set("by") });
@@ -111,7 +112,8 @@ export class Comparison {
       labelled("System B", choice(names, values.b, { name: "b", onchange: set("b") })),
       labelled("Score", choice(this.systems.metrics.map((name) => [name, name]), values.metric, { name: "compared", onchange: set("compared") })),
       labelled("Questions", choice(VERDICTS, values.verdict, { name: "verdict", onchange: set("verdict") })),
-      labelled("Differ by more than", by));
+      labelled("Differ by more than", by),
+      labelled("Order", choice(ORDERS, values.sort ?? "", { name: "rank", onchange: set("rank") })));
     if (focused) this.bar.querySelector(`[name="${focused}"]`)?.focus();
   }
 
@@ -123,8 +125,9 @@ export class Comparison {
     let parts;
     try {
       const found = await ask("compare/table", { a, b, metric });
-      const { columns, rows, notes } = found.table;
-      parts = [table(columns, rows, "Scores of both systems"),
+      const { columns, rows, notes } = found.table ?? {};
+      parts = [found.table ? table(columns, rows, "Scores of both systems")
+        : make("p", {}, `There is no table of scores: ${found.reason ?? "these systems have none"}`),
         ...(notes ?? []).map((note) => make("p", { class: "soft" }, note)),
         make("div", { class: "command" }, make("code", {}, found.command), copyButton("Copy the command", () => found.command))];
     } catch (error) {
@@ -223,9 +226,4 @@ export class Comparison {
 /** Tell whether there is something to compare. */
 export function canCompare(systems) {
   return systems !== null && systems.systems.length > 1;
-}
-
-/** Return the systems of all files. */
-export async function systemsOf() {
-  return ask("systems", { file: selection().file });
 }

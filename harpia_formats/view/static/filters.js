@@ -1,6 +1,6 @@
 // The bar of filters, the active ones, and the box to jump.
 import { FILTERS, go, noFilters, selection, shown } from "./address.js";
-import { button, choice, labelled, make, percent, say, size } from "./dom.js";
+import { button, choice, labelled, make, percent, say } from "./dom.js";
 import { ask, tell } from "./server.js";
 import { setText } from "./text.js";
 
@@ -152,7 +152,7 @@ export class FilterBar {
     this.search.hidden = !progress || (!isRunning && !progress.reason);
     if (this.search.hidden) return this.search.replaceChildren();
     const text = progress.reason ? `The search ended early: ${progress.reason}. `
-      : `Searched ${percent(progress)} of ${size(progress.of)}. `;
+      : `Searched ${percent(progress)} of the records. `;
     if (!this.cancel?.isConnected || !isRunning) {
       this.cancel = button("End the search", async () => {
         try {

@@ -4,7 +4,7 @@ import { tell } from "./server.js";
 
 /** What was written and is not saved yet, by file and record. */
 const drafts = new Map();
-const VERDICTS = [["right", "Right"], ["wrong", "Wrong"], ["unclear", "Unclear"]];
+const VERDICTS = [["right", "Right"], ["wrong", "Wrong"], ["unclear", "Unclear"], ["", "Not said"]];
 
 /** The form of one record. */
 export class NoteForm {
@@ -12,7 +12,7 @@ export class NoteForm {
   constructor(file, found) {
     this.file = file;
     this.record = found.record;
-    const note = drafts.get(this.key) ?? found.note ?? { verdict: null, text: "" };
+    const note = drafts.get(this.key) ?? found.note ?? { verdict: "", text: "" };
     this.text = make("textarea", { rows: 3, name: "note" });
     this.text.value = note.text ?? "";
     this.choices = VERDICTS.map(([value, text]) => make("label", { class: "check" },
@@ -34,7 +34,7 @@ export class NoteForm {
   /** Return what is written now. */
   get value() {
     const chosen = this.element.querySelector("input[name=verdict]:checked");
-    return { verdict: chosen?.value ?? null, text: this.text.value };
+    return { verdict: chosen?.value ?? "", text: this.text.value };
   }
 
   /** Keep what is written while other records are looked at. */
@@ -47,10 +47,6 @@ export class NoteForm {
   async save(event) {
     event.preventDefault();
     const value = this.value;
-    if (!value.verdict) {
-      this.said.textContent = "Choose right, wrong or unclear first.";
-      return;
-    }
     try {
       await tell("notes", { file: this.file, record: this.record, ...value });
       drafts.delete(this.key);

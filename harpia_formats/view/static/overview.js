@@ -5,6 +5,9 @@ import { facets, link, ruleList, severityMark } from "./facets.js";
 import { ask } from "./server.js";
 import { setText } from "./text.js";
 
+/** Milliseconds between two counts of all records. */
+const AGAIN = 1500;
+
 /** Return a card with a name and a number. */
 function card(name, value) {
   return make("div", {}, make("dt", {}, name), make("dd", {}, value));
@@ -14,11 +17,11 @@ function card(name, value) {
 function cards(file) {
   const counts = file.counts ?? {};
   const known = (value) => (value === null || value === undefined ? "not known yet" : counted(value));
-  const pairs = [["records", file.records], ["valid", counts.valid], ["not valid", counts.invalid],
+  const pairs = [["records", file.indexed.complete ? file.records : null], ["valid", counts.valid], ["not valid", counts.invalid],
     ["errors", counts.errors], ["warnings", counts.warnings]];
   if (counts.undetermined) pairs.splice(3, 0, ["not decided", counts.undetermined]);
   if (counts.notes) pairs.push(["notes", counts.notes]);
-  return make("dl", { class: "cards" }, card("size", size(file.bytes)),
+  return make("dl", { class: "cards" }, card("size", size(file.bytes ?? 0)),
     pairs.map(([name, value]) => card(name, known(value))));
 }
 
@@ -40,8 +43,8 @@ export function factsText(file) {
   const kinds = { lines: "one record in each line", array: "one array of records", table: "a table",
     document: "one document", copy: "read from a copy" };
   const said = [file.format ? `${file.format}${file.dialect ? ` (${file.dialect})` : ""}` : "no known format: rows are shown as they are",
-    kinds[file.kind] ?? file.kind, size(file.bytes)];
-  if (file.records !== null) said.push(plural(file.records, "record"));
+    kinds[file.kind] ?? file.kind, file.bytes ? size(file.bytes) : ""];
+  if (file.records && file.indexed.complete) said.push(plural(file.records, "record"));
   if (file.copy) said.push(`read from a temporary copy of the ${file.copy.of} (${size(file.copy.bytes)})`);
   return said.filter(Boolean).join(" · ");
 }
@@ -74,6 +77,7 @@ export class Overview {
       ...(file.format === null ? [make("p", {}, "Without a known format rows are not checked. Name one with --from if you know it.")]
         : rules.length ? [make("ul", { class: "rules" }, rules)] : [make("p", {}, none)]));
     if (file.rules.length && files.redacted) this.found.replaceChildren(ruleList(file.rules));
+    if (file.unread) this.files.append(setText(make("p", { class: "alert" }), `Values of the records are not known: ${file.unread}`));
     if (!files.redacted) this.summarize(state);
     else this.found.replaceChildren(make("p", { class: "soft" },
       "Values are not shown (--redact): there are no search, counts of values or histograms."));
@@ -81,8 +85,15 @@ export class Overview {
 
   /** Show counts and histograms of all records of the file. */
   async summarize(state) {
+    this.state = state;
+    clearTimeout(this.again);
+    if (this.isSummarizing) return;
+    this.isSummarizing = true;
+    let isAll = false;
     try {
       const summary = await ask("summary", selection(state, []));
+      if (state !== this.state) return;
+      isAll = summary.complete;
       const parts = facets({ ...summary, rules: [] });
       const rest = summary.complete ? "" : `So far ${plural(summary.known, "record")} are counted.`;
       this.found.replaceChildren(make("h2", {}, "What the records hold"),
@@ -90,6 +101,11 @@ export class Overview {
         make("div", { class: "facet-grid" }, parts.length ? parts : make("p", {}, "No models, categories or scores are known.")));
     } catch (error) {
       this.found.replaceChildren(make("p", { class: "alert" }, error.message));
+      isAll = true;
+    } finally {
+      this.isSummarizing = false;
+      if (state !== this.state) this.summarize(this.state);
+      else if (!isAll && this.element.isConnected) this.again = setTimeout(() => this.summarize(this.state), AGAIN);
     }
   }
 }

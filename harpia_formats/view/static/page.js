@@ -1,6 +1,6 @@
 // The page as a whole: its head, its parts, its keys, and what is known of the files.
 import { go, noFilters, onChange, shown } from "./address.js";
-import { canCompare, Comparison, systemsOf } from "./compare.js";
+import { canCompare, Comparison } from "./compare.js";
 import { button, choice, copyButton, labelled, make, say } from "./dom.js";
 import { link } from "./facets.js";
 import { factsText, Overview, progressText } from "./overview.js";
@@ -152,9 +152,14 @@ async function follow() {
   timer = again === null ? null : setTimeout(follow, again);
 }
 
+/** Return the systems that are known by now; answers are not compared where values are not shown. */
+async function knownSystems() {
+  return files.redacted ? null : ask("systems").catch(() => null);
+}
+
 /** Show the page for the first time. */
 async function begin() {
-  systems = await ask("systems").catch(() => null);
+  systems = await knownSystems();
   showTools();
   show(shown());
   onChange(show);
@@ -165,7 +170,7 @@ async function renew() {
   const state = shown();
   const file = fileOf(state);
   if (!file) return;
-  if (!canCompare(systems)) systems = await ask("systems").catch(() => systems);
+  if (!canCompare(systems)) systems = await knownSystems();
   showHead(state);
   const view = viewOf(state);
   if (view !== "overview" && !isReadable(file)) main.replaceChildren();

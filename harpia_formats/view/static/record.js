@@ -10,6 +10,9 @@ const MESSAGES = 20;
 const KEYS = 50;
 const FINDINGS = 50;
 const OTHERS = 4;
+/** Fields of an answer, and of a record, that have their own place. */
+const SHOWN_OF_ANSWER = new Set(["model", "index", "text", "scores", "reasoning", "turns"]);
+const SHOWN_OF_RECORD = new Set(["id", "prompt", "system", "messages", "choices", "references", "gt", "contexts", "outputs", "cut"]);
 
 /** Tell whether a value says nothing. */
 function isEmpty(value) {
@@ -73,8 +76,9 @@ function scoreList(scores) {
 /** Return one answer. */
 function answerItem(output, cutOf) {
   const title = [output.model ?? "answer", output.index ? `answer ${output.index + 1}` : ""].filter(Boolean).join(" · ");
-  const rest = Object.fromEntries(["interaction_type", "error", "token_usage", "performance", "extra"]
-    .filter((key) => !isEmpty(output[key])).map((key) => [key.replace("_", " "), output[key]]));
+  const rest = Object.fromEntries(Object.entries(output)
+    .filter(([key, value]) => !SHOWN_OF_ANSWER.has(key) && !isEmpty(value))
+    .map(([key, value]) => [key.replace("_", " "), value]));
   return make("section", { class: "answer" }, addText(make("h4"), title),
     isEmpty(output.text) ? make("p", { class: "soft" }, "No answer.") : textBlock(output.text, cutOf("text")),
     isEmpty(output.scores) ? null : scoreList(output.scores),
@@ -87,12 +91,11 @@ function answerItem(output, cutOf) {
 /** Return the parts of a record that has fields. */
 function fieldParts(found) {
   const fields = found.fields;
-  const cut = found.cut ?? {};
-  const cutOf = (path) => (rest) => cut[`fields.${path}${rest ? `.${rest}` : ""}`] ?? null;
+  const cut = fields.cut ?? {};
+  const cutOf = (path) => (rest) => cut[`${path}${rest ? `.${rest}` : ""}`] ?? null;
   const texts = (name) => (fields[name] ?? []).map((one, at) => textBlock(written(one), cutOf(name)(String(at))));
   const one = (name) => (isEmpty(fields[name]) ? [] : [textBlock(written(fields[name]), cutOf(name)(""))]);
-  const facts = Object.fromEntries(["category", "source", "params", "metadata", "extra"]
-    .filter((name) => !isEmpty(fields[name])).map((name) => [name, fields[name]]));
+  const facts = Object.entries(fields).filter(([name, value]) => !SHOWN_OF_RECORD.has(name) && !isEmpty(value));
   return [
     part("Prompt", ...one("prompt")),
     part("System", ...one("system")),
@@ -101,7 +104,7 @@ function fieldParts(found) {
     part("References", ...texts("references"), ...(isEmpty(fields.gt) ? [] : [make("p", {}, make("b", {}, "Right answer: "), addText(make("span"), written(fields.gt)))])),
     part("Contexts", ...texts("contexts")),
     part("Answers", ...(fields.outputs ?? []).map((output, at) => answerItem(output, cutOf(`outputs.${at}`)))),
-    ...Object.entries(facts).map(([name, value]) => part(name[0].toUpperCase() + name.slice(1),
+    ...facts.map(([name, value]) => part(name[0].toUpperCase() + name.slice(1),
       typeof value === "object" && !Array.isArray(value) ? keyed(value, cutOf(name)) : textBlock(written(value), cutOf(name)("")))),
   ].filter(Boolean);
 }
@@ -210,12 +213,12 @@ export class RecordPanel {
     this.finding = -1;
     this.title.replaceChildren(`Record ${counted(found.record)}`);
     if (!isEmpty(found.id)) this.title.append(make("span", { class: "id", dir: "auto" }, addText(make("span"), String(found.id))));
-    const place = found.position === null || found.position === undefined ? "not among the chosen rows"
+    const place = isEmpty(found.position) ? "not among the chosen rows"
       : `${counted(found.position + 1)} of ${counted(found.total)} chosen rows`;
-    const line = found.line === null || found.line === undefined ? "" : `line ${counted(found.line)}, `;
+    const line = isEmpty(found.line) ? "" : `line ${counted(found.line)}, `;
     this.where.textContent = `${line}byte ${counted(found.byte_offset ?? 0)}, ${place}`;
-    this.back.disabled = found.previous === null;
-    this.on.disabled = found.next === null;
+    this.back.disabled = isEmpty(found.previous);
+    this.on.disabled = isEmpty(found.next);
     this.up.disabled = true;
     this.down.disabled = !found.findings.length;
     const fields = make("div", { class: "fields" });
@@ -237,10 +240,10 @@ export class RecordPanel {
     const whole = requestOf("/api/raw", { file, record: found.record });
     const cut = found.raw_cut ? `; the first ${counted(found.raw.length)} characters are shown` : "";
     return make("section", { class: "part" },
-      make("h3", {}, `The row in ${found.raw_of ?? "the file"}`),
+      make("h3", {}, `The row in the ${found.raw_of ?? "file"}`),
       make("p", { class: "soft" }, `${plural(found.raw_bytes, "byte")}${cut}. `,
         this.files.redacted ? null : make("a", { href: whole, download: true }, "Download this row")),
-      markedBlock(found.raw, found.findings));
+      found.raw === undefined ? null : markedBlock(found.raw, found.findings));
   }
 
   /** Return a finding with its reason and help. */

@@ -14,20 +14,18 @@ const AGAIN = 700;
 function textColumn(key, title, width) {
   return { key, title, width, fill: (cell, row) => {
     const text = row[key];
-    if (row.unread && key === "prompt") setText(cell, row.raw ?? "");
-    else if (text === null || text === undefined) cell.textContent = "";
-    else setText(cell, String(text));
-    cell.classList.toggle("missing", text === null && key === "answer" && !row.unread);
-    if (text === null && key === "answer" && !row.unread) cell.textContent = "no answer";
-    cell.dir = "auto";
+    const isMissing = text === null && key === "answer" && !row.unread;
+    cell.classList.toggle("missing", isMissing);
+    if (isMissing) cell.textContent = "no answer";
+    else setText(cell, String((row.unread && key === "prompt" ? row.raw : text) ?? ""));
   } };
 }
 
 /** Show the findings of a row. */
 function fillFindings(cell, row) {
-  if (row.unread) cell.append(severityMark("error", "not read"), " ");
-  for (const { code, severity, count } of row.findings)
-    cell.append(severityMark(severity, count > 1 ? `${code} × ${counted(count)}` : code), " ");
+  cell.replaceChildren(...(row.unread ? [severityMark("error", "not read"), " "] : []),
+    ...row.findings.flatMap(({ code, severity, count }) =>
+      [severityMark(severity, count > 1 ? `${code} × ${counted(count)}` : code), " "]));
   cell.title = row.unread ?? row.findings.map(({ code, severity, count }) => `${severity} ${code}: ${count}`).join(", ");
 }
 
@@ -37,17 +35,17 @@ function columnsOf(file) {
     { key: "record", title: "Record", width: [5, 0], number: true, sort: "record",
       fill: (cell, row) => { cell.textContent = counted(row.record); } },
     { key: "line", title: "Line", width: [5, 0], number: true, hidden: true,
-      fill: (cell, row) => { cell.textContent = row.line === null ? "" : counted(row.line); } },
+      fill: (cell, row) => { cell.textContent = row.line ? counted(row.line) : ""; } },
     textColumn("id", "Id", [7, 1]),
     textColumn("prompt", "Prompt", [12, 4]),
     textColumn("answer", "Answer", [10, 3]),
     textColumn("reference", "Reference", [7, 2]),
     { key: "models", title: "Model", width: [8, 1], hidden: true,
-      fill: (cell, row) => setText(cell, row.models.join(", ")) },
+      fill: (cell, row) => setText(cell, (row.models ?? []).join(", ")) },
     { key: "correct", title: "Right", width: [5, 0], hidden: true,
-      fill: (cell, row) => { cell.textContent = row.correct === null ? "" : row.correct ? "right" : "wrong"; } },
+      fill: (cell, row) => { cell.textContent = { true: "right", false: "wrong" }[row.correct] ?? ""; } },
     ...file.metrics.map((metric) => ({ key: `score:${metric}`, title: metric, width: [6, 0], number: true, sort: `score:${metric}`,
-      fill: (cell, row) => { cell.textContent = rounded(row.scores[metric]); } })),
+      fill: (cell, row) => { cell.textContent = rounded(row.scores?.[metric]); } })),
     { key: "bytes", title: "Bytes", width: [5, 0], number: true, sort: "length", hidden: true,
       fill: (cell, row) => { cell.textContent = counted(row.bytes); } },
     { key: "findings", title: "Findings", width: [9, 1], sort: "findings", fill: fillFindings },

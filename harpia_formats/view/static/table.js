@@ -96,7 +96,12 @@ export class VirtualTable {
 
   /** Return the number of rows that fit, with its fraction. */
   get fit() {
-    return Math.max(1, (this.grid.clientHeight - ROW) / ROW);
+    return Math.max(1, (this.height - ROW) / ROW);
+  }
+
+  /** Return how far the table can be scrolled, in pixels. */
+  get most() {
+    return Math.max(1, Math.min((this.total ?? 0) * ROW, MOST) + ROW - this.height);
   }
 
   /** Return the row of a position, null if it is not here yet. */
@@ -111,6 +116,7 @@ export class VirtualTable {
 
   /** Fit the pool of rows and the length of the body to what there is. */
   resized() {
+    this.height = this.grid.clientHeight;
     const height = Math.min((this.total ?? 0) * ROW, MOST);
     this.body.style.height = `${height}px`;
     this.layer.style.height = `${Math.min(height, this.fit * ROW)}px`;
@@ -135,8 +141,7 @@ export class VirtualTable {
   moveTo(top) {
     const last = Math.max(0, (this.total ?? 0) - this.fit);
     this.top = Math.max(0, Math.min(top, last));
-    const most = Math.max(0, this.grid.scrollHeight - this.grid.clientHeight);
-    this.expected = this.isScaled ? (last ? (this.top / last) * most : 0) : this.top * ROW;
+    this.expected = this.isScaled ? (this.top / last) * this.most : this.top * ROW;
     if (Math.abs(this.grid.scrollTop - this.expected) >= 1) this.grid.scrollTop = this.expected;
     this.draw();
   }
@@ -145,10 +150,9 @@ export class VirtualTable {
   scrolled() {
     const place = this.grid.scrollTop;
     // A table that is not shown loses its place: it is given back when it is shown again.
-    if (!this.grid.clientHeight || Math.abs(place - this.expected) < 1) return;
+    if (!this.height || Math.abs(place - this.expected) < 1) return;
     this.expected = place;
-    const most = Math.max(1, this.grid.scrollHeight - this.grid.clientHeight);
-    this.top = this.isScaled ? (place / most) * Math.max(0, this.total - this.fit) : place / ROW;
+    this.top = this.isScaled ? (place / this.most) * Math.max(0, this.total - this.fit) : place / ROW;
     this.draw();
   }
 
@@ -244,7 +248,6 @@ export class VirtualTable {
       row.element.classList.toggle("loading", !found);
       this.columns.forEach((column, number) => {
         const cell = row.cells[number];
-        cell.textContent = "";
         if (found) column.fill(cell, found);
         else cell.textContent = number ? "" : `… ${counted(at + 1)}`;
       });

@@ -40,8 +40,9 @@ export function addText(parent, text) {
 
 /** Put a text into an element, with labels in the place of hidden characters. */
 export function setText(element, text) {
-  if (!ANY.test(text)) element.textContent = text;
-  else addText((element.replaceChildren(), element), text);
+  if (ANY.test(text)) addText((element.replaceChildren(), element), text);
+  else element.textContent = text;
+  return element;
 }
 
 /** Return a place that does not divide a pair of surrogates. */
