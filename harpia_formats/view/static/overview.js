@@ -28,6 +28,7 @@ function cards(file) {
 /** Return one sentence on what is still being read, an empty text at the end. */
 export function progressText(file) {
   if (file.state === "changed" || file.state === "failed") return "";
+  if (isOpening(file)) return "The file is being opened.";
   const said = [];
   if (!file.indexed.complete) said.push(`places of rows found in ${percent(file.indexed)} of the file`);
   if (file.indexed.complete && !file.scanned.complete)
@@ -38,10 +39,16 @@ export function progressText(file) {
   return text ? text[0].toUpperCase() + text.slice(1) + "." : "";
 }
 
+/** Tell whether nothing is known of a file yet. */
+export function isOpening(file) {
+  return file.state === "reading" && !file.kind;
+}
+
 /** Return one sentence on a file: its format and what is read of it. */
 export function factsText(file) {
   const kinds = { lines: "one record in each line", array: "one array of records", table: "a table",
     document: "one document", copy: "read from a copy" };
+  if (isOpening(file) || (!file.kind && !file.format)) return "";
   const said = [file.format ? `${file.format}${file.dialect ? ` (${file.dialect})` : ""}` : "no known format: rows are shown as they are",
     kinds[file.kind] ?? file.kind, file.bytes ? size(file.bytes) : ""];
   if (file.records && file.indexed.complete) said.push(plural(file.records, "record"));
@@ -74,11 +81,12 @@ export class Overview {
     const isDone = file.validated.complete;
     const none = isDone ? "Nothing was found." : "Nothing was found so far.";
     this.files.replaceChildren(name, cards(file), make("h2", {}, "Findings"),
-      ...(file.format === null ? [make("p", {}, "Without a known format rows are not checked. Name one with --from if you know it.")]
+      ...(isOpening(file) ? [] : !file.format ? [make("p", {}, "Without a known format rows are not checked. Name one with --from if you know it.")]
         : rules.length ? [make("ul", { class: "rules" }, rules)] : [make("p", {}, none)]));
     if (file.rules.length && files.redacted) this.found.replaceChildren(ruleList(file.rules));
     if (file.unread) this.files.append(setText(make("p", { class: "alert" }), `Values of the records are not known: ${file.unread}`));
-    if (!files.redacted) this.summarize(state);
+    if (isOpening(file)) this.found.replaceChildren();
+    else if (!files.redacted) this.summarize(state);
     else this.found.replaceChildren(make("p", { class: "soft" },
       "Values are not shown (--redact): there are no search, counts of values or histograms."));
   }

@@ -3,7 +3,7 @@ import { go, noFilters, onChange, shown } from "./address.js";
 import { canCompare, Comparison } from "./compare.js";
 import { button, choice, copyButton, labelled, make, say } from "./dom.js";
 import { link } from "./facets.js";
-import { factsText, Overview, progressText } from "./overview.js";
+import { factsText, isOpening, Overview, progressText } from "./overview.js";
 import { Records } from "./records.js";
 import { ask, onTrouble } from "./server.js";
 import { showKeys, takeAway } from "./take_away.js";
@@ -45,9 +45,14 @@ function partOf(view, file) {
   return parts.get(key);
 }
 
-/** Tell whether rows of a file can be shown. */
+/** Tell whether a file is as it was when it was opened. */
 function isReadable(file) {
   return file.state !== "changed" && file.state !== "failed";
+}
+
+/** Tell whether rows of a file can be asked for. */
+function hasRows(file) {
+  return isReadable(file) && !isOpening(file);
 }
 
 /** Show the head: file, facts, progress, tabs. */
@@ -112,7 +117,7 @@ function show(state) {
   const view = viewOf(state);
   document.body.dataset.view = view;
   if (view !== "records" && view !== "compare") document.body.classList.remove("has-record");
-  const isShown = view === "overview" || isReadable(file);
+  const isShown = view === "overview" || hasRows(file);
   if (!isShown) {
     main.replaceChildren();
     return;
@@ -173,8 +178,9 @@ async function renew() {
   if (!canCompare(systems)) systems = await knownSystems();
   showHead(state);
   const view = viewOf(state);
-  if (view !== "overview" && !isReadable(file)) main.replaceChildren();
-  else if (main.firstElementChild) partOf(view, file).update(files, state);
+  if (view !== "overview" && !hasRows(file)) main.replaceChildren();
+  else if (main.firstElementChild !== parts.get(view === "records" ? `records ${file.index}` : view)?.element) show(state);
+  else partOf(view, file).update(files, state);
 }
 
 /** Do what a key says, except where text is written. */

@@ -65,7 +65,7 @@ export class VirtualTable {
       const isSorted = column.sort && column.sort === sorted;
       const direction = order === "desc" ? "descending" : "ascending";
       const title = isSorted ? `${column.title} ${order === "desc" ? "▾" : "▴"}` : column.title;
-      return make("div", { role: "columnheader", class: "cell", title: column.title,
+      return make("div", { role: "columnheader", class: column.number ? "cell number" : "cell", title: column.title,
         "aria-sort": isSorted ? direction : null },
       column.sort && this.sort
         ? make("button", { type: "button", onclick: () => this.sort(column.sort) }, title)
