@@ -1,12 +1,11 @@
 """What a record asks, and what its answers and their scores say."""
 
-from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
 from msgspec import UNSET
 
-from harpia_formats.model.record import Output, Record
+from harpia_formats.model.record import Output, Record, Score
 
 #: The name of scores that name no metric.
 NO_METRIC = "score"
@@ -66,15 +65,12 @@ def verdict_of(record: Record) -> bool | None:
     return all(verdicts) if verdicts else None
 
 
-def scores_of(output: Output) -> Iterator[tuple[str, float]]:
-    """Yield the metric and the number of each score of an answer that has one."""
-    for score in output.scores or ():
-        number = _number_of(score.value)
-        if number is not None:
-            yield score.metric if score.metric is not UNSET else NO_METRIC, number
+def metric_of(score: Score) -> str:
+    """Return the metric of a score, or the name of those that name none."""
+    return score.metric if score.metric is not UNSET else NO_METRIC
 
 
-def _number_of(value: Any) -> float | None:
+def number_of(value: Any) -> float | None:
     """Return the number that a score is, None for one without a number."""
     if value is UNSET or value is None or isinstance(value, str):
         return None
@@ -87,6 +83,8 @@ def means_of(record: Record) -> dict[str, float]:
     """Return the mean of each metric over the answers of a record."""
     found: dict[str, list[float]] = {}
     for output in record.outputs:
-        for metric, number in scores_of(output):
-            found.setdefault(metric, []).append(number)
+        for score in output.scores or ():
+            number = number_of(score.value)
+            if number is not None:
+                found.setdefault(metric_of(score), []).append(number)
     return {metric: sum(numbers) / len(numbers) for metric, numbers in found.items()}

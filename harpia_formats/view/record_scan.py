@@ -7,7 +7,8 @@ metrics, rules) are in one small file, which is replaced from time to time.
 """
 
 import os
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -33,7 +34,7 @@ from harpia_formats.model.record import Output, Record
 from harpia_formats.model.report import FileCount
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.run import Validation
-from harpia_formats.view.answers import has_answer, scores_of, verdict_of
+from harpia_formats.view.answers import has_answer, metric_of, number_of
 from harpia_formats.view.options import ViewError, ViewOptions
 
 #: Models, metrics and rules that have a number of their own; the last number stands for
@@ -60,6 +61,8 @@ COLUMNS: dict[str, Any] = {
     "findings": np.dtype(np.uint32),
 }
 SCORES = np.dtype(np.float64)
+#: The column of verdicts: 1 for a correct answer.
+VERDICT = "verdict"
 
 
 class FoundRule(msgspec.Struct):
@@ -172,7 +175,11 @@ class _Writer:
     #: The numbers of each column that are not written yet.
     _held: dict[str, list[Any]] = field(default_factory=dict)
     #: The scores of records by their numbers, for each column of scores.
-    _scores: dict[str, dict[int, float]] = field(default_factory=dict)
+    _scores: dict[str, dict[int, float]] = field(
+        default_factory=lambda: defaultdict(dict)
+    )
+    #: The column of each metric.
+    _columns: dict[str, str] = field(default_factory=dict)
     #: The rules and the findings of records, by their numbers.
     _findings: dict[int, tuple[int, int]] = field(default_factory=dict)
     #: The last record that was added, and the last that is written.
@@ -198,14 +205,22 @@ class _Writer:
         # The components of a file of columns share their numbers.
         number = max(placed.number, self._last + 1)
         self._fill(number - 1)
-        record = placed.record
-        held = self._held
+        record, held = placed.record, self._held
         held["models"].append(self._models_of(record))
-        held["flags"].append(_flags_of(record))
         held["category"].append(self._category_of(record))
         held["key"].append(question_of(record).key)
-        for column, value in self._means_of(record).items():
-            self._scores.setdefault(column, {})[number] = value
+        outputs = record.outputs
+        numbers = [self._numbers_of(output) for output in outputs]
+        flags = READ
+        if not (outputs and all(map(has_answer, outputs))):
+            flags |= NO_ANSWER
+        verdicts = [value for each in numbers for c, value in each if c == VERDICT]
+        if verdicts:
+            flags |= CORRECT if all(verdicts) else WRONG
+        held["flags"].append(flags)
+        scores = self._scores
+        for column, value in self._means_of(record, numbers):
+            scores[column][number] = value
         self._last = number
         if self._last - self._written >= BATCH:
             self.write()
@@ -247,33 +262,49 @@ class _Writer:
         counts[name] = counts.get(name, 0) + 1
         return numbers.setdefault(name, len(numbers)) + 1
 
-    def _means_of(self, record: Record) -> dict[str, float]:
-        """Return the mean of each metric over the answers of a record, by its column.
+    def _means_of(
+        self, record: Record, numbers: Sequence[Sequence[tuple[str, float]]]
+    ) -> Iterable[tuple[str, float]]:
+        """Return the mean of each column over the answers of a record.
 
         In a record with the answers of several models each has columns of its own.
         """
+        if len(numbers) == 1 and len(dict(numbers[0])) == len(numbers[0]):
+            return numbers[0]
         found: dict[str, list[float]] = {}
-        names = {output.model for output in record.outputs}
-        for output in record.outputs:
+        has_several = len({output.model for output in record.outputs}) > 1
+        for output, own in zip(record.outputs, numbers, strict=True):
             name = "" if output.model is UNSET else output.model
-            place = min(self._models[name], MODELS - 1)
-            ends = ("", f".{place}") if len(names) > 1 else ("",)
-            for column, number in self._numbers_of(output):
-                for end in ends:
+            end = f".{min(self._models[name], MODELS - 1)}" if has_several else ""
+            for column, number in own:
+                found.setdefault(column, []).append(number)
+                if end:
                     found.setdefault(f"{column}{end}", []).append(number)
-        return {column: sum(all_) / len(all_) for column, all_ in found.items()}
+        return [(column, sum(all_) / len(all_)) for column, all_ in found.items()]
 
-    def _numbers_of(self, output: Output) -> Iterator[tuple[str, float]]:
-        """Yield the scores and verdicts of an answer by their columns."""
-        known = self.state.metrics
-        for metric, number in scores_of(output):
-            if metric not in known and len(known) < METRICS:
-                known.append(metric)
-            if metric in known:
-                yield f"score{known.index(metric)}", number
+    def _numbers_of(self, output: Output) -> list[tuple[str, float]]:
+        """Return the scores and verdicts of an answer by their columns."""
+        found = []
         for score in output.scores or ():
             if score.is_correct is not UNSET:
-                yield "verdict", float(score.is_correct)
+                found.append((VERDICT, float(score.is_correct)))
+            value = score.value
+            number = value if type(value) is float else number_of(value)
+            column = self._column_of(metric_of(score)) if number is not None else ""
+            if column and number is not None:
+                found.append((column, number))
+        return found
+
+    def _column_of(self, metric: str) -> str:
+        """Return the column of a metric, "" if there are too many."""
+        column = self._columns.get(metric)
+        if column is None:
+            known = self.state.metrics
+            column = f"score{len(known)}" if len(known) < METRICS else ""
+            if column:
+                known.append(metric)
+            self._columns[metric] = column
+        return column
 
     def found(self, problem: Problem) -> None:
         """Add a finding."""
@@ -403,17 +434,6 @@ def _near(numbers: list[int]) -> Iterator[list[int]]:
     yield numbers[begin:]
 
 
-def _flags_of(record: Record) -> int:
-    """Return what is true of a record, as bits."""
-    verdict = verdict_of(record)
-    flags = READ
-    if verdict is not None:
-        flags |= CORRECT if verdict else WRONG
-    if not (record.outputs and all(map(has_answer, record.outputs))):
-        flags |= NO_ANSWER
-    return flags
-
-
 class RecordColumns:
     """The columns of a file, also while they grow."""
 
@@ -442,7 +462,7 @@ class RecordColumns:
 
         What is not known yet is 0, and no number of a score.
         """
-        is_score = name.startswith(("score", "verdict"))
+        is_score = name.startswith(("score", VERDICT))
         kind = SCORES if is_score else COLUMNS[name]
         data = b""
         with (

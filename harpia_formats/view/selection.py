@@ -291,7 +291,7 @@ class _Sums:
         verdicts = flags & (CORRECT | WRONG)
         self.correct += int((verdicts == CORRECT).sum())
         self.wrong += int((verdicts == WRONG).sum())
-        self.unknown += int((verdicts == 0).sum())
+        self.unknown += int(((verdicts == 0) & ((flags & READ) != 0)).sum())
         self.missing += int(((flags & NO_ANSWER) != 0).sum())
 
 
@@ -370,8 +370,8 @@ def _mask(file: FileColumns, asked: Filter, numbers: Any) -> Any:
         scores = values_of(file, file.metric(asked.metric), numbers)
         mask &= (scores >= asked.low) & (scores <= asked.high)
     if asked.correct:
-        flags = values_of(file, "flags", numbers) & (CORRECT | WRONG)
-        mask &= flags == _VERDICTS[asked.correct]
+        flags = values_of(file, "flags", numbers) & (READ | CORRECT | WRONG)
+        mask &= flags == READ | _VERDICTS[asked.correct]
     if asked.answer:
         flags = values_of(file, "flags", numbers)
         has_none = (flags & NO_ANSWER) != 0

@@ -70,6 +70,7 @@ class Comparisons:
         """Take the files, which may be opened later."""
         self._files = files
         self._lock = Lock()
+        self._table_lock = Lock()
         self._matched: dict[tuple[str, str], tuple[Any, Matched]] = {}
         self._tables: dict[tuple[str, ...], dict[str, Any]] = {}
         self._work: Background | None = None
@@ -308,7 +309,7 @@ class Comparisons:
             words += ["--model", model]
         command = " ".join(map(quote, words))
         key = (*inputs, *models, metric)
-        with self._lock:
+        with self._table_lock:
             if key not in self._tables:
                 self._tables[key] = self._compared(inputs, models, metric)
             return {**self._tables[key], "command": command}
