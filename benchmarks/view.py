@@ -130,7 +130,7 @@ def rows() -> Iterator[bytes]:
             "text": " ".join(chance.choices(WORDS, k=90)),
             "scores": scores,
         }
-        row = {
+        row: dict[str, Any] = {
             "id": f"q{number // 2}",
             "prompt": " ".join(chance.choices(WORDS, k=60)),
             "references": [" ".join(chance.choices(WORDS, k=5))],

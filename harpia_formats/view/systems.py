@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from harpia_formats.api.functions import compare_scores
 from harpia_formats.conversion.mapping.questions import WIDTH
+from harpia_formats.evaluation.scoring.compare_runs import ScoreComparison
+from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.model.problem import HarpiaFormatsError
 from harpia_formats.model.record import Output, Record
 from harpia_formats.reporters.tables import tables_of
@@ -305,32 +306,32 @@ class Comparisons:
         ]
         words = ["harpia-formats", "score", "compare", *inputs, "--stored"]
         words += ["--metrics", metric] if metric else []
+        is_forced = query.get("force") == "1"
+        words += ["--force"] if is_forced else []
         for model in models:
             words += ["--model", model]
         command = " ".join(map(quote, words))
-        key = (*inputs, *models, metric)
+        key = (*inputs, *models, metric, str(is_forced))
         with self._table_lock:
             if key not in self._tables:
-                self._tables[key] = self._compared(inputs, models, metric)
+                given = (inputs, models, metric)
+                self._tables[key] = self._compared(*given, is_forced=is_forced)
             return {**self._tables[key], "command": command}
 
     def _compared(
-        self, inputs: list[str], models: list[str], metric: str
+        self, inputs: list[str], models: list[str], metric: str, *, is_forced: bool
     ) -> dict[str, Any]:
         """Return the table of a comparison, computed in another process."""
         found: list[dict[str, Any]] = []
+        given = (inputs, models, metric, is_forced)
         self._work = Background(
-            compared_table,
-            inputs,
-            models,
-            metric,
-            patience=PATIENCE,
-            receive=found.append,
+            compared_table, *given, patience=PATIENCE, receive=found.append
         )
         self._work.wait(PATIENCE)
         if found:
             return found[0]
-        return {"table": None, "reason": self._work.failure or "it takes too long"}
+        reason = self._work.failure or "the comparison takes too long"
+        return {"table": None, "reason": reason}
 
 
 def _renamed(system: System, path: Path) -> System:
@@ -341,12 +342,19 @@ def _renamed(system: System, path: Path) -> System:
 
 
 def compared_table(
-    inputs: list[str], models: list[str], metric: str
+    inputs: list[str],
+    models: list[str],
+    metric: str,
+    is_forced: bool,  # noqa: FBT001 - calls of other processes have no keywords
 ) -> Iterator[dict[str, Any]]:
     """Yield the table of the stored scores of two systems, or why there is none."""
-    options: dict[str, Any] = {"metrics": (metric,)} if metric else {}
+    options = ScoreOptions(stored=True, metrics=(metric,) if metric else (), jobs=1)
     try:
-        report = compare_scores(*inputs, models=tuple(models), stored=True, **options)
+        run = ScoreComparison(inputs, options, models, force=is_forced)
+        for _ in run:
+            continue
+        report = run.report()
+        report.raise_for_errors()
     except HarpiaFormatsError as error:
         yield {"table": None, "reason": str(error)}
         return

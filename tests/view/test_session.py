@@ -1,0 +1,209 @@
+"""What the page is told of files: rows, records, ids, changes, and nothing redacted."""
+
+import json
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harpia_formats import UnknownFormat
+from harpia_formats.view.options import ViewError, ViewOptions
+from harpia_formats.view.session import ViewSession
+from ready_session import ready
+
+#: A value of every row, which nobody may see who asked for none.
+HIDDEN = "Ouagadougou"
+COUNT = 250
+
+
+def row_of(number: int) -> dict[str, Any]:
+    """Return a row of a file."""
+    return {
+        "id": f"q{number}",
+        "prompt": f"{HIDDEN} {number}" if number != 7 else 7,
+        "references": [HIDDEN],
+        "category": HIDDEN,
+        "outputs": [
+            {
+                "model": HIDDEN,
+                "text": f"answer {number} {HIDDEN}",
+                "scores": [{"metric": HIDDEN, "value": number / COUNT}],
+            }
+        ],
+    }
+
+
+def written(path: Path) -> Path:
+    """Write a file of rows, the seventh of which is not valid."""
+    lines = (json.dumps(row_of(number)) for number in range(1, COUNT + 1))
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ViewSession]:
+    """Return a session over one file."""
+    path = written(tmp_path_factory.mktemp("data") / "a.jsonl")
+    session = ready(ViewSession([str(path)], ViewOptions()))
+    yield session
+    session.close()
+
+
+def complete(session: ViewSession, query: Mapping[str, str]) -> dict[str, Any]:
+    """Return the rows of a query, once all are found."""
+    while not (found := session.rows(query))["complete"]:
+        time.sleep(0.02)
+    return found
+
+
+def test_what_is_known_of_a_file(session: ViewSession) -> None:
+    """A file has its format, counts, rules, models and metrics."""
+    (file,) = session.files()["files"]
+    assert (file["format"], file["kind"], file["records"]) == ("record", "lines", COUNT)
+    assert file["counts"]["invalid"] == 1
+    assert [rule["code"] for rule in file["rules"]] == ["S102"]
+    assert file["models"] == [HIDDEN]
+    assert file["metrics"] == [HIDDEN]
+
+
+def test_rows_of_the_table(session: ViewSession) -> None:
+    """A part of the table has a record for each row, also for one that is not valid."""
+    found = session.rows({"file": "0", "start": "5", "count": "2"})
+    assert found["total"] == COUNT
+    first, second = found["rows"]
+    assert (first["record"], first["id"], first["answer"]) == (
+        6,
+        "q6",
+        f"answer 6 {HIDDEN}",
+    )
+    assert first["scores"] == {HIDDEN: pytest.approx(6 / COUNT)}
+    assert second["unread"]
+    assert '"prompt": 7' in second["raw"]
+    assert [one["code"] for one in second["findings"]] == ["S102"]
+
+
+def test_record_with_a_finding(session: ViewSession) -> None:
+    """A finding is marked where it is in the text of the row."""
+    found = session.record({"file": "0", "record": "7"})
+    (finding,) = found["findings"]
+    assert found["raw"][finding["begin"] : finding["end"]] == "7"
+    assert finding["pointer"] == "/prompt"
+    assert found["line"] == 7
+    assert (found["previous"], found["next"]) == (6, 8)
+
+
+def test_previous_and_next_follow_the_filter(session: ViewSession) -> None:
+    """The neighbours of a record are those among the selected ones, in their order."""
+    query = {"file": "0", "sort": f"score:{HIDDEN}", "order": "desc", "low": "0.5"}
+    found = session.record({**query, "metric": HIDDEN, "record": "200"})
+    assert (found["previous"], found["next"]) == (201, 199)
+    assert found["position"] == 50
+
+
+@pytest.mark.parametrize(
+    ("query", "number"), [({"id": "q31"}, 31), ({"line": "9"}, 9), ({"record": "3"}, 3)]
+)
+def test_jump(session: ViewSession, query: dict[str, str], number: int) -> None:
+    """A record is found by its id, its line and its number."""
+    assert session.find({"file": "0", **query}) == {"record": number}
+
+
+@pytest.mark.parametrize("query", [{"id": "q"}, {"line": "0"}, {"record": "9999"}])
+def test_jump_to_nothing(session: ViewSession, query: dict[str, str]) -> None:
+    """What is not there is said, and no other record is shown for it."""
+    with pytest.raises(ViewError, match="no such record"):
+        session.find({"file": "0", **query})
+
+
+def test_rows_are_taken_away_as_bytes(session: ViewSession) -> None:
+    """The selected rows are those of the file, byte for byte."""
+    data = b"".join(session.selected_bytes({"file": "0", "text": "answer 12"}))
+    numbers = [json.loads(line)["id"] for line in data.splitlines()]
+    assert numbers == ["q12", *(f"q{n}" for n in range(120, 130))]
+    assert data.splitlines()[0] == json.dumps(row_of(12)).encode()
+
+
+@pytest.mark.parametrize(
+    "query",
+    [{"file": "1"}, {"file": "-1"}, {"file": "x"}, {"file": "0", "start": "1e3"}],
+)
+def test_wrong_numbers_are_refused(session: ViewSession, query: dict[str, str]) -> None:
+    """A number that is none, or of no file, is refused."""
+    with pytest.raises(ViewError):
+        session.rows(query)
+
+
+def test_a_regular_expression_that_never_ends_is_given_up(
+    session: ViewSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its process is ended, and why is said with the rows that were found."""
+    monkeypatch.setattr("harpia_formats.view.viewed_file.LIMIT", 1.0)
+    query = {"file": "0", "regex": "1", "text": f"({HIDDEN}|a|.)*$x"}
+    assert "given up" in complete(session, query)["searched"]["reason"]
+
+
+def test_a_changed_file_is_not_shown(tmp_path: Path) -> None:
+    """After a change no row is shown, since it might be a mixture."""
+    path = written(tmp_path / "a.jsonl")
+    session = ready(ViewSession([str(path)], ViewOptions()))
+    try:
+        assert session.rows({"file": "0"})["total"] == COUNT
+        with path.open("a", encoding="utf-8") as file:
+            file.write("{}\n")
+        assert session.files()["files"][0]["state"] == "changed"
+        with pytest.raises(ViewError, match="changed"):
+            session.rows({"file": "0"})
+    finally:
+        session.close()
+
+
+def test_redacted_answers_hold_no_value(tmp_path: Path) -> None:
+    """With `redact` no answer of the session has a value of a record."""
+    path = written(tmp_path / "a.jsonl")
+    session = ready(ViewSession([str(path)], ViewOptions(redact=True)))
+    try:
+        answers = [
+            session.files(),
+            session.rows({"file": "0"}),
+            session.record({"file": "0", "record": "7"}),
+            session.summary({"file": "0"}),
+        ]
+        assert HIDDEN not in json.dumps(answers)
+        assert "S102" in json.dumps(answers)
+        for refused in (
+            lambda: session.rows({"file": "0", "text": "a"}),
+            lambda: session.rows({"file": "0", "sort": f"score:{HIDDEN}"}),
+            lambda: session.find({"file": "0", "id": "q1"}),
+            lambda: session.raw({"file": "0", "record": "1"}),
+            lambda: session.selected_bytes({"file": "0"}),
+            session.systems,
+        ):
+            with pytest.raises(ViewError):
+                refused()
+    finally:
+        session.close()
+
+
+def test_what_cannot_be_opened_is_refused_before_the_start(tmp_path: Path) -> None:
+    """A file that is not there, and a format that is none, are errors at once."""
+    with pytest.raises(ViewError, match="does not exist"):
+        ViewSession([str(tmp_path / "no.jsonl")], ViewOptions())
+    path = written(tmp_path / "a.jsonl")
+    with pytest.raises(UnknownFormat):
+        ViewSession([str(path)], ViewOptions(format="nothing"))
+
+
+def test_nothing_is_left_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The temporary files of a session are gone after its end."""
+    path, folder = written(tmp_path / "a.jsonl"), tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    session = ViewSession([str(path)], ViewOptions())
+    session.start()
+    assert list(folder.iterdir())
+    session.close()
+    assert not list(folder.iterdir())
