@@ -22,7 +22,7 @@ export class NoteForm {
     this.element = make("form", { class: "part note", onsubmit: (event) => this.save(event), oninput: () => this.keep() },
       make("h3", {}, "Note"),
       make("fieldset", {}, make("legend", {}, "Is the answer right?"), this.choices),
-      make("label", {}, make("span", {}, "Text"), this.text),
+      make("label", { class: "whole" }, make("span", {}, "Text"), this.text),
       make("div", { class: "tools" }, make("button", { type: "submit" }, "Save the note"), this.said));
   }
 

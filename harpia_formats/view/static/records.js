@@ -48,7 +48,7 @@ function columnsOf(file) {
       fill: (cell, row) => { cell.textContent = rounded(row.scores?.[metric]); } })),
     { key: "bytes", title: "Bytes", width: [5, 0], number: true, sort: "length", hidden: true,
       fill: (cell, row) => { cell.textContent = counted(row.bytes); } },
-    { key: "findings", title: "Findings", width: [9, 1], sort: "findings", fill: fillFindings },
+    { key: "findings", title: "Findings", width: [11, 1], sort: "findings", fill: fillFindings },
   ];
 }
 

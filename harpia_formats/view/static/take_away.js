@@ -23,14 +23,13 @@ export function showKeys() {
   dialog("Keys", table(["key", "what it does"], KEYS));
 }
 
-/** Return the losses of a conversion as a table, whatever its columns are. */
+/** Return what becomes of the fields as a table. */
 function lossTable(losses) {
-  if (losses?.columns) return table(losses.columns, losses.rows, "What the new format has no place for");
-  const rows = Array.isArray(losses) ? losses : Object.entries(losses ?? {}).map(([field, value]) => ({ field, ...value }));
-  if (!rows.length) return make("p", {}, "Nothing is lost.");
-  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-  return table(columns, rows.map((row) => columns.map((name) => addText(make("span"), written(row[name] ?? "")))),
-    "What the new format has no place for");
+  if (!losses?.length) return make("p", {}, "Nothing is lost.");
+  const text = (value) => addText(make("span"), written(value ?? ""));
+  return table(["field", "what becomes of it", "how", "records", "first in line"],
+    losses.map(({ field, fate, how, records, line }) => [text(field), text(fate), text(how), counted(records), line ? counted(line) : ""]),
+    "What is not kept as it is");
 }
 
 /** Return the part that converts the rows. */
@@ -44,9 +43,10 @@ function conversion(formats) {
       const found = await ask("losses", { ...selection(), to });
       if (event.target.value !== to) return undefined;
       const parts = [lossTable(found.losses)];
+      if (found.skipped) parts.push(make("p", {}, `${plural(found.skipped, "row")} cannot be converted and will be left out.`));
       if (found.ok) parts.push(make("p", {}, make("a", { class: "action", href: requestOf("/take", { ...selection(), to }), download: true },
         `Download ${plural(found.rows, "row")} as ${to}`)));
-      else parts.push(make("p", { class: "alert" }, "These rows cannot be converted to this format."));
+      else parts.push(addText(make("p", { class: "alert" }), `These rows cannot be converted to this format: ${found.reason || "see above"}`));
       result.replaceChildren(...parts);
     } catch (error) {
       if (event.target.value === to) result.replaceChildren(make("p", { class: "alert" }, error.message));

@@ -1,0 +1,740 @@
+"""The page in a real browser, with the real server: by clicking and by keyboard."""
+
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contrast import CONTRAST
+
+pytest.importorskip("starlette", reason="the extra view is not installed")
+playwright = pytest.importorskip(
+    "playwright.sync_api", reason="playwright, which drives Chromium, is not installed"
+)
+from playwright.sync_api import Browser, Page, expect  # noqa: E402 - skipped without it
+
+_CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))),
+    None,
+)
+#: The file `axe.min.js` of the npm package axe-core.
+_AXE = os.environ.get("HARPIA_AXE")
+pytestmark = pytest.mark.skipif(_CHROMIUM is None, reason="Chromium is not installed")
+_ELEMENTS = "document.querySelectorAll('*').length"
+_WIDTH = "document.documentElement.scrollWidth"
+#: Elements that data would have made if it were taken for HTML.
+_INJECTED = "document.querySelectorAll('body :is(script, svg, img, iframe)').length"
+_LONG_CELL = 5_000_000
+_MANY_KEYS = 100_000
+_MANY_TURNS = 1_000
+_MANY_ROWS = 300_000
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Yield one browser for all tests."""
+    with playwright.sync_playwright() as driver:
+        found = driver.chromium.launch(executable_path=_CHROMIUM, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+@contextmanager
+def _served(folder: Path, *arguments: str) -> Iterator[tuple[str, Any]]:
+    """Run the command, and yield the first address and the process."""
+    words = [sys.executable, "-m", "harpia_formats", "view", "--no-browser", *arguments]
+    with subprocess.Popen(  # noqa: S603 - our own code in our own interpreter
+        words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().strip(), process
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=30)
+
+
+class Visit:
+    """A visit to the page: what it asked for, and what it complained about."""
+
+    def __init__(self, browser: Browser, address: str, **options: Any) -> None:
+        """Open the page with its token."""
+        options.setdefault("viewport", {"width": 1300, "height": 850})
+        self.context = browser.new_context(**options)
+        self.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        self.page = self.context.new_page()
+        self.page.set_default_timeout(20_000)
+        expect.set_options(timeout=20_000)
+        self.base = re.sub(r"/\?.*", "", address)
+        self.requests: list[str] = []
+        self.complaints: list[str] = []
+        self.page.on("request", lambda one: self.requests.append(one.url))
+        self.page.on("console", lambda one: self.complaints.append(one.text))
+        self.page.on("pageerror", lambda one: self.complaints.append(str(one)))
+        self.page.goto(address)
+
+    def open(self, path: str) -> Page:
+        """Open an address of the page, and wait until its file is read."""
+        self.page.goto(self.base + path)
+        expect(self.page.locator("#facts")).not_to_be_empty()
+        expect(self.page.locator("#progress")).to_be_empty()
+        return self.page
+
+
+@contextmanager
+def _visit(browser: Browser, address: str, **options: Any) -> Iterator[Visit]:
+    """Yield a visit that asks no other host and has nothing to complain about."""
+    visit = Visit(browser, address, **options)
+    try:
+        yield visit
+        assert [one for one in visit.requests if not one.startswith(visit.base)] == []
+        assert visit.complaints == []
+    finally:
+        visit.context.close()
+
+
+def _answer(number: int, model: str, *, is_right: bool) -> dict[str, Any]:
+    """Return a record with one answer and its scores."""
+    text = f"The sum is {number * 2 + (0 if is_right else 1)}."
+    scores = [
+        {"metric": "accuracy", "value": float(is_right), "is_correct": is_right},
+        {"metric": "f1", "value": 0.9 if is_right else number % 5 / 10},
+    ]
+    return {
+        "id": f"sum-{number}",
+        "prompt": f"What is {number} plus {number}?",
+        "references": [f"The sum is {number * 2}."],
+        "category": ("small", "large")[number > 100],
+        "outputs": [{"model": model, "text": text, "scores": scores}],
+    }
+
+
+def _write(path: Path, records: Sequence[Mapping[str, Any]]) -> Path:
+    """Write records as lines."""
+    path.write_text("".join(json.dumps(one) + "\n" for one in records), "utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the answers of two systems to 200 questions.
+
+    Records 10, 20 and so on of the first do not keep to the format.
+    """
+    found = tmp_path_factory.mktemp("view")
+    chosen = random.Random(3)  # noqa: S311 - for made-up answers
+    for name, model, chance in (("a.jsonl", "atlas", 0.7), ("b.jsonl", "boreal", 0.5)):
+        records = [
+            _answer(at, model, is_right=chosen.random() < chance)
+            for at in range(1, 201)
+        ]
+        for record in records[9::10] if name == "a.jsonl" else ():
+            record["references"] = "not 😀 a list"
+            record["category"] = 7
+        _write(found / name, records)
+    return found
+
+
+@pytest.fixture(scope="module")
+def address(folder: Path) -> Iterator[str]:
+    """Yield the first address of a server with both files and notes."""
+    with _served(folder, "a.jsonl", "b.jsonl", "--notes", "notes.jsonl") as (found, _):
+        yield found
+
+
+@pytest.fixture
+def visit(browser: Browser, address: str) -> Iterator[Visit]:
+    """Yield a visit to both files."""
+    with _visit(browser, address) as found:
+        yield found
+
+
+def _records(page: Page) -> list[int]:
+    """Return the numbers of the records that the table shows, from the top."""
+    rows = page.evaluate(
+        "[...document.querySelectorAll('.layer .row:not([hidden], .loading)')]"
+        ".map((row) => [+row.ariaRowIndex, row.firstChild.textContent])"
+    )
+    return [int(text.replace(",", "")) for _, text in sorted(rows)]
+
+
+def _shows(page: Page, text: str) -> None:
+    """Wait until the page says how many records are chosen."""
+    expect(page.locator(".count")).to_have_text(text)
+
+
+def _until(page: Page, check: Callable[[], bool]) -> None:
+    """Wait until something holds."""
+    for _ in range(200):
+        if check():
+            return
+        page.wait_for_timeout(50)
+    assert check()
+
+
+def test_the_address_has_no_token_after_the_first_request(visit: Visit) -> None:
+    """What is copied from the bar does not open the page for others."""
+    assert "token" not in visit.page.url
+    assert visit.page.evaluate("document.cookie") == ""
+
+
+def test_the_overview_says_what_a_file_is_and_leads_to_its_rows(visit: Visit) -> None:
+    """Format, counts, findings, models and scores; a click shows the records."""
+    page = visit.open("/")
+
+    expect(page.locator("#facts")).to_contain_text("record · one record in each line")
+    expect(page.locator("#facts")).to_contain_text("200 records")
+    expect(page.locator(".cards")).to_contain_text("not valid20")
+    expect(page.locator(".facets")).to_contain_text("atlas180")
+    page.locator(".histogram a[aria-label^='accuracy 0 to']").click()
+    expect(page.locator(".chip")).to_contain_text("accuracy: 0 to")
+    assert "metric=accuracy" in page.url
+    page.go_back()
+    page.locator(".rules a", has_text="S102").click()
+    _shows(page, "20 records")
+    assert _records(page)[:3] == [10, 20, 30]
+
+
+def test_the_search_finds_text_and_patterns(visit: Visit) -> None:
+    """The text of the row is looked for, with or without case, or as a pattern."""
+    page = visit.open("/?view=records")
+    _shows(page, "200 records")
+
+    page.keyboard.press("/")
+    page.keyboard.type("WHAT IS 77 PLUS")
+    page.keyboard.press("Enter")
+    _shows(page, "1 record")
+    assert _records(page) == [77]
+    page.get_by_label("Same case").check()
+    page.get_by_role("button", name="Search").click()
+    _shows(page, "0 records")
+    expect(page.locator(".nothing")).to_have_text("No record matches.")
+    page.get_by_label("Text in the row").fill("plus [0-9]7[?]")
+    page.get_by_label("Regular expression").check()
+    page.get_by_role("button", name="Search").click()
+    _shows(page, "9 records")
+
+
+def test_a_pattern_that_is_none_is_said(browser: Browser, address: str) -> None:
+    """The reason stands in the place of the rows."""
+    visit = Visit(browser, address)
+    page = visit.open("/?view=records&text=((&regex=1")
+
+    expect(page.locator(".nothing.alert")).to_be_visible()
+    expect(page.locator(".nothing")).not_to_have_text(re.compile("Loading"))
+    visit.context.close()
+
+
+def test_filters_are_in_the_address_and_removed_one_by_one(visit: Visit) -> None:
+    """A copied link shows the same rows; the way back shows those before."""
+    page = visit.open("/?view=records")
+    page.get_by_text("More filters").click()
+    page.get_by_label("Answers").select_option("no")
+    expect(page.locator(".chip")).to_have_count(1)
+    page.get_by_label("Category").fill("large")
+    page.get_by_role("button", name="Filter", exact=True).click()
+    expect(page.locator(".chip")).to_have_count(2)
+    page.get_by_role("columnheader", name="f1").get_by_role("button").click()
+    expect(page.locator("[aria-sort=ascending]")).to_contain_text("f1")
+    _until(page, lambda: len(_records(page)) > 3)
+    shown = _records(page)
+    assert shown != sorted(shown)
+
+    page.get_by_role("button", name="Copy link").click()
+    link = page.evaluate("navigator.clipboard.readText()")
+    other = visit.context.new_page()
+    other.goto(link)
+    _until(other, lambda: _records(other)[:5] == shown[:5])
+    other.close()
+    page.get_by_role("button", name="Remove the filter category: large").click()
+    expect(page.locator(".chip")).to_have_count(1)
+    page.go_back()
+    expect(page.locator(".chip")).to_have_count(2)
+    page.get_by_role("button", name="Remove all filters").click()
+    _shows(page, "200 records")
+
+
+def test_a_field_by_its_path_is_a_filter(visit: Visit) -> None:
+    """A value of a field, however deep, chooses rows."""
+    page = visit.open("/?view=records")
+    page.get_by_text("More filters").click()
+    page.get_by_label("Field, such as metadata.topic").fill("id")
+    page.get_by_label("has the value").fill("sum-5")
+    page.keyboard.press("Enter")
+
+    _shows(page, "1 record")
+    assert _records(page) == [5]
+
+
+def test_columns_are_chosen(visit: Visit) -> None:
+    """The choice is kept in the address."""
+    page = visit.open("/?view=records")
+    page.locator(".columns summary").click()
+    page.locator(".menu").get_by_label("Reference").uncheck()
+    expect(page.get_by_role("columnheader", name="Reference")).to_have_count(0)
+    page.reload()
+    expect(page.get_by_role("columnheader", name="Prompt")).to_be_visible()
+    expect(page.get_by_role("columnheader", name="Reference")).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"), [("record", "150"), ("line", "150"), ("id", "sum-150")]
+)
+def test_one_jumps_to_a_record(visit: Visit, kind: str, text: str) -> None:
+    """By its number, its line or its id; the table moves there, too."""
+    page = visit.open("/?view=records")
+    _shows(page, "200 records")
+    page.get_by_label("Jump to what").select_option(kind)
+    page.locator("h1").click()
+    page.keyboard.press("g")
+    page.keyboard.type(text)
+    page.keyboard.press("Enter")
+
+    expect(page.locator("aside h2")).to_contain_text("Record 150")
+    _until(page, lambda: 150 in _records(page))
+    expect(page.locator("[aria-selected=true]")).to_contain_text("sum-150")
+
+
+def test_keys_walk_through_records_and_findings(visit: Visit) -> None:
+    """Enter opens, j and k follow the filter, n and p mark findings, Escape closes."""
+    page = visit.open("/?view=records&rule=S102")
+    _shows(page, "20 records")
+    page.locator(".grid").focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    title = page.locator("aside h2")
+    expect(title).to_have_text("Record 10")
+    page.keyboard.press("j")
+    expect(title).to_have_text("Record 20")
+    page.keyboard.press("j")
+    expect(title).to_have_text("Record 30")
+    page.keyboard.press("k")
+    expect(title).to_have_text("Record 20")
+    expect(page.locator("aside")).to_contain_text("2 of 20 chosen rows")
+
+    page.keyboard.press("n")
+    current = page.locator(".findings .current")
+    expect(current).to_contain_text("references must be an array")
+    expect(page.locator("mark.current")).to_have_text('1"not \\ud83d\\ude00 a list"')
+    page.keyboard.press("n")
+    expect(page.locator("mark.current")).to_have_text("27")
+    page.keyboard.press("p")
+    expect(current).to_contain_text("references must be an array")
+    page.keyboard.press("Escape")
+    expect(page.locator("aside")).to_be_hidden()
+    assert page.evaluate("document.activeElement.className") == "grid"
+
+
+def test_buttons_do_what_the_keys_do(visit: Visit) -> None:
+    """A click opens a record; its buttons go on, back, to findings and out."""
+    page = visit.open("/?view=records&rule=S102")
+    page.locator(".layer .row", has_text="S102").first.click()
+    title = page.locator("aside h2")
+    expect(title).to_have_text("Record 10")
+    page.get_by_role("button", name="Next", exact=True).click()
+    expect(title).to_have_text("Record 20")
+    page.get_by_role("button", name="Previous", exact=True).click()
+    expect(title).to_have_text("Record 10")
+    page.get_by_role("button", name="Next finding").click()
+    expect(page.locator(".findings .current")).to_have_count(1)
+    page.get_by_role("button", name="Close").click()
+    expect(page.locator("aside")).to_be_hidden()
+
+
+def test_a_record_shows_its_fields_and_the_other_answers(visit: Visit) -> None:
+    """Prompt, references, answers with scores, and what the other system answered."""
+    page = visit.open("/?view=records&open=3")
+    panel = page.locator("aside")
+
+    expect(panel).to_contain_text("What is 3 plus 3?")
+    expect(panel.locator(".answer").first).to_contain_text("atlas")
+    expect(panel.locator(".scores").first).to_contain_text("accuracy")
+    other = panel.locator(".answer.other")
+    expect(other).to_contain_text("b.jsonl")
+    expect(other).to_contain_text("boreal")
+    expect(panel.locator("pre.raw")).to_contain_text('"prompt": "What is 3 plus 3?"')
+    panel.get_by_role("button", name="Open record 3").click()
+    expect(page.locator("h1")).to_have_text("b.jsonl")
+
+
+def test_the_help_names_the_keys(visit: Visit) -> None:
+    """A question mark opens it, Escape closes it."""
+    page = visit.open("/?view=records")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_contain_text("next and previous record")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_two_systems_are_compared(visit: Visit) -> None:
+    """Questions of both, those that one has right, both answers with their words."""
+    page = visit.open("/")
+    page.get_by_role("link", name="Compare").click()
+    count = page.locator(".count")
+    expect(count).to_have_text(re.compile("^180 questions of 180 in both"))
+    page.get_by_label("Questions", exact=True).select_option("a-right")
+    expect(count).not_to_have_text(re.compile("^180 "))
+    first = page.locator(".layer .row").first
+    expect(first).to_contain_text("✓")
+    expect(first).to_contain_text("✗")
+    first.click()
+    sides = page.locator(".sides .answer")
+    expect(sides.nth(0)).to_contain_text("A: atlas")
+    expect(sides.nth(0)).to_contain_text("right")
+    expect(sides.nth(1)).to_contain_text("wrong")
+    expect(sides.nth(0).locator("ins")).to_have_count(1)
+    before = page.url
+    page.keyboard.press("j")
+    _until(page, lambda: page.url != before)
+    page.keyboard.press("Escape")
+    expect(page.locator("aside")).to_be_hidden()
+    page.get_by_label("Differ by more than").fill("0.95")
+    page.keyboard.press("Tab")
+    expect(count).to_have_text(re.compile("^[0-9]+ questions? of 180"))
+
+
+def test_the_table_of_scores_is_that_of_the_command(visit: Visit) -> None:
+    """The page shows the scores with intervals, and the command that prints them."""
+    page = visit.open("/?view=compare&compared=accuracy")
+
+    scores = page.locator(".scores-table")
+    expect(scores).to_contain_text("harpia-formats score compare")
+    expect(scores.locator("tbody")).to_contain_text("atlas")
+    expect(scores.locator("tbody")).to_contain_text("boreal")
+
+
+def test_rows_are_taken_away_as_they_are(visit: Visit, folder: Path) -> None:
+    """The download holds the bytes of the chosen rows; the command is given, too."""
+    page = visit.open("/?view=records&rule=S102")
+    _shows(page, "20 records")
+    page.get_by_role("button", name="Take away").click()
+    dialog = page.get_by_role("dialog")
+    with page.expect_download() as download:
+        dialog.get_by_role("link", name="Download the 20 chosen rows").click()
+
+    lines = (folder / "a.jsonl").read_bytes().splitlines(keepends=True)
+    assert download.value.path().read_bytes() == b"".join(lines[9::10])
+    expect(dialog.locator(".command")).to_contain_text("harpia-formats view a.jsonl")
+    dialog.get_by_role("button", name="Copy the command").click()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert "rule=S102" in copied
+
+
+def test_losses_are_shown_before_rows_are_converted(visit: Visit) -> None:
+    """The table of losses comes first, then the link to the converted rows."""
+    page = visit.open("/?view=records&model=atlas&category=small")
+    page.get_by_role("button", name="Take away").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Format").select_option("openai-chat")
+    expect(dialog.locator(".data")).to_contain_text("outputs.scores.value")
+    with page.expect_download() as download:
+        dialog.get_by_role("link", name="as openai-chat").click()
+
+    rows = [json.loads(line) for line in download.value.path().open("rb")]
+    assert rows
+    assert all("messages" in row for row in rows)
+
+
+def test_a_note_is_kept(visit: Visit, folder: Path) -> None:
+    """A verdict and a text are saved in the file of notes, and shown again."""
+    page = visit.open("/?view=records&open=4")
+    page.get_by_label("Unclear").check()
+    page.get_by_label("Text", exact=True).fill("asks for <b>two</b> things")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Save the note").click()
+    expect(page.locator(".note [role=status]")).to_have_text("Saved.")
+
+    page = visit.open("/?view=records&open=4")
+    expect(page.get_by_label("Unclear")).to_be_checked()
+    assert "asks for <b>" in page.get_by_label("Text", exact=True).input_value()
+    assert (folder / "notes.jsonl").read_text().count("two") == 1
+
+
+def test_what_is_written_is_kept_while_others_are_looked_at(visit: Visit) -> None:
+    """A note that is not saved yet is there after the next record was shown."""
+    page = visit.open("/?view=records&open=6")
+    page.get_by_label("Text", exact=True).fill("half a thought")
+    page.get_by_role("button", name="Next", exact=True).click()
+    expect(page.locator("aside h2")).to_contain_text("Record 7")
+    page.get_by_role("button", name="Previous", exact=True).click()
+    expect(page.locator("aside h2")).to_contain_text("Record 6")
+
+    assert page.get_by_label("Text", exact=True).input_value() == "half a thought"
+    expect(page.locator(".note [role=status]")).to_have_text("Not saved yet.")
+
+
+_VIEWS = (
+    "/",
+    "/?view=records",
+    "/?view=records&open=10&rule=S102",
+    "/?view=compare&pair=2",
+    "/?view=records&text=nothing-has-this",
+)
+
+
+@pytest.mark.parametrize("view", _VIEWS)
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_the_page_fits_and_is_readable(
+    browser: Browser, address: str, view: str, *, dark: bool
+) -> None:
+    """No sideways scrolling at 390 px or with 200 % zoom, and a contrast of 4.5."""
+    scheme = "dark" if dark else "light"
+    for width, height in ((390, 800), (640, 400)):
+        options = {
+            "color_scheme": scheme,
+            "viewport": {"width": width, "height": height},
+        }
+        with _visit(browser, address, **options) as visit:
+            page = visit.open(view)
+            page.wait_for_timeout(300)
+            assert page.evaluate(_WIDTH) == width
+            ratio, text = page.evaluate(CONTRAST)
+            assert ratio >= 4.5, text
+
+
+@pytest.mark.skipif(_AXE is None, reason="HARPIA_AXE does not name axe.min.js")
+@pytest.mark.parametrize("view", _VIEWS)
+@pytest.mark.parametrize("width", [390, 1300])
+def test_axe_finds_nothing(
+    browser: Browser, address: str, view: str, width: int
+) -> None:
+    """The rules of axe-core on accessibility hold, with everything opened."""
+    assert _AXE is not None
+    viewport = {"width": width, "height": 850}
+    with _visit(browser, address, viewport=viewport) as visit:
+        page = visit.open(view)
+        page.wait_for_timeout(500)
+        page.evaluate("document.querySelectorAll('details').forEach((o) => o.open = 1)")
+        page.evaluate(Path(_AXE).read_text("utf-8"))
+        found = page.evaluate("axe.run()")
+        assert [
+            (one["id"], one["nodes"][0]["html"]) for one in found["violations"]
+        ] == []
+
+
+def test_a_long_table_keeps_few_elements(browser: Browser, tmp_path: Path) -> None:
+    """The wheel, the scroll bar and the keys reach all rows; the page does not grow."""
+    lines = "".join(f'{{"n": {at}}}\n' for at in range(1, _MANY_ROWS + 1))
+    (tmp_path / "long.jsonl").write_text(lines)
+    last = f"{_MANY_ROWS:,}"
+    with (
+        _served(tmp_path, "long.jsonl") as (address, _),
+        _visit(browser, address) as visit,
+    ):
+        page = visit.open("/?view=records")
+        _shows(page, f"{last} records")
+        _until(page, lambda: len(_records(page)) > 10)
+        before = page.evaluate(_ELEMENTS)
+        grid = page.locator(".grid")
+        grid.hover()
+        for _ in range(10):
+            page.mouse.wheel(0, 320)
+            page.wait_for_timeout(20)
+        _until(page, lambda: _records(page)[:1] == [101])
+        page.evaluate(
+            "document.querySelector('.grid').scrollTop"
+            " = document.querySelector('.grid').scrollHeight / 2"
+        )
+        _until(page, lambda: abs((_records(page) or [0])[0] - _MANY_ROWS / 2) < 100)
+        grid.focus()
+        page.keyboard.press("End")
+        _until(page, lambda: _records(page)[-1:] == [_MANY_ROWS])
+        expect(page.locator("[aria-selected=true]")).to_contain_text(last)
+        assert page.evaluate(
+            "document.querySelector('[aria-selected=true]').getBoundingClientRect()"
+            ".bottom <= document.querySelector('.grid').getBoundingClientRect().bottom"
+        )
+        assert page.evaluate(_ELEMENTS) <= before
+        assert grid.get_attribute("aria-rowcount") == str(_MANY_ROWS + 1)
+
+
+def _hostile() -> list[dict[str, Any]]:
+    """Return records whose texts would do harm if they were taken for HTML."""
+    texts = [
+        "<script>document.title = 'owned'</script>",
+        "<svg onload=\"document.title='owned'\"><img src=x onerror=alert(1)>",
+        "evil \u202egnp.exe\u202c \u2066iso\u2069",
+        "esc \x1b[31mred\x1b[0m \x00\x00\x00",
+        "שלום مرحبا",
+        "x" * _LONG_CELL,
+    ]
+    records: list[dict[str, Any]] = [
+        {
+            "id": text[:50],
+            "prompt": text,
+            "references": [text[:1000]],
+            "category": text[:50],
+            "outputs": [{"model": text[:40], "text": text}],
+        }
+        for text in texts
+    ]
+    keys = {f"<b>{at}": at for at in range(_MANY_KEYS)}
+    records.append({"id": "keys", "prompt": "many keys", "metadata": keys})
+    turns = [
+        {"role": ("user", "assistant")[at % 2], "content": f"<i>turn {at}"}
+        for at in range(_MANY_TURNS)
+    ]
+    records.append({"id": "turns", "messages": turns})
+    return records
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Yield the first address of a server with hostile rows."""
+    folder = tmp_path_factory.mktemp("hostile")
+    _write(folder / "<img src=x onerror=alert(1)>.jsonl", _hostile())
+    name = "<img src=x onerror=alert(1)>.jsonl"
+    with _served(folder, "--from", "record", name) as (found, _):
+        yield found
+
+
+def test_hostile_rows_are_only_shown(browser: Browser, hostile: str) -> None:
+    """Nothing of them becomes an element, runs, or hides how a text reads."""
+    with _visit(browser, hostile) as visit:
+        page = visit.open("/")
+        assert page.evaluate(_INJECTED) == 0
+        page = visit.open("/?view=records")
+        _shows(page, "8 records")
+        _until(page, lambda: len(_records(page)) == 8)
+        assert page.evaluate(_INJECTED) == 0
+        for record in range(1, 9):
+            page = visit.open(f"/?view=records&open={record}")
+            expect(page.locator("aside h2")).to_contain_text(f"Record {record}")
+            expect(page.locator("pre.raw")).to_be_visible()
+            assert page.evaluate(_INJECTED) == 0
+            assert page.evaluate(_ELEMENTS) < 3_000
+            assert page.evaluate(_WIDTH) <= 1300
+            assert "owned" not in page.title()
+
+
+def test_hidden_characters_are_shown_by_labels(browser: Browser, hostile: str) -> None:
+    """Controls and those that turn the direction of text are named in their place."""
+    with _visit(browser, hostile) as visit:
+        page = visit.open("/?view=records&open=3")
+        block = page.locator("aside .fields .text").first
+        expect(block).to_have_text("evil U+202Egnp.exeU+202C U+2066isoU+2069")
+        page = visit.open("/?view=records&open=4")
+        block = page.locator("aside .fields .text").first
+        expect(block).to_have_text("esc U+001B[31mredU+001B[0m U+0000 \u00d7 3")
+
+
+def test_long_records_are_shown_in_parts(browser: Browser, hostile: str) -> None:
+    """Long texts are cut, and many keys and turns come in parts, by a button."""
+    with _visit(browser, hostile) as visit:
+        page = visit.open("/?view=records&open=6")
+        block = page.locator("aside .fields .text").first
+        expect(block).to_contain_text("Show all 200,000 characters")
+        expect(block).to_contain_text("cut here: 200,000 of 5,000,000 characters")
+        block.get_by_role("button").click()
+        assert len(block.text_content() or "") > 200_000
+        page = visit.open("/?view=records&open=7")
+        expect(page.locator("aside")).to_contain_text("Show 50 more of 99,950")
+        page = visit.open("/?view=records&open=8")
+        expect(page.locator(".message")).to_have_count(20)
+        page.get_by_role("button", name="Show 20 more of 980").click()
+        expect(page.locator(".message")).to_have_count(40)
+
+
+def test_the_progress_of_a_search_is_said_and_it_can_be_ended(
+    browser: Browser, address: str
+) -> None:
+    """While rows are searched, what was found so far is shown, with a button to end."""
+    told: list[Any] = []
+    searched: dict[str, Any] = {"done": 42, "of": 100, "reason": None}
+
+    def rows(route: Any) -> None:
+        body = {"total": 0, "complete": bool(told), "searched": searched, "rows": []}
+        route.fulfill(json=body)
+
+    def cancel(route: Any) -> None:
+        told.append(route.request.post_data_json)
+        searched["reason"] = "it was ended"
+        route.fulfill(status=204)
+
+    with _visit(browser, address) as visit:
+        visit.page.route("**/api/rows*", rows)
+        visit.page.route("**/api/cancel", cancel)
+        page = visit.open("/?view=records&text=plus")
+        searching = page.locator(".searching")
+        expect(searching).to_contain_text("Searched 42 % of the records")
+        expect(page.locator(".nothing")).to_contain_text("Nothing found so far")
+        page.get_by_role("button", name="End the search").click()
+        expect(searching).to_contain_text("ended early: it was ended")
+        assert told == [{"file": "0", "text": "plus"}]
+
+
+def test_a_file_that_changed_is_not_shown(browser: Browser, tmp_path: Path) -> None:
+    """The page says so in the place of the rows."""
+    records = [_answer(at, "atlas", is_right=True) for at in range(50)]
+    path = _write(tmp_path / "a.jsonl", records)
+    with _served(tmp_path, "a.jsonl") as (address, _):
+        visit = Visit(browser, address)
+        page = visit.open("/?view=records")
+        _shows(page, "50 records")
+        _write(path, records[::-1])
+        page.get_by_role("columnheader", name="f1").get_by_role("button").click()
+        page.get_by_role("columnheader", name="Findings").get_by_role("button").click()
+
+        expect(page.locator("#alerts")).to_contain_text("a.jsonl has changed")
+        expect(page.locator(".grid")).to_have_count(0)
+        visit.context.close()
+
+
+def test_values_are_not_shown_if_they_are_hidden(
+    browser: Browser, folder: Path
+) -> None:
+    """With --redact there are findings, no values, and no ways to look for them."""
+    with (
+        _served(folder, "a.jsonl", "b.jsonl", "--redact") as (address, _),
+        _visit(browser, address) as visit,
+    ):
+        page = visit.open("/")
+        expect(page.locator("main")).to_contain_text("Values are not shown (--redact)")
+        page = visit.open("/?view=records&rule=S102")
+        _shows(page, "20 records")
+        expect(page.get_by_label("Text in the row")).to_have_count(0)
+        expect(page.locator(".histogram")).to_have_count(0)
+        page = visit.open("/?view=records&open=10")
+        expect(page.locator(".findings")).to_contain_text("S102")
+        assert "not a list" not in page.content()
+        expect(page.get_by_role("link", name="Compare")).to_have_count(0)
+
+
+def test_a_file_of_no_known_format_is_shown_as_it_is(
+    browser: Browser, tmp_path: Path
+) -> None:
+    """Its rows can be read and searched; the page says that they are not checked."""
+    (tmp_path / "x.jsonl").write_text('{"alpha": 1}\n{"beta": 2}\nno json\n')
+    with (
+        _served(tmp_path, "x.jsonl") as (address, _),
+        _visit(browser, address) as visit,
+    ):
+        page = visit.open("/")
+        expect(page.locator("main")).to_contain_text("rows are not checked")
+        page = visit.open("/?view=records&text=beta")
+        _shows(page, "1 record")
+        expect(page.locator(".layer")).to_contain_text('{"beta": 2}')
+
+
+def test_a_server_that_ended_is_missed(browser: Browser, folder: Path) -> None:
+    """The page says that nothing answers any more."""
+    with _served(folder, "a.jsonl") as (address, process):
+        visit = Visit(browser, address)
+        page = visit.open("/?view=records")
+        _shows(page, "200 records")
+        process.send_signal(signal.SIGINT)
+        process.wait(30)
+        page.get_by_role("columnheader", name="f1").get_by_role("button").click()
+
+        expect(page.locator("#alerts")).to_contain_text("the server does not answer")
+        visit.context.close()
