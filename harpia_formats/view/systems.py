@@ -305,6 +305,7 @@ class Comparisons:
             if system.model
         ]
         words = ["harpia-formats", "score", "compare", *inputs, "--stored"]
+        words += ["--on-invalid", "skip"]
         words += ["--metrics", metric] if metric else []
         is_forced = query.get("force") == "1"
         words += ["--force"] if is_forced else []
@@ -348,7 +349,9 @@ def compared_table(
     is_forced: bool,  # noqa: FBT001 - calls of other processes have no keywords
 ) -> Iterator[dict[str, Any]]:
     """Yield the table of the stored scores of two systems, or why there is none."""
-    options = ScoreOptions(stored=True, metrics=(metric,) if metric else (), jobs=1)
+    options = ScoreOptions(
+        stored=True, metrics=(metric,) if metric else (), on_invalid="skip", jobs=1
+    )
     try:
         run = ScoreComparison(inputs, options, models, force=is_forced)
         for _ in run:
@@ -358,7 +361,10 @@ def compared_table(
     except HarpiaFormatsError as error:
         yield {"table": None, "reason": str(error)}
         return
-    for table in tables_of(report)[:1]:
+    tables = tables_of(report)[:1]
+    if not tables:
+        yield {"table": None, "reason": "nothing could be compared"}
+    for table in tables:
         rows = [[_cell(cell, table.none) for cell in row] for row in table.rows]
         notes = [note.line for note in table.notes]
         names = [heading.full_name for heading in table.headings]
