@@ -107,7 +107,12 @@ def _answer(number: int, model: str, *, is_right: bool) -> dict[str, Any]:
     """Return a record with one answer and its scores."""
     text = f"The sum is {number * 2 + (0 if is_right else 1)}."
     scores = [
-        {"metric": "accuracy", "value": float(is_right), "is_correct": is_right},
+        {
+            "metric": "accuracy",
+            "value": float(is_right),
+            "is_correct": is_right,
+            "signature": "accuracy|case:lower",
+        },
         {"metric": "f1", "value": 0.9 if is_right else number % 5 / 10},
     ]
     return {
@@ -288,7 +293,7 @@ def test_columns_are_chosen(visit: Visit) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "text"), [("record", "150"), ("line", "150"), ("id", "sum-150")]
+    ("kind", "text"), [("record", "155"), ("line", "155"), ("id", "sum-155")]
 )
 def test_one_jumps_to_a_record(visit: Visit, kind: str, text: str) -> None:
     """By its number, its line or its id; the table moves there, too."""
@@ -300,9 +305,9 @@ def test_one_jumps_to_a_record(visit: Visit, kind: str, text: str) -> None:
     page.keyboard.type(text)
     page.keyboard.press("Enter")
 
-    expect(page.locator("aside h2")).to_contain_text("Record 150")
-    _until(page, lambda: 150 in _records(page))
-    expect(page.locator("[aria-selected=true]")).to_contain_text("sum-150")
+    expect(page.locator("aside h2")).to_contain_text("Record 155")
+    _until(page, lambda: 155 in _records(page))
+    expect(page.locator("[aria-selected=true]")).to_contain_text("sum-155")
 
 
 def test_keys_walk_through_records_and_findings(visit: Visit) -> None:
@@ -382,7 +387,7 @@ def test_two_systems_are_compared(visit: Visit) -> None:
     page.get_by_role("link", name="Compare").click()
     count = page.locator(".count")
     expect(count).to_have_text(re.compile("^180 questions of 180 in both"))
-    page.get_by_label("Questions", exact=True).select_option("a-right")
+    page.locator("[name=verdict]").select_option("a-right")
     expect(count).not_to_have_text(re.compile("^180 "))
     first = page.locator(".layer .row").first
     expect(first).to_contain_text("✓")
@@ -440,7 +445,9 @@ def test_losses_are_shown_before_rows_are_converted(visit: Visit) -> None:
     with page.expect_download() as download:
         dialog.get_by_role("link", name="as openai-chat").click()
 
-    rows = [json.loads(line) for line in download.value.path().open("rb")]
+    rows = [
+        json.loads(line) for line in download.value.path().read_bytes().splitlines()
+    ]
     assert rows
     assert all("messages" in row for row in rows)
 
