@@ -294,7 +294,7 @@ class Comparisons:
         }
 
     def table(self, query: Mapping[str, str]) -> dict[str, Any]:
-        """Return the table of `score compare` for the stored scores of two systems."""
+        """Return the tables of `score compare` for the stored scores of two systems."""
         one, other = self._pair(query)
         metric = query.get("metric", "")
         paths = [self._files[system.file].source.name for system in (one, other)]
@@ -322,17 +322,17 @@ class Comparisons:
     def _compared(
         self, inputs: list[str], models: list[str], metric: str, *, is_forced: bool
     ) -> dict[str, Any]:
-        """Return the table of a comparison, computed in another process."""
+        """Return the tables of a comparison, computed in another process."""
         found: list[dict[str, Any]] = []
         given = (inputs, models, metric, is_forced)
         self._work = Background(
-            compared_table, *given, patience=PATIENCE, receive=found.append
+            compared_tables, *given, patience=PATIENCE, receive=found.append
         )
         self._work.wait(PATIENCE)
         if found:
             return found[0]
         reason = self._work.failure or "the comparison takes too long"
-        return {"table": None, "reason": reason}
+        return {"tables": [], "reason": reason}
 
 
 def _renamed(system: System, path: Path) -> System:
@@ -342,13 +342,13 @@ def _renamed(system: System, path: Path) -> System:
     return System(system.id, name, system.file, system.model, system.place)
 
 
-def compared_table(
+def compared_tables(
     inputs: list[str],
     models: list[str],
     metric: str,
     is_forced: bool,  # noqa: FBT001 - calls of other processes have no keywords
 ) -> Iterator[dict[str, Any]]:
-    """Yield the table of the stored scores of two systems, or why there is none."""
+    """Yield the tables of the stored scores of two systems, or why there is none."""
     options = ScoreOptions(
         stored=True, metrics=(metric,) if metric else (), on_invalid="skip", jobs=1
     )
@@ -359,19 +359,18 @@ def compared_table(
         report = run.report()
         report.raise_for_errors()
     except HarpiaFormatsError as error:
-        yield {"table": None, "reason": str(error)}
+        yield {"tables": [], "reason": str(error)}
         return
-    tables = tables_of(report)[:1]
-    if not tables:
-        yield {"table": None, "reason": "nothing could be compared"}
-    for table in tables:
-        rows = [[_cell(cell, table.none) for cell in row] for row in table.rows]
-        notes = [note.line for note in table.notes]
-        names = [heading.full_name for heading in table.headings]
-        yield {
-            "table": {"columns": names, "rows": rows, "notes": notes},
-            "reason": None,
+    shown = [
+        {
+            "title": table.title,
+            "columns": [heading.full_name for heading in table.headings],
+            "rows": [[_cell(cell, table.none) for cell in row] for row in table.rows],
+            "notes": [note.line for note in table.notes],
         }
+        for table in tables_of(report)
+    ]
+    yield {"tables": shown, "reason": None if shown else "nothing could be compared"}
 
 
 def _cell(cell: Any, none: str) -> str:

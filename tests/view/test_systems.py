@@ -77,7 +77,7 @@ def test_scores_are_those_of_score_compare(
     report = compare_scores(*inputs, models=chosen, stored=True, force=True)
     (compared,) = report.compared
     assert compared.comparison is not None
-    assert found["matched"] == compared.comparison.questions
+    assert found["matched"] == compared.questions
     differences = [row["difference"] for row in found["rows"]]
     expected = compared.comparison.difference
     if report.systems[0].name != names[a]:
@@ -122,10 +122,12 @@ def test_the_table_of_score_compare(session: ViewSession) -> None:
     assert "signatures" in session.compared_table(query)["reason"]
     found = session.compared_table({**query, "force": "1"})
     assert found["reason"] is None
-    assert "acc" in found["table"]["rows"][0]
+    scores, differences = found["tables"]
+    assert [row[0] for row in scores["rows"]] == ["one", "three"]
+    assert differences["columns"]
     assert "score compare" in found["command"]
     assert (
-        "--stored --metrics acc --force --model 1=one --model 2=three"
+        "--stored --on-invalid skip --metrics acc --force --model 1=one --model 2=three"
         in found["command"]
     )
 

@@ -117,19 +117,25 @@ export class Comparison {
     if (focused) this.bar.querySelector(`[name="${focused}"]`)?.focus();
   }
 
-  /** Show the table that `score compare` prints. */
-  async showTable({ a, b, metric }) {
+  /** Show the tables of `score compare`; `force` takes scores whose signatures differ. */
+  async showTable({ a, b, metric }, force = false) {
     const now = {};
     this.asked = now;
     this.scores.replaceChildren(make("p", { class: "soft" }, "Scores are being compared…"));
     let parts;
     try {
-      const found = await ask("compare/table", { a, b, metric });
-      const { columns, rows, notes } = found.table ?? {};
-      parts = [found.table ? table(columns, rows, "Scores of both systems")
-        : make("p", {}, `There is no table of scores: ${found.reason ?? "these systems have none"}`),
-        ...(notes ?? []).map((note) => make("p", { class: "soft" }, note)),
-        make("div", { class: "command" }, make("code", {}, found.command), copyButton("Copy the command", () => found.command))];
+      const found = await ask("compare/table", { a, b, metric, force: force ? 1 : null });
+      parts = found.tables.flatMap(({ title, columns, rows, notes }) =>
+        [table(columns, rows, title), ...notes.map((note) => make("p", { class: "soft" }, note))]);
+      if (!parts.length) {
+        parts = [make("p", {}, `There is no table of scores: ${found.reason ?? "these systems have none"}`)];
+        if (found.reason?.includes("--force")) {
+          const again = () => this.showTable({ a, b, metric }, true);
+          parts.push(make("button", { type: "button", onclick: again }, "Compare anyway"));
+        }
+      }
+      parts.push(
+        make("div", { class: "command" }, make("code", {}, found.command), copyButton("Copy the command", () => found.command)));
     } catch (error) {
       parts = [make("p", { class: "alert" }, error.message)];
     }
