@@ -16,12 +16,8 @@ from typing import Any
 import numpy as np
 
 from harpia_formats.conversion.mapping.questions import WIDTH
-from harpia_formats.evaluation.scoring.compare_runs import ScoreComparison
-from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.model.problem import HarpiaFormatsError
 from harpia_formats.model.record import Output, Record
-from harpia_formats.reporters.tables import tables_of
-from harpia_formats.reporters.tables.table import number_of
 from harpia_formats.view.answers import answer_of, prompt_of, reference_of
 from harpia_formats.view.background import Background
 from harpia_formats.view.options import ViewError
@@ -349,6 +345,10 @@ def compared_tables(
     is_forced: bool,  # noqa: FBT001 - calls of other processes have no keywords
 ) -> Iterator[dict[str, Any]]:
     """Yield the tables of the stored scores of two systems, or why there is none."""
+    from harpia_formats.evaluation.scoring.compare_runs import ScoreComparison  # noqa: PLC0415 - only the process that compares needs it: start-up time
+    from harpia_formats.evaluation.scoring.options import ScoreOptions  # noqa: PLC0415 - see above
+    from harpia_formats.reporters.tables import tables_of  # noqa: PLC0415 - see above
+
     options = ScoreOptions(
         stored=True, metrics=(metric,) if metric else (), on_invalid="skip", jobs=1
     )
@@ -375,6 +375,8 @@ def compared_tables(
 
 def _cell(cell: Any, none: str) -> str:
     """Return a cell of a table as text."""
+    from harpia_formats.reporters.tables.table import number_of  # noqa: PLC0415 - see above
+
     if isinstance(cell, str):
         return cell
     number = number_of(cell, none)
