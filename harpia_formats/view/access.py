@@ -14,15 +14,10 @@ from dataclasses import dataclass, field
 from hmac import compare_digest
 from urllib.parse import parse_qsl
 
-from harpia_formats.model.problem import HarpiaFormatsError
+from starlette.requests import ClientDisconnect
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-try:
-    from starlette.requests import ClientDisconnect
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
-except ImportError as error:  # pragma: no cover - the extra is installed in the tests
-    raise HarpiaFormatsError(
-        "the page needs the extra view: pip install 'harpia-formats[view]'"
-    ) from error
+from harpia_formats.model.problem import HarpiaFormatsError
 
 #: Bytes of the body of a request, at most.
 MOST_BYTES = 1_000_000

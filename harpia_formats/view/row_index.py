@@ -488,11 +488,12 @@ def joined(rows: Iterable[bytes], found: FoundFile, after: bytes) -> Iterator[by
     """Yield a file of some rows that is cut as the one that they are from."""
     if found.kind in {"array", "table"}:
         yield found.before
-    separator, is_first = b"," if found.kind == "array" else b"\n", True
+    end = b"\r\n" if found.kind == "table" and found.before[-2:] == b"\r\n" else b"\n"
+    separator, is_first = b"," if found.kind == "array" else end, True
     for row in rows:
         yield row if is_first else separator + row
         is_first = False
     if found.kind == "array":
         yield after or b"]"
     elif not is_first:
-        yield b"\n"
+        yield end

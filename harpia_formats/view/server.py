@@ -13,6 +13,15 @@ from pathlib import PurePath
 from types import FrameType
 from typing import Any, Protocol
 
+import orjson
+import uvicorn
+from anyio.to_thread import run_sync
+from jinja2 import Environment, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route, Router
+from starlette.types import ASGIApp, Receive, Scope, Send
+
 from harpia_formats._version import __version__
 from harpia_formats.files.io.reader import error_reason
 from harpia_formats.formats.registry import writable_formats
@@ -22,20 +31,6 @@ from harpia_formats.view.access import Access, Secrets
 from harpia_formats.view.notes import Notes
 from harpia_formats.view.options import ViewError, ViewOptions
 from harpia_formats.view.take_away import Download, Query, Selection, TakeAway
-
-try:
-    import orjson
-    import uvicorn
-    from anyio.to_thread import run_sync
-    from jinja2 import Environment, StrictUndefined
-    from starlette.requests import Request
-    from starlette.responses import PlainTextResponse, Response, StreamingResponse
-    from starlette.routing import Route, Router
-    from starlette.types import ASGIApp, Receive, Scope, Send
-except ImportError as error:  # pragma: no cover - the extra is installed in the tests
-    raise HarpiaFormatsError(
-        "the page needs the extra view: pip install 'harpia-formats[view]'"
-    ) from error
 
 #: Code points of an error.
 _MOST = 1_000

@@ -2,7 +2,8 @@
 
 import sys
 import traceback
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
@@ -44,19 +45,34 @@ def view(given: Given) -> ExitCode:
         raise UsageError("`--overwrite` is for `--output`")
     if given.output is not None and given.notes is not None:
         raise UsageError("`--notes` is for the page, and `--output` shows none")
-    from harpia_formats.view.options import ViewOptions  # noqa: PLC0415 - the help page needs none of it
-    from harpia_formats.view.session import ViewSession  # noqa: PLC0415 - the help page needs none of it
+    with _extra_named():
+        from harpia_formats.view.options import ViewOptions  # noqa: PLC0415 - the help page needs none of it
+        from harpia_formats.view.session import ViewSession  # noqa: PLC0415 - the help page needs none of it
 
+        if given.output is None:
+            import harpia_formats.view.server  # noqa: F401, PLC0415 - before files are read
     options = given.options(ViewOptions)
     with closing(ViewSession(given.paths, options)) as session:
         session.start()
-        if given.output is not None:
-            return _write(session, given)
-        _serve(session, options, given)
+        if given.output is None:
+            _serve(session, options, given)
+        else:
+            _write(session, given)
     return ExitCode.OK
 
 
-def _write(session: "ViewSession", given: Given) -> ExitCode:
+@contextmanager
+def _extra_named() -> Iterator[None]:
+    """Raise `UsageError`, which names the extra, if one of its packages is missing."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            "the page needs the extra view: pip install 'harpia-formats[view]'"
+        ) from error
+
+
+def _write(session: "ViewSession", given: Given) -> None:
     """Write the selected rows, and print how many they are."""
     from harpia_formats.view.take_away import write_selection  # noqa: PLC0415 - for `--output` only
 
@@ -69,7 +85,6 @@ def _write(session: "ViewSession", given: Given) -> ExitCode:
         total = session.rows({**query, "start": "0", "count": "1"})["total"]
         rows = "1 row" if total == 1 else f"{total:,} rows"
         write_stderr(f"{safe(given.output, MESSAGE_LIMIT)}: {rows}\n")
-    return ExitCode.OK
 
 
 def _serve(session: "ViewSession", options: "ViewOptions", given: Given) -> None:
