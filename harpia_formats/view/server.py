@@ -357,10 +357,21 @@ class _Server(uvicorn.Server):
     the end.
     """
 
-    def __init__(self, config: uvicorn.Config, end: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        begin: Callable[[], None],
+        end: Callable[[], None],
+    ) -> None:
         super().__init__(config)
+        self._begin = begin
         self._end = end
         self._received: list[int] = []
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to answer, then tell so."""
+        await super().startup(sockets)
+        self._begin()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End the session, then the connections."""
@@ -396,8 +407,13 @@ class _Server(uvicorn.Server):
             signal.raise_signal(number)
 
 
-def server_of(app: ASGIApp, end: Callable[[], None]) -> uvicorn.Server:
-    """Return the server of an application, which calls `end` before it ends."""
+def server_of(
+    app: ASGIApp, begin: Callable[[], None], end: Callable[[], None]
+) -> uvicorn.Server:
+    """Return the server of an application.
+
+    It calls `begin` once it answers and handles signals, and `end` before it ends.
+    """
     config = uvicorn.Config(
         app,
         loop="asyncio",
@@ -412,7 +428,7 @@ def server_of(app: ASGIApp, end: Callable[[], None]) -> uvicorn.Server:
         proxy_headers=False,
         timeout_graceful_shutdown=1,
     )
-    return _Server(config, end)
+    return _Server(config, begin, end)
 
 
 def open_browser(address: str) -> None:

@@ -128,9 +128,10 @@ class TakeAway:
     def rows(self, query: Query) -> Download:
         """Return the selected rows as they are in the file; raises `ViewError`."""
         self._check_redacted()
-        stem, suffix = _named(self._session.name_of(query))
         blocks = self._session.selected_bytes(query)
-        first = next(blocks, b"")  # an error must come before an answer
+        # An error must come before an answer; and then it is known what the file is.
+        first = next(blocks, b"")
+        stem, suffix = _named(self._session.name_of(query))
         return Download(f"{stem}-rows{suffix}", chain([first], blocks), blocks)
 
     def converted(self, query: Query, target: str) -> Download:
@@ -222,6 +223,8 @@ class TakeAway:
         """Convert the selected rows in another process."""
         # Families of formats have several targets, one of which the rows choose.
         written = suffix_of_format(targets_named(target)[0])
+        blocks = self._session.selected_bytes(query)
+        first = next(blocks, b"")  # then it is known what the file is
         name, kind = self._session.name_of(query)
         stem, suffix = _named((name, kind))
         options = {
@@ -236,8 +239,7 @@ class TakeAway:
         try:
             source.parent.mkdir(parents=True)
             with source.open("wb") as rows:
-                for block in self._session.selected_bytes(query):
-                    rows.write(block)
+                rows.writelines(chain([first], blocks))
             losses = self._in_process(source, output, target, options)
         except OSError as error:
             reason = f"the rows cannot be converted: {error_reason(error)}"

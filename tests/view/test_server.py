@@ -293,10 +293,13 @@ class Running:
         self.served = served
         listening = bound_socket(0)
         self.port = listening.getsockname()[1]
-        self.server = server_of(served.client.app, served.session.close)
+        self.begun = threading.Event()
+        end = served.session.close
+        self.server = server_of(served.client.app, self.begun.set, end)
         run = self.server.run
         self.thread = threading.Thread(target=run, args=([listening],), daemon=True)
         self.thread.start()
+        assert self.begun.wait(10)
 
     def end(self) -> None:
         """End the server, and wait for it."""

@@ -3,7 +3,7 @@
 import sys
 import traceback
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
@@ -52,10 +52,12 @@ def view(given: Given) -> ExitCode:
         if given.output is None:
             import harpia_formats.view.server  # noqa: F401, PLC0415 - before files are read
     options = given.options(ViewOptions)
-    with closing(ViewSession(given.paths, options)) as session:
+    session = ViewSession(given.paths, options)
+    with ExitStack() as closes_session:
+        closes_session.callback(session.close)
         session.start()
         if given.output is None:
-            _serve(session, options, given)
+            _serve(session, options, given, closes_session)
         else:
             _write(session, given)
     return ExitCode.OK
@@ -87,8 +89,16 @@ def _write(session: "ViewSession", given: Given) -> None:
         write_stderr(f"{safe(given.output, MESSAGE_LIMIT)}: {rows}\n")
 
 
-def _serve(session: "ViewSession", options: "ViewOptions", given: Given) -> None:
-    """Serve the page until a signal comes, which is raised again."""
+def _serve(
+    session: "ViewSession",
+    options: "ViewOptions",
+    given: Given,
+    closes_session: ExitStack,
+) -> None:
+    """Serve the page until a signal comes, which is raised again.
+
+    The session is closed before the connections are.
+    """
     from harpia_formats.files.io.file_sink import temporary_folder  # noqa: PLC0415 - the help page needs none of it
     from harpia_formats.view import server as served  # noqa: PLC0415 - the help page needs none of it
     from harpia_formats.view.access import Secrets  # noqa: PLC0415 - the help page needs none of it
@@ -102,27 +112,36 @@ def _serve(session: "ViewSession", options: "ViewOptions", given: Given) -> None
         temporary_folder(None) as folder,
         closing(TakeAway(session, options, folder)) as take_away,
     ):
-        page = served.Page(session, options, take_away, notes)
+        port = listening.getsockname()[1]
+        address = f"http://127.0.0.1:{port}{secrets.first_path(given.query)}"
+        has_ended = False
+
+        def begin() -> None:
+            text_writer(sys.stdout)(f"{address}\n")
+            sys.stdout.flush()
+            write_stderr("Ctrl-C ends it\n")
+            if not given.no_browser:
+                served.open_browser(address)
+
+        def end() -> None:
+            nonlocal has_ended
+            has_ended = True
+            closes_session.close()
+            take_away.close()
+
+        def report_bug(error: Exception) -> None:
+            # A question that is not answered yet fails where its session has ended.
+            if not has_ended:
+                _print_bug(error)
+
         app = served.application(
-            page,
+            served.Page(session, options, take_away, notes),
             served.shell_page(),
             served.read_static_files(),
             secrets,
-            _print_bug,
+            report_bug,
         )
-        port = listening.getsockname()[1]
-        address = f"http://127.0.0.1:{port}{secrets.first_path(given.query)}"
-        text_writer(sys.stdout)(f"{address}\n")
-        sys.stdout.flush()
-        write_stderr("Ctrl-C ends it\n")
-        if not given.no_browser:
-            served.open_browser(address)
-
-        def end() -> None:
-            session.close()
-            take_away.close()
-
-        served.server_of(app, end).run(sockets=[listening])
+        served.server_of(app, begin, end).run(sockets=[listening])
 
 
 def _print_bug(error: Exception) -> None:

@@ -1,0 +1,503 @@
+"""`harpia-formats view`, from its start to its end."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass, field
+from http.client import HTTPConnection
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from command_runs import environment_with, error_lines, run
+from fake_session import ROWS
+
+#: A page in the place of the one of the package, which these tests do not look at.
+PAGE = "from harpia_formats.view import server; server.shell_page = lambda: 'page'"
+MAIN = "from harpia_formats.cli import main; main()"
+#: Seconds within which a process must do what is asked of it.
+PATIENCE = 30
+
+
+@dataclass
+class Viewer:
+    """A running command: its process, its address and its cookie."""
+
+    process: "subprocess.Popen[bytes]"
+    address: str
+    cookie: str = ""
+    headers: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def port(self) -> int:
+        """The port of the address."""
+        return int(urlsplit(self.address).port or 0)
+
+    def get(self, path: str, method: str = "GET", **body: object) -> tuple[int, bytes]:
+        """Return the status and the body of an answer."""
+        with closing(HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)) as one:
+            headers = {"Cookie": self.cookie, "Content-Type": "application/json"}
+            one.request(method, path, json.dumps(body) if body else None, headers)
+            answer = one.getresponse()
+            self.headers = dict(answer.getheaders())
+            return answer.status, answer.read()
+
+    def json(self, path: str) -> dict[str, object]:
+        """Return the decoded JSON of an answer."""
+        status, body = self.get(path)
+        assert status == 200, body
+        found: dict[str, object] = json.loads(body)
+        return found
+
+    def open(self) -> None:
+        """Follow the address as a browser does, and keep its cookie."""
+        split = urlsplit(self.address)
+        status, _ = self.get(f"{split.path}?{split.query}")
+        assert status == 303
+        self.cookie = self.headers["set-cookie"].partition(";")[0]
+
+    def wait_until_read(self) -> None:
+        """Wait until all is known of the first file."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            (file, *_) = self.json("/api/files")["files"]  # type: ignore[misc]  # a list
+            if file["state"] != "reading" and file["scanned"]["complete"]:
+                return
+            time.sleep(0.05)
+        raise AssertionError(file)
+
+    def end(self, number: int) -> int:
+        """Send a signal, and return the exit code."""
+        self.process.send_signal(number)
+        return self.process.wait(PATIENCE)
+
+
+@pytest.fixture
+def rows(tmp_path: Path) -> Path:
+    """Return a file of rows, which is all that its folder has."""
+    place = tmp_path / "data" / "answers.jsonl"
+    place.parent.mkdir()
+    place.write_text("".join(f"{json.dumps(row)}\n" for row in ROWS), encoding="utf-8")
+    return place
+
+
+@pytest.fixture
+def temporary(tmp_path: Path) -> Path:
+    """Return the folder of temporary files of the commands."""
+    place = tmp_path / "temporary"
+    place.mkdir()
+    return place
+
+
+@pytest.fixture
+def viewers() -> Iterator[list[Viewer]]:
+    """Return the list of commands that were started, which are killed at the end."""
+    found: list[Viewer] = []
+    yield found
+    for viewer in found:
+        viewer.process.kill()
+        viewer.process.communicate()
+
+
+def start(
+    viewers: list[Viewer],
+    temporary: Path,
+    *arguments: object,
+    environment: Mapping[str, str] | None = None,
+) -> Viewer:
+    """Return a command that serves a page, with its cookie."""
+    words = ["view", *map(str, arguments)]
+    process = subprocess.Popen(  # noqa: S603 - the command is ours
+        [sys.executable, "-c", f"{PAGE}\n{MAIN}", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment_with({"TMPDIR": str(temporary), **(environment or {})}),
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    line = process.stdout.readline().decode().strip()
+    viewer = Viewer(process, line)
+    viewers.append(viewer)
+    assert line.startswith("http://127.0.0.1:"), process.stderr.read().decode()
+    viewer.open()
+    return viewer
+
+
+def test_page_is_served_until_ctrl_c(
+    viewers: list[Viewer], temporary: Path, rows: Path
+) -> None:
+    """The address opens the page; Ctrl-C ends with 130, and no file is left."""
+    viewer = start(viewers, temporary, rows, "--no-browser")
+
+    assert viewer.get("/") == (200, b"page")
+    viewer.wait_until_read()
+    assert viewer.json("/api/rows?file=0")["total"] == len(ROWS)
+    assert viewer.get("/take")[1] == rows.read_bytes()
+    assert list(temporary.iterdir())
+    begin = time.monotonic()
+
+    assert viewer.end(signal.SIGINT) == 130
+
+    assert time.monotonic() - begin < 10
+    out, err = viewer.process.communicate()
+    assert (out, err) == (b"", b"Ctrl-C ends it\n")
+    assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
+def test_other_signals_end_it(
+    viewers: list[Viewer], temporary: Path, rows: Path, number: int, code: int
+) -> None:
+    """They have their exit codes, and leave no file."""
+    viewer = start(viewers, temporary, rows, "--no-browser")
+
+    assert viewer.end(number) == code
+    assert list(temporary.iterdir()) == []
+
+
+def test_killed_server_leaves_no_process(
+    viewers: list[Viewer], temporary: Path, rows: Path
+) -> None:
+    """The processes of a server that is killed end with it; another one starts."""
+    rows.write_bytes(rows.read_bytes() * 40_000)
+    viewer = start(viewers, temporary, rows, "--no-browser")
+    pid = viewer.process.pid
+    workers = children_of(pid)
+    assert workers
+
+    assert viewer.end(signal.SIGKILL) == -signal.SIGKILL
+
+    end = time.monotonic() + PATIENCE
+    while any(map(is_running, workers)) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not any(map(is_running, workers))
+    again = start(viewers, temporary, rows, "--no-browser", "--port", viewer.port)
+    assert again.get("/")[0] == 200
+    assert again.address != viewer.address
+    assert again.end(signal.SIGINT) == 130
+
+
+def children_of(pid: int) -> list[int]:
+    """Return the processes that a process has started."""
+    found: list[int] = []
+    for thread in Path(f"/proc/{pid}/task").iterdir():
+        found += map(int, (thread / "children").read_text().split())
+    return found
+
+
+def is_running(pid: int) -> bool:
+    """Tell whether a process runs."""
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return status.rpartition(")")[2].split()[0] != "Z"
+
+
+def test_many_clients_are_served(
+    viewers: list[Viewer], temporary: Path, rows: Path
+) -> None:
+    """20 clients at once all get their rows."""
+    viewer = start(viewers, temporary, rows, "--no-browser")
+    viewer.wait_until_read()
+    paths = ["/api/rows", "/api/files", "/api/summary", "/api/record?record=2", "/take"]
+    with ThreadPoolExecutor(20) as pool:
+        found = list(pool.map(viewer.get, paths * 20))
+
+    assert {status for status, _ in found} == {200}
+    for at in range(len(paths)):
+        assert len({body for _, body in found[at :: len(paths)]}) == 1
+
+
+def test_port_is_chosen(viewers: list[Viewer], temporary: Path, rows: Path) -> None:
+    """A port that is in use is an error, and nothing is served."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        done = run_view(temporary, rows, "--port", port, "--no-browser")
+        assert done.returncode == 2
+        assert done.stdout == b""
+        (line,) = error_lines(done)
+        assert f"port {port} of 127.0.0.1 cannot be used" in line
+    viewer = start(viewers, temporary, rows, "--port", port, "--no-browser")
+    assert viewer.port == port
+
+
+def run_view(
+    temporary: Path, *arguments: object, script: str = PAGE
+) -> "subprocess.CompletedProcess[bytes]":
+    """Return a command that has ended by itself."""
+    return subprocess.run(  # noqa: S603 - the command is ours
+        [sys.executable, "-c", f"{script}\n{MAIN}", "view", *map(str, arguments)],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        env=environment_with({"TMPDIR": str(temporary)}),
+        timeout=PATIENCE,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["none.jsonl"], "error: none.jsonl: does not exist"),
+        (["empty"], "error: empty: no data files in this folder"),
+        (["data", "--from", "nonsense"], "error: no format is called 'nonsense'"),
+        (["data", "--delimiter", "ab"], "error: --delimiter: "),
+        (["data", "--port", "65536"], "error: --port: 65536 is more than 65535"),
+        (["data", "--notes", "other.txt"], "error: other.txt is no file of notes"),
+        (
+            ["data", "--notes", "data/answers.jsonl"],
+            "error: cannot write data/answers.jsonl: is an input, too",
+        ),
+        (["data", "--overwrite"], "error: `--overwrite` is for `--output`"),
+        (["data", "-o", "x", "--notes", "n"], "error: `--notes` is for the page"),
+        (["data", "-o", "other.txt"], "error: cannot write other.txt: already exists"),
+        (["data", "-o", "data/answers.jsonl"], "error: cannot write data/answers"),
+        (["data", "-o", "o", "--query", "regex=1&text=("], "error: "),
+        (["data", "-o", "o", "--query", "file=1"], "error: there is no such file"),
+        (["data", "-o", "o", "--redact"], "error: rows would show values"),
+        ([], "error: FILES is missing"),
+    ],
+)
+def test_mistake_ends_before_the_start(  # noqa: PLR0913, PLR0917 - two of the table, and four places
+    words: list[str],
+    message: str,
+    tmp_path: Path,
+    temporary: Path,
+    rows: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The message is one line, no address is printed, and nothing is written."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "other.txt").write_text("other", encoding="utf-8")
+    before = rows.read_bytes()
+
+    done = run_view(temporary, *words, "--no-browser")
+
+    assert (done.returncode, done.stdout) == (2, b"")
+    (line,) = error_lines(done)
+    assert line.startswith(message)
+    assert list(temporary.iterdir()) == []
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"data", "empty", "other.txt", "temporary"}
+    assert rows.read_bytes() == before
+
+
+@pytest.mark.parametrize("module", ["starlette", "uvicorn", "jinja2", "numpy"])
+def test_missing_extra_is_named(temporary: Path, rows: Path, module: str) -> None:
+    """Without a package of the extra, the message says how to install it."""
+    script = f"import sys; sys.modules[{module!r}] = None"
+
+    done = run_view(temporary, rows, "--no-browser", script=script)
+
+    assert done.returncode == 2
+    assert error_lines(done) == [
+        "error: the page needs the extra view: pip install 'harpia-formats[view]'"
+    ]
+
+
+def test_help_needs_no_extra() -> None:
+    """The help page and the version are there without the extra."""
+    done = run("view", "--help")
+
+    assert done.returncode == 0
+    assert b"--no-browser" in done.stdout
+
+
+def test_rows_are_written(tmp_path: Path, rows: Path) -> None:
+    """With `--output` the rows of the query are written, as they stand in the file."""
+    output = tmp_path / "rows.jsonl"
+    query = "text=Question+3"
+
+    done = run("view", rows, "--query", query, "-o", output)
+
+    lines = rows.read_bytes().splitlines(keepends=True)
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert done.stderr.decode() == f"{output}: 1 row\n"
+    assert output.read_bytes() == lines[2]
+    assert run("view", rows, "--query", query, "-o", "-").stdout == lines[2]
+    assert run("view", rows, "-o", output).returncode == 2
+    assert run("view", rows, "-o", output, "--overwrite").returncode == 0
+    assert output.read_bytes() == rows.read_bytes()
+
+
+def test_table_keeps_its_header(tmp_path: Path) -> None:
+    """The rows of a table are a table, and those of an array an array."""
+    table, array = tmp_path / "a.csv", tmp_path / "a.json"
+    table.write_bytes(b"prompt;response\r\n1;a\r\n2;b\r\n")
+    array.write_text(json.dumps(ROWS), encoding="utf-8")
+
+    done = run("view", table, "--delimiter", ";", "--query", "text=b", "-o", "-")
+    assert done.stdout == b"prompt;response\r\n2;b\r\n"
+    done = run("view", array, "--query", "text=Question 3", "-o", "-")
+    assert json.loads(done.stdout) == [ROWS[2]]
+
+
+def test_command_of_the_page_writes_what_it_downloads(
+    viewers: list[Viewer], temporary: Path, rows: Path, tmp_path: Path
+) -> None:
+    """The command line that the page shows gives the same bytes."""
+    viewer = start(viewers, temporary, rows, "--no-browser")
+    viewer.wait_until_read()
+    query = "file=0&text=Question+%5B24%5D&regex=1"
+    downloaded = viewer.get(f"/take?{query}")[1]
+    assert downloaded.count(b"\n") == 2
+    for to, name in (("", "rows.jsonl"), ("&to=csv", "rows.csv")):
+        command = str(viewer.json(f"/api/command?{query}{to}")["command"])
+        program = f"{sys.executable} -m harpia_formats"
+        done = subprocess.run(  # noqa: S602 - the command is ours
+            command.replace("harpia-formats", program),
+            shell=True,
+            cwd=tmp_path,
+            check=False,
+            capture_output=True,
+        )
+        assert done.returncode == 0, done.stderr
+        written = (tmp_path / name).read_bytes()
+        assert written == viewer.get(f"/take?{query}{to}")[1]
+
+
+def test_losses_come_before_the_converted_rows(
+    viewers: list[Viewer], temporary: Path, rows: Path
+) -> None:
+    """The table has the name of the file, and the download follows."""
+    viewer = start(viewers, temporary, rows, "--no-browser")
+    found = viewer.json("/api/losses?file=0&to=openai-chat")
+
+    assert (found["ok"], found["rows"]) == (True, len(ROWS))
+    assert {row["path"] for row in found["losses"]} == {rows.name}  # type: ignore[attr-defined]  # a list
+    status, body = viewer.get("/take?file=0&to=openai-chat")
+    assert (status, body.count(b"\n")) == (200, len(ROWS))
+    disposition = viewer.headers["content-disposition"]
+    assert 'filename="answers-openai-chat.jsonl"' in disposition
+    assert viewer.end(signal.SIGINT) == 130
+    assert list(temporary.iterdir()) == []
+
+
+def test_notes_are_kept(
+    viewers: list[Viewer], temporary: Path, rows: Path, tmp_path: Path
+) -> None:
+    """A note is in the file at once, with the id and the model; the data stay."""
+    before, notes = rows.read_bytes(), tmp_path / "notes.jsonl"
+    viewer = start(viewers, temporary, rows, "--notes", notes, "--no-browser")
+    viewer.wait_until_read()
+    note = {"file": 0, "record": 2, "verdict": "wrong", "text": "why"}
+
+    assert viewer.get("/api/notes", "POST", **note)[0] == 204
+
+    (line,) = map(json.loads, notes.read_bytes().splitlines())
+    assert (line["record"], line["model"]) == (2, "org/model")
+    assert line["file"] == "data/answers.jsonl"
+    found = viewer.json("/api/record?file=0&record=2")
+    assert found["note"] == {"verdict": "wrong", "text": "why"}
+    assert viewer.end(signal.SIGINT) == 130
+    assert rows.read_bytes() == before
+    scored = run("score", notes, "--output-format", "json")
+    (system,) = json.loads(scored.stdout)["systems"]
+    assert [score["value"] for score in system["scores"]] == [0]
+
+
+def test_redacted_page_shows_no_value(
+    viewers: list[Viewer], temporary: Path, tmp_path: Path
+) -> None:
+    """No answer of any path has a value of a record."""
+    place = tmp_path / "secret.jsonl"
+    row = json.dumps(ROWS[0]).replace("org/model", "tellnobody/m")
+    row = row.replace("Question 1?", "tellnobody").replace('"c"', '"tellnobody"')
+    place.write_text(f"{row}\n" * 3 + '{"tellnobody": "tellnobody"}\n', "utf-8")
+    notes = tmp_path / "notes.jsonl"
+    options = ("--redact", "--no-browser", "--notes", notes)
+    viewer = start(viewers, temporary, place, *options)
+    viewer.wait_until_read()
+    bodies = [
+        viewer.get(path)[1]
+        for path in (
+            "/api/files",
+            "/api/rows",
+            "/api/rows?text=x",
+            "/api/rows?sort=length",
+            "/api/rows?field=llm_name&is=x",
+            "/api/summary",
+            *(f"/api/record?record={number}" for number in range(1, 5)),
+            "/api/raw?record=1",
+            "/api/find?id=x",
+            "/api/find?line=1",
+            "/api/systems",
+            "/api/compare?a=0&b=0",
+            "/api/compare/record?a=0&b=0&record=1",
+            "/api/compare/table?a=0&b=0",
+            "/api/command",
+            "/api/losses?to=csv",
+            "/take",
+            "/take?to=csv",
+            "/api/notes",
+        )
+    ]
+    note = {"file": 0, "record": 1, "verdict": "right", "text": "mine"}
+    assert viewer.get("/api/notes", "POST", **note)[0] == 204
+
+    assert [body for body in bodies if b"tellnobody" in body] == []
+    assert b"tellnobody" not in notes.read_bytes()
+    assert viewer.json("/api/rows")["total"] == 4
+
+
+def test_browser_is_opened_at_the_address(
+    viewers: list[Viewer], temporary: Path, rows: Path, tmp_path: Path
+) -> None:
+    """The address has the token and the state of the page that was asked for."""
+    opened, browser = tmp_path / "opened", tmp_path / "browser"
+    browser.write_text(
+        f'#!/bin/sh\nprintf %s "$1" > {opened}.new && mv {opened}.new {opened}\n'
+    )
+    browser.chmod(0o755)
+    environment = {"BROWSER": str(browser)}
+
+    viewer = start(
+        viewers, temporary, rows, "--query", "text=a", environment=environment
+    )
+
+    end = time.monotonic() + PATIENCE
+    while not opened.exists() and time.monotonic() < end:
+        time.sleep(0.02)
+    assert opened.read_text() == viewer.address
+    assert viewer.address.endswith("&text=a")
+
+
+def test_browser_that_fails_is_no_error(
+    viewers: list[Viewer], temporary: Path, rows: Path
+) -> None:
+    """The page is served, and nothing is printed."""
+    environment = {"BROWSER": "/nowhere/browser"}
+    viewer = start(viewers, temporary, rows, environment=environment)
+
+    assert viewer.get("/")[0] == 200
+    assert viewer.end(signal.SIGINT) == 130
+    assert viewer.process.communicate()[1] == b"Ctrl-C ends it\n"
+
+
+def test_memory_of_the_server_is_bounded(
+    viewers: list[Viewer], temporary: Path, rows: Path
+) -> None:
+    """The server has at most 150 MB, also after a conversion of its file."""
+    rows.write_bytes(rows.read_bytes() * 4_000)
+    viewer = start(viewers, temporary, rows, "--no-browser")
+    viewer.wait_until_read()
+    assert viewer.json("/api/losses?to=csv")["ok"]
+
+    status = Path(f"/proc/{viewer.process.pid}/status").read_text(encoding="utf-8")
+    peak = next(line for line in status.splitlines() if line.startswith("VmHWM"))
+    assert int(peak.split()[1]) < 150_000
+    assert os.stat(rows).st_size > 1_000_000  # noqa: PTH116 - a size only
