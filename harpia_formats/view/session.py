@@ -1,19 +1,22 @@
 """What the page asks for: each method answers one address with plain JSON values."""
 
 import os
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import BoundedSemaphore
 from typing import Any
 from urllib.parse import urlencode
 
 from harpia_formats._version import __version__
 from harpia_formats.files.io.discovery import Exclusion
+from harpia_formats.files.io.file_sink import temporary_folder
 from harpia_formats.files.io.inputs import checked_inputs, sources_of_inputs
 from harpia_formats.files.io.reader import SourceError
 from harpia_formats.files.io.source import Source
 from harpia_formats.formats.registry import all_unpackers, formats_named
+from harpia_formats.view.copies import Copy, copy_of
 from harpia_formats.view.options import ViewError, ViewOptions
 from harpia_formats.view.record_details import (
     RowFindings,
@@ -49,16 +52,28 @@ class ViewSession:
         if options.format is not None:
             formats_named(options.format)
         self._sources = list(_sources(inputs, options))
-        self._folder: TemporaryDirectory[str] | None = None
+        self._stack = ExitStack()
+        #: Where temporary files are written, from the start on.
+        self.folder = ""
         self._files: list[ViewedFile] = []
         self._comparisons = Comparisons(self._files)
 
     def start(self) -> None:
-        """Begin to read all files."""
-        self._folder = TemporaryDirectory(prefix="harpia-formats-view-")
+        """Begin to read all files.
+
+        Raises `ViewError` if there is no room for temporary files.
+        """
+        self.folder = self._stack.enter_context(temporary_folder(None))
+        for source, copy in self.copies():
+            free = shutil.disk_usage(self.folder).free
+            if copy.size is not None and copy.size > free:
+                raise ViewError(
+                    f"{source.name}: a copy of {copy.of} needs {copy.size:,} bytes, "
+                    f"and {self.folder} has room for {free:,}"
+                )
         turn = BoundedSemaphore(max(2, os.cpu_count() or 1))
         for number, source in enumerate(self._sources):
-            base = Path(self._folder.name) / str(number)
+            base = Path(self.folder) / str(number)
             self._files.append(ViewedFile(source, self.options, base, turn))
 
     def close(self) -> None:
@@ -66,8 +81,14 @@ class ViewSession:
         self._comparisons.close()
         for file in self._files:
             file.close()
-        if self._folder is not None:
-            self._folder.cleanup()
+        self._stack.close()
+
+    def copies(self) -> Iterator[tuple[Source, Copy]]:
+        """Yield the files that are shown from a temporary copy, as far as is known."""
+        for source in self._sources:
+            copy = copy_of(source)
+            if copy is not None:
+                yield source, copy
 
     def files(self) -> dict[str, Any]:
         """Return what is known of all files."""

@@ -4,6 +4,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
+from tempfile import gettempdir
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
@@ -55,6 +56,7 @@ def view(given: Given) -> ExitCode:
     session = ViewSession(given.paths, options)
     with ExitStack() as closes_session:
         closes_session.callback(session.close)
+        print_notes(_copy_notes(session))
         session.start()
         if given.output is None:
             _serve(session, options, given, closes_session)
@@ -72,6 +74,17 @@ def _extra_named() -> Iterator[None]:
         raise UsageError(
             "the page needs the extra view: pip install 'harpia-formats[view]'"
         ) from error
+
+
+def _copy_notes(session: "ViewSession") -> Iterator[str]:
+    """Yield for each file that is copied what the copy is of, and how large it is."""
+    for source, copy in session.copies():
+        size = "" if copy.size is None else f" of about {copy.size:,} bytes"
+        name = safe(source.name, MESSAGE_LIMIT)
+        yield (
+            f"note: {name} is shown from a temporary copy of {copy.of}{size} in "
+            f"{gettempdir()}"
+        )
 
 
 def _write(session: "ViewSession", given: Given) -> None:
