@@ -28,8 +28,7 @@ from typing import Any
 
 from harness.candidates import script
 from harness.chromium import Chromium, program
-from harness.measure import _share_of as share_of
-from harness.measure import family_of
+from harness.measure import family_of, memory_of
 from report.tables import MEGABYTE, table
 
 SEED = 20_261_127
@@ -102,10 +101,7 @@ class Page:
     def note_memory(self) -> None:
         """Note how much memory each process has."""
         for process in family_of(self.process.pid):
-            try:
-                share = share_of(process)
-            except OSError:
-                continue
+            share = memory_of([process])
             self.memory[process] = max(share, self.memory.get(process, 0))
 
     def until(self, is_true: Callable[[Any], bool], path: str, **query: Any) -> Any:
