@@ -1,45 +1,51 @@
-"""The table of commands, how typer runs one, and messages on mistakes in its words."""
+"""How typer runs a command, and messages on mistakes in its words."""
 
-import os
+import inspect
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from importlib import import_module
-from shutil import get_terminal_size
-from typing import Annotated, Any
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any, get_args, get_origin
 
 import typer
 from typer import echo
 from typer.core import TyperCommand, TyperGroup
 
 from harpia_formats._version import __version__
-from harpia_formats.api.options import INSTEAD, Option, help_of, options_of
-from harpia_formats.cli.command_options import given_to, signature_of, with_converter
+from harpia_formats.api.options import FLAG, INSTEAD, Option, help_of, options_of
+from harpia_formats.cli.command_options import (
+    MEANINGS,
+    TYPES,
+    WordError,
+    conversion_to,
+    finish,
+    parser_of,
+)
+from harpia_formats.cli.command_table import (
+    COMMANDS,
+    PROGRAM,
+    TWO_WORDS,
+    all_commands,
+    check_second_word,
+    docstring_of,
+    unknown_command,
+)
+from harpia_formats.cli.help_page import (
+    ABOUT,
+    HELP,
+    HELP_ALL,
+    VERSION,
+    Style,
+    command_page,
+    program_page,
+    usual_style,
+)
 from harpia_formats.cli.streams_and_exit_codes import (
     ExitCode,
-    UsageError,
-    exceptions_to_exit_codes,
     print_error,
     write_stderr,
 )
 from harpia_formats.model.spelling import nearest
-
-#: The names of the option that prints the help page.
-HELP = ["-h", "--help"]
-
-
-#: The most lines of a page that shows all options without being asked.
-MOST_LINES = 58
-#: The values that the page with the usual options lists of an option.
-_LISTED = 5
-#: What prints the page with all options.
-HELP_ALL = "--help-all"
-#: What is meant by words that other programs have as commands.
-_MEANT = {
-    "check": "validate",
-    "help": "--help",
-    "version": "--version",
-}
 
 
 class Command(TyperCommand):
@@ -47,19 +53,20 @@ class Command(TyperCommand):
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the arguments and options of the command, `--help` with them."""
-        return [with_converter(each) for each in super().get_params(ctx)]
+        return [_with_converter(each) for each in super().get_params(ctx)]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the words behind the command; print the whole help page if asked."""
         words = args[: args.index("--")] if "--" in args else args
         if HELP_ALL in words and not ctx.resilient_parsing:
-            echo(_page(self, ctx, (), is_whole=True), nl=False)
+            style = _style_in(ctx)
+            echo(command_page(_name_in(ctx), style, is_whole=True), nl=False)
             ctx.exit()
         return super().parse_args(ctx, args)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help page of the command."""
-        formatter.write(_page(self, ctx, ()))
+        formatter.write(command_page(_name_in(ctx), _style_in(ctx)))
 
 
 class Group(TyperGroup):
@@ -67,7 +74,7 @@ class Group(TyperGroup):
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the options of the group, `--help` with them."""
-        return [with_converter(each) for each in super().get_params(ctx)]
+        return [_with_converter(each) for each in super().get_params(ctx)]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the words before the command; without any, print the help page."""
@@ -85,158 +92,47 @@ class Group(TyperGroup):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help page of the group."""
-        from harpia_formats.cli.help_page import summary  # noqa: PLC0415 - for help only
-
-        commands = [
-            (name, summary(command.help or ""))
-            for name, command in self.commands.items()
-            if not command.hidden
-        ]
-        formatter.write(_page(self, ctx, commands))
+        formatter.write(program_page(_style_in(ctx)))
 
 
-def unknown_command(asked: str, names: Sequence[str]) -> UsageError:
-    """Return the error for a command that does not exist, with the nearest name."""
-    from harpia_formats.model.spelling import hint_on  # noqa: PLC0415 - for mistakes only
-
-    if asked in _MEANT:
-        return UsageError(f"there is no command {asked!r}; use {_MEANT[asked]}")
-    longer = [name for name in names if name.startswith(asked)]
-    hint = f"; did you mean {longer[0]}?" if len(longer) == 1 else hint_on(asked, names)
-    return UsageError(f"there is no command {asked!r}{hint}")
+def _name_in(ctx: Any) -> str:
+    """Return the name of the command of a context of typer."""
+    return "_".join(ctx.command_path.split()[1:])
 
 
-def _page(
-    command: Any,
-    ctx: Any,
-    commands: Sequence[tuple[str, str]],
-    *,
-    is_whole: bool = False,
-) -> str:
-    """Return the help page of a command or group.
-
-    Unless it `is_whole`, it has the options that most runs need, if there are many.
-    """
-    from harpia_formats.cli.help_page import (  # noqa: PLC0415 - for help only
-        Style,
-        argument_name,
-        help_page,
-    )
-    from harpia_formats.cli.streams_and_exit_codes import wants_color  # noqa: PLC0415 - for help only
-
-    parameters = command.get_params(ctx)
-    usage = [ctx.command_path, "[OPTIONS]"]
-    for parameter in parameters:
-        if parameter.param_type_name == "argument":
-            name = argument_name(parameter)
-            usage.append(name if parameter.required else f"[{name}]")
-    if commands:
-        usage.append("COMMAND [ARGUMENTS]...")
+def _style_in(ctx: Any) -> Style:
+    """Return how a page is printed, and tell typer whether it has colours."""
+    style = usual_style()
     # Otherwise click takes colours out of what goes to a pipe.
-    ctx.color = wants_color(sys.stdout)
-    style = Style(get_terminal_size().columns, color=ctx.color)
-    about, line = command.help or "", f"Usage: {' '.join(usage)}"
-    module = "_".join(ctx.command_path.split()[1:])
-    options = {one.field: one for one in options_of(module)}
-    _set_help(parameters, options, None)
-    page = help_page(line, about, parameters, commands, style)
-    if is_whole or commands or page.count("\n") <= MOST_LINES:
-        return page
-    rare = {name for name, one in options.items() if one.words and not one.usual}
-    often = [one for one in parameters if one.name not in rare]
-    _set_help(often, options, _LISTED)
-    more = f"\n{ctx.command_path} {HELP_ALL} shows {len(rare)} more options.\n"
-    return help_page(line, about, often, commands, style) + more
-
-
-def _set_help(
-    parameters: Sequence[Any], options: Mapping[str, Option], most: int | None
-) -> None:
-    """Put the values of options, or the first `most` of all, into their help."""
-    for one in parameters:
-        if one.name in options:
-            one.help = help_of(options[one.name], most)
-
-
-PROGRAM = "harpia-formats"
-COMMANDS_IN = "harpia_formats.cli.commands"
-#: Each command is the function of that name there, in a module of that name, or in
-#: that of `MODULES`.
-COMMANDS = (
-    "validate",
-    "preflight",
-    "convert",
-    "roundtrip",
-    "diff",
-    "score",
-    "stats",
-    "judge",
-    "head",
-    "sample",
-    "split",
-    "merge",
-    "view",
-    "detect",
-    "formats",
-    "schema",
-    "rule",
-    "config",
-    "completion",
-)
-#: Commands of two words, each with its function.
-TWO_WORDS = {
-    ("schema", "check"): "schema_check",
-    ("schema", "infer"): "schema_infer",
-    ("score", "compare"): "score_compare",
-    ("score", "agreement"): "score_agreement",
-}
-
-
-#: The modules that hold several commands.
-MODULES = {
-    "diff": "comparisons",
-    "roundtrip": "comparisons",
-    "head": "subsets",
-    "sample": "subsets",
-    "split": "subsets",
-    "merge": "subsets",
-    "schema": "schemas",
-    "schema_check": "schemas",
-    "schema_infer": "schemas",
-    "score_compare": "score",
-    "score_agreement": "score",
-}
+    ctx.color = style.color
+    return style
 
 
 def app_for(arguments: Sequence[str]) -> typer.Typer:
     """Return the command line with the one command that `arguments` begin with.
 
-    It has all commands if `arguments` begin with none of them. Other commands are not
-    imported, so that each starts as fast as it can. Raises `UsageError` for a misspelt
-    command of two words.
+    It has all commands if `arguments` begin with none of them. Raises `UsageError` for
+    a misspelt command of two words.
     """
     app = typer.Typer(
         cls=Group,
         name=PROGRAM,
-        context_settings={"help_option_names": HELP},
+        context_settings={"help_option_names": HELP.words[::-1]},
         add_completion=False,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
     )
-    app.callback()(_harpia_formats)
+    app.callback(help=ABOUT)(_harpia_formats)
     if tuple(arguments[:2]) in TWO_WORDS:
         first, second = arguments[:2]
         group = typer.Typer(cls=Group, add_completion=False, rich_markup_mode=None)
         group.command(second, cls=Command)(_command(TWO_WORDS[first, second]))
         app.add_typer(group, name=first)
         return app
-    _check_second_word(arguments)
-    named = [name for name in arguments[:1] if name in COMMANDS]
-    for name in named or COMMANDS:
-        app.command(cls=Command)(_command(name))
-        for words, module in TWO_WORDS.items():
-            if not named and words[0] == name:  # for the help page and completion
-                app.command(" ".join(words), cls=Command)(_command(module))
+    check_second_word(arguments)
+    named = [(name, name) for name in arguments[:1] if name in COMMANDS]
+    for words, name in named or all_commands():
+        app.command(words, cls=Command)(_command(name))
     return app
 
 
@@ -257,46 +153,131 @@ def run(arguments: Sequence[str]) -> None:
     raise SystemExit(code)
 
 
-def _check_second_word(arguments: Sequence[str]) -> None:
-    """Raise `UsageError` for `schema chek`, unless it is a file of that name."""
-    seconds = [second for first, second in TWO_WORDS if [first] == [*arguments[:1]]]
-    if not seconds or len(arguments) == 1 or os.path.lexists(arguments[1]):
-        return
-    from harpia_formats.model.spelling import nearest  # noqa: PLC0415 - for two commands only
-
-    near = nearest(arguments[1], seconds)
-    if near:
-        raise unknown_command(" ".join(arguments[:2]), [f"{arguments[0]} {near}"])
-
-
-def command_function(name: str) -> Callable[..., Any]:
-    """Return the function of the command `name`, whose module is imported for it."""
-    module = import_module(f"{COMMANDS_IN}.{MODULES.get(name, name)}")
-    function: Callable[..., Any] = getattr(module, name)
-    return function
-
-
 def _command(name: str) -> Callable[..., None]:
     """Return the function of the command `name` as typer calls it.
 
-    Its parameters are those that the table of options has for it. It ends the process
-    with the exit code that the function returns, or with that of the exception that the
-    function raises.
+    Its parameters are those that the table of options has for it. It ends the process.
     """
-    function = command_function(name)
 
     def command(*, context: typer.Context, **values: Any) -> None:
-        with exceptions_to_exit_codes():
-            code = function(given_to(name, values, context))
-        raise SystemExit(code)
+        sources = {field: context.get_parameter_source(field) for field in values}
+        finish(
+            name,
+            values,
+            (
+                field
+                for field, source in sources.items()
+                if source is not None and source.name == "COMMANDLINE"
+            ),
+        )
 
-    signature = signature_of(name)
-    command.__name__, command.__doc__ = name, function.__doc__
+    signature = _signature_of(name)
+    command.__name__, command.__doc__ = name, docstring_of(name)
     command.__signature__ = signature  # type: ignore[attr-defined]  # inspect reads it
     command.__annotations__ = {
         each.name: each.annotation for each in signature.parameters.values()
     }
     return command
+
+
+def _signature_of(command: str) -> inspect.Signature:
+    """Return the parameters of a command as typer reads them, its context first."""
+    parameters = [_parameter(option) for option in options_of(command)]
+    context = _keyword("context", typer.Context)
+    return inspect.Signature([context, *parameters])
+
+
+def _keyword(
+    name: str, kind: Any, default: Any = inspect.Parameter.empty
+) -> inspect.Parameter:
+    """Return a parameter that is passed by its name."""
+    place = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, place, default=default, annotation=kind)
+
+
+def _parameter(option: Option) -> inspect.Parameter:
+    """Return the parameter of a command for an option, as typer reads it."""
+    kind = list[str] if option.kind in MEANINGS else TYPES.get(option.kind, str)
+    parser = parser_of(option)
+    named: dict[str, Any] = {
+        "metavar": option.noun,
+        # Lists of values take time: the page has them instead of their placeholder.
+        "help": option.help if option.values else help_of(option),
+        "parser": Parser(parser) if parser else None,
+        "min": option.least,
+        "max": option.most,
+        "show_default": option.shows_default,
+    }
+    if not option.words:
+        return _keyword(option.field, kind, typer.Argument(option.default, **named))
+    long, *short = option.words
+    if option.setting and option.kind == FLAG:
+        long = f"{long}/--no-{long.removeprefix('--')}"
+    # A flag is off if it is not given, unless something else decides then.
+    default = option.default
+    if default is None and option.kind == FLAG and "/--no-" not in option.names:
+        default = False
+    panel = option.panel or None
+    info = typer.Option(default, long, *short, rich_help_panel=panel, **named)
+    return _keyword(option.field, kind | None if default is None else kind, info)
+
+
+class Parser:
+    """Makes a value of a word, and tells typer in its way if there is none."""
+
+    def __init__(self, parse: Callable[[str], Any]) -> None:
+        """Parse by `parse`, which may raise `WordError`."""
+        self._parse = parse
+        #: Older releases of typer take any parser for a function.
+        self.__name__ = "choice"
+
+    def __call__(self, text: str) -> Any:
+        """Return the value of `text`; raises `typer.BadParameter` if it has none."""
+        try:
+            return self._parse(text)
+        except WordError as error:
+            raise typer.BadParameter(str(error)) from None
+
+
+class Converter:
+    """Converts the values of one parameter, in the place of typer's own converter."""
+
+    def __init__(self, convert: Callable[[Any], Any]) -> None:
+        """Convert each value by `convert`, which may raise `WordError`."""
+        self._convert = convert
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return the value of `param`: one, or a list if it takes several.
+
+        Raises `typer.BadParameter` for text that is none.
+        """
+        is_list = param.multiple or param.nargs == -1
+        if value is None:
+            return () if is_list else None
+        try:
+            if is_list:
+                return [self._convert(each) for each in value]
+            return self._convert(value)
+        except (WordError, typer.BadParameter) as error:
+            raise typer.BadParameter(str(error), ctx=ctx, param=param) from None
+
+
+def _with_converter(param: Any) -> Any:
+    """Return `param`, which converts its values by a `Converter` from now on.
+
+    A parameter of an older typer, or of a type that is not known here, stays as it is.
+    """
+    if getattr(param, "_runtime_param", param) is not None:
+        return param
+    descriptor = param.type_descriptor
+    info = descriptor.parameter_info
+    annotation = descriptor.annotation
+    if get_origin(annotation) is list:
+        (annotation,) = get_args(annotation)
+    if info.parser or annotation in {int, float, str, Path, bool}:
+        convert = info.parser or conversion_to(annotation, info.min, info.max)
+        param._runtime_param = Converter(convert)  # noqa: SLF001 - typer has no other place for it
+    return param
 
 
 def _print_version(requested: bool) -> None:  # noqa: FBT001 - typer passes it by position
@@ -310,16 +291,15 @@ def _harpia_formats(
     version: Annotated[
         bool,
         typer.Option(
-            "--version",
-            "-V",
+            *VERSION.words,
             metavar="",
             callback=_print_version,
             is_eager=True,
-            help="Show the version and exit.",
+            help=VERSION.help,
         ),
     ] = False,
 ) -> None:
-    """Validate, convert and score LLM-evaluation data."""
+    """Do nothing; the option ends the process if it is given."""
 
 
 #: The class of all mistakes. Which module defines it depends on the release of typer.

@@ -1,66 +1,63 @@
-"""From the table of options to the parameters of a command, and to what it is given.
+"""From the words of options to their values, and to what a command is given.
 
 Values are converted without pydantic, by which newer releases of typer convert them:
 its import takes a third of the time of a short run, and its messages speak of types.
 """
 
-import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args, get_origin
-
-import typer
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from harpia_formats.api import options as table
-from harpia_formats.api.options import Option, help_of, options_of
+from harpia_formats.api.options import Option, options_of
 from harpia_formats.api.run_settings import RunSettings
+from harpia_formats.cli.command_table import command_function
 from harpia_formats.cli.progress_and_problems import Progress
-from harpia_formats.cli.streams_and_exit_codes import UsageError
+from harpia_formats.cli.streams_and_exit_codes import (
+    UsageError,
+    exceptions_to_exit_codes,
+)
+
+
+class WordError(ValueError):
+    """A word that an option or argument does not take; its text says why."""
+
 
 Choice = TypeVar("Choice", bound=str)
 
 
-def one_of(choices: Iterable[Choice]) -> "OneOf[Choice]":
-    """Return a parser that accepts the text of each of `choices`."""
-    return OneOf(choices)
+def one_of(choices: Iterable[Choice]) -> Callable[[str], Choice]:
+    """Return a parser that accepts the text of each of `choices`.
 
+    It raises `WordError` for other text, with the most similar choice.
+    """
+    by_text = {str(choice): choice for choice in choices}
 
-class OneOf(Generic[Choice]):
-    """Parses the text of some choices."""
-
-    def __init__(self, choices: Iterable[Choice]) -> None:
-        #: The choices by their text.
-        self.choices = {str(choice): choice for choice in choices}
-        #: Older releases of typer take any parser for a function.
-        self.__name__ = "choice"
-
-    def __call__(self, text: str) -> Choice:
-        """Return the choice with this text.
-
-        Raises `typer.BadParameter` for other text, with the most similar choice.
-        """
-        if text in self.choices:
-            return self.choices[text]
+    def parsed(text: str) -> Choice:
+        if text in by_text:
+            return by_text[text]
         from harpia_formats.model.spelling import nearest  # noqa: PLC0415 - for mistakes only
 
-        near = nearest(text, self.choices)
-        known = f"these; did you mean {near}?" if near else ", ".join(self.choices)
-        raise typer.BadParameter(f"{text!r} is not one of {known}")
+        near = nearest(text, by_text)
+        known = f"these; did you mean {near}?" if near else ", ".join(by_text)
+        raise WordError(f"{text!r} is not one of {known}")
+
+    return parsed
 
 
 def worker_count(value: str | int) -> int:
     """Return the number of worker processes, 0 for `auto`.
 
     `value` is text, or the default of the option, which typer passes here, too. Raises
-    `typer.BadParameter` for text that is neither a number nor `auto`.
+    `WordError` for text that is neither a number nor `auto`.
     """
     text = str(value)
     if text == "auto":
         return 0
     if text.isdecimal():
         return int(text)
-    raise typer.BadParameter(f"{text!r} is neither a number nor auto")
+    raise WordError(f"{text!r} is neither a number nor auto")
 
 
 def comma_separated(values: Iterable[str] | None) -> tuple[str, ...]:
@@ -83,24 +80,24 @@ def column_map(values: Iterable[str] | None) -> dict[str, str] | None:
 def delimiter(text: str) -> str:
     """Return the delimiter that `text` is or names, such as `;` or `tab`.
 
-    Raises `typer.BadParameter` if it is none.
+    Raises `WordError` if it is none.
     """
     from harpia_formats.files.parsing.csv_delimiter import delimiter_named  # noqa: PLC0415 - most runs read no table
 
     try:
         return delimiter_named(text)
     except ValueError as error:
-        raise typer.BadParameter(str(error)) from error
+        raise WordError(str(error)) from error
 
 
 def reporter_name(name: str) -> str:
-    """Return the name of a reporter; raises `typer.BadParameter` if there is none."""
+    """Return the name of a reporter; raises `WordError` if there is none."""
     from harpia_formats.reporters import UnknownReporter, reporter_named  # noqa: PLC0415 - most commands have none
 
     try:
         reporter_named(name)
     except UnknownReporter as error:
-        raise typer.BadParameter(str(error)) from None
+        raise WordError(str(error)) from None
     return name
 
 
@@ -162,9 +159,29 @@ def _pair(text: str, option: str, form: str) -> tuple[str, str]:
     return name, value
 
 
+def parser_of(option: Option) -> Callable[[str], Any] | None:
+    """Return what makes a value of a word, None if the type of the option does."""
+    if option.choices:
+        return one_of(option.choices.split())
+    return _parsers.get(option.kind)
+
+
+def conversion_of(option: Option) -> Callable[[Any], Any]:
+    """Return the function that makes a value of each word, or raises `WordError`."""
+    kind = TYPES.get(option.kind, str)
+    return parser_of(option) or conversion_to(kind, option.least, option.most)
+
+
+def conversion_to(
+    kind: Any, least: float | None, most: float | None
+) -> Callable[[Any], Any]:
+    """Return the function that makes values of a type, numbers in a range."""
+    return NumberConversion(kind, least, most) if kind in {int, float} else kind
+
+
 _Options = TypeVar("_Options")
-#: What typer makes of the words of each kind of option, where it is no text.
-_types: dict[str, Any] = {
+#: The type of the values of each kind of option, where it is no text.
+TYPES: dict[str, Any] = {
     table.FLAG: bool,
     table.WHOLE: int,
     table.WORKERS: int,
@@ -178,7 +195,7 @@ _parsers: dict[str, Callable[[str], Any]] = {
     table.REPORTER: reporter_name,
 }
 #: What takes the values of an option that is given several times.
-_meanings: dict[str, Callable[[list[str], Option], Any]] = {
+MEANINGS: dict[str, Callable[[list[str], Option], Any]] = {
     table.TEXTS: lambda values, _: tuple(values),
     table.NAMES: lambda values, _: comma_separated(values),
     table.METRICS: lambda values, _: metrics_of(values),
@@ -240,31 +257,38 @@ class Given:
         return RunSettings(path, isolated=self.isolated, lines=lines)
 
 
-def given_to(command: str, values: Mapping[str, Any], context: Any) -> Given:
-    """Return what the command with a module of this name is given.
+def given_to(
+    command: str, values: Mapping[str, Any], was_given: Iterable[str]
+) -> Given:
+    """Return what the command with a function of this name is given.
 
-    `context` is what typer knows of the run. Raises `HarpiaFormatsError` for a value
-    that has no meaning.
+    `was_given` has the fields of the options that the user gave. Raises
+    `HarpiaFormatsError` for a value that has no meaning.
     """
     found = dict(values)
     encoding = found.get("encoding")
     if encoding is not None:
         found = with_encoding(found, encoding)
     for option in options_of(command):
-        meaning = _meanings.get(option.kind)
+        meaning = MEANINGS.get(option.kind)
         if meaning is not None:
             found[option.field] = meaning(list(found[option.field] or ()), option)
     if found.get("stdin_filename") is not None:
         found = _with_named_stdin(command, found)
-    sources = {name: context.get_parameter_source(name) for name in context.params}
-    return Given(
-        found,
-        (
-            name.rstrip("_").replace("_", "-")
-            for name, source in sources.items()
-            if source is not None and source.name == "COMMANDLINE"
-        ),
-    )
+    names = (field.rstrip("_").replace("_", "-") for field in was_given)
+    return Given(found, names)
+
+
+def finish(name: str, values: Mapping[str, Any], was_given: Iterable[str]) -> NoReturn:
+    """End the process with the exit code of the command `name`, called with `values`.
+
+    `was_given` has the fields of those that the user gave. An exception that the
+    function of the command raises has an exit code, too.
+    """
+    function = command_function(name)
+    with exceptions_to_exit_codes():
+        code = function(given_to(name, values, was_given))
+    raise SystemExit(code)
 
 
 def _with_named_stdin(command: str, values: dict[str, Any]) -> dict[str, Any]:
@@ -293,101 +317,7 @@ def _with_named_stdin(command: str, values: dict[str, Any]) -> dict[str, Any]:
     return changed
 
 
-def signature_of(command: str) -> inspect.Signature:
-    """Return the parameters of a command as typer reads them, its context first."""
-    parameters = [_parameter(option) for option in options_of(command)]
-    context = _keyword("context", typer.Context)
-    return inspect.Signature([context, *parameters])
-
-
-def _keyword(
-    name: str, kind: Any, default: Any = inspect.Parameter.empty
-) -> inspect.Parameter:
-    """Return a parameter that is passed by its name."""
-    place = inspect.Parameter.KEYWORD_ONLY
-    return inspect.Parameter(name, place, default=default, annotation=kind)
-
-
-def _parameter(option: Option) -> inspect.Parameter:
-    """Return the parameter of a command for an option, as typer reads it."""
-    kind = list[str] if option.kind in _meanings else _types.get(option.kind, str)
-    parser = _parsers.get(option.kind)
-    if option.choices:
-        parser = one_of(option.choices.split())
-    named: dict[str, Any] = {
-        "metavar": option.noun,
-        # Lists of values take time: the page has them instead of their placeholder.
-        "help": option.help if option.values else help_of(option),
-        "parser": parser,
-        "min": option.least,
-        "max": option.most,
-        "show_default": option.shows_default,
-    }
-    if not option.words:
-        return _keyword(option.field, kind, typer.Argument(option.default, **named))
-    long, *short = option.words
-    if option.setting and option.kind == table.FLAG:
-        long = f"{long}/--no-{long.removeprefix('--')}"
-    # A flag is off if it is not given, unless something else decides then.
-    default = option.default
-    if default is None and option.kind == table.FLAG and "/--no-" not in option.names:
-        default = False
-    panel = option.panel or None
-    info = typer.Option(default, long, *short, rich_help_panel=panel, **named)
-    return _keyword(option.field, kind | None if default is None else kind, info)
-
-
-class Converter:
-    """Converts the values of one parameter, in the place of typer's own converter."""
-
-    def __init__(self, convert: Callable[[Any], Any]) -> None:
-        """Convert each value by `convert`, which raises `typer.BadParameter`."""
-        self._convert = convert
-
-    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return the value of `param`: one, or a list if it takes several.
-
-        Raises `typer.BadParameter` for text that is none.
-        """
-        is_list = param.multiple or param.nargs == -1
-        if value is None:
-            return () if is_list else None
-        try:
-            if is_list:
-                return [self._convert(each) for each in value]
-            return self._convert(value)
-        except typer.BadParameter as error:
-            raise typer.BadParameter(error.message, ctx=ctx, param=param) from None
-
-
-def with_converter(param: Any) -> Any:
-    """Return `param`, which converts its values by a `Converter` from now on.
-
-    A parameter of an older typer, or of a type that is not known here, stays as it is.
-    """
-    if getattr(param, "_runtime_param", param) is not None:
-        return param
-    descriptor = param.type_descriptor
-    info = descriptor.parameter_info
-    annotation = descriptor.annotation
-    if get_origin(annotation) is list:
-        (annotation,) = get_args(annotation)
-    convert = info.parser or _conversion(annotation, info.min, info.max)
-    if convert is not None:
-        param._runtime_param = Converter(convert)  # noqa: SLF001 - typer has no other place for it
-    return param
-
-
-def _conversion(
-    annotation: Any, least: float | None, most: float | None
-) -> Callable[[Any], Any] | None:
-    """Return the function that makes values of a type, None if it is not known."""
-    if annotation in {int, float}:
-        return _NumberConversion(annotation, least, most)
-    return annotation if annotation in {str, Path, bool} else None
-
-
-class _NumberConversion:
+class NumberConversion:
     """Makes numbers of text, and checks their range."""
 
     def __init__(
@@ -398,15 +328,16 @@ class _NumberConversion:
         self._most = most
 
     def __call__(self, value: Any) -> float:
+        """Return the number of a text or number; raises `WordError` for others."""
         try:
             number = self._kind(value)
         except ValueError:
             what = "a whole number" if self._kind is int else "a number"
-            raise typer.BadParameter(f"{value!r} is not {what}") from None
+            raise WordError(f"{value!r} is not {what}") from None
         if self._least is not None and not number >= self._least:
-            raise typer.BadParameter(f"{value} is less than {self._least:g}")
+            raise WordError(f"{value} is less than {self._least:g}")
         if self._most is not None and not number <= self._most:
-            raise typer.BadParameter(f"{value} is more than {self._most:g}")
+            raise WordError(f"{value} is more than {self._most:g}")
         return number
 
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from harpia_formats.api.options import Option, Value, help_of, options_of, values_of
 from harpia_formats.cli import REQUEST
-from harpia_formats.cli.app import COMMANDS, TWO_WORDS, command_function
+from harpia_formats.cli.command_table import COMMANDS, TWO_WORDS, docstring_of
 from harpia_formats.cli.commands.completion import LINE, WORD_BREAKS
-from harpia_formats.cli.help_page import summary
+from harpia_formats.cli.help_page import HELP, HELP_ALL, VERSION, summary
 
 #: Nouns of paths, which shells complete themselves.
 FILES = frozenset("A B FILE FILES FOLDER PATH PATHS [NAME=]FILE".split())
@@ -18,9 +18,9 @@ FILES = frozenset("A B FILE FILES FOLDER PATH PATHS [NAME=]FILE".split())
 LISTS = frozenset({"FIELDS", "METRICS", "RULES"})
 #: The options without a command; those of every command behind the first.
 _of_program = (
-    ("--version", "Show the version and exit."),
-    ("--help", "Show this message and exit."),
-    ("--help-all", "Show all options and exit."),
+    (VERSION.words[0], VERSION.help),
+    (HELP.words[0], HELP.help),
+    (HELP_ALL, "Show all options and exit."),
 )
 
 
@@ -37,7 +37,7 @@ def candidates(words: Sequence[str], current: str) -> Candidates:
     if not words:
         found = _of_program[:2] if current.startswith("-") else _commands(current)
         return _matching(found, current)
-    two = TWO_WORDS.get((words[0], *words[1:2]))  # type: ignore[arg-type]  # one word is no key
+    two = TWO_WORDS.get(tuple(words[:2]))
     if two is None and words[0] not in COMMANDS:
         return Candidates()
     rest = words[2:] if two else words[1:]
@@ -72,7 +72,7 @@ def _commands(current: str) -> Iterator[Value]:
     """Yield the commands that begin like a word, with their summaries."""
     for name in COMMANDS:
         if name.startswith(current):
-            yield name, summary(command_function(name).__doc__ or "")
+            yield name, summary(docstring_of(name))
 
 
 def _option_names(options: Sequence[Option], words: Sequence[str]) -> Iterator[Value]:

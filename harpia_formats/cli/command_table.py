@@ -1,0 +1,138 @@
+"""The table of commands: their words, functions and docstrings, and misspelt ones."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
+from types import CodeType, FunctionType
+from typing import Any
+
+from harpia_formats.cli.streams_and_exit_codes import UsageError
+
+PROGRAM = "harpia-formats"
+COMMANDS_IN = "harpia_formats.cli.commands"
+#: Each command is the function of that name there, in a module of that name, or in
+#: that of `MODULES`.
+COMMANDS = (
+    "validate",
+    "preflight",
+    "convert",
+    "roundtrip",
+    "diff",
+    "score",
+    "stats",
+    "judge",
+    "head",
+    "sample",
+    "split",
+    "merge",
+    "detect",
+    "formats",
+    "schema",
+    "rule",
+    "config",
+    "completion",
+)
+#: Commands of two words, each with its function.
+TWO_WORDS: dict[tuple[str, ...], str] = {
+    ("schema", "check"): "schema_check",
+    ("schema", "infer"): "schema_infer",
+    ("score", "compare"): "score_compare",
+    ("score", "agreement"): "score_agreement",
+}
+
+
+#: The modules that hold several commands.
+MODULES = {
+    "diff": "comparisons",
+    "roundtrip": "comparisons",
+    "head": "subsets",
+    "sample": "subsets",
+    "split": "subsets",
+    "merge": "subsets",
+    "schema": "schemas",
+    "schema_check": "schemas",
+    "schema_infer": "schemas",
+    "score_compare": "score",
+    "score_agreement": "score",
+}
+#: What is meant by words that other programs have as commands.
+_MEANT = {
+    "check": "validate",
+    "help": "--help",
+    "version": "--version",
+    "view": "head",
+}
+
+
+def all_commands() -> Iterator[tuple[str, str]]:
+    """Yield the words of each command with its name, those of two words after both."""
+    for name in COMMANDS:
+        yield name, name
+        for words, long_name in TWO_WORDS.items():
+            if words[0] == name:
+                yield " ".join(words), long_name
+
+
+def command_in(arguments: Sequence[str]) -> tuple[str, Sequence[str]]:
+    """Return the name of the command that `arguments` begin with, and the rest.
+
+    The name is empty if they begin with none.
+    """
+    two = TWO_WORDS.get(tuple(arguments[:2]))
+    if two is not None:
+        return two, arguments[2:]
+    if arguments and arguments[0] in COMMANDS:
+        return arguments[0], arguments[1:]
+    return "", arguments
+
+
+def command_function(name: str) -> Callable[..., Any]:
+    """Return the function of the command `name`, whose module is imported for it."""
+    module = import_module(_module_of(name))
+    function: Callable[..., Any] = getattr(module, name)
+    return function
+
+
+def docstring_of(name: str) -> str:
+    """Return the docstring of the command `name`, whose module is not run for it.
+
+    It is in the compiled module, so that a list of all commands imports none of them.
+    """
+    from importlib.util import find_spec  # noqa: PLC0415 - for help only
+
+    spec = find_spec(_module_of(name))
+    loader: Any = spec and spec.loader
+    if not hasattr(loader, "get_code"):
+        return command_function(name).__doc__ or ""
+    for code in loader.get_code(_module_of(name)).co_consts:
+        if isinstance(code, CodeType) and code.co_name == name:
+            return FunctionType(code, {}).__doc__ or ""
+    return ""
+
+
+def _module_of(name: str) -> str:
+    """Return the module of the function of the command `name`."""
+    return f"{COMMANDS_IN}.{MODULES.get(name, name)}"
+
+
+def unknown_command(asked: str, names: Sequence[str]) -> UsageError:
+    """Return the error for a command that does not exist, with the nearest name."""
+    from harpia_formats.model.spelling import hint_on  # noqa: PLC0415 - for mistakes only
+
+    if asked in _MEANT:
+        return UsageError(f"there is no command {asked!r}; use {_MEANT[asked]}")
+    longer = [name for name in names if name.startswith(asked)]
+    hint = f"; did you mean {longer[0]}?" if len(longer) == 1 else hint_on(asked, names)
+    return UsageError(f"there is no command {asked!r}{hint}")
+
+
+def check_second_word(arguments: Sequence[str]) -> None:
+    """Raise `UsageError` for `schema chek`, unless it is a file of that name."""
+    seconds = [second for first, second in TWO_WORDS if [first] == [*arguments[:1]]]
+    if not seconds or len(arguments) == 1 or os.path.lexists(arguments[1]):
+        return
+    from harpia_formats.model.spelling import nearest  # noqa: PLC0415 - for two commands only
+
+    near = nearest(arguments[1], seconds)
+    if near:
+        raise unknown_command(" ".join(arguments[:2]), [f"{arguments[0]} {near}"])
