@@ -264,6 +264,16 @@ class FormatAdapter:
     #: The names of what rows say beside the values of keys, by its path in a record: a
     #: key with something in parentheses, such as its place in a list.
     other_names: Mapping[str, str] = field(default_factory=dict)
+    #: The paths of all fields that rows carry, with everything below them.
+    carried_paths: frozenset[str] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        own = {mapping.record_path for mapping in self.fields}
+        own |= {mapping.key_record_path for mapping in self.fields} - {""}
+        if self.with_own_extra is None:
+            own |= {f"extra.{self.vendor}"}
+        # The class is frozen.
+        object.__setattr__(self, "carried_paths", self.other_paths | own)
 
     @property
     def extra_owners(self) -> frozenset[str]:
@@ -296,24 +306,17 @@ class FormatAdapter:
 
     def carries(self, path: str) -> bool:
         """Tell whether rows have a place for the field at `path`."""
-        return any(
-            path == carried or path.startswith(f"{carried}.")
-            for carried in self.carried_paths
-        )
+        carried = self.carried_paths
+        while path not in carried:
+            path, dot, _ = path.rpartition(".")
+            if not dot:
+                return False
+        return True
 
     @property
     def has_data_keys(self) -> bool:
         """Whether some keys of rows are data, such as names of metrics."""
         return any(mapping.key_record_path for mapping in self.fields)
-
-    @property
-    def carried_paths(self) -> frozenset[str]:
-        """The paths of all fields that rows carry, with everything below them."""
-        own = {mapping.record_path for mapping in self.fields}
-        own |= {mapping.key_record_path for mapping in self.fields} - {""}
-        if self.with_own_extra is None:
-            own |= {f"extra.{self.vendor}"}
-        return self.other_paths | own
 
 
 def at_path(owner: Any, path: Path) -> Any:

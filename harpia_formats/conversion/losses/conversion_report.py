@@ -52,6 +52,8 @@ class SourceNames:
         self._owners: frozenset[str] = frozenset()
         #: The names of mapped fields, by the paths in rows from which they are read.
         self.mapped: dict[str, str] = {}
+        #: The names that `of_any_key` returned, by their paths.
+        self._of_any_key: dict[str, str] = {}
         if adapter is None:
             return
         self._fields = _fields_of(adapter)
@@ -87,6 +89,7 @@ class SourceNames:
             self.mapped[column] = f"{column} ({path})"
             fields[path] = self.mapped[column], tuple(column.split("."))
         self._fields = fields
+        self._of_any_key.clear()
 
     def of(self, path: str) -> str:
         """Return the name of the field at `path`."""
@@ -115,6 +118,12 @@ class SourceNames:
 
     def of_any_key(self, path: str) -> str:
         """Return the name of the field at `path`, the same for all unknown keys."""
+        name = self._of_any_key.get(path)
+        if name is None:
+            name = self._of_any_key[path] = self._name_of_any_key(path)
+        return name
+
+    def _name_of_any_key(self, path: str) -> str:
         if path in self._fields:
             return self.of(path)
         for start in self._open:

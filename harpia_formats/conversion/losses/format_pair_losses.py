@@ -1,8 +1,8 @@
 """Find what each ordered pair of record formats loses, by converting specimens."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from harpia_formats.conversion.losses.conversion_report import (
     LOSSES,
@@ -15,7 +15,7 @@ from harpia_formats.conversion.losses.specimen_records import (
     specimens_of,
 )
 from harpia_formats.conversion.mapping.choices import Choices
-from harpia_formats.conversion.mapping.requirements import check_requirements
+from harpia_formats.conversion.mapping.requirements import missing_fields
 from harpia_formats.conversion.mapping.to_rows import MappedRecord, RecordMapper
 from harpia_formats.formats.registry import (
     adapter_of,
@@ -25,8 +25,10 @@ from harpia_formats.formats.registry import (
 from harpia_formats.model.adapter import FieldMapping, FormatAdapter
 from harpia_formats.model.field_fates import Fate, FieldFate, Unconvertible
 from harpia_formats.model.format import Format
-from harpia_formats.model.problem import ConversionError
-from harpia_formats.model.record import Record
+from harpia_formats.model.record import Record, field_paths
+
+#: What becomes of fields that do not arrive.
+_gone = frozenset({Fate.DROPPED, Fate.NULL})
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,36 +59,60 @@ class PairLosses:
         return not self.dropped and not self.changed
 
 
+class Specimens(NamedTuple):
+    """The records by which the losses of a source are found."""
+
+    #: The names of their fields.
+    names: SourceNames
+    #: Each with its `field_paths`, which are the same for all targets.
+    records: Sequence[tuple[Record, Mapping[str, bool]]]
+
+
+def specimens_in(source: Format) -> Specimens:
+    """Return the records of `source` by which its losses in all targets are found."""
+    adapter = adapter_of(source)
+    records = specimens_of(adapter)
+    return Specimens(SourceNames(adapter), _with_paths(records, adapter))
+
+
+def _with_paths(
+    records: Iterable[Record], adapter: FormatAdapter
+) -> list[tuple[Record, Mapping[str, bool]]]:
+    """Return records with the paths of their fields, as a mapper of theirs has them."""
+    owners = adapter.extra_owners
+    return [(record, field_paths(record, owners)) for record in records]
+
+
 def all_pairs() -> Iterator[PairLosses]:
     """Yield each ordered pair of a format that can be read and one to be written."""
     for source in readable_formats().values():
-        specimens = list(specimens_of(adapter_of(source)))
+        specimens = specimens_in(source)
         for target in writable_formats().values():
             if source != target:
                 yield losses_of_pair(source, target, specimens)
 
 
 def losses_of_pair(
-    source: Format, target: Format, specimens: Iterable[Record] | None = None
+    source: Format, target: Format, specimens: Specimens | None = None
 ) -> PairLosses:
     """Return what records of `source` lose as rows of `target`.
 
     `specimens` are those of `source` if they are known.
     """
     ours, theirs = adapter_of(source), adapter_of(target)
-    found = FieldLosses(SourceNames(ours))
+    names, known = specimens or specimens_in(source)
+    found = FieldLosses(names)
     mapper = mapper_for(ours, theirs)
-    known = list(specimens_of(ours) if specimens is None else specimens)
-    known += specimens_between(ours, theirs)
-    for record in known:
+    between = _with_paths(specimens_between(ours, theirs), ours)
+    for record, paths in (*known, *between):
         try:
-            found.add(mapper.map(record))
+            found.add(mapper.map(record, nulls=paths))
         except Unconvertible:
             # What a constant cannot give, such as a question in a conversation.
             continue
     dropped = found.dropped()
     header = _lost_header(ours, theirs)
-    needs = {field.name: field for field in _needed(source, target)}
+    needs = {field.name: field for field in _needed(ours, theirs)}
     return PairLosses(
         source=source.id,
         target=target.id,
@@ -109,39 +135,59 @@ def mapper_for(source: FormatAdapter, target: FormatAdapter) -> RecordMapper:
     )
 
 
-@dataclass(slots=True)
 class FieldLosses:
-    """What became of the fields of some records, by the names of their source."""
+    """What became of the fields of some records, by the names of their source.
 
-    names: SourceNames
-    #: The path of each field that a record had, by its name.
-    paths: dict[str, str] = field(default_factory=dict)
-    #: Names of fields that arrived, maybe changed, of some record.
-    arrived: set[str] = field(default_factory=set)
-    #: What was done to each field, by its name, but for nulls and defaults.
-    losses: dict[str, dict[FieldFate, None]] = field(default_factory=dict)
+    What is added has the paths of fields. They get their names once all is added, since
+    many records have the same ones.
+    """
+
+    def __init__(self, names: SourceNames) -> None:
+        self._name_of = names.of_any_key
+        #: The paths of the fields that a record had, in their order.
+        self._paths: dict[str, None] = {}
+        #: The paths of fields that arrived, maybe changed, of some record.
+        self._arrived: set[str] = set()
+        #: What was done to fields, in the order in which it was found.
+        self._fates: dict[FieldFate, None] = {}
 
     def add(self, mapped: MappedRecord) -> None:
         """Add what became of the fields of one record."""
-        gone = set()
-        for fate in mapped.fates:
-            name = self.names.of_any_key(fate.path)
-            if fate.fate in {Fate.DROPPED, Fate.NULL}:
-                gone.add(fate.path)
-            if fate.fate in LOSSES or fate.fate is Fate.SPLIT:
-                self.losses.setdefault(name, {})[fate._replace(path="")] = None
-        for path in mapped.paths:
-            name = self.names.of_any_key(path)
-            self.paths.setdefault(name, path)
-            if path not in gone:
-                self.arrived.add(name)
+        self._fates.update(dict.fromkeys(mapped.fates))
+        self._paths.update(dict.fromkeys(mapped.paths))
+        gone = {path for fate, path, _ in mapped.fates if fate in _gone}
+        self._arrived.update(set(mapped.paths) - gone)
+
+    @property
+    def paths(self) -> dict[str, str]:
+        """The path of each field that a record had, by its name."""
+        found: dict[str, str] = {}
+        for path in self._paths:
+            found.setdefault(self._name_of(path), path)
+        return found
+
+    @property
+    def arrived(self) -> set[str]:
+        """The names of fields that arrived, maybe changed, of some record."""
+        return {*map(self._name_of, self._arrived)}
+
+    @property
+    def losses(self) -> dict[str, dict[FieldFate, None]]:
+        """What was done to each field, by its name, but for nulls and defaults."""
+        found: dict[str, dict[FieldFate, None]] = {}
+        for fate, path, how in self._fates:
+            if fate in LOSSES or fate is Fate.SPLIT:
+                losses = found.setdefault(self._name_of(path), {})
+                losses[FieldFate(fate, "", how)] = None
+        return found
 
     def dropped(self) -> dict[str, str]:
         """Return the names of fields that never arrive, and their paths."""
+        arrived, losses = self.arrived, self.losses
         return {
             name: path
             for name, path in self.paths.items()
-            if name not in self.arrived and name in self.losses
+            if name not in arrived and name in losses
         }
 
     def changed(self) -> dict[str, tuple[str, ...]]:
@@ -176,14 +222,10 @@ def _lost_header(source: FormatAdapter, target: FormatAdapter) -> list[str]:
     return [name for name in _header_names(source) if name[7:] not in held]
 
 
-def _needed(source: Format, target: Format) -> Iterator[FieldMapping]:
+def _needed(ours: FormatAdapter, theirs: FormatAdapter) -> Iterator[FieldMapping]:
     """Yield the fields that the user has to give before a conversion is possible."""
-    ours, theirs = adapter_of(source), adapter_of(target)
     for mapping in theirs.fields:
-        one = replace(theirs, fields=(mapping,))
-        try:
-            check_requirements(source, ours, target, one, (), scored=False)
-        except ConversionError:
+        if missing_fields(ours, replace(theirs, fields=(mapping,)), (), scored=False):
             yield mapping
 
 

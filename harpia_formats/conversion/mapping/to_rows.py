@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from dataclasses import replace as changed
+from itertools import filterfalse
 from typing import Any
 
 from msgspec import UNSET
@@ -124,6 +125,20 @@ class MappedRecord:
     fates: tuple[FieldFate, ...]
 
 
+class _Placed(dict[str, bool]):
+    """Whether nothing is to be noted of a path, since rows have a place for it."""
+
+    def __init__(self, target: FormatAdapter) -> None:
+        super().__init__()
+        self._carries = target.carries
+
+    def __missing__(self, path: str) -> bool:
+        found = path != SYSTEM_MESSAGE and self._carries(path)
+        if len(self) < MAX_CACHED:
+            self[path] = found
+        return found
+
+
 @dataclass(slots=True)
 class RecordMapper:
     """Maps records to rows of one format.
@@ -155,6 +170,7 @@ class RecordMapper:
     #: Whether scores are chosen or completed.
     fits_scores: bool = field(init=False)
     _write: Callable[[Record, FieldFates], Row] = field(init=False)
+    _placed: _Placed = field(init=False)
 
     def __post_init__(self) -> None:
         self._given = self.target, self.choices
@@ -162,6 +178,7 @@ class RecordMapper:
             self.target = self.target.with_own_extra
         self.prepared = Preparation(self.target, self.choices).prepared
         self._write = compiled(self.target.writer)
+        self._placed = _Placed(self.target)
         self.fits_scores = needs_fitting(self.target.capacity, self.choices)
         constants = self.choices.constants.items()
         self.constants = {
@@ -184,16 +201,22 @@ class RecordMapper:
             field.record_path == "id" and field.required for field in self.target.fields
         )
 
-    def map(self, record: Record, number: int = 0) -> MappedRecord:
+    def map(
+        self,
+        record: Record,
+        number: int = 0,
+        nulls: Mapping[str, bool] | None = None,
+    ) -> MappedRecord:
         """Return the rows of `record`, with `number` as its id if it needs one.
 
+        `nulls` are its `field_paths` with the owners of the source, if they are known.
         It has none without a score of the chosen metric, if it has others. Raises
         `Unconvertible` where the format or the choices do not allow a row.
         """
         if self.leaves_out(record):
             return self.left_out(record)
         fates = FieldFates()
-        nulls = field_paths(record, self.owners)
+        nulls = nulls or field_paths(record, self.owners)
         paths = tuple(nulls)
         if self.fits_scores:
             record = fit_scores(record, self.target.capacity, self.choices, fates)
@@ -325,15 +348,20 @@ class RecordMapper:
         if self.owners:
             self._name_members(paths, fates)
         noted = {entry.path for entry in fates.entries}
-        for path in paths:
+        for path in self._without_place(paths):
             if path == SYSTEM_MESSAGE:
                 # What becomes of the other messages is noted for all of them.
                 if is_system_lost:
                     fates.dropped(path, "a row has no place for it")
-            elif path not in noted and (
-                path in self.not_kept or not self._carries(path)
-            ):
+            elif path not in noted:
                 fates.dropped(path, self.not_kept.get(path, ""))
+
+    def _without_place(self, paths: tuple[str, ...]) -> Iterable[str]:
+        """Return the paths of fields that may not arrive, in their order."""
+        placed = self._placed
+        if self.not_kept:
+            return [each for each in paths if each in self.not_kept or not placed[each]]
+        return filterfalse(placed.__getitem__, paths)
 
     def _name_members(self, paths: tuple[str, ...], fates: FieldFates) -> None:
         """Note what becomes of an object in an extra for each of its members."""
