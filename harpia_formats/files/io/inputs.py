@@ -1,7 +1,6 @@
 """The inputs of a caller, checked, and the sources behind them, read once or twice."""
 
 import os
-import shutil
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack
@@ -9,7 +8,6 @@ from dataclasses import replace
 from io import TextIOBase
 from os import PathLike
 from pathlib import Path, PurePath
-from tempfile import SpooledTemporaryFile
 from types import TracebackType
 from typing import IO, Any, BinaryIO, Self, cast
 
@@ -54,6 +52,9 @@ def rereadable_input(given: Input) -> Input:
     source = _sources_of(given, ())[0]
     if isinstance(source.origin, (bytes, Path, RemoteFile)):
         return given
+    import shutil  # noqa: PLC0415 - only streams are copied: start-up time
+    from tempfile import SpooledTemporaryFile  # noqa: PLC0415 - only streams are copied: start-up time
+
     copy = SpooledTemporaryFile(_HELD)  # noqa: SIM115 - read until the run ends
     shutil.copyfileobj(source.origin, copy)
     copy.seek(0)
@@ -207,6 +208,8 @@ class RereadableSource:
 
     def __enter__(self) -> Self:
         if not is_lasting(self._source):
+            from tempfile import SpooledTemporaryFile  # noqa: PLC0415 - only streams are copied: start-up time
+
             copy = SpooledTemporaryFile(HELD)
             self.copy = self._stack.enter_context(copy)
         return self
