@@ -11,7 +11,7 @@ from types import ModuleType
 import pytest
 
 from harpia_formats import plugins
-from harpia_formats.cli.app import TWO_WORDS
+from harpia_formats.cli.command_table import TWO_WORDS
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

@@ -6,7 +6,7 @@ import pytest
 
 from harpia_formats.api.options import OPTIONS, options_of, values_of
 from harpia_formats.cli import REQUEST
-from harpia_formats.cli.app import COMMANDS, TWO_WORDS
+from harpia_formats.cli.command_table import COMMANDS, TWO_WORDS
 from harpia_formats.cli.commands.completion import LINE, WORD_BREAKS
 from harpia_formats.cli.completion_answer import FILES, LISTS, answer, candidates
 from harpia_formats.conversion.mapping.choices import Turns

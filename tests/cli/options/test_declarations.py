@@ -10,7 +10,8 @@ import harpia_formats
 from command_runs import run
 from harpia_formats.api.options import OPTIONS, help_of, listed, options_of
 from harpia_formats.api.settings_file import SETTINGS, Kind, Setting
-from harpia_formats.cli.app import COMMANDS, TWO_WORDS, app_for
+from harpia_formats.cli.app import app_for
+from harpia_formats.cli.command_table import COMMANDS, TWO_WORDS
 from harpia_formats.conversion.mapping.choices import References, Responses, Turns
 from harpia_formats.conversion.options import (
     FILLING_METRICS,

@@ -1,10 +1,10 @@
 from enum import StrEnum
 
 import pytest
-import typer
 
 from harpia_formats.api.options import PAIRS, Option, listed
 from harpia_formats.cli.command_options import (
+    WordError,
     column_map,
     comma_separated,
     constants_by_field,
@@ -32,15 +32,13 @@ def test_choice_is_the_member_with_its_text() -> None:
 def test_choices_can_be_some_of_a_table() -> None:
     """Only the given choices are accepted."""
     assert one_of([Size.SMALL])("small") is Size.SMALL
-    with pytest.raises(typer.BadParameter, match=r"'large' is not one of small$"):
+    with pytest.raises(WordError, match=r"'large' is not one of small$"):
         one_of([Size.SMALL])("large")
 
 
 def test_wrong_choice_names_the_most_similar_one() -> None:
     """The error suggests the choice that was probably meant, and lists no others."""
-    with pytest.raises(
-        typer.BadParameter, match=r"is not one of these; did you mean large\?"
-    ):
+    with pytest.raises(WordError, match=r"is not one of these; did you mean large\?"):
         one_of(Size)("lrage")
 
 
@@ -63,7 +61,7 @@ def test_worker_count_is_a_number_or_auto(text: str | int, count: int) -> None:
 @pytest.mark.parametrize("text", ["-1", "1.5", "many", ""])
 def test_other_worker_count_is_refused(text: str) -> None:
     """Text that is neither a number nor `auto` is a mistake."""
-    with pytest.raises(typer.BadParameter, match="neither a number nor auto"):
+    with pytest.raises(WordError, match="neither a number nor auto"):
         worker_count(text)
 
 

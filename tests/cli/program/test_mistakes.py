@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
-from harpia_formats.cli.app import TWO_WORDS, app_for, run
+from harpia_formats.cli.app import app_for, run
+from harpia_formats.cli.command_table import TWO_WORDS
 from harpia_formats.cli.streams_and_exit_codes import (
     UsageError,
     exceptions_to_exit_codes,

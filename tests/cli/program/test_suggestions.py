@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from harpia_formats.api.options import options_of, values_of
-from harpia_formats.cli.app import COMMANDS, TWO_WORDS, run
+from harpia_formats.cli.app import run
+from harpia_formats.cli.command_table import COMMANDS, TWO_WORDS
 from harpia_formats.cli.completion_answer import FILES
 from harpia_formats.cli.streams_and_exit_codes import exceptions_to_exit_codes
 from harpia_formats.model.spelling import nearest
