@@ -6,13 +6,14 @@ its import takes a third of the time of a short run, and its messages speak of t
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from harpia_formats.api import options as table
 from harpia_formats.api.options import Option, options_of
 from harpia_formats.api.run_settings import RunSettings
-from harpia_formats.cli.command_table import command_function
+from harpia_formats.cli.command_table import MODULES
 from harpia_formats.cli.progress_and_problems import Progress
 from harpia_formats.cli.streams_and_exit_codes import (
     UsageError,
@@ -285,7 +286,7 @@ def finish(name: str, values: Mapping[str, Any], was_given: Iterable[str]) -> No
     `was_given` has the fields of those that the user gave. An exception that the
     function of the command raises has an exit code, too.
     """
-    function = command_function(name)
+    function = getattr(import_module(MODULES[name]), name)
     with exceptions_to_exit_codes():
         code = function(given_to(name, values, was_given))
     raise SystemExit(code)

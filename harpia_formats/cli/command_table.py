@@ -1,7 +1,7 @@
 """The table of commands: their words, functions and docstrings, and misspelt ones."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from types import CodeType, FunctionType
 from typing import Any
@@ -11,7 +11,7 @@ from harpia_formats.cli.streams_and_exit_codes import UsageError
 PROGRAM = "harpia-formats"
 COMMANDS_IN = "harpia_formats.cli.commands"
 #: Each command is the function of that name there, in a module of that name, or in
-#: that of `MODULES`.
+#: that of `_shared`.
 COMMANDS = (
     "validate",
     "preflight",
@@ -42,7 +42,7 @@ TWO_WORDS: dict[tuple[str, ...], str] = {
 
 
 #: The modules that hold several commands.
-MODULES = {
+_shared = {
     "diff": "comparisons",
     "roundtrip": "comparisons",
     "head": "subsets",
@@ -54,6 +54,11 @@ MODULES = {
     "schema_infer": "schemas",
     "score_compare": "score",
     "score_agreement": "score",
+}
+#: The module of each command.
+MODULES = {
+    name: f"{COMMANDS_IN}.{_shared.get(name, name)}"
+    for name in (*COMMANDS, *TWO_WORDS.values())
 }
 #: What is meant by words that other programs have as commands.
 _MEANT = {
@@ -73,26 +78,6 @@ def all_commands() -> Iterator[tuple[str, str]]:
                 yield " ".join(words), long_name
 
 
-def command_in(arguments: Sequence[str]) -> tuple[str, Sequence[str]]:
-    """Return the name of the command that `arguments` begin with, and the rest.
-
-    The name is empty if they begin with none.
-    """
-    two = TWO_WORDS.get(tuple(arguments[:2]))
-    if two is not None:
-        return two, arguments[2:]
-    if arguments and arguments[0] in COMMANDS:
-        return arguments[0], arguments[1:]
-    return "", arguments
-
-
-def command_function(name: str) -> Callable[..., Any]:
-    """Return the function of the command `name`, whose module is imported for it."""
-    module = import_module(_module_of(name))
-    function: Callable[..., Any] = getattr(module, name)
-    return function
-
-
 def docstring_of(name: str) -> str:
     """Return the docstring of the command `name`, whose module is not run for it.
 
@@ -100,19 +85,15 @@ def docstring_of(name: str) -> str:
     """
     from importlib.util import find_spec  # noqa: PLC0415 - for help only
 
-    spec = find_spec(_module_of(name))
+    spec = find_spec(MODULES[name])
     loader: Any = spec and spec.loader
-    if not hasattr(loader, "get_code"):
-        return command_function(name).__doc__ or ""
-    for code in loader.get_code(_module_of(name)).co_consts:
+    if not hasattr(loader, "get_code"):  # that of a test runner or a debugger
+        function = getattr(import_module(MODULES[name]), name)
+        return function.__doc__ or ""
+    for code in loader.get_code(MODULES[name]).co_consts:
         if isinstance(code, CodeType) and code.co_name == name:
             return FunctionType(code, {}).__doc__ or ""
-    return ""
-
-
-def _module_of(name: str) -> str:
-    """Return the module of the function of the command `name`."""
-    return f"{COMMANDS_IN}.{MODULES.get(name, name)}"
+    raise LookupError(f"{MODULES[name]} has no function {name}")
 
 
 def unknown_command(asked: str, names: Sequence[str]) -> UsageError:

@@ -10,11 +10,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from harpia_formats.api.options import FLAG, REQUIRED, Option, options_of
-from harpia_formats.cli.command_table import check_second_word, command_in
+from harpia_formats.cli.command_table import COMMANDS, TWO_WORDS, check_second_word
 from harpia_formats.cli.streams_and_exit_codes import ExitCode
 
 #: The words that print a page, with whether it is the whole one.
-_PAGES = {("--help",): False, ("-h",): False, ("--help-all",): True}
+_PAGES: dict[tuple[str, ...], bool] = {
+    ("--help",): False,
+    ("-h",): False,
+    ("--help-all",): True,
+}
 
 
 def run_plain(arguments: Sequence[str]) -> None:
@@ -23,13 +27,13 @@ def run_plain(arguments: Sequence[str]) -> None:
     Raises `SystemExit` with its exit code then, and `UsageError` for a misspelt command
     of two words.
     """
-    name, words = command_in(arguments)
+    name, words = _command_in(arguments)
     is_whole = _PAGES.get(tuple(words))
     if is_whole is not None and (name or not is_whole):
         _print_page(name, is_whole=is_whole)
     if not name:
         return
-    if "_" not in name:
+    if any(name == first for first, _ in TWO_WORDS):
         check_second_word(arguments)
     options = options_of(name)
     found = words_by_field(words, options)
@@ -38,6 +42,19 @@ def run_plain(arguments: Sequence[str]) -> None:
         from harpia_formats.cli.command_options import finish  # noqa: PLC0415 - for commands only
 
         finish(name, values, found)
+
+
+def _command_in(arguments: Sequence[str]) -> tuple[str, Sequence[str]]:
+    """Return the name of the command that `arguments` begin with, and the rest.
+
+    The name is empty if they begin with none.
+    """
+    two = TWO_WORDS.get(tuple(arguments[:2]))
+    if two is not None:
+        return two, arguments[2:]
+    if arguments and arguments[0] in COMMANDS:
+        return arguments[0], arguments[1:]
+    return "", arguments
 
 
 def _print_page(name: str, *, is_whole: bool) -> None:

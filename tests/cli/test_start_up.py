@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+COMMANDS_IN = "harpia_formats.cli.commands."
 #: Prints the modules that a run has imported, without those of the interpreter.
 SHOW = """\
 import sys
@@ -19,10 +20,7 @@ except SystemExit:
 #: The packages of harpia-formats that a run of `validate` on a valid file imports.
 PACKAGES = set("_version api cli files formats model reporters validation".split())
 #: Packages of others that it imports.
-OTHERS = set(
-    "annotated_doc click jsonschema_rs msgspec orjson shellingham stringzilla typer "
-    "typing_extensions".split()
-)
+OTHERS = set("jsonschema_rs msgspec orjson stringzilla typing_extensions".split())
 
 
 def imported(*arguments: object) -> set[str]:
@@ -53,26 +51,43 @@ def test_validation_imports_its_packages_only(of_validate: set[str]) -> None:
 
 
 def test_validation_imports_no_heavy_library(of_validate: set[str]) -> None:
-    """Neither rich and pydantic nor another library without use is imported."""
+    """Neither typer and rich nor another library without use is imported."""
     installed = {
         name.split(".")[0]
         for name in of_validate
         if "site-packages" in str(getattr(sys.modules.get(name), "__file__", ""))
     }
     slow = {"pydantic", "rich", "jinja2", "numpy", "jsonschema", "fastjsonschema"}
+    slow |= {"typer", "shutil", "tempfile"}
     slow |= {"asyncio", "multiprocessing", "concurrent", "sqlite3"}
 
     assert {name.split(".")[0] for name in of_validate} & slow == set()
     assert installed <= OTHERS
 
 
-def test_version_imports_no_command(of_validate: set[str]) -> None:
-    """`--version` imports neither typer nor a command."""
-    found = imported("--version")
+@pytest.mark.parametrize("option", ["--version", "--help", "-h"])
+def test_page_of_the_program_imports_no_command(option: str) -> None:
+    """`--version` and `--help` import neither typer nor a command, nor a format."""
+    found = imported(option)
 
     assert "typer" not in found
     assert "harpia_formats.cli.app" not in found
-    assert "typer" in of_validate
+    assert "harpia_converters" not in found
+    assert not [each for each in found if each.startswith(COMMANDS_IN)]
+
+
+@pytest.mark.parametrize("words", ["validate --help", "formats", "rule E101"])
+def test_plain_words_need_no_typer(words: str) -> None:
+    """Neither a help page nor a command with plain words imports typer."""
+    assert "typer" not in imported(*words.split())
+
+
+def test_mistake_is_read_by_typer() -> None:
+    """What is no plain command line is left to typer, without the module it names."""
+    found = imported("validate", "--nope")
+
+    assert "typer" in found
+    assert f"{COMMANDS_IN}validate" not in found
 
 
 #: Prints the functions of ours from which a run of the core is called.

@@ -64,8 +64,8 @@ def test_page_describes_every_parameter(
             assert words & {parameter.metavar, f"{parameter.metavar}..."}
         else:
             assert {*parameter.opts} <= words
-            noun = "" if parameter.is_flag else f" {parameter.metavar}"
-            assert f"{parameter.opts[0]}{noun}" in page
+            noun = f"{parameter.opts[0]} {parameter.metavar}"
+            assert parameter.is_flag or noun in page
         text = said.get(parameter.name, parameter.help) or ""
         assert " ".join(text.split()) in page
 

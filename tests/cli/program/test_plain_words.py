@@ -1,7 +1,10 @@
 """What is read without typer has the values that typer gives it."""
 
+import json
+import subprocess
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -15,11 +18,7 @@ from harpia_formats.api.options import REQUIRED, Option, options_of
 from harpia_formats.cli import main
 from harpia_formats.cli.app import USAGE_ERROR, app_for, run
 from harpia_formats.cli.command_options import given_to
-from harpia_formats.cli.command_table import (
-    all_commands,
-    command_function,
-    docstring_of,
-)
+from harpia_formats.cli.command_table import MODULES, all_commands
 from harpia_formats.cli.plain_words import values_of, words_by_field
 from harpia_formats.model.problem import HarpiaFormatsError
 
@@ -139,10 +138,25 @@ def test_plain_words_mean_what_they_mean_to_typer(data: Any, name: str) -> None:
     assert found == by_typer(name, words)
 
 
-@pytest.mark.parametrize("name", WORDS)
-def test_docstring_is_read_without_the_module(name: str) -> None:
-    """The docstring of a command in its compiled module is that of its function."""
-    assert docstring_of(name) == command_function(name).__doc__
+#: Prints the docstrings of all commands, before any of them is imported.
+DOCSTRINGS = """\
+import json, sys
+from harpia_formats.cli.command_table import MODULES, docstring_of
+found = {name: docstring_of(name) for name in MODULES}
+assert not {*MODULES.values()} & {*sys.modules}
+print(json.dumps(found))
+"""
+
+
+def test_docstrings_are_read_without_modules() -> None:
+    """The docstrings of commands in compiled modules are those of their functions."""
+    command = [sys.executable, "-c", DOCSTRINGS]
+    done = subprocess.run(command, capture_output=True, check=True)  # noqa: S603 - our own command
+    found = json.loads(done.stdout)
+
+    assert found.keys() == WORDS.keys()
+    for name, module in MODULES.items():
+        assert found[name] == getattr(import_module(module), name).__doc__
 
 
 @pytest.mark.parametrize(("words", "option"), PAGES)
