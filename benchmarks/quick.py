@@ -2,7 +2,8 @@
 
 All commands run three times, interleaved, on 50,000 rows. The best of the three ratios
 counts, and the limits are about twice the values of a quiet machine, so that changes of
-the code fail and noise does not.
+the code fail and noise does not. What a start takes is compared with a typer program
+that does nothing.
 """
 
 import sys
@@ -22,6 +23,7 @@ from harness.candidates import (
     commands,
     generated,
     has_sourcemeta,
+    script,
     start_up_candidates,
 )
 from harness.measure import Candidate, Measurement, compare
@@ -32,6 +34,8 @@ ROWS = 50_000
 PEER_SHARE = 10
 RUNS = 3
 ONE, ALL_BAD = "ours, one record", "ours, every row bad"
+HELP, PAIRS = "ours, --help", "ours, formats --pairs"
+CONVERTED = "ours, one record converted"
 NO_PEER = "skipped: sourcemeta, as sourcemeta-jsonschema is not installed"
 
 
@@ -43,12 +47,22 @@ def candidates(folder: Path, count: int = ROWS) -> list[Candidate]:
     record, empty = start_up_candidates(folder)
     found = [Candidate(name, good[name]) for name in (OURS, OURS_ALONE, PARSER)]
     found.append(Candidate(ALL_BAD, bad[OURS], REFUSALS[OURS]))
-    found += [Candidate(ONE, record.command), empty]
+    found += [Candidate(ONE, record.command), empty, *starts(record.command[-1])]
     if not has_sourcemeta():
         log(NO_PEER)
         return found
     fewer = beginning(path, folder / "fewer.jsonl", count // PEER_SHARE)
     return [*found, Candidate(SOURCEMETA, commands(fewer)[SOURCEMETA])]
+
+
+def starts(record: str) -> list[Candidate]:
+    """Return commands whose time is that of their start; one reads a `record`."""
+    program = script("harpia-formats")
+    return [
+        Candidate(HELP, (program, "--help")),
+        Candidate(CONVERTED, (program, "convert", record, "--to", "record")),
+        Candidate(PAIRS, (program, "formats", "--pairs")),
+    ]
 
 
 def misspelt(path: Path, target: Path) -> Path:
@@ -71,12 +85,20 @@ def bars_of(found: Mapping[str, Measurement]) -> list[Bar]:
         Bar("one process / orjson.loads", 3.0, best(found[OURS_ALONE], found[PARSER])),
         Bar("all cores / orjson.loads", 3.0, best(found[OURS], found[PARSER])),
         Bar("every row bad / every row good", 4.0, best(found[ALL_BAD], found[OURS])),
-        Bar("one record / empty typer program", 2.0, best(found[ONE], found[EMPTY])),
+        _start_bar("--help", 0.6, found[HELP], found[EMPTY]),
+        _start_bar("one record", 1.8, found[ONE], found[EMPTY]),
+        _start_bar("one record converted", 2.7, found[CONVERTED], found[EMPTY]),
+        _start_bar("formats --pairs", 26.0, found[PAIRS], found[EMPTY]),
     ]
     if SOURCEMETA in found:
         figure = best(found[OURS], found[SOURCEMETA]) / PEER_SHARE
         bars.append(Bar("all cores / sourcemeta, scaled", 1.2, figure))
     return bars
+
+
+def _start_bar(name: str, limit: float, ours: Measurement, empty: Measurement) -> Bar:
+    """Return the limit of what a command takes beside a program that does nothing."""
+    return Bar(f"{name} / empty typer program", limit, best(ours, empty))
 
 
 def best(first: Measurement, second: Measurement) -> float:

@@ -318,13 +318,14 @@ def test_short_run_uses_the_best_ratio(modules: Modules) -> None:
     quick, measure = modules("quick"), modules("harness.measure")
     slow = measure.Measurement("slow", (9.0, 2.0, 9.0))
     fast = measure.Measurement("fast", (1.0, 1.0, 1.0))
-    names = (quick.OURS, quick.OURS_ALONE, quick.ALL_BAD, quick.ONE)
+    names = (quick.OURS, quick.OURS_ALONE, quick.ALL_BAD)
+    names += (quick.HELP, quick.ONE, quick.CONVERTED, quick.PAIRS)
     found = {**dict.fromkeys(names, slow), quick.PARSER: fast, quick.EMPTY: fast}
     bars = quick.bars_of(found)
 
     assert quick.best(slow, fast) == 2
-    assert [each.figure for each in bars] == [2, 2, 1, 2]
-    assert len(quick.bars_of({**found, quick.SOURCEMETA: slow})) == 5
+    assert [each.figure for each in bars] == [2, 2, 1, 2, 2, 2, 2]
+    assert len(quick.bars_of({**found, quick.SOURCEMETA: slow})) == 8
 
 
 def test_short_run_reports_what_it_skips(
