@@ -12,10 +12,10 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO, cast
 
 from harpia_formats.model.problem import HarpiaFormatsError
-from harpia_formats.model.report import Report
 from harpia_formats.model.safe_text import escaped_lines, safe
 
-if TYPE_CHECKING:  # few commands write such a table
+if TYPE_CHECKING:  # help pages have no report, and few commands write such a table
+    from harpia_formats.model.report import Report
     from harpia_formats.reporters.tables.table import Table
 
 
@@ -46,7 +46,7 @@ class Terminated(BaseException):
     """The process received a signal to end: its number is the argument."""
 
 
-def exit_code_of(*reports: Report, ok: bool) -> ExitCode:
+def exit_code_of(*reports: "Report", ok: bool) -> ExitCode:
     """Return the exit code of a command that made these reports.
 
     `ok` tells whether nothing is wrong with the data.

@@ -6,10 +6,13 @@ value.
 """
 
 import sys
+from typing import TYPE_CHECKING
 
 from harpia_formats.cli import REQUEST
-from harpia_formats.cli.command_options import Given
 from harpia_formats.cli.streams_and_exit_codes import ExitCode, text_writer
+
+if TYPE_CHECKING:  # a shell waits for the answer, which needs no values of options
+    from harpia_formats.cli.command_options import Given
 
 #: The line up to the cursor, and the characters at which bash breaks words.
 LINE, WORD_BREAKS = "_HARPIA_FORMATS_LINE", "_HARPIA_FORMATS_WORD_BREAKS"
@@ -71,7 +74,7 @@ complete -c harpia-formats -f -a '(__harpia_formats_complete)'
 SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 
 
-def completion(given: Given) -> ExitCode:
+def completion(given: "Given") -> ExitCode:
     """Print a script for a shell that completes commands, options and values.
 
     For bash, add this line to ~/.bashrc:
