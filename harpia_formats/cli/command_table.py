@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator, Sequence
 from importlib import import_module
+from inspect import cleandoc
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -79,9 +80,10 @@ def all_commands() -> Iterator[tuple[str, str]]:
 
 
 def docstring_of(name: str) -> str:
-    """Return the docstring of the command `name`, whose module is not run for it.
+    """Return the docstring of the command `name`, without its indentation.
 
-    It is in the compiled module, so that a list of all commands imports none of them.
+    Its module is not run for it: it is in the compiled module, so that a list of all
+    commands imports none of them.
     """
     from importlib.util import find_spec  # noqa: PLC0415 - for help only
 
@@ -89,10 +91,10 @@ def docstring_of(name: str) -> str:
     loader: Any = spec and spec.loader
     if not hasattr(loader, "get_code"):  # that of a test runner or a debugger
         function = getattr(import_module(MODULES[name]), name)
-        return function.__doc__ or ""
+        return cleandoc(function.__doc__ or "")
     for code in loader.get_code(MODULES[name]).co_consts:
         if isinstance(code, CodeType) and code.co_name == name:
-            return FunctionType(code, {}).__doc__ or ""
+            return cleandoc(FunctionType(code, {}).__doc__ or "")
     raise LookupError(f"{MODULES[name]} has no function {name}")
 
 

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from inspect import getdoc
 from typing import Any
 
 import pytest
@@ -156,7 +157,7 @@ def test_docstrings_are_read_without_modules() -> None:
 
     assert found.keys() == WORDS.keys()
     for name, module in MODULES.items():
-        assert found[name] == getattr(import_module(module), name).__doc__
+        assert found[name] == getdoc(getattr(import_module(module), name))
 
 
 @pytest.mark.parametrize(("words", "option"), PAGES)
