@@ -318,8 +318,8 @@ def test_short_run_uses_the_best_ratio(modules: Modules) -> None:
     quick, measure = modules("quick"), modules("harness.measure")
     slow = measure.Measurement("slow", (9.0, 2.0, 9.0))
     fast = measure.Measurement("fast", (1.0, 1.0, 1.0))
-    names = (quick.OURS, quick.OURS_ALONE, quick.ALL_BAD)
-    names += (quick.HELP, quick.ONE, quick.CONVERTED, quick.PAIRS)
+    starts = (quick.HELP, quick.ONE, quick.CONVERTED, quick.PAIRS)
+    names = (quick.OURS, quick.OURS_ALONE, quick.ALL_BAD, *starts)
     found = {**dict.fromkeys(names, slow), quick.PARSER: fast, quick.EMPTY: fast}
     bars = quick.bars_of(found)
 

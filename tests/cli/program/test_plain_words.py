@@ -35,6 +35,13 @@ PAGES = [
     ("", "--help"),
 ]
 
+#: Older releases convert values behind the context, and call an argument without words
+#: given.
+of_newer_typer = pytest.mark.skipif(
+    not hasattr(EVERYTHING.commands["diff"].params[0], "type_descriptor"),
+    reason="the context of an older typer has other values",
+)
+
 #: What a command is given, and which options the user gave; or an error.
 Read = tuple[dict[str, Any], frozenset[str]] | str
 
@@ -108,6 +115,7 @@ def required_of(name: str, but: Option | None = None) -> list[str]:
     return [word for one in needed if one != but for word in words_for(one)]
 
 
+@of_newer_typer
 @pytest.mark.parametrize("name", WORDS)
 def test_each_option_is_read_plainly(name: str) -> None:
     """Each option of a command, and its other names, are read, and as typer does."""
@@ -122,6 +130,7 @@ def test_each_option_is_read_plainly(name: str) -> None:
     assert plainly(name, required_of(name)) == by_typer(name, required_of(name))
 
 
+@of_newer_typer
 @settings(max_examples=300, deadline=None)
 @given(data=st.data(), name=st.sampled_from([*WORDS]))
 def test_plain_words_mean_what_they_mean_to_typer(data: Any, name: str) -> None:
