@@ -2,8 +2,8 @@
 
 What comes in: words. What goes out: one call of another package, its report, and an
 exit code. To read in this order: `command_table`, `commands` (a module for each, or for
-some that are alike), `plain_words` and `command_options` (what a command is given),
-`app` (the same by typer, for all other words); `help_page` and `completion_answer`;
+some that are alike), `command_options` (what a command is given), `app` (typer);
+`help_page` and `completion_answer`;
 `streams_and_exit_codes`, `progress_and_problems` and `report` (what all print, and end
 with); `score_table` and `comparison_table`; `run_fix` and `run_judge` (what few runs
 need).
@@ -36,10 +36,11 @@ def main() -> None:
                     # Rows are freed as they go and make no cycles; looking for some
                     # costs 2 %, and a tenth of the time that imports take.
                     gc.set_threshold(200_000)
-                    from harpia_formats.cli.plain_words import run_plain  # noqa: PLC0415 - `--version` needs no commands
+                    if sys.argv[-1] in {"-h", "--help", "--help-all"}:
+                        from harpia_formats.cli.help_page import print_asked_page  # noqa: PLC0415 - for help only
 
-                    run_plain(sys.argv[1:])
-                    from harpia_formats.cli.app import run  # noqa: PLC0415 - for other words, and mistakes
+                        print_asked_page(sys.argv[1:])
+                    from harpia_formats.cli.app import run  # noqa: PLC0415 - `--version` needs no commands
 
                     run(sys.argv[1:])
         finally:

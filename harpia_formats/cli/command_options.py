@@ -167,12 +167,6 @@ def parser_of(option: Option) -> Callable[[str], Any] | None:
     return _parsers.get(option.kind)
 
 
-def conversion_of(option: Option) -> Callable[[Any], Any]:
-    """Return the function that makes a value of each word, or raises `WordError`."""
-    kind = TYPES.get(option.kind, str)
-    return parser_of(option) or conversion_to(kind, option.least, option.most)
-
-
 def conversion_to(
     kind: Any, least: float | None, most: float | None
 ) -> Callable[[Any], Any]:

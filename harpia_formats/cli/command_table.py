@@ -26,6 +26,7 @@ COMMANDS = (
     "sample",
     "split",
     "merge",
+    "view",
     "detect",
     "formats",
     "schema",
@@ -66,7 +67,6 @@ _MEANT = {
     "check": "validate",
     "help": "--help",
     "version": "--version",
-    "view": "head",
 }
 
 

@@ -2,13 +2,13 @@
 
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from shutil import get_terminal_size
 
 from harpia_formats.api.options import FLAG, REQUIRED, Option, help_of, options_of
 from harpia_formats.cli.command_table import PROGRAM, all_commands, docstring_of
-from harpia_formats.cli.streams_and_exit_codes import wants_color
+from harpia_formats.cli.streams_and_exit_codes import ExitCode, wants_color
 from harpia_formats.model.text_columns import columns, wrapped
 
 #: The options that print something else, of the program and of each command.
@@ -72,6 +72,24 @@ def command_page(name: str, style: Style, *, is_whole: bool = False) -> str:
     rare = len(options) - len(often)
     more = f"\n{PROGRAM} {words} {HELP_ALL} shows {rare} more options.\n"
     return help_page(line, about, _sections(often, _LISTED), style) + more
+
+
+def print_asked_page(arguments: Sequence[str]) -> None:
+    """Print the page that `arguments` ask for, and nothing else; raises `SystemExit`.
+
+    To import typer, which prints the same page, takes longer than all else here.
+    """
+    *words, asked = arguments
+    is_whole = asked == HELP_ALL
+    names = dict(all_commands())
+    name = names.get(" ".join(words))
+    if name is None and (words or is_whole):
+        return
+    style = usual_style()
+    page = command_page(name, style, is_whole=is_whole) if name else program_page(style)
+    sys.stdout.write(page)
+    sys.stdout.flush()
+    raise SystemExit(ExitCode.OK)
 
 
 def usual_style() -> Style:

@@ -29,7 +29,6 @@ _NO_MESSAGES = {
     "harpia_formats/cli/commands/completion.py": "scripts for shells",
     "harpia_formats/cli/commands/rule.py": "pages on rules",
     "harpia_formats/cli/help_page.py": "help pages",
-    "harpia_formats/cli/plain_words.py": "what parses the command line",
     "harpia_formats/evaluation/plots.py": "properties of CSS",
     "harpia_formats/expectations/propose_preflight.py": "a file that is written",
     "harpia_formats/formats/rules/": "pages on rules",
