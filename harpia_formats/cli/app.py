@@ -4,6 +4,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin
 
@@ -18,11 +19,12 @@ from harpia_formats.cli.command_options import (
     TYPES,
     WordError,
     conversion_to,
-    finish,
+    given_to,
     parser_of,
 )
 from harpia_formats.cli.command_table import (
     COMMANDS,
+    MODULES,
     PROGRAM,
     TWO_WORDS,
     all_commands,
@@ -42,6 +44,7 @@ from harpia_formats.cli.help_page import (
 )
 from harpia_formats.cli.streams_and_exit_codes import (
     ExitCode,
+    exceptions_to_exit_codes,
     print_error,
     write_stderr,
 )
@@ -160,16 +163,12 @@ def _command(name: str) -> Callable[..., None]:
     """
 
     def command(*, context: typer.Context, **values: Any) -> None:
-        sources = {field: context.get_parameter_source(field) for field in values}
-        finish(
-            name,
-            values,
-            (
-                field
-                for field, source in sources.items()
-                if source is not None and source.name == "COMMANDLINE"
-            ),
-        )
+        function = getattr(import_module(MODULES[name]), name)
+        sources = ((field, context.get_parameter_source(field)) for field in values)
+        was_given = (field for field, source in sources if _is_written(source))
+        with exceptions_to_exit_codes():
+            code = function(given_to(name, values, was_given))
+        raise SystemExit(code)
 
     signature = _signature_of(name)
     command.__name__, command.__doc__ = name, docstring_of(name)
@@ -178,6 +177,11 @@ def _command(name: str) -> Callable[..., None]:
         each.name: each.annotation for each in signature.parameters.values()
     }
     return command
+
+
+def _is_written(source: Any) -> bool:
+    """Tell whether a value is of the command line, by its source in typer."""
+    return source is not None and source.name == "COMMANDLINE"
 
 
 def _signature_of(command: str) -> inspect.Signature:

@@ -6,18 +6,15 @@ its import takes a third of the time of a short run, and its messages speak of t
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from harpia_formats.api import options as table
 from harpia_formats.api.options import Option, options_of
 from harpia_formats.api.run_settings import RunSettings
-from harpia_formats.cli.command_table import MODULES
 from harpia_formats.cli.progress_and_problems import Progress
 from harpia_formats.cli.streams_and_exit_codes import (
     UsageError,
-    exceptions_to_exit_codes,
 )
 
 
@@ -272,18 +269,6 @@ def given_to(
         found = _with_named_stdin(command, found)
     names = (field.rstrip("_").replace("_", "-") for field in was_given)
     return Given(found, names)
-
-
-def finish(name: str, values: Mapping[str, Any], was_given: Iterable[str]) -> NoReturn:
-    """End the process with the exit code of the command `name`, called with `values`.
-
-    `was_given` has the fields of those that the user gave. An exception that the
-    function of the command raises has an exit code, too.
-    """
-    function = getattr(import_module(MODULES[name]), name)
-    with exceptions_to_exit_codes():
-        code = function(given_to(name, values, was_given))
-    raise SystemExit(code)
 
 
 def _with_named_stdin(command: str, values: dict[str, Any]) -> dict[str, Any]:
