@@ -274,7 +274,10 @@ def test_other_protocols_are_refused(client: Client) -> None:
     async def receive() -> Message:
         return {"type": "websocket.connect"}
 
-    asyncio.run(client.app({"type": "websocket", "path": "/"}, receive, send))
+    async def connect() -> None:
+        await client.app({"type": "websocket", "path": "/"}, receive, send)
+
+    asyncio.run(connect())
 
     assert sent == [{"type": "websocket.close", "code": 1008}]
 

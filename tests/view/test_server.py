@@ -375,7 +375,9 @@ def test_network_gets_no_other_headers(running: Running) -> None:
     assert len(names) == len(set(names))
 
 
-def test_download_that_fails_has_no_end(running: Running) -> None:
+def test_download_that_fails_has_no_end(
+    running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Rows that cannot be read any more break the download off."""
     served, port = running.served, running.port
 
@@ -383,7 +385,7 @@ def test_download_that_fails_has_no_end(running: Running) -> None:
         yield b"a\n"
         raise ViewError("the file has changed")
 
-    served.session.selected_bytes = selected  # type: ignore[method-assign]
+    monkeypatch.setattr(served.session, "selected_bytes", selected)
     with pytest.raises(IncompleteRead):
         ask(served, port, "/take")
     assert served.bugs == []

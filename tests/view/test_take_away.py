@@ -325,14 +325,16 @@ def test_selection_is_written_whole(session: FakeSession, tmp_path: Path) -> Non
     assert output.read_bytes() == b"".join(session.selected_bytes({}))
 
 
-def test_failed_selection_leaves_no_file(session: FakeSession, tmp_path: Path) -> None:
+def test_failed_selection_leaves_no_file(
+    session: FakeSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Half a file never appears, and no temporary one stays."""
 
     def selected(_: object) -> Iterator[bytes]:
         yield b"x"
         raise ViewError("the file has changed")
 
-    session.selected_bytes = selected  # type: ignore[method-assign]
+    monkeypatch.setattr(session, "selected_bytes", selected)
     output = str(tmp_path / "rows.jsonl")
     with pytest.raises(ViewError):
         write_selection(session, {}, output, inputs=[], overwrite=False)

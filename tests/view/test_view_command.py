@@ -13,6 +13,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from http.client import HTTPConnection
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -50,11 +51,11 @@ class Viewer:
             self.headers = dict(answer.getheaders())
             return answer.status, answer.read()
 
-    def json(self, path: str) -> dict[str, object]:
+    def json(self, path: str) -> dict[str, Any]:
         """Return the decoded JSON of an answer."""
         status, body = self.get(path)
         assert status == 200, body
-        found: dict[str, object] = json.loads(body)
+        found: dict[str, Any] = json.loads(body)
         return found
 
     def open(self) -> None:
@@ -68,11 +69,11 @@ class Viewer:
         """Wait until all is known of the first file."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
-            (file, *_) = self.json("/api/files")["files"]  # type: ignore[misc]  # a list
+            file = self.json("/api/files")["files"][0]
             if file["state"] != "reading" and file["scanned"]["complete"]:
                 return
             time.sleep(0.05)
-        raise AssertionError(file)
+        raise AssertionError(self.json("/api/files"))
 
     def end(self, number: int) -> int:
         """Send a signal, and return the exit code."""
@@ -378,7 +379,7 @@ def test_losses_come_before_the_converted_rows(
     found = viewer.json("/api/losses?file=0&to=openai-chat")
 
     assert (found["ok"], found["rows"]) == (True, len(ROWS))
-    assert {row["path"] for row in found["losses"]} == {rows.name}  # type: ignore[attr-defined]  # a list
+    assert {row["path"] for row in found["losses"]} == {rows.name}
     status, body = viewer.get("/take?file=0&to=openai-chat")
     assert (status, body.count(b"\n")) == (200, len(ROWS))
     disposition = viewer.headers["content-disposition"]

@@ -46,13 +46,13 @@ class Client:
 
     def get(self, path: str, **headers: str | None) -> Answer:
         """Return the answer to GET; a header that is None is not sent."""
-        return self.request("GET", path, **headers)
+        return self.request("GET", path, b"", **headers)
 
     def post(self, path: str, body: object, **headers: str | None) -> Answer:
         """Return the answer to POST of an object as JSON, or of bytes as they are."""
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
-        kind = {"content_type": "application/json"}
-        return self.request("POST", path, data, **{**kind, **headers})
+        headers.setdefault("content_type", "application/json")
+        return self.request("POST", path, data, **headers)
 
     def request(
         self, method: str, path: str, body: bytes = b"", **headers: str | None
