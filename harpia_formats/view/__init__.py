@@ -5,5 +5,5 @@ To read in this order: `options`, `row_index` (where each row begins), `record_r
 `text_search`, `selection` (which records, in which order), `record_details` (one
 record), `background` (work in other processes), `viewed_file` (one file), `systems`
 (answers to the same questions), `copies`, `session` (what the page asks for), `notes`,
-`take_away`, `access` (who may ask), `server`; the page is in `templates` and `static`.
+`take_away`, `access` (who may ask), `server`; templates and static have the page.
 """
