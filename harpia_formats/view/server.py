@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import PurePath
 from types import FrameType
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import orjson
 import uvicorn
@@ -27,11 +27,13 @@ from harpia_formats.files.io.reader import error_reason
 from harpia_formats.formats.registry import writable_formats
 from harpia_formats.model.problem import HarpiaFormatsError
 from harpia_formats.model.safe_text import escaped, json_text
+from harpia_formats.validation.redaction import errors_shown, redacting
 from harpia_formats.view.access import Access, Secrets
 from harpia_formats.view.notes import Notes
 from harpia_formats.view.options import ViewError, ViewOptions
 from harpia_formats.view.take_away import Download, Query, Selection, TakeAway
 
+_Found = TypeVar("_Found")
 #: Code points of an error.
 _MOST = 1_000
 #: The media types of static files, by their suffixes: no others are served.
@@ -255,10 +257,9 @@ async def _answer(page: Page, request: Request) -> Response:
 async def _shown(page: Page, path: str, ask: Callable[[], Any]) -> Response:
     """Return what `ask` returns, called in another thread, as a response."""
     try:
-        found = await run_sync(ask, abandon_on_cancel=True)
+        found = await run_sync(_asked, page, ask, abandon_on_cancel=True)
     except HarpiaFormatsError as error:
-        status = 404 if path in _about_one else 409
-        return _json({"error": _text_of(error, page.options)}, status)
+        return _error(error, path)
     return Response(status_code=204) if found is None else _json(found)
 
 
@@ -276,10 +277,9 @@ async def _download(page: Page, request: Request) -> Response:
         return page.take_away.rows(query)
 
     try:
-        found = await run_sync(start, abandon_on_cancel=True)
+        found = await run_sync(_asked, page, start, abandon_on_cancel=True)
     except HarpiaFormatsError as error:
-        status = 404 if path in _about_one else 409
-        return _json({"error": _text_of(error, page.options)}, status)
+        return _error(error, path)
     if request.method == "HEAD":
         found.close()
         return Response(headers=found.headers)
@@ -295,13 +295,22 @@ async def _sent(download: Download) -> AsyncIterator[bytes]:
         download.close()
 
 
-def _text_of(error: HarpiaFormatsError, options: ViewOptions) -> str:
-    """Return the text of an error in one line, with values only if they are shown."""
-    shown: HarpiaFormatsError | None = error
-    if options.redact and not isinstance(error, ViewError):
-        shown = error.without_values()
-    text = str(shown) if shown else "the reason is shown only without `--redact`"
-    return escaped(text)[:_MOST]
+def _asked(page: Page, ask: Callable[[], _Found]) -> _Found:
+    """Return what `ask` returns; its errors show no values if the page shows none."""
+    try:
+        return ask()
+    except ViewError:
+        raise
+    except Exception:
+        with errors_shown(redacting(is_on=page.options.redact)):
+            raise
+        raise  # for a type checker: nothing is passed over
+
+
+def _error(error: HarpiaFormatsError, path: str) -> Response:
+    """Return why there is no answer, in one line."""
+    status = 404 if path in _about_one else 409
+    return _json({"error": escaped(str(error))[:_MOST]}, status)
 
 
 def _json(value: dict[str, Any], status: int = 200) -> Response:
