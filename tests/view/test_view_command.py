@@ -24,6 +24,10 @@ from fake_session import ROWS
 #: A page in the place of the one of the package, which these tests do not look at.
 PAGE = "from harpia_formats.view import server; server.shell_page = lambda: 'page'"
 MAIN = "from harpia_formats.cli import main; main()"
+#: What a test runner in the background ignores, its commands would ignore, too.
+SIGNALS = """import signal
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)"""
 #: Seconds within which a process must do what is asked of it.
 PATIENCE = 30
 
@@ -117,7 +121,7 @@ def start(
     """Return a command that serves a page, with its cookie."""
     words = ["view", *map(str, arguments)]
     process = subprocess.Popen(  # noqa: S603 - the command is ours
-        [sys.executable, "-c", f"{PAGE}\n{MAIN}", *words],
+        [sys.executable, "-c", f"{SIGNALS}\n{PAGE}\n{MAIN}", *words],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=environment_with({"TMPDIR": str(temporary), **(environment or {})}),
