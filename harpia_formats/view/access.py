@@ -9,6 +9,7 @@ by where they come from.
 
 import re
 import secrets
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from hmac import compare_digest
@@ -44,6 +45,8 @@ _host = re.compile(
     r"(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?", re.ASCII | re.IGNORECASE
 )
 _token = "token"  # noqa: S105 - the name of it
+#: Seconds from the start for which the token of an opened browser counts.
+BRIEF = 60
 #: Random bytes of a secret.
 _RANDOM = 32
 
@@ -54,6 +57,9 @@ class Secrets:
 
     #: What the first address has.
     token: str = field(default_factory=lambda: secrets.token_urlsafe(_RANDOM))
+    #: What it has where a browser is opened at it: other users of the machine see the
+    #: words of its command, so that this one counts for a minute only.
+    brief_token: str = field(default_factory=lambda: secrets.token_urlsafe(_RANDOM))
     #: The value of the cookie of every later request.
     cookie: str = field(default_factory=lambda: secrets.token_urlsafe(_RANDOM))
     #: The name of the cookie: all ports of a machine share their cookies.
@@ -61,9 +67,10 @@ class Secrets:
         default_factory=lambda: f"harpia-view-{secrets.token_hex(8)}"
     )
 
-    def first_path(self, query: str = "") -> str:
+    def first_path(self, query: str = "", *, is_brief: bool = False) -> str:
         """Return the path of the first address, with the state of the page."""
-        return f"/?{_token}={self.token}{'&' if query else ''}{query}"
+        token = self.brief_token if is_brief else self.token
+        return f"/?{_token}={token}{'&' if query else ''}{query}"
 
 
 class _Refused(Exception):  # noqa: N818 - says what happened
@@ -89,6 +96,7 @@ class Access:
         self._app = app
         self._secrets = opened_by
         self._report_bug = report_bug
+        self._begin = time.monotonic()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or let the application answer it."""
@@ -120,7 +128,9 @@ class Access:
         _check_method(scope)
         token, rest = _token_of(scope["query_string"])
         if scope["path"] == "/" and token:
-            if not _equal(token, [self._secrets.token]):
+            is_early = time.monotonic() - self._begin < BRIEF
+            brief = [self._secrets.brief_token] if is_early else []
+            if not _equal(token, [self._secrets.token, *brief]):
                 raise _Refused(403, "the token is not that of this server")
             return {
                 "Location": f"/?{rest}" if rest else "/",

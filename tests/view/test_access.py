@@ -1,13 +1,14 @@
 """Which requests the server of the page refuses, and with which headers it answers."""
 
 import asyncio
+import time
 
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
 from asgi_client import Answer, Client
 from harpia_formats.model.problem import HarpiaFormatsError
-from harpia_formats.view.access import HEADERS, MOST_BYTES, Access, Secrets
+from harpia_formats.view.access import BRIEF, HEADERS, MOST_BYTES, Access, Secrets
 
 
 class App:
@@ -117,6 +118,21 @@ def test_first_path_has_the_state(client: Client) -> None:
 
     assert client.secrets.first_path() == f"/?token={token}"
     assert client.secrets.first_path("text=a") == f"/?token={token}&text=a"
+
+
+def test_token_of_an_opened_browser_is_brief(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who reads it later from the words of a command cannot open the page."""
+    path = client.secrets.first_path("text=a", is_brief=True)
+    answer = client.get(path, cookie=None)
+    assert (answer.status, answer.headers["location"]) == (303, "/?text=a")
+    assert client.secrets.token not in path
+
+    late = time.monotonic() + BRIEF
+    monkeypatch.setattr(time, "monotonic", lambda: late)
+    check_refused(client.get(path, cookie=None), 403)
+    assert client.get(client.secrets.first_path(), cookie=None).status == 303
 
 
 def test_servers_have_different_secrets() -> None:

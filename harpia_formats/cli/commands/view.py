@@ -126,15 +126,16 @@ def _serve(
         closing(TakeAway(session, options, folder)) as take_away,
     ):
         port = listening.getsockname()[1]
-        address = f"http://127.0.0.1:{port}{secrets.first_path(given.query)}"
+        server = f"http://127.0.0.1:{port}"
         has_ended = False
 
         def begin() -> None:
-            text_writer(sys.stdout)(f"{address}\n")
+            text_writer(sys.stdout)(f"{server}{secrets.first_path(given.query)}\n")
             sys.stdout.flush()
             write_stderr("Ctrl-C ends it\n")
             if not given.no_browser:
-                served.open_browser(address)
+                path = secrets.first_path(given.query, is_brief=True)
+                served.open_browser(f"{server}{path}")
 
         def end() -> None:
             nonlocal has_ended
