@@ -1,6 +1,7 @@
 """How typer runs a command, and messages on mistakes in its words."""
 
 import inspect
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -28,9 +29,6 @@ from harpia_formats.cli.command_table import (
     PROGRAM,
     TWO_WORDS,
     all_commands,
-    check_second_word,
-    docstring_of,
-    unknown_command,
 )
 from harpia_formats.cli.help_page import (
     ABOUT,
@@ -44,11 +42,19 @@ from harpia_formats.cli.help_page import (
 )
 from harpia_formats.cli.streams_and_exit_codes import (
     ExitCode,
+    UsageError,
     exceptions_to_exit_codes,
     print_error,
     write_stderr,
 )
 from harpia_formats.model.spelling import nearest
+
+#: What is meant by words that other programs have as commands.
+_MEANT = {
+    "check": "validate",
+    "help": "--help",
+    "version": "--version",
+}
 
 
 class Command(TyperCommand):
@@ -111,6 +117,29 @@ def _style_in(ctx: Any) -> Style:
     return style
 
 
+def unknown_command(asked: str, names: Sequence[str]) -> UsageError:
+    """Return the error for a command that does not exist, with the nearest name."""
+    from harpia_formats.model.spelling import hint_on  # noqa: PLC0415 - for mistakes only
+
+    if asked in _MEANT:
+        return UsageError(f"there is no command {asked!r}; use {_MEANT[asked]}")
+    longer = [name for name in names if name.startswith(asked)]
+    hint = f"; did you mean {longer[0]}?" if len(longer) == 1 else hint_on(asked, names)
+    return UsageError(f"there is no command {asked!r}{hint}")
+
+
+def check_second_word(arguments: Sequence[str]) -> None:
+    """Raise `UsageError` for `schema chek`, unless it is a file of that name."""
+    seconds = [second for first, second in TWO_WORDS if [first] == [*arguments[:1]]]
+    if not seconds or len(arguments) == 1 or os.path.lexists(arguments[1]):
+        return
+    from harpia_formats.model.spelling import nearest  # noqa: PLC0415 - for two commands only
+
+    near = nearest(arguments[1], seconds)
+    if near:
+        raise unknown_command(" ".join(arguments[:2]), [f"{arguments[0]} {near}"])
+
+
 def app_for(arguments: Sequence[str]) -> typer.Typer:
     """Return the command line with the one command that `arguments` begin with.
 
@@ -171,7 +200,7 @@ def _command(name: str) -> Callable[..., None]:
         raise SystemExit(code)
 
     signature = _signature_of(name)
-    command.__name__, command.__doc__ = name, docstring_of(name)
+    command.__name__ = name
     command.__signature__ = signature  # type: ignore[attr-defined]  # inspect reads it
     command.__annotations__ = {
         each.name: each.annotation for each in signature.parameters.values()

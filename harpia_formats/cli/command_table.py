@@ -1,13 +1,10 @@
-"""The table of commands: their words, functions and docstrings, and misspelt ones."""
+"""The table of commands: their words, functions and docstrings."""
 
-import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from importlib import import_module
 from inspect import cleandoc
 from types import CodeType, FunctionType
 from typing import Any
-
-from harpia_formats.cli.streams_and_exit_codes import UsageError
 
 PROGRAM = "harpia-formats"
 COMMANDS_IN = "harpia_formats.cli.commands"
@@ -62,12 +59,6 @@ MODULES = {
     name: f"{COMMANDS_IN}.{_shared.get(name, name)}"
     for name in (*COMMANDS, *TWO_WORDS.values())
 }
-#: What is meant by words that other programs have as commands.
-_MEANT = {
-    "check": "validate",
-    "help": "--help",
-    "version": "--version",
-}
 
 
 def all_commands() -> Iterator[tuple[str, str]]:
@@ -96,26 +87,3 @@ def docstring_of(name: str) -> str:
         if isinstance(code, CodeType) and code.co_name == name:
             return cleandoc(FunctionType(code, {}).__doc__ or "")
     raise LookupError(f"{MODULES[name]} has no function {name}")
-
-
-def unknown_command(asked: str, names: Sequence[str]) -> UsageError:
-    """Return the error for a command that does not exist, with the nearest name."""
-    from harpia_formats.model.spelling import hint_on  # noqa: PLC0415 - for mistakes only
-
-    if asked in _MEANT:
-        return UsageError(f"there is no command {asked!r}; use {_MEANT[asked]}")
-    longer = [name for name in names if name.startswith(asked)]
-    hint = f"; did you mean {longer[0]}?" if len(longer) == 1 else hint_on(asked, names)
-    return UsageError(f"there is no command {asked!r}{hint}")
-
-
-def check_second_word(arguments: Sequence[str]) -> None:
-    """Raise `UsageError` for `schema chek`, unless it is a file of that name."""
-    seconds = [second for first, second in TWO_WORDS if [first] == [*arguments[:1]]]
-    if not seconds or len(arguments) == 1 or os.path.lexists(arguments[1]):
-        return
-    from harpia_formats.model.spelling import nearest  # noqa: PLC0415 - for two commands only
-
-    near = nearest(arguments[1], seconds)
-    if near:
-        raise unknown_command(" ".join(arguments[:2]), [f"{arguments[0]} {near}"])
