@@ -2,12 +2,15 @@
 
 import importlib
 import importlib.util
+import os
 import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
+import command_runs
+import command_server
 import pytest
 
 from harpia_formats import plugins
@@ -64,6 +67,17 @@ def folder(tmp_path: Path) -> Path:
     return prepared
 
 
+def fast(folder: Path) -> dict[str, str]:
+    """Return the environment of an example, whose commands need not import."""
+    variables: dict[str, str] = examples.environment()
+    if command_server.can_start(variables):
+        program = folder.with_name(f"{folder.name}-commands") / "harpia-formats"
+        program.parent.mkdir()
+        command_server.write_program(program)
+        variables["PATH"] = f"{program.parent}{os.pathsep}{variables['PATH']}"
+    return variables
+
+
 def texts_in(picture: str) -> list[str]:
     """Return the texts in an SVG picture, and its description."""
     return re.findall(r"<(?:text|desc) [^>]*>(.*?)<", picture)
@@ -77,7 +91,7 @@ def has_examples(page: str) -> bool:
 @pytest.mark.parametrize("page", [page for page in DESCRIBING if has_examples(page)])
 def test_examples_print_the_output_shown(page: str, folder: Path) -> None:
     """Each command ends with its exit code and prints what the page shows below it."""
-    for result in examples.run_page(text_of(page), folder, examples.environment()):
+    for result in examples.run_page(text_of(page), folder, fast(folder)):
         assert result.failures == ()
         if result.shown is not None:
             assert result.output == result.shown.text
@@ -153,8 +167,7 @@ def test_the_readme_is_short() -> None:
 
 def test_every_option_of_convert_is_described() -> None:
     """The page on conversion names every option of the command, and no other one."""
-    done = examples.run(["harpia-formats", "convert", "--help-all"], ROOT, wide())
-    known = options_in(done.stdout.decode()) - {"--help", "--help-all"}
+    known = options_in(help_of("convert")) - {"--help", "--help-all"}
     described = set(_option.findall(text_of("docs/how-to/convert.md")))
 
     assert known - described == set()
@@ -171,10 +184,10 @@ def flags_in(shown: str) -> set[str]:
     return {f"--no-{name}" for name in re.findall(r"--\[no-\]([a-z-]*[a-z])", shown)}
 
 
-def wide() -> dict[str, str]:
-    """Return an environment in which no option is cut off."""
-    variables: dict[str, str] = examples.environment(COLUMNS="200")
-    return variables
+def help_of(*command: str) -> str:
+    """Return the whole help page of a command, in which no option is cut off."""
+    done = command_runs.run(*command, "--help-all", environment={"COLUMNS": "200"})
+    return done.stdout.decode()
 
 
 def test_every_option_exists() -> None:
@@ -186,8 +199,7 @@ def test_every_option_exists() -> None:
             words = re.findall(r"[a-z]+", line.split("harpia-formats ")[1])
             command = " ".join(words[: 2 if tuple(words[:2]) in TWO_WORDS else 1])
             if command not in options:
-                words = ["harpia-formats", *command.split(), "--help-all"]
-                shown = examples.run(words, ROOT, wide()).stdout.decode()
+                shown = help_of(*command.split())
                 options[command] = options_in(shown) | flags_in(shown)
             # A mistake that a page shows ends with exit code 2.
             given = [] if "# exit 2" in line else _option.findall(line)

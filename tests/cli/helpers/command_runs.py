@@ -1,4 +1,4 @@
-"""Run `harpia-formats` in a new process, and read what it wrote."""
+"""Run `harpia-formats` in a process of its own, and read what it wrote."""
 
 import contextlib
 import json
@@ -11,6 +11,8 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+import command_server
 
 COMMAND = [sys.executable, "-m", "harpia_formats"]
 #: Seconds after which a run counts as hanging: no test here takes nearly as long.
@@ -34,12 +36,16 @@ def run(
     `environment` is added to that of `environment_with`. Raises
     subprocess.TimeoutExpired if the process takes longer than `timeout` seconds.
     """
+    words, variables = [*map(str, arguments)], environment_with(environment or {})
+    if command_server.can_start(variables):
+        folder = Path.cwd() if cwd is None else cwd
+        return command_server.completed(words, folder, variables, stdin, timeout)
     return subprocess.run(  # noqa: S603 - the command is ours
-        [*COMMAND, *map(str, arguments)],
+        [*COMMAND, *words],
         input=stdin,
         capture_output=True,
         cwd=cwd,
-        env=environment_with(environment or {}),
+        env=variables,
         timeout=timeout,
         check=False,
     )

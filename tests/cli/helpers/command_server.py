@@ -1,0 +1,309 @@
+"""Start `harpia-formats` from a process that has imported it already.
+
+Importing takes ten times as long as what most tests run. So a process imports all of
+it once, and each command is a fork of this process: with arguments, a folder, an
+environment and streams of its own, and nothing that another command has left. Run as
+a script, this module is that process; imported, it has the function that asks it.
+
+`test_start_up.py`, `test_cli.py` and the tests of signals start new interpreters.
+"""
+
+import atexit
+import contextlib
+import functools
+import gc
+import os
+import pkgutil
+import runpy
+import select
+import selectors
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+
+#: What a new interpreter reads before our code runs.
+_START_UP = ("PYTHON", "LANG", "LC_", "LD_", "TZ", "COVERAGE")
+#: Modules that import packages of others, which no run of most commands does.
+_LAZY = (
+    "harpia_converters.haystack.component",
+    "harpia_formats.__main__",
+    "harpia_formats.api.testing",
+    "harpia_formats.reporters.html",
+)
+_MODULE = "harpia_formats"
+#: Hands its arguments, folder, environment and streams on as `_start` does.
+_PROGRAM = """\
+import os, struct, sys
+import _socket
+address, own, start_up, command = values
+start = {name: value for name, value in os.environ.items() if name.startswith(start_up)}
+if start != own:
+    os.execv(command, [command, *sys.argv[1:]])
+connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+connection.connect(address)
+streams = struct.pack("3i", 0, 1, 2)
+connection.sendmsg([b"\\0"], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, streams)])
+variables = [f"{name}={value}" for name, value in os.environ.items()]
+words = [str(len(sys.argv) - 1), *sys.argv[1:], os.getcwd(), *variables]
+connection.sendall("\\0".join(words).encode(errors="surrogateescape"))
+connection.shutdown(_socket.SHUT_WR)
+answer = b""
+while len(answer) < 8:
+    answer += connection.recv(8) or sys.exit("the process that runs commands has ended")
+code = struct.unpack("!i", answer[4:8])[0]
+if code < 0:
+    os.kill(os.getpid(), -code)
+sys.exit(code)
+"""
+
+
+class Started:
+    """A command that runs: its process, and what tells its exit code."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self.pid = self._number()
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Return the exit code, negative for a signal; raises `TimeoutError`."""
+        self._connection.settimeout(timeout)
+        with self._connection:
+            return self._number()
+
+    def kill(self) -> None:
+        """End the command at once."""
+        os.kill(self.pid, signal.SIGKILL)
+
+    def _number(self) -> int:
+        data = b""
+        while len(data) < 4:
+            piece = self._connection.recv(4 - len(data))
+            if not piece:
+                raise RuntimeError("the process that runs commands has ended")
+            data += piece
+        return int.from_bytes(data, "big", signed=True)
+
+
+def can_start(environment: Mapping[str, str]) -> bool:
+    """Tell whether a fork has the environment that a new interpreter would have."""
+    return sys.platform == "linux" and _of_start(environment) == _of_start(os.environ)
+
+
+def completed(
+    arguments: list[str],
+    cwd: Path,
+    environment: Mapping[str, str],
+    stdin: bytes,
+    timeout: float,
+) -> subprocess.CompletedProcess[bytes]:
+    """Return what a command wrote to pipes; as `subprocess.run`, it may time out."""
+    given, stdin_end = os.pipe()
+    stdout_end, out = os.pipe()
+    stderr_end, err = os.pipe()
+    try:
+        started = _start(arguments, str(cwd), environment, [given, out, err])
+    finally:
+        for each in (given, out, err):
+            os.close(each)
+    try:
+        end = time.monotonic() + timeout
+        texts = _communicated(stdin_end, stdin, [stdout_end, stderr_end], end)
+        code = started.wait(max(0.1, end - time.monotonic()))
+    except TimeoutError:
+        started.kill()
+        raise subprocess.TimeoutExpired(arguments, timeout) from None
+    return subprocess.CompletedProcess(arguments, code, *texts)
+
+
+def _communicated(given: int, data: bytes, read: list[int], end: float) -> list[bytes]:
+    """Write `data` and read files until they end; raises `TimeoutError` at `end`."""
+    pieces: dict[int, list[bytes]] = {each: [] for each in read}
+    rest = memoryview(data)
+    os.set_blocking(given, False)
+    with selectors.DefaultSelector() as selector:
+        selector.register(given, selectors.EVENT_WRITE)
+        for each in read:
+            selector.register(each, selectors.EVENT_READ)
+        try:
+            while selector.get_map():
+                ready = selector.select(max(0.0, end - time.monotonic()))
+                if not ready:
+                    raise TimeoutError
+                for key, _ in ready:
+                    if key.fd == given:
+                        rest = _after_write(given, rest)
+                        is_done = not rest
+                    else:
+                        pieces[key.fd].append(os.read(key.fd, 65_536))
+                        is_done = not pieces[key.fd][-1]
+                    if is_done:
+                        selector.unregister(key.fd)
+                        os.close(key.fd)
+        finally:
+            for fd in list(selector.get_map()):
+                os.close(fd)
+    return [b"".join(pieces[each]) for each in read]
+
+
+def _after_write(given: int, rest: memoryview) -> memoryview:
+    """Return what is left to write; nothing if nobody reads any more."""
+    try:
+        return rest[os.write(given, rest[:65_536]) :]
+    except BrokenPipeError:
+        return rest[:0]
+
+
+def _start(
+    arguments: list[str], cwd: str, environment: Mapping[str, str], streams: list[int]
+) -> Started:
+    """Start a command whose standard streams are these three files."""
+    connection = socket.socket(socket.AF_UNIX)
+    connection.connect(address())
+    socket.send_fds(connection, [b"\0"], streams)
+    variables = [f"{name}={value}" for name, value in environment.items()]
+    words = [str(len(arguments)), *arguments, cwd, *variables]
+    connection.sendall("\0".join(words).encode(errors="surrogateescape"))
+    connection.shutdown(socket.SHUT_WR)
+    return Started(connection)
+
+
+def write_program(path: Path) -> None:
+    """Write a program that starts fast and is `harpia-formats` for a shell."""
+    own = _of_start(os.environ)
+    command = str(Path(sys.executable).with_name("harpia-formats"))
+    values = (address(), own, _START_UP, command)
+    path.write_text(f"#!{sys.executable} -IS\nvalues = {values!r}\n{_PROGRAM}")
+    path.chmod(0o755)
+
+
+@functools.cache
+def address() -> str:
+    """Return the socket of the process that forks commands; it ends with this one."""
+    folder = tempfile.mkdtemp()
+    path = str(Path(folder, "commands"))
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(path)
+    listener.listen(64)
+    with listener:
+        process = subprocess.Popen(  # noqa: S603 - this file
+            [sys.executable, __file__, str(listener.fileno())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            pass_fds=[listener.fileno()],
+        )
+
+    owner = os.getpid()
+
+    def end() -> None:
+        if os.getpid() != owner or process.stdin is None:
+            return
+        process.stdin.close()
+        process.wait()
+        shutil.rmtree(folder, ignore_errors=True)
+
+    atexit.register(end)
+    return path
+
+
+def _of_start(environment: Mapping[str, str]) -> dict[str, str]:
+    return {
+        name: value
+        for name, value in environment.items()
+        if name.startswith(_START_UP)
+    }
+
+
+def _import_all() -> None:
+    """Import our modules; a package of an extra is imported by what needs it."""
+    for root in (_MODULE, "harpia_converters"):
+        for found in pkgutil.walk_packages(import_module(root).__path__, f"{root}."):
+            if not found.name.startswith(_LAZY):
+                import_module(found.name)
+    assert len(list(Path("/proc/self/task").iterdir())) == 1, "a thread was started"
+
+
+def _serve(listener: socket.socket) -> tuple[list[str], str]:
+    """Fork for each command; return in the fork, with its arguments and its folder."""
+    with listener:
+        while True:
+            readable, _, _ = select.select([listener, 0], [], [])
+            if 0 in readable:  # the end of the process that started this one
+                os._exit(0)
+            connection, _ = listener.accept()
+            if not os.fork():
+                break
+            connection.close()
+            while _reap():
+                pass
+    return _command(connection)
+
+
+def _reap() -> bool:
+    """Forget one process that has ended; tell whether there was one."""
+    try:
+        return os.waitpid(-1, os.WNOHANG)[0] != 0
+    except ChildProcessError:
+        return False
+
+
+def _command(connection: socket.socket) -> tuple[list[str], str]:
+    """Return in the process of a command; the one that waits for it ends here."""
+    _, streams, _, _ = socket.recv_fds(connection, 1, 3)
+    with connection.makefile("rb") as request:
+        words = request.read().decode(errors="surrogateescape").split("\0")
+    count = int(words[0])
+    arguments, cwd = words[1 : count + 1], words[count + 1]
+    pid = os.fork()
+    if pid:
+        for stream in streams:
+            os.close(stream)
+        connection.sendall(pid.to_bytes(4, "big", signed=True))
+        _, status = os.waitpid(pid, 0)
+        code = os.waitstatus_to_exitcode(status)
+        connection.sendall(code.to_bytes(4, "big", signed=True))
+        os._exit(0)
+    connection.close()
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
+    os.chdir(cwd)
+    os.environ.clear()
+    os.environ.update(each.split("=", 1) for each in words[count + 2 :])
+    return arguments, cwd
+
+
+def _end(code: object) -> None:
+    """End as an interpreter does, but do not free all modules, each a copy by then.
+
+    Returns if that is not possible: the interpreter has the words for what it is.
+    """
+    threading._shutdown()  # type: ignore[attr-defined]  # noqa: SLF001 - the step before
+    atexit._run_exitfuncs()  # noqa: SLF001 - the step after
+    with contextlib.suppress(OSError, ValueError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        if isinstance(code, int):
+            os._exit(code)
+
+
+if __name__ == "__main__":
+    sys.path.pop(0)
+    _import_all()
+    gc.freeze()
+    _words, _cwd = _serve(socket.socket(fileno=int(sys.argv[1])))
+    sys.argv = ["", *_words]
+    sys.path.insert(0, _cwd)
+    try:
+        runpy.run_module(_MODULE, run_name="__main__", alter_sys=True)
+    except SystemExit as ended:
+        _end(ended.code)
+        raise
+    _end(0)
