@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
-import command_runs
-import command_server
 import pytest
 
+import command_runs
+import command_server
 from harpia_formats import plugins
 from harpia_formats.cli.command_table import TWO_WORDS
 

@@ -10,7 +10,6 @@ a script, this module is that process; imported, it has the function that asks i
 
 import atexit
 import contextlib
-import functools
 import gc
 import os
 import pkgutil
@@ -39,6 +38,8 @@ _LAZY = (
     "harpia_formats.reporters.html",
 )
 _MODULE = "harpia_formats"
+#: The sockets of the processes that fork, by what they read at their start.
+_servers: dict[tuple[tuple[str, str], ...], str] = {}
 #: Hands its arguments, folder, environment and streams on as `_start` does.
 _PROGRAM = """\
 import os, struct, sys
@@ -94,7 +95,12 @@ class Started:
 
 def can_start(environment: Mapping[str, str]) -> bool:
     """Tell whether a fork has the environment that a new interpreter would have."""
-    return sys.platform == "linux" and _of_start(environment) == _of_start(os.environ)
+    return _key(environment) in (_key(os.environ), *_servers) and can_prepare()
+
+
+def can_prepare() -> bool:
+    """Tell whether commands can be forks on this system."""
+    return sys.platform == "linux"
 
 
 def completed(
@@ -166,7 +172,7 @@ def _start(
 ) -> Started:
     """Start a command whose standard streams are these three files."""
     connection = socket.socket(socket.AF_UNIX)
-    connection.connect(address())
+    connection.connect(prepare(environment))
     socket.send_fds(connection, [b"\0"], streams)
     variables = [f"{name}={value}" for name, value in environment.items()]
     words = [str(len(arguments)), *arguments, cwd, *variables]
@@ -179,14 +185,20 @@ def write_program(path: Path) -> None:
     """Write a program that starts fast and is `harpia-formats` for a shell."""
     own = _of_start(os.environ)
     command = str(Path(sys.executable).with_name("harpia-formats"))
-    values = (address(), own, _START_UP, command)
+    values = (prepare(os.environ), own, _START_UP, command)
     path.write_text(f"#!{sys.executable} -IS\nvalues = {values!r}\n{_PROGRAM}")
     path.chmod(0o755)
 
 
-@functools.cache
-def address() -> str:
-    """Return the socket of the process that forks commands; it ends with this one."""
+def prepare(environment: Mapping[str, str]) -> str:
+    """Return the socket of the process that forks commands in such an environment."""
+    if (key := _key(environment)) not in _servers:
+        _servers[key] = _new_server(environment)
+    return _servers[key]
+
+
+def _new_server(environment: Mapping[str, str]) -> str:
+    """Start a process that forks commands and ends with this one."""
     folder = tempfile.mkdtemp()
     path = str(Path(folder, "commands"))
     listener = socket.socket(socket.AF_UNIX)
@@ -197,6 +209,7 @@ def address() -> str:
             [sys.executable, __file__, str(listener.fileno())],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
+            env=environment,
             pass_fds=[listener.fileno()],
         )
 
@@ -213,11 +226,13 @@ def address() -> str:
     return path
 
 
+def _key(environment: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted(_of_start(environment).items()))
+
+
 def _of_start(environment: Mapping[str, str]) -> dict[str, str]:
     return {
-        name: value
-        for name, value in environment.items()
-        if name.startswith(_START_UP)
+        name: value for name, value in environment.items() if name.startswith(_START_UP)
     }
 
 

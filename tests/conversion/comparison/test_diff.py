@@ -2,33 +2,22 @@
 
 import io
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import command_runs
 from harpia_formats.conversion.comparison.diff import Comparison
 from harpia_formats.conversion.options import ConvertOptions
 from harpia_formats.formats.registry import UnknownFormat
 from harpia_formats.model.problem import ConversionError
 from unchecked import convert, diff
 
-COMMAND = [sys.executable, "-m", "harpia_formats", "diff"]
-#: Longer than anything here takes, and shorter than anyone waits.
-PATIENCE = 30
 
-
-def run(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[bytes]:
+def run(*arguments: object, cwd: Path) -> command_runs.Result:
     """Run `diff` with the arguments given."""
-    return subprocess.run(  # noqa: S603 - the command is ours
-        [*COMMAND, *map(str, arguments)],
-        capture_output=True,
-        cwd=cwd,
-        timeout=PATIENCE,
-        check=False,
-    )
+    return command_runs.run("diff", *arguments, cwd=cwd)
 
 
 def lines_of(*rows: Any) -> bytes:

@@ -1,14 +1,13 @@
 """`harpia-formats roundtrip`, and `roundtrip` of the API."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec import UNSET
 
+import command_runs
 from harpia_formats.conversion.losses.specimen_records import FILLED
 from harpia_formats.formats.registry import writable_formats
 from harpia_formats.model.column_map import MapError
@@ -17,20 +16,11 @@ from unchecked import roundtrip
 
 ROOT = Path(__file__).parents[3]
 FIXTURES = ROOT / "fixtures"
-COMMAND = [sys.executable, "-m", "harpia_formats", "roundtrip"]
-#: Longer than anything here takes, and shorter than anyone waits.
-PATIENCE = 30
 
 
-def run(*arguments: object, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+def run(*arguments: object, stdin: bytes = b"") -> command_runs.Result:
     """Run `roundtrip` with the arguments given."""
-    return subprocess.run(  # noqa: S603 - the command is ours
-        [*COMMAND, *map(str, arguments)],
-        input=stdin,
-        capture_output=True,
-        timeout=PATIENCE,
-        check=False,
-    )
+    return command_runs.run("roundtrip", *arguments, stdin=stdin)
 
 
 def lines_of(*rows: Any) -> bytes:

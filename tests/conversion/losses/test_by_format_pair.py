@@ -1,6 +1,4 @@
 import json
-import subprocess
-import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
@@ -10,6 +8,7 @@ from random import Random
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
+import command_runs
 import harpia_formats
 from harpia_formats.api.testing import filled
 from harpia_formats.api.testing.strategies import records
@@ -91,12 +90,8 @@ def unlisted(found: FieldLosses, pair: PairLosses) -> dict[str, str]:
 
 def run(*arguments: str) -> str:
     """Return what `formats` writes with `arguments`, which must go well."""
-    done = subprocess.run(  # noqa: S603 - the command is ours
-        [sys.executable, "-m", "harpia_formats", "formats", *arguments],
-        capture_output=True,
-        check=True,
-        timeout=60,
-    )
+    done = command_runs.run("formats", *arguments, timeout=60)
+    assert done.returncode == 0
     return done.stdout.decode()
 
 

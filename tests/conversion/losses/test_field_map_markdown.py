@@ -1,11 +1,10 @@
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import command_runs
 from harpia_formats.conversion.losses.field_map_markdown import (
     mapping_as_dict,
     mapping_page,
@@ -23,14 +22,9 @@ def rows_of(format_: str) -> list[list[str]]:
     return [[cell.strip() for cell in each.strip("|").split(" | ")] for each in rows]
 
 
-def run(*arguments: str) -> "subprocess.CompletedProcess[bytes]":
+def run(*arguments: str) -> command_runs.Result:
     """Return the result of `formats` with `arguments`."""
-    return subprocess.run(  # noqa: S603 - the command is ours
-        [sys.executable, "-m", "harpia_formats", "formats", *arguments],
-        capture_output=True,
-        check=False,
-        timeout=60,
-    )
+    return command_runs.run("formats", *arguments, timeout=60)
 
 
 @pytest.mark.parametrize("format_", FORMATS)

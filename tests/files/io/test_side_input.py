@@ -1,13 +1,12 @@
 """Files that say how to work are read whole, and are never devices."""
 
 import os
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
 import pytest
 
+import command_runs
 from harpia_formats.files.io.reader import read_side_input
 
 DEVICE = Path("/dev/zero")
@@ -54,13 +53,7 @@ def test_a_pipe_is_read(tmp_path: Path) -> None:
 def test_no_option_reads_a_device(tmp_path: Path, arguments: list[str]) -> None:
     """An option that names a device ends the run with 2 and the reason."""
     (tmp_path / "in.jsonl").write_bytes(b"{}\n")
-    done = subprocess.run(  # noqa: S603 - the command is ours
-        [sys.executable, "-m", "harpia_formats", *arguments, str(DEVICE), "in.jsonl"],
-        cwd=tmp_path,
-        capture_output=True,
-        timeout=60,
-        check=False,
-    )
+    done = command_runs.run(*arguments, DEVICE, "in.jsonl", cwd=tmp_path, timeout=60)
 
     assert done.returncode == 2
     assert b"is a character device" in done.stderr

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+import command_runs
+import command_server
+
 PROJECT = Path(__file__).parent / "acme_plugin"
 CHAT = (
     b'{"question": "2+2?", "expected": "4", "model": "m", "answer": "4"}\n'
@@ -77,15 +80,10 @@ def runner(site: Path, cwd: Path) -> Run:
     """Return what runs the command in `cwd` with the packages installed in `site`."""
 
     def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
-        return subprocess.run(  # noqa: S603 - the command is ours
-            [sys.executable, "-m", "harpia_formats", *arguments],
-            capture_output=True,
-            check=False,
-            cwd=cwd,
-            encoding="utf-8",
-            env={**os.environ, **ENVIRONMENT, "PYTHONPATH": str(site)},
-            timeout=60,
-        )
+        variables = {**ENVIRONMENT, "PYTHONPATH": str(site)}
+        done = command_runs.run(*arguments, cwd=cwd, environment=variables, timeout=60)
+        texts = done.stdout.decode(), done.stderr.decode()
+        return subprocess.CompletedProcess(done.args, done.returncode, *texts)
 
     return run
 
@@ -97,6 +95,8 @@ def site(
     """Return a folder in which the package is installed."""
     folder = tmp_path_factory.mktemp("site")
     install(PROJECT, folder)
+    if command_server.can_prepare():
+        command_server.prepare({**os.environ, "PYTHONPATH": str(folder)})
     return folder
 
 

@@ -1,12 +1,11 @@
 import json
-import subprocess
-import sys
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import command_runs
 from harpia_formats import validate
 from harpia_formats.formats.registry import all_formats
 from harpia_formats.formats.schema.bundled_schemas import SchemaError, built_in_schema
@@ -179,15 +178,8 @@ def test_exit_code(
     path, data = tmp_path / "mine.json", tmp_path / "rows.jsonl"
     path.write_text(json.dumps(schema))
     data.write_text("{}\n")
-    command = [sys.executable, "-m", "harpia_formats", "validate", str(data)]
 
-    done = subprocess.run(  # noqa: S603 - our own command
-        [*command, "--schema", str(path), *options],
-        capture_output=True,
-        check=False,
-        text=True,
-        timeout=60,
-    )
+    done = command_runs.run("validate", data, "--schema", path, *options, timeout=60)
 
     assert done.returncode == code, done
-    assert str(path) in done.stdout + done.stderr
+    assert str(path) in (done.stdout + done.stderr).decode()

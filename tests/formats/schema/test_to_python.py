@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 
+import command_runs
 from harpia_formats import (
     compare_scores,
     detect,
@@ -117,11 +118,8 @@ def baseline() -> list[Any]:
 def config() -> list[Any]:
     """Return the settings of a file, as `config` prints them."""
     arguments = ["config", __file__, "--isolated", "--output-format", "json"]
-    done = subprocess.run(  # noqa: S603 - our own code in our own interpreter
-        [sys.executable, "-m", "harpia_formats", *arguments],
-        capture_output=True,
-        check=True,
-    )
+    done = command_runs.run(*arguments)
+    assert done.returncode == 0
     return [json.loads(done.stdout)]
 
 

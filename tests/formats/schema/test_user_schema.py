@@ -1,11 +1,10 @@
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import command_runs
 from harpia_formats import validate
 from harpia_formats.formats.registry import all_formats
 from harpia_formats.formats.schema.bundled_schemas import SchemaError, built_in_schema
@@ -316,16 +315,12 @@ def test_command_says_it_in_one_line(tmp_path: Path, text: str) -> None:
     schema, data = tmp_path / "mine.json", tmp_path / "data.jsonl"
     schema.write_text(text)
     data.write_text("{}\n")
-    command = [sys.executable, "-m", "harpia_formats", "validate"]
-    command += ["--schema", str(schema), str(data)]
 
-    done = subprocess.run(  # noqa: S603 - our own command
-        command, capture_output=True, check=False, text=True, timeout=60
-    )
+    done = command_runs.run("validate", "--schema", schema, data, timeout=60)
 
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"error: {schema}: ")
-    assert done.stderr.count("\n") == 1
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.decode().startswith(f"error: {schema}: ")
+    assert done.stderr.count(b"\n") == 1
 
 
 @pytest.mark.parametrize("pattern", ["(", "[a-", "a{2,1}", "é("])
