@@ -1,5 +1,6 @@
 """Settings of all property tests, and what is skipped without the corpora."""
 
+import gc
 import os
 
 import pytest
@@ -31,6 +32,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for item in items:
             if item.get_closest_marker("corpora"):
                 item.add_marker(pytest.mark.skip(reason=_NO_CORPORA))
+
+
+def pytest_collection_finish() -> None:
+    """Keep what was collected out of every later search for reference cycles."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -22,7 +22,9 @@ from command_runs import (
     environment_with,
     error_lines,
     joined,
+    run,
 )
+from effort import pairs
 from harpia_formats.cli.streams_and_exit_codes import exceptions_to_exit_codes
 
 
@@ -254,21 +256,23 @@ def test_closed_output_is_no_error_if_nothing_goes_there(data: Path) -> None:
     assert (data / "out.csv").read_bytes() == b"prompt\np\n"
 
 
-@pytest.mark.parametrize("closed", [">&-", ">&- <&-", ">&- <&- 2>&-"])
 @pytest.mark.parametrize(
-    "words",
-    [
-        "convert IN --to record --jobs 2 -o OUT",
-        "convert IN --to nemo-output -o OUT --report json=report.json",
-        "score IN -m em --to nemo-results -o OUT --report json=report.json",
-        "head IN -o OUT",
-        "sample IN 1 -o OUT",
-        "merge IN -o OUT",
-        "split IN --valid OUT --invalid other.jsonl",
-        "schema infer IN -o OUT",
-        "preflight --init IN -o OUT",
-        "diff IN IN --report json=OUT",
-    ],
+    ("words", "closed"),
+    pairs(
+        [
+            "convert IN --to record --jobs 2 -o OUT",
+            "convert IN --to nemo-output -o OUT --report json=report.json",
+            "score IN -m em --to nemo-results -o OUT --report json=report.json",
+            "head IN -o OUT",
+            "sample IN 1 -o OUT",
+            "merge IN -o OUT",
+            "split IN --valid OUT --invalid other.jsonl",
+            "schema infer IN -o OUT",
+            "preflight --init IN -o OUT",
+            "diff IN IN --report json=OUT",
+        ],
+        [">&-", ">&- <&-", ">&- <&- 2>&-"],
+    ),
 )
 def test_commands_that_write_files_need_no_standard_output(
     data: Path, words: str, closed: str
@@ -308,7 +312,7 @@ def test_output_that_is_a_link_to_itself(data: Path, words: str) -> None:
     (data / "in.jsonl").write_text(json.dumps({**row, "llm_name": "m"}) + "\n")
     (data / "loop").symlink_to("loop")
     given = words.replace("IN", "in.jsonl").replace("LOOP", "loop").split()
-    result = run_redirected("", *given, cwd=data)
+    result = run(*given, cwd=data)
 
     assert result.returncode == 2
     (line,) = error_lines(result)

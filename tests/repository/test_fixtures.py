@@ -7,9 +7,8 @@ from operator import getitem
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from any_rows import ANY_ROWS
+from cases import for_each_case
 from harpia_formats import FileCount, Place, Problem, Report, validate
 from harpia_formats.formats.registry import all_formats, all_rules
 from harpia_formats.model.describe import short_literal
@@ -200,7 +199,7 @@ def test_there_are_fixtures_of_every_format() -> None:
     assert {format_of(each) for each in INVALID} == formats
 
 
-@pytest.mark.parametrize("path", VALID, ids=name_of)
+@for_each_case("path", VALID, ids=name_of)
 def test_valid_fixture(path: Path) -> None:
     """A good file has no error, and of notes and warnings just those in its name."""
     report = report_on(path)
@@ -212,7 +211,7 @@ def test_valid_fixture(path: Path) -> None:
     check_found(path, report)
 
 
-@pytest.mark.parametrize("path", DOUBTFUL, ids=name_of)
+@for_each_case("path", DOUBTFUL, ids=name_of)
 def test_lint_fixture(path: Path) -> None:
     """A doubtful file gives exactly the findings that its name says, with --lint.
 
@@ -228,7 +227,7 @@ def test_lint_fixture(path: Path) -> None:
     check_found(path, report)
 
 
-@pytest.mark.parametrize("path", VALID, ids=name_of)
+@for_each_case("path", VALID, ids=name_of)
 def test_valid_fixture_has_no_error_with_lint(path: Path) -> None:
     """No rule that is not checked by default makes a good file invalid."""
     report = report_on(path, lint=True)
@@ -236,7 +235,7 @@ def test_valid_fixture_has_no_error_with_lint(path: Path) -> None:
     assert report.ok, report.problems
 
 
-@pytest.mark.parametrize("path", INVALID, ids=name_of)
+@for_each_case("path", INVALID, ids=name_of)
 def test_invalid_fixture(path: Path) -> None:
     """A bad file gives exactly the findings that its name says, each at its place.
 
@@ -253,7 +252,7 @@ def test_invalid_fixture(path: Path) -> None:
         assert (count.records, count.valid, count.invalid) == expected_counts
 
 
-@pytest.mark.parametrize("path", ALL, ids=name_of)
+@for_each_case("path", ALL, ids=name_of)
 def test_fixture_is_recognised(path: Path) -> None:
     """A file is recognised as what it is, be it good or bad."""
     is_named = path in NAMED or format_of(path) in ANY_ROWS

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
 import harpia_formats
+from cases import for_each_case
 from harpia_formats.api.testing import filled
 from harpia_formats.api.testing.strategies import records
 from harpia_formats.conversion.mapping.choices import Choices, References, Responses
@@ -40,9 +41,7 @@ CONSTANTS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize(
-    ("name", "path"), FILES, ids=[f"{name}/{path.stem}" for name, path in FILES]
-)
+@for_each_case("name, path", FILES, ids=[f"{name}/{path.stem}" for name, path in FILES])
 def test_a_fixture_is_the_same_in_its_own_format(
     name: str, path: Path, tmp_path: Path
 ) -> None:

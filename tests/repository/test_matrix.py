@@ -10,6 +10,7 @@ import jsonschema
 import pytest
 
 from any_rows import ANY_ROWS
+from cases import for_each_case
 from corpora import CORPORA
 from harpia_formats import FileCount, validate
 from harpia_formats.files.framing.container import open_container
@@ -222,7 +223,7 @@ def check_file(path: Path, expected: str) -> None:
     check_json(path, data, expected, variant.dialect)
 
 
-@pytest.mark.parametrize("path", VALID, ids=name_of)
+@for_each_case("path", VALID, ids=name_of)
 def test_fixture_is_seen_rightly_in_every_form(path: Path) -> None:
     """A good file is taken for its format and looks like no other one.
 

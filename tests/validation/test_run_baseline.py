@@ -12,12 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from effort import examples
 from harpia_formats import OptionError, Report, iter_problems, validate
 from harpia_formats.formats.schema.bundled_schemas import schema_text
 from harpia_formats.reporters import REPORTERS
 from harpia_formats.reporters import Options as Wishes
 from harpia_formats.validation.baselines.known_findings import BaselineError
 from harpia_formats.validation.options import Options
+from harpia_formats.validation.parallel import ranges, small_files
 from harpia_formats.validation.run import Validation
 
 SCHEMA = {
@@ -58,7 +60,7 @@ def record(folder: Path, **options: Any) -> Report:
     return validate(folder, schema=SCHEMA, write_baseline=written, **options)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(20)
 @given(rows, rows.filter(any))
 def test_a_new_baseline_holds_all_and_shows_any_new_finding(
     first: Sequence[str], second: Sequence[str]
@@ -157,15 +159,22 @@ def test_findings_beyond_many_known_ones_are_counted_exactly(tmp_path: Path) -> 
     assert [one.place.line for one in shown.problems] == [1001, 1002, 1003]
 
 
-def test_workers_give_the_report_of_one_process(tmp_path: Path) -> None:
+def test_workers_give_the_report_of_one_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Large and small files are held alike by worker processes."""
+    for name in ("MIN_RANGE", "MAX_RANGE", "BUNDLE"):
+        monkeypatch.setattr(ranges, name, 50_000)
+    monkeypatch.setattr(ranges, "WORTH_SECONDS", 0)
+    monkeypatch.setattr(small_files, "SMALL", 110_000)
+    monkeypatch.setattr(small_files, "WORTH", 0)
     row = '{"a": 1, "b": [1]}'
     for number in range(24):
-        lines = [row] * 60_000
+        lines = [row] * 6_000
         lines[100 * number] = '{"a": "x"}'
         write_rows(tmp_path / f"{number}.jsonl", *lines)
     record(tmp_path, jobs=2)
-    write_rows(tmp_path / "3.jsonl", *[row] * 50_000, "{}", '{"a": "x"}', '{"a": "x"}')
+    write_rows(tmp_path / "3.jsonl", *[row] * 5_000, "{}", '{"a": "x"}', '{"a": "x"}')
 
     one, two = (checked(tmp_path, jobs=jobs) for jobs in (1, 2))
 

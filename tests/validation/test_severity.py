@@ -9,6 +9,7 @@ import pytest
 from harpia_formats import OptionError, Report, Severity, UnknownRule, validate
 from harpia_formats.formats.registry import all_rules
 from harpia_formats.formats.rules import changed_severities
+from harpia_formats.validation.parallel import ranges, small_files
 
 SCHEMA = {
     "type": "object",
@@ -53,9 +54,13 @@ def test_problems_and_groups_have_the_changed_severity() -> None:
     assert {one.severity for one in report.groups} == {Severity.NOTE}
 
 
-def test_workers_use_the_changed_severity(tmp_path: Path) -> None:
+def test_workers_use_the_changed_severity(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Any number of processes gives the same report, also of many small files."""
-    rows = [{"prompt": "x", "response": index % 3} for index in range(20_000)]
+    monkeypatch.setattr(ranges, "WORTH_SECONDS", 0)
+    monkeypatch.setattr(small_files, "WORTH", 0)
+    rows = [{"prompt": "x", "response": index % 3} for index in range(2_000)]
     text = "\n".join(map(json.dumps, rows)) + "\n" + json.dumps({"x" * 700: "y"})
     for number in range(16):
         (tmp_path / f"{number}.jsonl").write_text(text)
@@ -65,7 +70,7 @@ def test_workers_use_the_changed_severity(tmp_path: Path) -> None:
 
     assert one == two
     assert counts(one)[:2] == (0, 0)
-    assert one.warnings == 16 * 20_001
+    assert one.warnings == 16 * 2_001
 
 
 def test_a_repeated_id_that_is_a_warning_leaves_its_record_valid() -> None:

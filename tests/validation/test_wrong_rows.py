@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from effort import examples
 from harpia_formats.formats.registry import all_formats
 from harpia_formats.model.format import Container
 from harpia_formats.model.report import Report
@@ -108,7 +109,7 @@ def counts_in(report: Report) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize("format_", ROWS)
-@settings(deadline=None, max_examples=15)
+@examples(5)
 @given(
     st.lists(
         st.tuples(

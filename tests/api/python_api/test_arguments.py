@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each_case
 from harpia_formats.api import arguments, functions
 from harpia_formats.api.options import OPTIONS, Option, arguments_of, fields_of
 from harpia_formats.api.signatures import default_of
@@ -83,7 +84,7 @@ def test_every_option_is_described(name: str) -> None:
             assert default_of(options[field.name]) == default, field.name
 
 
-@pytest.mark.parametrize("option", OPTIONS, ids=lambda one: one.names or one.field)
+@for_each_case("option", OPTIONS, ids=lambda one: one.names or one.field)
 def test_choices_are_the_members_of_their_enums(option: Option) -> None:
     """Where an option has an enum, all its words are those of the table."""
     enums: dict[str, Any] = {

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each_case
 from harpia_formats import (
     ConversionError,
     OptionError,
@@ -176,8 +177,8 @@ _VALUES = {
 }
 
 
-@pytest.mark.parametrize(
-    ("option", "word"),
+@for_each_case(
+    "option, word",
     [
         (option, word)
         for option in OPTIONS

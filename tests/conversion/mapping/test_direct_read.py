@@ -1,11 +1,13 @@
 """What is read straight from decoded rows is what the whole record becomes."""
 
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import pytest
 from msgspec import UNSET
 
+from effort import drawn
 from harpia_formats.conversion.destination import validator_of_rows
 from harpia_formats.conversion.mapping.choices import (
     Choices,
@@ -41,9 +43,10 @@ CHOICES = (
     ),
 )
 #: Random rows of each format, and those that the decoder learns.
-ROWS, LEARNED = 400, 200
+ROWS, LEARNED = 200 + drawn(50), 200
 
 
+@cache
 def decoder_and_rows(format_: Format) -> tuple[TypedDecoder, list[bytes]]:
     """Return a decoder that has seen rows of a format, and the rows that it accepts."""
     file = random_file(format_, format_.dialects[0], ROWS, f"direct {format_.id}")

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from cases import for_each_case
 from eee_rows import (
     CURRENT,
     GONE,
@@ -253,7 +254,7 @@ def test_counts_of_any_size_are_added(counts: dict[str, Any]) -> None:
     assert "V902" not in codes
 
 
-@pytest.mark.parametrize(("fault", "shape", "kind"), CASES, ids=name_of)
+@for_each_case("fault, shape, kind", CASES, ids=name_of)
 def test_fault_is_found(fault: Fault, shape: str, kind: str) -> None:
     """A row with one fault breaks the rule that is about it, and no other."""
     report = report_on(shape, changed(clean_row(shape, kind), fault.changes))
@@ -380,8 +381,8 @@ ALLOWED = (
 )
 
 
-@pytest.mark.parametrize(
-    ("allowed", "shape", "kind"),
+@for_each_case(
+    "allowed, shape, kind",
     [
         (allowed, shape, kind)
         for allowed in ALLOWED

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from corpora import CORPORA
+from effort import drawn
 from harpia_converters.eee.row_members import RECIPES, recipe_of
 from harpia_formats.api.testing.mutation import copy_of, mutants
 from harpia_formats.api.testing.strategies import EXTRA, TEXTS, VALUES, some
@@ -74,6 +76,7 @@ def valid_in(shape: str, rows: Iterator[Any]) -> Iterator[Any]:
     yield from filter(schema_validator_of(schema).is_valid, rows)
 
 
+@cache
 def valid_mutants(shape: str, seed: int, count: int) -> list[Any]:
     """Return mutants of the fixtures of a version that are valid in it."""
     drawn = islice(mutants(fixtures(shape), seed), count)
@@ -213,7 +216,7 @@ def test_real_rows_come_back(shape: str) -> None:
 @pytest.mark.parametrize("shape", SHAPES)
 def test_odd_rows_come_back(shape: str) -> None:
     """A valid row with odd values and keys comes back as it was."""
-    rows = valid_mutants(shape, 20_261_121, 4_000)
+    rows = valid_mutants(shape, 20_261_121, drawn(2_000))
     known = [each for each in rows if is_labelled(each, shape)]
     broken = [changes_on_the_way(each, shape) for each in known]
 
@@ -242,7 +245,7 @@ def test_shapes_become_each_other(source: str, target: str, choices: Choices) ->
     if target == SEED and choices is LIST:
         choices = FIRST
     broken: list[set[str]] = []
-    for row in [*fixtures(source), *valid_mutants(source, 7, 1_500)]:
+    for row in [*fixtures(source), *valid_mutants(source, 7, drawn(500))]:
         record = adapter(source).read(row)
         if record.id is UNSET or (target == SEED and record.references == []):
             continue

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_converters.nemo.profile import NEMO, NEMO_CUSTOM, NEMO_SDK
 from harpia_formats import validate
 from harpia_formats.conversion.mapping.requirements import holds_answers
@@ -693,7 +694,7 @@ def test_models_ids_and_names_of_any_kind() -> None:
     assert "tasks" not in tree
 
 
-@pytest.mark.parametrize("path", ANSWERED, ids=lambda each: "-".join(each.parts[-3::2]))
+@for_each_case("path", ANSWERED, ids=lambda each: "-".join(each.parts[-3::2]))
 def test_every_vendors_answers_are_scored(path: Path) -> None:
     """The answers of every format's fixtures give valid results."""
     metrics = ("em", "f1")

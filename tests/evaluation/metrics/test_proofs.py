@@ -55,7 +55,7 @@ LANGUAGES = {
 }
 #: Words of most texts, and of the rare huge ones.
 SIZES, HUGE = (0, 1, 2, 3, 4, 5, 8, 12, 20, 30), 1200
-SHORT, LONG, SEED = 500, 10_000, 20_240_229
+SHORT, LONG, SEED = 200, 10_000, 20_240_229
 ALL = [SHORT, pytest.param(LONG, marks=pytest.mark.long)]
 
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.files.parsing.duplicate_keys import (
     count_members,
     escaped_ends,
@@ -149,7 +150,7 @@ def valid_rows() -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize(("name", "line"), valid_rows())
+@for_each_case("name, line", valid_rows())
 def test_decoded_rows_have_the_same_member_count(name: str, line: bytes) -> None:
     """A row that a decoder decoded has the same member count as its text."""
     counts = []

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import command_runs
 from any_rows import ANY_ROWS
+from cases import for_each_case
 from corpora import CORPORA
 from harpia_converters.hub.csv_mapping import TABLE
 from harpia_formats import Detected, detect, validate
@@ -115,7 +116,7 @@ def claim_on(given: Any) -> Detected:
     return found
 
 
-@pytest.mark.parametrize("path", VALID, ids=name_of)
+@for_each_case("path", VALID, ids=name_of)
 def test_valid_fixture_is_claimed_by_its_format(path: Path) -> None:
     """A good file is claimed by its format alone, surely but for shared shapes."""
     found = claim_on(path)
@@ -173,7 +174,7 @@ def test_files_of_other_tools_are_not_claimed() -> None:
     assert claims == CLAIMED_NEIGHBOURS
 
 
-@pytest.mark.parametrize("name", LOOK_ALIKES)
+@for_each_case("name", LOOK_ALIKES)
 def test_look_alike_is_claimed_by_nothing(name: str, tmp_path: Path) -> None:
     """A file of another kind gets one finding, and none of its records is valid.
 

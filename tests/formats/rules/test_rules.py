@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each_case
 from harpia_formats import Report, check_schema, preflight, validate
 from harpia_formats.conversion.losses.loss_report import as_report
 from harpia_formats.formats.registry import all_formats, all_rules
@@ -149,7 +150,7 @@ def report_of(data: bytes, rule: Rule, folder: Path, **more: Any) -> Report:
 HINTS = {"S201", "S210"}
 
 
-@pytest.mark.parametrize("code", EXEMPLIFIED)
+@for_each_case("code", EXEMPLIFIED)
 def test_bad_example_breaks_its_rule(code: str, tmp_path: Path) -> None:
     """The bad example of a rule breaks that rule, once, and no other."""
     found = codes_of(RULES[code].bad, RULES[code], tmp_path)
@@ -166,7 +167,7 @@ VALIDATED = [
 ]
 
 
-@pytest.mark.parametrize("code", VALIDATED)
+@for_each_case("code", VALIDATED)
 def test_every_rule_has_the_severity_that_is_asked_for(
     code: str, tmp_path: Path
 ) -> None:
@@ -186,7 +187,7 @@ def test_every_rule_has_the_severity_that_is_asked_for(
             assert (report.errors, report.summary()["invalid"]) == (0, 0)
 
 
-@pytest.mark.parametrize("code", VALIDATED)
+@for_each_case("code", VALIDATED)
 def test_a_baseline_holds_every_rule(code: str, tmp_path: Path) -> None:
     """Findings of any rule are held, unless they leave records without a verdict."""
     data, rule = RULES[code].bad, RULES[code]
@@ -203,7 +204,7 @@ def test_a_baseline_holds_every_rule(code: str, tmp_path: Path) -> None:
     assert held.ok == (not left and held.summary()["undetermined"] == 0)
 
 
-@pytest.mark.parametrize("code", EXEMPLIFIED)
+@for_each_case("code", EXEMPLIFIED)
 def test_good_example_keeps_its_rule(code: str, tmp_path: Path) -> None:
     """The good example of a rule has no finding at all."""
     assert codes_of(RULES[code].good, RULES[code], tmp_path) == {}
@@ -289,7 +290,7 @@ def test_codes_and_names_are_unique() -> None:
     assert {each.code for each in own} <= RULES.keys()
 
 
-@pytest.mark.parametrize("code", RULES)
+@for_each_case("code", RULES)
 def test_rule_is_well_formed(code: str) -> None:
     """A built-in rule has a letter and three digits, a name and whole sentences."""
     rule = RULES[code]
@@ -395,7 +396,7 @@ def test_ignored_rule_is_silent() -> None:
     assert report.files[0].valid == 1
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "code", [code for code in EXEMPLIFIED if RULES[code].command == "validate"]
 )
 def test_selected_rule_is_found(code: str, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from effort import drawn
 from harpia_formats.api.testing.mutation import mutants
 from harpia_formats.formats.detection.candidates import FormatVariant, variants_of
 from harpia_formats.formats.registry import all_formats
@@ -204,7 +205,7 @@ BROKEN = (
 def test_cache_changes_no_cause_of_a_format(variant: FormatVariant) -> None:
     """Mutated records of each format keep their causes, and the format's advice."""
     schema_of = record_schema if is_whole(variant.dialect) else document_schema
-    records = mutated(variant, 150)
+    records = mutated(variant, drawn(50))
 
     assert check_cached_causes(
         schema_of(variant.dialect), variant.format.advise, records
@@ -341,7 +342,9 @@ def wording(problem: Problem) -> tuple[str, str, str]:
 @pytest.mark.parametrize("identifier", ROW_FORMATS)
 def test_findings_of_a_group_have_one_cause(identifier: str) -> None:
     """All findings of a group word one thing, so one example of each says all."""
-    lines = [json.dumps(record) for record in mutated(variant_of(identifier), 400)]
+    lines = [
+        json.dumps(record) for record in mutated(variant_of(identifier), drawn(120))
+    ]
     data = "\n".join([*lines, *BROKEN]).encode()
     options = Options(format=identifier, examples=0, max_problems=0, ignore=("X101",))
     groups: dict[Any, set[Any]] = {}
@@ -388,7 +391,7 @@ def test_causes_of_one_rule_are_groups_of_their_own(first: str) -> None:
 def test_caps_change_no_count(identifier: str) -> None:
     """A run with caps has the counts and groups of one without, and fewer examples."""
     variant = variant_of(identifier)
-    lines = [json.dumps(record) for record in mutated(variant, 300)]
+    lines = [json.dumps(record) for record in mutated(variant, drawn(150))]
     data = "\n".join(lines).encode()
     capped = Validation([data], Options(format=identifier, examples=2))
     uncapped = Validation(

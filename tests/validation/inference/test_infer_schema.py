@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cases import for_each_case
+from effort import examples
 from harpia_formats import SchemaError, ValidationFailed, check_schema, infer_schema
 from harpia_formats.files.framing.chunk import with_nulls
 from harpia_formats.formats.registry import all_formats
@@ -92,7 +94,7 @@ def test_a_typed_decoder_is_built_of_the_schema(
     assert None not in accepted
 
 
-@settings(deadline=None)
+@examples(40)
 @given(parts=st.lists(ROWS, min_size=2, max_size=4), size=st.integers(1, 9))
 def test_merge_equals_whole_in_any_order(parts: list[list[Any]], size: int) -> None:
     """What was seen of parts merges to what is seen of all, in any order."""
@@ -354,7 +356,7 @@ def test_no_row_gives_no_schema(tmp_path: Path) -> None:
         infer_schema(path)
 
 
-@pytest.mark.parametrize("path", sorted(ROOT.glob("fixtures/*/valid/*.jsonl")))
+@for_each_case("path", sorted(ROOT.glob("fixtures/*/valid/*.jsonl")))
 def test_fixtures_are_valid_by_their_schema(path: Path) -> None:
     """The rows of every valid fixture are valid by the schema inferred from them.
 
