@@ -98,6 +98,8 @@ class PairDigests:
         temporary file fails.
         """
         few = self._partitions.few
+        if self.is_empty:
+            return
         if len(set(few[::2])) == len(set(zip(few[::2], few[1::2], strict=True))) > 0:
             return
         self._partitions.settle()
