@@ -10,6 +10,7 @@ import pytest
 
 from harpia_formats import convert, score, validate
 from harpia_formats.model.report import Report, ValidationFailed
+from harpia_formats.validation.parallel import ranges
 
 ROW = (
     b'{"input":{"prompt":"%s","ideal_response":"r","category":"","source":"x"},'
@@ -75,21 +76,24 @@ def report_of(kind: str, path: Path, **options: Any) -> Report:
 
 
 @pytest.mark.parametrize("change", CHANGES)
-@pytest.mark.parametrize(("jobs", "megabytes"), [(1, 4), (2, 32)])
+@pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize("kind", ["validate", "convert", "score"])
 def test_a_file_that_changes_is_not_complete(
     tmp_path: Path,
     kind: str,
     jobs: int,
-    megabytes: int,
     change: Callable[[Path], None],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A file that is cut, extended, replaced, rewritten or removed fails the run.
 
     It does in one process and in several, and the reason is named.
     """
+    monkeypatch.setattr(ranges, "WORTH_SECONDS", 0)
+    for name in ("MIN_RANGE", "MAX_RANGE", "BUNDLE"):
+        monkeypatch.setattr(ranges, name, 128 * 1024)
     path = tmp_path / "in.jsonl"
-    path.write_bytes(ROW * (megabytes * 1024 * 1024 // len(ROW)))
+    path.write_bytes(ROW * (4 * 1024 * 1024 // len(ROW)))
     report = report_of(kind, path, jobs=jobs, progress=once(change, path))
     (file,) = report.files
 
