@@ -132,6 +132,7 @@ def completed(
 def _communicated(given: int, data: bytes, read: list[int], end: float) -> list[bytes]:
     """Write `data` and read files until they end; raises `TimeoutError` at `end`."""
     pieces: dict[int, list[bytes]] = {each: [] for each in read}
+    opened = {given, *read}
     rest = memoryview(data)
     os.set_blocking(given, False)
     with selectors.DefaultSelector() as selector:
@@ -152,10 +153,11 @@ def _communicated(given: int, data: bytes, read: list[int], end: float) -> list[
                         is_done = not pieces[key.fd][-1]
                     if is_done:
                         selector.unregister(key.fd)
+                        opened.remove(key.fd)
                         os.close(key.fd)
         finally:
-            for fd in list(selector.get_map()):
-                os.close(fd)
+            for each in opened:
+                os.close(each)
     return [b"".join(pieces[each]) for each in read]
 
 
@@ -249,7 +251,7 @@ def _serve(listener: socket.socket) -> tuple[list[str], str]:
     """Fork for each command; return in the fork, with its arguments and its folder."""
     with listener:
         while True:
-            readable, _, _ = select.select([listener, 0], [], [])
+            readable, _, _ = select.select([listener.fileno(), 0], [], [])
             if 0 in readable:  # the end of the process that started this one
                 os._exit(0)
             connection, _ = listener.accept()
@@ -291,7 +293,8 @@ def _command(connection: socket.socket) -> tuple[list[str], str]:
         os.close(stream)
     os.chdir(cwd)
     os.environ.clear()
-    os.environ.update(each.split("=", 1) for each in words[count + 2 :])
+    variables = (each.partition("=") for each in words[count + 2 :])
+    os.environ.update({name: value for name, _, value in variables})
     return arguments, cwd
 
 
