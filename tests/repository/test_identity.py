@@ -41,7 +41,7 @@ CONSTANTS: dict[str, Any] = {
 }
 
 
-@for_each_case("name, path", FILES, ids=[f"{name}/{path.stem}" for name, path in FILES])
+@for_each_case("name, path", FILES)
 def test_a_fixture_is_the_same_in_its_own_format(
     name: str, path: Path, tmp_path: Path
 ) -> None:
