@@ -4,7 +4,7 @@ import { button, choice, copyButton, counted, labelled, make, plural, rounded, s
 import { severityMark } from "./facets.js";
 import { ask } from "./server.js";
 import { VirtualTable } from "./table.js";
-import { addText, setText, textBlock } from "./text.js";
+import { addText, plain, setText, textBlock } from "./text.js";
 
 const VERDICTS = [["all", "all questions"], ["a-right", "A right, B wrong"], ["b-right", "B right, A wrong"], ["differs", "the scores differ"]];
 const ORDERS = [["", "as in the file"], ["difference", "largest difference first"]];
@@ -32,6 +32,16 @@ function wordsBlock(words) {
   const block = make("div", { class: "text", dir: "auto" });
   for (const [kind, text] of words) addText(kind === "same" ? block : block.appendChild(make("ins")), text);
   return block;
+}
+
+/** Return tables of scores beside each other, and below them how they were computed. */
+function scoreTables(tables) {
+  if (!tables.length) return [];
+  const shown = tables.map(({ title, columns, rows }) =>
+    table(columns.map(plain), rows.map((row) => row.map((cell) => addText(make("span"), String(cell)))), plain(title)));
+  const notes = [...new Set(tables.flatMap((one) => one.notes))].map((note) => addText(make("p", { class: "soft" }), note));
+  return [make("div", { class: "tables" }, shown),
+    make("details", {}, make("summary", {}, "How this was computed"), notes)];
 }
 
 /** The comparison of two systems. */
@@ -103,14 +113,14 @@ export class Comparison {
   /** Show the choices of systems, metric and questions. */
   choices(values) {
     const names = this.systems.systems.map(({ index, name, records }) =>
-      [String(index), records === null || records === undefined ? name : `${name} (${counted(records)})`]);
+      [String(index), records === null || records === undefined ? plain(name) : `${plain(name)} (${counted(records)})`]);
     const set = (key) => (event) => go({ [key]: event.target.value || null, pair: null });
     const focused = this.bar.contains(document.activeElement) ? document.activeElement.name : null;
     const by = make("input", { name: "by", type: "number", min: 0, step: "any", class: "short", value: values.by, onchange: set("by") });
     this.bar.replaceChildren(
       labelled("System A", choice(names, values.a, { name: "a", onchange: set("a") })),
       labelled("System B", choice(names, values.b, { name: "b", onchange: set("b") })),
-      labelled("Score", choice(this.systems.metrics.map((name) => [name, name]), values.metric, { name: "compared", onchange: set("compared") })),
+      labelled("Score", choice(this.systems.metrics.map((name) => [name, plain(name)]), values.metric, { name: "compared", onchange: set("compared") })),
       labelled("Questions", choice(VERDICTS, values.verdict, { name: "verdict", onchange: set("verdict") })),
       labelled("Differ by more than", by),
       labelled("Order", choice(ORDERS, values.sort ?? "", { name: "rank", onchange: set("rank") })));
@@ -125,17 +135,16 @@ export class Comparison {
     let parts;
     try {
       const found = await ask("compare/table", { a, b, metric, force: force ? 1 : null });
-      parts = found.tables.flatMap(({ title, columns, rows, notes }) =>
-        [table(columns, rows, title), ...notes.map((note) => make("p", { class: "soft" }, note))]);
+      parts = scoreTables(found.tables);
       if (!parts.length) {
         parts = [make("p", {}, `There is no table of scores: ${found.reason ?? "these systems have none"}`)];
         if (found.reason?.includes("--force")) {
           const again = () => this.showTable({ a, b, metric }, true);
-          parts.push(make("button", { type: "button", onclick: again }, "Compare anyway"));
+          parts.push(button("Compare anyway", again));
         }
       }
       parts.push(
-        make("div", { class: "command" }, make("code", {}, found.command), copyButton("Copy the command", () => found.command)));
+        make("div", { class: "command" }, addText(make("code"), found.command), copyButton("Copy the command", () => found.command)));
     } catch (error) {
       parts = [make("p", { class: "alert" }, error.message)];
     }
@@ -175,9 +184,9 @@ export class Comparison {
         make("p", { class: "pair-score", "data-side": letter.toLowerCase() }));
       const sides = [side(found.a, "A"), side(found.b, "B")];
       parts = [make("section", { class: "part" }, make("h3", {}, "Prompt"), textBlock(found.prompt ?? "")),
-        found.references?.length ? make("section", { class: "part" }, make("h3", {}, "References"), found.references.map((one) => textBlock(String(one)))) : null,
+        make("div", { class: "sides" }, sides),
         make("p", { class: "soft" }, "Underlined words are only in one of the answers."),
-        make("div", { class: "sides" }, sides)];
+        found.references?.length ? make("section", { class: "part" }, make("h3", {}, "References"), found.references.map((one) => textBlock(String(one)))) : null];
       const file = this.systems.systems.find(({ index }) => String(index) === a)?.file;
       parts.push(button("Open the record of A", () => go({ view: "records", file: String(file ?? 0), open: String(record), pair: null }), { class: "plain" }));
     } catch (error) {

@@ -1,7 +1,7 @@
 // What the chosen rows consist of: counts and histograms that filter.
 import { addressOf, go } from "./address.js";
 import { counted, make, plural, rounded } from "./dom.js";
-import { addText } from "./text.js";
+import { addText, plain } from "./text.js";
 
 const SEEN = 8;
 
@@ -54,13 +54,13 @@ export function histogram(metric) {
     part.style.height = `${Math.max(bin.count ? 3 : 0, (100 * bin.count) / most)}%`;
     const text = `${rounded(bin.low)} to ${rounded(bin.high)}: ${plural(bin.count, "record")}`;
     return make("li", {}, link(part, { view: "records", open: null, metric: metric.name,
-      low: String(bin.low), high: String(bin.high) }, { title: text, "aria-label": `${metric.name} ${text}` }));
+      low: String(bin.low), high: String(bin.high) }, { title: text, "aria-label": `${plain(metric.name)} ${text}` }));
   });
   const first = metric.bins.at(0);
   return make("section", { class: "facet" },
     make("h3", {}, addText(make("span"), metric.name), " ", make("span", { class: "soft" },
       `mean ${rounded(metric.mean)}, in ${plural(metric.count, "record")}`)),
-    make("ul", { class: "histogram", "aria-label": `Scores of ${metric.name}` }, bars),
+    make("ul", { class: "histogram", "aria-label": `Scores of ${plain(metric.name)}` }, bars),
     first ? make("p", { class: "ends soft" }, make("span", {}, rounded(first.low)),
       make("span", {}, rounded(metric.bins.at(-1).high))) : null);
 }

@@ -2,7 +2,7 @@
 import { FILTERS, go, noFilters, selection, shown } from "./address.js";
 import { button, choice, labelled, make, percent, say } from "./dom.js";
 import { ask, tell } from "./server.js";
-import { setText } from "./text.js";
+import { plain, setText } from "./text.js";
 
 const NAMES = { text: "text", model: "model", category: "category", correct: "answers", answer: "answer",
   rule: "rule", severity: "severity" };
@@ -53,7 +53,7 @@ export class FilterBar {
     if (focused) this.bar.querySelector(`[name="${focused}"]`)?.focus();
     this.chips.replaceChildren(...active(state).map(([key, text]) => {
       const chip = button("", () => go({ ...Object.fromEntries((TOGETHER[key] ?? [key]).map((one) => [one, null])), open: null }),
-        { class: "chip", "aria-label": `Remove the filter ${text}` });
+        { class: "chip", "aria-label": `Remove the filter ${plain(text)}` });
       const name = make("span", { dir: "auto" });
       setText(name, text);
       chip.append(name, make("span", { "aria-hidden": "true" }, " ✕"));
@@ -74,14 +74,14 @@ export class FilterBar {
     const select = (name, label, pairs) => {
       const field = choice([["", "any"], ...pairs], state[name], { name, onchange: () => send() });
       // A value of a copied link may be one that the file has not shown yet.
-      if (state[name] && field.value !== state[name]) field.append(make("option", { value: state[name], selected: true }, state[name]));
+      if (state[name] && field.value !== state[name]) field.append(make("option", { value: state[name], selected: true }, plain(state[name])));
       return fields.push(field), labelled(label, field);
     };
     const check = (name, label) => {
       const field = make("input", { name, type: "checkbox", value: "1", checked: Boolean(state[name]) });
       return fields.push(field), make("label", { class: "check" }, field, label);
     };
-    const same = (names) => names.map((name) => [name, name]);
+    const same = (names) => names.map((name) => [name, plain(name)]);
     const rules = [["any", "any finding"], ["none", "no finding"], ...file.rules.map((rule) => [rule.code, `${rule.code} ${rule.name ?? ""}`])];
     const checks = [select("rule", "Rule", rules), select("severity", "Severity", same(["error", "warning", "note"]))];
     const values = [

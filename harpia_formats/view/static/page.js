@@ -7,7 +7,7 @@ import { factsText, isOpening, Overview, progressText } from "./overview.js";
 import { Records } from "./records.js";
 import { ask, onTrouble } from "./server.js";
 import { showKeys, takeAway } from "./take_away.js";
-import { setText } from "./text.js";
+import { plain, setText } from "./text.js";
 
 const AGAIN = 500;
 /** Milliseconds between two messages on the progress to those who listen. */
@@ -59,7 +59,7 @@ function hasRows(file) {
 function showHead(state) {
   const file = fileOf(state);
   setText(document.getElementById("name"), file.name);
-  document.title = `${file.name} · harpia-formats view`;
+  document.title = `${plain(file.name)} · harpia-formats view`;
   setText(document.getElementById("facts"), factsText(file));
   const progress = progressText(file);
   document.getElementById("progress").textContent = progress;
@@ -94,7 +94,7 @@ function showHead(state) {
 /** Show the choice of a file, and the buttons of the page; these stay as they are. */
 function showTools() {
   if (files.files.length > 1) {
-    const pairs = files.files.map(({ index, name }) => [String(index), name]);
+    const pairs = files.files.map(({ index, name }) => [String(index), plain(name)]);
     const select = choice(pairs, shown().file ?? "0", { onchange: (event) =>
       go({ ...noFilters(), sort: null, order: null, open: null, columns: null, file: event.target.value === "0" ? null : event.target.value }) });
     document.getElementById("choice").replaceChildren(labelled("File", select));

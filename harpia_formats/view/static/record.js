@@ -4,7 +4,7 @@ import { button, counted, make, plural, rounded, say, someOf } from "./dom.js";
 import { severityMark } from "./facets.js";
 import { NoteForm } from "./notes.js";
 import { ask, requestOf } from "./server.js";
-import { addText, markedBlock, textBlock, written } from "./text.js";
+import { addText, markedBlock, plain, textBlock, written } from "./text.js";
 
 const MESSAGES = 20;
 const KEYS = 50;
@@ -203,7 +203,7 @@ export class RecordPanel {
     for (const one of this.content.querySelectorAll(`mark[data-findings~="${at + 1}"]`)) one.classList.add("current");
     const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches;
     for (const one of [item, mark]) one?.scrollIntoView({ block: "nearest", behavior: isStill ? "auto" : "smooth" });
-    say(`Finding ${at + 1} of ${this.found.findings.length}: ${this.found.findings[at].message}`);
+    say(`Finding ${at + 1} of ${this.found.findings.length}: ${plain(this.found.findings[at].message)}`);
   }
 
   /** Show a record that the server has sent. */

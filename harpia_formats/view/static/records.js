@@ -6,7 +6,7 @@ import { FilterBar } from "./filters.js";
 import { RecordPanel } from "./record.js";
 import { ask } from "./server.js";
 import { VirtualTable } from "./table.js";
-import { setText } from "./text.js";
+import { plain, setText } from "./text.js";
 
 const AGAIN = 700;
 
@@ -26,7 +26,7 @@ function fillFindings(cell, row) {
   cell.replaceChildren(...(row.unread ? [severityMark("error", "not read"), " "] : []),
     ...row.findings.flatMap(({ code, severity, count }) =>
       [severityMark(severity, count > 1 ? `${code} × ${counted(count)}` : code), " "]));
-  cell.title = row.unread ?? row.findings.map(({ code, severity, count }) => `${severity} ${code}: ${count}`).join(", ");
+  cell.title = row.unread ? plain(row.unread) : row.findings.map(({ code, severity, count }) => `${severity} ${code}: ${count}`).join(", ");
 }
 
 /** Return all columns that a file can have. */
@@ -44,7 +44,7 @@ function columnsOf(file) {
       fill: (cell, row) => setText(cell, (row.models ?? []).join(", ")) },
     { key: "correct", title: "Right", width: [5, 0], hidden: true,
       fill: (cell, row) => { cell.textContent = { true: "right", false: "wrong" }[row.correct] ?? ""; } },
-    ...file.metrics.map((metric) => ({ key: `score:${metric}`, title: metric, width: [6, 0], number: true, sort: `score:${metric}`,
+    ...file.metrics.map((metric) => ({ key: `score:${metric}`, title: plain(metric), width: [6, 0], number: true, sort: `score:${metric}`,
       fill: (cell, row) => { cell.textContent = rounded(row.scores?.[metric]); } })),
     { key: "bytes", title: "Bytes", width: [5, 0], number: true, sort: "length", hidden: true,
       fill: (cell, row) => { cell.textContent = counted(row.bytes); } },

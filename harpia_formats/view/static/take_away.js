@@ -59,7 +59,7 @@ function conversion(formats) {
 
 /** Return a command line with a button that copies it. */
 function commandLine(command) {
-  return make("div", { class: "command" }, make("code", {}, command), copyButton("Copy the command", () => command));
+  return make("div", { class: "command" }, addText(make("code"), command), copyButton("Copy the command", () => command));
 }
 
 /** Show how the chosen rows can be taken away. */

@@ -38,6 +38,11 @@ export function addText(parent, text) {
   return parent;
 }
 
+/** Return a text with labels in brackets in the place of hidden characters, where no element can be. */
+export function plain(text) {
+  return text.replace(RUNS, (run) => `[${labelOf(run)}]`);
+}
+
 /** Put a text into an element, with labels in the place of hidden characters. */
 export function setText(element, text) {
   if (ANY.test(text)) addText((element.replaceChildren(), element), text);
