@@ -76,7 +76,7 @@ export function facets(summary) {
     countedList("Models", summary.models.map(({ name, count }) => [name, name, count]), (model) => ({ model })),
     countedList("Categories", summary.categories.map(({ name, count }) => [name, name, count]),
       (category) => ({ category }), summary.more_categories),
-    countedList("Answers", answers, (correct) => ({ correct })),
+    countedList("Right or wrong", answers, (correct) => ({ correct })),
     countedList("Missing", missing, (answer) => ({ answer })),
   ].filter(Boolean);
 }

@@ -4,7 +4,7 @@ import { button, choice, labelled, make, percent, say } from "./dom.js";
 import { ask, tell } from "./server.js";
 import { plain, setText } from "./text.js";
 
-const NAMES = { text: "text", model: "model", category: "category", correct: "answers", answer: "answer",
+const NAMES = { text: "text", model: "model", category: "category", correct: "judged", answer: "answer",
   rule: "rule", severity: "severity" };
 const WORDS = { yes: "right", no: "wrong", unknown: "not judged", missing: "missing", present: "there" };
 /** What goes with a filter when it is removed. */
@@ -87,7 +87,7 @@ export class FilterBar {
     const values = [
       select("model", "Model", same(file.models)),
       input("category", "Category", { size: 12 }),
-      select("correct", "Answers", [["yes", "right"], ["no", "wrong"], ["unknown", "not judged"]]),
+      select("correct", "Right or wrong", [["yes", "right"], ["no", "wrong"], ["unknown", "not judged"]]),
       select("answer", "Answer", [["missing", "missing"], ["present", "there"]]),
       ...checks,
       select("metric", "Score", same(file.metrics)),

@@ -10,6 +10,8 @@ const MESSAGES = 20;
 const KEYS = 50;
 const FINDINGS = 50;
 const OTHERS = 4;
+/** Key presses that wait for a record. */
+const MOST_WAITING = 4;
 /** Fields of an answer, and of a record, that have their own place. */
 const SHOWN_OF_ANSWER = new Set(["model", "index", "text", "scores", "reasoning", "turns"]);
 const SHOWN_OF_RECORD = new Set(["id", "prompt", "system", "messages", "choices", "references", "gt", "contexts", "outputs", "cut"]);
@@ -131,6 +133,8 @@ export class RecordPanel {
         make("div", { class: "tools" }, this.back, this.on, this.up, this.down, this.wide, close)), this.content);
     this.found = null;
     this.asked = null;
+    this.waiting = 0;
+    this.queue = this.shown = Promise.resolve();
   }
 
   /** Tell whether a record is shown. */
@@ -148,11 +152,16 @@ export class RecordPanel {
   }
 
   /** Show the record of the state. */
-  async show(state, files) {
+  show(state, files) {
     this.files = files;
     const values = { ...selection(state), record: state.open };
     const key = JSON.stringify(values);
-    if (key === this.key) return;
+    if (key !== this.key) this.shown = this.fetch(state, values, key);
+    return this.shown;
+  }
+
+  /** Ask for a record, and show it. */
+  async fetch(state, values, key) {
     this.key = key;
     this.asked?.abort();
     this.asked = new AbortController();
@@ -174,15 +183,33 @@ export class RecordPanel {
     }
   }
 
+  /** Do something with the record as soon as it is here; of keys that are held down the last ones are left out. */
+  later(act) {
+    if (this.waiting >= MOST_WAITING) return;
+    this.waiting += 1;
+    this.queue = this.queue.then(() => this.shown).then(act).finally(() => { this.waiting -= 1; });
+  }
+
   /** Go to the next or previous record of the chosen rows. */
   move(way) {
-    const to = this.found?.[way];
-    if (to === null || to === undefined) say(way === "next" ? "This is the last record." : "This is the first record.");
-    else go({ open: String(to) }, true);
+    this.later(() => this.moveNow(way));
   }
 
   /** Go to another finding of this record. */
   moveFinding(step) {
+    this.later(() => this.moveFindingNow(step));
+  }
+
+  /** Go to the next or previous record of the one that is here. */
+  moveNow(way) {
+    if (!this.found) return;
+    const to = this.found[way];
+    if (to === null || to === undefined) say(way === "next" ? "This is the last record." : "This is the first record.");
+    else go({ open: String(to) }, true);
+  }
+
+  /** Go to another finding of the record that is here. */
+  moveFindingNow(step) {
     const count = this.found?.findings.length ?? 0;
     if (!count) return say("Nothing was found in this record.");
     const to = this.finding + step;
@@ -230,6 +257,7 @@ export class RecordPanel {
     this.content.replaceChildren(fields, make("div", { class: "beside" },
       make("section", { class: "part" }, make("h3", {}, found.findings.length ? plural(found.findings.length, "finding") : "Nothing was found"), list),
       this.rawPart(found, file)));
+    this.content.classList.toggle("only-row", !found.fields);
     this.content.scrollTop = 0;
     if (isNew && this.element.contains(document.activeElement) === false) this.title.focus({ preventScroll: false });
     say(`Record ${found.record}, ${plural(found.findings.length, "finding")}`);

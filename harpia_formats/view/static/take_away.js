@@ -42,7 +42,7 @@ function conversion(formats) {
     try {
       const found = await ask("losses", { ...selection(), to });
       if (event.target.value !== to) return undefined;
-      const parts = [lossTable(found.losses)];
+      const parts = found.ok || found.losses?.length ? [lossTable(found.losses)] : [];
       if (found.skipped) parts.push(make("p", {}, `${plural(found.skipped, "row")} cannot be converted and will be left out.`));
       if (found.ok) parts.push(make("p", {}, make("a", { class: "action", href: requestOf("/take", { ...selection(), to }), download: true },
         `Download ${plural(found.rows, "row")} as ${to}`)));
