@@ -7,7 +7,6 @@ from contextlib import ExitStack
 from pathlib import Path
 from threading import BoundedSemaphore
 from typing import Any
-from urllib.parse import urlencode
 
 from harpia_formats._version import __version__
 from harpia_formats.files.io.discovery import Exclusion
@@ -353,18 +352,6 @@ class ViewSession:
         kind = "lines" if file.found is None else file.found.kind
         return Path(file.source.name).name, kind
 
-    def command(self, query: Mapping[str, str]) -> dict[str, Any]:
-        """Return the command that writes the selected rows."""
-        file = self._file(query)
-        named = {k: v for k, v in query.items() if k not in {"file", "start", "count"}}
-        words = ["harpia-formats", "view", file.source.name]
-        if self.options.format is not None:
-            words += ["--from", self.options.format]
-        if self.options.delimiter is not None:
-            words += ["--delimiter", self.options.delimiter]
-        words += ["--query", urlencode(named), "--output", "rows.jsonl"]
-        return {"command": " ".join(map(_quoted, words))}
-
     def _refuse_if_redacted(self, what: str) -> None:
         """Raise `ViewError` if values of records are not shown."""
         if self.options.redact:
@@ -418,10 +405,3 @@ def _searched(file: ViewedFile, selected: Selected) -> dict[str, Any] | None:
         "of": file.index.known,
         "reason": search.reason or None,
     }
-
-
-def _quoted(word: str) -> str:
-    """Return a word as a shell reads it."""
-    from shlex import quote  # noqa: PLC0415 - only where a command is shown
-
-    return quote(word)
