@@ -36,7 +36,7 @@ _LAZY = (
     "harpia_formats.__main__",
     "harpia_formats.api.testing",
     "harpia_formats.reporters.html",
-    "harpia_formats.view",
+    "harpia_formats.view.",
 )
 _MODULE = "harpia_formats"
 #: The sockets of the processes that fork, by what they read at their start.
