@@ -2,10 +2,9 @@
 
 import json
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
-import typer
 from page_examples import ROOT, environment
 
 from harpia_formats.api.options import (
@@ -17,7 +16,7 @@ from harpia_formats.api.options import (
     options_of,
 )
 from harpia_formats.api.settings_file import SETTINGS, Setting
-from harpia_formats.cli.app import app_for
+from harpia_formats.cli.command_table import all_commands, docstring_of
 from harpia_formats.evaluation.metrics import GROUPS, METRICS
 from harpia_formats.formats.registry import all_formats, all_rules
 from harpia_formats.formats.rules import Rule
@@ -202,10 +201,9 @@ def metrics_page() -> str:
 def options_page() -> str:
     """Return the page of all commands and their options."""
     parts = [NOTICE, OPTIONS]
-    for name, command in _commands():
-        module = name.replace(" ", "_")
+    for name, module in all_commands():
         known = _arguments(module)
-        parts.append(f"## `{name}`\n\n{(command.help or '').strip()}\n")
+        parts.append(f"## `{name}`\n\n{docstring_of(module).strip()}\n")
         rows = [
             (
                 " ".join(f"`{word}`" for word in option.all_words())
@@ -232,14 +230,6 @@ def _argument(option: Option, known: set[str]) -> str:
     """Return the keyword argument for an option, "" if there is none."""
     argument = option.field
     return argument if argument.partition("=")[0] in known else ""
-
-
-def _commands() -> Iterator[tuple[str, typer.core.TyperCommand]]:
-    group = typer.main.get_command(app_for(()))
-    assert isinstance(group, typer.core.TyperGroup)
-    for name, command in group.commands.items():
-        assert isinstance(command, typer.core.TyperCommand)
-        yield name, command
 
 
 def _default(option: Option) -> str:
