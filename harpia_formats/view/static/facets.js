@@ -15,7 +15,7 @@ export function link(content, changes, values = {}) {
 }
 
 /** Return a list of values with counts and bars; each leads to its rows. */
-export function countedList(title, pairs, changesOf, more = 0) {
+function countedList(title, pairs, changesOf, more = 0) {
   if (!pairs.length) return null;
   const most = Math.max(...pairs.map(([, , count]) => count), 1);
   const items = pairs.map(([value, text, count]) => {
@@ -40,14 +40,14 @@ export function severityMark(severity, text = severity) {
 }
 
 /** Return the findings of the rows by rule. */
-export function ruleList(rules) {
+function ruleList(rules) {
   return countedList("Findings by rule, in records", rules.map((rule) => [rule.code,
     make("span", { class: "name" }, severityMark(rule.severity), ` ${rule.code} ${rule.name ?? ""}`),
     rule.records]), (rule) => ({ rule }));
 }
 
 /** Return the scores of a metric as bars; each leads to the rows of its range. */
-export function histogram(metric) {
+function histogram(metric) {
   const most = Math.max(...metric.bins.map((bin) => bin.count), 1);
   const bars = metric.bins.map((bin) => {
     const part = make("span", { class: "column" });

@@ -1,7 +1,7 @@
 // The overview: what the files are, and what was found in them.
 import { selection } from "./address.js";
 import { counted, make, percent, plural, size } from "./dom.js";
-import { facets, link, ruleList, severityMark } from "./facets.js";
+import { facets, link, severityMark } from "./facets.js";
 import { ask } from "./server.js";
 import { setText } from "./text.js";
 
@@ -83,7 +83,6 @@ export class Overview {
     this.files.replaceChildren(name, cards(file), make("h2", {}, "Findings"),
       ...(isOpening(file) ? [] : !file.format ? [make("p", {}, "Without a known format rows are not checked. Name one with --from if you know it.")]
         : rules.length ? [make("ul", { class: "rules" }, rules)] : [make("p", {}, none)]));
-    if (file.rules.length && files.redacted) this.found.replaceChildren(ruleList(file.rules));
     if (file.unread) this.files.append(setText(make("p", { class: "alert" }), `Values of the records are not known: ${file.unread}`));
     if (isOpening(file)) this.found.replaceChildren();
     else if (!files.redacted) this.summarize(state);
