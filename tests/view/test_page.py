@@ -126,7 +126,9 @@ def _answer(number: int, model: str, *, is_right: bool) -> dict[str, Any]:
 
 def _write(path: Path, records: Sequence[Mapping[str, Any]]) -> Path:
     """Write records as lines."""
-    path.write_text("".join(json.dumps(one) + "\n" for one in records), "utf-8")
+    path.write_text(
+        "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in records), "utf-8"
+    )
     return path
 
 
@@ -144,6 +146,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             for at in range(1, 201)
         ]
         for record in records[9::10] if name == "a.jsonl" else ():
+            record["prompt"] += " 😀😀"  # two code units are one code point
             record["references"] = "not 😀 a list"
             record["category"] = 7
         _write(found / name, records)
@@ -328,7 +331,7 @@ def test_keys_walk_through_records_and_findings(visit: Visit) -> None:
     page.keyboard.press("n")
     current = page.locator(".findings .current")
     expect(current).to_contain_text("references must be an array")
-    expect(page.locator("mark.current")).to_have_text('1"not \\ud83d\\ude00 a list"')
+    expect(page.locator("mark.current")).to_have_text('1"not 😀 a list"')
     page.keyboard.press("n")
     expect(page.locator("mark.current")).to_have_text("27")
     page.keyboard.press("p")

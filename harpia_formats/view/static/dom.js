@@ -56,9 +56,10 @@ export function rounded(number) {
   return typeof number === "number" ? String(Number(number.toFixed(4))) : "";
 }
 
-/** Return how much is done, in whole percent. */
+/** Return how much is done, in whole percent; all of it only if it is complete. */
 export function percent(part) {
-  return part.of ? `${Math.min(100, Math.floor((100 * part.done) / part.of))} %` : "0 %";
+  const most = part.complete === false ? 99 : 100;
+  return part.of ? `${Math.min(most, Math.floor((100 * part.done) / part.of))} %` : "0 %";
 }
 
 /** Say something to those who listen to the page. */
