@@ -19,7 +19,7 @@ from harpia_formats.expectations.outcomes import (
     where_of,
 )
 from harpia_formats.expectations.preflight_plan import DataSet
-from harpia_formats.formats.rules.cross_record_lints import FEW, SaidTexts
+from harpia_formats.formats.rules.near_duplicates import FEW, SaidTexts
 from harpia_formats.formats.rules.preflight_rules import (
     MISSING_ANSWER,
     MISSING_MODEL,

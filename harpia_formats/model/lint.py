@@ -95,6 +95,11 @@ class Disagreement:
 #: Given the values at the paths of a rule, `UNSET` where a row has none: the text that
 #: is compared; None if the rule does not concern the row. Values may be of any type.
 TextOf = Callable[..., str | None]
+#: Given columns of these values: the texts of the rows, None if it cannot tell them.
+TextsOf = Callable[[Sequence[Sequence[Any]]], Sequence[str | None] | None]
+#: A text that is the same wherever that which is compared is, and quicker to make; and
+#: the whole text, of which nothing is left out: where it is the same, both others are.
+RoughText = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +123,10 @@ class AcrossRows:
     #: are passed over in which one of the values is absent or null.
     value_text: TextOf | None = None
     key_text: TextOf | None = None
+    #: As these, for some rows at once: given a column of values for each path. None if
+    #: they cannot tell.
+    value_texts: TextsOf | None = None
+    key_texts: TextsOf | None = None
     #: The path at which the finding is placed, if that is not the first of `value`.
     place: Path = ()
     #: For `BY_KEY`: given the values at the first path of some rows, whether key and
@@ -127,12 +136,16 @@ class AcrossRows:
     #: Given the columns of values at the paths of `key` and `value`: whether the rule
     #: certainly concerns none of the rows.
     concerns_none: Callable[[Sequence[Sequence[Any]]], bool] | None = None
-    #: For `UNIQUE`: as `value_text`, quicker to make, and the same wherever that is.
-    rough_text: TextOf | None = None
+    #: For `UNIQUE`: given what `value_text` is, the rough and the whole text. Rows with
+    #: the same whole text are not compared by `value_text`: the message must not name
+    #: the value.
+    rough_text: Callable[..., RoughText | None] | None = None
     #: Given a value: what is compared instead of it, by the functions for texts, too.
     prepare: Callable[[Any], Any] | None = None
     #: As `rough_text`, for some rows at once: given a column of values for each path.
-    rough_texts: Callable[[Sequence[Sequence[Any]]], list[str | None]] | None = None
+    rough_texts: Callable[[Sequence[Sequence[Any]]], list[RoughText | None]] | None = (
+        None
+    )
     #: Whether `value_text` and `rough_text` take objects as the typed decoder reads
     #: them, too.
     takes_typed: bool = False

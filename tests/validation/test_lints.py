@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from harpia_formats import validate
 from harpia_formats.files.workers import engine
-from harpia_formats.formats.rules import cross_record_lints
+from harpia_formats.formats.rules import cross_record_lints, near_duplicates
 from harpia_formats.model.format import Remark
 from harpia_formats.model.lint import (
     AcrossRows,
@@ -386,7 +386,7 @@ def test_marks_with_a_meaning_tell_texts_apart(
     one: str, other: str, *, is_alike: bool
 ) -> None:
     """Symbols and marks of formulas and names count, and other punctuation does not."""
-    said = cross_record_lints.SaidTexts(0, 1, ((),))
+    said = near_duplicates.SaidTexts(0, 1, ((),))
 
     assert (said.exactly(one) == said.exactly(other)) is is_alike
 
@@ -401,7 +401,7 @@ texts = st.text(alphabet, max_size=80)
 @settings(max_examples=400)
 def test_rough_comparison_finds_all_that_is_alike(one: str, other: str) -> None:
     """Texts that are the same exactly are the same roughly."""
-    said = cross_record_lints.SaidTexts(0, 1, ((),))
+    said = near_duplicates.SaidTexts(0, 1, ((),))
     if said.exactly(one) == said.exactly(other):
         assert said.roughly(one) == said.roughly(other)
     louder = one.upper().replace(" ", " - ") + "!"
@@ -420,10 +420,10 @@ def test_rough_comparison_finds_all_that_is_alike(one: str, other: str) -> None:
 )
 def test_no_letter_folds_to_one_that_is_compared_roughly(codes: Iterable[int]) -> None:
     """Bytes that count in the rough comparison are those of the folded text, too."""
-    said = cross_record_lints.SaidTexts(0, 1, ((),))
-    enough = "中" * cross_record_lints.FEW
+    said = near_duplicates.SaidTexts(0, 1, ((),))
+    enough = "中" * near_duplicates.FEW
     for code in codes:
-        normal = cross_record_lints.normal_bytes(chr(code)).decode()
+        normal = near_duplicates.normal_bytes(chr(code)).decode()
         expected = said.roughly(enough + normal.casefold())
         assert said.roughly(enough + chr(code)) == expected
         if not any(unicodedata.category(each)[0] in "LMN" for each in normal):

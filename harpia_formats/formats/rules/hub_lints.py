@@ -8,7 +8,6 @@ from typing import Any
 from harpia_formats.formats.rules.cross_record_lints import (
     id_kind_lint,
     id_lints,
-    near_duplicate_lints,
     other_reference_lints,
 )
 from harpia_formats.formats.rules.damaged_values import DAMAGE_LINTS, no_value_lint
@@ -18,6 +17,7 @@ from harpia_formats.formats.rules.doubtful_text_lints import (
     TEXT_LINTS,
 )
 from harpia_formats.formats.rules.json_rules import INVISIBLE
+from harpia_formats.formats.rules.near_duplicates import near_duplicate_lints
 from harpia_formats.formats.rules.sample_lints import LEAK_DECISION, sample_lints
 from harpia_formats.formats.rules.sample_rules import ID_KIND, LOOK_ALIKE_ID
 from harpia_formats.model.adapter import FormatAdapter

@@ -2,6 +2,7 @@
 
 from array import array
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -132,6 +133,27 @@ class PairDigests:
             for part in range(parts):
                 yield self._in_part(Share(partition), parts - 1, part)
 
+    def repetitions(self) -> Iterator[tuple[dict[int, int], list[int], list[int]]]:
+        """Yield what of the keys repeats, some at a time, in the same order each time.
+
+        Yields how often each key comes with its only value, by that value, for keys
+        that come several times; the keys that have several values; and all keys that
+        come several times. Raises `SourceError` if the temporary file fails.
+        """
+        for keys, values in self.shares():
+            times = Counter(keys)
+            if len(times) == len(keys):
+                continue
+            last = dict(zip(keys, values, strict=True))
+            several = {
+                key
+                for key, value in zip(keys, values, strict=True)
+                if last[key] != value
+            }
+            repeated = [key for key, count in times.items() if count > 1]
+            only = {last[key]: times[key] for key in repeated if key not in several}
+            yield only, list(several), repeated
+
     def _in_part(
         self, share: Share, mask: int, part: int
     ) -> tuple[list[int], list[int]]:
@@ -201,6 +223,14 @@ class RepeatedDigests:
         self._parts[partition] = part
         self._met[partition] = bytearray(len(part))
 
+    def add_all(self, digests: Iterable[int]) -> None:
+        """Add repeated `digests` of any low bytes."""
+        parts: dict[int, list[int]] = {}
+        for digest in digests:
+            parts.setdefault(digest & 0xFF, []).append(digest)
+        for partition, found in parts.items():
+            self.add(partition, found)
+
     def record(self, digest: int) -> Occurrence:
         """Record that `digest` was met; return which occurrence of it this is."""
         part = self._parts[digest & 0xFF]
@@ -253,6 +283,67 @@ def repeated_digest_batches(
             batch = None
     if batch is not None:
         yield batch
+
+
+class WholeTexts:
+    """Whole texts of several rows, for a rule that compares roughly.
+
+    Here are those that no other text is roughly the same as: the rows that have one
+    say the same, and what they say need not be compared exactly.
+    """
+
+    def __init__(
+        self,
+        store: PairDigests,
+        depth_of: Callable[[int], int],
+        most: int = HELD_REPEATED,
+    ) -> None:
+        """Take the digests of rough texts and whole ones, and look at `most` texts.
+
+        `depth_of` tells, by the digest of its whole text, how many keys of the place
+        of a finding a row has.
+        """
+        self._store = store
+        self._most = most
+        #: The digests of the texts, and how many these are.
+        self.repeated = RepeatedDigests()
+        self.count = 0
+        #: How many rows have a text that a row before them has, by how many of these
+        #: keys they have.
+        self.left: dict[int, int] = {}
+        self._has_others = False
+        found = array("Q")
+        for times, others in self._parted():
+            self._has_others |= bool(others)
+            found.extend(times)
+            for digest, number in times.items():
+                depth = depth_of(digest)
+                self.left[depth] = self.left.get(depth, 0) + number - 1
+        self.repeated.add_all(found)
+        self.count = len(found)
+
+    def _parted(self) -> Iterator[tuple[dict[int, int], list[int]]]:
+        """Yield how often texts come, and other rough texts, as far as there is room.
+
+        Beyond `most` texts, all are others.
+        """
+        count = 0
+        for times, several, repeated in self._store.repetitions():
+            count += len(times)
+            yield (times, several) if count <= self._most else ({}, repeated)
+
+    def others(self) -> Iterator[RepeatedDigests]:
+        """Yield other rough texts of several rows in batches, one for each pass."""
+        if not self._has_others:
+            return
+        batch = RepeatedDigests()
+        for _, others in self._parted():
+            batch.add_all(others)
+            if len(batch) >= self._most:
+                yield batch
+                batch = RepeatedDigests()
+        if len(batch):
+            yield batch
 
 
 #: Ids that are compared as texts; for further ones equal digests are taken as proof.

@@ -1,7 +1,7 @@
 """Find the records that do not agree with an earlier record of their file."""
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -24,11 +24,11 @@ from harpia_formats.model.lint import (
     Disagreement,
     SameMistake,
 )
-from harpia_formats.model.problem import Path
-from harpia_formats.validation.dedup.digests import Digests, digest_of
+from harpia_formats.validation.dedup.digests import Digests, digest_of, digests_of
 from harpia_formats.validation.dedup.repeated_digests import (
     PairDigests,
     RepeatedDigests,
+    WholeTexts,
     repeated_digest_batches,
 )
 from harpia_formats.validation.diagnosis.root_causes import Finding
@@ -37,7 +37,11 @@ from harpia_formats.validation.merge.file_merge import FileMerge
 from harpia_formats.validation.unit.across_values import (
     AcrossReader,
     Compared,
+    depth_of,
     digests_of_compared,
+    digests_of_whole,
+    place_of,
+    start_of,
 )
 from harpia_formats.validation.unit.collector import Collector
 from harpia_formats.validation.unit.findings import RecordSet
@@ -241,19 +245,25 @@ class AcrossDigests(msgspec.Struct, frozen=True):
         a temporary file fails.
         """
         with ExitStack() as stack:
-            stores, alike = self._exact_stores(merge.records, rows, stack)
+            whole = self._whole_texts()
+            stores, alike = self._exact_stores(merge.records, rows, whole, stack)
             reported = _Reported(self.same, merge)
-            for batch in self._batches(stores):
+            for batch in self._batches(stores, whole):
                 checks = [
                     _Check(
                         AcrossReader(rule, is_exact=True),
                         suspects,
                         collector,
                         alike.get(rule.code),
+                        whole.pop(rule.code, None),
                     )
                     for rule, suspects in batch
                 ]
                 for chunk in _up_to(merge.records, rows()):
+                    if all(map(self._counts_rest, checks)):
+                        for check in checks:
+                            yield from check.count_rest()
+                        break
                     compared = [check.compared(chunk) for check in checks]
                     for row, *texts in zip(chunk, *compared, strict=True):
                         for check, text in zip(checks, texts, strict=True):
@@ -265,13 +275,30 @@ class AcrossDigests(msgspec.Struct, frozen=True):
                                 _collect(found, rule, row, merge, collector)
                                 yield
 
+    def _counts_rest(self, check: "_Check") -> bool:
+        """Tell whether what is left to find by a check need not be looked at."""
+        code = check.reader.rule.code
+        is_beside = any(code in {each.first, each.second} for each in self.same)
+        is_error = check.collector.is_error(code)
+        return not (is_beside or is_error) and check.is_known()
+
+    def _whole_texts(self) -> dict[str, WholeTexts]:
+        """Return what repeats of whole texts, by the code of a rule, where any does."""
+        found = {}
+        for rule, store in zip(self.rules, self.stores, strict=True):
+            if rule.rough_text is not None and isinstance(store, PairDigests):
+                found[rule.code] = WholeTexts(store, depth_of)
+        return found
+
     def _batches(
-        self, stores: "list[Digests | PairDigests]"
+        self, stores: "list[Digests | PairDigests]", whole: Mapping[str, WholeTexts]
     ) -> "Iterator[list[tuple[AcrossRows, RepeatedDigests]]]":
         """Yield the rules that are checked in one pass, with their suspect digests.
 
-        Of two that one mistake breaks, the one that is reported comes first: in the
-        same pass, unless there is more than one for either.
+        These are of what is compared exactly: there may be none for a rule of which
+        `whole` texts repeat. Of two rules that one mistake breaks, the one that is
+        reported comes first: in the same pass, unless there is more than one for
+        either.
         """
         firsts = {each.first for each in self.same}
         pairs = sorted(
@@ -281,6 +308,9 @@ class AcrossDigests(msgspec.Struct, frozen=True):
         rules = [rule for rule, _ in pairs]
         batches = [repeated_digest_batches(store) for _, store in pairs]
         heads = [list(islice(each, 2)) for each in batches]
+        for rule, head in zip(rules, heads, strict=True):
+            if not head and rule.code in whole and whole[rule.code].count:
+                head.append(RepeatedDigests())
         if self.same and any(len(head) > 1 for head in heads):
             for rule, head, rest in zip(rules, heads, batches, strict=True):
                 yield from ([(rule, suspects)] for suspects in chain(head, rest))
@@ -297,12 +327,14 @@ class AcrossDigests(msgspec.Struct, frozen=True):
         self,
         until: int,
         rows: Callable[[], Iterator[Sequence[PlacedRow]]],
+        whole: Mapping[str, WholeTexts],
         stack: ExitStack,
     ) -> tuple[list[Digests | PairDigests], dict[str, RecordSet]]:
         """Return the digests of what is compared exactly; `stack` closes new ones.
 
-        Of rules that compared roughly, they are those of the rows that are alike, which
-        are returned, too, by the code of the rule.
+        Of rules that compared roughly, they are those of the rows that are alike, and
+        differ in their whole texts; these rows are returned, too, by the code of the
+        rule.
         """
         stores, alike = list(self.stores), dict[str, RecordSet]()
         for number, (rule, store) in enumerate(zip(self.rules, stores, strict=True)):
@@ -314,7 +346,7 @@ class AcrossDigests(msgspec.Struct, frozen=True):
             is_unique = rule.agreement is Agreement.UNIQUE
             exact = stores[number] = Digests() if is_unique else PairDigests()
             stack.callback(exact.close)
-            batches = repeated_digest_batches(store) if is_unique else iter([None])
+            batches = whole[rule.code].others() if is_unique else iter([None])
             for suspects in batches:
                 for chunk in _up_to(until, rows()):
                     wanted = chunk
@@ -324,7 +356,11 @@ class AcrossDigests(msgspec.Struct, frozen=True):
                         for row in wanted:
                             numbers.add(row.number)
                     compared = _compared(wanted, reader)
-                    exact.add_digests(digests_of_compared(rule, compared))
+                    exact.add_digests(
+                        digests_of([text for _, text in filter(None, compared)])
+                        if is_unique
+                        else digests_of_compared(rule, compared)
+                    )
         return stores, alike
 
 
@@ -333,7 +369,9 @@ def across_digests(
 ) -> AcrossDigests:
     """Return what collects the digests of `rules`; one mistake may break `same`."""
     stores = [
-        Digests() if rule.agreement is Agreement.UNIQUE else PairDigests()
+        Digests()
+        if rule.agreement is Agreement.UNIQUE and rule.rough_text is None
+        else PairDigests()
         for rule in rules
     ]
     return AcrossDigests(rules, tuple(stores), same)
@@ -379,6 +417,10 @@ class _Reported:
         return [records for key, records in held if key.split(" ")[0] == code]
 
 
+#: The key of what is compared of a row by its whole text.
+_WHOLE = "whole"
+
+
 @dataclass(slots=True)
 class _Check:
     """Finds the records that break one rule, among those with suspect digests."""
@@ -389,6 +431,8 @@ class _Check:
     collector: Collector
     #: The records whose digests can be suspect, None for all.
     alike: RecordSet | None = None
+    #: The whole texts that need not be compared exactly.
+    whole: WholeTexts | None = None
     #: The number of the record that the last one did not agree with, 0 if not known.
     first: int = 0
     #: The number and line of the first record with a key, and its value.
@@ -398,8 +442,30 @@ class _Check:
 
     def compared(self, rows: Sequence[PlacedRow]) -> "Sequence[Compared | None]":
         """Return what is compared of the rows of a chunk, None for each other row."""
-        if self.alike is None:
+        if self.whole is not None and self.whole.count:
+            return self._wholly_compared(rows, self.whole.repeated)
+        if self.reader.rule.rough_text is None:
             return _compared(rows, self.reader)
+        return self._exactly_compared(rows)
+
+    def _wholly_compared(
+        self, rows: Sequence[PlacedRow], repeated: RepeatedDigests
+    ) -> "Sequence[Compared | None]":
+        """Return the whole text of rows where it is repeated, else what is exact."""
+        found = list(self._exactly_compared(rows))
+        roughly = _compared(rows, AcrossReader(self.reader.rule))
+        texts = ["" if each is None else each[1] for each in roughly]
+        for row, text in enumerate(texts):
+            if text and _whole_digest(text) in repeated:
+                found[row] = (_WHOLE, text)
+        return found
+
+    def _exactly_compared(
+        self, rows: Sequence[PlacedRow]
+    ) -> "Sequence[Compared | None]":
+        """Return what is compared exactly of the rows that are alike."""
+        if self.alike is None:
+            return [None] * len(rows)
         chosen = [row for row in rows if row.number in self.alike]
         texts = iter(_compared(chosen, self.reader))
         return [next(texts) if row.number in self.alike else None for row in rows]
@@ -407,19 +473,24 @@ class _Check:
     def disagreement(self, row: PlacedRow, compared: Compared) -> Disagreement | None:
         """Return what is wrong with a row, None if it agrees with those before it."""
         key, text = compared
+        suspects, digest_of_key, short = self.suspects, digest_of, _short
+        if key == _WHOLE and self.whole is not None:
+            suspects = self.whole.repeated
+            digest_of_key, short = _whole_digest, _short_of_whole
         is_unique = self.reader.rule.agreement is Agreement.UNIQUE
         if is_unique:
             key, text = text, str(row.number)
-        digest = digest_of(key)
-        if digest not in self.suspects:
+        digest = digest_of_key(key)
+        if digest not in suspects:
             return None
-        first = self.firsts.get(_short(key))
+        name = short(key)
+        first = self.firsts.get(name)
         if first is None and len(self.firsts) < NAMED:
             known = row.number, row.start.line, _short(text), compared[1][:KEPT]
-            self.firsts[_short(key)] = known
+            self.firsts[name] = known
             return None
         if first is None:
-            agrees = self.suspects.agrees(digest, digest_of(text))
+            agrees = suspects.agrees(digest, digest_of(text))
             number, line, shown = 0, 0, ""
         else:
             number, line, held, shown = first
@@ -429,7 +500,27 @@ class _Check:
         owner, self.first = "an earlier record", number
         if number:
             owner = self.collector.record_text(number, line)
+        if compared[0] == _WHOLE and self.whole is not None:
+            self.whole.left[depth_of(digest)] -= 1
         return Disagreement(row.value, compared[1], shown, owner)
+
+    def is_known(self) -> bool:
+        """Tell whether how many rows are left is known, and none is to be described."""
+        if self.whole is None or self.alike is not None:
+            return False
+        rule = self.reader.rule
+        return not any(
+            times and self.collector.needs(rule.code, place_of(rule)[:depth])
+            for depth, times in self.whole.left.items()
+        )
+
+    def count_rest(self) -> Iterator[None]:
+        """Count the rows that are left; yield after those of each place."""
+        rule = self.reader.rule
+        for depth, times in self.whole.left.items() if self.whole is not None else ():
+            if times:
+                self.collector.count_many(rule.code, place_of(rule)[:depth], times)
+                yield
 
 
 def _up_to(
@@ -451,7 +542,7 @@ def _alike(
     return [
         row
         for row, text in zip(rows, texts, strict=True)
-        if text is not None and digest_of(text[1]) in suspects
+        if text is not None and digest_of(text[0]) in suspects
     ]
 
 
@@ -461,6 +552,16 @@ def _short(text: str) -> bytes | str:
         return text
     data = text.encode("utf-8", "surrogatepass")
     return blake2b(data, digest_size=_WIDTH).digest()
+
+
+def _whole_digest(text: str) -> int:
+    return digests_of_whole([text])[0]
+
+
+def _short_of_whole(text: str) -> bytes:
+    """Return bytes that stand for a whole text, other ones than for any exact text."""
+    data = text.encode("utf-8", "surrogatepass")
+    return blake2b(data, digest_size=_WIDTH + 1).digest()
 
 
 def _collect(
@@ -473,18 +574,9 @@ def _collect(
     """Count a row that disagrees, and add the finding to the collector."""
     if collector.is_error(rule.code):
         merge.outcomes.add_invalid(row.number)
-    path = _start_of(rule.place or rule.value[0], found.row)
+    path = start_of(place_of(rule), found.row)
     if collector.count_only(rule.code, path):
         return
     remark = Remark(rule.code, path, rule.message(found), rule.help)
     finding = Finding(rule.code, 0, remark, found.row)
     collector.add_findings([finding], lambda _: row.context(found.row), schema=True)
-
-
-def _start_of(path: Path, row: object) -> Path:
-    """Return `path` as far as a decoded row has it."""
-    for number, key in enumerate(path):
-        if not isinstance(row, dict) or key not in row:
-            return path[:number]
-        row = row[key]
-    return path

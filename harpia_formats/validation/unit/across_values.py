@@ -5,10 +5,17 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from harpia_formats.formats.schema.typed_decoder import TypedDecoder
-from harpia_formats.model.lint import AcrossRows, Agreement, FileLint, TextColumns
+from harpia_formats.model.lint import (
+    AcrossRows,
+    Agreement,
+    FileLint,
+    RoughText,
+    TextColumns,
+    TextsOf,
+)
 from harpia_formats.model.problem import Path
 from harpia_formats.validation.dedup.digests import digests_of
 from harpia_formats.validation.dedup.identity import (
@@ -18,7 +25,9 @@ from harpia_formats.validation.dedup.identity import (
     member_reader,
 )
 
-#: The values of a row that a rule compares: the text of its key, and of its value.
+#: The values of a row that a rule compares: the text of its key, and of its value. Of
+#: a rule that compares roughly, the rough text, and the whole text behind a digit: how
+#: many keys of the place of a finding the row has.
 Compared = tuple[str, str]
 #: Of which values a column is: their path, and what they are prepared by.
 Known = tuple[Path, Callable[[Any], Any] | None]
@@ -37,16 +46,17 @@ class AcrossReader:
         """Take the rule; unless `is_exact`, texts that are quicker to make are read."""
         self.rule = rule
         self._is_exact = is_exact
-        rough = None if is_exact else rule.rough_text
-        self._value_text = rough or rule.value_text
+        self._is_rough = not is_exact and rule.rough_text is not None
         self._decoder: TypedDecoder | None = None
         self._readers: list[MemberReader] = []
+        #: What reads the members on the way to the place of a finding.
+        self._place_readers: list[MemberReader] = []
 
     def of_value(self, row: Any) -> Compared | None:
         """Return what is compared of a decoded row, None if it is passed over."""
         if type(row) is not dict:
             return None
-        rule = self.rule
+        rule, given = self.rule, row
         if rule.normalize is not None:
             row = rule.normalize(row)
         key = ""
@@ -58,10 +68,13 @@ class AcrossReader:
                 return None
             key = found
         values = self._values_at(row, rule.value)
+        if self._is_rough and rule.rough_text is not None:
+            depth = len(start_of(place_of(rule), given))
+            return _with_depth(rule.rough_text(*values), depth)
         if rule.agreement is Agreement.ONE_TYPE:
             value = _type_of(values[0])
         else:
-            value = _text(self._value_text, values)
+            value = _text(rule.value_text, values)
         return None if value is None else (key, value)
 
     def _values_at(self, row: Any, paths: Sequence[Path]) -> list[Any]:
@@ -83,9 +96,12 @@ class AcrossReader:
         rule = self.rule
         if rule.normalize is not None:
             return None
-        columns = self._columns(rows, decoder, {} if known is None else known)
+        known = {} if known is None else known
+        columns = self._columns(rows, decoder, known)
         if not (rule.takes_typed or all(map(_are_exact, columns))):
             return None
+        if self._is_rough:
+            return self._roughly(columns, self._depths(rows, known))
         return self._of_columns(columns)
 
     def of_texts(self, rows: TextColumns) -> "list[Compared | None]":
@@ -101,6 +117,9 @@ class AcrossReader:
         prepare = rule.prepare
         if prepare is not None:
             columns = [list(map(prepare, column)) for column in columns]
+        if self._is_rough:
+            depth = int(str(place_of(rule)[0]) in rows.texts)
+            return self._roughly(columns, [depth] * rows.count)
         return self._of_columns(columns)
 
     def _of_columns(self, columns: Sequence[Sequence[Any]]) -> "list[Compared | None]":
@@ -114,24 +133,39 @@ class AcrossReader:
         if is_paired and not self._is_exact and all(map(_is_constant, columns)):
             columns = [column[:1] for column in columns]  # one row is as good as all
         keys, values = columns[: len(rule.key)], columns[len(rule.key) :]
-        texts: list[str | None]
+        texts: Sequence[str | None]
         if rule.agreement is Agreement.ONE_TYPE:
             texts = list(map(_type_of, values[0]))
         else:
-            texts = self._value_texts(values)
+            texts = _texts(rule.value_text, values, rule.value_texts)
         if rule.agreement is not Agreement.BY_KEY:
             return [None if text is None else ("", text) for text in texts]
         return [
             None if key is None or text is None else (key, text)
-            for key, text in zip(_texts(rule.key_text, keys), texts, strict=True)
+            for key, text in zip(
+                _texts(rule.key_text, keys, rule.key_texts), texts, strict=True
+            )
         ]
 
-    def _value_texts(self, columns: Sequence[Sequence[Any]]) -> list[str | None]:
-        """Return the text of the values of each row."""
-        at_once = self.rule.rough_texts
-        if at_once is not None and not self._is_exact:
-            return at_once(columns)
-        return _texts(self._value_text, columns)
+    def _roughly(
+        self, columns: Sequence[Sequence[Any]], depths: Sequence[int]
+    ) -> "list[Compared | None]":
+        """Return what is compared roughly of rows of which so much of the place is."""
+        at_once, one = self.rule.rough_texts, self.rule.rough_text
+        found = at_once(columns) if at_once else list(map(one, *columns))  # type: ignore[arg-type]  # a rough reader has one
+        return list(map(_with_depth, found, depths))
+
+    def _depths(
+        self, rows: Sequence[Any], known: "dict[Known, list[Any]]"
+    ) -> Sequence[int]:
+        """Return how many keys of the place of a finding each typed row has."""
+        place = place_of(self.rule)
+        if (place, None) not in known:
+            known[place, None] = self._place_readers[-1](rows)
+        if UnsetType not in set(map(type, known[place, None])):
+            return [len(place)] * len(rows)
+        columns = [map(type, read(rows)) for read in self._place_readers]
+        return [len(place) - each.count(UnsetType) for each in zip(*columns)]  # noqa: B905 - all are as long
 
     def _columns(
         self,
@@ -145,6 +179,10 @@ class AcrossReader:
             self._decoder = decoder
             paths = (*rule.key, *rule.value)
             self._readers = [member_reader(path, decoder) for path in paths]
+            if self._is_rough:
+                place = place_of(rule)
+                ways = [place[:size] for size in range(1, len(place) + 1)]
+                self._place_readers = [member_reader(path, decoder) for path in ways]
         columns = []
         prepare = rule.prepare
         for path, read in zip((*rule.key, *rule.value), self._readers, strict=True):
@@ -213,12 +251,16 @@ def digests_of_compared(
     """Return the digests of what a rule compares of some rows.
 
     They are those of the values if these must differ, else those of each distinct key
-    and value by turns.
+    and value by turns; of a rule that compares roughly, of all rough and whole texts.
     """
     found = [each for each in compared if each is not None]
-    if rule.agreement is Agreement.UNIQUE:
+    if rule.agreement is Agreement.UNIQUE and rule.rough_text is None:
         return digests_of([value for _, value in found])
     pairs = array("Q", bytes(16 * len(found)))
+    if rule.agreement is Agreement.UNIQUE:
+        pairs[::2] = digests_of([rough for rough, _ in found])
+        pairs[1::2] = digests_of_whole([whole for _, whole in found])
+        return pairs
     if rule.agreement is not Agreement.BY_KEY:
         found = list(dict.fromkeys(found))
         pairs = array("Q", bytes(16 * len(found)))
@@ -227,7 +269,54 @@ def digests_of_compared(
     return pairs
 
 
-def _texts(given: Any, columns: Sequence[Sequence[Any]]) -> list[str | None]:
+#: The bits of the digest of a whole text; those above tell how much of the place of a
+#: finding the row has.
+_WHOLE_BITS = 61
+_MASK = (1 << _WHOLE_BITS) - 1
+#: How many keys these tell at most.
+MOST_KEYS = 7
+
+
+def digests_of_whole(texts: Sequence[str]) -> "array[int]":
+    """Return the digests of whole texts that have the digit of a reader before them."""
+    return array(
+        "Q",
+        [
+            digest & _MASK | int(text[0]) << _WHOLE_BITS
+            for digest, text in zip(digests_of(texts), texts, strict=True)
+        ],
+    )
+
+
+def depth_of(digest: int) -> int:
+    """Return how much of the place the rows have whose whole text has this digest."""
+    return digest >> _WHOLE_BITS
+
+
+def _with_depth(found: RoughText | None, depth: int) -> Compared | None:
+    return None if found is None else (found[0], f"{min(depth, MOST_KEYS)}{found[1]}")
+
+
+def place_of(rule: AcrossRows) -> Path:
+    """Return the path at which findings of a rule are placed, where a row has it."""
+    return rule.place or rule.value[0]
+
+
+def start_of(path: Path, row: object) -> Path:
+    """Return `path` as far as a decoded row has it."""
+    for number, key in enumerate(path):
+        if not isinstance(row, dict) or key not in row:
+            return path[:number]
+        row = row[key]
+    return path
+
+
+def _texts(
+    given: Any, columns: Sequence[Sequence[Any]], at_once: TextsOf | None
+) -> Sequence[str | None]:
+    texts = None if at_once is None else at_once(columns)
+    if texts is not None:
+        return texts
     if given is None:
         if len(columns) == 1 and set(map(type, columns[0])) == {str}:
             return [*map(_escaped, columns[0])]

@@ -254,6 +254,17 @@ class Collector:
         self._count(rule, group)
         return True
 
+    def needs(self, code: str, path: Path) -> bool:
+        """Return whether some of the next findings at `path` may be described."""
+        demand = self._demand = self._demand or self._ask_demand()
+        return demand.needs((code, group_pointer(path), ""))
+
+    def count_many(self, code: str, path: Path, times: int) -> None:
+        """Count so many findings at `path`: `needs` is false, and their rule active."""
+        group = (code, group_pointer(path), "")
+        self._severities[self.rules[code].severity] += times
+        self._times[group] = self._times.get(group, 0) + times
+
     def take(self) -> Findings:
         """Return what was added since the last call, and forget it."""
         self._count_shared()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from harpia_formats import validate
 from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.formats.registry import adapter_of, all_formats, all_rules
-from harpia_formats.formats.rules import cross_record_lints
+from harpia_formats.formats.rules import near_duplicates
 from harpia_formats.formats.rules.sample_lints import _SampleChecks
 from harpia_formats.model.lint import Agreement, TextColumns
 from harpia_formats.validation.unit import row_linter
@@ -131,10 +131,14 @@ def test_rough_texts_of_rows_are_those_of_each(
     rows: list[dict[str, Any]], context: int
 ) -> None:
     """Summing up many texts at once gives the same as one after the other."""
-    said = cross_record_lints.SaidTexts(context, 2, ((), (), ()))
+    said = near_duplicates.SaidTexts(context, 2, ((), (), ()))
     columns = [[row.get(key) for row in rows] for key in ("a", "b", "c")]
     values = list(zip(*columns, strict=True))
-    assert said.all_roughly(columns) == [said.roughly(*each) for each in values]
+    singly = [said.roughly_and_whole(*each) for each in values]
+    assert said.all_roughly_and_whole(columns) == singly
+    assert [each and each[0] for each in singly] == [
+        said.roughly(*each) for each in values
+    ]
 
 
 @settings(max_examples=25)

@@ -1,0 +1,427 @@
+"""Find near duplicates: records that say the same (X102)."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import accumulate, chain, repeat
+from string import ascii_letters
+from typing import Any
+
+import stringzilla  # type: ignore[import-not-found]  # ships no types
+from msgspec import UNSET
+
+from harpia_formats.formats.rules.row_texts import text_columns
+from harpia_formats.formats.rules.sample_rules import NEAR_DUPLICATE
+from harpia_formats.model.adapter import FormatAdapter, Row
+from harpia_formats.model.lint import (
+    AcrossRows,
+    Agreement,
+    RoughText,
+)
+from harpia_formats.model.value_path import MESSAGE_KEYS, add_texts
+
+#: Letters that case folding can make of letters beyond ASCII.
+_folded = frozenset(b"hijstwyHIJSTWY")
+#: First bytes of characters that have no case and are all letters: Chinese and Korean.
+_caseless = frozenset([*range(0xE4, 0xEA), 0xEB, 0xEC])
+#: Bytes that count in the first comparison: these, and ASCII letters and digits.
+_kept_bytes = frozenset({*b"0123456789", *ascii_letters.encode()} - _folded | _caseless)
+#: Characters that begin as these do, and are symbols.
+_symbols = b"\xe4\xb7"
+#: Further characters, which do not count.
+_others = re.compile(rb"(?:[\xc2-\xe3\xea\xed-\xf4]|\xe4\xb7)[\x80-\xbf]+")
+#: Punctuation in Chinese texts, which does not count either.
+_wide_marks = (
+    "\uff0c\u3002\uff1b\uff1f\uff1a\u3001\uff01"
+    "\uff08\uff09\u201c\u201d\u300a\u300b\u3000"
+)
+
+
+def _table(weight: Callable[[int], int]) -> bytes:
+    """Return a table of the weights of bytes: equal for both cases, 0 if not kept."""
+    pairs = ((byte, ord(chr(byte).lower())) for byte in range(128))
+    lower = {**{byte: byte for byte in range(256)}, **dict(pairs)}
+    return bytes(
+        weight(lower[byte]) if byte in _kept_bytes else 0 for byte in range(256)
+    )
+
+
+ONES = _table(lambda _: 1)
+#: Two for the first byte of a character of three bytes that counts.
+_twos_of_caseless = bytes(2 * (byte in _caseless) for byte in range(256))
+_ones_of_later_bytes = bytes(int(byte & 0xC0 == 0x80) for byte in range(256))  # noqa: PLR2004 - bits of UTF-8
+
+
+def _weight(byte: int, way: int) -> int:
+    """Return a number from 1 to 251 that looks random."""
+    return (byte * byte * 181 + byte * way) // 7 % 251 + 1
+
+
+#: Weights by which the bytes of a text are summed up, in several ways.
+WEIGHTS = tuple(
+    bytes(
+        _weight(byte, way) if byte & 0xC0 == 0x80 else weight  # noqa: PLR2004 - bits of UTF-8
+        for byte, weight in enumerate(_table(partial(_weight, way=way)))
+    )
+    for way in (37, 101, 197)
+)
+#: Characters of texts whose exact forms are kept. With them the near-duplicates of rows
+#: that come again and again take a third of the time.
+KNOWN = 4 * 1024 * 1024
+#: Whole texts whose rough ones are remembered.
+REMEMBERED = 32 * 1024
+#: Bytes that are too few to tell texts apart.
+FEW = 24
+
+
+def sums_of(data: bytes, slices: Sequence[slice], weights: bytes) -> list[int]:
+    """Return the sum of the weights of the bytes in each slice of `data`."""
+    view = memoryview(stringzilla.translate(data, weights))
+    return [*map(stringzilla.bytesum, map(view.__getitem__, slices))]
+
+
+def sum_of(data: bytes, weights: bytes) -> int:
+    """Return the sum of the weights of the bytes in `data`."""
+    found: int = stringzilla.bytesum(stringzilla.translate(data, weights))
+    return found
+
+
+def counted_bytes(text: str) -> bytes:
+    """Return a text in NFKC with no character beyond ASCII but those that count."""
+    if not text.isascii():
+        for mark in _wide_marks:
+            text = text.replace(mark, " ")
+    data = normal_bytes(text)
+    if data.isascii() or (
+        sum_of(data, _twos_of_caseless) == sum_of(data, _ones_of_later_bytes)
+        and stringzilla.find(data, _symbols) < 0
+    ):
+        return data
+    return _others.sub(b"", data)
+
+
+def normal_bytes(text: str) -> bytes:
+    """Return the NFKC of a text in UTF-8."""
+    data = text.encode("utf-8", "replace")
+    if stringzilla.utf8_find_denormalized(data, "NFKC") is None:
+        return data
+    return bytes(stringzilla.utf8_norm(data, "NFKC"))
+
+
+#: Fields that near-duplicates share as they are.
+_context = frozenset(
+    "category outputs.model outputs.scores.metric outputs.scores.evaluation_id "
+    "outputs.scores.evaluation_name outputs.scores.result_id".split()
+)
+#: Fields that they share but for case, white space and punctuation: those that ask, of
+#: which a record has one, and others.
+_asked_fields = frozenset({"prompt", "messages", "outputs.turns"})
+_answered_fields = frozenset(
+    "system references gt choices contexts outputs.text".split()
+)
+
+#: The types of values that are texts, or nothing.
+_plain_types = frozenset({str, type(None), type(UNSET)})
+#: Between the texts of two rows.
+_mark = "\1"
+
+
+class _Letters(dict[int, str | None]):
+    """A table for `str.translate` that keeps letters, marks, digits and symbols."""
+
+    def __missing__(self, code: int) -> str | None:
+        letter = chr(code)
+        kept = unicodedata.category(letter)[0] in "LMNS"
+        found = self[code] = letter if kept else None
+        return found
+
+
+#: What is kept of texts, with brackets and other marks of formulas, programs and names
+#: such as C# or 50%. NUL is between two texts, and grave accents are quotes.
+_letters = _Letters(
+    {0: "\0", ord("`"): None} | {ord(c): c for c in "#*/%&@\\()[]{}-.,:!'"}
+)
+#: Marks of these that mean nothing where they stand. What is left out of it has a
+#: meaning in numbers and formulas: points, commas and colons before a digit, or between
+#: two digits with a space; hyphens before a digit or between single letters; "!" in
+#: "!="; "'" in "f'(x)".
+_meaningless = re.compile(
+    r"[.,:](?!\d|(?<=\d.) \d)"
+    r"|-(?! ?\d|(?<=\b\w-)\w\b|(?<=\b\w -) \w\b)"
+    r"|!(?!=|(?<=\b[^\W\d_]!)|(?<=[)\]]!)|(?<=\d!)\s*[=+*/^?<>-])"
+    r"|'(?!\(|(?<=\w')s\b|(?<=\bwe')(?:re|ll|d)\b|(?<=\b(?:can|won)')t\b"
+    r"|(?<=\bshe')(?:ll|d)\b|(?<=\bhe')(?:ll|d)\b|(?<=\bi')(?:ll|d)\b)"
+)
+#: A number with "!" behind it at the end of a text, after what makes a formula of it.
+_factorial = re.compile(
+    r"((?:[=+*/^(-]\s*|\b(?:is|of|compute|calculate|evaluate|find|simplify|by)\s+)\d+)!"
+    r"(?=\s*(?:\0|\Z))",
+    re.IGNORECASE,
+)
+#: Words that mean another thing in capitals, such as names of countries.
+_capitals = re.compile(
+    r"\b(?:US|IT|WHO|AIDS|ACT|ARM|CAT|GAP|LA|MA|PA|PET|PIN|RAM|SAD|SAT)\b"
+)
+_small_letter = re.compile(r"[^\W\d_A-Z]")
+#: What is put before a word that is kept in capitals, and for a "!" that is kept.
+_kept_mark = "\u2303"
+
+
+def near_duplicate_lints(
+    adapter: FormatAdapter, normalize: Callable[[Row], Row] | None
+) -> tuple[AcrossRows, ...]:
+    """Return the check that no two records say the same."""
+    names: dict[tuple[str, ...], set[str]] = {}
+    for each in adapter.fields:
+        names.setdefault(each.path, set()).add(each.record_path)
+    context = [path for path, held in names.items() if held & _context]
+    asked = [path for path, held in names.items() if held & _asked_fields]
+    others = [path for path, held in names.items() if held & _answered_fields]
+    if not asked:
+        return ()
+    # The other paths may be of fields in objects of lists.
+    size = None if adapter.reads_by_fields else 1
+    paths = list(dict.fromkeys((*context, *asked, *others)))
+    rests = [() if size is None else path[size:] for path in paths]
+    said = SaidTexts(
+        len(context), len(context) + len(asked), tuple(rests), is_nested=any(rests)
+    )
+    return (
+        AcrossRows(
+            NEAR_DUPLICATE,
+            Agreement.UNIQUE,
+            value=tuple(path[:size] for path in paths),
+            place=asked[0],
+            value_text=said.exactly,
+            rough_text=said.roughly_and_whole,
+            rough_texts=said.all_roughly_and_whole,
+            takes_typed=True,
+            normalize=normalize,
+            message=lambda found: f"the record says the same as {found.owner}",
+            help="keep one of them: case and most punctuation make no difference",
+        ),
+    )
+
+
+class _KnownTexts(dict[tuple[str, str], str]):
+    """The exact texts of what rows said, of up to `KNOWN` characters in all."""
+
+    __slots__ = ("_held",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._held = 0
+
+    def add(self, said: tuple[str, str], exact: str) -> None:
+        """Keep a text if there is room for it."""
+        size = len(said[1]) + len(exact)
+        if self._held + size <= KNOWN:
+            self._held += size
+            self[said] = exact
+
+
+class _KnownRough(dict[int, str]):
+    """The rough texts of up to `REMEMBERED` whole texts, by digests of these.
+
+    Nothing is remembered any more once that many texts came and few of them again.
+    """
+
+    __slots__ = ("_again", "_is_given_up")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._again = 0
+        self._is_given_up = False
+
+    def names_of(self, texts: Sequence[str]) -> list[int]:
+        """Return the digest of each whole text, some number if none is known."""
+        if self._is_given_up:
+            return [0] * len(texts)
+        return [
+            stringzilla.hash(text.encode("utf-8", "surrogatepass")) for text in texts
+        ]
+
+    def add(
+        self, names: Iterable[int], texts: Iterable[str | None], again: int
+    ) -> None:
+        """Remember rough texts; so many others were known."""
+        self._again += again
+        if self._is_given_up or len(self) >= REMEMBERED:
+            return
+        for name, text in zip(names, texts, strict=True):
+            if text is not None:
+                self[name] = text
+        if len(self) >= REMEMBERED and self._again < len(self):
+            self.clear()
+            self._is_given_up = True
+
+
+@dataclass(frozen=True, slots=True)
+class SaidTexts:
+    """Makes one text of what a row says, of its values."""
+
+    #: How many values are the context, and how many are that or ask something.
+    context: int
+    asked: int
+    #: The keys below each value at which the texts are, through items of lists.
+    rests: tuple[tuple[str, ...], ...]
+    #: Whether some of the texts are in objects of lists.
+    is_nested: bool = False
+    #: What was returned for texts: rows that say the same often have the same texts.
+    known: _KnownTexts = field(default_factory=_KnownTexts, compare=False)
+    rough: _KnownRough = field(default_factory=_KnownRough, compare=False)
+
+    def exactly(self, *values: Any) -> str | None:
+        """Return what a row says, without white space and meaningless punctuation.
+
+        None if it asks nothing.
+        """
+        said = self._said(values)
+        if said is None:
+            return None
+        found = self.known.get(said)
+        if found is not None:
+            return found
+        context, text = said
+        marked = _marked(normal_bytes(text).decode())
+        folded = _meaningless.sub("", marked.casefold())
+        parts = filter(None, folded.translate(_letters).split("\0"))
+        exact = "\0".join((context, "", *parts))
+        self.known.add(said, exact)
+        return exact
+
+    def roughly(self, *values: Any) -> str | None:
+        """Return a text that is the same where `exactly` returns the same."""
+        said = self._said(values)
+        if said is None:
+            return None
+        context, text = said
+        data = counted_bytes(text)
+        size = sum_of(data, ONES)
+        if size < FEW:
+            return self.exactly(*values)
+        first, second, third = (sum_of(data, weights) for weights in WEIGHTS)
+        return f"{context}\0{size} {first} {second} {third}"
+
+    def roughly_and_whole(self, *values: Any) -> RoughText | None:
+        """Return what `roughly` does, and a text that tells all that the row says."""
+        said, rough = self._said(values), self.roughly(*values)
+        return None if said is None or rough is None else (rough, _whole(said))
+
+    def all_roughly_and_whole(
+        self, columns: Sequence[Sequence[Any]]
+    ) -> list[RoughText | None]:
+        """Return what `roughly_and_whole` does for each row, given columns of values.
+
+        The texts of all rows are normalized and summed up at once.
+        """
+        rows = list(zip(*columns, strict=True))
+        said = self._all_said(columns) or list(map(self._said, rows))
+        texts = ["" if each is None else _whole(each) for each in said]
+        names, known = self.rough.names_of(texts), self.rough
+        new = [
+            row
+            for row, each in enumerate(said)
+            if each is not None and names[row] not in known
+        ]
+        roughly = self._all_roughly(
+            list(map(rows.__getitem__, new)), list(map(said.__getitem__, new))
+        )
+        found: list[RoughText | None] = [
+            (known[name], text) if text and name in known else None
+            for name, text in zip(names, texts, strict=True)
+        ]
+        for row, rough in zip(new, roughly, strict=True):
+            if rough is not None:
+                found[row] = (rough, texts[row])
+        known.add(map(names.__getitem__, new), roughly, len(said) - len(new))
+        return found
+
+    def _all_roughly(
+        self,
+        rows: Sequence[tuple[Any, ...]],
+        said: Sequence[tuple[str, str] | None],
+    ) -> list[str | None]:
+        """Return what `roughly` does for each row, given what `_said` returns."""
+        joined = _mark.join([each[1] for each in said if each is not None])
+        data = counted_bytes(joined)
+        ends = list(accumulate(len(text) + 1 for text in data.split(_mark.encode())))
+        if len(ends) != len(said) - said.count(None):  # a text has the mark itself
+            return [self.roughly(*values) for values in rows]
+        slices = [*map(slice, [0, *ends[:-1]], [end - 1 for end in ends])]
+        sums = zip(*(sums_of(data, slices, each) for each in (ONES, *WEIGHTS)))  # noqa: B905 - all are as long
+        found: list[str | None] = []
+        for values, each in zip(rows, said, strict=True):
+            if each is None:
+                found.append(None)
+                continue
+            size, first, second, third = next(sums)
+            if size < FEW:
+                found.append(self.exactly(*values))
+            else:
+                found.append(f"{each[0]}\0{size} {first} {second} {third}")
+        return found
+
+    def _all_said(self, columns: Sequence[Sequence[Any]]) -> list[Any] | None:
+        """Return what `_said` does for each row; None if the rows are not alike."""
+        texts: list[list[Sequence[str]]] = []
+        for column, rest in zip(columns, self.rests, strict=True):
+            found = text_columns(column, rest, MESSAGE_KEYS)
+            if found is None:
+                return None
+            texts.append(found)
+        context = list(chain.from_iterable(texts[: self.context]))
+        asked = list(chain.from_iterable(texts[self.context : self.asked]))
+        if not any(map(all, asked)):  # in some row nothing may be asked
+            return None
+        others = list(chain.from_iterable(texts[self.asked :]))
+        contexts = map("\0".join, zip(*context, strict=True)) if context else repeat("")
+        said = map("\0".join, zip(*asked, *others, strict=True))
+        return list(zip(contexts, said, strict=False))
+
+    def _said(self, values: tuple[Any, ...]) -> tuple[str, str] | None:
+        """Return the context and the texts, None if nothing is asked."""
+        context = self._texts(values[: self.context], 0)
+        asked = self._texts(values[self.context : self.asked], self.context)
+        if not asked or not any(asked):
+            return None
+        others = self._texts(values[self.asked :], self.asked)
+        return "\0".join(context), "\0".join(asked + others)
+
+    def _texts(self, values: tuple[Any, ...], before: int) -> list[str]:
+        """Return the texts in values of a row, which has so many `before` them."""
+        if not self.is_nested and _plain_types.issuperset(map(type, values)):
+            return [value for value in values if type(value) is str]
+        texts: list[str] = []
+        for number, value in enumerate(values, before):
+            if type(value) is str and not self.rests[number]:
+                texts.append(value)
+            elif value is not None and value is not UNSET:
+                add_texts(value, self.rests[number], texts)
+        return texts
+
+
+def _whole(said: tuple[str, str]) -> str:
+    """Return one text of the context and the texts, which tells where these begin."""
+    context, text = said
+    return f"{len(context)}\0{context}{text}"
+
+
+def _marked(text: str) -> str:
+    """Return a text with marks where case or "!" has a meaning, and quotes as "'".
+
+    In a text in capitals only, capitals mean nothing, unless it is a single word.
+    """
+    text = text.replace("\u2019", "'")
+    if "!" in text:
+        text = _factorial.sub(rf"\1{_kept_mark}", text)
+    if _capitals.search(text) is None:
+        return text
+    return "\0".join(
+        _capitals.sub(rf"{_kept_mark}\g<0>", part)
+        if _small_letter.search(part) or " " not in part.strip()
+        else part
+        for part in text.split("\0")
+    )
