@@ -179,6 +179,12 @@ def table(sample: Sample) -> Value:
     }
 
 
+def openai_chat(sample: Sample) -> Value:
+    """Return a chat of a question and its answer, as for fine-tuning."""
+    asked = {"role": "user", "content": sample.question}
+    return {"messages": [asked, {"role": "assistant", "content": sample.answer}]}
+
+
 #: The function that makes a row of a sample, by the id of the format.
 ROWS: Mapping[str, Callable[[Sample], Value]] = {
     "eee@0.2.0": eee,
@@ -195,6 +201,8 @@ ROWS: Mapping[str, Callable[[Sample], Value]] = {
     "record": record,
     "csv": table,
 }
+#: The same for formats of tools.
+TOOL_ROWS: Mapping[str, Callable[[Sample], Value]] = {"openai-chat": openai_chat}
 #: The formats of the vendors of evaluation data, CSV and our own, in the order of all
 #: formats: those that records are read from and written to, without those of tools.
 FORMATS = tuple(format_ for format_ in writable_formats() if format_ in ROWS)
@@ -246,7 +254,7 @@ def _changed(of: Iterable[Sample]) -> Iterator[Sample]:
 
 def write_rows(path: Path, format_: str, text: str, of: Iterable[Sample]) -> None:
     """Write samples as a file of a format."""
-    rows = map(ROWS[format_], of)
+    rows = map({**ROWS, **TOOL_ROWS}[format_], of)
     layout = layout_of(format_)
     with path.open("w", encoding="utf-8", newline="") as file:
         if layout == TABLE:
