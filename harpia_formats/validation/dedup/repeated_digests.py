@@ -311,6 +311,11 @@ class WholeTexts:
         #: How many rows have a text that a row before them has, by how many of these
         #: keys they have.
         self.left: dict[int, int] = {}
+        #: Whether `left` is of all rows that say the same as one before them.
+        self.is_complete = True
+        #: How much of the place those rows have that are compared exactly, if they do
+        #: not differ in that.
+        self.depth_of_others = 0
         self._has_others = False
         found = array("Q")
         for times, others in self._parted():
@@ -331,6 +336,18 @@ class WholeTexts:
         for times, several, repeated in self._store.repetitions():
             count += len(times)
             yield (times, several) if count <= self._most else ({}, repeated)
+
+    def add_others(self, depths: Collection[int], exact: Digests) -> None:
+        """Add the rows that were compared exactly to those that are left.
+
+        `exact` has the digests of what they say, and they have these parts of the
+        place. Raises `SourceError` if the temporary file fails.
+        """
+        self.is_complete = len(depths) < 2  # noqa: PLR2004 - they differ
+        for depth in depths:
+            self.depth_of_others = depth
+            surplus = exact.repeated().surplus if self.is_complete else 0
+            self.left[depth] = self.left.get(depth, 0) + surplus
 
     def others(self) -> Iterator[RepeatedDigests]:
         """Yield other rough texts of several rows in batches, one for each pass."""

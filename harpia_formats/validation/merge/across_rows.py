@@ -4,7 +4,6 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from itertools import chain, islice, zip_longest
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -24,7 +23,7 @@ from harpia_formats.model.lint import (
     Disagreement,
     SameMistake,
 )
-from harpia_formats.validation.dedup.digests import Digests, digest_of, digests_of
+from harpia_formats.validation.dedup.digests import Digests, digest_of
 from harpia_formats.validation.dedup.repeated_digests import (
     PairDigests,
     RepeatedDigests,
@@ -38,9 +37,12 @@ from harpia_formats.validation.unit.across_values import (
     AcrossReader,
     Compared,
     depth_of,
+    digest_of_whole,
     digests_of_compared,
     digests_of_whole,
     place_of,
+    short_text,
+    short_whole_text,
     start_of,
 )
 from harpia_formats.validation.unit.collector import Collector
@@ -209,8 +211,6 @@ def _compared(
 NAMED = 20_000
 #: Characters of a text that are kept of the first record.
 KEPT = 200
-#: The bytes by which long texts are compared.
-_WIDTH = 16
 
 
 class AcrossDigests(msgspec.Struct, frozen=True):
@@ -309,8 +309,10 @@ class AcrossDigests(msgspec.Struct, frozen=True):
         batches = [repeated_digest_batches(store) for _, store in pairs]
         heads = [list(islice(each, 2)) for each in batches]
         for rule, head in zip(rules, heads, strict=True):
-            if not head and rule.code in whole and whole[rule.code].count:
-                head.append(RepeatedDigests())
+            if rule.code in whole:
+                whole[rule.code].is_complete &= len(head) <= 1
+                if not head and whole[rule.code].count:
+                    head.append(RepeatedDigests())
         if self.same and any(len(head) > 1 for head in heads):
             for rule, head, rest in zip(rules, heads, batches, strict=True):
                 yield from ([(rule, suspects)] for suspects in chain(head, rest))
@@ -342,25 +344,26 @@ class AcrossDigests(msgspec.Struct, frozen=True):
                 continue
             if rule.are_plain is None and rule.rough_text is None:
                 continue
-            rough, reader = AcrossReader(rule), AcrossReader(rule, is_exact=True)
-            is_unique = rule.agreement is Agreement.UNIQUE
-            exact = stores[number] = Digests() if is_unique else PairDigests()
-            stack.callback(exact.close)
-            batches = whole[rule.code].others() if is_unique else iter([None])
-            for suspects in batches:
+            if rule.code not in whole:
+                pairs = stores[number] = PairDigests()
+                stack.callback(pairs.close)
+                reader = AcrossReader(rule, is_exact=True)
                 for chunk in _up_to(until, rows()):
-                    wanted = chunk
-                    if suspects is not None:
-                        wanted = _alike(chunk, rough, suspects)
-                        numbers = alike.setdefault(rule.code, RecordSet())
-                        for row in wanted:
-                            numbers.add(row.number)
-                    compared = _compared(wanted, reader)
-                    exact.add_digests(
-                        digests_of([text for _, text in filter(None, compared)])
-                        if is_unique
-                        else digests_of_compared(rule, compared)
-                    )
+                    found = digests_of_compared(rule, _compared(chunk, reader))
+                    pairs.add_digests(found)
+                continue
+            exact = stores[number] = Digests()
+            stack.callback(exact.close)
+            texts, depths = _ExactTexts(rule), set[int]()
+            for suspects in whole[rule.code].others():
+                numbers = alike.setdefault(rule.code, RecordSet())
+                for chunk in _up_to(until, rows()):
+                    wanted, wholes = _alike(chunk, texts.rough, suspects)
+                    for row in wanted:
+                        numbers.add(row.number)
+                    depths.update(map(depth_of, wholes))
+                    exact.add_digests(texts.digests_of(wanted, wholes))
+            whole[rule.code].add_others(depths, exact)
         return stores, alike
 
 
@@ -456,7 +459,7 @@ class _Check:
         roughly = _compared(rows, AcrossReader(self.reader.rule))
         texts = ["" if each is None else each[1] for each in roughly]
         for row, text in enumerate(texts):
-            if text and _whole_digest(text) in repeated:
+            if text and digest_of_whole(text) in repeated:
                 found[row] = (_WHOLE, text)
         return found
 
@@ -473,10 +476,10 @@ class _Check:
     def disagreement(self, row: PlacedRow, compared: Compared) -> Disagreement | None:
         """Return what is wrong with a row, None if it agrees with those before it."""
         key, text = compared
-        suspects, digest_of_key, short = self.suspects, digest_of, _short
+        suspects, digest_of_key, short = self.suspects, digest_of, short_text
         if key == _WHOLE and self.whole is not None:
             suspects = self.whole.repeated
-            digest_of_key, short = _whole_digest, _short_of_whole
+            digest_of_key, short = digest_of_whole, short_whole_text
         is_unique = self.reader.rule.agreement is Agreement.UNIQUE
         if is_unique:
             key, text = text, str(row.number)
@@ -486,7 +489,7 @@ class _Check:
         name = short(key)
         first = self.firsts.get(name)
         if first is None and len(self.firsts) < NAMED:
-            known = row.number, row.start.line, _short(text), compared[1][:KEPT]
+            known = row.number, row.start.line, short_text(text), compared[1][:KEPT]
             self.firsts[name] = known
             return None
         if first is None:
@@ -494,19 +497,21 @@ class _Check:
             number, line, shown = 0, 0, ""
         else:
             number, line, held, shown = first
-            agrees = held == _short(text)
+            agrees = held == short_text(text)
         if agrees:
             return None
         owner, self.first = "an earlier record", number
         if number:
             owner = self.collector.record_text(number, line)
-        if compared[0] == _WHOLE and self.whole is not None:
-            self.whole.left[depth_of(digest)] -= 1
+        if self.whole is not None and self.whole.is_complete:
+            is_whole = compared[0] == _WHOLE
+            depth = depth_of(digest) if is_whole else self.whole.depth_of_others
+            self.whole.left[depth] -= 1
         return Disagreement(row.value, compared[1], shown, owner)
 
     def is_known(self) -> bool:
         """Tell whether how many rows are left is known, and none is to be described."""
-        if self.whole is None or self.alike is not None:
+        if self.whole is None or not self.whole.is_complete:
             return False
         rule = self.reader.rule
         return not any(
@@ -536,32 +541,45 @@ def _up_to(
 
 def _alike(
     rows: Sequence[PlacedRow], rough: AcrossReader, suspects: RepeatedDigests
-) -> list[PlacedRow]:
-    """Return the rows that say roughly what another row of the file says."""
-    texts = _compared(rows, rough)
-    return [
-        row
-        for row, text in zip(rows, texts, strict=True)
+) -> "tuple[list[PlacedRow], array[int]]":
+    """Return the rows that say roughly what another row of the file says.
+
+    With them come the digests of their whole texts.
+    """
+    found = [
+        (row, text[1])
+        for row, text in zip(rows, _compared(rows, rough), strict=True)
         if text is not None and digest_of(text[0]) in suspects
     ]
+    return [row for row, _ in found], digests_of_whole([text for _, text in found])
 
 
-def _short(text: str) -> bytes | str:
-    """Return a text, or 16 bytes that stand for it if it is longer."""
-    if len(text) <= _WIDTH:
-        return text
-    data = text.encode("utf-8", "surrogatepass")
-    return blake2b(data, digest_size=_WIDTH).digest()
+class _ExactTexts:
+    """Makes the digests of what rows say, once for rows with the same whole text."""
 
+    def __init__(self, rule: AcrossRows) -> None:
+        """Take a rule that compares roughly."""
+        self.rough = AcrossReader(rule)
+        self._exact = AcrossReader(rule, is_exact=True)
+        #: The digests of exact texts, by those of whole texts, of so many of these.
+        self._known: dict[int, int] = {}
 
-def _whole_digest(text: str) -> int:
-    return digests_of_whole([text])[0]
+    def digests_of(
+        self, rows: Sequence[PlacedRow], wholes: Sequence[int]
+    ) -> "array[int]":
+        """Return the digests of what rows say that have whole texts of these digests.
 
-
-def _short_of_whole(text: str) -> bytes:
-    """Return bytes that stand for a whole text, other ones than for any exact text."""
-    data = text.encode("utf-8", "surrogatepass")
-    return blake2b(data, digest_size=_WIDTH + 1).digest()
+        A row that says nothing has none.
+        """
+        if len(self._known) > NAMED:
+            self._known.clear()
+        known = self._known
+        places = {whole: row for row, whole in enumerate(wholes) if whole not in known}
+        compared = _compared([rows[row] for row in places.values()], self._exact)
+        for whole, text in zip(places, compared, strict=True):
+            if text is not None:
+                known[whole] = digest_of(text[1])
+        return array("Q", [known[whole] for whole in wholes if whole in known])
 
 
 def _collect(

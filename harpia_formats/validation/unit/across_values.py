@@ -2,6 +2,7 @@
 
 from array import array
 from collections.abc import Callable, Iterable, Sequence
+from hashlib import blake2b
 from typing import Any
 
 import msgspec
@@ -286,6 +287,29 @@ def digests_of_whole(texts: Sequence[str]) -> "array[int]":
             for digest, text in zip(digests_of(texts), texts, strict=True)
         ],
     )
+
+
+#: The bytes by which long texts are compared.
+_WIDTH = 16
+
+
+def short_text(text: str) -> bytes | str:
+    """Return a text, or 16 bytes that stand for it if it is longer."""
+    if len(text) <= _WIDTH:
+        return text
+    data = text.encode("utf-8", "surrogatepass")
+    return blake2b(data, digest_size=_WIDTH).digest()
+
+
+def digest_of_whole(text: str) -> int:
+    """Return the digest of a whole text that has the digit of a reader before it."""
+    return digests_of_whole([text])[0]
+
+
+def short_whole_text(text: str) -> bytes:
+    """Return bytes that stand for a whole text, other ones than for any exact text."""
+    data = text.encode("utf-8", "surrogatepass")
+    return blake2b(data, digest_size=_WIDTH + 1).digest()
 
 
 def depth_of(digest: int) -> int:
