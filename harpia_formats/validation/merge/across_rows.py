@@ -37,7 +37,6 @@ from harpia_formats.validation.unit.across_values import (
     AcrossReader,
     Compared,
     depth_of,
-    digest_of_whole,
     digests_of_compared,
     digests_of_whole,
     place_of,
@@ -268,10 +267,11 @@ class AcrossDigests(msgspec.Struct, frozen=True):
                     for row, *texts in zip(chunk, *compared, strict=True):
                         for check, text in zip(checks, texts, strict=True):
                             rule = check.reader.rule
-                            found = text and check.disagreement(row, text)
-                            if found is not None and reported.takes(
-                                rule.code, row.number, check.first
+                            first = text and check.first_of(row, text)
+                            if first and reported.takes(
+                                rule.code, row.number, first[0]
                             ):
+                                found = check.disagreement(row, text[1], first)
                                 _collect(found, rule, row, merge, collector)
                                 yield
 
@@ -420,8 +420,10 @@ class _Reported:
         return [records for key, records in held if key.split(" ")[0] == code]
 
 
-#: The key of what is compared of a row by its whole text.
-_WHOLE = "whole"
+#: The number and line of the first record with a key, its value, and its text.
+_First = tuple[int, int, bytes | str, str]
+#: One that is not known.
+_UNKNOWN: _First = (0, 0, "", "")
 
 
 @dataclass(slots=True)
@@ -436,12 +438,8 @@ class _Check:
     alike: RecordSet | None = None
     #: The whole texts that need not be compared exactly.
     whole: WholeTexts | None = None
-    #: The number of the record that the last one did not agree with, 0 if not known.
-    first: int = 0
-    #: The number and line of the first record with a key, and its value.
-    firsts: "dict[bytes | str, tuple[int, int, bytes | str, str]]" = field(
-        default_factory=dict
-    )
+    #: The first record with each key.
+    firsts: dict[bytes | str, _First] = field(default_factory=dict)
 
     def compared(self, rows: Sequence[PlacedRow]) -> "Sequence[Compared | None]":
         """Return what is compared of the rows of a chunk, None for each other row."""
@@ -457,10 +455,11 @@ class _Check:
         """Return the whole text of rows where it is repeated, else what is exact."""
         found = list(self._exactly_compared(rows))
         roughly = _compared(rows, AcrossReader(self.reader.rule))
-        texts = ["" if each is None else each[1] for each in roughly]
-        for row, text in enumerate(texts):
-            if text and digest_of_whole(text) in repeated:
-                found[row] = (_WHOLE, text)
+        said = [row for row, each in enumerate(roughly) if each is not None]
+        texts = [each[1] for each in roughly if each is not None]
+        for row, text, digest in zip(said, texts, digests_of_whole(texts), strict=True):
+            if digest in repeated:
+                found[row] = (str(digest), text)
         return found
 
     def _exactly_compared(
@@ -473,20 +472,20 @@ class _Check:
         texts = iter(_compared(chosen, self.reader))
         return [next(texts) if row.number in self.alike else None for row in rows]
 
-    def disagreement(self, row: PlacedRow, compared: Compared) -> Disagreement | None:
-        """Return what is wrong with a row, None if it agrees with those before it."""
+    def first_of(self, row: PlacedRow, compared: Compared) -> _First | None:
+        """Return the row that a row does not agree with, None if it agrees with all.
+
+        What is compared by a whole text has the digest of this as its key.
+        """
         key, text = compared
-        suspects, digest_of_key, short = self.suspects, digest_of, short_text
-        if key == _WHOLE and self.whole is not None:
-            suspects = self.whole.repeated
-            digest_of_key, short = digest_of_whole, short_whole_text
-        is_unique = self.reader.rule.agreement is Agreement.UNIQUE
-        if is_unique:
+        whole = self.whole if key else None
+        if self.reader.rule.agreement is Agreement.UNIQUE:
             key, text = text, str(row.number)
-        digest = digest_of_key(key)
+        suspects = self.suspects if whole is None else whole.repeated
+        digest = digest_of(key) if whole is None else int(compared[0])
         if digest not in suspects:
             return None
-        name = short(key)
+        name = short_text(key) if whole is None else short_whole_text(key)
         first = self.firsts.get(name)
         if first is None and len(self.firsts) < NAMED:
             known = row.number, row.start.line, short_text(text), compared[1][:KEPT]
@@ -494,20 +493,22 @@ class _Check:
             return None
         if first is None:
             agrees = suspects.agrees(digest, digest_of(text))
-            number, line, shown = 0, 0, ""
         else:
-            number, line, held, shown = first
-            agrees = held == short_text(text)
+            agrees = first[2] == short_text(text)
         if agrees:
             return None
-        owner, self.first = "an earlier record", number
+        if self.whole is not None and self.whole.is_complete:
+            depth = depth_of(digest) if whole else self.whole.depth_of_others
+            self.whole.left[depth] -= 1
+        return first or _UNKNOWN
+
+    def disagreement(self, row: PlacedRow, value: str, first: _First) -> Disagreement:
+        """Return what is wrong with a row, whose text is `value`, and the first one."""
+        number, line, _, shown = first
+        owner = "an earlier record"
         if number:
             owner = self.collector.record_text(number, line)
-        if self.whole is not None and self.whole.is_complete:
-            is_whole = compared[0] == _WHOLE
-            depth = depth_of(digest) if is_whole else self.whole.depth_of_others
-            self.whole.left[depth] -= 1
-        return Disagreement(row.value, compared[1], shown, owner)
+        return Disagreement(row.value, value, shown, owner)
 
     def is_known(self) -> bool:
         """Tell whether how many rows are left is known, and none is to be described."""

@@ -301,11 +301,6 @@ def short_text(text: str) -> bytes | str:
     return blake2b(data, digest_size=_WIDTH).digest()
 
 
-def digest_of_whole(text: str) -> int:
-    """Return the digest of a whole text that has the digit of a reader before it."""
-    return digests_of_whole([text])[0]
-
-
 def short_whole_text(text: str) -> bytes:
     """Return bytes that stand for a whole text, other ones than for any exact text."""
     data = text.encode("utf-8", "surrogatepass")
