@@ -5,8 +5,9 @@ file a block at a time, and joined with the rows that a search found. Both the r
 that are selected and their order are numbers in files, of which a part is read.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -337,14 +338,21 @@ def _scores(file: FileColumns, selection: Selection, column: str) -> Iterator[An
 
 def values_of(file: FileColumns, column: str, numbers: Any) -> Any:
     """Return the values of a column for some numbers, which are sorted."""
+    return _picked(partial(file.columns.column, column), numbers)
+
+
+def _picked(read: Callable[[int, int], Any], numbers: Any) -> Any:
+    """Return what `read` has of some records, whose numbers are sorted.
+
+    It is given the number of the first of some adjacent records, and how many they are.
+    """
     if not len(numbers):
-        return file.columns.column(column, 1, 0)
+        return read(1, 0)
     first, last = int(numbers[0]), int(numbers[-1])
     if last - first < 4 * BLOCK:
-        return file.columns.column(column, first, last - first + 1)[numbers - first]
-    middle = len(numbers) // 2
-    parts = (values_of(file, column, part) for part in np.split(numbers, [middle]))
-    return np.concatenate(list(parts))
+        return read(first, last - first + 1)[numbers - first]
+    halves = np.split(numbers, [len(numbers) // 2])
+    return np.concatenate([_picked(read, half) for half in halves])
 
 
 def _mask(file: FileColumns, asked: Filter, numbers: Any) -> Any:
@@ -404,7 +412,7 @@ def _keys(file: FileColumns, asked: Filter, numbers: Any) -> Any:
     if asked.sort == "record":
         keys = numbers.astype(np.float64)
     elif asked.sort == "length":
-        keys = _lengths_of(file, numbers)
+        keys = _picked(file.lengths, numbers).astype(np.float64)
     elif asked.sort == "findings":
         keys = values_of(file, "findings", numbers).astype(np.float64)
     else:
@@ -413,18 +421,6 @@ def _keys(file: FileColumns, asked: Filter, numbers: Any) -> Any:
     keys = -keys if asked.is_descending else keys.copy()
     keys[np.isnan(keys)] = inf
     return keys
-
-
-def _lengths_of(file: FileColumns, numbers: Any) -> Any:
-    """Return the lengths of some rows, whose numbers are sorted."""
-    if not len(numbers):
-        return np.zeros(0)
-    first, last = int(numbers[0]), int(numbers[-1])
-    if last - first < 4 * BLOCK:
-        return file.lengths(first, last - first + 1)[numbers - first].astype(np.float64)
-    middle = len(numbers) // 2
-    parts = (_lengths_of(file, part) for part in np.split(numbers, [middle]))
-    return np.concatenate(list(parts))
 
 
 def _sort(file: FileColumns, asked: Filter, selection: Selection, path: Path) -> None:
