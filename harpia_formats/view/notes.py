@@ -1,14 +1,15 @@
 """The notes on records: verdicts of a person, as lines of the format judge-verdicts.
 
-Each note is one line, appended in one write, so that a run that is killed leaves whole
-lines, and two servers may share a file. `score` reads it: `right` of a result is true
-or false, and missing where the verdict is another one.
+Each note is one line. The first one on a record is appended in one write; a later one
+takes its place in a new file that replaces the old one, since `score` counts every
+line. So a run that is killed leaves whole lines, and two servers may share a file.
+`right` of a result is true or false, and missing where the verdict is another one.
 """
 
 import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,11 @@ from harpia_formats.model.exact_json import NOT_JSON, decode
 from harpia_formats.model.problem import HarpiaFormatsError
 from harpia_formats.model.safe_text import json_text
 from harpia_formats.view.options import ViewError
+
+try:
+    import fcntl
+except ModuleNotFoundError:  # only on Windows
+    fcntl = None  # type: ignore[assignment]  # there are no such locks
 
 #: How the notes were made, which tells them from the verdicts of a judge.
 SIGNATURE = "notes|by:hand"
@@ -89,19 +95,23 @@ class Notes:
     def add(
         self, file: str, record: Mapping[str, Any], note: Mapping[str, Any]
     ) -> None:
-        """Append a note on a record, which takes the place of an earlier one.
+        """Write a note on a record, which takes the place of an earlier one.
 
         An empty verdict with an empty text takes it back. `record` has the `record`, a
         number, and maybe its `record_id` and `model`. Raises `ViewError` for another
         note, and if it cannot be written.
         """
-        checked = _checked(note)
-        row = _verdict(self._place_of(file), record, checked)
-        line = f"{json_text(row)}\n".encode()
+        checked, place = _checked(note), self._place_of(file)
+        row = _verdict(place, record, checked)
+        line = f"{json_text(row)}\n".encode() if any(checked.values()) else b""
         with self._lock:
-            self._catch_up()
             try:
-                self._append(line)
+                with self._held_against_others() as descriptor:
+                    self._catch_up()
+                    if (place, record["record"]) in self._notes:
+                        self._replace((place, record["record"]), line)
+                    else:
+                        self._append(descriptor, line)
             except OSError as error:
                 reason = f"the note is not written: {error_reason(error)}"
                 raise ViewError(reason) from error
@@ -118,20 +128,50 @@ class Notes:
                 found = os.path.relpath(file, self.path.absolute().parent)
         return found.encode(errors="backslashreplace").decode()
 
-    def _append(self, line: bytes) -> None:
-        """Write a line behind what is there, to the disk."""
+    @contextmanager
+    def _held_against_others(self) -> Iterator[int]:
+        """Open the file to append to it; no other server writes to it meanwhile.
+
+        On systems without locks of files another one may.
+        """
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
-        descriptor = os.open(self.path, flags, 0o666)
+        while True:
+            descriptor = os.open(self.path, flags, 0o666)
+            try:
+                if fcntl is not None:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX)
+                # Another server may have replaced the file before it was held.
+                if os.path.samestat(os.fstat(descriptor), self.path.stat()):
+                    yield descriptor
+                    return
+            finally:
+                os.close(descriptor)
+
+    def _append(self, descriptor: int, line: bytes) -> None:
+        """Write a line behind what is there, to the disk."""
+        data = b"\n" + line if self._is_open and line else line
+        written = os.write(descriptor, data)
+        if written < len(data):
+            # A part of a line would make the file unreadable.
+            os.ftruncate(descriptor, os.fstat(descriptor).st_size - written)
+            raise OSError("there is no room for it")
+        os.fsync(descriptor)
+
+    def _replace(self, place: tuple[str, int], line: bytes) -> None:
+        """Write a new file with a line in the place of those on a record."""
+        rows = self.path.read_bytes().splitlines(keepends=True)
+        kept = b"".join(row for row in rows if _place_of_note(row) != place)
+        between = b"" if kept.endswith(b"\n") or not (kept and line) else b"\n"
+        new = self.path.with_name(f".{self.path.name}.new")
         try:
-            data = b"\n" + line if self._is_open else line
-            written = os.write(descriptor, data)
-            if written < len(data):
-                # A part of a line would make the file unreadable.
-                os.ftruncate(descriptor, os.fstat(descriptor).st_size - written)
-                raise OSError("there is no room for it")
-            os.fsync(descriptor)
+            with new.open("wb") as file:
+                file.write(kept + between + line)
+                file.flush()
+                os.fsync(file.fileno())
+            new.chmod(self.path.stat().st_mode)
+            new.replace(self.path)
         finally:
-            os.close(descriptor)
+            new.unlink(missing_ok=True)
 
     def _catch_up(self) -> None:
         """Read what was appended since the last time, or all of another file.
@@ -182,6 +222,17 @@ class Notes:
             self._notes[place] = note
         else:
             self._notes.pop(place, None)
+
+
+def _place_of_note(line: bytes) -> tuple[str, int] | None:
+    """Return the file and the record of a line that is a note, None for another one."""
+    try:
+        row = decode(line)
+    except NOT_JSON:
+        return None
+    if not isinstance(row, dict) or row.get("signature") != SIGNATURE:
+        return None
+    return str(row.get("file", "")), row.get("record", 0)
 
 
 def _checked(note: Mapping[str, Any]) -> Note:

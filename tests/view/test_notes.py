@@ -54,11 +54,13 @@ def test_file_appears_with_the_first_note(place: Path) -> None:
 
 
 def test_notes_are_valid_and_scored(place: Path) -> None:
-    """`validate` finds nothing, and `score` has the share of right answers."""
+    """`validate` finds nothing, and `score` counts the last verdict of each record."""
     notes = Notes(place, [])
     for number, note in enumerate((RIGHT, WRONG, RIGHT, RIGHT), 1):
         notes.add("a.jsonl", {"record": number, "record_id": number}, note)
 
+    notes.add("a.jsonl", {"record": 4, "record_id": 4}, WRONG)
+    notes.add("a.jsonl", {"record": 2, "record_id": 2}, RIGHT)
     report = harpia_formats.validate(place)
     assert report.ok
     assert (report.problems, report.files[0].format) == ((), "judge-verdicts")
@@ -90,7 +92,7 @@ def test_later_note_counts(place: Path) -> None:
         assert read.of_file("a.jsonl") == {"1": WRONG}
         assert read.of_file("b.jsonl") == {"1": RIGHT}
         assert read.of_record("b.jsonl", 2) is None
-    assert len(lines(place)) == 5
+    assert len(lines(place)) == 2
 
 
 def test_notes_of_another_server_are_seen(place: Path) -> None:
