@@ -57,8 +57,11 @@ class Filter(msgspec.Struct, frozen=True):
 
     @property
     def needs_columns(self) -> bool:
-        """Whether it asks for more than a text, and another order than that of rows."""
-        return self != Filter(wanted=self.wanted, is_descending=self.is_descending)
+        """Whether it asks for more than texts and lengths, which only a scan tells."""
+        sort = self.sort if self.sort in {"record", "length"} else "record"
+        return self != Filter(
+            wanted=self.wanted, sort=sort, is_descending=self.is_descending
+        )
 
     @property
     def is_search(self) -> bool:
@@ -191,8 +194,10 @@ def select(
     numbers go to the file `path`. Raises `ViewError` for a metric that is not known.
     """
     known = file.index.known
-    is_whole = not (asked.needs_columns or found is not None)
-    if is_whole and not asked.is_descending:
+    if asked.needs_columns:  # nothing is known of records that are not scanned
+        known = min(known, file.columns.state.records)
+    is_in_order = asked.sort == "record" and not asked.is_descending
+    if is_in_order and found is None and not asked.needs_columns:
         return Selection(None, known)
     count = 0
     with path.open("wb") as out:
@@ -201,7 +206,7 @@ def select(
             out.write(chosen.astype(NUMBER).tobytes())
             count += len(chosen)
     selection = Selection(path, count)
-    if asked.sort != "record" or asked.is_descending:
+    if not is_in_order:
         _sort(file, asked, selection, path)
     return selection
 
@@ -215,7 +220,7 @@ def _candidates(known: int, found: Path | None) -> Iterator[Any]:
     with found.open("rb") as file:
         at = 0
         while len(numbers := _read(file, at, BLOCK)):
-            yield numbers.astype(np.int64)
+            yield numbers[numbers <= known].astype(np.int64)
             at += len(numbers)
 
 

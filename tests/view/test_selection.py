@@ -156,3 +156,14 @@ def test_unknown_metric_is_refused(columns: FileColumns, tmp_path: Path) -> None
     """Sorting by a score that no record has is an error."""
     with pytest.raises(ViewError, match="no score is called 'bleu'"):
         chosen(columns, {"sort": "score:bleu"}, tmp_path)
+
+
+def test_records_that_are_not_scanned_are_not_selected(
+    columns: FileColumns, tmp_path: Path
+) -> None:
+    """A record of which nothing is known yet has no findings, and is not shown so."""
+    state = columns.columns.state
+    state.records = 100
+    Path(tmp_path / "0.state").write_bytes(msgspec.msgpack.encode(state))
+    assert max(chosen(columns, {"rule": "none"}, tmp_path)) <= 100
+    assert len(chosen(columns, {"sort": "length"}, tmp_path)) == COUNT
