@@ -31,6 +31,18 @@ class Score(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     signature: str | UnsetType = UNSET
 
 
+#: The metric of scores that name neither it nor their evaluation.
+UNNAMED = "score"
+
+
+def metric_of(score: Score) -> str:
+    """Return the name of the metric of a score, else that of its evaluation."""
+    for name in (score.metric, score.evaluation_name):
+        if name is not UNSET:
+            return name
+    return UNNAMED
+
+
 class Output(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One answer of one model."""
 

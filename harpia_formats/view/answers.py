@@ -5,10 +5,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from harpia_formats.model.record import Output, Record, Score
-
-#: The name of scores that name no metric.
-NO_METRIC = "score"
+from harpia_formats.model.record import Output, Record, metric_of
 
 
 def prompt_of(record: Record) -> str | None:
@@ -63,11 +60,6 @@ def verdict_of(record: Record) -> bool | None:
         if score.is_correct is not UNSET
     ]
     return all(verdicts) if verdicts else None
-
-
-def metric_of(score: Score) -> str:
-    """Return the metric of a score, or the name of those that name none."""
-    return score.metric if score.metric is not UNSET else NO_METRIC
 
 
 def number_of(value: Any) -> float | None:

@@ -1,6 +1,7 @@
 """Read one row of an open file as a record, whatever is wrong with the row."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from msgspec import UNSET
@@ -93,6 +94,14 @@ class RecordReader:
         _check_types(record)
         return record
 
+    def id_of(self, row: bytes) -> str | None:
+        """Return the id of a row by the key of its format, None if it has none."""
+        key = self._format.id_key if self._format is not None else "id"
+        with suppress(ViewError):
+            value = self._decoded(row).get(key)
+            return None if value is None else str(value)
+        return None
+
     def _why_unread(self) -> str:
         """Return why no row is read as a record."""
         if self._format is None:
@@ -116,8 +125,9 @@ class RecordReader:
         """Return the cells of a row of a table by their columns."""
         cut = cut_record(row, 0, len(row), self._found.delimiter.encode(), final=True)
         fields = fields_of(cut.raws)
-        assert self._format is not None  # noqa: S101 - only then there is a reader
-        is_dropped = adapter_of(self._format).blank_is_absent
+        format_, is_dropped = self._format, False
+        if format_ is not None and format_.adapter:
+            is_dropped = adapter_of(format_).blank_is_absent
         return {
             name: field.text
             for name, field in zip(self._columns, fields, strict=False)

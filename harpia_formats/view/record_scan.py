@@ -30,11 +30,11 @@ from harpia_formats.files.io.source import ReadProgress, Source
 from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.formats.registry import adapter_of
 from harpia_formats.model.problem import HarpiaFormatsError, Problem
-from harpia_formats.model.record import Output, Record
+from harpia_formats.model.record import Output, Record, metric_of
 from harpia_formats.model.report import FileCount
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.run import Validation
-from harpia_formats.view.answers import has_answer, metric_of, number_of
+from harpia_formats.view.answers import has_answer, number_of
 from harpia_formats.view.options import ViewError, ViewOptions
 
 #: Models, metrics and rules that have a number of their own; the last number stands for

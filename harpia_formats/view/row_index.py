@@ -426,15 +426,21 @@ class RowIndex:
         for first, count in _runs(numbers):
             yield from self._adjacent(first, count)
 
+    def lines_of(self, numbers: Iterable[int]) -> Iterator[int | None]:
+        """Yield the line in which each row begins, None of a copy of records."""
+        known = self._known_lines()
+        for number in numbers:
+            place = int(np.searchsorted(known[:, 0], number, "right")) - 1
+            if place < 0:
+                yield None
+                continue
+            _, offset, line = map(int, known[place])
+            begin = int(self.starts(number, 0)[0])
+            yield line + count_newlines(self.text(offset, begin))
+
     def line_of(self, number: int) -> int | None:
         """Return the line in which a row begins, None of a copy of records."""
-        known = self._known_lines()
-        place = int(np.searchsorted(known[:, 0], number, "right")) - 1
-        if place < 0:
-            return None
-        _, offset, line = map(int, known[place])
-        begin = int(self.starts(number, 0)[0])
-        return line + count_newlines(self.text(offset, begin))
+        return next(self.lines_of([number]))
 
     def row_in_line(self, line: int) -> int | None:
         """Return the number of the row that a line is in, None if there is none."""

@@ -158,14 +158,17 @@ class ViewSession:
         start, count = _whole(query, "start", 0), _whole(query, "count", ROWS)
         numbers = selected.selection.part(start, min(count, MOST_ROWS))
         rows = file.rows(numbers)
+        shown = [
+            {"position": start + at, "line": line, **self._row_shown(file, number, row)}
+            for at, (number, row, line) in enumerate(
+                zip(numbers, rows, file.index.lines_of(numbers), strict=True)
+            )
+        ]
         return {
             "total": selected.selection.count,
             "complete": selected.is_complete,
             "searched": _searched(file, selected),
-            "rows": [
-                {"position": start + at, **self._row_shown(file, number, row)}
-                for at, (number, row) in enumerate(zip(numbers, rows, strict=True))
-            ],
+            "rows": shown,
         }
 
     def _row_shown(self, file: ViewedFile, number: int, row: bytes) -> dict[str, Any]:
@@ -291,11 +294,7 @@ class ViewSession:
             selected = file.selected(asked)
             for number in selected.selection.part(seen, selected.selection.count):
                 seen += 1
-                try:
-                    shown = row_of(file.record(file.row(number)))["id"]
-                except ViewError:
-                    continue
-                if shown == id_:
+                if file.id_of(file.row(number)) == id_:
                     return number
             if selected.is_complete:
                 return None

@@ -9,6 +9,8 @@ from threading import Lock
 from time import monotonic
 from typing import Any
 
+from msgspec import UNSET
+
 from harpia_formats.files.io.source import FileState, Source, state_of_path
 from harpia_formats.model.record import Record
 from harpia_formats.view.background import Background
@@ -235,6 +237,15 @@ class ViewedFile:
         if self._reader is None:
             self._reader = RecordReader(self.found)
         return self._reader.read(row, self.columns.state.surroundings)
+
+    def id_of(self, row: bytes) -> str | None:
+        """Return the id of a row, also of one that is no record; None without one."""
+        try:
+            id_ = self.record(row).id
+            return None if id_ is UNSET else str(id_)
+        except ViewError:
+            assert self._reader is not None  # noqa: S101 - it has read the row
+            return self._reader.id_of(row)
 
     def selected(self, asked: Filter) -> Selected:
         """Return the records that a filter asks for, and start the search for them.

@@ -70,7 +70,7 @@ def test_rows_of_a_table(tmp_path: Path) -> None:
     data = b'id,prompt\r\n1,"a\r\nb"\r\n2,c\r\n'
     found, index, after = indexed(tmp_path, "a.csv", data)
     assert list(index.rows([1, 2])) == [b'1,"a\r\nb"', b"2,c"]
-    assert b"".join(joined([b"2,c"], found, after)) == b"id,prompt\r\n2,c\n"
+    assert b"".join(joined([b"2,c"], found, after)) == b"id,prompt\r\n2,c\r\n"
     assert index.line_of(2) == 4
 
 

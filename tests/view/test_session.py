@@ -78,6 +78,7 @@ def test_rows_of_the_table(session: ViewSession) -> None:
         "q6",
         f"answer 6 {HIDDEN}",
     )
+    assert (first["line"], second["line"]) == (6, 7)
     assert first["scores"] == {HIDDEN: pytest.approx(6 / COUNT)}
     assert second["unread"]
     assert '"prompt": 7' in second["raw"]
@@ -108,6 +109,11 @@ def test_previous_and_next_follow_the_filter(session: ViewSession) -> None:
 def test_jump(session: ViewSession, query: dict[str, str], number: int) -> None:
     """A record is found by its id, its line and its number."""
     assert session.find({"file": "0", **query}) == {"record": number}
+
+
+def test_jump_to_a_row_that_is_no_record(session: ViewSession) -> None:
+    """The id of a row that is not valid is found as well."""
+    assert session.find({"file": "0", "id": "q7"}) == {"record": 7}
 
 
 @pytest.mark.parametrize("query", [{"id": "q"}, {"line": "0"}, {"record": "9999"}])

@@ -50,14 +50,13 @@ from harpia_formats.evaluation.scoring.measures.outcomes import (
     GroupAnswer,
     Outcome,
 )
-from harpia_formats.evaluation.scoring.measures.stored_metrics import name_of
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.evaluation.scoring.significance.bootstrap import unavailable_reason
 from harpia_formats.files.io.inputs import Input
 from harpia_formats.model.describe import with_noun
 from harpia_formats.model.problem import Problem
-from harpia_formats.model.record import Output, Record
+from harpia_formats.model.record import Output, Record, metric_of
 from harpia_formats.model.report import Report
 from harpia_formats.model.vendor_metrics import (
     MetricRequest,
@@ -159,12 +158,12 @@ class RaterLabels:
     def _verdict(self, record: Record, output: Output) -> Any:
         """Return the value of a verdict: a score of the answer, or a text beside it."""
         for score in output.scores or []:
-            if name_of(score) == self.path:
+            if metric_of(score) == self.path:
                 if isinstance(score.signature, str):
                     self.signatures[score.signature] = None
                 is_given = score.value is not UNSET
                 return score.value if is_given else score.is_correct
-            self._know(name_of(score))
+            self._know(metric_of(score))
         texts = _value_at(record, "extra.judge.result")
         if not isinstance(texts, dict):
             return None

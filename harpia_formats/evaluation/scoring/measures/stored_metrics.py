@@ -45,7 +45,7 @@ from harpia_formats.evaluation.scoring.significance.intervals import number_or_n
 from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.formats.registry import adapter_of
 from harpia_formats.formats.rules.scoring_rules import NO_STORED_NUMBER
-from harpia_formats.model.record import Output, Record, Score
+from harpia_formats.model.record import Output, Record, Score, metric_of
 from harpia_formats.model.report import FileCount
 from harpia_formats.model.vendor_metrics import (
     LOWER_IS_BETTER,
@@ -59,8 +59,6 @@ from harpia_formats.model.vendor_metrics import (
 Key = tuple[str, str]
 #: Stands for the signature of the scores of a metric with any signature.
 ANY = "\0"
-#: The name of a score that does not name its metric.
-UNNAMED = "score"
 
 
 def is_pooled(name: str, signature: str) -> bool:
@@ -426,7 +424,7 @@ class StoredMetrics:
             for score in output.scores or ():
                 if score.value is UNSET:
                     continue
-                name, signature = name_of(score), score.signature or ""
+                name, signature = metric_of(score), score.signature or ""
                 key = name, signature
                 self.scores += 1
                 self._mixed.add(key, record, output, score)
@@ -548,7 +546,7 @@ class StoredMetrics:
         stored: dict[Key, list[Score]] = {}
         for score in output.scores or ():
             if score.value is not UNSET:
-                name = name_of(score)
+                name = metric_of(score)
                 stored.setdefault((name, score.signature or ""), []).append(score)
                 if self.is_forced:
                     stored.setdefault((name, ANY), []).append(score)
@@ -574,14 +572,6 @@ def _notes(chosen: Mapping[Key, Quantity], labels: Mapping[Key, str]) -> Iterato
                 f"{labels[key]} is the mean of the stored scores of rows, and not the "
                 "score of all answers together"
             )
-
-
-def name_of(score: Score) -> str:
-    """Return the name of the metric of a score, else that of its evaluation."""
-    for name in (score.metric, score.evaluation_name):
-        if name is not UNSET:
-            return name
-    return UNNAMED
 
 
 def no_zero(name: str) -> str:
