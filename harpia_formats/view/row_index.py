@@ -50,9 +50,10 @@ from harpia_formats.view.options import ViewOptions
 WIDTH = 8
 #: Seconds between two messages on how far a file was read.
 PAUSE = 0.1
-#: What stands between two rows, and is no part of the row before it.
-_between = b" \t\r\n,"
-_line_ends = b"\r\n"
+#: Bytes between two places whose lines are noted, at least.
+LINES_APART = 64 * 1024
+#: What may stand behind a row and is no part of it, by how rows stand.
+_behind = {"array": b" \t\r\n,", "document": b" \t\r\n", "table": b"\r\n"}
 #: Bytes of rows that are read at once.
 READ_AT_ONCE = 8 * 1024 * 1024
 
@@ -133,6 +134,8 @@ class _Offsets:
     #: Where the last row ends.
     end: int = 0
     count: int = 0
+    #: Where the last line begins that is noted.
+    _noted: int = -LINES_APART
 
     def add(self, begins: Any, end: int, start: Cursor | None = None) -> None:
         """Add the offsets of some rows, the last of which ends at `end`.
@@ -141,7 +144,8 @@ class _Offsets:
         """
         data = np.asarray(begins, dtype=np.uint64)
         if len(data):
-            if start is not None:
+            if start is not None and start.offset - self._noted >= LINES_APART:
+                self._noted = start.offset
                 known = (self.count + 1, start.offset, start.line)
                 self.lines.write(np.array(known, dtype=np.uint64).tobytes())
             self.file.write(data.tobytes())
@@ -185,14 +189,13 @@ def _indexed(
                 yield found.file(blocks)
                 is_told = True
             offsets.add(begins, end, start)
-            blocks.drop_before(offsets.end)
             if monotonic() - told_at > PAUSE:
                 yield IndexProgress(reader.consumed, reader.total or 0)
                 told_at = monotonic()
         if not is_told:
             yield found.file(blocks)
         offsets.close()
-        after = blocks.kept_from(offsets.end) if offsets.count else b""
+        after = blocks.text(offsets.end) if offsets.count else b""
         error = reader.change()
         if error is not None:
             yield IndexFailure(error.reason)
@@ -200,7 +203,7 @@ def _indexed(
         yield IndexProgress(reader.consumed, reader.total or 0, after, is_complete=True)
 
 
-#: Bytes before, between or behind rows that are kept.
+#: Bytes before or behind all rows that are kept.
 KEPT = 16 * 1024 * 1024
 
 
@@ -212,11 +215,6 @@ class _Blocks:
     path: Path
     #: Whether they are copied, known with the first block.
     is_copied: bool = False
-    _kept: bytearray = field(default_factory=bytearray)
-    #: Where in the text `_kept` begins.
-    _start: int = 0
-    #: Whether more was read than is kept.
-    _is_cut: bool = False
 
     def __iter__(self) -> Iterator[bytes]:
         copy: IO[bytes] | None = None
@@ -227,24 +225,19 @@ class _Blocks:
                         copy = self.path.open("wb", buffering=0)
                         self.is_copied = True
                     copy.write(block)
-                self._is_cut = self._is_cut or len(self._kept) > KEPT
-                if not self._is_cut:
-                    self._kept += block
                 yield block
         finally:
             if copy is not None:
                 copy.close()
 
-    def kept_from(self, begin: int, end: int | None = None) -> bytes:
-        """Return the text from one offset to another, as far as it is kept."""
-        last = None if end is None else end - self._start
-        return bytes(self._kept[max(0, begin - self._start) : last])
-
-    def drop_before(self, begin: int) -> None:
-        """Keep no longer what stands before an offset."""
-        if begin > self._start:
-            del self._kept[: begin - self._start]
-            self._start = begin
+    def text(self, begin: int, size: int = KEPT) -> bytes:
+        """Return at most so many bytes of what was read, from an offset on."""
+        file = self.path if self.is_copied else self.reader.file
+        if not isinstance(file, Path):  # nothing was read
+            return b""
+        with file.open("rb") as text:
+            text.seek(begin)
+            return text.read(min(size, KEPT))
 
 
 @dataclass(slots=True)
@@ -265,17 +258,17 @@ class _Found:
             self.kind = "document"
         before = b""
         if self.kind in {"array", "table"} and self.first > 0:
-            before = blocks.kept_from(0, self.first)
+            before = blocks.text(0, self.first)
         return FoundFile(
             self.plan.format,
             self.plan.shown_dialect,
             "nothing" if self.plan.cut is Framing.NONE else self.kind,
             "unpacked text" if blocks.is_copied else "file",
-            before[:KEPT],
+            before,
             self.delimiter if self.kind == "table" else "",
         )
 
-    def rows(self, limit: int) -> Iterator[tuple[Any, int, Cursor]]:
+    def rows(self, limit: int) -> Iterator[tuple[Any, int, Cursor | None]]:
         """Yield where some rows begin, where the last ends, and a place before them."""
         if self.plan.cut is Framing.NONE or self.sampled.opened.layout is Layout.EMPTY:
             return
@@ -303,7 +296,7 @@ class _Found:
         is_array = self.sampled.opened.layout is Layout.ARRAY
         return "array" if is_array else "document"
 
-    def _of_table(self, limit: int) -> Iterator[tuple[Any, int, Cursor]]:
+    def _of_table(self, limit: int) -> Iterator[tuple[Any, int, Cursor | None]]:
         """Yield the same of the records of a table, without its header."""
         opened = self.sampled.opened
         is_header = True
@@ -325,7 +318,8 @@ class _Found:
                 is_header = False
                 continue
             self.first = begins[0] if self.first < 0 else self.first
-            yield begins, end, piece.start
+            # A fault is placed where it is in its record, not where that begins.
+            yield begins, end, None if isinstance(piece, TableFault) else piece.start
 
 
 def _places(chunk: Chunk) -> tuple[Any, int]:
@@ -350,7 +344,6 @@ def _records_indexed(
     source: Source, plan: FilePlan, options: ViewOptions, offsets: _Offsets, copy: Path
 ) -> Iterator[Message]:
     """Copy the records of a file of columns as JSON lines, and write their offsets."""
-    yield FoundFile(plan.format, plan.shown_dialect, "lines", "records")
     reading = Reading(
         [source],
         plan.format,
@@ -360,6 +353,7 @@ def _records_indexed(
         merges_rows=False,
     )
     with copy.open("wb") as lines:
+        yield FoundFile(plan.format, plan.shown_dialect, "lines", "records")
         at, begins, rows = 0, [], offsets.count
 
         def receive(placed: PlacedRecord) -> None:
@@ -392,10 +386,14 @@ class RowIndex:
 
         Raises `OSError` if one of them cannot be opened.
         """
-        self._text = os.open(text, os.O_RDONLY)
         self._starts = os.open(f"{base}.starts", os.O_RDONLY)
+        try:
+            self._text = os.open(text, os.O_RDONLY)
+        except OSError:
+            os.close(self._starts)
+            raise
         self._lines = Path(f"{base}.lines")
-        self._stripped = _line_ends if kind == "table" else _between
+        self._kind = kind
 
     def close(self) -> None:
         """Close the files."""
@@ -456,7 +454,10 @@ class RowIndex:
                 low = middle
             else:
                 high = middle
-        return low if low <= self.known else None
+        if low > self.known:
+            return None
+        last = (self.line_of(low) or 0) + count_newlines(self.row(low))
+        return low if line <= last else None
 
     def _known_lines(self) -> Any:
         """Return rows, offsets and lines that are known, a row of three for each."""
@@ -475,8 +476,14 @@ class RowIndex:
             text = self.text(base, int(starts[end]))
             for row in range(at, end):
                 part = text[int(starts[row]) - base : int(starts[row + 1]) - base]
-                yield part.rstrip(self._stripped)
+                yield self._without_end(part)
             at = end
+
+    def _without_end(self, part: bytes) -> bytes:
+        """Return a row without what stands behind it, such as its line feed."""
+        if self._kind in _behind:
+            return part.rstrip(_behind[self._kind])
+        return part.partition(b"\n")[0]
 
 
 def _runs(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:

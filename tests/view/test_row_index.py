@@ -60,9 +60,10 @@ def test_blank_lines_are_no_rows(tmp_path: Path) -> None:
     data = b'{"prompt": "a"}\n\n  \n{"prompt": "b"}\r\n{"prompt": "c"}'
     _, index, _ = indexed(tmp_path, "a.jsonl", data)
     assert index.known == 3
-    assert index.row(2) == b'{"prompt": "b"}'
+    assert index.row(2) == b'{"prompt": "b"}\r'
     assert [index.line_of(number) for number in (1, 2, 3)] == [1, 4, 5]
-    assert [index.row_in_line(line) for line in (1, 2, 4, 5)] == [1, 1, 2, 3]
+    lines = (1, 2, 4, 5, 6, 10**9)
+    assert [index.row_in_line(line) for line in lines] == [1, None, 2, 3, None, None]
 
 
 def test_rows_of_a_table(tmp_path: Path) -> None:
@@ -101,3 +102,30 @@ def test_a_file_that_is_not_there_fails(tmp_path: Path) -> None:
     )
     assert isinstance(messages[-1], IndexFailure)
     assert "does not exist" in messages[-1].reason
+
+
+def test_a_faulty_record_of_a_table_has_its_bytes_and_line(tmp_path: Path) -> None:
+    """A record that is not UTF-8, or has an open quote, is shown where it is."""
+    data = b'id,prompt\n1,a\n2,\xff\n3,"open\n'
+    _, index, _ = indexed(tmp_path, "a.csv", data)
+    assert list(index.rows([1, 2])) == [b"1,a", b"2,\xff"]
+    assert [index.line_of(number) for number in range(1, index.known + 1)][:2] == [2, 3]
+
+
+def test_a_line_keeps_what_is_wrong_with_it(tmp_path: Path) -> None:
+    """A comma behind an object is a part of its line."""
+    _, index, _ = indexed(tmp_path, "a.jsonl", b'{"prompt": "a"},\n{"prompt": "b"} \n')
+    assert list(index.rows([1, 2])) == [b'{"prompt": "a"},', b'{"prompt": "b"} ']
+
+
+def test_what_is_behind_the_rows_is_kept_after_a_long_one(tmp_path: Path) -> None:
+    """A file of some rows of a document has its end, however long a row is."""
+    long = json.dumps({"id": "1", "input": "x" * (17 * 2**20), "output": "y"})
+    data = f'{{"instances": [{long}], "metrics": [{{"id": "m"}}]}}'.encode()
+    path, base = tmp_path / "a.json", str(tmp_path / "index")
+    path.write_bytes(data)
+    options = ViewOptions(format="harpia", max_row_bytes=2**25)
+    found, *_, last = index_file(str(path), options, base)
+    assert isinstance(found, FoundFile)
+    assert isinstance(last, IndexProgress)
+    assert last.after == b'], "metrics": [{"id": "m"}]}'
