@@ -16,6 +16,10 @@ from harpia_formats.files.workers.killable import (
 PATIENCE = 3600.0
 
 
+#: Seconds after which it is tried again to end a process.
+_MOMENT = 0.05
+
+
 class Background:
     """A generator that runs in another process, and its last message."""
 
@@ -48,11 +52,17 @@ class Background:
         """Whether it has not ended."""
         return not self._has_ended.is_set()
 
+    def cancel(self) -> None:
+        """Have it not begin, if it still waits for its turn."""
+        self._is_stopped = True
+
     def stop(self) -> None:
         """End the process, and wait until it has ended."""
-        self._is_stopped = True
-        self._process.close()
-        self._thread.join(PATIENCE)
+        self.cancel()
+        while self._thread.is_alive():
+            # A process that is just being started is ended the next time.
+            self._process.close()
+            self._thread.join(_MOMENT)
 
     def wait(self, seconds: float) -> bool:
         """Wait for its end; return whether it has ended."""
@@ -67,8 +77,9 @@ class Background:
             self.failure = "it took too long"
         except ProcessDied:
             self.failure = "" if self._is_stopped else "its process ended"
-        except CallFailed as error:
-            self.failure = str(error).partition(": ")[2] or str(error)
+        except CallFailed:
+            # The text of an unexpected error may have values of records.
+            self.failure = "it failed"
         finally:
             self._process.close()
             self._has_ended.set()

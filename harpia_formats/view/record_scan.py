@@ -40,8 +40,10 @@ from harpia_formats.view.options import ViewError, ViewOptions
 #: Models, metrics and rules that have a number of their own; the last number stands for
 #: all further ones.
 MODELS, METRICS, RULES = 64, 32, 64
-#: Categories that are told apart.
-CATEGORIES = 100_000
+#: Categories that are told apart, and the characters of all of their names.
+CATEGORIES, MOST_TEXT = 100_000, 2_000_000
+#: Characters of the name of a model or metric that is told apart from others.
+LONGEST_NAME = 1_000
 #: Records, and findings, after which the columns are written.
 BATCH = 20_000
 #: Seconds after which the columns are written nevertheless.
@@ -86,6 +88,8 @@ class ScanState(msgspec.Struct):
     #: The answers of each model, and the records of each category, in the order of
     #: their numbers.
     models: dict[str, int] = {}
+    #: Answers of further models, which are not told apart.
+    other_answers: int = 0
     metrics: list[str] = []
     categories: dict[str, int] = {}
     rules: list[FoundRule] = []
@@ -180,6 +184,8 @@ class _Writer:
     )
     #: The column of each metric.
     _columns: dict[str, str] = field(default_factory=dict)
+    #: The characters of all categories.
+    _size: int = 0
     #: The rules and the findings of records, by their numbers.
     _findings: dict[int, tuple[int, int]] = field(default_factory=dict)
     #: The last record that was added, and the last that is written.
@@ -242,13 +248,19 @@ class _Writer:
 
     def _models_of(self, record: Record) -> int:
         """Return the bits of the models whose answers a record has."""
-        bits = 0
+        bits, counts = 0, self.state.models
         for output in record.outputs:
             name = output.model if output.model is not UNSET else ""
-            at = self._models.setdefault(name, len(self._models))
-            counts, number = self.state.models, min(at, MODELS - 1)
-            counts[name] = counts.get(name, 0) + 1
-            bits |= 1 << number
+            at = self._models.get(name)
+            if at is None:
+                at = len(self._models)
+                if at >= MODELS - 1 or len(name) > LONGEST_NAME:
+                    self.state.other_answers += 1
+                    bits |= 1 << MODELS - 1
+                    continue
+                self._models[name], counts[name] = at, 0
+            counts[name] += 1
+            bits |= 1 << at
         return bits
 
     def _category_of(self, record: Record) -> int:
@@ -256,8 +268,10 @@ class _Writer:
         if record.category is UNSET:
             return 0
         name, numbers = record.category, self._categories
-        if name not in numbers and len(numbers) >= CATEGORIES:
-            return 0
+        if name not in numbers:
+            self._size += len(name)
+            if len(numbers) >= CATEGORIES or self._size > MOST_TEXT:
+                return 0
         counts = self.state.categories
         counts[name] = counts.get(name, 0) + 1
         return numbers.setdefault(name, len(numbers)) + 1
@@ -275,7 +289,7 @@ class _Writer:
         has_several = len({output.model for output in record.outputs}) > 1
         for output, own in zip(record.outputs, numbers, strict=True):
             name = "" if output.model is UNSET else output.model
-            end = f".{min(self._models[name], MODELS - 1)}" if has_several else ""
+            end = f".{self._models.get(name, MODELS - 1)}" if has_several else ""
             for column, number in own:
                 found.setdefault(column, []).append(number)
                 if end:
@@ -300,10 +314,10 @@ class _Writer:
         column = self._columns.get(metric)
         if column is None:
             known = self.state.metrics
-            column = f"score{len(known)}" if len(known) < METRICS else ""
-            if column:
-                known.append(metric)
-            self._columns[metric] = column
+            if len(known) >= METRICS or len(metric) > LONGEST_NAME:
+                return ""
+            column = self._columns[metric] = f"score{len(known)}"
+            known.append(metric)
         return column
 
     def found(self, problem: Problem) -> None:
@@ -440,8 +454,8 @@ class RecordColumns:
     def __init__(self, base: str) -> None:
         """Take the beginning of the names of the files that `scan_file` writes."""
         self._base = base
-        self._state = ScanState()
-        self._stamp = (0, 0)
+        #: The state that was read last, and of which file.
+        self._read = ((0, 0), ScanState())
 
     @property
     def state(self) -> ScanState:
@@ -449,13 +463,14 @@ class RecordColumns:
         try:
             status = Path(f"{self._base}.state").stat()
         except FileNotFoundError:
-            return self._state
+            return self._read[1]
         stamp = (status.st_ino, status.st_mtime_ns)
-        if stamp != self._stamp:
+        known, state = self._read
+        if stamp != known:
             data = Path(f"{self._base}.state").read_bytes()
-            self._state = msgspec.msgpack.decode(data, type=ScanState)
-            self._stamp = stamp
-        return self._state
+            state = msgspec.msgpack.decode(data, type=ScanState)
+            self._read = stamp, state
+        return state
 
     def column(self, name: str, first: int, count: int) -> Any:
         """Return the numbers of `count` records from number `first` on.

@@ -11,6 +11,7 @@ from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Any
+from weakref import finalize
 
 import msgspec
 import numpy as np
@@ -18,6 +19,7 @@ import numpy as np
 from harpia_formats.view.options import ViewError
 from harpia_formats.view.record_scan import (
     CORRECT,
+    METRICS,
     MODELS,
     NO_ANSWER,
     READ,
@@ -124,13 +126,20 @@ class FileColumns:
 
     index: RowIndex
     columns: RecordColumns
+    #: Whether nothing will be added to the columns.
+    are_complete: bool = True
 
     def metric(self, name: str) -> str:
-        """Return the column of a metric. Raises `ViewError` if there is none."""
+        """Return the column of a metric, which has no numbers as long as none is known.
+
+        Raises `ViewError` if there is none in the end.
+        """
         metrics = self.columns.state.metrics
-        if name not in metrics:
+        if name in metrics:
+            return f"score{metrics.index(name)}"
+        if self.are_complete:
             raise ViewError(f"no score is called {name!r}")
-        return f"score{metrics.index(name)}"
+        return f"score{METRICS}"
 
     def lengths(self, first: int, count: int) -> Any:
         """Return the bytes of some rows, with what stands behind each."""
@@ -138,15 +147,14 @@ class FileColumns:
 
 
 class Selection:
-    """The numbers of selected records, in a file; all in order if there is none.
-
-    A file is deleted by whoever made its folder.
-    """
+    """The numbers of selected records, in a file; all in order if there is none."""
 
     def __init__(self, path: Path | None, count: int) -> None:
-        """Take the file of the numbers, and how many there are."""
+        """Take the file of the numbers, deleted in the end, and how many they are."""
         self._path = path
         self.count = count
+        if path is not None:
+            finalize(self, path.unlink, missing_ok=True)
 
     def numbers(self, start: int, count: int) -> Any:
         """Return the numbers from position `start`, from 0, on as an array."""
@@ -370,6 +378,8 @@ def _mask(file: FileColumns, asked: Filter, numbers: Any) -> Any:
         return (values & values.dtype.type(wanted)) != 0
 
     if asked.model is not None:
+        if asked.model not in state.models and state.other_answers:
+            raise ViewError(f"models after the first {MODELS - 1} are not told apart")
         place = (
             list(state.models).index(asked.model) if asked.model in state.models else -1
         )

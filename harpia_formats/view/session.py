@@ -79,6 +79,8 @@ class ViewSession:
         """End all work, and delete what was written for it."""
         self._comparisons.close()
         for file in self._files:
+            file.stop_beginning()
+        for file in self._files:
             file.close()
         self._stack.close()
 

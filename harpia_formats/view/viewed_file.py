@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Lock
+from threading import Lock, Thread
 from time import monotonic
 from typing import Any
+from weakref import finalize
 
 from msgspec import UNSET
 
@@ -42,7 +43,7 @@ KEPT = 8
 FRESH = 0.4
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, weakref_slot=True)
 class Search:
     """A search through the rows of a file."""
 
@@ -117,6 +118,8 @@ class ViewedFile:
         self._index: RowIndex | None = None
         self._reader: RecordReader | None = None
         self._lock = Lock()
+        self._selecting = Lock()
+        self._is_closed = False
         self._searches: OrderedDict[Wanted, Search] = OrderedDict()
         self._kept: OrderedDict[Filter, _Kept] = OrderedDict()
         self._names = 0
@@ -127,11 +130,20 @@ class ViewedFile:
         )
         self._scanning = Background(scan_file, name, options, self.base, turn=turn)
 
+    def stop_beginning(self) -> None:
+        """Have no work on the file begin that has not begun yet."""
+        self._is_closed = True
+        for work in (self._indexing, self._scanning):
+            work.cancel()
+
     def close(self) -> None:
         """End all work on the file."""
+        self.stop_beginning()
         for work in (self._indexing, self._scanning):
             work.stop()
-        for search in self._searches.values():
+        with self._lock:
+            searches = list(self._searches.values())
+        for search in searches:
             if search.work is not None:
                 search.work.stop()
         if self._index is not None:
@@ -218,18 +230,17 @@ class ViewedFile:
         (row,) = self.rows([number])
         return row
 
-    def rows(self, numbers: list[int]) -> list[bytes]:
-        """Return the bytes of some rows.
+    def rows(self, numbers: list[int]) -> Iterator[bytes]:
+        """Yield the bytes of some rows, of which a bounded part is in memory.
 
         Raises `ViewError` if there is no such row, and if the file has changed.
         """
         index = self.index
         if numbers and not (min(numbers) >= 1 and max(numbers) <= index.known):
             raise ViewError("there is no record of this number")
-        found = list(index.rows(numbers))
+        yield from index.rows(numbers)
         if self.has_changed:  # what was read may be a mixture
             raise ViewError(self.reason)
-        return found
 
     def record(self, row: bytes) -> Record:
         """Return the record that a row is. Raises `ViewError`."""
@@ -265,7 +276,7 @@ class ViewedFile:
             search.found if search else 0,
             is_complete,
         )
-        with self._lock:
+        with self._selecting:
             kept = self._kept.get(asked)
             if kept is not None:
                 is_fresh = not is_complete and monotonic() - kept.at < FRESH
@@ -274,11 +285,11 @@ class ViewedFile:
                     return Selected(kept.selection, search, is_complete)
             self._names += 1
             path = Path(f"{self.base}.rows{self._names}")
-            file = FileColumns(index, self.columns)
+            file = FileColumns(index, self.columns, self.is_scanned)
             made = select(file, asked, path, search.path if search else None)
             self._kept[asked] = _Kept(made, version, monotonic())
             self._kept.move_to_end(asked)
-            if len(self._kept) > KEPT:
+            while len(self._kept) > KEPT:
                 self._kept.popitem(last=False)
             return Selected(made, search, is_complete)
 
@@ -286,6 +297,8 @@ class ViewedFile:
         """Return a search, which is started if there was none like it."""
         compiled(wanted)  # a wrong expression is refused at once
         with self._lock:
+            if self._is_closed:
+                raise ViewError("the page is being closed")
             search = self._searches.get(wanted)
             if search is not None:
                 self._searches.move_to_end(wanted)
@@ -293,11 +306,12 @@ class ViewedFile:
             # A search that nobody looks at any more takes time from this one.
             for name, other in list(self._searches.items()):
                 if other.is_running:
-                    _end(other)
+                    Thread(target=_end, args=(other,), daemon=True).start()
                     del self._searches[name]
             self._names += 1
             search = Search(Path(f"{self.base}.found{self._names}"))
             search.path.touch()
+            finalize(search, search.path.unlink, missing_ok=True)
             assert self.found is not None  # noqa: S101 - there is an index
             rows = SearchedRows(
                 self._text,

@@ -167,3 +167,12 @@ def test_records_that_are_not_scanned_are_not_selected(
     Path(tmp_path / "0.state").write_bytes(msgspec.msgpack.encode(state))
     assert max(chosen(columns, {"rule": "none"}, tmp_path)) <= 100
     assert len(chosen(columns, {"sort": "length"}, tmp_path)) == COUNT
+
+
+def test_a_metric_that_is_not_known_yet_is_no_error(
+    columns: FileColumns, tmp_path: Path
+) -> None:
+    """As long as a scan runs, no record has a score that is not known by then."""
+    running = FileColumns(columns.index, columns.columns, are_complete=False)
+    assert chosen(running, {"metric": "bleu"}, tmp_path) == []
+    assert len(chosen(running, {"sort": "score:bleu"}, tmp_path)) == COUNT

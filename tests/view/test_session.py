@@ -213,3 +213,25 @@ def test_nothing_is_left_behind(
     assert list(folder.iterdir())
     session.close()
     assert not list(folder.iterdir())
+
+
+def test_many_files_are_closed_at_once(tmp_path: Path) -> None:
+    """What waits for its turn does not begin once the session is closed."""
+    for number in range(40):
+        written(tmp_path / f"{number}.jsonl")
+    session = ViewSession([str(tmp_path)], ViewOptions())
+    session.start()
+    begin = time.monotonic()
+    session.close()
+    assert time.monotonic() - begin < 20
+
+
+def test_files_of_selections_are_deleted(
+    session: ViewSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As many selections are kept as there may be, and no file of another one."""
+    monkeypatch.setattr("harpia_formats.view.viewed_file.KEPT", 2)
+    for low in range(10):
+        query = {"file": "0", "metric": HIDDEN, "low": str(low / 100)}
+        assert complete(session, query)["rows"]
+    assert len(list(Path(session.folder).glob("0.rows*"))) <= 4
