@@ -8,7 +8,7 @@ in an archive) are copied to a temporary file; the offsets are those in the copy
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
 from typing import IO, Any
