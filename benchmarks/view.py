@@ -12,7 +12,6 @@ import json
 import os
 import random
 import shutil
-import signal
 import statistics
 import subprocess
 import sys
@@ -172,7 +171,8 @@ def measured(path: Path, records: int) -> Iterator[Line]:
             if program() is not None:
                 yield from scrolled(page)
         finally:
-            process.send_signal(signal.SIGINT)
+            # In the background of a shell, Ctrl-C ends nothing.
+            process.terminate()
     yield Line(
         "peak memory of any process",
         max(page.memory.values()) / MEGABYTE,

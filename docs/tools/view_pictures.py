@@ -9,7 +9,6 @@ import json
 import random
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -176,7 +175,7 @@ def main() -> None:
             try:
                 draw_all(process.stdout.readline().strip())
             finally:
-                process.send_signal(signal.SIGINT)
+                process.terminate()
 
 
 if __name__ == "__main__":

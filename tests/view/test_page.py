@@ -5,7 +5,6 @@ import os
 import random
 import re
 import shutil
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -60,8 +59,11 @@ def _served(folder: Path, *arguments: str) -> Iterator[tuple[str, Any]]:
         try:
             yield process.stdout.readline().strip(), process
         finally:
-            process.send_signal(signal.SIGINT)
-            process.communicate(timeout=30)
+            process.terminate()  # in the background of a shell, Ctrl-C ends nothing
+            try:
+                process.communicate(timeout=30)
+            finally:
+                process.kill()
 
 
 class Visit:
@@ -741,7 +743,7 @@ def test_a_server_that_ended_is_missed(browser: Browser, folder: Path) -> None:
         visit = Visit(browser, address)
         page = visit.open("/?view=records")
         _shows(page, "200 records")
-        process.send_signal(signal.SIGINT)
+        process.terminate()
         process.wait(30)
         page.get_by_role("columnheader", name="f1").get_by_role("button").click()
 
