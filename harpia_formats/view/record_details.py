@@ -1,5 +1,6 @@
 """A record as the page shows it: as a row of the table, and with everything it has."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -82,6 +83,10 @@ def fields_of_record(record: Record) -> dict[str, Any]:
     return {**fields, "cut": texts.cut}
 
 
+#: An offset in a message, which counts from the beginning of the file.
+_offset = re.compile(r"(?<= that starts at byte )\d+")
+
+
 @dataclass(frozen=True, slots=True)
 class RowFindings:
     """Validates single rows of a file."""
@@ -98,7 +103,7 @@ class RowFindings:
         found by other rows has no place.
         """
         problems = [] if self.found.rows_of == "records" else self._problems(row)
-        start = len(self.found.before) if self.found.kind in {"array", "table"} else 0
+        start = len(self._front)
         shown = [self._shown(problem, row, start) for problem in problems]
         known = {problem.code for problem in problems}
         shown += [
@@ -119,9 +124,23 @@ class RowFindings:
         ]
         return shown
 
+    @property
+    def _front(self) -> bytes:
+        """What stands in front of a row that is validated by itself.
+
+        A line has another one in front, since alone it may look like another kind of
+        file.
+        """
+        if self.found.kind == "lines":
+            return b"{}\n"
+        return self.found.before if self.found.kind in {"array", "table"} else b""
+
     def _problems(self, row: bytes) -> Sequence[Problem]:
         """Return the problems of a row by itself."""
         file = b"".join(joined([row], self.found, self.after))
+        number = 1
+        if self.found.kind == "lines":
+            file, number = self._front + file, 2
         validation = Validation(
             [file],
             Options(
@@ -134,7 +153,7 @@ class RowFindings:
                 redact=self.hides_values,
             ),
         )
-        return [problem for problem in validation if problem.place.record == 1]
+        return [problem for problem in validation if problem.place.record == number]
 
     def _shown(self, problem: Problem, row: bytes, start: int) -> dict[str, Any]:
         """Return a problem, with its place in the text of the row."""
@@ -148,7 +167,9 @@ class RowFindings:
             "code": problem.code,
             "name": problem.name,
             "severity": problem.severity.value,
-            "message": problem.message,
+            "message": _offset.sub(
+                lambda found: str(int(found[0]) - start), problem.message
+            ),
             "because": [
                 {"pointer": one.pointer, "value": one.value} for one in problem.because
             ],

@@ -115,7 +115,9 @@ class RecordReader:
                 return self._cells(row)
             nulls = self._dialect is not None and self._dialect.reads_nan
             value = decode(with_nulls(row) if nulls else row)
-        except (*NOT_JSON, UnicodeDecodeError) as error:
+        except UnicodeDecodeError as error:
+            raise ViewError("it is not UTF-8") from error
+        except NOT_JSON as error:
             raise ViewError("it is not valid JSON") from error
         if not isinstance(value, dict):
             raise ViewError("it is no object")

@@ -1,0 +1,83 @@
+"""Findings of a single row are those that the file has there."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from harpia_formats.validation.options import Options
+from harpia_formats.validation.run import Validation
+from harpia_formats.view.options import ViewError, ViewOptions
+from harpia_formats.view.record_reader import RecordReader
+from harpia_formats.view.row_index import FoundFile
+from harpia_formats.view.session import ViewSession
+from ready_session import ready
+
+VALID = b'{"instruction":"q","input":"","output":"a"}'
+WRONG = b'{"instruction":1,"input":"","output":"a"}'
+LINES = (
+    b"[" + WRONG + b"]",
+    b"[]",
+    b"\xff\xfe",
+    "\u00a0".encode(),
+    "\u2028".encode(),
+    b"\x0c",
+    b"null",
+    WRONG,
+    b" " + WRONG,
+    VALID + b" " + WRONG,
+    VALID[:-1],
+)
+
+
+def in_file(message: str, begin: int) -> str:
+    """Return a message whose offset counts from the beginning of the file."""
+    return re.sub(r"(?<=at byte )\d+", lambda one: str(int(one[0]) + begin), message)
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("lines.jsonl", b"\n".join([VALID, VALID, *LINES, VALID]) + b"\n"),
+        ("array.json", b"[\n" + b",\n".join([VALID, WRONG, b"null", b"[1]"]) + b"\n]"),
+    ],
+)
+def test_findings_are_those_of_the_file(tmp_path: Path, name: str, data: bytes) -> None:
+    """A row has the messages of the file, at the same place in its text.
+
+    Only offsets in messages count from the beginning of the row.
+    """
+    path = tmp_path / name
+    path.write_bytes(data)
+    expected: dict[int, list[tuple[str, str, int]]] = {}
+    for problem in Validation([str(path)], Options(examples=0, max_problems=0, jobs=1)):
+        place = problem.place
+        if place.record:
+            found = (problem.code, problem.message, place.byte_offset)
+            expected.setdefault(place.record, []).append(found)
+    assert expected
+    session = ready(ViewSession([str(path)], ViewOptions()))
+    try:
+        (file,) = session.files()["files"]
+        for number in range(1, file["records"] + 1):
+            shown = session.record({"record": str(number)})
+            row = session.raw({"record": str(number)}).decode("utf-8", "replace")
+            assert [
+                (
+                    one["code"],
+                    in_file(one["message"], shown["byte_offset"]),
+                    None
+                    if one["begin"] is None
+                    else shown["byte_offset"] + len(row[: one["begin"]].encode()),
+                )
+                for one in shown["findings"]
+            ] == expected.get(number, [])
+    finally:
+        session.close()
+
+
+def test_a_cell_that_is_not_utf_8() -> None:
+    """A row of a table that is not UTF-8 is said to be that, and not to be no JSON."""
+    found = FoundFile("csv", "", "table", "file", b"id,prompt,output\n", ",")
+    with pytest.raises(ViewError, match="^it is not UTF-8$"):
+        RecordReader(found).read(b"1,caf\xe9,a")
