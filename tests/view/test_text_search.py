@@ -1,6 +1,7 @@
 """Rows are found by texts, however they are spelt, by expressions, and by fields."""
 
 import json
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -81,3 +82,30 @@ def test_no_regular_expression(text: str) -> None:
     """A wrong expression is an error that says why."""
     with pytest.raises(ViewError, match="no regular expression"):
         compiled(Wanted(text, is_pattern=True))
+
+
+def test_a_nested_set_warns_of_nothing() -> None:
+    """What a later Python may read otherwise is looked for without a warning."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert compiled(Wanted("[[a]never", is_pattern=True)) is not None
+
+
+@pytest.mark.parametrize("text", ["1 < 2", "<", "a_b", "it's", "&", "x=y"])
+@pytest.mark.parametrize("heeds_case", [True, False])
+def test_escapes_of_ascii(tmp_path: Path, text: str, heeds_case: bool) -> None:
+    """Punctuation is found where a writer escapes it, in digits of either case."""
+    escaped = "".join(
+        c if c.isalnum() or c == " " else f"\\u{ord(c):04X}" for c in text
+    )
+    spelt = (text, escaped, escaped.replace("\\u003C", "\\u003c"), "none \\u0026")
+    rows = [f'{{"input": "{one}"}}' for one in spelt]
+    expected = [1, 2, 3, 4] if text == "&" else [1, 2, 3]
+    data = "\n".join(rows).encode() + b"\n"
+    assert found(tmp_path, data, Wanted(text, heeds_case=heeds_case)) == expected
+
+
+def test_cells_that_are_not_utf_8(tmp_path: Path) -> None:
+    """A search for a value goes on behind a row that is not UTF-8."""
+    data = b"id,prompt,output\n1,caf\xe9,b\n2,tea,b\n"
+    assert found(tmp_path, data, Wanted(field="output", value="b"), "a.csv") == [2]
