@@ -1,5 +1,6 @@
 """The options of the page, and the error on what it cannot show."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
 
@@ -10,6 +11,16 @@ from harpia_formats.model.problem import HarpiaFormatsError
 
 class ViewError(HarpiaFormatsError):
     """What the page asks for cannot be shown; the text says why in one line."""
+
+
+def whole(query: Mapping[str, str], name: str, default: int) -> int:
+    """Return a whole number of a query, at least 0. Raises `ViewError`."""
+    text = query.get(name, "")
+    if not text:
+        return default
+    if not (text.isascii() and text.isdecimal() and len(text) < len(str(2**63))):
+        raise ViewError(f"{name} is a whole number")
+    return int(text)
 
 
 @dataclass(frozen=True, slots=True)

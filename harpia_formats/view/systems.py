@@ -5,34 +5,42 @@ matched by the digests that the scan of each file kept of their ids, inputs and
 references.
 """
 
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
 from shlex import quote
 from threading import Lock
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from harpia_formats.conversion.mapping.questions import WIDTH
+from harpia_formats.conversion.mapping.questions import WIDTH as DIGEST
+from harpia_formats.files.io.reader import ROW_LIMIT
 from harpia_formats.model.problem import HarpiaFormatsError
 from harpia_formats.model.record import Output, Record
 from harpia_formats.view.answers import answer_of, prompt_of, reference_of
 from harpia_formats.view.background import Background
-from harpia_formats.view.options import ViewError
+from harpia_formats.view.options import ViewError, ViewOptions, whole
 from harpia_formats.view.record_details import LONG, row_of
-from harpia_formats.view.record_scan import MODELS
+from harpia_formats.view.record_scan import KEY_WIDTH, MODELS, VERDICT
 from harpia_formats.view.selection import BLOCK
 from harpia_formats.view.viewed_file import ViewedFile
 
-#: Records of a system that are matched.
-MOST = 3_000_000
+#: Records of a file whose systems are matched.
+MOST_MATCHED = 3_000_000
+#: Pairs of systems whose matched questions are kept, and tables of scores.
+MOST_PAIRS, MOST_TABLES = 2, 16
+#: Records that ask the same, of one file: those next to a record, and itself.
+MOST_SAME = 21
 #: Words of an answer whose differences are looked for.
 MOST_WORDS = 5_000
 #: Seconds that the table of a comparison may take.
-PATIENCE = 300.0
-_PARTS = 3
+MOST_SECONDS = 300.0
+_PARTS = KEY_WIDTH // DIGEST
+_SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
 _VERDICTS = ("all", "a-right", "b-right", "differs")
 
 
@@ -50,26 +58,112 @@ class System:
 
 
 @dataclass(frozen=True, slots=True)
-class Matched:
-    """The records of two systems that ask the same, in the order of the first."""
+class MatchedSide:
+    """The records of one system that ask what the other one is asked, too."""
 
+    #: The first record of each question, in the order of questions.
     first: Any
-    second: Any
-    only_first: int
-    only_second: int
+    #: All their records, and for each the place of its question.
+    records: Any
+    places: Any
+    #: Questions that only this system answers.
+    alone: int
+
+    def counts(self) -> Any:
+        """Return how many records each question has."""
+        return np.bincount(self.places, minlength=len(self.first))
+
+    def means(self, values: Any) -> Any:
+        """Return the mean of a value of all records for each question, NaN of none."""
+        has_value = ~np.isnan(values)
+        places, count = self.places[has_value], len(self.first)
+        sums = np.bincount(places, weights=values[has_value], minlength=count)
+        counts = np.bincount(places, minlength=count)
+        return np.divide(sums, counts, out=np.full(count, np.nan), where=counts > 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """The questions of two systems, in the order of the first."""
+
+    first: MatchedSide
+    second: MatchedSide
     is_complete: bool
+
+
+class SameQuestions:
+    """Finds the records of a file that have the key of a question.
+
+    Of each whole block of records the folded keys are written to a file in order, so
+    that few of them are read again.
+    """
+
+    def __init__(self, file: ViewedFile) -> None:
+        """Take the file, of whose records more may be known later."""
+        self._file = file
+        self._path = Path(f"{file.base}.questions")
+        self._blocks = 0
+        self._lock = Lock()
+
+    def records(self, key: Any) -> Iterator[int]:
+        """Yield the numbers of the first `MOST_SAME` records with a key, in order."""
+        columns, left = self._file.columns, MOST_SAME
+        known = columns.state.records
+        for number in self._likely(key, known):
+            if left and columns.column("key", number, 1)[0] == key[0]:
+                left -= 1
+                yield number
+
+    def _likely(self, key: Any, known: int) -> Iterator[int]:
+        """Yield the numbers of the records whose folded keys are that of a key."""
+        (wanted,) = _folded(_digests(key), range(_PARTS))
+        with self._lock, suppress(OSError):  # without room all keys are read
+            self._write(known)
+        blocks = self._blocks
+        if blocks:
+            shape = (blocks, 2, BLOCK)
+            written = np.memmap(self._path, np.uint64, "r", shape=shape)
+            for keys, numbers in written:
+                begin, end = (np.searchsorted(keys, wanted, s) for s in _SIDES)
+                yield from numbers[begin:end].tolist()
+        for first in range(blocks * BLOCK + 1, known + 1, BLOCK):
+            keys = self._keys(first, min(BLOCK, known - first + 1))
+            yield from (np.flatnonzero(keys == wanted) + first).tolist()
+
+    def _keys(self, first: int, count: int) -> Any:
+        """Return the folded keys of some records."""
+        return _folded(
+            _digests(self._file.columns.column("key", first, count)), range(_PARTS)
+        )
+
+    def _write(self, known: int) -> None:
+        """Write the keys of the whole blocks that are known. Raises `OSError`."""
+        if self._blocks == known // BLOCK:
+            return
+        with self._path.open("r+b" if self._blocks else "wb") as file:
+            file.seek(self._blocks * 2 * BLOCK * np.dtype(np.uint64).itemsize)
+            while (self._blocks + 1) * BLOCK <= known:
+                first = self._blocks * BLOCK + 1
+                keys = self._keys(first, BLOCK)
+                order = np.argsort(keys, kind="stable")
+                file.write(keys[order].tobytes())
+                file.write((order + first).astype(np.uint64).tobytes())
+                file.flush()
+                self._blocks += 1
 
 
 class Comparisons:
     """Compares the systems of some open files."""
 
-    def __init__(self, files: Sequence[ViewedFile]) -> None:
-        """Take the files, which may be opened later."""
+    def __init__(self, files: Sequence[ViewedFile], options: ViewOptions) -> None:
+        """Take the files, which may be opened later with some options."""
         self._files = files
+        self._options = options
         self._lock = Lock()
         self._table_lock = Lock()
-        self._matched: dict[tuple[str, str], tuple[Any, Matched]] = {}
-        self._tables: dict[tuple[str, ...], dict[str, Any]] = {}
+        self._matched: OrderedDict[tuple[str, str], tuple[Any, Matched]] = OrderedDict()
+        self._tables: OrderedDict[tuple[str, ...], dict[str, Any]] = OrderedDict()
+        self._same: dict[ViewedFile, SameQuestions] = {}
         self._work: Background | None = None
 
     def close(self) -> None:
@@ -119,16 +213,19 @@ class Comparisons:
         """Return the two systems of a query. Raises `ViewError`."""
         known = {system.id: system for system in self._systems()}
         try:
-            return known[query.get("a", "")], known[query.get("b", "")]
+            pair = known[query.get("a", "")], known[query.get("b", "")]
         except KeyError:
             raise ViewError("there is no such system") from None
+        for file in (self._files[system.file] for system in pair):
+            if file.has_changed:
+                raise ViewError(file.reason)
+        return pair
 
     def with_key(self, file: ViewedFile, key: Any) -> Iterator[int]:
-        """Yield the records of a file that have the key of a question."""
-        for first in range(1, file.columns.state.records + 1, BLOCK):
-            keys = file.columns.column("key", first, BLOCK)
-            for at in np.flatnonzero(keys == key[0]):
-                yield first + int(at)
+        """Yield the first records of a file that have the key of a question."""
+        with self._lock:
+            same = self._same.setdefault(file, SameQuestions(file))
+        yield from same.records(key)
 
     def _matches(self, one: System, other: System) -> Matched:
         """Return the records of two systems that ask the same. Raises `ViewError`."""
@@ -136,34 +233,67 @@ class Comparisons:
         version = tuple((file.columns.state.records, file.is_scanned) for file in files)
         with self._lock:
             kept = self._matched.get((one.id, other.id))
-            if kept is not None and kept[0] == version:
-                return kept[1]
-            pairs = _matched(*(self._questions(each) for each in (one, other)))
-            found = Matched(*pairs, all(file.is_scanned for file in files))
-            self._matched[one.id, other.id] = version, found
-            return found
+            if kept is None or kept[0] != version:
+                found = self._newly_matched(one, other)
+                kept = self._matched[one.id, other.id] = version, found
+            self._matched.move_to_end((one.id, other.id))
+            if len(self._matched) > MOST_PAIRS:
+                self._matched.popitem(last=False)
+            return kept[1]
 
-    def _questions(self, system: System) -> tuple[Any, Any]:
-        """Return the records of a system, and the three digests of each question."""
-        file = self._files[system.file]
-        count = file.columns.state.records
-        if count > MOST:
+    def _newly_matched(self, one: System, other: System) -> Matched:
+        """Match the records of two systems by the parts that both sides have.
+
+        A part of questions that one side has in no record is not compared; nor are ids
+        if a record has none. Raises `ViewError`.
+        """
+        files = self._files[one.file], self._files[other.file]
+        is_complete = all(file.is_scanned for file in files)
+        sides = [
+            (system, file.columns.state.records)
+            for system, file in zip((one, other), files, strict=True)
+        ]
+        if max(count for _, count in sides) > MOST_MATCHED:
             raise ViewError(
-                f"more than {MOST:,} records are not matched here: use `score compare`"
+                f"more than {MOST_MATCHED:,} records are not matched here: use "
+                "`score compare`"
             )
-        records, keys = [], []
+        has_parts = [self._has_parts(*side) for side in sides]
+        parts = [part for part in range(_PARTS) if all(has[part] for has in has_parts)]
+        if parts in ([], [_PARTS - 1]):
+            raise ViewError("the records have neither ids nor prompts to match them by")
+        keys = (self._questions(*side, parts) for side in sides)
+        return Matched(*_matched(*keys), is_complete)
+
+    def _keys(self, system: System, count: int) -> Iterator[tuple[Any, Any]]:
+        """Yield the records of a system, and the digests of their questions."""
+        columns = self._files[system.file].columns
         for first in range(1, count + 1, BLOCK):
             size = min(BLOCK, count - first + 1)
-            found = file.columns.column("key", first, size)
-            found = found.view(np.uint8).reshape(-1, _PARTS * WIDTH)
-            own = found.any(axis=1)
+            digests = _digests(columns.column("key", first, size))
+            own = digests.any(axis=1)
             if system.place is not None:
-                models = file.columns.column("models", first, size)
+                models = columns.column("models", first, size)
                 own &= (models >> np.uint64(system.place) & np.uint64(1)).astype(bool)
-            records.append(np.flatnonzero(own) + first)
-            keys.append(found[own])
-        if not records:
-            return np.empty(0, np.int64), np.empty((0, _PARTS * WIDTH), np.uint8)
+            yield np.flatnonzero(own) + first, digests[own]
+
+    def _has_parts(self, system: System, count: int) -> list[bool]:
+        """Tell for each part whether all records have it, an id, or any, another."""
+        every, some = np.ones(_PARTS, dtype=bool), np.zeros(_PARTS, dtype=bool)
+        for _, digests in self._keys(system, count):
+            has = digests.reshape(-1, _PARTS, DIGEST).any(axis=2)
+            every &= has.all(axis=0)
+            some |= has.any(axis=0)
+        return [bool(some[0] and every[0]), *map(bool, some[1:])]
+
+    def _questions(
+        self, system: System, count: int, parts: Sequence[int]
+    ) -> tuple[Any, Any]:
+        """Return the records of a system, and some parts of each question folded."""
+        records, keys = [np.empty(0, np.uint32)], [np.empty(0, np.uint64)]
+        for numbers, digests in self._keys(system, count):
+            records.append(numbers.astype(np.uint32))
+            keys.append(_folded(digests, parts))
         return np.concatenate(records), np.concatenate(keys)
 
     def _scores(self, system: System, records: Any, column: str) -> Any:
@@ -179,6 +309,10 @@ class Comparisons:
         scores[has_others] = own[has_others]
         return scores
 
+    def _means(self, system: System, side: MatchedSide, column: str) -> Any:
+        """Return the mean score of each question of a system."""
+        return side.means(self._scores(system, side.records, column))
+
     def _metric(self, system: System, name: str) -> str:
         """Return the column of a metric, one without numbers if it has none."""
         metrics = self._files[system.file].columns.state.metrics
@@ -192,40 +326,48 @@ class Comparisons:
         if verdict not in _VERDICTS:
             raise ViewError(f"verdict is one of {', '.join(_VERDICTS)}")
         sides = (one, matched.first), (other, matched.second)
-        scores = [self._scores(s, r, self._metric(s, metric)) for s, r in sides]
-        verdicts = [self._scores(s, r, "verdict") for s, r in sides]
+        scores = [self._means(*one, self._metric(one[0], metric)) for one in sides]
+        # A question is answered right if all of its answers are.
+        verdicts = [np.floor(self._means(*one, VERDICT)) for one in sides]
         chosen = _chosen(scores, verdicts, verdict, _least(query))
         if query.get("sort") == "difference":
             sizes = np.nan_to_num(np.abs(scores[0] - scores[1])[chosen], nan=-1.0)
             chosen = chosen[np.argsort(-sizes, kind="stable")]
-        start, count = int(query.get("start") or 0), int(query.get("count") or 100)
+        start, count = whole(query, "start", 0), whole(query, "count", 100)
         shown = chosen[start : start + min(count, 1_000)]
+        counts = [side.counts() for _, side in sides]
         return {
-            "matched": len(matched.first),
-            "only_a": matched.only_first,
-            "only_b": matched.only_second,
+            "matched": len(matched.first.first),
+            "only_a": matched.first.alone,
+            "only_b": matched.second.alone,
             "total": len(chosen),
             "complete": matched.is_complete,
             "rows": [
                 {
                     "position": start + at,
-                    **self._pair_shown(sides, int(place), scores, verdicts),
+                    **self._pair_shown(sides, int(place), scores, verdicts, counts),
                 }
                 for at, place in enumerate(shown)
             ],
         }
 
     def _pair_shown(
-        self, sides: Any, place: int, scores: Sequence[Any], verdicts: Sequence[Any]
+        self,
+        sides: Any,
+        place: int,
+        scores: Sequence[Any],
+        verdicts: Sequence[Any],
+        counts: Sequence[Any],
     ) -> dict[str, Any]:
         """Return a question with the beginning of both answers."""
         shown: dict[str, Any] = {}
-        for name, (system, records), values, rights in zip(
-            "ab", sides, scores, verdicts, strict=True
+        for name, (system, side), values, rights, records in zip(
+            "ab", sides, scores, verdicts, counts, strict=True
         ):
-            number = int(records[place])
+            number = int(side.first[place])
             shown[name] = {
                 "record": number,
+                "records": int(records[place]),
                 "score": _number(values[place]),
                 "correct": None if np.isnan(rights[place]) else bool(rights[place]),
                 "answer": None,
@@ -255,11 +397,11 @@ class Comparisons:
         """Return both answers to the question of a record, word by word."""
         one, other = self._pair(query)
         matched = self._matches(one, other)
-        number = int(query.get("record") or 0)
-        places = np.flatnonzero(matched.first == number)
+        number = whole(query, "record", 0)
+        places = matched.first.places[matched.first.records == number]
         if not len(places):
             raise ViewError("only one of the systems answers this question")
-        numbers = number, int(matched.second[places[0]])
+        numbers = number, int(matched.second.first[places[0]])
         records = [
             self._record(system, each)
             for system, each in zip((one, other), numbers, strict=True)
@@ -302,30 +444,44 @@ class Comparisons:
         ]
         words = ["harpia-formats", "score", "compare", *inputs, "--stored"]
         words += ["--on-invalid", "skip"]
+        options = self._options
+        words += ["--from", options.format] if options.format else []
+        words += ["--delimiter", options.delimiter] if options.delimiter else []
         words += ["--metrics", metric] if metric else []
         is_forced = query.get("force") == "1"
         words += ["--force"] if is_forced else []
         for model in models:
             words += ["--model", model]
-        command = " ".join(map(quote, words))
+        has_own_limit = options.max_row_bytes != ROW_LIMIT  # no command has it
+        command = None if has_own_limit else " ".join(map(quote, words))
         key = (*inputs, *models, metric, str(is_forced))
         with self._table_lock:
-            if key not in self._tables:
-                given = (inputs, models, metric)
-                self._tables[key] = self._compared(*given, is_forced=is_forced)
-            return {**self._tables[key], "command": command}
+            found = self._tables.get(key)
+            if found is None:
+                given = (inputs, models, metric, is_forced)
+                found = self._compared(key, *given)
+            else:
+                self._tables.move_to_end(key)
+            return {**found, "command": command}
 
-    def _compared(
-        self, inputs: list[str], models: list[str], metric: str, *, is_forced: bool
-    ) -> dict[str, Any]:
-        """Return the tables of a comparison, computed in another process."""
+    def _compared(self, key: tuple[str, ...], *given: Any) -> dict[str, Any]:
+        """Return the tables of a comparison, computed in another process.
+
+        They are kept; why that failed is not, since it may not fail again.
+        """
         found: list[dict[str, Any]] = []
-        given = (inputs, models, metric, is_forced)
         self._work = Background(
-            compared_tables, *given, patience=PATIENCE, receive=found.append
+            compared_tables,
+            *given,
+            self._options,
+            patience=MOST_SECONDS,
+            receive=found.append,
         )
-        self._work.wait(PATIENCE)
+        self._work.wait(MOST_SECONDS)
         if found:
+            self._tables[key] = found[0]
+            if len(self._tables) > MOST_TABLES:
+                self._tables.popitem(last=False)
             return found[0]
         reason = self._work.failure or "the comparison takes too long"
         return {"tables": [], "reason": reason}
@@ -343,6 +499,7 @@ def compared_tables(
     models: list[str],
     metric: str,
     is_forced: bool,  # noqa: FBT001 - calls of other processes have no keywords
+    given: ViewOptions,
 ) -> Iterator[dict[str, Any]]:
     """Yield the tables of the stored scores of two systems, or why there is none."""
     from harpia_formats.evaluation.scoring.compare_runs import ScoreComparison  # noqa: PLC0415 - only the process that compares needs it: start-up time
@@ -350,7 +507,13 @@ def compared_tables(
     from harpia_formats.reporters.tables import tables_of  # noqa: PLC0415 - see above
 
     options = ScoreOptions(
-        stored=True, metrics=(metric,) if metric else (), on_invalid="skip", jobs=1
+        from_=given.format,
+        delimiter=given.delimiter,
+        max_row_bytes=given.max_row_bytes,
+        stored=True,
+        metrics=(metric,) if metric else (),
+        on_invalid="skip",
+        jobs=1,
     )
     try:
         run = ScoreComparison(inputs, options, models, force=is_forced)
@@ -409,47 +572,45 @@ def _chosen(
     return np.flatnonzero(mask)
 
 
-def _matched(one: tuple[Any, Any], other: tuple[Any, Any]) -> tuple[Any, Any, int, int]:
-    """Return the records of both systems that ask the same, and how many ask alone.
-
-    A part of questions that one side has in no record is not compared; nor are ids if a
-    record has none. Of several records of a question the first one counts.
-    """
-    parts = [
-        part
-        for part in range(_PARTS)
-        if all(_has_part(keys, part) for _, keys in (one, other))
+def _matched(
+    one: tuple[Any, Any], other: tuple[Any, Any]
+) -> tuple[MatchedSide, MatchedSide]:
+    """Return the records of both systems that ask the same, given their keys."""
+    sides = [
+        (records, *np.unique(keys, return_index=True, return_inverse=True))
+        for records, keys in (one, other)
     ]
-    if parts in ([], [_PARTS - 1]):
-        raise ViewError("the records have neither ids nor prompts to match them by")
-    sides = []
-    for records, keys in (one, other):
-        folded = _folded(keys, parts)
-        firsts = np.unique(folded, return_index=True)[1]
-        firsts.sort()
-        sides.append((records[firsts], folded[firsts]))
-    (first, mine), (second, theirs) = sides
-    order = np.argsort(theirs, kind="stable")
-    at = np.searchsorted(theirs[order], mine)
-    at[at == len(order)] = 0
-    is_there = theirs[order][at] == mine if len(order) else np.zeros(len(mine), bool)
-    pairs = order[at[is_there]] if len(order) else np.empty(0, np.int64)
-    both = int(is_there.sum())
-    return first[is_there], second[pairs], len(first) - both, len(second) - both
+    (_, mine, firsts, _), (_, theirs, _, _) = sides
+    _, *ats = np.intersect1d(mine, theirs, assume_unique=True, return_indices=True)
+    order = np.argsort(firsts[ats[0]])
+    found = []
+    for (records, questions, firsts, inverse), at in zip(sides, ats, strict=True):
+        ranks = np.full(len(questions), -1, dtype=np.int32)
+        ranks[at[order]] = np.arange(len(order), dtype=np.int32)
+        places = ranks[inverse]
+        is_there = places >= 0
+        found.append(
+            MatchedSide(
+                records[firsts[at[order]]],
+                records[is_there],
+                places[is_there],
+                len(questions) - len(at),
+            )
+        )
+    return found[0], found[1]
 
 
-def _has_part(keys: Any, part: int) -> bool:
-    """Tell whether questions have a part: all of them an id, or any another part."""
-    own = keys[:, part * WIDTH : (part + 1) * WIDTH].any(axis=1)
-    return bool(own.all() if part == 0 else own.any()) and len(own) > 0
+def _digests(keys: Any) -> Any:
+    """Return keys of questions as rows of bytes."""
+    return np.ascontiguousarray(keys).view(np.uint8).reshape(-1, KEY_WIDTH)
 
 
-def _folded(keys: Any, parts: Sequence[int]) -> Any:
+def _folded(digests: Any, parts: Sequence[int]) -> Any:
     """Return one number of 64 bits for the compared digests of each question."""
-    folded = np.zeros(len(keys), dtype=np.uint64)
+    folded = np.zeros(len(digests), dtype=np.uint64)
     for part in parts:
-        whole = np.ascontiguousarray(keys[:, part * WIDTH : (part + 1) * WIDTH])
-        halves = whole.view(np.uint64).reshape(-1, 2)
+        whole_part = digests[:, part * DIGEST : (part + 1) * DIGEST]
+        halves = np.ascontiguousarray(whole_part).view(np.uint64).reshape(-1, 2)
         # Multiplied, so that two equal parts do not cancel each other.
         folded = folded * np.uint64(3) ^ halves[:, 0] ^ (halves[:, 1] * np.uint64(5))
     return folded

@@ -2,6 +2,7 @@
 
 import json
 import random
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from harpia_formats import compare_scores
+from harpia_formats.view import systems
 from harpia_formats.view.options import ViewError, ViewOptions
 from harpia_formats.view.session import ViewSession
 from ready_session import ready
@@ -147,6 +149,9 @@ def test_the_other_answers_to_a_question(session: ViewSession) -> None:
         {"a": "0.0"},
         {"a": "0.0", "b": "0.1", "by": "x"},
         {"a": "0.0", "b": "0.1", "verdict": "x"},
+        {"a": "0.0", "b": "0.1", "start": "x"},
+        {"a": "0.0", "b": "0.1", "start": "-1"},
+        {"a": "0.0", "b": "0.1", "count": "-1"},
     ],
 )
 def test_wrong_comparisons_are_refused(
@@ -155,3 +160,151 @@ def test_wrong_comparisons_are_refused(
     """Systems that are not there, and words that say nothing, are refused."""
     with pytest.raises(ViewError):
         session.compare(query)
+
+
+def test_a_wrong_record_is_refused(session: ViewSession) -> None:
+    """A record that is no number is refused."""
+    with pytest.raises(ViewError, match="record is a whole number"):
+        session.compared_record({"a": "0.0", "b": "0.1", "record": "x"})
+
+
+def test_repeated_questions_count_by_their_means(tmp_path: Path) -> None:
+    """Of a question that is asked several times the mean of all answers is shown."""
+    paths = []
+    for name, right in {"A": range(7), "B": range(5, 20)}.items():
+        made = [
+            {
+                "id": str(at % 5),
+                "prompt": f"q{at % 5}",
+                "outputs": [
+                    {
+                        "model": name,
+                        "text": "t",
+                        "scores": [
+                            {
+                                "metric": "acc",
+                                "value": float(at in right),
+                                "is_correct": at in right,
+                            }
+                        ],
+                    }
+                ],
+            }
+            for at in range(20)
+        ]
+        paths.append(write(tmp_path / f"{name}.jsonl", made))
+    report = compare_scores(*paths, stored=True, force=True, metrics=["acc"])
+    (compared,) = report.compared
+    assert compared.comparison is not None
+    session = ready(ViewSession(paths, ViewOptions(format="record")))
+    try:
+        query = {"a": "0.0", "b": "1.0", "metric": "acc"}
+        found = session.compare(query)
+        differences = [row["difference"] for row in found["rows"]]
+        assert found["matched"] == len(differences) == 5
+        mean = sum(differences) / len(differences)
+        assert abs(mean) == pytest.approx(abs(compared.comparison.difference))
+        assert [row["a"]["score"] for row in found["rows"]] == [0.5, 0.5] + [0.25] * 3
+        assert {row["b"]["score"] for row in found["rows"]} == {0.75}
+        assert {row["a"]["records"] for row in found["rows"]} == {4}
+        assert not session.compare({**query, "verdict": "a-right"})["total"]
+        shown = session.compared_record({**query, "record": "6"})
+        assert (shown["a"]["record"], shown["b"]["record"]) == (6, 1)
+    finally:
+        session.close()
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> list[str]:
+    """Return two tables whose fields are separated by bars."""
+    paths = []
+    for name in "AB":
+        path = tmp_path / f"{name}.txt"
+        lines = [f"{at}|q{at}|t|{name}|{at % 2}\n" for at in range(8)]
+        path.write_text("".join(["id|prompt|response|model|score\n", *lines]))
+        paths.append(str(path))
+    return paths
+
+
+def test_the_table_reads_files_as_the_page_does(tables: list[str]) -> None:
+    """The format, the delimiter and the limit of rows are those of the page."""
+    options = ViewOptions(format="csv", delimiter="|")
+    session = ready(ViewSession(tables, options))
+    query = {"a": "0.0", "b": "1.0", "metric": "score", "force": "1"}
+    try:
+        assert session.compare(query)["matched"] == 8
+        found = session.compared_table(query)
+        assert found["reason"] is None
+        assert found["tables"]
+        words = shlex.split(found["command"])
+        assert words[words.index("--from") + 1] == "csv"
+        assert words[words.index("--delimiter") + 1] == "|"
+    finally:
+        session.close()
+
+
+def test_no_command_has_the_limit_of_rows(paths: list[str]) -> None:
+    """There is no command for the table of the page if its rows may be longer."""
+    session = ready(ViewSession(paths, ViewOptions(max_row_bytes=2**26)))
+    try:
+        found = session.compared_table({"a": "0.0", "b": "1.0", "force": "1"})
+        assert found["tables"]
+        assert found["command"] is None
+    finally:
+        session.close()
+
+
+def test_changed_files_are_not_compared(tables: list[str]) -> None:
+    """A table that was computed before is not shown of a file that has changed."""
+    session = ready(ViewSession(tables, ViewOptions(format="csv", delimiter="|")))
+    query = {"a": "0.0", "b": "1.0", "metric": "score", "force": "1"}
+    try:
+        assert session.compared_table(query)["tables"]
+        with Path(tables[0]).open("a", encoding="utf-8") as file:
+            file.write("9|q9|t|A|1\n")
+        for ask in (session.compare, session.compared_table):
+            with pytest.raises(ViewError, match="changed"):
+                ask(query)
+    finally:
+        session.close()
+
+
+def test_a_failure_is_not_kept(
+    session: ViewSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A comparison that took too long is computed again when it is asked for again."""
+    query = {"a": "0.1", "b": "1.0", "metric": "acc", "force": "1"}
+    with monkeypatch.context() as patch:
+        patch.setattr(systems, "MOST_SECONDS", 0.0)
+        assert session.compared_table(query)["tables"] == []
+    assert session.compared_table(query)["tables"]
+
+
+@pytest.mark.parametrize("block", [7, 1_000])
+def test_records_that_ask_the_same(
+    session: ViewSession, monkeypatch: pytest.MonkeyPatch, block: int
+) -> None:
+    """They are found in whole blocks and behind them, in order, and not all of many."""
+    monkeypatch.setattr(systems, "BLOCK", block)
+    (file, _) = session._files  # noqa: SLF001 - no public function has keys
+    count = file.columns.state.records
+    keys = [file.columns.column("key", at, 1) for at in range(1, count + 1)]
+    texts = [key.tobytes() for key in keys]
+    written = Path(f"{file.base}.questions")
+    written.unlink(missing_ok=True)
+    same = systems.SameQuestions(file)
+    for key in keys:
+        expected = [at for at, one in enumerate(texts, 1) if one == key.tobytes()]
+        assert list(same.records(key)) == expected
+        assert len(expected) == 2
+    monkeypatch.setattr(systems, "MOST_SAME", 1)
+    assert list(same.records(keys[-1])) == expected[:1]
+    assert (written.stat().st_size if written.exists() else 0) == count // block * 112
+
+
+def test_few_matches_are_kept(session: ViewSession) -> None:
+    """Matched questions of old pairs are forgotten."""
+    kept = session._comparisons._matched  # noqa: SLF001 - nothing else tells it
+    for pair in (("0.0", "0.1"), ("0.1", "1.0"), ("1.0", "0.0")):
+        session.compare(dict(zip("ab", pair, strict=True)))
+    assert list(kept) == [("0.1", "1.0"), ("1.0", "0.0")]
