@@ -55,7 +55,7 @@ class ViewSession:
         #: Where temporary files are written, from the start on.
         self.folder = ""
         self._files: list[ViewedFile] = []
-        self._comparisons = Comparisons(self._files)
+        self._comparisons = Comparisons(self._files, options)
 
     def start(self) -> None:
         """Begin to read all files.
