@@ -48,6 +48,8 @@ class Filter(msgspec.Struct, frozen=True):
     metric: str = ""
     low: float = -inf
     high: float = inf
+    #: A score must be less than this, where `high` may be reached.
+    below: float = inf
     correct: str = ""
     answer: str = ""
     #: The code of a rule, `any` or `none`.
@@ -92,6 +94,7 @@ def filter_of(query: Mapping[str, str]) -> Filter:
         query.get("metric", ""),
         _number(query, "low", -inf),
         _number(query, "high", inf),
+        _number(query, "below", inf),
         _one_of(query, "correct", _VERDICTS),
         _one_of(query, "answer", _ANSWERS),
         query.get("rule", ""),
@@ -312,7 +315,10 @@ class _Sums:
 def _histogram(
     file: FileColumns, selection: Selection, name: str, column: str
 ) -> dict[str, Any] | None:
-    """Return how the scores of a metric are spread, None if no record has one."""
+    """Return how the scores of a metric are spread, None if no record has one.
+
+    The `high` of a bin belongs to the next one, that of the last bin to itself.
+    """
     count, total, least, greatest = 0, 0.0, inf, -inf
     for scores in _scores(file, selection, column):
         count += len(scores)
@@ -392,6 +398,8 @@ def _mask(file: FileColumns, asked: Filter, numbers: Any) -> Any:
     if asked.metric:
         scores = values_of(file, file.metric(asked.metric), numbers)
         mask &= (scores >= asked.low) & (scores <= asked.high)
+        if asked.below != inf:
+            mask &= scores < asked.below
     if asked.correct:
         flags = values_of(file, "flags", numbers) & (READ | CORRECT | WRONG)
         mask &= flags == READ | _VERDICTS[asked.correct]

@@ -274,6 +274,56 @@ def test_filters_are_in_the_address_and_removed_one_by_one(visit: Visit) -> None
     _shows(page, "200 records")
 
 
+def test_bars_lead_to_their_rows(browser: Browser, tmp_path: Path) -> None:
+    """A bar shows as many records as it says, also on the limit of the next one."""
+    records = [_answer(at, "atlas", is_right=True) for at in range(1, 101)]
+    for at, record in enumerate(records):
+        (output,) = record["outputs"]
+        output["scores"] = [{"metric": "k", "value": at % 5 / 4}]
+    _write(tmp_path / "a.jsonl", records)
+    with (
+        _served(tmp_path, "a.jsonl") as (address, _),
+        _visit(browser, address) as visit,
+    ):
+        for place in (0, 5, 10, 15, 19):
+            page = visit.open("/")
+            bar = page.locator(".histogram a").nth(place)
+            expect(bar).to_have_attribute("title", re.compile(": 20 records$"))
+            bar.click()
+            _shows(page, "20 records")
+            expect(page.locator(".chip")).to_have_count(1)
+
+
+def test_empty_names_are_filters(browser: Browser, tmp_path: Path) -> None:
+    """The bar of an empty category or model shows its records, and can be removed."""
+    records = [
+        _answer(at, "atlas" if at % 4 else "", is_right=True) for at in range(12)
+    ]
+    for at, record in enumerate(records):
+        record["category"] = "large" if at % 2 else ""
+    _write(tmp_path / "a.jsonl", records)
+    with (
+        _served(tmp_path, "a.jsonl") as (address, _),
+        _visit(browser, address) as visit,
+    ):
+        for title, key, count in (
+            ("Models", "model", 3),
+            ("Categories", "category", 6),
+        ):
+            page = visit.open("/")
+            part = page.locator(
+                "section.facet", has=page.get_by_text(title, exact=True)
+            )
+            part.get_by_role("link", name="(empty)").click()
+            _shows(page, f"{count} records")
+            page.get_by_text("More filters").click()
+            page.get_by_label("Right or wrong").select_option("yes")
+            expect(page.locator(".chip")).to_have_count(2)
+            _shows(page, f"{count} records")
+            page.get_by_role("button", name=f"Remove the filter {key}: (empty)").click()
+            _shows(page, "12 records")
+
+
 def test_a_field_by_its_path_is_a_filter(visit: Visit) -> None:
     """A value of a field, however deep, chooses rows."""
     page = visit.open("/?view=records")

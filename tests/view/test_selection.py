@@ -128,6 +128,23 @@ def test_counts_of_a_selection(columns: FileColumns) -> None:
     assert sum(found["correct"].values()) == COUNT
 
 
+@pytest.mark.parametrize("scores", [None, [0.0, 0.25, 0.5, 0.75, 1.0], [0.5]])
+def test_bars_are_the_counts_of_their_rows(
+    columns: FileColumns, tmp_path: Path, scores: list[float] | None
+) -> None:
+    """The rows of a bar are those below the next one, of the last bar with its end."""
+    if scores is not None:
+        values = np.resize(np.array(scores), COUNT)
+        Path(tmp_path / "0.score0").write_bytes(values.tobytes())
+    (metric,) = summary(columns, Selection(None, COUNT), has_values=True)["metrics"]
+    *bins, last = metric["bins"]
+    for one in bins:
+        query = {"metric": "f1", "low": str(one["low"]), "below": str(one["high"])}
+        assert len(chosen(columns, query, tmp_path)) == one["count"]
+    query = {"metric": "f1", "low": str(last["low"]), "high": str(last["high"])}
+    assert len(chosen(columns, query, tmp_path)) == last["count"]
+
+
 def test_redacted_counts_hold_no_values(columns: FileColumns) -> None:
     """Without values only rules are counted."""
     found = summary(columns, Selection(None, COUNT), has_values=False)
@@ -140,6 +157,7 @@ def test_redacted_counts_hold_no_values(columns: FileColumns) -> None:
         {"sort": "colour"},
         {"low": "many"},
         {"high": "nan"},
+        {"below": "all"},
         {"correct": "maybe"},
         {"answer": "none"},
         {"severity": "fatal"},

@@ -1,9 +1,11 @@
 // What the page shows, as it is in the address.
 
 /** The keys that choose rows. */
-export const FILTERS = ["text", "regex", "case", "model", "category", "metric", "low", "high",
+export const FILTERS = ["text", "regex", "case", "model", "category", "metric", "low", "high", "below",
   "correct", "answer", "rule", "severity", "field", "is"];
 const ORDER = ["sort", "order"];
+/** The keys for which an empty text is a value: that of records whose model or category is empty. */
+const MAY_BE_EMPTY = new Set(["model", "category"]);
 const listeners = [];
 let state = read();
 
@@ -17,10 +19,15 @@ export function shown() {
   return state;
 }
 
+/** Tell whether a key has a value. */
+export function isGiven(key, value) {
+  return value !== null && value !== undefined && (value !== "" || MAY_BE_EMPTY.has(key));
+}
+
 /** Return the address of what the page shows after some changes. */
 export function addressOf(changes) {
   const values = Object.entries({ ...state, ...changes })
-    .filter(([, value]) => value !== null && value !== undefined && value !== "");
+    .filter(([key, value]) => isGiven(key, value));
   const text = new URLSearchParams(values).toString();
   return text ? "/?" + text : "/";
 }
@@ -48,7 +55,7 @@ export function onChange(listener) {
 /** Return the chosen file and rows as values of a request. */
 export function selection(from = state, keys = [...FILTERS, ...ORDER]) {
   const values = { file: from.file ?? "0" };
-  for (const key of keys) if (from[key]) values[key] = from[key];
+  for (const key of keys) if (isGiven(key, from[key])) values[key] = from[key];
   return values;
 }
 

@@ -46,15 +46,16 @@ function ruleList(rules) {
     rule.records]), (rule) => ({ rule }));
 }
 
-/** Return the scores of a metric as bars; each leads to the rows of its range. */
+/** Return the scores of a metric as bars; each leads to the rows of its range, which ends where the next begins. */
 function histogram(metric) {
   const most = Math.max(...metric.bins.map((bin) => bin.count), 1);
-  const bars = metric.bins.map((bin) => {
+  const bars = metric.bins.map((bin, at) => {
+    const isLast = at === metric.bins.length - 1;
     const part = make("span", { class: "column" });
     part.style.height = `${Math.max(bin.count ? 3 : 0, (100 * bin.count) / most)}%`;
-    const text = `${rounded(bin.low)} to ${rounded(bin.high)}: ${plural(bin.count, "record")}`;
+    const text = `${rounded(bin.low)} to ${isLast ? "" : "below "}${rounded(bin.high)}: ${plural(bin.count, "record")}`;
     return make("li", {}, link(part, { view: "records", open: null, metric: metric.name,
-      low: String(bin.low), high: String(bin.high) }, { title: text, "aria-label": `${plain(metric.name)} ${text}` }));
+      low: String(bin.low), high: isLast ? String(bin.high) : null, below: isLast ? null : String(bin.high) }, { title: text, "aria-label": `${plain(metric.name)} ${text}` }));
   });
   const first = metric.bins.at(0);
   return make("section", { class: "facet" },

@@ -1,5 +1,5 @@
 // The bar of filters, the active ones, and the box to jump.
-import { FILTERS, go, noFilters, selection, shown } from "./address.js";
+import { FILTERS, go, isGiven, noFilters, selection, shown } from "./address.js";
 import { button, choice, labelled, make, percent, say } from "./dom.js";
 import { ask, tell } from "./server.js";
 import { plain, setText } from "./text.js";
@@ -8,18 +8,23 @@ const NAMES = { text: "text", model: "model", category: "category", correct: "ju
   rule: "rule", severity: "severity" };
 const WORDS = { yes: "right", no: "wrong", unknown: "not judged", missing: "missing", present: "there" };
 /** What goes with a filter when it is removed. */
-const TOGETHER = { text: ["text", "regex", "case"], metric: ["metric", "low", "high"], field: ["field", "is"] };
+const TOGETHER = { text: ["text", "regex", "case"], metric: ["metric", "low", "high", "below"], field: ["field", "is"] };
+
+/** What stands for an empty text in a choice, whose empty value is any text. */
+const EMPTY = "\u0000";
 
 /** Return the active filters as pairs of a key and a text. */
 function active(state) {
   const found = [];
   for (const key of Object.keys(NAMES)) {
-    if (!state[key]) continue;
+    if (!isGiven(key, state[key])) continue;
     const how = key === "text" ? [state.regex && "regular expression", state.case && "same case"].filter(Boolean).join(", ") : "";
-    found.push([key, `${NAMES[key]}: ${WORDS[state[key]] ?? state[key]}${how ? ` (${how})` : ""}`]);
+    found.push([key, `${NAMES[key]}: ${WORDS[state[key]] ?? (state[key] || "(empty)")}${how ? ` (${how})` : ""}`]);
   }
-  if (state.metric && (state.low || state.high))
-    found.push(["metric", `${state.metric}: ${state.low ?? "any"} to ${state.high ?? "any"}`]);
+  if (state.metric && (state.low || state.high || state.below)) {
+    const end = [state.high, state.below && `below ${state.below}`].filter(Boolean).join(" and ");
+    found.push(["metric", `${state.metric}: ${state.low ?? "any"} to ${end || "any"}`]);
+  }
   if (state.field) found.push(["field", `${state.field}${state.is ? ` = ${state.is}` : " is there"}`]);
   return found;
 }
@@ -72,16 +77,17 @@ export class FilterBar {
       return fields.push(field), labelled(label, field);
     };
     const select = (name, label, pairs) => {
-      const field = choice([["", "any"], ...pairs], state[name], { name, onchange: () => send() });
+      const value = isGiven(name, state[name]) ? state[name] || EMPTY : "";
+      const field = choice([["", "any"], ...pairs], value, { name, onchange: () => send() });
       // A value of a copied link may be one that the file has not shown yet.
-      if (state[name] && field.value !== state[name]) field.append(make("option", { value: state[name], selected: true }, plain(state[name])));
+      if (value && field.value !== value) field.append(make("option", { value, selected: true }, plain(state[name]) || "(empty)"));
       return fields.push(field), labelled(label, field);
     };
     const check = (name, label) => {
       const field = make("input", { name, type: "checkbox", value: "1", checked: Boolean(state[name]) });
       return fields.push(field), make("label", { class: "check" }, field, label);
     };
-    const same = (names) => names.map((name) => [name, plain(name)]);
+    const same = (names) => names.map((name) => [name || EMPTY, plain(name) || "(empty)"]);
     const rules = [["any", "any finding"], ["none", "no finding"], ...file.rules.map((rule) => [rule.code, `${rule.code} ${rule.name ?? ""}`])];
     const checks = [select("rule", "Rule", rules), select("severity", "Severity", same(["error", "warning", "note"]))];
     const values = [
@@ -93,12 +99,16 @@ export class FilterBar {
       select("metric", "Score", same(file.metrics)),
       input("low", "from", { type: "number", step: "any", class: "short" }),
       input("high", "to", { type: "number", step: "any", class: "short" }),
+      input("below", "below", { type: "number", step: "any", class: "short" }),
       input("field", "Field, such as metadata.topic", { size: 18, spellcheck: "false" }),
       input("is", "has the value", { size: 12 }),
     ];
     const send = () => {
       const changes = noFilters();
       for (const field of fields) changes[field.name] = field.type === "checkbox" ? (field.checked ? "1" : null) : (field.name === "text" || field.name === "is" ? field.value : field.value.trim()) || null;
+      if (changes.model === EMPTY) changes.model = "";
+      // An empty category comes from its bar, and is taken away by its own button only.
+      if (state.category === "" && !changes.category) changes.category = "";
       if (!changes.text) changes.regex = changes.case = null;
       go({ ...changes, open: null });
     };
