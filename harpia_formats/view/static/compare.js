@@ -6,7 +6,7 @@ import { ask } from "./server.js";
 import { VirtualTable } from "./table.js";
 import { addText, plain, setText, textBlock } from "./text.js";
 
-const VERDICTS = [["all", "all questions"], ["a-right", "A right, B wrong"], ["b-right", "B right, A wrong"], ["differs", "the scores differ"]];
+const VERDICTS = [["all", "all questions"], ["a-right", "A right, B wrong"], ["b-right", "B right, A wrong"], ["differs", "the verdicts differ"]];
 const ORDERS = [["", "as in the file"], ["difference", "largest difference first"]];
 
 /** Return a column with the answer of one side. */
@@ -22,8 +22,9 @@ function answerColumn(side, title) {
 /** Return a column with the score of one side. */
 function scoreColumn(side, title) {
   return { key: `${side}-score`, title, width: [6, 0], number: true, fill: (cell, row) => {
-    const { score, correct } = row[side];
-    cell.textContent = rounded(score) + (correct === true ? " ✓" : correct === false ? " ✗" : "");
+    const { score, correct, records } = row[side];
+    const mean = records > 1 ? ` (mean of ${counted(records)})` : "";
+    cell.textContent = rounded(score) + (correct === true ? " ✓" : correct === false ? " ✗" : "") + mean;
   } };
 }
 
@@ -112,8 +113,7 @@ export class Comparison {
 
   /** Show the choices of systems, metric and questions. */
   choices(values) {
-    const names = this.systems.systems.map(({ index, name, records }) =>
-      [String(index), records === null || records === undefined ? plain(name) : `${plain(name)} (${counted(records)})`]);
+    const names = this.systems.systems.map(({ index, name }) => [String(index), plain(name)]);
     const set = (key) => (event) => go({ [key]: event.target.value || null, pair: null });
     const focused = this.bar.contains(document.activeElement) ? document.activeElement.name : null;
     const by = make("input", { name: "by", type: "number", min: 0, step: "any", class: "short", value: values.by, onchange: set("by") });
@@ -143,8 +143,8 @@ export class Comparison {
           parts.push(button("Compare anyway", again));
         }
       }
-      parts.push(
-        make("div", { class: "command" }, addText(make("code"), found.command), copyButton("Copy the command", () => found.command)));
+      parts.push(found.command === null ? make("p", { class: "soft" }, "No command compares scores with --max-row-bytes.")
+        : make("div", { class: "command" }, addText(make("code"), found.command), copyButton("Copy the command", () => found.command)));
     } catch (error) {
       parts = [make("p", { class: "alert" }, error.message)];
     }
