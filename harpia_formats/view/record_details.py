@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import UNSET
 
 from harpia_formats.formats.rules import rule_url
-from harpia_formats.model.exact_json import ExactFloat
+from harpia_formats.model.exact_json import ExactFloat, encode
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.record import Record, as_dict
 from harpia_formats.validation.options import Options
@@ -25,6 +25,8 @@ from harpia_formats.view.row_index import FoundFile, joined
 
 #: Characters of a text in the table, and of one in a record.
 SHORT, LONG = 300, 200_000
+#: Objects and lists in each other, beyond which they are shown as text.
+DEEPEST = 100
 #: Numbers beyond this are not exact in a browser.
 EXACT = 2**53
 
@@ -50,25 +52,33 @@ def _short(text: str | None) -> str | None:
 
 
 class CutTexts:
-    """Makes values of records such that a browser shows them: short and exact."""
+    """Makes values of records such that a browser shows them: short, flat and exact."""
 
     def __init__(self) -> None:
         #: The lengths of the texts that were cut, by their paths.
         self.cut: dict[str, int] = {}
 
-    def shown(self, value: Any, path: str = "") -> Any:
-        """Return a value with long texts cut, and too exact numbers as text."""
+    def shown(self, value: Any, path: str = "", depth: int = 0) -> Any:
+        """Return a value with long texts cut; too exact or too deep ones are texts."""
+        if depth > DEEPEST and isinstance(value, dict | list):
+            try:
+                value = encode(value).decode()
+            except RecursionError:
+                value = "(nested too deep to be shown here: see the row)"
         if isinstance(value, str):
             if len(value) > LONG:
                 self.cut[path] = len(value)
             return value[:LONG]
         if isinstance(value, dict):
             return {
-                key: self.shown(member, f"{path}.{key}" if path else key)
+                key: self.shown(member, f"{path}.{key}" if path else key, depth + 1)
                 for key, member in value.items()
             }
         if isinstance(value, list):
-            return [self.shown(item, f"{path}.{at}") for at, item in enumerate(value)]
+            return [
+                self.shown(item, f"{path}.{at}", depth + 1)
+                for at, item in enumerate(value)
+            ]
         if isinstance(value, ExactFloat):
             return str(value)
         return str(value) if type(value) is int and abs(value) > EXACT else value

@@ -1,13 +1,17 @@
 """Findings of a single row are those that the file has there."""
 
+import json
 import re
 from pathlib import Path
+from typing import Any
 
+import orjson
 import pytest
 
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.run import Validation
 from harpia_formats.view.options import ViewError, ViewOptions
+from harpia_formats.view.record_details import DEEPEST
 from harpia_formats.view.record_reader import RecordReader
 from harpia_formats.view.row_index import FoundFile
 from harpia_formats.view.session import ViewSession
@@ -81,3 +85,47 @@ def test_a_cell_that_is_not_utf_8() -> None:
     found = FoundFile("csv", "", "table", "file", b"id,prompt,output\n", ",")
     with pytest.raises(ViewError, match="it is not UTF-8"):
         RecordReader(found).read(b"1,caf\xe9,a")
+
+
+@pytest.mark.parametrize("depth", [99, 150, 300, 480])
+@pytest.mark.parametrize("is_list", [False, True])
+def test_what_is_nested_deep_is_shown_as_text(
+    tmp_path: Path, depth: int, is_list: bool
+) -> None:
+    """A value that is nested deep is shown to a depth, and below that as its JSON."""
+    value: Any = 12345678901234567890
+    for _ in range(depth):
+        value = [value] if is_list else {"k": value}
+    record = {"id": "1", "prompt": "p", "outputs": [{"text": "a"}], "metadata": value}
+    if is_list:
+        record["metadata"] = {"k": value}
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps(record) + "\n", encoding="utf-8")
+    session = ready(ViewSession([str(path)], ViewOptions(format="record")))
+    try:
+        shown = session.record({"record": "1"})
+    finally:
+        session.close()
+    assert shown["unread"] is None
+    orjson.dumps(shown)  # refuses what is deeper than 254
+    value = shown["fields"]["metadata"]
+    while not isinstance(value, str):
+        (value,) = value if isinstance(value, list) else value.values()
+    assert value.count("k") + value.count("[") in {0, depth - DEEPEST + is_list}
+    assert "12345678901234567890" in value
+
+
+def test_what_is_nested_too_deep_is_said(tmp_path: Path) -> None:
+    """A value that no encoder takes is left out with a word, and the rest is shown."""
+    value = "[" * 900 + "]" * 900
+    path = tmp_path / "a.jsonl"
+    path.write_text(
+        f'{{"id":"1","prompt":"p","metadata":{{"k":{value}}},"outputs":[]}}\n',
+        encoding="utf-8",
+    )
+    session = ready(ViewSession([str(path)], ViewOptions(format="record")))
+    try:
+        shown = session.record({"record": "1"})
+    finally:
+        session.close()
+    assert b"nested too deep" in orjson.dumps(shown["fields"])
