@@ -15,6 +15,7 @@ from typing import Any, Protocol, TypeVar
 
 import orjson
 import uvicorn
+from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 from jinja2 import Environment, StrictUndefined
 from starlette.requests import Request
@@ -383,8 +384,11 @@ class _Server(uvicorn.Server):
         self._begin()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End the session, then the connections."""
-        await run_sync(self._end)
+        """End the session, then the connections.
+
+        Questions may hold all threads that answer, so that the end has its own.
+        """
+        await run_sync(self._end, limiter=CapacityLimiter(1))
         await super().shutdown(sockets)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:

@@ -5,7 +5,8 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from threading import BoundedSemaphore
+from threading import BoundedSemaphore, Event
+from time import monotonic
 from typing import Any
 
 from harpia_formats._version import __version__
@@ -26,14 +27,16 @@ from harpia_formats.view.record_details import (
 from harpia_formats.view.selection import FileColumns, Filter, filter_of, summary
 from harpia_formats.view.systems import Comparisons
 from harpia_formats.view.text_search import Wanted
-from harpia_formats.view.viewed_file import Selected, ViewedFile
+from harpia_formats.view.viewed_file import Selected, ViewedFile, refuse_if_closed
 
 #: Rows of one answer, by default and at most.
 ROWS, MOST_ROWS = 100, 1_000
 #: Records of other systems that are shown next to a record.
 MOST_OTHERS = 20
-#: Seconds that a search for an id may take before the page is told to wait.
-PATIENCE = 20.0
+#: Seconds after which a search for an id is given up: it keeps others waiting.
+MOST_SECONDS = 5.0
+#: Rows with the text of an id that are read at once.
+_SOUGHT = 100
 #: Keys of a query that ask for values of records.
 _of_values = ("text", "field", "is", "model", "category", "metric", "correct")
 
@@ -52,6 +55,8 @@ class ViewSession:
             formats_named(options.format)
         self._sources = list(_sources(inputs, options))
         self._stack = ExitStack()
+        #: Set once the session is closed, which ends what waits for its files.
+        self._closed = Event()
         #: Where temporary files are written, from the start on.
         self.folder = ""
         self._files: list[ViewedFile] = []
@@ -77,6 +82,7 @@ class ViewSession:
 
     def close(self) -> None:
         """End all work, and delete what was written for it."""
+        self._closed.set()
         self._comparisons.close()
         for file in self._files:
             file.stop_beginning()
@@ -289,25 +295,33 @@ class ViewSession:
         return {"record": found}
 
     def _with_id(self, file: ViewedFile, id_: str) -> int | None:
-        """Return the first record with an id, None if there is none."""
+        """Return the first record with an id, None if there is none.
+
+        Raises `ViewError` if that takes long, or the session is closed.
+        """
         asked = Filter(wanted=Wanted(id_, heeds_case=True))
-        seen, waited = 0, 0.0
+        end = monotonic() + MOST_SECONDS
+        seen = 0
         while True:
+            self._go_on(end)
             selected = file.selected(asked)
-            for number in selected.selection.part(seen, selected.selection.count):
-                seen += 1
-                if file.id_of(file.row(number)) == id_:
-                    return number
+            while numbers := selected.selection.part(seen, _SOUGHT):
+                for number, row in zip(numbers, file.rows(numbers), strict=True):
+                    self._go_on(end)
+                    if file.id_of(row) == id_:
+                        return number
+                seen += len(numbers)
             if selected.is_complete:
                 return None
-            if waited > PATIENCE or selected.search is None:
-                raise ViewError(
-                    "the search for the id takes long: search for it as a text"
-                )
-            work = selected.search.work
-            waited += 0.1
-            if work is None or work.wait(0.1):
-                continue
+            work = selected.search.work if selected.search else None
+            if work is None or work.wait(_PAUSE):
+                self._closed.wait(_PAUSE)  # its last message is still to come
+
+    def _go_on(self, end: float) -> None:
+        """Raise `ViewError` behind the time `end`, and if the session is closed."""
+        refuse_if_closed(self._closed)
+        if monotonic() > end:
+            raise ViewError("the search for the id takes long: search for it as a text")
 
     def systems(self) -> dict[str, Any]:
         """Return the systems whose answers can be compared."""
@@ -338,7 +352,7 @@ class ViewSession:
         """Yield the selected rows as a file that is cut as their own."""
         self._refuse_if_redacted("rows")
         file, asked = self._asked(query)
-        return file.selected_bytes(asked)
+        return file.selected_bytes(asked, self._closed)
 
     def format_of(self, query: Mapping[str, str]) -> str | None:
         """Return the format of the rows of `selected_bytes`, None if not known."""
@@ -367,11 +381,16 @@ class ViewSession:
         return self._file(query), filter_of(query)
 
     def _file(self, query: Mapping[str, str]) -> ViewedFile:
-        """Return the file of a query. Raises `ViewError`."""
+        """Return the file of a query. Raises `ViewError`, also if all are closed."""
+        refuse_if_closed(self._closed)
         at = _whole(query, "file", 0)
         if not 0 <= at < len(self._files):
             raise ViewError("there is no such file")
         return self._files[at]
+
+
+#: Seconds between two looks at what a search has found.
+_PAUSE = 0.1
 
 
 def _sources(inputs: Sequence[str], options: ViewOptions) -> Iterator[Source]:

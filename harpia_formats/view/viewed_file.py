@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Lock, Thread
+from threading import Event, Lock, Thread
 from time import monotonic
 from typing import Any
 from weakref import finalize
@@ -340,14 +340,15 @@ class ViewedFile:
         if search is not None and search.is_running:
             _end(search)
 
-    def selected_bytes(self, asked: Filter) -> Iterator[bytes]:
+    def selected_bytes(self, asked: Filter, closed: Event) -> Iterator[bytes]:
         """Yield a file of the selected rows, cut as this one is.
 
         It waits until all of them are known. Raises `ViewError`, also if some cannot be
-        known: the file ends too early, or a search was ended.
+        known: the file ends too early, a search was ended, or all is `closed`.
         """
         while self.found is None and not self._indexing.wait(_PAUSE):
-            pass
+            refuse_if_closed(closed)
+        refuse_if_closed(closed)
         while not (selected := self.selected(asked)).is_complete:
             if selected.search is not None:
                 assert selected.search.work is not None  # noqa: S101 - it was started
@@ -355,6 +356,7 @@ class ViewedFile:
             self._indexing.wait(FRESH)
             if asked.needs_columns:
                 self._scanning.wait(FRESH)
+            refuse_if_closed(closed)  # what is ended does not become complete
         reason = self.reason or (selected.search and selected.search.reason)
         if asked.needs_columns:
             reason = reason or self.scan_reason
@@ -364,6 +366,7 @@ class ViewedFile:
 
         def rows() -> Iterator[bytes]:
             for start in range(0, selected.selection.count, _ROWS):
+                refuse_if_closed(closed)
                 yield from self.rows(selected.selection.part(start, _ROWS))
 
         yield from joined(rows(), self.found, self.progress.after)
@@ -371,6 +374,12 @@ class ViewedFile:
 
 #: Rows that are taken away at once, and seconds between two looks at a new file.
 _ROWS, _PAUSE = 1_000, 0.02
+
+
+def refuse_if_closed(closed: Event) -> None:
+    """Raise `ViewError` once the session of a file is closed."""
+    if closed.is_set():
+        raise ViewError("the page was ended")
 
 
 def _end(search: Search) -> None:

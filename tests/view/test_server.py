@@ -363,6 +363,23 @@ def test_end_does_not_wait_for_questions(running: Running) -> None:
         assert asked.exception() or asked.result()
 
 
+def test_end_needs_none_of_the_threads_that_answer(running: Running) -> None:
+    """More questions than there are threads for answers do not keep it from its end."""
+    served, port = running.served, running.port
+    served.session.go.clear()
+    with ThreadPoolExecutor(60) as pool:
+        asked = [pool.submit(ask, served, port, "/api/rows") for _ in range(60)]
+        end = time.monotonic() + 10
+        while len(served.session.called) < 40 and time.monotonic() < end:
+            time.sleep(0.01)
+        try:
+            running.end()
+            assert served.session.is_closed
+        finally:
+            served.session.go.set()
+        assert all(one.exception() or one.result() for one in asked)
+
+
 def test_network_gets_no_other_headers(running: Running) -> None:
     """The answer does not name the server, and has no second copy of a header."""
     served, port = running.served, running.port

@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from harpia_formats import UnknownFormat
 from harpia_formats.view.options import ViewError, ViewOptions
 from harpia_formats.view.session import ViewSession
+from harpia_formats.view.viewed_file import ViewedFile
 from ready_session import ready
 
 #: A value of every row, which nobody may see who asked for none.
@@ -235,3 +237,54 @@ def test_files_of_selections_are_deleted(
         query = {"file": "0", "metric": HIDDEN, "low": str(low / 100)}
         assert complete(session, query)["rows"]
     assert len(list(Path(session.folder).glob("0.rows*"))) <= 4
+
+
+def test_search_for_an_id_ends_in_time(
+    session: ViewSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Time spent on rows that only contain the text of the id counts, too."""
+    monkeypatch.setattr("harpia_formats.view.session.MOST_SECONDS", 0.5)
+    complete(session, {"file": "0", "text": HIDDEN, "case": "1"})
+    id_of = ViewedFile.id_of
+    looked_at: list[bytes] = []
+
+    def slow(file: ViewedFile, row: bytes) -> str | None:
+        looked_at.append(row)
+        time.sleep(0.05)
+        return id_of(file, row)
+
+    monkeypatch.setattr(ViewedFile, "id_of", slow)
+    with pytest.raises(ViewError, match="takes long"):
+        session.find({"file": "0", "id": HIDDEN})
+    assert 0 < len(looked_at) < 20
+
+
+@pytest.mark.parametrize("asked", ["find", "take"])
+def test_what_waits_for_a_file_ends_with_the_session(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: str
+) -> None:
+    """Neither a search for an id nor a download goes on in a session that is closed."""
+    monkeypatch.setattr("harpia_formats.view.session.MOST_SECONDS", 600)
+    path = written(tmp_path / "a.jsonl")
+    session = ready(ViewSession([str(path)], ViewOptions()))
+    # The search is never complete, as that of a file of many gigabytes.
+    incomplete = property(lambda _: False, lambda *_: None)
+    monkeypatch.setattr(
+        "harpia_formats.view.viewed_file.Selected.is_complete", incomplete
+    )
+    query = {"file": "0", "text": HIDDEN, "id": HIDDEN}
+
+    def ask() -> object:
+        if asked == "find":
+            return session.find(query)
+        return list(session.selected_bytes(query))
+
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(ask)
+        time.sleep(0.5)
+        assert not waiting.done()
+        session.close()
+        with pytest.raises(ViewError):
+            waiting.result(10)
+    with pytest.raises(ViewError, match="ended"):
+        session.rows({"file": "0"})
