@@ -45,7 +45,7 @@ _host = re.compile(
     r"(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?", re.ASCII | re.IGNORECASE
 )
 _token = "token"  # noqa: S105 - the name of it
-#: Seconds from the start for which the token of an opened browser counts.
+#: Seconds from the start for which the token of an opened browser counts, once.
 BRIEF = 60
 #: Random bytes of a secret.
 _RANDOM = 32
@@ -58,7 +58,7 @@ class Secrets:
     #: What the first address has.
     token: str = field(default_factory=lambda: secrets.token_urlsafe(_RANDOM))
     #: What it has where a browser is opened at it: other users of the machine see the
-    #: words of its command, so that this one counts for a minute only.
+    #: words of its command, so that this one counts once, within a minute.
     brief_token: str = field(default_factory=lambda: secrets.token_urlsafe(_RANDOM))
     #: The value of the cookie of every later request.
     cookie: str = field(default_factory=lambda: secrets.token_urlsafe(_RANDOM))
@@ -97,6 +97,7 @@ class Access:
         self._secrets = opened_by
         self._report_bug = report_bug
         self._begin = time.monotonic()
+        self._is_brief_used = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or let the application answer it."""
@@ -128,10 +129,7 @@ class Access:
         _check_method(scope)
         token, rest = _token_of(scope["query_string"])
         if scope["path"] == "/" and token:
-            is_early = time.monotonic() - self._begin < BRIEF
-            brief = [self._secrets.brief_token] if is_early else []
-            if not _equal(token, [self._secrets.token, *brief]):
-                raise _Refused(403, "the token is not that of this server")
+            self._check_token(token)
             return {
                 "Location": f"/?{rest}" if rest else "/",
                 "Set-Cookie": f"{self._secrets.cookie_name}={self._secrets.cookie}; "
@@ -142,6 +140,16 @@ class Access:
         if scope["method"] == "POST":
             _check_body(scope)
         return None
+
+    def _check_token(self, token: list[str]) -> None:
+        """Raise `_Refused` unless a token opens the page, the brief one only once."""
+        if _equal(token, [self._secrets.token]):
+            return
+        is_early = time.monotonic() - self._begin < BRIEF
+        is_brief = _equal(token, [self._secrets.brief_token])
+        if not is_brief or self._is_brief_used or not is_early:
+            raise _Refused(403, "the token is not that of this server")
+        self._is_brief_used = True
 
     def _cookies(self, scope: Scope) -> list[str]:
         """Return the values of the cookies with our name."""

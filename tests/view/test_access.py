@@ -120,15 +120,22 @@ def test_first_path_has_the_state(client: Client) -> None:
     assert client.secrets.first_path("text=a") == f"/?token={token}&text=a"
 
 
-def test_token_of_an_opened_browser_is_brief(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Who reads it later from the words of a command cannot open the page."""
+def test_token_of_an_opened_browser_counts_once(client: Client) -> None:
+    """Who reads it from the words of a command cannot open the page once more."""
     path = client.secrets.first_path("text=a", is_brief=True)
     answer = client.get(path, cookie=None)
     assert (answer.status, answer.headers["location"]) == (303, "/?text=a")
     assert client.secrets.token not in path
 
+    check_refused(client.get(path, cookie=None), 403)
+    assert client.get(client.secrets.first_path(), cookie=None).status == 303
+
+
+def test_token_of_a_browser_that_never_came_ends(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a minute it does not count, though nobody has used it."""
+    path = client.secrets.first_path(is_brief=True)
     late = time.monotonic() + BRIEF
     monkeypatch.setattr(time, "monotonic", lambda: late)
     check_refused(client.get(path, cookie=None), 403)
