@@ -38,7 +38,7 @@ MOST_SECONDS = 5.0
 #: Rows with the text of an id that are read at once.
 _SOUGHT = 100
 #: Keys of a query that ask for values of records.
-_of_values = ("text", "field", "is", "model", "category", "metric", "correct")
+_of_values = frozenset("text field is model category metric correct answer".split())
 
 
 class ViewSession:
@@ -374,10 +374,11 @@ class ViewSession:
 
     def _asked(self, query: Mapping[str, str]) -> tuple[ViewedFile, Filter]:
         """Return the file and the filter of a query. Raises `ViewError`."""
-        if self.options.redact:
-            given = [name for name in _of_values if query.get(name)]
-            if given or str(query.get("sort")).startswith("score:"):
-                raise ViewError("values of records are not looked at with `--redact`")
+        # An empty model or category asks for records that have an empty one.
+        by_value = not _of_values.isdisjoint(query)
+        by_value |= str(query.get("sort")).startswith("score:")
+        if by_value and self.options.redact:
+            raise ViewError("values of records are not looked at with `--redact`")
         return self._file(query), filter_of(query)
 
     def _file(self, query: Mapping[str, str]) -> ViewedFile:

@@ -183,6 +183,9 @@ def test_redacted_answers_hold_no_value(tmp_path: Path) -> None:
         for refused in (
             lambda: session.rows({"file": "0", "text": "a"}),
             lambda: session.rows({"file": "0", "sort": f"score:{HIDDEN}"}),
+            lambda: session.rows({"file": "0", "answer": "missing"}),
+            lambda: session.summary({"file": "0", "model": ""}),
+            lambda: session.record({"file": "0", "record": "1", "category": ""}),
             lambda: session.find({"file": "0", "id": "q1"}),
             lambda: session.raw({"file": "0", "record": "1"}),
             lambda: session.selected_bytes({"file": "0"}),
