@@ -216,6 +216,10 @@ class Notes:
         result, number = row["result"], row["record"]
         if row.get("signature") != SIGNATURE or not isinstance(result, dict):
             return
+        if not isinstance(number, int) or isinstance(number, bool):
+            raise NotesError(
+                f"{self.path}: a line has a note whose record is no whole number"
+            )
         place = str(row.get("file", "")), number
         note = {key: str(result.get(key, "")) for key in ("verdict", "text")}
         if any(note.values()):

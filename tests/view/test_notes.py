@@ -2,6 +2,8 @@
 
 import json
 import os
+import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -165,6 +167,19 @@ def test_other_files_are_refused(place: Path, text: str) -> None:
     assert place.read_bytes() == text.encode(errors="surrogateescape")
 
 
+@pytest.mark.parametrize("number", ["[1]", "{}", '"1"', "1.0", "true", "null"])
+def test_note_on_no_record_is_refused(place: Path, number: str) -> None:
+    """A line whose record is no whole number is an error, and the file stays."""
+    Notes(place, []).add("a", {"record": 1}, RIGHT)
+    wrong = place.read_text("utf-8").replace('"record":1', f'"record":{number}')
+    assert number in wrong
+    place.write_text(wrong, encoding="utf-8")
+
+    with pytest.raises(NotesError, match="no whole number"):
+        Notes(place, [])
+    assert place.read_text("utf-8") == wrong
+
+
 def test_data_are_never_changed(tmp_path: Path, place: Path) -> None:
     """A file that is shown is no file of notes, by whatever name it is known."""
     Notes(place, []).add("a", {"record": 1}, RIGHT)
@@ -205,6 +220,32 @@ def test_full_disk_leaves_no_half_line(
     assert place.read_bytes() == before
     monkeypatch.undo()
     notes.add("a", {"record": 2}, RIGHT)
+    assert len(lines(place)) == 2
+
+
+def test_half_line_is_taken_out_before_another_server_writes(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The line of another server is whole, and is not cut with the half one."""
+    one, other = Notes(place, []), Notes(place, [])
+    one.add("a", {"record": 1}, RIGHT)
+    write, begun = os.write, threading.Event()
+
+    def write_half(number: int, data: bytes) -> int:
+        monkeypatch.setattr(os, "write", write)
+        written = write(number, data[:7])
+        begun.set()
+        time.sleep(0.3)  # the other server would write now
+        return written
+
+    monkeypatch.setattr(os, "write", write_half)
+    with ThreadPoolExecutor(2) as pool:
+        failed = pool.submit(one.add, "a", {"record": 2}, RIGHT)
+        assert begun.wait(10)
+        pool.submit(other.add, "a", {"record": 3}, WRONG).result(10)
+        assert isinstance(failed.exception(10), ViewError)
+
+    assert Notes(place, []).of_file("a") == {"1": RIGHT, "3": WRONG}
     assert len(lines(place)) == 2
 
 
