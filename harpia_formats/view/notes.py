@@ -6,10 +6,11 @@ line. So a run that is killed leaves whole lines, and two servers may share a fi
 `right` of a result is true or false, and missing where the verdict is another one.
 """
 
+import fcntl
 import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +23,6 @@ from harpia_formats.model.exact_json import NOT_JSON, decode
 from harpia_formats.model.problem import HarpiaFormatsError
 from harpia_formats.model.safe_text import json_text
 from harpia_formats.view.options import ViewError
-
-try:
-    import fcntl
-except ModuleNotFoundError:  # only on Windows
-    fcntl = None  # type: ignore[assignment]  # there are no such locks
 
 #: How the notes were made, which tells them from the verdicts of a judge.
 SIGNATURE = "notes|by:hand"
@@ -124,22 +120,17 @@ class Notes:
         """
         found = file
         if not is_url(file):
-            with suppress(ValueError):  # on another drive of Windows
-                found = os.path.relpath(file, self.path.absolute().parent)
+            found = os.path.relpath(file, self.path.absolute().parent)
         return found.encode(errors="backslashreplace").decode()
 
     @contextmanager
     def _held_against_others(self) -> Iterator[int]:
-        """Open the file to append to it; no other server writes to it meanwhile.
-
-        On systems without locks of files another one may.
-        """
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
+        """Open the file to append to it; no other server writes to it meanwhile."""
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
         while True:
             descriptor = os.open(self.path, flags, 0o666)
             try:
-                if fcntl is not None:
-                    fcntl.flock(descriptor, fcntl.LOCK_EX)
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
                 # Another server may have replaced the file before it was held.
                 if os.path.samestat(os.fstat(descriptor), self.path.stat()):
                     yield descriptor

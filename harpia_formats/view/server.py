@@ -338,8 +338,7 @@ def bound_socket(port: int) -> socket.socket:
     """
     found = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
-        if os.name == "posix":  # elsewhere it would share the port
-            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         found.bind(("127.0.0.1", port))
         found.listen()
     except OSError as error:
@@ -352,12 +351,8 @@ def bound_socket(port: int) -> socket.socket:
     return found
 
 
-#: The signals that end the server; Windows has no SIGHUP.
-_SIGNALS = [
-    getattr(signal, name)
-    for name in ("SIGINT", "SIGTERM", "SIGHUP")
-    if hasattr(signal, name)
-]
+#: The signals that end the server.
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class _Server(uvicorn.Server):
@@ -449,7 +444,7 @@ def open_browser(address: str) -> None:
 
     A browser in the terminal would take it away from this process.
     """
-    has_screen = sys.platform in {"darwin", "win32"} or any(
+    has_screen = sys.platform == "darwin" or any(
         os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
     )
     if not has_screen:

@@ -4,7 +4,6 @@ A conversion runs in a process of its own, which is killed with the server. Its 
 is kept for the download that follows the table of losses.
 """
 
-import os
 import shlex
 import threading
 from collections import OrderedDict
@@ -253,8 +252,6 @@ class TakeAway:
         """Return what `conversion_losses` yields in another process."""
         if self._is_closed:
             raise ViewError(_ended)
-        if os.name != "posix":
-            return next(conversion_losses(*arguments))
         try:
             values = self._process.call(
                 conversion_losses, *arguments, timeout=float("inf")

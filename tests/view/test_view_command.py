@@ -314,6 +314,20 @@ def test_missing_extra_is_named(temporary: Path, rows: Path, module: str) -> Non
     ]
 
 
+def test_other_systems_are_refused(temporary: Path, rows: Path) -> None:
+    """Where there is no POSIX the command says so, and nothing is opened."""
+    script = """from types import SimpleNamespace
+import harpia_formats.cli.commands.view as command
+command.os = SimpleNamespace(name="nt")"""
+    for words in (["--no-browser"], ["-o", "-"]):
+        done = run_view(temporary, rows, *words, script=script)
+
+        assert (done.returncode, done.stdout) == (2, b"")
+        assert error_lines(done) == [
+            "error: `view` needs Linux, macOS or another POSIX system"
+        ]
+
+
 def test_help_needs_no_extra() -> None:
     """The help page and the version are there without the extra."""
     done = run("view", "--help")

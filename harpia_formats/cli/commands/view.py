@@ -1,5 +1,6 @@
 """`harpia-formats view`."""
 
+import os
 import sys
 import traceback
 from collections.abc import Iterator
@@ -42,6 +43,8 @@ def view(given: Given) -> ExitCode:
     - harpia-formats view a.jsonl b.jsonl --notes notes.jsonl
     - harpia-formats view answers.jsonl --query 'correct=no' --output wrong.jsonl
     """
+    if os.name != "posix":  # processes that can be killed, reads at a place
+        raise UsageError("`view` needs Linux, macOS or another POSIX system")
     if given.output is None and given.overwrite:
         raise UsageError("`--overwrite` is for `--output`")
     if given.output is not None and given.notes is not None:
