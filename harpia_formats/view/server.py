@@ -60,6 +60,9 @@ class Session(Selection, Protocol):
     def record(self, query: Query) -> dict[str, Any]:
         """Return one record."""
 
+    def identity(self, query: Query) -> dict[str, Any]:
+        """Return by what a note knows one record: its number, its id and its model."""
+
     def raw(self, query: Query) -> bytes:
         """Return the bytes of one record."""
 
@@ -105,19 +108,19 @@ class Page:
         found = self.session.record(query)
         if self.notes is None:
             return {**found, "note": None}
-        name = self._name_of(query)
-        return {**found, "note": self.notes.of_record(name, found["record"])}
+        path = self.session.path_of(query)
+        return {**found, "note": self.notes.of_record(path, found["record"])}
 
     def notes_on(self, query: Query) -> dict[str, Any]:
         """Return the notes on the records of a file."""
-        return {"notes": self._notes().of_file(self._name_of(query))}
+        return {"notes": self._notes().of_file(self.session.path_of(query))}
 
     def add_note(self, given: Mapping[str, Any]) -> None:
         """Append a note on a record; raises `ViewError`."""
         notes = self._notes()
         query = {key: str(given.get(key, "0")) for key in ("file", "record")}
-        found = self.session.record(query)
-        notes.add(self._name_of(query), self._identity(found, query), given)
+        identity = self.session.identity(query)
+        notes.add(self.session.path_of(query), identity, given)
 
     def cancel(self, given: Mapping[str, Any]) -> None:
         """End the search of a query."""
@@ -127,26 +130,6 @@ class Page:
         if self.notes is None:
             raise ViewError("there is no file of notes: start with `--notes FILE`")
         return self.notes
-
-    def _name_of(self, query: Query) -> str:
-        """Return the path of the file of a query; raises `ViewError`."""
-        self.session.name_of(query)
-        known = self.session.files()["files"]
-        return str(known[int(query.get("file") or 0)]["path"])
-
-    def _identity(self, found: Mapping[str, Any], query: Query) -> dict[str, Any]:
-        """Return the number, the id and the model of a record, as verdicts have them.
-
-        Of several files, each is a system.
-        """
-        outputs = (found.get("fields") or {}).get("outputs") or []
-        model = outputs[0].get("model") if len(outputs) == 1 else None
-        if not model and len(self.session.files()["files"]) > 1:
-            model = self._name_of(query)
-        shown = {} if self.options.redact else {"record_id": found.get("id")}
-        if model and not self.options.redact:
-            shown["model"] = model
-        return {"record": found["record"], **shown}
 
 
 #: What each path answers from a page and a query.

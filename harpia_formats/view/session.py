@@ -3,11 +3,13 @@
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from threading import BoundedSemaphore, Event
 from time import monotonic
 from typing import Any
+
+from msgspec import UNSET
 
 from harpia_formats._version import __version__
 from harpia_formats.files.io.discovery import Exclusion
@@ -241,6 +243,27 @@ class ViewSession:
         shown["id"] = row_of(record)["id"]
         return {**shown, "fields": fields_of_record(record)}
 
+    def identity(self, query: Mapping[str, str]) -> dict[str, Any]:
+        """Return the number, the id and the model of a record, as verdicts have them.
+
+        They are not cut as those that are shown. Of several files, each is a system.
+        """
+        file, number = self._file(query), _whole(query, "record", 1)
+        row = file.row(number)
+        found: dict[str, Any] = {"record": number}
+        if self.options.redact:
+            return found
+        model = None
+        with suppress(ViewError):  # a row that is no record has neither
+            record = file.record(row)
+            if record.id is not UNSET:
+                found["record_id"] = str(record.id)
+            if len(record.outputs) == 1 and record.outputs[0].model is not UNSET:
+                model = record.outputs[0].model
+        if not model and len(self._files) > 1:
+            model = file.source.name
+        return {**found, "model": model} if model else found
+
     def _neighbours(self, selected: Selected, number: int) -> dict[str, Any]:
         """Return where a record is among the selected ones, and those next to it."""
         selection = selected.selection
@@ -366,6 +389,14 @@ class ViewSession:
         file = self._file(query)
         kind = "lines" if file.found is None else file.found.kind
         return Path(file.source.name).name, kind
+
+    def path_of(self, query: Mapping[str, str]) -> str:
+        """Return the path of a file, as it was given or found. Raises `ViewError`."""
+        return self._file(query).source.name
+
+    def reason_of(self, query: Mapping[str, str]) -> str:
+        """Return why a file cannot be shown, "" if it can. Raises `ViewError`."""
+        return self._file(query).reason
 
     def _refuse_if_redacted(self, what: str) -> None:
         """Raise `ViewError` if values of records are not shown."""

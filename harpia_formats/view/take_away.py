@@ -63,6 +63,12 @@ class Selection(Protocol):
     def files(self) -> dict[str, Any]:
         """Return what is known of the files."""
 
+    def path_of(self, query: Query) -> str:
+        """Return the path of a file. Raises `ViewError`."""
+
+    def reason_of(self, query: Query) -> str:
+        """Return why a file cannot be shown, "" if it can. Raises `ViewError`."""
+
     def name_of(self, query: Query) -> tuple[str, str]:
         """Return the name of a file, and how its rows stand. Raises `ViewError`."""
 
@@ -161,9 +167,8 @@ class TakeAway:
     def command(self, query: Query) -> str:
         """Return the command line that takes away what the page does."""
         _, suffix = _named(self._session.name_of(query))
-        file = self._session.files()["files"][int(query.get("file") or 0)]
         state = {key: query[key] for key in query if key not in {*_others, "file"}}
-        words = ["harpia-formats", "view", str(file["path"])]
+        words = ["harpia-formats", "view", self._session.path_of(query)]
         if self._options.format is not None:
             words += ["--from", self._options.format]
         if self._options.delimiter is not None:
@@ -202,10 +207,9 @@ class TakeAway:
     def _conversion(self, query: Query, target: str) -> _Converted:
         """Return the conversion of the selected rows, which may be kept from before."""
         self._check_redacted()
-        name, _ = self._session.name_of(query)
-        file = self._session.files()["files"][int(query.get("file") or 0)]
-        if file["state"] in {"changed", "failed"}:
-            raise ViewError(file["reason"] or f"{name} has changed")
+        reason = self._session.reason_of(query)
+        if reason:
+            raise ViewError(reason)
         chosen = sorted((key, query[key]) for key in query.keys() - _others)
         key = (target, *chosen)
         found = self._kept.get(key)

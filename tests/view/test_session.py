@@ -197,6 +197,35 @@ def test_redacted_answers_hold_no_value(tmp_path: Path) -> None:
         session.close()
 
 
+def test_notes_know_a_record_by_what_is_not_cut(tmp_path: Path) -> None:
+    """A long id and a long model are whole; of several files each is a system."""
+    long = {"id": "q" * 400, "prompt": "a", "outputs": [{"model": "m" * 9_000}]}
+    path, other = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    path.write_text(f"{json.dumps(long)}\n", encoding="utf-8")
+    rows = [{"id": 7, "prompt": "a", "outputs": [{"text": "b"}]}, {"prompt": 1}]
+    other.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
+    options = ViewOptions(format="record")
+    session = ready(ViewSession([str(path), str(other)], options))
+    try:
+        found = [
+            session.identity({"file": file, "record": record})
+            for file, record in (("0", "1"), ("1", "1"), ("1", "2"))
+        ]
+        with pytest.raises(ViewError, match="no record"):
+            session.identity({"file": "1", "record": "3"})
+        assert session.path_of({"file": "1"}) == str(other)
+        with pytest.raises(ViewError, match="no such file"):
+            session.path_of({"file": "2"})
+    finally:
+        session.close()
+
+    assert found == [
+        {"record": 1, "record_id": "q" * 400, "model": "m" * 9_000},
+        {"record": 1, "record_id": "7", "model": str(other)},
+        {"record": 2, "model": str(other)},
+    ]
+
+
 def test_what_cannot_be_opened_is_refused_before_the_start(tmp_path: Path) -> None:
     """A file that is not there, and a format that is none, are errors at once."""
     with pytest.raises(ViewError, match="does not exist"):

@@ -202,7 +202,7 @@ def test_changed_file_is_not_taken_from_before(
 ) -> None:
     """A conversion that is kept is not of the file as it is now."""
     taken.losses({}, "record")
-    session.state = "changed"
+    session.reason = "the file has changed"
     with pytest.raises(ViewError, match="has changed"):
         taken.converted({}, "record")
 

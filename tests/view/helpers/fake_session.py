@@ -41,7 +41,7 @@ class FakeSession:
         self.go = threading.Event()
         self.go.set()
         self.is_closed = False
-        self.state = "ready"
+        self.reason = ""
         self.kind = "lines"
         self.format: str | None = None
 
@@ -50,8 +50,8 @@ class FakeSession:
         one = {
             "path": self.name,
             "name": Path(self.name).name,
-            "state": self.state,
-            "reason": None,
+            "state": "failed" if self.reason else "ready",
+            "reason": self.reason or None,
         }
         return {"files": [{**one, "index": number} for number in range(self.count)]}
 
@@ -61,6 +61,16 @@ class FakeSession:
         if not (text.isascii() and text.isdecimal() and int(text) < self.count):
             raise ViewError("there is no such file")
         return Path(self.name).name, self.kind
+
+    def path_of(self, query: Query) -> str:
+        """Return the path of the file."""
+        self.name_of(query)
+        return self.name
+
+    def reason_of(self, query: Query) -> str:
+        """Return why the file is not shown."""
+        self.name_of(query)
+        return self.reason
 
     def format_of(self, query: Query) -> str | None:
         """Return the format of the file."""
@@ -84,6 +94,11 @@ class FakeSession:
             raise ViewError(f"there is no record {text}")
         outputs = [{"model": "org/model"}]
         return {"record": number, "id": f"q{number}", "fields": {"outputs": outputs}}
+
+    def identity(self, query: Query) -> dict[str, Any]:
+        """Return by what a note knows a record."""
+        found = self.record(query)
+        return {"record": found["record"], "record_id": found["id"], "model": "m"}
 
     def raw(self, query: Query) -> bytes:
         """Return the bytes of a record."""
