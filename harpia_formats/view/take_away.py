@@ -18,7 +18,7 @@ from urllib.parse import quote, urlencode
 from harpia_formats.conversion.output_files import targets_named
 from harpia_formats.conversion.subsets.head_and_sample import RowOutputs
 from harpia_formats.files.io.outputs import path_component
-from harpia_formats.files.io.reader import error_reason
+from harpia_formats.files.io.reader import ROW_LIMIT, error_reason
 from harpia_formats.files.io.sink import StreamSink, standard_output, suffix_of
 from harpia_formats.files.workers.killable import (
     CallFailed,
@@ -39,6 +39,19 @@ MOST_KEPT = 4
 _BLOCK = 256 * 1024
 #: Seconds between two looks at whether a conversion has ended.
 _PAUSE = 0.05
+#: The keys of a query that choose rows; those that say nothing without another key.
+_choosing = frozenset(
+    "text field metric model category correct answer rule severity sort order".split()
+)
+_with_another = {
+    "regex": "text",
+    "case": "text",
+    "is": "field",
+    "low": "metric",
+    "high": "metric",
+}
+#: Further keys of an address of the page: which file, and what is shown beside rows.
+_of_page = frozenset("file view open columns pair a b compared by verdict".split())
 #: Keys of a query that do not choose rows.
 _others = frozenset({"start", "count", "to", "record"})
 _containers = {
@@ -166,20 +179,35 @@ class TakeAway:
 
     def command(self, query: Query) -> str:
         """Return the command line that takes away what the page does."""
-        _, suffix = _named(self._session.name_of(query))
-        state = {key: query[key] for key in query if key not in {*_others, "file"}}
+        name, kind = self._session.name_of(query)
+        _, rows_suffix = _named((name, kind))
+        state = {key: query[key] for key in query if _chooses(query, key)}
         words = ["harpia-formats", "view", self._session.path_of(query)]
         if self._options.format is not None:
             words += ["--from", self._options.format]
-        if self._options.delimiter is not None:
-            words += ["--delimiter", self._options.delimiter]
-        words += ["--query", urlencode(state), "--output"]
+        delimiter, limit = self._options.delimiter, self._options.max_row_bytes
+        limited = [] if limit == ROW_LIMIT else ["--max-row-bytes", str(limit)]
+        if delimiter is not None:
+            words += ["--delimiter", delimiter]
+        words += [*limited, "--query", urlencode(state), "--output"]
         target = query.get("to", "")
         if not target:
-            return shlex.join([*words, f"rows{suffix}"])
+            return shlex.join([*words, f"rows{rows_suffix}"])
         suffix = suffix_of_format(targets_named(target)[0])
         convert = ["harpia-formats", "convert", "--from", self._format(query)]
-        convert += ["--to", target, "--on-invalid", "skip", "-o", f"rows{suffix}"]
+        if kind == "table" and delimiter is None and rows_suffix == ".tsv":
+            delimiter = "tab"  # standard input has no name that would say so
+        if kind == "table" and delimiter is not None:
+            convert += ["--delimiter", delimiter]
+        convert += [
+            *limited,
+            "--to",
+            target,
+            "--on-invalid",
+            "skip",
+            "-o",
+            f"rows{suffix}",
+        ]
         return f"{shlex.join([*words, '-'])} | {shlex.join(convert)}"
 
     def close(self) -> None:
@@ -323,8 +351,10 @@ def write_selection(
     """Write the selected rows to a path, a URL, or `-` for standard output.
 
     The file appears complete or not at all. Return what the user should know of it.
-    Raises `SinkError`, also if the output is one of the `inputs`, and `ViewError`.
+    Raises `SinkError`, also if the output is one of the `inputs`, and `ViewError`, also
+    for a query of which a part would choose nothing.
     """
+    _check_chooses(query, len(session.files()["files"]))
     if output == "-":
         sink = StreamSink(standard_output())
         for block in session.selected_bytes(query):
@@ -342,6 +372,30 @@ def write_selection(
         outputs.discard()
         raise
     return tuple(outputs.group.notes)
+
+
+def _chooses(query: Query, key: str) -> bool:
+    """Return whether a key of a query has a part in which rows are chosen."""
+    return key in _choosing or bool(query.get(_with_another.get(key, "")))
+
+
+def _check_chooses(query: Query, files: int) -> None:
+    """Raise `ViewError` if more rows would be chosen than a query seems to say.
+
+    That is what a key does that is unknown, or stands alone, and a query that does not
+    say which of several `files` it is about.
+    """
+    for key in sorted(query.keys() - _choosing - _of_page):
+        if key not in _with_another:
+            known = ", ".join(sorted({*_choosing, *_with_another, "file"}))
+            raise ViewError(f"no rows are chosen by {key!r}, but by: {known}")
+        if not _chooses(query, key):
+            raise ViewError(f"{key!r} chooses no rows without {_with_another[key]!r}")
+    if files > 1 and not query.get("file"):
+        raise ViewError(
+            f"there are {files} files, and the rows of one are written: add `file=0` "
+            f"to the query for the first, up to `file={files - 1}`"
+        )
 
 
 def _named(file: tuple[str, str]) -> tuple[str, str]:

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,8 @@ from harpia_formats.formats.registry import writable_formats
 from harpia_formats.model.problem import ConversionError
 from harpia_formats.view import take_away as module
 from harpia_formats.view.options import ViewError, ViewOptions
+from harpia_formats.view.selection import filter_of
+from harpia_formats.view.session import ViewSession
 from harpia_formats.view.take_away import (
     MOST_KEPT,
     Download,
@@ -24,6 +27,7 @@ from harpia_formats.view.take_away import (
     suffix_of_format,
     write_selection,
 )
+from ready_session import ready
 
 
 @pytest.fixture
@@ -308,6 +312,74 @@ def test_command_has_the_options_of_reading(
     words = shlex.split(TakeAway(session, options, str(tmp_path)).command({}))
 
     assert words[3:7] == ["--from", "csv", "--delimiter", ";"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "options"),
+    [
+        ("a.tsv", "prompt\tresponse\n1\ta\n2\tb\n", ViewOptions()),
+        ("a.csv", "prompt;response\n1;a\n2;b\n", ViewOptions(delimiter=";")),
+        (
+            "a.jsonl",
+            "".join(
+                f'{{"prompt":"{text}","outputs":[{{"text":"b"}}]}}\n'
+                for text in ("1", "2" * 200, "3")
+            ),
+            ViewOptions(format="record", max_row_bytes=100),
+        ),
+    ],
+)
+def test_command_of_a_conversion_reads_as_the_page(
+    tmp_path: Path, name: str, text: str, options: ViewOptions
+) -> None:
+    """It reads rows from a pipe with the delimiter and the limit of the page."""
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    session = ready(ViewSession([str(tmp_path / name)], options))
+    taken = TakeAway(session, options, str(tmp_path))
+    try:
+        command = taken.command({"file": "0", "to": "openai-chat"})
+        converted = bytes_of(taken.converted({"file": "0"}, "openai-chat"))
+    finally:
+        taken.close()
+        session.close()
+    done = subprocess.run(  # noqa: S602 - the command is ours
+        command.replace("harpia-formats", f"{sys.executable} -m harpia_formats"),
+        shell=True,
+        cwd=tmp_path,
+        check=False,
+        capture_output=True,
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "rows.jsonl").read_bytes() == converted
+    assert converted.count(b"\n") == 2
+    assert command.count("--max-row-bytes 100") == (2 if name == "a.jsonl" else 0)
+
+
+def test_command_has_what_chooses_rows(taken: TakeAway) -> None:
+    """What says nothing without another key is left out, as `--output` refuses it."""
+    query = {"regex": "1", "low": "0", "metric": "a", "is": "b", "view": "records"}
+
+    words = shlex.split(taken.command(query))
+
+    assert words[words.index("--query") + 1] == "low=0&metric=a"
+
+
+def test_keys_that_are_looked_at_can_be_written() -> None:
+    """Each key by which the session chooses rows is one that `--output` takes."""
+    asked: list[str] = []
+
+    class Asked(dict[str, str]):
+        def get(self, key: str, *default: object) -> Any:
+            asked.append(key)
+            return super().get(key, *default)
+
+    filter_of(Asked())
+    assert asked
+    session = FakeSession(count=2)
+    for key in asked:
+        query = {"file": "1", "text": "a", "metric": "m", "field": "f", key: "1"}
+        write_selection(session, query, "-", inputs=[], overwrite=False)
 
 
 def test_selection_is_written_whole(session: FakeSession, tmp_path: Path) -> None:

@@ -272,6 +272,31 @@ def run_view(
         (["data", "-o", "data/answers.jsonl"], "error: cannot write data/answers"),
         (["data", "-o", "o", "--query", "regex=1&text=("], "error: "),
         (["data", "-o", "o", "--query", "file=1"], "error: there is no such file"),
+        (
+            ["data", "-o", "o", "--query", "modell=m10"],
+            "error: no rows are chosen by 'modell', but by: answer, ",
+        ),
+        (
+            ["data", "-o", "-", "--query", "record=3"],
+            "error: no rows are chosen by 'record'",
+        ),
+        *(
+            (
+                ["data", "-o", "o", "--query", f"{key}=1&{other}="],
+                f"error: '{key}' chooses no rows without '{other}'",
+            )
+            for key, other in (
+                ("low", "metric"),
+                ("high", "metric"),
+                ("is", "field"),
+                ("regex", "text"),
+                ("case", "text"),
+            )
+        ),
+        (
+            ["data", "data/../data/answers.jsonl", "-o", "o", "--query", "text=a"],
+            "error: there are 2 files, and the rows of one are written: add `file=0`",
+        ),
         (["data", "-o", "o", "--redact"], "error: rows would show values"),
         ([], "error: FILES is missing"),
     ],
@@ -351,6 +376,19 @@ def test_rows_are_written(tmp_path: Path, rows: Path) -> None:
     assert run("view", rows, "-o", output).returncode == 2
     assert run("view", rows, "-o", output, "--overwrite").returncode == 0
     assert output.read_bytes() == rows.read_bytes()
+
+
+def test_rows_of_one_of_several_files_are_written(tmp_path: Path, rows: Path) -> None:
+    """The query says of which; what else an address of the page has does no harm."""
+    other = tmp_path / "other.jsonl"
+    other.write_text(json.dumps(ROWS[1]) + "\n", encoding="utf-8")
+
+    query = "file=1&view=records&open=1&columns=id"
+    assert run("view", rows, other, "--query", query, "-o", "-").stdout == (
+        other.read_bytes()
+    )
+    query = "file=0&text=question&case=1"
+    assert run("view", rows, other, "--query", query, "-o", "-").stdout == b""
 
 
 def test_table_keeps_its_header(tmp_path: Path) -> None:
