@@ -335,7 +335,7 @@ def bound_socket(port: int) -> socket.socket:
 
 
 #: The signals that end the server.
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_SIGNALS: tuple[int, ...] = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class _Server(uvicorn.Server):
