@@ -47,6 +47,13 @@ _types = {
 #: Paths about one record or question: what they do not find is not there.
 _about_one = frozenset("/api/record /api/raw /api/find /api/compare/record".split())
 
+#: Paths that may wait long, for a whole file or a search. Each has some threads of its
+#: own, so that any number of such questions holds up no others.
+_long = ("/take", "/api/losses", "/api/find", "/api/compare/table")
+_THREADS = 8
+#: Which threads answer at a path, if not those of all others.
+_Limits = Mapping[str, CapacityLimiter]
+
 
 class Session(Selection, Protocol):
     """What the page asks for; see `harpia_formats.view.session`."""
@@ -171,6 +178,7 @@ def application(
 
     `shell` is the page without data. `report_bug` is called with unexpected errors.
     """
+    limits = {path: CapacityLimiter(_THREADS) for path in _long}
 
     async def html(_: Request) -> Response:
         return Response(shell, media_type="text/html")
@@ -185,10 +193,10 @@ def application(
         return Response(status_code=204)
 
     async def api(request: Request) -> Response:
-        return await _answer(page, request)
+        return await _answer(page, request, limits)
 
     async def download(request: Request) -> Response:
-        return await _download(page, request)
+        return await _download(page, request, limits)
 
     paths = sorted({*_ANSWERS, *_ACTS})
     routes = [
@@ -223,31 +231,35 @@ def shell_page() -> str:
     return environment.from_string(template).render(version=__version__)
 
 
-async def _answer(page: Page, request: Request) -> Response:
+async def _answer(page: Page, request: Request, limits: _Limits) -> Response:
     """Return the answer of a path in JSON, or why there is none."""
     path = request.url.path
     if request.method != "POST":
         query = dict(request.query_params)
-        return await _shown(page, path, lambda: _ANSWERS[path](page, query))
+        return await _shown(page, path, lambda: _ANSWERS[path](page, query), limits)
     try:
         given = orjson.loads(await request.body())
     except orjson.JSONDecodeError:
         given = None
     if not isinstance(given, dict):
         return _json({"error": "the body must be an object in JSON"}, 400)
-    return await _shown(page, path, lambda: _ACTS[path](page, given))
+    return await _shown(page, path, lambda: _ACTS[path](page, given), limits)
 
 
-async def _shown(page: Page, path: str, ask: Callable[[], Any]) -> Response:
+async def _shown(
+    page: Page, path: str, ask: Callable[[], Any], limits: _Limits
+) -> Response:
     """Return what `ask` returns, called in another thread, as a response."""
     try:
-        found = await run_sync(_asked, page, ask, abandon_on_cancel=True)
+        found = await run_sync(
+            _asked, page, ask, abandon_on_cancel=True, limiter=limits.get(path)
+        )
     except HarpiaFormatsError as error:
         return _error(error, path)
     return Response(status_code=204) if found is None else _json(found)
 
 
-async def _download(page: Page, request: Request) -> Response:
+async def _download(page: Page, request: Request, limits: _Limits) -> Response:
     """Return the bytes of rows as a file."""
     query = dict(request.query_params)
     path = request.url.path
@@ -261,7 +273,9 @@ async def _download(page: Page, request: Request) -> Response:
         return page.take_away.rows(query)
 
     try:
-        found = await run_sync(_asked, page, start, abandon_on_cancel=True)
+        found = await run_sync(
+            _asked, page, start, abandon_on_cancel=True, limiter=limits.get(path)
+        )
     except HarpiaFormatsError as error:
         return _error(error, path)
     if request.method == "HEAD":

@@ -380,6 +380,29 @@ def test_end_needs_none_of_the_threads_that_answer(running: Running) -> None:
         assert all(one.exception() or one.result() for one in asked)
 
 
+@pytest.mark.parametrize(
+    "path", ["/take", "/api/losses?to=csv", "/api/find", "/api/compare/table"]
+)
+def test_what_waits_long_holds_up_no_other_question(
+    running: Running, path: str
+) -> None:
+    """Many downloads of a file that is still read leave threads for the page."""
+    served, port = running.served, running.port
+    served.session.format = "nemo-output"
+    served.session.go.clear()
+    with ThreadPoolExecutor(45) as pool:
+        waiting = [pool.submit(ask, served, port, path) for _ in range(45)]
+        try:
+            while not served.session.called:
+                time.sleep(0.01)
+            time.sleep(0.5)
+            assert ask(served, port, "/api/files")[0] == 200
+            assert not any(one.done() for one in waiting)
+        finally:
+            served.session.go.set()
+        assert {one.result()[0] for one in waiting} == {200}
+
+
 def test_network_gets_no_other_headers(running: Running) -> None:
     """The answer does not name the server, and has no second copy of a header."""
     served, port = running.served, running.port
