@@ -29,7 +29,12 @@ from harpia_formats.view.record_details import (
 from harpia_formats.view.selection import FileColumns, Filter, filter_of, summary
 from harpia_formats.view.systems import Comparisons
 from harpia_formats.view.text_search import Wanted
-from harpia_formats.view.viewed_file import Selected, ViewedFile, refuse_if_closed
+from harpia_formats.view.viewed_file import (
+    Selected,
+    ViewedFile,
+    refuse_if_closed,
+    until_closed,
+)
 
 #: Rows of one answer, by default and at most.
 ROWS, MOST_ROWS = 100, 1_000
@@ -312,7 +317,8 @@ class ViewSession:
             found = number if 1 <= number <= index.known else None
         else:
             self._refuse_if_redacted("an id")
-            found = self._with_id(file, query.get("id", ""))
+            with until_closed(self._closed):
+                found = self._with_id(file, query.get("id", ""))
         if found is None:
             raise ViewError("there is no such record among those that are known")
         return {"record": found}

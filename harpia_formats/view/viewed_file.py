@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Lock, Thread
@@ -346,6 +346,11 @@ class ViewedFile:
         It waits until all of them are known. Raises `ViewError`, also if some cannot be
         known: the file ends too early, a search was ended, or all is `closed`.
         """
+        with until_closed(closed):
+            yield from self._selected_bytes(asked, closed)
+
+    def _selected_bytes(self, asked: Filter, closed: Event) -> Iterator[bytes]:
+        """Yield a file of the selected rows once all of them are known."""
         while self.found is None and not self._indexing.wait(_PAUSE):
             refuse_if_closed(closed)
         refuse_if_closed(closed)
@@ -374,6 +379,16 @@ class ViewedFile:
 
 #: Rows that are taken away at once, and seconds between two looks at a new file.
 _ROWS, _PAUSE = 1_000, 0.02
+
+
+@contextmanager
+def until_closed(closed: Event) -> Iterator[None]:
+    """Raise `ViewError` for errors that come from files which are closed meanwhile."""
+    try:
+        yield
+    except Exception:
+        refuse_if_closed(closed)
+        raise
 
 
 def refuse_if_closed(closed: Event) -> None:
