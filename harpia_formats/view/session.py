@@ -19,7 +19,7 @@ from harpia_formats.files.io.reader import SourceError
 from harpia_formats.files.io.source import Source
 from harpia_formats.formats.registry import all_unpackers, formats_named
 from harpia_formats.view.copies import Copy, copy_of
-from harpia_formats.view.options import ViewError, ViewOptions
+from harpia_formats.view.options import ViewError, ViewOptions, whole
 from harpia_formats.view.record_details import (
     RowFindings,
     fields_of_record,
@@ -62,6 +62,7 @@ class ViewSession:
             formats_named(options.format)
         self._sources = list(_sources(inputs, options))
         self._stack = ExitStack()
+        self._names = distinct_names([source.name for source in self._sources])
         #: Set once the session is closed, which ends what waits for its files.
         self._closed = Event()
         #: Where temporary files are written, from the start on.
@@ -123,7 +124,7 @@ class ViewSession:
         return {
             "index": at,
             "path": file.source.name,
-            "name": Path(file.source.name).name,
+            "name": self._names[at],
             "format": found.format or None if found else None,
             "dialect": found.dialect if found else "",
             "kind": found.kind
@@ -131,7 +132,7 @@ class ViewSession:
             else "copy"
             if found
             else None,
-            "bytes": file.progress.of or file.progress.done,
+            "bytes": file.progress.of or file.progress.done or None,
             "state": file.state,
             "reason": file.reason or None,
             "copy": None
@@ -170,7 +171,7 @@ class ViewSession:
         """Return a part of the table."""
         file, asked = self._asked(query)
         selected = file.selected(asked)
-        start, count = _whole(query, "start", 0), _whole(query, "count", ROWS)
+        start, count = whole(query, "start", 0), whole(query, "count", ROWS)
         numbers = selected.selection.part(start, min(count, MOST_ROWS))
         rows = file.rows(numbers)
         shown = [
@@ -217,7 +218,7 @@ class ViewSession:
     def record(self, query: Mapping[str, str]) -> dict[str, Any]:
         """Return everything about one record."""
         file, asked = self._asked(query)
-        number = _whole(query, "record", 1)
+        number = whole(query, "record", 1)
         row = file.row(number)
         index, found = file.index, file.found
         assert found is not None  # noqa: S101 - there is a row
@@ -253,7 +254,7 @@ class ViewSession:
 
         They are not cut as those that are shown. Of several files, each is a system.
         """
-        file, number = self._file(query), _whole(query, "record", 1)
+        file, number = self._file(query), whole(query, "record", 1)
         row = file.row(number)
         found: dict[str, Any] = {"record": number}
         if self.options.redact:
@@ -304,16 +305,16 @@ class ViewSession:
     def raw(self, query: Mapping[str, str]) -> bytes:
         """Return the bytes of one row."""
         self._refuse_if_redacted("the bytes of a record")
-        return self._file(query).row(_whole(query, "record", 1))
+        return self._file(query).row(whole(query, "record", 1))
 
     def find(self, query: Mapping[str, str]) -> dict[str, Any]:
         """Return the record in a line, of a number, or with an id."""
         file = self._file(query)
         index = file.index
         if query.get("line"):
-            found = index.row_in_line(_whole(query, "line", 1))
+            found = index.row_in_line(whole(query, "line", 1))
         elif query.get("record"):
-            number = _whole(query, "record", 1)
+            number = whole(query, "record", 1)
             found = number if 1 <= number <= index.known else None
         else:
             self._refuse_if_redacted("an id")
@@ -421,7 +422,7 @@ class ViewSession:
     def _file(self, query: Mapping[str, str]) -> ViewedFile:
         """Return the file of a query. Raises `ViewError`, also if all are closed."""
         refuse_if_closed(self._closed)
-        at = _whole(query, "file", 0)
+        at = whole(query, "file", 0)
         if not 0 <= at < len(self._files):
             raise ViewError("there is no such file")
         return self._files[at]
@@ -429,6 +430,15 @@ class ViewSession:
 
 #: Seconds between two looks at what a search has found.
 _PAUSE = 0.1
+
+
+def distinct_names(paths: Sequence[str]) -> list[str]:
+    """Return the names of files, with their folders where a name is not the only one."""
+    names = [Path(path).name for path in paths]
+    return [
+        path if names.count(name) > 1 else name
+        for path, name in zip(paths, names, strict=True)
+    ]
 
 
 def _sources(inputs: Sequence[str], options: ViewOptions) -> Iterator[Source]:
@@ -441,16 +451,6 @@ def _sources(inputs: Sequence[str], options: ViewOptions) -> Iterator[Source]:
         if not isinstance(source.origin, Path) and source.name == "<stdin>":
             raise ViewError("standard input cannot be shown: name a file")
         yield source
-
-
-def _whole(query: Mapping[str, str], name: str, default: int) -> int:
-    """Return a whole number of a query, at least 0. Raises `ViewError`."""
-    text = query.get(name, "")
-    if not text:
-        return default
-    if not (text.isascii() and text.isdecimal() and len(text) < len(str(2**63))):
-        raise ViewError(f"{name} is a whole number")
-    return int(text)
 
 
 def _searched(file: ViewedFile, selected: Selected) -> dict[str, Any] | None:

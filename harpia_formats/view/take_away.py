@@ -49,6 +49,7 @@ _with_another = {
     "is": "field",
     "low": "metric",
     "high": "metric",
+    "below": "metric",
 }
 #: Further keys of an address of the page: which file, and what is shown beside rows.
 _of_page = frozenset("file view open columns pair a b compared by verdict".split())

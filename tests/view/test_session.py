@@ -11,7 +11,7 @@ import pytest
 
 from harpia_formats import UnknownFormat
 from harpia_formats.view.options import ViewError, ViewOptions
-from harpia_formats.view.session import ViewSession
+from harpia_formats.view.session import ViewSession, distinct_names
 from harpia_formats.view.viewed_file import ViewedFile
 from ready_session import ready
 
@@ -320,3 +320,12 @@ def test_what_waits_for_a_file_ends_with_the_session(
             waiting.result(10)
     with pytest.raises(ViewError, match="ended"):
         session.rows({"file": "0"})
+
+
+def test_names_are_distinct() -> None:
+    """Files of one name are called by their paths."""
+    assert distinct_names(["a/x.jsonl", "b/x.jsonl", "b/y.jsonl"]) == [
+        "a/x.jsonl",
+        "b/x.jsonl",
+        "y.jsonl",
+    ]

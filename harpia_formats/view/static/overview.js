@@ -21,7 +21,7 @@ function cards(file) {
     ["errors", counts.errors], ["warnings", counts.warnings]];
   if (counts.undetermined) pairs.splice(3, 0, ["not decided", counts.undetermined]);
   if (counts.notes) pairs.push(["notes", counts.notes]);
-  return make("dl", { class: "cards" }, card("size", size(file.bytes ?? 0)),
+  return make("dl", { class: "cards" }, card("size", file.bytes ? size(file.bytes) : "not known yet"),
     pairs.map(([name, value]) => card(name, known(value))));
 }
 
