@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from threading import BoundedSemaphore, Event
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any
 
 from msgspec import UNSET
@@ -96,7 +96,12 @@ class ViewSession:
             file.stop_beginning()
         for file in self._files:
             file.close()
-        self._stack.close()
+        with suppress(OSError):  # a question that just ends has written a file
+            self._stack.close()
+        end = monotonic() + MOST_SECONDS
+        while self.folder and Path(self.folder).exists() and monotonic() < end:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            sleep(_PAUSE)
 
     def copies(self) -> Iterator[tuple[Source, Copy]]:
         """Yield the files that are shown from a temporary copy, as far as is known."""

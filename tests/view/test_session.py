@@ -1,6 +1,7 @@
 """What the page is told of files: rows, records, ids, changes, and nothing redacted."""
 
 import json
+import os
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -289,6 +290,24 @@ def test_search_for_an_id_ends_in_time(
     with pytest.raises(ViewError, match="takes long"):
         session.find({"file": "0", "id": HIDDEN})
     assert 0 < len(looked_at) < 20
+
+
+def test_files_written_at_the_end_are_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A question that writes while the session is closed is no error."""
+    session = ViewSession([str(written(tmp_path / "a.jsonl"))], ViewOptions())
+    session.start()
+    folder, rmdir = Path(session.folder), os.rmdir
+
+    def remove_late(*given: Any, **named: Any) -> None:
+        monkeypatch.setattr(os, "rmdir", rmdir)
+        (folder / "late").touch()
+        rmdir(*given, **named)
+
+    monkeypatch.setattr(os, "rmdir", remove_late)
+    session.close()
+    assert not folder.exists()
 
 
 @pytest.mark.parametrize("asked", ["find", "take"])
