@@ -438,7 +438,7 @@ _PAUSE = 0.1
 
 
 def distinct_names(paths: Sequence[str]) -> list[str]:
-    """Return the names of files, with their folders where a name is not the only one."""
+    """Return the names of files, with their folders where they are not distinct."""
     names = [Path(path).name for path in paths]
     return [
         path if names.count(name) > 1 else name
