@@ -393,6 +393,17 @@ def test_keys_walk_through_records_and_findings(visit: Visit) -> None:
     assert page.evaluate("document.activeElement.className") == "grid"
 
 
+def test_enter_opens_the_marked_record_wherever_the_focus_was(visit: Visit) -> None:
+    """After a click on a link, j moves to the table, and Enter opens its record."""
+    page = visit.open("/")
+    page.get_by_role("link", name="Records", exact=True).click()
+    _shows(page, "200 records")
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    expect(page.locator("aside h2")).to_have_text("Record 2")
+
+
 def test_buttons_do_what_the_keys_do(visit: Visit) -> None:
     """A click opens a record; its buttons go on, back, to findings and out."""
     page = visit.open("/?view=records&rule=S102")

@@ -188,8 +188,10 @@ export class Records {
     const panel = this.panel;
     const step = { j: 1, k: -1 }[name];
     if (step && panel.isOpen) panel.move(step > 0 ? "next" : "previous");
-    else if (step) this.table.mark(Math.max(0, Math.min((this.table.active ?? -1) + step, (this.table.total ?? 1) - 1)));
-    else if ((name === "n" || name === "p") && panel.isOpen) panel.moveFinding(name === "n" ? 1 : -1);
+    else if (step) {
+      this.table.mark(Math.max(0, Math.min((this.table.active ?? -1) + step, (this.table.total ?? 1) - 1)));
+      this.table.grid.focus();  // Enter opens the marked record, and no link that was clicked before
+    } else if ((name === "n" || name === "p") && panel.isOpen) panel.moveFinding(name === "n" ? 1 : -1);
     else if (name === "/") this.filters.focus("text");
     else if (name === "g") this.filters.focus("jump");
     else if (name === "Enter" && !panel.isOpen && this.table.rowAt(this.table.active ?? -1)) this.table.open(this.table.rowAt(this.table.active));
