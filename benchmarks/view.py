@@ -159,7 +159,6 @@ def validated_in(path: Path) -> float:
 
 def measured(path: Path, records: int) -> Iterator[Line]:
     """Yield the figures of the page on a file."""
-    size = path.stat().st_size
     seconds = validated_in(path)
     start = time.perf_counter()
     command = (script("harpia-formats"), "view", str(path), "--no-browser")
@@ -167,7 +166,7 @@ def measured(path: Path, records: int) -> Iterator[Line]:
         try:
             assert process.stdout is not None  # noqa: S101 - it is a pipe
             page = Page(process, process.stdout.readline().strip())
-            yield from _asked(page, start, seconds, size, records)
+            yield from _asked(page, start, seconds, records)
             if program() is not None:
                 yield from scrolled(page)
         finally:
@@ -185,7 +184,6 @@ def _asked(
     page: Page,
     start: float,
     validation: float,
-    size: int,
     records: int,
 ) -> Iterator[Line]:
     """Yield what is measured over HTTP, where `validation` took so many seconds."""
@@ -221,7 +219,6 @@ def _asked(
     rate = sort * 10_000_000 / records
     yield Line("sorting by a score, for each 10,000,000 records", rate, 30, "s")
     page.note_memory()
-    yield Line("size of the file", size / MEGABYTE, 1e9, "MB")
 
 
 def _seconds(call: Callable[[], Any]) -> float:

@@ -52,9 +52,6 @@ def view(given: Given) -> ExitCode:
     with _extra_named():
         from harpia_formats.view.options import ViewOptions  # noqa: PLC0415 - the help page needs none of it
         from harpia_formats.view.session import ViewSession  # noqa: PLC0415 - the help page needs none of it
-
-        if given.output is None:
-            import harpia_formats.view.server  # noqa: F401, PLC0415 - before files are read
     options = given.options(ViewOptions)
     session = ViewSession(given.paths, options)
     with ExitStack() as closes_session:
@@ -116,10 +113,12 @@ def _serve(
     The session is closed before the connections are.
     """
     from harpia_formats.files.io.file_sink import temporary_folder  # noqa: PLC0415 - the help page needs none of it
-    from harpia_formats.view import server as served  # noqa: PLC0415 - the help page needs none of it
-    from harpia_formats.view.access import Secrets  # noqa: PLC0415 - the help page needs none of it
-    from harpia_formats.view.notes import Notes  # noqa: PLC0415 - the help page needs none of it
-    from harpia_formats.view.take_away import TakeAway  # noqa: PLC0415 - the help page needs none of it
+
+    with _extra_named():  # while other processes begin to read the files
+        from harpia_formats.view import server as served  # noqa: PLC0415 - see above
+        from harpia_formats.view.access import Secrets  # noqa: PLC0415 - see above
+        from harpia_formats.view.notes import Notes  # noqa: PLC0415 - see above
+        from harpia_formats.view.take_away import TakeAway  # noqa: PLC0415 - see above
 
     notes = None if given.notes is None else Notes(given.notes, given.paths)
     secrets = Secrets()
