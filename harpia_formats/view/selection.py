@@ -427,7 +427,7 @@ def _by_rule(file: FileColumns, asked: Filter, numbers: Any) -> Any:
 
 
 #: Records that are sorted at once.
-SORTED = 1_000_000
+SORTED = 400_000
 
 
 def _keys(file: FileColumns, asked: Filter, numbers: Any) -> Any:
