@@ -244,7 +244,7 @@ OPTIONS = (
     Option("no_browser", "--no-browser", FLAG, "view",
            "Open no browser, and print the address only.", usual=True),
     Option("notes", "--notes FILE", TEXT, "view",
-           "File to which notes on records are appended, as verdicts that `score` "
+           "File of the notes on records, one line for each, as verdicts that `score` "
            "reads; without it none are taken.", usual=True),
     Option("query", "--query QUERY", TEXT, "view",
            "Which rows are shown or written, as the address of the page says it, such "
