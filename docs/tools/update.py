@@ -2,7 +2,7 @@
 
 These are the output that pages show below their commands and the pictures that these
 write, the README's picture, the comparison with other tools, the picture of the
-packages, the pages of reference that are tables, and the stub:
+packages, the pages of reference that are tables, that on reliability, and the stub:
 `python docs/tools/update.py [--tables] [PAGE ...]`. A test fails if a document is not
 current.
 """
@@ -16,6 +16,8 @@ from pathlib import Path
 from architecture_picture import PICTURE as ARCHITECTURE
 from architecture_picture import current_picture as current_architecture
 from comparison import with_comparison
+from fault_page import PAGE as RELIABILITY
+from fault_page import fault_page
 from notebooks import main as update_notebook
 from page_examples import (
     ROOT,
@@ -58,6 +60,7 @@ def main() -> None:
         (REFERENCE / "mapping.md").write_text(mapping, encoding="utf-8")
         STUB.write_text(current_stub(), encoding="utf-8")
         PICTURE.write_text(current_picture(), encoding="utf-8")
+        RELIABILITY.write_text(fault_page(), encoding="utf-8")
         ARCHITECTURE.write_text(current_architecture(), encoding="utf-8")
     if not (chosen or arguments.tables):
         update_notebook()  # its cells need the extra notebook

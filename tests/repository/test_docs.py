@@ -136,6 +136,13 @@ def test_architecture_shows_the_import_contracts() -> None:
     assert picture.PICTURE.read_text(encoding="utf-8") == picture.current_picture()
 
 
+def test_the_page_on_reliability_shows_the_results_of_the_faults() -> None:
+    """It is written from the table of faults and what came out of their tests."""
+    page = tool("fault_page")
+
+    assert page.PAGE.read_text(encoding="utf-8") == page.fault_page()
+
+
 @pytest.mark.parametrize("name", tool("reference_tables").PAGES)
 def test_generated_pages_are_current(name: str) -> None:
     """Each page of tables is what `python docs/tools/update.py` writes."""

@@ -5,6 +5,7 @@
 fixture `fault`; `run.py` keeps these results in `results.json`.
 """
 
+import ast
 import json
 import re
 import tomllib
@@ -62,3 +63,14 @@ def number_of(test: str) -> int:
         return int(match[1])
     message = f"{test} does not begin with test_NN_, the number of its fault"
     raise ValueError(message)
+
+
+def test_functions() -> dict[str, Path]:
+    """Return the tests of faults by name, with the file of each."""
+    return {
+        node.name: path
+        for path in sorted(FOLDER.glob("test_*.py"))
+        if path.name != "test_fault_table.py"
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+    }
