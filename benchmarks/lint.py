@@ -18,7 +18,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from data.samples import TEXTS, Sample, samples
+from data.samples import REPEATS, TEXTS, TIMES, Sample, samples
 from data.source_files import FORMATS, TOOL_ROWS, suffix_of, write_rows
 from harness.candidates import script
 from harness.measure import Candidate, Measurement, compare
@@ -29,11 +29,7 @@ LIMIT = 4.0
 #: The limit of the memory in bytes.
 MEMORY_LIMIT = 200 * MEGABYTE
 DEFAULT, LINT = "validate", "validate --lint"
-#: How often each sample comes in the rows that repeat, and the name of that kind.
-TIMES = 40
-REPEATS = f"{TIMES} repeats"
-#: The kinds of text, and the formats.
-KINDS = (*TEXTS, REPEATS)
+#: The formats.
 MEASURED = (*FORMATS, *TOOL_ROWS)
 DOCUMENT = """\
 # Benchmark of `harpia-formats validate --lint`
@@ -61,18 +57,10 @@ def tidy(of: Iterator[Sample]) -> Iterator[Sample]:
         yield sample._replace(model=model, answer=answer, score=score)
 
 
-def repeated(count: int) -> Iterator[Sample]:
-    """Yield so many samples, each of the same ones `TIMES` times, with its own id."""
-    of = list(samples("English", -(-count // TIMES)))
-    for number in range(count):
-        yield of[number % len(of)]._replace(id=f"q-{number:07d}")
-
-
 def file_of(format_: str, kind: str, count: int, folder: Path) -> Path:
     """Write a file of so many rows of a format, and return it."""
     path = folder / f"{format_}-{kind.replace(' ', '-')}{suffix_of(format_)}"
-    of = repeated(count) if kind == REPEATS else samples(kind, count)
-    write_rows(path, format_, kind, tidy(of))
+    write_rows(path, format_, kind, tidy(samples(kind, count)))
     return path
 
 
@@ -107,7 +95,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--texts", nargs="+", default=list(KINDS), choices=KINDS)
+    parser.add_argument("--texts", nargs="+", default=list(TEXTS), choices=TEXTS)
     parser.add_argument(
         "--formats", nargs="+", default=list(MEASURED), choices=MEASURED
     )

@@ -83,7 +83,12 @@ def choice(number: int, chance: random.Random) -> dict[str, Any]:
         "filter": "none",
         "metrics": ["acc", "acc_norm"],
     }
-    return _hashed(row, prompt) | {"acc": float(number % 2), "acc_norm": 0.0}
+    sums = [float(likelihood) for likelihood, _ in likelihoods]
+    by_length = [each / len(text) for each, text in zip(sums, options, strict=True)]
+    return _hashed(row, prompt) | {
+        "acc": float(sums.index(max(sums)) == number % 4),
+        "acc_norm": float(by_length.index(max(by_length)) == number % 4),
+    }
 
 
 KINDS: dict[str, Callable[[int, random.Random], dict[str, Any]]] = {

@@ -1,4 +1,4 @@
-"""Generate questions, references and answers with a seed, in three kinds of text.
+"""Generate questions, references and answers with a seed, in four kinds of text.
 
 They are plain values: `data.source_files` writes the same ones in every format.
 """
@@ -69,25 +69,49 @@ _WORDS = ASCII_TEXT.split()
 _ENGLISH = (*_WORDS * 6, *(f"{word}," for word in _WORDS), *(f"{w}." for w in _WORDS))
 _CHINESE = (*CHINESE * 2, *PAUSES * 6)
 _ESCAPES = (*_WORDS, *ESCAPED_WORDS)
+#: How often each sample comes in the rows that repeat, and the name of that kind.
+TIMES = 40
+REPEATS = f"{TIMES} repeats"
 #: The functions that make a text, by the name of the kind of text.
 TEXTS: Mapping[str, TextMaker] = {
     "English": english,
     "Chinese": chinese,
     "escapes": escapes,
+    REPEATS: english,
 }
 
 
-def samples(text: str, count: int, *, seed: int = SEED) -> Iterator[Sample]:
-    """Yield `count` samples of a kind of text; fewer are the beginning of more."""
+def samples(
+    text: str, count: int, *, seed: int = SEED, size: float = 1
+) -> Iterator[Sample]:
+    """Yield `count` samples of a kind of text; fewer are the beginning of more.
+
+    Texts are `size` times as long as by default. Of the kind that repeats, each sample
+    comes `TIMES` times with another id, as when a benchmark is run again and again.
+    """
     make, chance = TEXTS[text], random.Random(seed)
+    if text != REPEATS:
+        for number in range(count):
+            yield _sample(make, size, number, chance)
+        return
+    of = [_sample(make, size, number, chance) for number in range(-(-count // TIMES))]
     for number in range(count):
-        yield Sample(
-            f"q-{number:07d}",
-            make(QUESTION, chance),
-            make(REFERENCE, chance),
-            make(ANSWER, chance),
-            MODELS[number % len(MODELS)],
-            chance.choice((0.0, 0.5, 1.0)),
-            chance.choice(SUBJECTS),
-            chance.randint(1, 5),
-        )
+        yield of[number % len(of)]._replace(id=_id_of(number))
+
+
+def _sample(make: TextMaker, size: float, number: int, chance: random.Random) -> Sample:
+    """Return the next sample that the generator makes, with the id of its number."""
+    return Sample(
+        _id_of(number),
+        make(int(QUESTION * size), chance),
+        make(int(REFERENCE * size), chance),
+        make(int(ANSWER * size), chance),
+        MODELS[number % len(MODELS)],
+        chance.choice((0.0, 0.5, 1.0)),
+        chance.choice(SUBJECTS),
+        chance.randint(1, 5),
+    )
+
+
+def _id_of(number: int) -> str:
+    return f"q-{number:07d}"

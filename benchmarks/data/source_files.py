@@ -203,6 +203,7 @@ ROWS: Mapping[str, Callable[[Sample], Value]] = {
 }
 #: The same for formats of tools.
 TOOL_ROWS: Mapping[str, Callable[[Sample], Value]] = {"openai-chat": openai_chat}
+_ROWS = {**ROWS, **TOOL_ROWS}
 #: The formats of the vendors of evaluation data, CSV and our own, in the order of all
 #: formats: those that records are read from and written to, without those of tools.
 FORMATS = tuple(format_ for format_ in writable_formats() if format_ in ROWS)
@@ -224,22 +225,29 @@ def suffix_of(format_: str) -> str:
     return {LINES: ".jsonl", TABLE: ".csv"}.get(layout_of(format_), ".json")
 
 
-def source_file(
-    format_: str, text: str, count: int, folder: Path, *, changed: bool = False
+def source_file(  # noqa: PLR0913 - what a file holds
+    format_: str,
+    text: str,
+    count: int,
+    folder: Path,
+    *,
+    changed: bool = False,
+    size: float = 1,
 ) -> Path:
     """Return a file of `count` records, which is written if it is not there yet.
 
-    With `changed`, one reference in a hundred is another one.
+    With `changed`, one reference in a hundred is another one; `size` is that of texts,
+    as `samples` takes it.
     """
-    start = repr([ROWS[format_](sample) for sample in samples(text, 3)])
+    start = repr([_ROWS[format_](one) for one in samples(text, 3, size=size)])
     digest = sha256(start.encode()).hexdigest()[:8]
     kind = f"{text}-changed" if changed else text
-    name = f"{format_}-{kind}-{count}-{digest}{suffix_of(format_)}"
+    name = f"{format_}-{kind}-{count}-{digest}{suffix_of(format_)}".replace(" ", "-")
     path = folder / name
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
         unfinished = path.with_suffix(".unfinished")
-        found = samples(text, count)
+        found = samples(text, count, size=size)
         write_rows(unfinished, format_, text, _changed(found) if changed else found)
         unfinished.replace(path)
     return path
@@ -254,7 +262,7 @@ def _changed(of: Iterable[Sample]) -> Iterator[Sample]:
 
 def write_rows(path: Path, format_: str, text: str, of: Iterable[Sample]) -> None:
     """Write samples as a file of a format."""
-    rows = map({**ROWS, **TOOL_ROWS}[format_], of)
+    rows = map(_ROWS[format_], of)
     layout = layout_of(format_)
     with path.open("w", encoding="utf-8", newline="") as file:
         if layout == TABLE:

@@ -1,0 +1,56 @@
+"""The benchmark of all limits of speed: the worst cell counts."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+Modules = Callable[[str], ModuleType]
+
+
+def test_the_worst_cell_of_a_line_is_held_to_its_limit(
+    modules: Modules, tmp_path: Path
+) -> None:
+    """Each line is measured once, its worst cell named, and memory is a line too."""
+    lines, calls = modules("harness.speed_lines"), []
+    figures = [lines.Figure("a", 0.5, 20.0), lines.Figure("b", 0.9, 10.0)]
+
+    def measure(run: object) -> object:
+        calls.append(run)
+        return iter(figures)
+
+    run = lines.Run("English", 1.0, 1, tmp_path)
+    measured = [
+        lines.Line("worst", 0.8, measure),
+        lines.Line("least", 0.6, measure, min),
+    ]
+    bars = list(modules("all").bars_of(measured, run))
+
+    assert [(bar.what, bar.figure, bar.met) for bar in bars] == [
+        ("worst (worst: b)", 0.9, False),
+        ("least (worst: b)", 0.5, True),
+        ("peak memory, MB (worst: a)", 20.0, True),
+    ]
+    assert calls == [run]
+
+
+@pytest.mark.parametrize(("changed", "said"), [(0, "0 rows differ, 0"), (1, "1 rows")])
+def test_the_script_that_compares_counts_rows(
+    modules: Modules,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    changed: int,
+    said: str,
+) -> None:
+    """It ends with 1 if a row differs."""
+    rows = [{"id": str(number), "text": "a"} for number in range(3)]
+    first, second = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    first.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    rows[2]["text"] = "ab"[changed]
+    second.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    code = modules("peers.plain_diff").main(str(first), str(second))
+
+    assert code == changed
+    assert capsys.readouterr().out.startswith(said)
