@@ -405,17 +405,27 @@ class RecodedText:
             data = self._raw.read(BLOCK)
             try:
                 text = self._decoder.decode(data, final=not data)
-            except UnicodeDecodeError as error:
-                at = self._read + error.start
-                byte = error.object[error.start]
-                raise SourceError(
-                    self._name,
-                    f"is not {self._encoding}: the byte 0x{byte:02X} at about offset "
-                    f"{at:,} is no character in it",
-                ) from None
+            except UnicodeError as error:
+                reason = _not_in_encoding(self._encoding, error, self._read)
+                raise SourceError(self._name, reason) from None
             self._read += len(data)
             self._rest = text.encode("utf-8", "surrogatepass")
             if not data:
                 break
         piece, self._rest = self._rest[:size], self._rest[size:]
         return piece
+
+
+def _not_in_encoding(encoding: str, error: UnicodeError, before: int) -> str:
+    """Return why a text is not in an encoding, with `before` bytes before its part."""
+    if isinstance(error, UnicodeDecodeError):
+        at, byte = before + error.start, error.object[error.start]
+        reason = f"the byte 0x{byte:02X} at about offset {at:,} is no character in it"
+    elif encoding in {"utf-16", "utf-32"}:
+        reason = (
+            "it does not begin with a byte order mark; if it has none, name the order "
+            f"of its bytes: {encoding}-le or {encoding}-be"
+        )
+    else:
+        reason = str(error)
+    return f"is not {encoding}: {reason}"

@@ -142,6 +142,7 @@ def test_systems_and_standard_input_have_the_encoding(tmp_path: Path) -> None:
         (("--encoding", "nonsense"), "no encoding of text is called 'nonsense'"),
         (("--encoding", "zlib"), "no encoding of text is called 'zlib'"),
         (("--encoding", "ascii"), "is not ascii: the byte 0x"),
+        (("--encoding", "idna"), "is not idna: "),
         (("--encoding", "gbk", "--fix"), "`--fix` is for UTF-8"),
     ],
 )
@@ -154,3 +155,17 @@ def test_encodings_that_cannot_be_used(
 
     assert done.returncode == 2
     assert message in done.stderr.decode()
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
+def test_text_without_a_byte_order_mark_asks_for_the_order(
+    encoding: str, tmp_path: Path
+) -> None:
+    """Where a mark should say the order of bytes and is not there, exit code 2."""
+    (tmp_path / "a.jsonl").write_bytes(rows(SIMPLIFIED).encode(f"{encoding}-le"))
+    done = run("validate", "a.jsonl", "--encoding", encoding, cwd=tmp_path)
+    named = run("validate", "a.jsonl", "--encoding", f"{encoding}-le", cwd=tmp_path)
+
+    assert done.returncode == 2
+    assert f"{encoding}-le or {encoding}-be" in done.stderr.decode()
+    assert named.returncode != 2
