@@ -29,8 +29,8 @@ from fuzz_target import LONGEST, store_inputs
 from fuzz_targets import TARGETS, inputs_of, replay
 
 _INSTALL = (
-    "atheris is not installed: pip install -e '.[fuzz]', with Python 3.11 to 3.13 on "
-    "Linux or macOS"
+    "atheris is not installed: pip install -e '.[fuzz]', with Python 3.11 to 3.14 on "
+    "Linux (x86-64)"
 )
 #: Seconds after which one input hangs, whatever the machine does.
 _HANG = 20

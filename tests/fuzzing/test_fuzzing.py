@@ -115,9 +115,6 @@ def test_without_the_fuzzer_nothing_is_searched() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.skipif(
-    sys.version_info >= (3, 14), reason="atheris has no wheels for this Python"
-)
 def test_a_search_finds_nothing_in_seconds(tmp_path: Path) -> None:
     """A short search of a target runs to its end, with a summary."""
     pytest.importorskip("atheris")

@@ -14,7 +14,7 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).parents[2]
 LOCK = ROOT / ".ci" / "requirements-dev.txt"
 #: The extras whose packages are locked.
-LOCKED = ("docs", "test", "test-remote")
+LOCKED = ("docs", "fuzz", "test", "test-remote")
 _pin = re.compile(r"^([\w.-]+)(?:\[[^]]*\])?==([^ ;\\]+)", re.MULTILINE)
 
 
