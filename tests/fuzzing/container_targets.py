@@ -172,7 +172,7 @@ def check_encodings(data: bytes) -> None:
         return
     try:
         expected = data.decode(encoding)
-    except UnicodeDecodeError:
+    except UnicodeError:
         # What is no text in the encoding may be read as UTF-8 where it is that.
         return
     assert found.decode("utf-8", "surrogatepass") == expected
@@ -182,9 +182,11 @@ def _check_refused(data: bytes, encoding: str) -> None:
     """Assert that Python refuses text that is not in an encoding, too."""
     if data[:2] in {b"\x1f\x8b", b"BZ", b"\xfd7", b"\x28\xb5", b"PK", b"\x50\x2a"}:
         return
+    if encoding in {"utf-16", "utf-32"}:
+        return  # Python reads it without the mark that says its order, and we do not
     try:
         text = data.decode(encoding)
-    except UnicodeDecodeError:
+    except UnicodeError:
         return
     raise AssertionError(f"{text!r} is in {encoding}, and is refused")
 
@@ -289,9 +291,11 @@ def _table_seeds() -> list[bytes]:
     return found
 
 
+_CODE = ("harpia_formats.files.io",)
+_TABLE_CODE = ("harpia_converters.hub", "harpia_formats.files.arrow")
 CONTAINER_TARGETS = (
-    Target("compressed", check_compressed, _compressed_seeds, mutate_compressed),
-    Target("encodings", check_encodings, _encoding_seeds),
-    Target("zip", check_zip, _zip_seeds),
-    Target("tables", check_tables, _table_seeds, is_isolated=True),
+    Target("compressed", check_compressed, _CODE, _compressed_seeds, mutate_compressed),
+    Target("encodings", check_encodings, _CODE, _encoding_seeds),
+    Target("zip", check_zip, _CODE, _zip_seeds),
+    Target("tables", check_tables, _TABLE_CODE, _table_seeds, is_isolated=True),
 )

@@ -283,8 +283,14 @@ def _mutated_file(data: bytes, seed: int) -> bytes:
     return mutated_json(data, seed, prefix=2)
 
 
+_DECODER_CODE = (
+    "harpia_formats.formats.schema",
+    "harpia_formats.files.parsing.duplicate_keys",
+)
+_ADAPTER_CODE = ("harpia_converters", "harpia_formats.conversion.mapping")
+_ALL_CODE = ("harpia_converters", "harpia_formats")
 FORMAT_TARGETS = (
-    Target("decoders", check_decoders, _decoder_seeds, mutated_json),
-    Target("adapters", check_adapters, _adapter_seeds, mutated_json),
-    Target("files", check_files, _file_seeds, _mutated_file),
+    Target("decoders", check_decoders, _DECODER_CODE, _decoder_seeds, mutated_json),
+    Target("adapters", check_adapters, _ADAPTER_CODE, _adapter_seeds, mutated_json),
+    Target("files", check_files, _ALL_CODE, _file_seeds, _mutated_file),
 )

@@ -11,12 +11,13 @@ import time
 import traceback
 from collections.abc import Callable
 from hashlib import sha256
+from importlib.util import find_spec
 from pathlib import Path
 
 import atheris  # type: ignore[import-not-found]  # not installed for most
 
-#: Packages whose code is instrumented.
-_INSTRUMENTED = ["harpia_formats", "harpia_converters"]
+#: Our packages.
+_PACKAGES = ["harpia_converters", "harpia_formats"]
 #: Seconds of processor time for one input: on a busy machine an input takes long that
 #: costs little. What never ends is left to the fuzzer, by a longer limit of wall time.
 SECONDS_OF_INPUT = 1.0
@@ -75,10 +76,12 @@ def main() -> None:
     """Fuzz the target that the command line names until the time is over."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("target")
+    parser.add_argument("code", help="packages whose code is instrumented: a,b")
     parser.add_argument("folder", type=Path, help="where findings are saved")
     parser.add_argument("fuzzer", nargs="*", help="arguments of the fuzzer")
     chosen = parser.parse_args()
-    with atheris.instrument_imports(include=_INSTRUMENTED):
+    code = tuple(chosen.code.split(","))
+    with atheris.instrument_imports(include=_PACKAGES, exclude=_modules_but(code)):
         from fuzz_targets import TARGETS, inputs_of  # noqa: PLC0415 - instrumented
     target = TARGETS[chosen.target]
     findings = Findings(chosen.folder, target.check)
@@ -90,6 +93,24 @@ def main() -> None:
         options["custom_mutator"] = _mutator(target.mutate)
     atheris.Setup([sys.argv[0], *chosen.fuzzer], findings.check, **options)
     atheris.Fuzz()
+
+
+def _modules_but(code: tuple[str, ...]) -> list[str]:
+    """Return the names of our modules that are not in the packages `code`.
+
+    The fuzzer takes packages of the top only, and single modules that it is to skip.
+    """
+    found = []
+    for package in _PACKAGES:
+        spec = find_spec(package)
+        assert spec is not None
+        (folder,) = map(Path, spec.submodule_search_locations or ())
+        for path in folder.rglob("*.py"):
+            parts = path.relative_to(folder.parent).with_suffix("").parts
+            name = ".".join(part for part in parts if part != "__init__")
+            if not any(f"{name}.".startswith(f"{one}.") for one in code):
+                found.append(name)
+    return found
 
 
 def _mutator(

@@ -32,6 +32,9 @@ class Target:
     name: str
     #: Raises an exception if a property does not hold for these bytes.
     check: Callable[[bytes], None]
+    #: The modules and packages, all they hold included, whose coverage guides the
+    #: search: to instrument others takes long, and leads away.
+    code: tuple[str, ...]
     #: Return inputs that are near to what users have.
     seeds: Callable[[], Iterable[bytes]]
     #: Return a changed input, given one and a seed, that keeps to the syntax of the

@@ -3,15 +3,16 @@
     python tests/fuzzing/run.py                       # a minute for each target
     python tests/fuzzing/run.py --seconds 1800 --keep ~/fuzzing   # the long run
     python tests/fuzzing/run.py --targets json,csv --jobs 2
-    python tests/fuzzing/run.py --replay FILE --targets json
+    python tests/fuzzing/run.py --targets json --replay FILE
+    python tests/fuzzing/run.py --targets json --add FILE
 
 Each target runs in a process of its own, guided by coverage, from its fixtures and
 stored inputs. `--keep` continues from what an earlier run found interesting, and
-`--store` adds the smallest of that to the repository. An input that breaks a property,
-that takes more than a second of processor time, or with which the process crashes,
-hangs or takes too much memory is saved and printed. The exit code is then 1; it is 2
-where atheris is not installed: a search that coverage does not guide finds next to
-nothing, and would end with the same 0.
+`--store` adds the smallest of that to the repository, as `--add` adds one file. An
+input that breaks a property, that takes more than a second of processor time, or with
+which the process crashes, hangs or takes too much memory is saved and printed. The exit
+code is then 1; it is 2 where atheris is not installed: a search that coverage does not
+guide finds next to nothing, and would end with the same 0.
 """
 
 import argparse
@@ -76,6 +77,13 @@ _HEAD = f"{'target':<16}" + "".join(
 )
 
 
+def _command(target: str, findings: Path, *inputs: Path) -> list[str]:
+    """Return the command that fuzzes a target, given folders, up to its options."""
+    script, code = Path(__file__).with_name("fuzz_process.py"), TARGETS[target].code
+    start = (sys.executable, str(script), target, ",".join(code), str(findings), "--")
+    return [*start, *map(str, inputs)]
+
+
 def fuzz(target: str, folder: Path, seconds: int, seed: int) -> Outcome:
     """Fuzz one target for so many seconds in a process of its own."""
     grown, found = folder / target / "inputs", folder / target / "findings"
@@ -85,8 +93,7 @@ def fuzz(target: str, folder: Path, seconds: int, seed: int) -> Outcome:
         (grown / f"seed-{number}").write_bytes(data)
     before = set(found.iterdir())
     command = [
-        *(sys.executable, str(Path(__file__).with_name("fuzz_process.py"))),
-        *(target, str(found), "--", str(grown)),
+        *_command(target, found, grown),
         *(f"-max_total_time={seconds}", f"-seed={seed}", f"-max_len={LONGEST}"),
         *(f"-timeout={_HANG}", f"-rss_limit_mb={_MEMORY}", "-print_final_stats=1"),
         *(f"-artifact_prefix={found}/", "-reload=0"),
@@ -131,11 +138,8 @@ def store(target: str, folder: Path) -> int:
     known = inputs_of(TARGETS[target])
     for number, data in enumerate(known):
         (merged / f"seed-{number}").write_bytes(data)
-    command = [
-        *(sys.executable, str(Path(__file__).with_name("fuzz_process.py"))),
-        *(target, str(folder / target / "findings"), "--", "-merge=1"),
-        *(str(merged), str(grown)),
-    ]
+    findings = folder / target / "findings"
+    command = [*_command(target, findings, merged, grown), "-merge=1"]
     with (folder / target / "merge.txt").open("wb") as stream:
         subprocess.run(command, stdout=stream, stderr=stream, check=True)
     new = [path.read_bytes() for path in merged.iterdir()]
@@ -192,6 +196,7 @@ def _arguments() -> argparse.Namespace:
     add("--keep", type=Path, metavar="FOLDER", help="of inputs, findings and logs")
     add("--store", action="store_true", help="add inputs to the repository afterwards")
     add("--replay", type=Path, metavar="FILE", help="check one input, and fuzz nothing")
+    add("--add", type=Path, metavar="FILE", help="add one input to the repository")
     return parser.parse_args()
 
 
@@ -200,6 +205,10 @@ def main() -> int:
     chosen = _arguments()
     if chosen.replay is not None:
         return max(replay_file(name, chosen.replay) for name in chosen.targets)
+    if chosen.add is not None:
+        for name in chosen.targets:
+            store_inputs(name, [chosen.add.read_bytes()])
+        return 0
     if importlib.util.find_spec("atheris") is None:
         print(_INSTALL, file=sys.stderr)
         return 2

@@ -310,11 +310,20 @@ def _pattern_seeds() -> list[bytes]:
     return [f"{one}\n{text}".encode() for one in patterns for text in ("a", "ab=1é")]
 
 
+_TOML_CODE = "harpia_formats.files.toml"
+_SETTINGS_CODE = ("harpia_formats.api.settings_file", _TOML_CODE)
+_PLAN_CODE = ("harpia_formats.api.plan_file", _TOML_CODE)
+_EXPECTATION_CODE = ("harpia_formats.expectations", _TOML_CODE)
+_MAPPING_CODE = (
+    *("harpia_formats.model.column_map", "harpia_formats.model.value_path"),
+    "harpia_formats.conversion.mapping.field_constants",
+)
+_SCHEMA_CODE = ("harpia_formats.formats.schema",)
 SETTINGS_TARGETS = (
-    Target("settings", check_settings, _settings_seeds),
-    Target("plans", check_plans, _plan_seeds),
-    Target("expectations", check_expectations, _expectation_seeds),
-    Target("mappings", check_mappings, _mapping_seeds),
-    Target("schemas", check_schemas, _schema_seeds, _mutated_schema),
-    Target("patterns", check_patterns, _pattern_seeds),
+    Target("settings", check_settings, _SETTINGS_CODE, _settings_seeds),
+    Target("plans", check_plans, _PLAN_CODE, _plan_seeds),
+    Target("expectations", check_expectations, _EXPECTATION_CODE, _expectation_seeds),
+    Target("mappings", check_mappings, _MAPPING_CODE, _mapping_seeds),
+    Target("schemas", check_schemas, _SCHEMA_CODE, _schema_seeds, _mutated_schema),
+    Target("patterns", check_patterns, _SCHEMA_CODE, _pattern_seeds),
 )

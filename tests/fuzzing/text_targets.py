@@ -348,9 +348,10 @@ def _csv_seeds() -> list[bytes]:
     return [bytes([at * 7 % 72]) + text for at, text in enumerate(texts)]
 
 
+_CODE = ("harpia_formats.files.framing", "harpia_formats.files.parsing")
 TEXT_TARGETS = (
-    Target("framing", check_framing, _text_seeds),
-    Target("columns", check_columns, _column_seeds),
-    Target("json", check_json, _json_seeds),
-    Target("csv", check_csv, _csv_seeds),
+    Target("framing", check_framing, _CODE, _text_seeds),
+    Target("columns", check_columns, _CODE, _column_seeds),
+    Target("json", check_json, _CODE, _json_seeds),
+    Target("csv", check_csv, _CODE, _csv_seeds),
 )
