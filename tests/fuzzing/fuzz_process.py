@@ -14,7 +14,7 @@ from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 
-import atheris  # type: ignore[import-not-found]  # not installed for most
+import atheris
 
 #: Our packages.
 _PACKAGES = ["harpia_converters", "harpia_formats"]

@@ -56,7 +56,7 @@ from harpia_formats.model.problem import (
 )
 from harpia_formats.model.value_path import parse_value_path, value_at
 from harpia_formats.model.vendor_metrics import ScoreError
-from harpia_formats.reporters.report_file import report_file
+from harpia_formats.reporters.report_file import named_report
 
 _DOCUMENTS = Path(__file__).parents[2] / "docs"
 #: A block of TOML, or a file of it that a command writes.
@@ -102,17 +102,11 @@ def check_plans(data: bytes) -> None:
 def check_expectations(data: bytes) -> None:
     """Check that what a job expects of its data is read, or refused."""
     try:
-        plan = parse_plan(data, "job/preflight.toml", {"x": "y"}, _report_of)
+        plan = parse_plan(data, "job/preflight.toml", {"x": "y"}, named_report)
         for data_set in plan.data_sets:
             check_data_set(data_set, asked_by(data_set))
     except PreflightError as error:
         check_refusal(error)
-
-
-def _report_of(text: str) -> tuple[str, str]:
-    """Return the reporter and the file of a report."""
-    found = report_file(text)
-    return str(found.reporter), str(found.path)
 
 
 _WRITABLE = tuple(sorted(writable_formats()))

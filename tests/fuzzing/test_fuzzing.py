@@ -77,7 +77,7 @@ def _python(*words: str) -> subprocess.CompletedProcess[bytes]:
 
 def test_a_crash_is_told_from_a_refusal() -> None:
     """A process that native code ends is reported as that, and no other input."""
-    target = Target("any code", eval, list, is_isolated=True)
+    target = Target("any code", eval, (), list, is_isolated=True)
 
     replay(target, [b"1"])
     with pytest.raises(AssertionError, match="ZeroDivisionError"):
