@@ -16,6 +16,7 @@ from harpia_formats.formats.schema.bundled_schemas import (
     SchemaError,
     schema_validator_of,
 )
+from harpia_formats.formats.schema.error_paths import path_of_error
 from harpia_formats.formats.schema.keywords import (
     keywords_of_other_drafts,
     schema_remarks,
@@ -448,8 +449,9 @@ def _check_engine(name: str, schema: Any) -> None:
     try:
         schema_validator_of(schema)
     except ValidationError as error:
-        place = pointer_of(tuple(error.instance_path)) or "its root"
-        found = _with_value(str(error.message), schema, error.instance_path)[:200]
+        path = path_of_error(error, schema)
+        place = pointer_of(path) or "its root"
+        found = _with_value(str(error.message), schema, path)[:200]
         reason = f"cannot be used: at {place}: {found}"
         raise SchemaError(name, reason) from None
     except ValueError as error:

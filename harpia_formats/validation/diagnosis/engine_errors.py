@@ -3,11 +3,15 @@
 Errors that another error of the record explains are left out.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from harpia_formats.formats.schema.error_paths import (
+    keys_matching,
+    matching_paths,
+    path_of_error,
+)
 from harpia_formats.formats.schema.references import resolve
 from harpia_formats.model.problem import Path
 
@@ -46,7 +50,7 @@ def schema_at(schema: Any, path: Path) -> Any:
         if step == "$ref" and isinstance(node, dict) and isinstance(node[step], str):
             node = resolve(schema, node[step])
         else:
-            node = node[next(_keys_matching(node, step), step)]
+            node = node[next(keys_matching(node, step), step)]
     return node
 
 
@@ -57,52 +61,6 @@ def schema_object_at(schema: Any, path: Path) -> Mapping[str, Any]:
     except (LookupError, TypeError):
         return {}
     return node if isinstance(node, dict) else {}
-
-
-def is_exact(record: Any, path: Path) -> bool:
-    """Return whether the engine's `path` can mean only one path of `record`."""
-    node = record
-    for step in path:
-        if isinstance(node, dict) and (type(step) is int or "" in node):
-            return False
-        node = node[step]
-    return not (isinstance(node, dict) and "" in node)
-
-
-def matching_paths(node: Any, engine_path: Path, schema: Any = None) -> Iterator[Path]:
-    """Yield every path in `node` that the engine reports as `engine_path`.
-
-    References are followed if `schema` is given, the schema that they are in.
-    """
-    if not engine_path:
-        yield ()
-    else:
-        for key in _keys_matching(node, engine_path[0]):
-            inner = node[key]
-            if key == "$ref" and schema is not None and isinstance(inner, str):
-                inner = resolve(schema, inner)
-            yield from (
-                (key, *rest) for rest in matching_paths(inner, engine_path[1:], schema)
-            )
-    if isinstance(node, dict) and "" in node:
-        yield from (
-            ("", *rest) for rest in matching_paths(node[""], engine_path, schema)
-        )
-
-
-def _keys_matching(node: Any, engine_step: str | int) -> Iterator[str | int]:
-    """Yield the keys or the index of `node` that the engine reports as a step."""
-    if isinstance(node, list):
-        if isinstance(engine_step, int) and engine_step < len(node):
-            yield engine_step
-    elif isinstance(node, dict):
-        if str(engine_step) in node:
-            yield str(engine_step)
-        if isinstance(engine_step, int):
-            same_number = re.compile(rf"\+?0*{engine_step}")
-            for key in node:
-                if key != str(engine_step) and same_number.fullmatch(key):
-                    yield key
 
 
 #: Keywords that are followed by a name or a number in a path through a schema.
@@ -325,25 +283,6 @@ def _valid_alternatives(
         for number, errors in enumerate(kind.context)
         if not errors
     ]
-
-
-def path_of_error(error: Any, record: Any) -> Path:
-    """Return the exact path in `record` of an error of jsonschema-rs.
-
-    Where the engine's path may mean several paths, the value of the error decides.
-    """
-    engine_path = tuple(error.instance_path)
-    if is_exact(record, engine_path):
-        return engine_path
-    instance = error.instance
-    paths = list(matching_paths(record, engine_path))
-    same = (path for path in paths if _is_same(value_at(record, path), instance))
-    return next(same, paths[0])
-
-
-def _is_same(value: Any, other: Any) -> bool:
-    """Return whether two values are equal and of one type: 1 and true are not."""
-    return type(value) is type(other) and bool(value == other)
 
 
 def _refused_by_false(schema_path: Path, value: Any) -> tuple[str, Any]:

@@ -243,6 +243,8 @@ def test_depth_is_limited() -> None:
     ("schema", "place"),
     [
         ({"properties": {"a": {"pattern": "("}}}, "/properties/a/pattern"),
+        ({"properties": {"1": {"pattern": "("}}}, "/properties/1/pattern"),
+        ({"properties": {"": {"pattern": "("}}}, "/properties//pattern"),
         ({"patternProperties": {"(": {}}}, "/patternProperties"),
         ({"pattern": r"\p{Foo}"}, "/pattern"),
         ({"pattern": "(a{1000}){1000}{1000}"}, "/pattern"),

@@ -8,6 +8,7 @@ from typing import Any
 import jsonschema_rs
 
 from harpia_formats.formats.schema.check.checked_schema import SchemaContext
+from harpia_formats.formats.schema.error_paths import path_of_error
 from harpia_formats.formats.schema.keywords import Draft, parts_of, schemas_in
 from harpia_formats.model.describe import alternatives, short_json
 from harpia_formats.model.format import Remark
@@ -92,9 +93,8 @@ def invalid_keywords(schema: Any, draft: Draft) -> tuple[list[Remark], Any]:
         if validator.is_valid(shallow):
             continue
         usable = deepcopy(schema) if usable is schema else usable
-        places = {
-            tuple(error.instance_path) for error in validator.iter_errors(shallow)
-        }
+        errors = validator.iter_errors(shallow)
+        places = {path_of_error(error, shallow) for error in errors}
         for place in sorted(places, key=str):
             remarks.append(_remark_at(path, place, node, draft))
             _leave_out(path, place, usable)

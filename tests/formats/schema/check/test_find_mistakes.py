@@ -104,6 +104,8 @@ MISTAKES: list[tuple[Any, str, str]] = [
     (on(minimum=1, exclusiveMinimum=True), "S404", "/properties/p/exclusiveMinimum"),
     (on(required=True), "S404", "/properties/p/required"),
     ({"properties": {"a": {}, "required": ["a"]}}, "S404", "/properties/required"),
+    ({"properties": {"1": [], "a": {}}, "required": ["a"]}, "S404", "/properties/1"),
+    ({"properties": {"": [], "01": {}}}, "S404", "/properties/"),
     ({"allOf": [{}, 1]}, "S404", "/allOf/1"),
     ([], "S404", ""),
     (on(**{"$ref": "#/nowhere"}), "S405", "/properties/p/$ref"),

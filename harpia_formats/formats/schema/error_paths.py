@@ -1,0 +1,84 @@
+"""Find the exact places of the errors of the schema engine.
+
+The engine reports a key that is written as a number as that number, and leaves out keys
+that are empty, so that one of its paths may mean several places.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from harpia_formats.formats.schema.references import resolve
+from harpia_formats.model.problem import Path
+
+
+def path_of_error(error: Any, record: Any) -> Path:
+    """Return the exact path in `record` of an error of jsonschema-rs.
+
+    Where the engine's path may mean several paths, the value of the error decides.
+    """
+    engine_path = tuple(error.instance_path)
+    if is_exact(record, engine_path):
+        return engine_path
+    instance = error.instance
+    paths = list(matching_paths(record, engine_path))
+    same = (path for path in paths if _is_same(_value_at(record, path), instance))
+    return next(same, paths[0])
+
+
+def _is_same(value: Any, other: Any) -> bool:
+    """Return whether two values are equal and of one type: 1 and true are not."""
+    return type(value) is type(other) and bool(value == other)
+
+
+def _value_at(node: Any, path: Path) -> Any:
+    """Return the value at a `path` of `node` that is known to be there."""
+    for step in path:
+        node = node[step]
+    return node
+
+
+def is_exact(record: Any, path: Path) -> bool:
+    """Return whether the engine's `path` can mean only one path of `record`."""
+    node = record
+    for step in path:
+        if isinstance(node, dict) and (type(step) is int or "" in node):
+            return False
+        node = node[step]
+    return not (isinstance(node, dict) and "" in node)
+
+
+def matching_paths(node: Any, engine_path: Path, schema: Any = None) -> Iterator[Path]:
+    """Yield every path in `node` that the engine reports as `engine_path`.
+
+    References are followed if `schema` is given, the schema that they are in.
+    """
+    if not engine_path:
+        yield ()
+    else:
+        for key in keys_matching(node, engine_path[0]):
+            inner = node[key]
+            if key == "$ref" and schema is not None and isinstance(inner, str):
+                inner = resolve(schema, inner)
+            yield from (
+                (key, *rest) for rest in matching_paths(inner, engine_path[1:], schema)
+            )
+    if isinstance(node, dict) and "" in node:
+        yield from (
+            ("", *rest) for rest in matching_paths(node[""], engine_path, schema)
+        )
+
+
+def keys_matching(node: Any, engine_step: str | int) -> Iterator[str | int]:
+    """Yield the keys or the index of `node` that the engine reports as a step."""
+    if isinstance(node, list):
+        if isinstance(engine_step, int) and engine_step < len(node):
+            yield engine_step
+    elif isinstance(node, dict):
+        if str(engine_step) in node:
+            yield str(engine_step)
+        if isinstance(engine_step, int):
+            same_number = re.compile(rf"\+?0*{engine_step}")
+            for key in node:
+                if key != str(engine_step) and same_number.fullmatch(key):
+                    yield key
