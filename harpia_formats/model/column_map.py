@@ -17,6 +17,9 @@ FIELDS = tuple(
     "id prompt system messages references gt choices contexts category source response "
     "model reasoning score".split()
 )
+#: Paths in [] inside each other in the name of a column, at most, and characters of a
+#: name that has more that are shown.
+SELECTORS, SHOWN = 20, 60
 #: Columns that are listed where one is unknown.
 LISTED_COLUMNS = 10
 #: The paths of fields whose path is not their name.
@@ -96,9 +99,16 @@ def parse_column_map(parts: Iterable[str]) -> dict[str, str]:
 
 
 def check_field_names(columns: Mapping[str, str]) -> None:
-    """Raise `MapError` unless each name is a field, and each column is named once."""
+    """Raise `MapError` unless each name is a field, and each column is named once.
+
+    A column with more than `SELECTORS` paths inside each other raises it, too.
+    """
     fields: dict[str, str] = {}
     for name, column in columns.items():
+        closed = len(column) - len(column.rstrip("]"))
+        if min(closed, column.count("[")) > SELECTORS:
+            reason = f"has more than {SELECTORS} paths in [] inside each other"
+            raise MapError(f"{name}={column[:SHOWN]}…", reason)
         if column in fields:
             reason = f"the column is that of {fields[column]} already"
             raise MapError(f"{name}={column}", reason)

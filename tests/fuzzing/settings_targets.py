@@ -239,6 +239,7 @@ def _mapping_seeds() -> list[bytes]:
     texts = (
         *(b"prompt=question\nid=a.b", b"response=b[c.0]", b"references=d[e]"),
         *(b'model=org/m\nparams={"a": 1}', b"id=[x", b"score=1e400"),
+        b"id=a" + b"[b" * 1000 + b"]" * 1000,
     )
     names = every(6, (name.encode() for name in _WRITABLE))
     return [

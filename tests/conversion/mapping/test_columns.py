@@ -26,6 +26,7 @@ def test_parts_become_columns_by_field() -> None:
     [
         (["prompt"], "write it as FIELD=COLUMN"),
         (["prompt="], "write it as FIELD=COLUMN"),
+        (["prompt=a" + "[b" * 21 + "]" * 21], "has more than 20 paths in []"),
         (["prompt=a", "prompt=b"], "prompt has a column already, a"),
         (["promt=a"], "no field is called promt; did you mean prompt?"),
     ],
