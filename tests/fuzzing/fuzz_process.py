@@ -6,6 +6,7 @@ and the search goes on.
 """
 
 import argparse
+import shlex
 import sys
 import time
 import traceback
@@ -91,7 +92,9 @@ def main() -> None:
     options = {}
     if target.mutate is not None:
         options["custom_mutator"] = _mutator(target.mutate)
-    atheris.Setup([sys.argv[0], *chosen.fuzzer], findings.check, **options)
+    # The fuzzer starts itself again, by a shell, to merge inputs.
+    itself = shlex.join([sys.executable, *sys.argv[: sys.argv.index("--") + 1]])
+    atheris.Setup([itself, *chosen.fuzzer], findings.check, **options)
     atheris.Fuzz()
 
 

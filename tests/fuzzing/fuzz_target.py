@@ -67,6 +67,8 @@ def store_inputs(target: str, inputs: Iterable[bytes]) -> None:
     path = CORPUS / f"{target}.txt"
     known = path.read_text("ascii").splitlines() if path.exists() else []
     lines = [base64.b64encode(each).decode() for each in inputs]
+    if not lines:
+        return
     path.write_text("".join(f"{line}\n" for line in dict.fromkeys((*known, *lines))))
 
 

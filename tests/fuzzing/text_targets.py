@@ -48,6 +48,8 @@ from harpia_formats.files.parsing.locate import (
 from harpia_formats.model.exact_json import NOT_JSON, decode, encode
 
 _SIZES = (1, 2, 3, 7, 64, 1024)
+#: Bytes of data that is cut in blocks of any size, and the least block of longer data.
+_SHORT, _LEAST_SIZE = 200, 64
 _LIMITS = (ROW_LIMIT, ROW_LIMIT, 1000, 100, 20, 5)
 _WINDOWS = (256 * 1024, 1, 16, 64)
 #: Values of one text whose places are looked up.
@@ -57,6 +59,12 @@ _LOOKED_UP = 60
 def _blocks(data: bytes, size: int) -> Iterator[bytes]:
     """Return `data` in blocks of a size."""
     return (data[at : at + size] for at in range(0, len(data), size))
+
+
+def _size(number: int, data: bytes) -> int:
+    """Return the size of blocks that a number chooses: of long data, no tiny ones."""
+    size = _SIZES[number % len(_SIZES)]
+    return size if len(data) <= _SHORT else max(size, _LEAST_SIZE)
 
 
 def _cursor(data: bytes, offset: int) -> Cursor:
@@ -92,7 +100,7 @@ def _check_places(data: bytes, rows: Iterable[tuple[Cursor, bytes]]) -> None:
 def check_framing(data: bytes) -> None:
     """Check that rows are those of a naive splitter, in blocks of any size."""
     first, data = (data[0] if data else 0), data[1:]
-    size, limit = _SIZES[first % 6], _LIMITS[first // 6 % 6]
+    size, limit = _size(first, data), _LIMITS[first // 6 % 6]
     window = _WINDOWS[first // 36 % 4]
     rows, faults = _cut(data, size, limit, window)
     _check_places(data, rows)
@@ -138,7 +146,7 @@ def _check_reference(data: bytes, rows: list[bytes], faults: Any) -> None:
 def check_columns(data: bytes) -> None:
     """Check that the items of columns are those of the document."""
     first, data = (data[0] if data else 0), data[1:]
-    size, depth = _SIZES[first % 6], 1 + first // 6 % 2
+    size, depth = _size(first, data), 1 + first // 6 % 2
     found = list(_columns(data, size, depth))
     assert found == list(_columns(data, len(data) or 1, depth))
     try:
@@ -181,7 +189,16 @@ def _columns(data: bytes, size: int, depth: int) -> Iterator[tuple[str, Any]]:
         elif hasattr(found, "path"):
             yield "array", found.path
         else:
-            yield "header", found.text
+            # How much white space a header keeps depends on how much was read.
+            yield "header", _decoded_or_none(found.text)
+
+
+def _decoded_or_none(text: bytes) -> Any:
+    """Return the value of a JSON text, None if it is none."""
+    try:
+        return msgspec.json.decode(text)
+    except NOT_JSON:
+        return None
 
 
 def check_json(data: bytes) -> None:
@@ -274,7 +291,7 @@ def _pieces(
 def check_csv(data: bytes) -> None:
     """Check that no byte of a table is swallowed, and that Python reads the same."""
     first, data = (data[0] if data else 0), data[1:]
-    size, limit = _SIZES[first % 6], (1000, 20)[first // 6 % 2]
+    size, limit = _size(first, data), (1000, 20)[first // 6 % 2]
     delimiter, is_safe = (",", "\t", ";")[first // 12 % 3], bool(first // 36 % 2)
     pieces = _pieces(data, size, limit, delimiter, is_safe=is_safe)
     assert pieces == _pieces(data, len(data) or 1, limit, delimiter, is_safe=is_safe)
