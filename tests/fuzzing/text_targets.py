@@ -165,7 +165,7 @@ def check_columns(data: bytes) -> None:
         elif kind == "row":
             cut[path].append(msgspec.json.decode(content))
     for place, items in cut.items():
-        inner = value
+        inner: Any = value
         for step in place:
             inner = inner[step]
         assert inner == items, place
