@@ -84,11 +84,12 @@ def main() -> None:
     code = tuple(chosen.code.split(","))
     with atheris.instrument_imports(include=_PACKAGES, exclude=_modules_but(code)):
         from fuzz_targets import TARGETS, inputs_of  # noqa: PLC0415 - instrumented
-    target = TARGETS[chosen.target]
-    findings = Findings(chosen.folder, target.check)
-    # Schemas are compiled and adapters imported before an input is timed.
-    for data in inputs_of(target):
-        findings.check(data)
+
+        target = TARGETS[chosen.target]
+        findings = Findings(chosen.folder, target.check)
+        # Many modules are imported with the first input that needs them.
+        for data in inputs_of(target):
+            findings.check(data)
     options = {}
     if target.mutate is not None:
         options["custom_mutator"] = _mutator(target.mutate)

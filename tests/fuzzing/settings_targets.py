@@ -275,7 +275,7 @@ def _schema_seeds() -> list[bytes]:
     own = [b'{"id": "a", "n": 1.0, "l": [true]}', b"[null, [1, 1.0]]"]
     small = [schema_text(name) for name in schema_ids()]
     bundled = [
-        msgspec.json.format(text, indent=-1) for text in small if len(text) < 3000
+        msgspec.json.format(text, indent=-1) for text in small if len(text) < 2000
     ]
     pairs = [(text, row) for text in bundled for row in rows[:1]]
     written = map(msgspec.json.encode, schemas)
