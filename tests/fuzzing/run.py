@@ -1,7 +1,7 @@
 """Search inputs that break a property of the code that reads what users give.
 
     python tests/fuzzing/run.py                       # a minute for each target
-    python tests/fuzzing/run.py --seconds 1800 --keep ~/fuzzing   # the long run
+    python tests/fuzzing/run.py --seconds 1800 --jobs 4 --keep ~/fuzzing  # long
     python tests/fuzzing/run.py --targets json,csv --jobs 2
     python tests/fuzzing/run.py --targets json --replay FILE
     python tests/fuzzing/run.py --targets json --add FILE
