@@ -10,12 +10,17 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from errno import EEXIST
+from errno import EDQUOT, EEXIST, EIO, ENOSPC
 from pathlib import Path
 from typing import IO, Any
 
 from harpia_formats.files.io.reader import error_reason
-from harpia_formats.files.io.sink import Sink, SinkError, compressing_stream
+from harpia_formats.files.io.sink import (
+    DurabilityError,
+    Sink,
+    SinkError,
+    compressing_stream,
+)
 from harpia_formats.files.io.urls import is_url
 
 
@@ -191,14 +196,24 @@ def rename_to_new(path: Path, place: Path) -> None:
 _meanwhile = "a file of that name has appeared meanwhile; `--overwrite` replaces it"
 
 
+#: Errors of a disk; any other says that the system cannot write names alone.
+_disk_errors = (EIO, ENOSPC, EDQUOT)
+
+
 def sync_folder(folder: Path) -> None:
-    """Write the names of the files in a folder to the disk, where the system can."""
-    with suppress(OSError):  # not on every system, and the file itself is complete
+    """Write the names of the files in a folder to the disk, where the system can.
+
+    Raises `OSError` if the disk fails.
+    """
+    try:
         descriptor = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+    except OSError as error:
+        if error.errno in _disk_errors:
+            raise
 
 
 #: Bytes after which the system is asked to write to the disk.
@@ -279,9 +294,14 @@ class FileSink:
             self._is_finished = True
 
     def commit(self) -> None:
-        """Put the file into place; raises `SinkError`."""
+        """Put the file into place; raises `SinkError`.
+
+        After `DurabilityError` the file is in place.
+        """
         self.finish()
         self._guarded(self._put_into_place)
+        if self._part is not None:
+            self._sync_name()
 
     def _finish(self) -> None:
         if self._stream is not self._raw:
@@ -306,7 +326,13 @@ class FileSink:
         else:
             rename_to_new(self._part, self._place)
         self._release()
-        sync_folder(self._place.parent)
+
+    def _sync_name(self) -> None:
+        """Write the name of the file to the disk; raises `DurabilityError`."""
+        try:
+            sync_folder(self._place.parent)
+        except OSError as error:
+            raise DurabilityError(str(self._path), error_reason(error)) from error
 
     def _release(self) -> None:
         """Release the lock of the temporary file."""

@@ -14,7 +14,7 @@ from harpia_formats.files.io.file_sink import open_sink
 from harpia_formats.files.io.inputs import sources_of_inputs
 from harpia_formats.files.io.reader import SourceError
 from harpia_formats.files.io.remote_file import RemoteFile
-from harpia_formats.files.io.sink import Sink, SinkError
+from harpia_formats.files.io.sink import DurabilityError, Sink, SinkError
 from harpia_formats.files.io.source import Source
 from harpia_formats.files.io.urls import is_same_place, is_url, masked
 
@@ -228,7 +228,7 @@ class OutputGroup:
         """Complete all outputs, then put them into place.
 
         Raises `SinkError`. New files are removed in that case; if files were replaced
-        before the error, it names them.
+        before the error, it names them. After `DurabilityError` all are in place.
         """
         try:
             for sink in self._sinks.values():
@@ -238,11 +238,14 @@ class OutputGroup:
             raise
         replaced: list[str] = []
         new: list[Path] = []
+        unknown: DurabilityError | None = None
         for place, sink in self._sinks.items():
             is_file = place != _STREAM and not is_url(place)
             is_new = is_file and not os.path.lexists(place)
             try:
                 sink.commit()
+            except DurabilityError as error:
+                unknown = error
             except SinkError as error:
                 self.discard()
                 for path in new:
@@ -253,6 +256,8 @@ class OutputGroup:
             elif place != _STREAM:
                 replaced.append(masked(place))
         self._sinks.clear()
+        if unknown is not None:
+            raise unknown
 
     def discard(self) -> None:
         """Remove everything that was written and is not in place."""

@@ -26,6 +26,26 @@ class SinkError(HarpiaFormatsError):
     def __str__(self) -> str:
         return f"cannot write {self.path}: {self.reason}"
 
+    @property
+    def outcome(self) -> str:
+        """What came of the output, and why."""
+        return f"nothing was written: {self.reason}"
+
+
+class DurabilityError(SinkError):
+    """An output is in place and whole, but the disk may not have its name yet."""
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.outcome}"
+
+    @property
+    def outcome(self) -> str:
+        """What came of the output, and why."""
+        return (
+            "written, but it is not known whether it outlives a power failure: "
+            f"{self.reason}"
+        )
+
 
 class Sink(Protocol):
     """Where bytes are written; an output appears with `commit`, not before."""

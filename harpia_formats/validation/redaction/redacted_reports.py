@@ -223,7 +223,8 @@ def _hidden(error: HarpiaFormatsError, redaction: Redaction) -> HarpiaFormatsErr
     shown = error.without_values()
     if isinstance(error, SinkError):  # whose place may be named by a value
         is_shown = _is_of_system(error)
-        shown = SinkError(redaction.named_by_values, error.reason) if is_shown else None
+        place = redaction.named_by_values
+        shown = type(error)(place, error.reason) if is_shown else None
     return shown or HiddenError(type(error).__name__, _places(error, 1))
 
 

@@ -281,7 +281,7 @@ class Fixing:
         except SourceError as error:
             return not_repaired(name, error.reason)
         except SinkError as error:
-            return not_repaired(name, f"nothing was written: {error.reason}")
+            return not_repaired(name, error.outcome)
         return done
 
     def _write(

@@ -1,5 +1,7 @@
 """Output files, which are complete or absent."""
 
+import contextlib
+import errno
 import gzip
 import io
 import os
@@ -10,7 +12,12 @@ import pytest
 
 from harpia_formats.files.io import file_sink
 from harpia_formats.files.io.file_sink import FileSink
-from harpia_formats.files.io.sink import SinkError, StreamSink, suffix_of
+from harpia_formats.files.io.sink import (
+    DurabilityError,
+    SinkError,
+    StreamSink,
+    suffix_of,
+)
 
 
 def test_a_file_is_there_once_it_is_whole(tmp_path: Path) -> None:
@@ -255,6 +262,30 @@ def test_the_name_is_written_to_the_disk(
     FileSink(tmp_path / "out", overwrite=True).commit()
 
     assert synced == [True]
+
+
+@pytest.mark.parametrize(
+    ("number", "is_told"), [(errno.EIO, True), (errno.EINVAL, False)]
+)
+@pytest.mark.skipif(os.name != "posix", reason="folders are synced on POSIX only")
+def test_a_name_that_the_disk_may_not_have_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, *, is_told: bool
+) -> None:
+    """The file is in place then; a system that cannot sync folders is no error."""
+    sink = FileSink(tmp_path / "out", overwrite=True)
+    sink.write(b"text")
+    sink.finish()
+
+    def failing(_: int) -> None:
+        raise OSError(number, "failed")
+
+    monkeypatch.setattr(os, "fsync", failing)
+    told = pytest.raises(DurabilityError, match=r"out: written, but .*: failed")
+    with told if is_told else contextlib.nullcontext():
+        sink.commit()
+    sink.discard()
+
+    assert [each.name for each in tmp_path.iterdir()] == ["out"]
 
 
 @pytest.mark.skipif(
