@@ -39,6 +39,8 @@ _LAZY = (
     "harpia_formats.view.",
 )
 _MODULE = "harpia_formats"
+#: Names a script that runs in the process of a command before the command does.
+BEFORE = "HARPIA_TEST_BEFORE"
 #: The sockets of the processes that fork, by what they read at their start.
 _servers: dict[tuple[tuple[str, str], ...], str] = {}
 #: Hands its arguments, folder, environment and streams on as `_start` does.
@@ -128,6 +130,19 @@ def completed(
         started.kill()
         raise subprocess.TimeoutExpired(arguments, timeout) from None
     return subprocess.CompletedProcess(arguments, code, *texts)
+
+
+def killed(
+    arguments: list[str], cwd: Path, environment: Mapping[str, str], seconds: float
+) -> int:
+    """Return the exit code of a command that is killed unless it ends before."""
+    with open(os.devnull, "r+b") as nothing:  # noqa: PTH123 - a name, not a path
+        streams = [nothing.fileno()] * 3
+        started = _start(arguments, str(cwd), environment, streams)
+    time.sleep(seconds)
+    with contextlib.suppress(ProcessLookupError):
+        started.kill()
+    return started.wait()
 
 
 def _communicated(given: int, data: bytes, read: list[int], end: float) -> list[bytes]:
@@ -296,6 +311,8 @@ def _command(connection: socket.socket) -> tuple[list[str], str]:
     os.environ.clear()
     variables = (each.partition("=") for each in words[count + 2 :])
     os.environ.update({name: value for name, _, value in variables})
+    if script := os.environ.pop(BEFORE, None):
+        runpy.run_path(script)
     return arguments, cwd
 
 
