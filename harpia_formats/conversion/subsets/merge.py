@@ -12,6 +12,7 @@ from typing import Any
 
 from harpia_formats.conversion.subsets.cut_file import CutFile, Row
 from harpia_formats.conversion.subsets.head_and_sample import (
+    RowOutput,
     RowOutputs,
     check_same_rows,
 )
@@ -189,12 +190,14 @@ class Merge:
             kept = [rereadable_input(input_) for input_ in given]
             stack.callback(close_copies, given, kept)
             digests = stack.enter_context(Digests(limit=MOST_REPEATED))
-            self._survey(kept, digests)
-            repeated = self._repeated(digests)
-            if repeated and self.on_duplicate is OnDuplicate.FAIL:
-                self._refuse(kept, repeated)
             try:
-                part = self._write(kept, outputs, output, repeated)
+                # An output that cannot be made is told before much is read.
+                target = outputs.open(output)
+                self._survey(kept, digests)
+                repeated = self._repeated(digests)
+                if repeated and self.on_duplicate is OnDuplicate.FAIL:
+                    self._refuse(kept, repeated)
+                part = self._write(kept, target, repeated)
                 outputs.commit()
             except BaseException:  # an interrupt, too, leaves no temporary file
                 outputs.discard()
@@ -262,12 +265,10 @@ class Merge:
     def _write(
         self,
         kept: list[Any],
-        outputs: RowOutputs,
-        output: Any,
+        target: RowOutput,
         repeated: frozenset[int],
     ) -> WrittenPart:
         """Write the rows of all files."""
-        target = outputs.open(output)
         seen: set[str] = set()
         last: CutFile | None = None
         closing: CutFile | None = None
