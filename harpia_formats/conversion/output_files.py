@@ -24,6 +24,7 @@ from harpia_formats.conversion.containers.row_writer import (
 )
 from harpia_formats.conversion.mapping.requirements import holds_answers
 from harpia_formats.conversion.options import ContainerKind, ConvertOptions, Output
+from harpia_formats.files.io.file_sink import check_folder
 from harpia_formats.files.io.outputs import OutputGroup, path_component
 from harpia_formats.files.io.reader import error_reason
 from harpia_formats.files.io.sink import (
@@ -359,7 +360,10 @@ class OutputFiles:
 
 
 def check_output(output: Output, *, overwrite: bool) -> None:
-    """Raise `SinkError` if the output already exists, unless `overwrite` is true."""
+    """Raise `SinkError` if an output cannot be made.
+
+    One that exists already cannot unless `overwrite` is true.
+    """
     if not isinstance(output, (str, PathLike)) or fspath(output) == "-":
         return
     _check_words(fspath(output))
@@ -375,6 +379,7 @@ def check_output(output: Output, *, overwrite: bool) -> None:
         raise SinkError(str(path), "is a folder")
     if path.is_file() and not overwrite:
         raise SinkError(str(path), "already exists; `--overwrite` replaces it")
+    check_folder(path)
 
 
 def _check_words(name: str) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any
 
-from harpia_formats.files.io.file_sink import write_file
+from harpia_formats.files.io.file_sink import check_folder, write_file
 from harpia_formats.files.io.reader import error_reason, read_side_input
 from harpia_formats.files.io.source import STANDARD_INPUT
 from harpia_formats.files.io.urls import is_url
@@ -235,7 +235,10 @@ def read_baseline(path: str) -> Baseline:
 
 
 def check_replaceable(path: str) -> None:
-    """Raise `BaselineError` if at `path` there is a file that is no baseline."""
+    """Raise `BaselineError` if at `path` there is a file that is no baseline.
+
+    Raises `SinkError` if none may be made there.
+    """
     try:
         with Path(path).open("rb") as file:
             beginning = file.read(_BEGINNING)
@@ -244,11 +247,13 @@ def check_replaceable(path: str) -> None:
         if not folder.is_dir():
             reason = f"there is no folder {folder}"
             raise BaselineError(path, reason) from None
+        check_folder(Path(path))
         return
     except OSError as error:
         raise BaselineError(path, error_reason(error)) from error
     if NAME.encode() not in beginning:
         raise BaselineError(path, "is no baseline, and is not replaced by one")
+    check_folder(Path(path))
 
 
 def write_baseline(path: str, baseline: Baseline) -> None:
