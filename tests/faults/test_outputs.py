@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from command_runs import COMMAND, Result, environment_with, error_lines, run
 from command_server import BEFORE
 from failing_calls import READS, WRITES, Call, needs_filter, run_deciding
 from faults import Injections
-from writing_commands import COMMANDS, Place, WritingCommand, answers
+from writing_commands import COMMANDS, WRONG, Place, WritingCommand, answers
 
 #: The commands whose packages load fast.
 _FAST = [each for each in COMMANDS if not each.asks]
@@ -131,16 +132,69 @@ def test_04_file_system_that_is_full(tmp_path: Path, fault: Injections) -> None:
     fault.add("a full file system of 64 KiB", "exit code 2, every file as it was")
 
 
+#: Commands that write `OUT`.
+_WRITING = [
+    "convert in.jsonl --to record -o OUT",
+    "merge in.jsonl -o OUT",
+    "split in.jsonl --valid OUT --invalid no.jsonl",
+    "score in.jsonl -m em --to nemo-results -o OUT --on-invalid skip",
+    "score in.jsonl -m em --report json=OUT --on-invalid skip",
+    "validate in.jsonl --report json=OUT",
+    "validate in.jsonl --write-baseline OUT",
+    "validate in.jsonl --fix -o OUT",
+    "diff in.jsonl in.jsonl --report json=OUT --on-invalid skip",
+    "schema infer in.jsonl -o OUT",
+]
+
+
+#: Root may write everywhere as long as it has its capabilities.
+_NO_PRIVILEGES = """
+import ctypes, os, struct
+if not os.geteuid():
+    library = ctypes.CDLL(None)
+    assert not library.capset(struct.pack("Ii", 0x20080522, 0), bytes(24))
+"""
+
+
+def check_refused_unread(result: Result, reason: str) -> None:
+    """Check that a run ended for this reason, and said nothing of its rows."""
+    assert result.returncode == 2, result
+    told = result.stderr.decode().lower()
+    assert reason in told, told
+    assert re.search(r"cannot write (full|closed)/out.jsonl?: ", told), told
+    assert b"S102" not in result.stdout + result.stderr
+
+
 def test_07_file_system_that_is_read_only(tmp_path: Path, fault: Injections) -> None:
     """On a file system that is read-only a run ends with 2, and names the reason."""
-    (tmp_path / "in.jsonl").write_bytes(answers(3))
+    (tmp_path / "in.jsonl").write_bytes(answers(3) + WRONG)
     mount = "mount -t tmpfs none full && mount -o remount,ro none full"
-    words = ("convert", "in.jsonl", "--to", "record", "-o", "full/out.jsonl")
-    result = run_on_file_system(tmp_path, mount, *words)
+    words = _WRITING[0].replace("OUT", "full/out.jsonl")
+    result = run_on_file_system(tmp_path, mount, *words.split())
 
-    assert result.returncode == 2
-    assert b"read-only file system" in result.stderr.lower()
-    fault.add("a read-only file system", "exit code 2 with the reason")
+    check_refused_unread(result, "read-only file system")
+    fault.add("a read-only file system", "exit code 2 before the input is read")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux to give up root")
+@pytest.mark.parametrize("words", _WRITING)
+def test_07_folder_that_is_read_only(
+    tmp_path: Path, words: str, fault: Injections
+) -> None:
+    """No row is read for an output in a folder in which no file may be made."""
+    (tmp_path / "in.jsonl").write_bytes(answers(3) + WRONG)
+    folder = tmp_path / "closed"
+    folder.mkdir(mode=0o500)
+    script = tmp_path / "user.py"
+    script.write_text(_NO_PRIVILEGES)
+    result = run(
+        *words.replace("OUT", "closed/out.json").split(),
+        cwd=tmp_path,
+        environment={BEFORE: str(script)},
+    )
+    check_refused_unread(result, "permission denied")
+    assert list(folder.iterdir()) == []
+    fault.add("a folder that is read-only", "exit code 2 before the input is read")
 
 
 @needs_filter
