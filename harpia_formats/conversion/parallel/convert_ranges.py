@@ -183,7 +183,10 @@ class RangeConversion:
         files = pool.max_pending + pool.max_pending // TASKS_PER_WORKER + 1
         needed = converted_rows.rows_limit(size) * files
         folder = temporary_folder(converted_rows.memory_folder(needed))
-        path = stack.enter_context(folder)
+        try:
+            path = stack.enter_context(folder)
+        except OSError:  # no folder can be made: rows are sent through pipes
+            return ""
         return path if pool.shares_folder(path) else ""
 
     def given(self, part: FilePart) -> "UnitPlace":

@@ -13,7 +13,7 @@ are reported (V901), and have no verdict.
 import os
 import shutil
 from collections.abc import Callable, Generator, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from time import thread_time
 from typing import Any, NamedTuple, Protocol, Self
@@ -620,7 +620,8 @@ class MemoryFiles:
 
     def __enter__(self) -> Self:
         if _has_room(self._slots * self._size):
-            self._folder = self._stack.enter_context(temporary_folder(MEMORY))
+            with suppress(OSError):  # no folder can be made there
+                self._folder = self._stack.enter_context(temporary_folder(MEMORY))
         return self
 
     def __exit__(self, *_: object) -> None:
