@@ -39,7 +39,7 @@ _LAZY = (
     "harpia_formats.view.",
 )
 _MODULE = "harpia_formats"
-#: Names a script that runs in the process of a command before the command does.
+#: Names scripts that run in the process of a command before the command does.
 BEFORE = "HARPIA_TEST_BEFORE"
 #: The sockets of the processes that fork, by what they read at their start.
 _servers: dict[tuple[tuple[str, str], ...], str] = {}
@@ -311,8 +311,9 @@ def _command(connection: socket.socket) -> tuple[list[str], str]:
     os.environ.clear()
     variables = (each.partition("=") for each in words[count + 2 :])
     os.environ.update({name: value for name, _, value in variables})
-    if script := os.environ.pop(BEFORE, None):
-        runpy.run_path(script)
+    if scripts := os.environ.pop(BEFORE, None):
+        for script in scripts.split(os.pathsep):
+            runpy.run_path(script)
     return arguments, cwd
 
 

@@ -177,14 +177,14 @@ def run_deciding(
     The further options are those of `run`. All processes have ended then.
     """
     with Calls(decide) as calls:
+        given = dict(environment or {})
+        scripts = [*filter(None, [given.get(BEFORE)]), call_filter.__file__]
         variables = {
-            BEFORE: call_filter.__file__,
+            BEFORE: os.pathsep.join(scripts),
             call_filter.SOCKET: calls.place,
             call_filter.NAMES: ",".join(names),
         }
-        return run(
-            *arguments, environment={**(environment or {}), **variables}, **options
-        )
+        return run(*arguments, environment=given | variables, **options)
 
 
 @dataclass
@@ -194,6 +194,8 @@ class AtCall:
     number: int
     folders: Collection[Path]
     act: Decide
+    #: Whether it acts at all calls behind that one, too.
+    goes_on: bool = False
     #: The calls that came up to now.
     seen: list[Call] = field(default_factory=list)
 
@@ -204,7 +206,8 @@ class AtCall:
         ):
             return 0
         self.seen.append(call)
-        return self.act(call) if len(self.seen) == self.number else 0
+        is_one = len(self.seen) == self.number
+        return self.act(call) if is_one or (self.goes_on and self.is_reached) else 0
 
     @property
     def is_reached(self) -> bool:
