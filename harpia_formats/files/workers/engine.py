@@ -12,6 +12,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -119,9 +120,12 @@ def _end_with_parent() -> None:
 
         # The parent in the system may be the fork server, so a handle is watched that
         # only the process with the pool holds.
-        threading.Thread(
+        watch = threading.Thread(
             target=_end_after, args=(parent.sentinel,), daemon=True
-        ).start()
+        )
+        # Where memory is short; the kernel ends it, too.
+        with suppress(RuntimeError, MemoryError):
+            watch.start()
     end_with_parent_process()
 
 
