@@ -98,12 +98,17 @@ def create_part_file(place: Path) -> tuple[Path, int]:
         # As `secrets.token_hex`, which loads OpenSSL.
         random = os.urandom(_random_bytes).hex()
         path = place.with_name(f"{_prefix(place.name)}{random}{PARTIAL}")
-        with suppress(FileExistsError):
+        try:
             descriptor = os.open(path, flags, 0o600)
             # Before it was locked, another process may have removed it as abandoned.
             if not acquire_lock(descriptor) or path.exists():
                 return path, descriptor
             os.close(descriptor)
+        except FileExistsError:
+            continue
+        except BaseException:  # an interrupt, too, leaves no temporary file
+            path.unlink(missing_ok=True)
+            raise
 
 
 def mark_complete(part: Path) -> Path:
@@ -382,6 +387,8 @@ class FileSink:
                 continue
         if self._part is not None:
             self._part.unlink(missing_ok=True)
+            # An interrupt may come when it is renamed and the new name is not noted.
+            self._part.with_suffix(COMPLETE).unlink(missing_ok=True)
         self._release()
 
 
