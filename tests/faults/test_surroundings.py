@@ -15,7 +15,7 @@ from command_runs import TIMEOUT, Result, environment_with, error_lines, run
 from command_server import BEFORE
 from failing_calls import AtCall, Call, needs_filter, run_deciding
 from faults import Injections
-from writing_commands import COMMANDS, Place, answers
+from writing_commands import COMMANDS, Place, WritingCommand, answers
 
 _FAST = [each for each in COMMANDS if not each.asks]
 _NAMES = [each.name for each in _FAST]
@@ -101,10 +101,10 @@ def test_46_no_shared_memory(
 @needs_filter
 @pytest.mark.parametrize("command", _FAST, ids=_NAMES)
 def test_46_no_temporary_folder(
-    tmp_path: Path, command: object, fault: Injections
+    tmp_path: Path, command: WritingCommand, fault: Injections
 ) -> None:
     """Where only the working folder can be written, the result is the same."""
-    place = Place(tmp_path, command)  # type: ignore[arg-type]  # one of `COMMANDS`
+    place = Place(tmp_path, command)
     place.learn()
     place.prepare(is_new=True)
 
@@ -113,7 +113,7 @@ def test_46_no_temporary_folder(
         return errno.EROFS if is_new else 0
 
     result = place.run(lambda *words, **more: run_deciding(decide, *words, **more))
-    assert result.returncode == command.code, result  # type: ignore[attr-defined]  # as above
+    assert result.returncode == command.code, result
     assert place.is_complete()
     assert place.left() == []
     fault.add("no temporary folder", "the same result")
@@ -157,14 +157,14 @@ datetime.datetime = Back
 @pytest.mark.skipif(not command_server.can_prepare(), reason="needs a forked command")
 @pytest.mark.parametrize("command", _FAST, ids=_NAMES)
 def test_47_clock_that_goes_back(
-    tmp_path: Path, command: object, fault: Injections
+    tmp_path: Path, command: WritingCommand, fault: Injections
 ) -> None:
     """With a clock that goes back at each look, the outputs are the same."""
-    place = Place(tmp_path, command, ("--progress", "always"))  # type: ignore[arg-type]  # one of `COMMANDS`
+    place = Place(tmp_path, command, ("--progress", "always"))
     place.learn()
     place.prepare(is_new=False)
     result = place.run(environment=script(tmp_path, _BACK))
-    assert result.returncode == command.code, result  # type: ignore[attr-defined]  # as above
+    assert result.returncode == command.code, result
     assert place.is_complete()
     assert b" -" not in result.stderr.replace(b" --", b""), "a negative duration"
     fault.add("a clock that goes back", "the same result")
