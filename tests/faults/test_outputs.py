@@ -15,7 +15,7 @@ from command_runs import COMMAND, Result, environment_with, error_lines, run
 from command_server import BEFORE
 from failing_calls import READS, WRITES, Call, needs_filter, run_deciding
 from faults import Injections
-from writing_commands import COMMANDS, WRONG, Place, WritingCommand, answers
+from writing_commands import COMMANDS, WRONG, Place, WritingCommand, answers, some
 
 #: The commands whose packages load fast.
 _FAST = [each for each in COMMANDS if not each.asks]
@@ -67,7 +67,7 @@ def place_of(command: WritingCommand, folder: Path) -> Place:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a limit of file sizes")
-@pytest.mark.parametrize("command", _FAST, ids=[each.name for each in _FAST])
+@pytest.mark.parametrize("command", some(_FAST, 4))
 def test_04_file_size_limit(
     tmp_path: Path, command: WritingCommand, fault: Injections
 ) -> None:
@@ -177,7 +177,7 @@ def test_07_file_system_that_is_read_only(tmp_path: Path, fault: Injections) -> 
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs Linux to give up root")
-@pytest.mark.parametrize("words", _WRITING)
+@pytest.mark.parametrize("words", some(_WRITING, 2))
 def test_07_folder_that_is_read_only(
     tmp_path: Path, words: str, fault: Injections
 ) -> None:
@@ -244,7 +244,7 @@ _REWRITING = [
 ]
 
 
-@pytest.mark.parametrize("words", _REWRITING)
+@pytest.mark.parametrize("words", some(_REWRITING, 3))
 def test_05_the_output_is_the_input(
     tmp_path: Path, words: str, fault: Injections
 ) -> None:

@@ -19,7 +19,7 @@ from failing_calls import (
     run_deciding,
 )
 from faults import Injections
-from writing_commands import COMMANDS, Place, WritingCommand, answers
+from writing_commands import COMMANDS, Place, WritingCommand, answers, some
 
 _FAST = [each for each in COMMANDS if not each.asks]
 _NAMES = [each.name for each in _FAST]
@@ -85,7 +85,7 @@ def signalled(place: Place, at: int, number: signal.Signals, fault: Injections) 
 
 
 @needs_filter
-@pytest.mark.parametrize("command", _FAST, ids=_NAMES)
+@pytest.mark.parametrize("command", some(_FAST, 3))
 def test_09_signals_while_files_are_written(
     tmp_path: Path, command: WritingCommand, fault: Injections
 ) -> None:
@@ -156,7 +156,7 @@ def in_parallel(rows: Path, words: str, decide: AtWorker) -> Result:
 
 
 @needs_filter
-@pytest.mark.parametrize("number", _CODES)
+@pytest.mark.parametrize("number", some(_CODES, 2))
 @pytest.mark.parametrize("words", _PARALLEL[:2])
 def test_09_signals_while_workers_are_at_work(
     rows: Path, words: str, number: signal.Signals, fault: Injections
@@ -235,7 +235,7 @@ os.register_at_fork(after_in_child=limit)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs workers that are forks")
-@pytest.mark.parametrize("extra", [1_000_000, 20_000_000])
+@pytest.mark.parametrize("extra", some([1_000_000, 20_000_000], 2))
 @pytest.mark.parametrize("words", _PARALLEL)
 def test_11_workers_out_of_memory(
     rows: Path, words: str, extra: int, fault: Injections

@@ -22,18 +22,13 @@ from failing_calls import (
 )
 from faults import Injections
 from judge_server import JudgeServer
-from writing_commands import COMMANDS, Place, WritingCommand
+from writing_commands import COMMANDS, Place, WritingCommand, some
 
 #: Random kills of the long test.
 KILLS = int(os.environ.get("HARPIA_FAULT_KILLS", "1000"))
 #: Calls of each command that the usual tests choose.
 _CHOSEN = 2
 _NAMES = [each.name for each in COMMANDS]
-#: What each run of the tests tries; the package of a judge takes long to load.
-_USUAL = [
-    pytest.param(each, marks=pytest.mark.long if each.asks else (), id=each.name)
-    for each in COMMANDS
-]
 #: Seconds after which the first kills come.
 _FIRST = 0.005
 ERRORS = {"ENOSPC": errno.ENOSPC, "EIO": errno.EIO}
@@ -131,7 +126,7 @@ def outcome_of(place: Place, at: AtCall, result: Result) -> str:
 
 
 @needs_filter
-@pytest.mark.parametrize("command", _USUAL)
+@pytest.mark.parametrize("command", some(COMMANDS, 3))
 def test_03_some_calls_that_write_fail(
     places: Places, command: WritingCommand, fault: Injections
 ) -> None:
@@ -197,7 +192,7 @@ def after_kill(place: Place, code: int) -> str:
 
 
 @needs_filter
-@pytest.mark.parametrize("command", _USUAL)
+@pytest.mark.parametrize("command", some(COMMANDS, 3, 1))
 def test_02_killed_at_some_calls_that_write(
     places: Places, command: WritingCommand, fault: Injections
 ) -> None:

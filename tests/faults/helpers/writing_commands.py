@@ -3,10 +3,12 @@
 import json
 import re
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from command_runs import Result, run
 
@@ -147,6 +149,18 @@ COMMANDS = [
         asks=True,
     ),
 ]
+
+
+def some(values: Iterable[Any], step: int, first: int = 0) -> list[Any]:
+    """Return parameters of a test: some for each run, the others for long ones."""
+    return [
+        pytest.param(
+            each,
+            id=each.name if hasattr(each, "name") else str(each),
+            marks=() if number % step == first else pytest.mark.long,
+        )
+        for number, each in enumerate(values)
+    ]
 
 
 @dataclass
