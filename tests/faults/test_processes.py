@@ -206,7 +206,7 @@ os.register_at_fork(after_in_child=kill)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs workers that are forks")
-@pytest.mark.parametrize("words", _PARALLEL)
+@pytest.mark.parametrize("words", some(_PARALLEL, 3, 2))
 def test_11_first_worker_is_killed(rows: Path, words: str, fault: Injections) -> None:
     """If the first worker is killed as it begins, the result is the same."""
     usual = run(*words.split(), cwd=rows, environment=script(rows))
@@ -236,7 +236,7 @@ os.register_at_fork(after_in_child=limit)
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs workers that are forks")
 @pytest.mark.parametrize("extra", some([1_000_000, 20_000_000], 2))
-@pytest.mark.parametrize("words", _PARALLEL)
+@pytest.mark.parametrize("words", some(_PARALLEL, 3))
 def test_11_workers_out_of_memory(
     rows: Path, words: str, extra: int, fault: Injections
 ) -> None:
