@@ -7,7 +7,7 @@ from harpia_formats.files.io.reader import SourceError
 from harpia_formats.files.io.remote_file import (
     RemoteFile,
     filesystem_of,
-    reason_of,
+    retried,
     supports_ranges,
     version_of,
 )
@@ -22,17 +22,21 @@ def remote_sources(url: str, suffixes: tuple[str, ...], no_files: str) -> list[S
     Raises `SourceError` if there is no file that can be read.
     """
     try:
-        filesystem, path = filesystem_of(url)
-        if "*" in path:
-            return _matching(filesystem, url, path)
-        info = filesystem.info(path)
-        if info.get("type") == "directory":
-            return _below(filesystem, url, path, suffixes, no_files)
-        return [Source(masked(url), _file(filesystem, url, path, info))]
-    except SourceError:
-        raise
-    except Exception as error:
-        raise SourceError(masked(url), reason_of(error, url)) from error
+        found: list[Source] = retried(url, lambda: _found(url, suffixes, no_files))
+    except OSError as error:
+        raise SourceError(masked(url), str(error)) from error
+    return found
+
+
+def _found(url: str, suffixes: tuple[str, ...], no_files: str) -> list[Source]:
+    """Return as `remote_sources` does; raises any error of the file system, too."""
+    filesystem, path = filesystem_of(url, attempts=1)
+    if "*" in path:
+        return _matching(filesystem, url, path)
+    info = filesystem.info(path)
+    if info.get("type") == "directory":
+        return _below(filesystem, url, path, suffixes, no_files)
+    return [Source(masked(url), _file(filesystem, url, path, info))]
 
 
 def _matching(filesystem: Any, url: str, path: str) -> list[Source]:

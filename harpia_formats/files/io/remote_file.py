@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from harpia_formats.files.io.urls import all_masked, masked, scheme_of
+from harpia_formats.model.problem import HarpiaFormatsError
 
 if TYPE_CHECKING:  # only remote files need threads
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -51,6 +52,7 @@ _reasons_by_class = {
     "ClientPayloadError": "the connection broke off",
     "IncompleteRead": "the connection broke off",
     "ServerDisconnectedError": "the connection broke off",
+    "ConnectionClosedError": "the connection broke off",
     "ConnectionResetError": "the connection broke off",
     "EndpointConnectionError": "the server cannot be reached",
     "ClientConnectorError": "the server cannot be reached",
@@ -79,13 +81,19 @@ def reason_of(error: BaseException, url: str) -> str:
 
 def is_final(error: BaseException) -> bool:
     """Tell whether a request that failed by `error` would fail again."""
-    finals = (FileNotFoundError, PermissionError, ImportError, ValueError)
+    finals = (
+        FileNotFoundError,
+        PermissionError,
+        ImportError,
+        ValueError,
+        _ReplacedError,
+    )
     if any(_class_of(cause) == "NoCredentialsError" for cause in _chain(error)):
         return True
-    status = getattr(error, "status", None)
+    statuses = [getattr(cause, "status", None) for cause in _chain(error)]
     server_fault = 500
-    if isinstance(status, int):
-        return status < server_fault and status != 429  # noqa: PLR2004 - too many requests
+    if known := [each for each in statuses if isinstance(each, int)]:
+        return known[0] < server_fault and known[0] != 429  # noqa: PLR2004 - too many requests
     return isinstance(error, finals)
 
 
@@ -129,7 +137,9 @@ def _missing_package(error: BaseException, url: str) -> str:
 
 def _other_reason(error: BaseException) -> str:
     """Return the first line of the error's own text, or its class."""
-    lines = all_masked(str(error)).splitlines() or [""]
+    # Without the number of the error, which says nothing of a store.
+    words = getattr(error, "strerror", None) or str(error)
+    lines = all_masked(words).splitlines() or [""]
     text = lines[0].strip()
     name = type(error).__name__
     if not text:
@@ -141,6 +151,13 @@ def _other_reason(error: BaseException) -> str:
 _PARTIAL = 206
 
 
+class _ReplacedError(OSError):
+    """There is another file by now."""
+
+    def __str__(self) -> str:
+        return "was replaced by another file while it was read"
+
+
 class NoRangesError(OSError):
     """The server does not support ranges."""
 
@@ -148,28 +165,25 @@ class NoRangesError(OSError):
         return "the server sends whole files only, no ranges of them"
 
 
-def web_range(filesystem: Any, path: str, begin: int, end: int) -> bytes:
-    """Return the bytes of a range.
-
-    Raises `NoRangesError` if the server would send the whole file, or any error of
-    aiohttp.
-    """
-    from fsspec.asyn import sync  # noqa: PLC0415 - for remote files only
-
-    data: bytes = sync(filesystem.loop, _range, filesystem, path, begin, end)
-    return data
-
-
 def supports_ranges(filesystem: Any, path: str) -> bool:
     """Tell whether the server supports ranges, by requesting one byte."""
+    from fsspec.asyn import sync  # noqa: PLC0415 - for remote files only
+
     try:
-        web_range(filesystem, path, 0, 1)
+        sync(filesystem.loop, _web_range, filesystem, path, 0, 1)
     except NoRangesError:
         return False
     return True
 
 
-async def _range(filesystem: Any, path: str, begin: int, end: int) -> bytes:
+async def _web_range(
+    filesystem: Any, path: str, begin: int, end: int
+) -> tuple[bytes, str]:
+    """Return the bytes of a range, and the ETag of their file, "" if it has none.
+
+    Raises `NoRangesError` if the server would send the whole file, or any error of
+    aiohttp.
+    """
     session = await filesystem.set_session()
     given = filesystem.kwargs
     headers = {**given.get("headers", {}), "Range": f"bytes={begin}-{end - 1}"}
@@ -178,8 +192,23 @@ async def _range(filesystem: Any, path: str, begin: int, end: int) -> bytes:
         answer.raise_for_status()
         if answer.status != _PARTIAL:
             raise NoRangesError
-        data: bytes = await answer.read()
-        return data
+        return await answer.read(), answer.headers.get("ETag", "")
+
+
+async def _s3_range(
+    filesystem: Any, path: str, begin: int, end: int
+) -> tuple[bytes, str]:
+    """Return as `_web_range` does; raises any error of s3fs."""
+    bucket, key, version = filesystem.split_path(path)
+    answer = await filesystem._call_s3(  # noqa: SLF001 - `cat_file` returns no ETag
+        "get_object",
+        Bucket=bucket,
+        Key=key,
+        Range=f"bytes={begin}-{end - 1}",
+        **({"VersionId": version} if version else {}),
+    )
+    async with answer["Body"] as body:
+        return await body.read(), answer.get("ETag", "")
 
 
 #: Bytes of the first request and of the largest one: the beginning is enough to detect
@@ -190,8 +219,29 @@ TIMEOUT = 30
 #: Seconds before each new attempt at a request that failed.
 PAUSES = (0.5, 2.0)
 _web = ("http", "https")
+_s3 = ("s3", "s3a")
+#: What returns a range of a file, with its ETag, by the scheme of the URL.
+_ranges = dict.fromkeys(_web, _web_range) | dict.fromkeys(_s3, _s3_range)
 #: Schemes in which equal paths are the same file.
 _hosts_in_path = {*_web, "s3", "gs", "hf", "memory"}
+
+
+def retried(url: str, act: Callable[[], Any]) -> Any:
+    """Return the result of `act`, repeated after errors that may be temporary.
+
+    Raises `OSError` with a plain message if it fails for good, and errors of ours as
+    they are.
+    """
+    for pause in (*PAUSES, None):
+        try:
+            return act()
+        except HarpiaFormatsError:
+            raise
+        except Exception as error:
+            if pause is None or is_final(error):
+                raise OSError(reason_of(error, url)) from error
+            time.sleep(pause)
+    raise AssertionError  # pragma: no cover - the last attempt returns or raises
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,9 +276,7 @@ class RemoteFile:
 
         Raises `OSError` if the request fails or returns fewer bytes.
         """
-        data: bytes = self._retried(lambda: _range_of(self, begin, end))
-        if len(data) != end - begin:
-            raise OSError(f"gave {len(data):,} of {end - begin:,} bytes at {begin:,}")
+        data: bytes = retried(self.url, lambda: _range_of(self, begin, end))
         return data
 
     def read_many(self, ranges: list[tuple[int, int]]) -> Iterator[bytes]:
@@ -239,32 +287,21 @@ class RemoteFile:
         with _thread_pool(len(ranges) or 1) as pool:
             yield from pool.map(lambda range_: self.read(*range_), ranges)
 
-    def _retried(self, act: Callable[[], Any]) -> Any:
-        """Return the result of `act`, repeated after errors that may be temporary.
-
-        Raises `OSError` with a plain message if it fails for good.
-        """
-        for pause in (*PAUSES, None):
-            try:
-                return act()
-            except Exception as error:
-                if pause is None or is_final(error):
-                    raise OSError(reason_of(error, self.url)) from error
-                time.sleep(pause)
-        raise AssertionError  # pragma: no cover - the last attempt returns or raises
-
     def check_unchanged(self) -> None:
         """Raise `OSError` if the file was replaced since it was found."""
-        if self.version and self._retried(self._current_version) != self.version:
-            raise OSError("was replaced by another file while it was read")
+        if self.version and retried(self.url, self._current_version) != self.version:
+            raise _ReplacedError
 
     def _current_version(self) -> str:
         filesystem, path = self.filesystem()
         return version_of(filesystem.info(path))
 
     def filesystem(self) -> tuple[Any, str]:
-        """Return the file system and the path in it; raises any error of fsspec."""
-        return filesystem_of(self.url)[0], self.path
+        """Return the file system and the path in it; raises any error of fsspec.
+
+        It tries each request once, since `retried` repeats it.
+        """
+        return filesystem_of(self.url, attempts=1)[0], self.path
 
     def open(self) -> "RemoteStream":
         """Return a stream of the bytes from the beginning on.
@@ -276,11 +313,16 @@ class RemoteFile:
         return RemoteStream(_StreamedBlocks(self))
 
 
-def filesystem_of(url: str) -> tuple[Any, str]:
-    """Return the file system of `url` and the path in it; raises any fsspec error."""
+def filesystem_of(url: str, *, attempts: int = len(PAUSES) + 1) -> tuple[Any, str]:
+    """Return the file system of `url` and the path in it; raises any fsspec error.
+
+    That of S3 tries each request `attempts` times.
+    """
     from fsspec.core import url_to_fs  # noqa: PLC0415 - for remote files only
 
     options: dict[str, Any] = {"use_listings_cache": False}
+    if scheme_of(url) in _s3:
+        options["config_kwargs"] = _s3_limits(attempts)
     if scheme_of(url) in _web:
         import aiohttp  # noqa: PLC0415 - for web servers only
 
@@ -291,7 +333,24 @@ def filesystem_of(url: str) -> tuple[Any, str]:
             "headers": {"Accept-Encoding": "identity"},
         }
     filesystem, path = url_to_fs(url, **options)
+    if scheme_of(url) in _s3:
+        # It would try five times what its client has tried so often already.
+        filesystem.retries = 1
     return filesystem, path
+
+
+def _s3_limits(attempts: int) -> dict[str, Any]:
+    """Return how long and how often the client of S3 tries, unless the user says it."""
+    from fsspec.config import conf  # noqa: PLC0415 - for remote files only
+
+    limits = {
+        "connect_timeout": TIMEOUT,
+        "read_timeout": TIMEOUT,
+        "retries": {"mode": "standard", "total_max_attempts": attempts},
+    }
+    for scheme in _s3:
+        limits |= conf.get(scheme, {}).get("config_kwargs", {})
+    return limits
 
 
 def version_of(info: Any) -> str:
@@ -304,12 +363,29 @@ def version_of(info: Any) -> str:
 
 
 def _range_of(remote: RemoteFile, begin: int, end: int) -> bytes:
-    """Return the bytes of a range; raises any error of the file system."""
+    """Return the bytes of a range of the file as it was found.
+
+    Raises `OSError` for fewer bytes or another file, and any error of the file system.
+    """
     filesystem, path = remote.filesystem()
-    if scheme_of(remote.url) in _web:
-        return web_range(filesystem, path, begin, end)
-    data: bytes = filesystem.cat_file(path, start=begin, end=end)
-    return data
+    if ask := _ranges.get(scheme_of(remote.url)):
+        from fsspec.asyn import sync  # noqa: PLC0415 - for remote files only
+
+        data, etag = sync(filesystem.loop, ask, filesystem, path, begin, end)
+        if _is_other(remote.version, etag):
+            raise _ReplacedError
+    else:
+        data = filesystem.cat_file(path, start=begin, end=end)
+    if len(data) != end - begin:
+        raise OSError(f"gave {len(data):,} of {end - begin:,} bytes at {begin:,}")
+    found: bytes = data
+    return found
+
+
+def _is_other(version: str, etag: str) -> bool:
+    """Tell whether two ETags differ; they are quoted, and a date is none."""
+    one, other = (each.removeprefix("W/") for each in (version, etag))
+    return one.startswith('"') and other.startswith('"') and one != other
 
 
 def _thread_pool(count: int) -> "ThreadPoolExecutor":

@@ -10,8 +10,9 @@ from harpia_formats.files.io.remote_file import filesystem_of, reason_of
 from harpia_formats.files.io.sink import SinkError, compressing_stream
 from harpia_formats.files.io.urls import file_name_of, masked, scheme_of
 
+_s3 = {"s3", "s3a"}
 #: Schemes of stores in which an upload in parts appears only when it is completed.
-_multipart = {"s3", "s3a", "gs", "gcs"}
+_multipart = {*_s3, "gs", "gcs"}
 #: Schemes of stores in which each write is a commit, so a file is written at once.
 _committing = {"hf"}
 #: Schemes that cannot be written.
@@ -109,10 +110,22 @@ def _upload_to(url: str) -> _Upload:
     """Begin an upload in the way of the store; raises any error of the file system."""
     filesystem, path = filesystem_of(url)
     if scheme_of(url) in _multipart:
+        if scheme_of(url) in _s3:
+            _send_unasked(filesystem)
         return _MultipartUpload(filesystem.open(path, "wb", autocommit=False))
     if scheme_of(url) in _committing:
         return _SingleUpload(filesystem, path)
     return _RenamedUpload(filesystem, path)
+
+
+def _send_unasked(filesystem: Any) -> None:
+    """Have S3 sent data without asking whether it takes them.
+
+    A store that does not answer such a question is waited for without end.
+    """
+    from botocore.handlers import add_expect_header  # noqa: PLC0415 - for S3 only
+
+    filesystem.s3.meta.events.unregister("before-call.s3", add_expect_header)
 
 
 class _MultipartUpload:

@@ -191,8 +191,9 @@ def test_error_status_has_a_plain_reason(web: Any, status: int, reason: str) -> 
     assert read(url) == (b"", f"{url}: {reason}")
 
 
-def test_unreachable_server_has_a_plain_reason() -> None:
+def test_unreachable_server_has_a_plain_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     """A closed port and an unknown host are reported as such."""
+    monkeypatch.setattr(remote_file, "PAUSES", (0.0,))
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
