@@ -1,6 +1,7 @@
 """The inputs of a caller, checked, and the sources behind them, read once or twice."""
 
 import os
+import stat
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack
@@ -41,22 +42,43 @@ def checked_inputs(given: Iterable[Any]) -> list[Input]:
     return inputs
 
 
+def is_rereadable(given: Input) -> bool:
+    """Tell whether an input can be read several times; a stream or pipe cannot."""
+    if isinstance(given, (str, PathLike)):
+        return given != "-" and not _is_pipe(given)
+    if isinstance(given, Source):
+        origin = given.origin
+        return isinstance(origin, (bytes, RemoteFile)) or (
+            isinstance(origin, Path) and not _is_pipe(origin)
+        )
+    return isinstance(given, bytes)
+
+
+def _is_pipe(path: str | PathLike[str]) -> bool:
+    """Tell whether a path names a pipe, such as one of a shell's `<(command)`."""
+    try:
+        return stat.S_ISFIFO(os.stat(path).st_mode)  # noqa: PTH116 - what is no path, too
+    except (OSError, ValueError):
+        return False
+
+
 def rereadable_input(given: Input) -> Input:
-    """Return `given`, or a copy of it in a temporary file if it is a stream.
+    """Return `given`, or a copy of it in a temporary file if it can be read once only.
 
     The caller seeks the beginning of the copy before reading it again.
     """
-    is_name = isinstance(given, str) and given != "-"
-    if is_name or isinstance(given, (bytes, PathLike)):
+    if is_rereadable(given):
         return given
     source = _sources_of(given, ())[0]
-    if isinstance(source.origin, (bytes, Path, RemoteFile)):
-        return given
     import shutil  # noqa: PLC0415 - only streams are copied: start-up time
     from tempfile import SpooledTemporaryFile  # noqa: PLC0415 - only streams are copied: start-up time
 
     copy = SpooledTemporaryFile(_HELD)  # noqa: SIM115 - read until the run ends
-    shutil.copyfileobj(source.origin, copy)
+    if isinstance(source.origin, Path):
+        with source.origin.open("rb") as pipe:
+            shutil.copyfileobj(pipe, copy)
+    else:
+        shutil.copyfileobj(cast("BinaryIO", source.origin), copy)
     copy.seek(0)
     return replace(source, origin=cast("BinaryIO", copy))
 

@@ -16,7 +16,7 @@ from harpia_formats.evaluation.scoring.measures.select_metrics import (
 from harpia_formats.evaluation.scoring.measures.stored_metrics import Quantity, no_zero
 from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
 from harpia_formats.evaluation.scoring.significance.intervals import number_or_none
-from harpia_formats.files.io.inputs import Input, rereadable_input
+from harpia_formats.files.io.inputs import Input, is_rereadable
 from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.formats.registry import adapter_of
 from harpia_formats.formats.rules.scoring_rules import NO_VERDICT
@@ -79,7 +79,7 @@ class VerdictMetrics:
                 "the input holds verdicts of a judge, which are scored as they are, "
                 f"and compared with verdicts only: leave out `{refused}`{hint}"
             )
-        if any(rereadable_input(source) is not source for source in inputs):
+        if not all(map(is_rereadable, inputs)):
             raise ScoreOptionsError(
                 "the input holds verdicts of a judge, which are read twice: give a file"
             )
