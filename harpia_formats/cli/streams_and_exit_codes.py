@@ -193,7 +193,11 @@ def write_stderr(text: str, *, is_fitted: bool = False) -> None:
 
 
 def print_error(message: str) -> None:
-    """Write one line `error: message` to standard error."""
+    """Write one line `error: message` to standard error, without secrets of URLs."""
+    if ":/" in message:
+        from harpia_formats.files.io.urls import all_masked  # noqa: PLC0415 - most messages have no URL: start-up time
+
+        message = all_masked(message)
     write_stderr(f"error: {safe(message, MESSAGE_LIMIT)}\n")
 
 

@@ -6,7 +6,12 @@ from os.path import realpath
 from pathlib import Path
 
 _url = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
-_urls_within = re.compile(r"[a-z][a-z0-9+.-]+://[^\s\"'<>)\]]+", re.IGNORECASE)
+#: A colon that ends a URL in a sentence is none of it.
+_urls_within = re.compile(
+    r"[a-z][a-z0-9+.-]+://(?:(?!:(?:\s|$))[^\s\"'<>)\]])+", re.IGNORECASE
+)
+#: The beginning of a web address that was taken for a path, which joins slashes.
+_joined = re.compile(r"\b(https?):/(?=[^/\s])", re.IGNORECASE)
 _user = re.compile(r"(?<=://)[^/\s]*@")
 #: Schemes whose URLs may have a query or a fragment, which may hold a signature.
 _web = ("http", "https")
@@ -35,7 +40,8 @@ def masked(url: str) -> str:
 
 def all_masked(text: str) -> str:
     """Return `text` with every URL in it masked."""
-    return _urls_within.sub(lambda found: masked(found[0]), text)
+    whole = _joined.sub(r"\1://", text)
+    return _urls_within.sub(lambda found: masked(found[0]), whole)
 
 
 def sibling_of(place: str, name: str) -> str:
