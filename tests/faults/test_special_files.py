@@ -33,7 +33,7 @@ READERS = (
     "diff a.jsonl INPUT",
     "head INPUT",
     "sample INPUT -n 1",
-    "split INPUT --ratio a=0.5,b=0.5 -o out-{name}.jsonl",
+    "split INPUT --ratio a=0.5,b=0.5 -o out-{value}.jsonl",
     "merge INPUT -o out.jsonl",
     "schema infer INPUT",
     "schema check INPUT",
