@@ -145,7 +145,7 @@ def _many_findings(folder: Path, count: int) -> tuple[dict[str, Any], int]:
 
     As many as one record may have are in one, and each value is a long text.
     """
-    row = json.dumps({"id": 1, "a": "x" * 3_000})
+    row = json.dumps({"id": 1, "a": "x" * 300})
     wide = json.dumps({"id": "1", "b": ["y" * 40] * IN_ONE})
     with (folder / "rows.jsonl").open("w") as file:
         file.writelines(f"{row}\n" for _ in range(count - IN_ONE))

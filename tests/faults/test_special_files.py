@@ -52,15 +52,11 @@ OPTIONS = (
 #: Names in the folder, or devices, and what each one is called.
 DEVICES = {
     "/dev/zero": "a device without end",
-    "/dev/null": "the empty device",
-    "/dev/full": "the full device",
     "/dev/tty": "the terminal",
 }
 FILES = {
-    "zero.jsonl": "a link to a device without end",
     "socket.jsonl": "a socket",
     "self.jsonl": "a link to itself",
-    "one.jsonl": "two links that lead to each other",
 }
 
 
