@@ -62,8 +62,11 @@ def process_pool(jobs: int) -> "Executor":
     from concurrent.futures.process import ProcessPoolExecutor  # noqa: PLC0415 - start-up: most runs need no processes
     from multiprocessing import get_context  # noqa: PLC0415 - start-up: most runs need no processes
 
+    method = _start_method()
     try:
-        pool = ProcessPoolExecutor(jobs, get_context(_start_method()), _initialize)
+        if method == "forkserver":
+            _start_fork_server()
+        pool = ProcessPoolExecutor(jobs, get_context(method), _initialize)
     except (ImportError, NotImplementedError, OSError) as error:
         reason = f"cannot be started here ({error}); use `--jobs 1`"
         raise EngineError("worker processes", reason) from error
@@ -71,6 +74,29 @@ def process_pool(jobs: int) -> "Executor":
     # ends the others because one died, and `shutdown` would wait for it forever.
     pool._safe_to_dynamically_spawn_children = False  # type: ignore[attr-defined]  # noqa: SLF001 - see above
     return pool
+
+
+def _start_fork_server() -> None:
+    """Start the process that forks workers, which imports nothing of this folder.
+
+    It is a `python -c`, and that looks for modules in the working folder first: a file
+    `multiprocessing.py` beside some data would be run.
+    """
+    from multiprocessing.forkserver import ensure_running  # noqa: PLC0415 - start-up: most runs need no processes
+
+    before = os.environ.get(_SAFE_PATH)
+    os.environ[_SAFE_PATH] = "1"
+    try:
+        ensure_running()
+    finally:
+        if before is None:
+            del os.environ[_SAFE_PATH]
+        else:
+            os.environ[_SAFE_PATH] = before
+
+
+#: The variable that keeps a new interpreter from looking into the working folder.
+_SAFE_PATH = "PYTHONSAFEPATH"
 
 
 def worker_count(jobs: int) -> int:
