@@ -6,7 +6,8 @@ Requests go to any OpenAI-compatible endpoint through the openai client.
 import json
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Lock
@@ -243,6 +244,12 @@ class NoReplyError(Exception):
 AskModel = Callable[[str, Budget], Reply]
 
 
+#: Bytes of an answer of an endpoint, which is held in memory; a judge's has far fewer.
+LONGEST_ANSWER = 16 * 1024 * 1024
+#: The window bits of zlib for gzip.
+_GZIP = 31
+
+
 class OpenAIClient:
     """Sends prompts to one endpoint, from any thread.
 
@@ -260,7 +267,9 @@ class OpenAIClient:
         self._errors = openai.OpenAIError
         self._now = threading.local()
         http = openai.DefaultHttpxClient(
-            event_hooks={"request": [self._count]},
+            event_hooks={"request": [self._count], "response": [_bound]},
+            # Another encoding would be decompressed without a bound.
+            headers={"Accept-Encoding": "gzip"},
             # A redirected answer is not accepted: the key is for one server only.
             follow_redirects=False,
         )
@@ -301,12 +310,47 @@ class OpenAIClient:
             reason = f"{type(error).__name__}: {error}"
         else:
             reason = "the endpoint's answer is no completion"
+            if len(body) > LONGEST_ANSWER:
+                reason = f"the endpoint's answer has more than {LONGEST_ANSWER:,} bytes"
+                body = b""
             with suppress(ValueError, RecursionError):
                 completion = json.loads(self._key.redacted(body.decode()))
                 reply = _reply_in(completion, self._now.attempts)
                 if reply is not None:
                     return reply
         raise NoReplyError(self._key.redacted_message(reason), self._now.attempts)
+
+
+def _bound(response: Any) -> None:
+    """Leave out what follows the first bytes of an answer, which is not read yet."""
+    whole = response.stream
+    # What is decompressed here is not decompressed again.
+    encoding = response.headers.pop("content-encoding", "").strip().lower()
+    members = {
+        "__init__": lambda _: None,
+        "__iter__": lambda _: _first_bytes(whole, encoding),
+        "close": lambda _: whole.close(),
+    }
+    # Only streams of the client's own package are read, which is httpx or httpx2.
+    response.stream = type("Beginning", (type(whole),), members)()
+
+
+def _first_bytes(pieces: Iterable[bytes], encoding: str) -> Iterator[bytes]:
+    """Yield the bytes of an answer, of a longer one as many as show that."""
+    unpacker = zlib.decompressobj(_GZIP) if encoding == "gzip" else None
+    left = LONGEST_ANSWER + 1
+    for piece in pieces:
+        rest = piece
+        while rest and left:
+            if unpacker is None:
+                data, rest = rest[:left], b""
+            else:
+                data = unpacker.decompress(rest, left)
+                rest = unpacker.unconsumed_tail
+            left -= len(data)
+            yield data
+        if not left:
+            return
 
 
 def _reason(error: Exception) -> str:
