@@ -64,6 +64,8 @@ def no_data_files(unpackers: tuple[Unpacker, ...]) -> str:
     return f"no data files in this folder ({text})"
 
 
+#: Files that folders and patterns of one run stand for, which are listed in memory.
+MOST_FILES = 1_000_000
 #: Names in a folder among which a similar name is looked for; it may hold millions.
 NEIGHBOURS = 2_000
 
@@ -89,6 +91,9 @@ def find_sources(
             elif isinstance(origin, RemoteFile):
                 key = origin.identity
             found.setdefault(key, source)
+            if len(found) > MOST_FILES:
+                reason = f"is one of more than {MOST_FILES:,} files; name fewer at once"
+                raise SourceError(source.name, reason)
     return list(found.values())
 
 
@@ -170,7 +175,8 @@ def _unpacker_of(folder: Path, unpackers: tuple[Unpacker, ...]) -> Unpacker | No
 
 def _sources_in(folder: Path, unpackers: tuple[Unpacker, ...]) -> list[Source]:
     """Return the sources below a folder in the order of their paths."""
-    found = list(_sources_found(folder, unpackers))
+    # One more shows that there are too many.
+    found = list(islice(_sources_found(folder, unpackers), MOST_FILES + 1))
     return sorted(found, key=lambda source: cast("Path", source.origin))
 
 

@@ -122,6 +122,8 @@ class ZipDirectory:
 _SMALLEST = 30
 #: Bytes of the descriptor behind a member, at most.
 _DESCRIPTOR = 24
+#: Members of an archive, whose directory is held in memory.
+MOST_MEMBERS = 4_000_000
 
 
 def read_directory(file: BinaryIO, name: str) -> ZipDirectory:
@@ -136,6 +138,9 @@ def read_directory(file: BinaryIO, name: str) -> ZipDirectory:
     shift = end.at - end.length - end.begin
     if shift < 0 or end.length < end.count * _entry.size:
         raise _corrupt(name, "its directory is wrong")
+    if end.count > MOST_MEMBERS:
+        reason = f"has {end.count:,} members, more than the {MOST_MEMBERS:,}"
+        raise SourceError(name, f"{reason} that are read")
     file.seek(end.begin + shift)
     found = ZipDirectory()
     for member in _entries(file, end.count, name):
