@@ -5,6 +5,7 @@ import subprocess
 from collections.abc import Iterable
 from typing import Any
 
+from limit_table import LIMITS
 from page_examples import ROOT, environment
 
 from harpia_formats.api.options import (
@@ -104,6 +105,18 @@ keys stand at the top; a table is `[formats]`, not `[tool.harpia-formats.formats
 `harpia-formats config [PATH]` shows all values with the file that each is from.
 `harpia-formats validate` obeys the settings, with `--fix`, too. Other commands do not,
 and neither do the functions of the Python package: they take options from their caller.
+"""
+LIMITS_PAGE = """\
+# Limits
+
+This page lists what harpia-formats bounds, so that no data takes memory or time out of
+proportion to its size: each limit with its number, what is reported beyond it, and the
+reason. Most are constants; those with an option can be changed. A test holds each of
+them, at the limit and beyond it. A file may have any number of rows and bytes, since
+memory does not grow with them.
+
+[Security](https://github.com/harpia-formats/harpia-formats/blob/main/SECURITY.md) says
+what of all that a run is given is trusted.
 """
 FORMATS = """\
 # Formats
@@ -295,6 +308,25 @@ def _format_row(described: dict[str, Any], dialect: dict[str, Any]) -> tuple[str
     return code(described["id"]), "", container, documented, title, aliases
 
 
+def limits_page() -> str:
+    """Return the page of all limits."""
+    parts = [NOTICE, LIMITS_PAGE]
+    head = ("what is bounded", "limit", "option", "reported beyond it", "why")
+    for title, limits in LIMITS.items():
+        rows = [
+            (
+                cell(limit.title),
+                limit.value,
+                code(limit.option),
+                cell(limit.finding),
+                cell(limit.why),
+            )
+            for limit in limits.values()
+        ]
+        parts.append(f"## {title}\n\n{table(head, rows)}")
+    return "\n".join(parts)
+
+
 def settings_page() -> str:
     """Return the page of all settings."""
     parts = [NOTICE, SETTINGS_PAGE]
@@ -329,4 +361,5 @@ PAGES = {
     "options.md": options_page,
     "formats/index.md": formats_page,
     "settings.md": settings_page,
+    "limits.md": limits_page,
 }

@@ -226,7 +226,7 @@ COMMANDS = (
     Command("validate", "FILE --lint --report r.html", ("r.html",)),
     Command("validate", "FILE --fix -o fixed --report sarif=r.sarif", ("fixed", "r.*")),
     Command("convert", "FILE --to FORMAT -o out.jsonl --keep-extra", ("out.jsonl",)),
-    Command("convert", "FILE --to record -o out.parquet", ("out.parquet",)),
+    Command("convert", "FILE --to parquet -o out.parquet", ("out.parquet",)),
     Command(
         "convert",
         "FILE --to FORMAT -o out.csv.gz --on-invalid skip --report r.md",

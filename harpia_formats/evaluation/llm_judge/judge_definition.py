@@ -368,7 +368,7 @@ def _shortened(text: str) -> str:
 
 
 #: The most bytes of a definition file, and the most values in it.
-_max_bytes, _max_values = 4_000_000, 100_000
+MAX_BYTES, MAX_VALUES = 4_000_000, 100_000
 #: The scalars of YAML 1.1 that are texts in 1.2: dates, and booleans such as yes.
 _texts = ("tag:yaml.org,2002:bool", "tag:yaml.org,2002:timestamp")
 _boolean = re.compile(r"(?:true|True|TRUE|false|False|FALSE)\Z")
@@ -434,7 +434,7 @@ def _chosen_definition(document: Any, component: str | None) -> Mapping[str, Any
 def _decoded(path: Path) -> Any:
     """Return the document in a file of JSON or YAML."""
     try:
-        text = read_side_input(path, _max_bytes)
+        text = read_side_input(path, MAX_BYTES)
     except OSError as error:
         reason = error.strerror or "cannot be read"
         near = nearest(str(path), included_definitions())
@@ -443,7 +443,7 @@ def _decoded(path: Path) -> Any:
     try:
         decoded = text.decode("utf-8-sig")
         value = _json(decoded) if path.suffix.lower() == ".json" else _yaml(decoded)
-        return _without_aliases(value, [_max_values])
+        return _without_aliases(value, [MAX_VALUES])
     except UnicodeDecodeError:
         raise DefinitionError("is not UTF-8") from None
     except RecursionError:

@@ -250,7 +250,7 @@ def _is_object(text: bytes, opened: int) -> bool:
 
 
 #: Bytes of the longest integer that the parser keeps.
-_INTEGER_LIMIT = 4300
+INTEGER_LIMIT = 4300
 
 _BRACE = ord("{")
 _WS = SPACE_PATTERN
@@ -439,4 +439,4 @@ def _is_too_long(integer: bytes) -> bool:
     """
     digit_limit = sys.get_int_max_str_digits()
     digits = len(integer.lstrip(b"-"))
-    return len(integer) > _INTEGER_LIMIT or 0 < digit_limit < digits
+    return len(integer) > INTEGER_LIMIT or 0 < digit_limit < digits
