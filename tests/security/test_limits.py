@@ -330,10 +330,10 @@ def _(bench: Bench) -> Outcome:
 def _(bench: Bench) -> Outcome:
     path = _table_file(bench)
     sizes = []
-    real = read_table.batch_size
+    real = vars(read_table)["batch_size"]
 
     def noted(batch: Any) -> int:
-        sizes.append(real(batch))
+        sizes.append(int(real(batch)))
         return sizes[-1]
 
     bench.patch.setattr(read_table, "batch_size", noted)
@@ -513,22 +513,22 @@ def _(bench: Bench) -> Outcome:
 
 @check("replicates")
 def _(bench: Bench) -> Outcome:
-    at, beyond = (
-        raised(lambda count=count: ScoreOptions(replicates=count))
-        for count in (bench.number, bench.number + 1)
-    )
+    def error_for(count: int) -> str:
+        return raised(lambda: ScoreOptions(replicates=count))
+
+    at = error_for(bench.number)
     assert at == ""
-    return at, beyond
+    return at, error_for(bench.number + 1)
 
 
 @check("metric parameter")
 def _(bench: Bench) -> Outcome:
-    at, beyond = (
-        raised(lambda value=value: Parameters("m", {"n": value}).whole("n"))
-        for value in (bench.number, bench.number + 1)
-    )
+    def error_for(value: int) -> str:
+        return raised(lambda: Parameters("m", {"n": value}).whole("n"))
+
+    at = error_for(bench.number)
     assert at == ""
-    return at, beyond
+    return at, error_for(bench.number + 1)
 
 
 @check("labels")
@@ -552,7 +552,7 @@ def _(bench: Bench) -> Outcome:
     bench.lower(200, (error_rates, "MOST_WORDS"))
     found = []
     for count in (bench.number, bench.number + 1):
-        row = {"id": "1", "prompt": "q", "references": ["a b"]}
+        row: dict[str, Any] = {"id": "1", "prompt": "q", "references": ["a b"]}
         row |= {"outputs": [{"model": "m", "text": "a " * count}]}
         path = bench.file("d.jsonl", json.dumps(row))
         found.append(bench.printed("score", path, "-m", "ter"))
@@ -562,12 +562,14 @@ def _(bench: Bench) -> Outcome:
 @check("majority")
 def _(bench: Bench) -> Outcome:
     bench.lower(6, (question_metrics, "MOST"))
-    at, beyond = (
-        raised(lambda total=total: question_metrics._score(((total, total),), total, 2))  # noqa: SLF001 - cheap
-        for total in (3, 4)
-    )
+
+    def error_for(total: int) -> str:
+        answers = ((total, total),)
+        return raised(lambda: question_metrics._score(answers, total, 2))  # noqa: SLF001 - cheap
+
+    at = error_for(3)
     assert at == ""
-    return at, beyond
+    return at, error_for(4)
 
 
 @check("models of preflight")

@@ -74,7 +74,7 @@ def _rows(folder: Path) -> Path:
 
 
 def _run_among_modules(
-    command: Sequence[str | Path], folder: Path, names: Iterable[str]
+    command: Sequence[object], folder: Path, names: Iterable[str]
 ) -> str:
     """Return which modules in its working folder a command runs."""
     (folder / "work").mkdir()
@@ -83,7 +83,7 @@ def _run_among_modules(
         text = f"open({str(run)!r}, 'a').write({name!r})\n"
         (folder / "work" / f"{name}.py").write_text(text)
     done = subprocess.run(  # noqa: S603 - our own command
-        command, capture_output=True, cwd=folder / "work", check=False
+        list(map(str, command)), capture_output=True, cwd=folder / "work", check=False
     )
     assert done.returncode == 0, done.stderr
     return run.read_text() if run.exists() else ""
