@@ -1,5 +1,6 @@
 """What is published: the distributions, and the versions that developers install."""
 
+import json
 import re
 import subprocess
 import sys
@@ -10,6 +11,8 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+from harpia_formats import __version__
 
 ROOT = Path(__file__).parents[2]
 LOCK = ROOT / ".ci" / "requirements-dev.txt"
@@ -61,3 +64,86 @@ def test_lock_file_has_a_version_of_each_requirement_that_is_allowed() -> None:
     assert wrong == []
     assert text.count("--hash=sha256:") >= len(pins) > 0
     assert "://" not in text
+
+
+CHECK = ROOT / ".ci" / "check_release.py"
+needs_ci = pytest.mark.skipif(
+    not CHECK.is_file(), reason="a source distribution has no `.ci`"
+)
+
+
+def faults_of(root: Path, *arguments: object) -> list[str]:
+    """Return what the check of a release prints on a tree."""
+    done = subprocess.run(  # noqa: S603 - the command is ours
+        [sys.executable, root / ".ci" / CHECK.name, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    lines = done.stderr.splitlines()
+    assert done.returncode == bool(lines)
+    return lines
+
+
+def copied(folder: Path) -> Path:
+    """Return a copy of what the check of a release reads."""
+    names = [".ci", ".github", "action.yml", "Containerfile"]
+    for path in (each for name in names for each in (ROOT / name, *_below(name))):
+        if path.is_file():
+            copy = folder / path.relative_to(ROOT)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes(path.read_bytes())
+    return folder
+
+
+def _below(name: str) -> list[Path]:
+    return sorted((ROOT / name).rglob("*"))
+
+
+@needs_ci
+def test_a_release_is_made_by_what_is_pinned() -> None:
+    """Actions, images and requirements are named by hashes."""
+    assert faults_of(ROOT) == []
+
+
+@needs_ci
+@pytest.mark.parametrize(
+    ("name", "old", "new", "fault"),
+    [
+        (".github/workflows/ci.yml", "checkout@[0-9a-f]{40}", "checkout@v6", "commit"),
+        (".github/workflows/release.yml", " --require-hashes", "", "checks no hashes"),
+        ("Containerfile", "@sha256:[0-9a-f]+", "", "is not named by a digest"),
+        (".ci/requirements-release.txt", r"build==(\S+)", r"build>=\1", "build>="),
+        (".ci/requirements-dev.txt", r"--hash=sha256:\w+", "", "version with a hash"),
+    ],
+)
+def test_what_is_not_pinned_stops_a_release(
+    name: str, old: str, new: str, fault: str, tmp_path: Path
+) -> None:
+    """One name without a hash is found, with its file."""
+    root = copied(tmp_path)
+    text = (root / name).read_text(encoding="utf-8")
+    changed = re.sub(old, new, text)
+    assert changed != text
+    (root / name).write_text(changed, encoding="utf-8")
+
+    (line, *_) = faults_of(root)
+
+    assert Path(name).name in line
+    assert fault in line
+
+
+@needs_ci
+def test_the_list_of_packages_is_compared(tmp_path: Path) -> None:
+    """A package that is not listed is found, and one that is not there."""
+    component = {"name": "not-there", "version": "1", "purl": "pkg:pypi/not-there@1"}
+    own = {"name": "harpia-formats", "version": __version__}
+    sbom = {"metadata": {"component": own}, "components": [component]}
+    path = tmp_path / "sbom.json"
+    path.write_text(json.dumps(sbom), encoding="utf-8")
+
+    faults = faults_of(ROOT, path, sys.executable)
+
+    assert any("pytest" in line and "and not listed" in line for line in faults)
+    assert any("not-there 1 is listed and not installed" in line for line in faults)
+    assert not any("harpia-formats " in line for line in faults)
