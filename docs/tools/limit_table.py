@@ -22,7 +22,7 @@ from harpia_formats.evaluation.metrics import (
 from harpia_formats.evaluation.scoring import options as score_options
 from harpia_formats.expectations import relations
 from harpia_formats.files import toml
-from harpia_formats.files.io import discovery, reader, zip_archive
+from harpia_formats.files.io import discovery, reader, remote_file, zip_archive
 from harpia_formats.files.parsing import csv_blocks, json_syntax
 from harpia_formats.formats.registry import all_rules
 from harpia_formats.formats.schema import user_schema
@@ -77,6 +77,13 @@ def default_of(words: str) -> float:
     option = next(each for each in OPTIONS if words in each.all_words())
     assert isinstance(option.default, (int, float))
     return option.default
+
+
+def most_of(words: str) -> float:
+    """Return the largest value of the option with these words, which must have one."""
+    option = next(each for each in OPTIONS if words in each.all_words())
+    assert option.most is not None
+    return option.most
 
 
 _HELD = "it is held in memory"
@@ -189,6 +196,15 @@ LIMITS: dict[str, dict[str, Limit]] = {
             "bytes",
             "has a record of",
             _HELD,
+        ),
+    },
+    "Remote files": {
+        "server": Limit(
+            "the wait for a connection, and for the next bytes of a web server",
+            remote_file.TIMEOUT,
+            "seconds",
+            "the server did not answer in time",
+            "a server may never answer",
         ),
     },
     "Settings, preflight files and plans": {
@@ -341,6 +357,22 @@ LIMITS: dict[str, dict[str, Limit]] = {
             "values",
             "has far too many values for a definition",
             "aliases of YAML can stand for billions",
+        ),
+        "votes": Limit(
+            "replies to each row",
+            most_of("--votes"),
+            "votes",
+            "is more than {}",
+            "each is paid for",
+            "--votes",
+        ),
+        "requests": Limit(
+            "requests of `judge` at the same time",
+            most_of("--concurrency"),
+            "requests",
+            "is more than {}",
+            "each has a thread and a connection",
+            "--concurrency",
         ),
         "judge answer": Limit(
             "an answer of the endpoint of a judge, decompressed",

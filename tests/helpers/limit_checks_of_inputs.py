@@ -2,13 +2,16 @@
 
 import io
 import json
+import threading
+import time
 import zipfile
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 from harpia_converters.hub import read_table, table_metadata
 from harpia_converters.inspect_ai import archive_text
-from harpia_formats.files.io import discovery, zip_archive
+from harpia_formats.files.io import discovery, remote_file, zip_archive
 from harpia_formats.files.io.zip_archive import Member, ZipDirectory
 from harpia_formats.files.toml import toml_document
 from harpia_formats.validation import schema_inference
@@ -205,6 +208,36 @@ def _(bench: Bench) -> Outcome:
     at += bench.printed("validate", path)
     bench.lower(max(sizes) - 1, (read_table, "LONGEST_RECORD"))
     return at, bench.printed("validate", path)
+
+
+@check("server")
+def _(bench: Bench) -> Outcome:
+    class Slow(BaseHTTPRequestHandler):
+        def do_HEAD(self) -> None:
+            self.do_GET()
+
+        def do_GET(self) -> None:
+            time.sleep(1)
+            body = b'{"prompt":"q","outputs":[]}'
+            self.send_response(200)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            if self.command == "GET":
+                self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    found = []
+    with ThreadingHTTPServer(("127.0.0.1", 0), Slow) as server:
+        threading.Thread(target=server.serve_forever, args=(0.02,)).start()
+        for seconds, name in ((bench.number, "a"), (0.2, "b")):
+            bench.patch.setattr(remote_file, "PAUSES", ())
+            bench.patch.setattr(remote_file, "TIMEOUT", seconds)
+            address = f"http://127.0.0.1:{server.server_port}/{name}.jsonl"
+            found.append(bench.printed("validate", address))
+        server.shutdown()
+    return found[0], found[1]
 
 
 def _toml_error(data: bytes) -> str:

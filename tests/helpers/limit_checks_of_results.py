@@ -207,6 +207,23 @@ def _(bench: Bench) -> Outcome:
     return error_for(bench.number), error_for(bench.number + 1)
 
 
+def _judged(bench: Bench, option: str) -> Outcome:
+    """Return what a dry run prints with the largest value of an option, and more."""
+    rows = bench.file("d.jsonl", model_answers(["m"], [1], lambda *_: True))
+    words = ("judge", rows, "-d", "faithfulness", "--dry-run", option)
+    return bench.printed(*words, bench.number), bench.printed(*words, bench.number + 1)
+
+
+@check("votes")
+def _(bench: Bench) -> Outcome:
+    return _judged(bench, "--votes")
+
+
+@check("requests")
+def _(bench: Bench) -> Outcome:
+    return _judged(bench, "--concurrency")
+
+
 @check("judge answer")
 def _(bench: Bench) -> Outcome:
     body = completion("x").body
