@@ -109,7 +109,7 @@ EXCEPTIONS = {
     "killable": Allowed(
         "pickle.find_class",
         r"harpia_formats\.files\.workers\.killable:(_serve|_received) "
-        r"multiprocessing\.connection:recv (harpia_formats\.\S+|\S+) ",
+        r"multiprocessing\.connection:recv (harpia_formats\.\S+|pathlib|array) ",
         "a call that may never end is made in a process, which is sent the call",
     ),
     "groups": Allowed(
@@ -428,6 +428,19 @@ def _watched_program(text: str) -> str:
     """
     folder = str(Path(__file__).with_name("watch"))
     return f"import sys; sys.path.append({folder!r}); import sitecustomize as w\n{text}"
+
+
+def test_an_import_of_the_working_folder_is_caught(tmp_path: Path) -> None:
+    """A module that lies beside the data is code of a file that is not installed."""
+    module = tmp_path / "work" / "beside.py"
+    module.parent.mkdir()
+    module.write_text("")
+    text = f"sys.path.append({str(module.parent)!r}); import beside"
+
+    events = done_by(["-I", "-c", _watched_program(text)], tmp_path, {})
+
+    found = forbidden(events, tmp_path / "work")
+    assert str(module) in {each.values[0] for each in found if each.name == "exec"}
 
 
 def test_data_in_made_code_is_caught(tmp_path: Path) -> None:
