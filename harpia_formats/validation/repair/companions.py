@@ -15,6 +15,7 @@ from harpia_formats.files.io.reader import LARGEST, SourceError
 from harpia_formats.files.io.source import Source, open_source
 from harpia_formats.formats.detection.sample import without_compression
 from harpia_formats.formats.registry import all_formats
+from harpia_formats.model.exact_json import NOT_JSON
 from harpia_formats.model.format import Companion, Format, Repair
 from harpia_formats.validation.companion_files import PlaceName, place_of
 from harpia_formats.validation.repair.find import Found, Job
@@ -241,7 +242,7 @@ def _document_at(path: Path) -> dict[str, Any]:
                 if len(text) > LARGEST:
                     return {}
         found = msgspec.json.decode(bytes(text).removeprefix(BOM))
-    except (OSError, SourceError, msgspec.DecodeError, RecursionError):
+    except (OSError, SourceError, *NOT_JSON):
         return {}
     return found if isinstance(found, dict) else {}
 

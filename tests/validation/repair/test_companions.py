@@ -160,6 +160,7 @@ def test_repaired_samples_without_their_aggregate_are_told(tmp_path: Path) -> No
         ("run.json", aggregate(BROKEN, file_path="data/other_samples.jsonl"), False),
         ("run.json", b"[1]", False),
         ("run.json", b"{", False),
+        ("run.json", b'{"\x94": 1}', False),
         ("run.txt", aggregate(BROKEN), False),
         (NAME.replace(".jsonl", "_of_mine.jsonl"), BROKEN, False),
     ],
