@@ -36,7 +36,6 @@ from harpia_formats.conversion.output_files import (
     target_of,
     targets_named,
 )
-from harpia_formats.conversion.reading.mapped_keys import REPLACED
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.conversion.reading.reader import Reading
 from harpia_formats.conversion.row_conversion import (
@@ -439,9 +438,8 @@ class Conversion:
     def _begin(self, variant: FormatVariant, count: FileCount) -> None:
         """Get ready for a file; raises `ConversionError`."""
         self._chunks.end_file()
-        self._totals.begin(variant, count)
-        if (keys := self._reading.keys) is not None:
-            self._totals.losses.names.map_fields(keys.record_paths, REPLACED)
+        keys = self._reading.keys
+        self._totals.begin(variant, count, None if keys is None else keys.record_paths)
         self._totals.losses.places = self._tally.places.get(count.path)
         if self._groups is not None and adapter_of(variant.format).repeats_answers:
             self._groups.merge_answers()

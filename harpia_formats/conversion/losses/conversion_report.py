@@ -10,6 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from harpia_formats.conversion.reading.mapped_keys import REPLACED
 from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.formats.registry import adapter_of
 from harpia_formats.model.adapter import FormatAdapter
@@ -470,6 +471,15 @@ class ConversionReport(Result):
         return not any(file.has_loss for file in self.losses)
 
 
+def _names_of(variant: FormatVariant, columns: Mapping[str, str] | None) -> SourceNames:
+    """Return the names of fields in a file, some of which may be mapped."""
+    adapter = adapter_of(variant.format)
+    names = SourceNames(adapter.named_by_dialect.get(variant.dialect.name, adapter))
+    if columns is not None:
+        names.map_fields(columns, REPLACED)
+    return names
+
+
 class ConversionTotals:
     """The counts and losses of the files read so far; the last is being read."""
 
@@ -486,12 +496,19 @@ class ConversionTotals:
         self.prefix = ""
         #: How many files have had each stem.
         self._stems: Counter[str] = Counter()
+        #: The names of fields in each kind of file: there may be many files of a kind.
+        self._names: dict[str, SourceNames] = {}
 
-    def begin(self, variant: FormatVariant, count: FileCount) -> None:
-        """Go on to the next file."""
-        adapter = adapter_of(variant.format)
-        named = adapter.named_by_dialect.get(variant.dialect.name, adapter)
-        names = SourceNames(named)
+    def begin(
+        self,
+        variant: FormatVariant,
+        count: FileCount,
+        columns: Mapping[str, str] | None = None,
+    ) -> None:
+        """Go on to the next file, which is read from `columns` by paths in records."""
+        names = self._names.get(variant.name)
+        if names is None:
+            names = self._names[variant.name] = _names_of(variant, columns)
         self.files.append(FileLosses(count.path, variant.format, FateCounts(names)))
         self.counts.append(count)
         self.variants.append(variant)

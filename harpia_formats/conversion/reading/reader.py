@@ -49,7 +49,7 @@ from harpia_formats.model.column_map import (
 from harpia_formats.model.format import Format
 from harpia_formats.model.problem import Problem, Severity
 from harpia_formats.model.record import Header, Record
-from harpia_formats.model.report import FileCount
+from harpia_formats.model.report import FileCount, Report
 from harpia_formats.validation.local import LocalValidation
 from harpia_formats.validation.merge.file_merge import Frame
 from harpia_formats.validation.merge.tally import Tally
@@ -64,6 +64,7 @@ from harpia_formats.validation.one_file import (
 from harpia_formats.validation.options import CompanionError, Options
 from harpia_formats.validation.plan.file_plan import run_plan_of
 from harpia_formats.validation.unit.findings import Findings
+from harpia_formats.validation.unit.validators import SharedValidators
 
 if TYPE_CHECKING:  # only for several processes: start-up time
     from harpia_formats.files.workers.pool import WorkerPool
@@ -188,6 +189,7 @@ class Reading:
         elif columns:
             self._keys = keys_of_map(columns, formats)
         self.tally = Tally()
+        self._shared = SharedValidators()
         #: The headers of each file whose format is known.
         self.headers: list[list[Header]] = []
         #: The name of each of these files, without its folder.
@@ -228,6 +230,7 @@ class Reading:
         step. The arguments are those of `RecordStream`.
         Raises `ConversionError` for a file whose rows are no records.
         """
+        done = 0
         for source in self._sources():
             if isinstance(source, SourceError):
                 self.tally.begin(source.path).reason = source.reason
@@ -246,7 +249,9 @@ class Reading:
             )
             with self._documents.passing_over(source, count):
                 yield from self._file(source, count, stream, workers)
-            if self._options.fail_fast and not self.tally.report().ok:
+            # What was read before is looked at once: there may be many files.
+            begun, done = self.tally.counts_from(done), self.tally.begun
+            if self._options.fail_fast and not Report(begun, (), ()).ok:
                 return
         self.companions.end()
         self.tally.excluded = self._exclusion.count
@@ -281,6 +286,7 @@ class Reading:
             stream,
             in_workers=None if workers is None else self._in_workers(workers, source),
             progress=self._options.progress,
+            shared=self._shared,
         )
         try:
             with (

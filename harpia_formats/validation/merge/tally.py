@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
@@ -21,21 +21,26 @@ if TYPE_CHECKING:  # most runs have no baseline, and unpack nothing
     from harpia_formats.validation.baselines.known_findings import KnownFindings
 
 
+Value = TypeVar("Value")
 #: The pointer under which the groups beyond `GROUP_LIMIT` are counted together.
 GROUP_REST = "/…"
 
 
 class FileGroups(msgspec.Struct):
-    """The groups of one file."""
+    """The groups of one file.
+
+    A set that nothing was added to is a frozen one, which takes no memory: there may be
+    many files.
+    """
 
     count: FileCount
     groups: dict[GroupKey, Group] = msgspec.field(default_factory=dict)
     #: Groups that have as many examples as are wanted.
-    satisfied: set[GroupKey] = msgspec.field(default_factory=set)
+    satisfied: set[GroupKey] | frozenset[GroupKey] = frozenset()
     #: Rules whose groups beyond the limit have them.
-    satisfied_rest: set[str] = msgspec.field(default_factory=set)
+    satisfied_rest: set[str] | frozenset[str] = frozenset()
     #: Rules that have groups beyond the limit.
-    rest: set[str] = msgspec.field(default_factory=set)
+    rest: set[str] | frozenset[str] = frozenset()
     #: How many findings of each group the baseline holds, and the rules that are
     #: checked in the file.
     known: Mapping[GroupKey, int] = msgspec.field(default_factory=dict)
@@ -73,6 +78,15 @@ class Tally(msgspec.Struct):
     def files(self) -> list[FileCount]:
         """The counts of all files so far."""
         return [file.count for file in self._files]
+
+    @property
+    def begun(self) -> int:
+        """How many files there are so far."""
+        return len(self._files)
+
+    def counts_from(self, first: int) -> tuple[FileCount, ...]:
+        """Return the counts of the files from the place `first` on."""
+        return tuple(file.count for file in self._files[first:])
 
     def begin(self, path: str, rules: Collection[str] = ()) -> FileCount:
         """Start counting a file in which `rules` are checked."""
@@ -171,7 +185,7 @@ class Tally(msgspec.Struct):
             counted = file.groups[key] = _group_of(problem, key)
             self._groups.append(counted)
             if key[1] == GROUP_REST:
-                file.rest.add(key[0])
+                file.rest = _added(file.rest, key[0])
         else:
             counted.count += 1
         self._note_examples(file, key)
@@ -186,9 +200,9 @@ class Tally(msgspec.Struct):
         if not self.examples or file.groups[key].count < needed:
             return
         if key[1] == GROUP_REST:
-            file.satisfied_rest.add(key[0])
+            file.satisfied_rest = _added(file.satisfied_rest, key[0])
         else:
-            file.satisfied.add(key)
+            file.satisfied = _added(file.satisfied, key)
 
     def _keeps(self, number: int, known: int) -> bool:
         """Return whether problem `number` of a group is kept: none of the known ones.
@@ -220,6 +234,14 @@ class Tally(msgspec.Struct):
         return Report(
             tuple(self.files), tuple(self._groups), (), self.excluded, self.unmatched
         )
+
+
+def _added(values: set[Value] | frozenset[Value], value: Value) -> set[Value]:
+    """Return a set with one more value: the same set, unless it is frozen."""
+    if isinstance(values, frozenset):
+        return {*values, value}
+    values.add(value)
+    return values
 
 
 def _group_of(problem: Problem, key: GroupKey) -> Group:
