@@ -26,7 +26,8 @@ def _records(count: int) -> Iterator[str]:
         wrong = '"outputs": 1' if number % 997 == 5 else f'"metadata": {{{extra}}}'
         output = f'{{"model": "{model}", "text": "answer {number % 50}"}}'
         outputs = "" if number % 997 == 5 else f', "outputs": [{output}]'
-        text = f'"prompt": "question {number // 2}", "references": ["answer {number // 2 % 9}"]'
+        asked = number // 2
+        text = f'"prompt": "question {asked}", "references": ["answer {asked % 9}"]'
         yield f'{{"id": "{number // 3}", {text}, {wrong}{outputs}}}\n'
 
 
