@@ -1,7 +1,7 @@
 """Faults 17 to 19, 41, 49 and 50: bombs, large rows, large files, and many of them.
 
-The memory of a run is that of all its processes. `HARPIA_FAULT_SHARE` is how much of the
-full size the long tests of 41, 49 and 50 have, such as 0.1; they have all of it without.
+The memory of a run is that of all its processes. `HARPIA_FAULT_SHARE` is the share of
+the full size that the long tests of 41, 49 and 50 have, such as 0.1; by default all.
 """
 
 import bz2
