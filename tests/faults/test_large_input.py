@@ -50,7 +50,7 @@ _BOMBS = {
 @pytest.mark.parametrize("kind", _BOMBS)
 @pytest.mark.parametrize("megabytes", [50, pytest.param(1_000, marks=pytest.mark.long)])
 def test_17_decompression_bombs(
-    megabytes: int, kind: str, tmp_path: Path, fault: Injections
+    kind: str, megabytes: int, tmp_path: Path, fault: Injections
 ) -> None:
     """A row ends at the limit of its bytes, and the memory does not grow with it."""
     first, filler, code = _BOMBS[kind]
@@ -65,6 +65,7 @@ def test_17_decompression_bombs(
 
 
 @needs_memory
+@pytest.mark.long
 def test_17_bombs_of_other_kinds(tmp_path: Path, fault: Injections) -> None:
     """Other compressions, conversions and formats that need a copy are bounded, too."""
     zstd = pytest.importorskip("backports.zstd")
@@ -123,7 +124,7 @@ def test_18_hostile_archives(kind: str, tmp_path: Path, fault: Injections) -> No
 
 
 _SIZES = [
-    pytest.param(40, id="40 MB"),
+    pytest.param(20, id="20 MB"),
     pytest.param(200, id="200 MB", marks=pytest.mark.long),
     pytest.param(1_000, id="1 GB", marks=pytest.mark.long),
 ]

@@ -9,10 +9,8 @@ import pytest
 from command_runs import run
 from faults import Injections
 
-_SEEDS = [
-    pytest.param(2, id="two seeds"),
-    pytest.param(10, id="ten seeds", marks=pytest.mark.long),
-]
+#: The runs that are tried with two seeds by default; all are long, with ten seeds.
+_BY_DEFAULT = ("validate", "convert", "group")
 _MODELS = ("m/a", "m/b", "m c")
 #: So many records that a run with two workers has several ranges.
 _RECORDS = 30_000
@@ -76,8 +74,13 @@ def _came_out(words: str, folder: Path, jobs: int, seed: int) -> dict[str, bytes
     return found
 
 
-@pytest.mark.parametrize("seeds", _SEEDS)
-@pytest.mark.parametrize("kind", _RUNS)
+@pytest.mark.parametrize(
+    ("kind", "seeds"),
+    [
+        *((kind, 2) for kind in _BY_DEFAULT),
+        *(pytest.param(kind, 10, marks=pytest.mark.long) for kind in _RUNS),
+    ],
+)
 def test_45_same_bytes(
     kind: str, seeds: int, tmp_path: Path, fault: Injections
 ) -> None:
