@@ -1,12 +1,25 @@
-"""The fixture that collects what the tests of faults injected."""
+"""What the tests of faults injected, and how many of their cases each run has."""
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from faults import Injections, number_of
+from effort import drawn
+from faults import FOLDER, Injections, number_of
+
+
+@pytest.hookimpl(tryfirst=True)  # before tests are chosen by their markers
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave all cases but the first of each test of a fault to the long run."""
+    cases: Counter[str] = Counter()
+    for item in items:
+        if isinstance(item, pytest.Function) and FOLDER in item.path.parents:
+            cases[item.originalname] += 1
+            if cases[item.originalname] > drawn(1):
+                item.add_marker(pytest.mark.long)
 
 
 @pytest.fixture
