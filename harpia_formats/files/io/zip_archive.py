@@ -276,9 +276,11 @@ def wide_numbers(extra: bytes, *numbers: int) -> tuple[int, ...]:
         return numbers
     while len(extra) >= _field.size:
         kind, length = _field.unpack_from(extra)
-        data, extra = extra[_field.size :][:length], extra[_field.size + length :]
+        end = _field.size + length
+        data, extra = extra[_field.size : end], extra[end:]
         if kind == _WIDE:
-            wide = (number for (number,) in _number.iter_unpack(data[: length & ~7]))
+            whole = data[: len(data) & ~7]  # it may be cut
+            wide = (number for (number,) in _number.iter_unpack(whole))
             return tuple(
                 next(wide, number) if number == _FAR else number for number in numbers
             )

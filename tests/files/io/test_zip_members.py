@@ -16,8 +16,9 @@ from harpia_formats.files.io.zip_archive import (
     check_expansion,
     member_pieces,
     read_directory,
+    wide_numbers,
 )
-from zip_archives import DEFLATE, STORED, ZSTD, Entry, archive_of, zstd_module
+from zip_archives import DEFLATE, FAR, STORED, ZSTD, Entry, archive_of, zstd_module
 
 try:
     zstd_module()
@@ -246,6 +247,15 @@ def test_damaged_archives(seed: int, damage: str) -> None:
         return
 
     assert list(found.values()) == list(members.values())
+
+
+@pytest.mark.parametrize("size", [0, 3, 8, 10, 16, 21, 24])
+def test_wide_numbers_that_are_cut(size: int) -> None:
+    """Of an extra field that ends too early the numbers that are there are read."""
+    extra = pack("<2H", 1, 24) + pack("<3Q", 7, 8, 9)[:size]
+    whole = (7, 8, 9)[: size // 8] + (FAR,) * (3 - size // 8)
+
+    assert wide_numbers(extra, FAR, FAR, FAR) == whole
 
 
 def test_unknown_method() -> None:
