@@ -2,6 +2,7 @@ import io
 import tracemalloc
 import zipfile
 import zlib
+from hashlib import shake_128
 from random import Random
 from struct import pack
 
@@ -13,6 +14,8 @@ from damaged_archives import DAMAGES
 from harpia_formats.files.io.reader import SourceError
 from harpia_formats.files.io.zip_archive import (
     RATIO,
+    Member,
+    ZipDirectory,
     check_expansion,
     member_pieces,
     read_directory,
@@ -41,6 +44,7 @@ def reason(data: bytes) -> str:
     """Return why an archive cannot be read."""
     with pytest.raises(SourceError) as failed:
         read(data)
+    assert failed.value.path == "x.zip"
     return failed.value.reason
 
 
@@ -94,6 +98,29 @@ def test_member_that_is_missing() -> None:
     assert reason(data) == f"{CANNOT} it is missing, and its place holds something else"
 
 
+def test_header_that_is_lost() -> None:
+    """What stands in the place of a header is not read as one."""
+    name = "a" * 40
+    data = archive_of([Entry(name, b"1")])
+
+    assert reason(bytes(30) + data[30:]) == (
+        f"its member '{name}' cannot be read: it is missing, and its place holds "
+        "something else"
+    )
+
+
+def test_archive_that_is_cut_as_it_is_read() -> None:
+    """A file that has become shorter since its directory was read is an error."""
+    file = io.BytesIO(archive_of([Entry("a", TEXT)]))
+    member = read_directory(file, "x.zip").member(0)
+    file.truncate(1_000)
+    with pytest.raises(SourceError) as failed:
+        list(member_pieces(file, member, "x.zip"))
+
+    assert failed.value.path == "x.zip"
+    assert failed.value.reason == f"{CANNOT} the archive ends in it"
+
+
 @pytest.mark.parametrize("method", [STORED, DEFLATE, ZSTD])
 def test_member_that_is_corrupt(method: int) -> None:
     """A member whose bytes are not those of the directory is named."""
@@ -125,11 +152,108 @@ def test_last_piece_waits_for_the_checksum() -> None:
     assert sum(map(len, found)) < len(TEXT)
 
 
-def test_encrypted_archive() -> None:
-    """An encrypted member is named."""
-    data = archive_of([Entry("a", b"1", flags=1)])
+@pytest.mark.parametrize("bit", range(16))
+def test_encrypted_archive(bit: int) -> None:
+    """A member that has one of the three marks of encryption is named, and no other."""
+    data = archive_of([Entry("a", b"1", flags=1 << bit)])
+    if bit in {0, 6, 13}:
+        assert reason(data) == "is encrypted (member 'a'); decrypt it first"
+    else:
+        assert read(data) == {"a": b"1"}
 
-    assert reason(data) == "is encrypted (member 'a'); decrypt it first"
+
+def test_name_in_the_old_encoding() -> None:
+    """The name of a member without the mark of UTF-8 is in the code page 437."""
+    data = archive_of([Entry("é", b"1", flags=0), Entry("é", b"1")])
+
+    assert [*read(data)] == ["├⌐", "é"]
+
+
+@pytest.mark.parametrize("name", ["ab:c", ":a", "a..b", "c/d:e"])
+def test_member_that_stays_inside(name: str) -> None:
+    """A colon that is not behind the letter of a drive leads nowhere."""
+    assert read(archive_of([Entry(name, b"1")])) == {name: b"1"}
+
+
+@pytest.mark.parametrize("is_wide", [False, True])
+def test_bytes_before_an_archive(*, is_wide: bool) -> None:
+    """What stands before an archive, as a program that unpacks it, moves all places."""
+    entries = [Entry("a", TEXT, DEFLATE, is_wide=is_wide), Entry("b", b"1")]
+
+    assert read(b"12345678" + archive_of(entries, is_wide=is_wide)) == {
+        "a": TEXT,
+        "b": b"1",
+    }
+
+
+@pytest.mark.parametrize("is_wide", [False, True])
+def test_empty_archive(*, is_wide: bool) -> None:
+    """An archive without members has none, at the beginning of a file too."""
+    assert read(archive_of([], is_wide=is_wide)) == {}
+
+
+def test_directory_that_hides_its_members() -> None:
+    """An end record without members in a file that has some is refused."""
+    data = archive_of([Entry("a", b"1")])
+
+    assert reason(data[: data.index(b"PK\1\2")] + archive_of([])) == (
+        "is a corrupt zip archive: its end record says that it has no members"
+    )
+
+
+def test_longest_comment() -> None:
+    """The end record is found before a comment of any length."""
+    data = archive_of([Entry("a", TEXT, STORED)])
+    comment = b"c" * 0xFFFF
+
+    assert read(data[:-2] + pack("<H", len(comment)) + comment) == {"a": TEXT}
+
+
+@pytest.mark.parametrize("before", [b"", b"12345678"])
+@pytest.mark.parametrize("gap", [24, 25])
+def test_bytes_that_belong_to_no_member(gap: int, before: bytes) -> None:
+    """Behind a member there may be a descriptor, and no more."""
+    data = archive_of([Entry("a", b"1")])
+    begin = data.index(b"PK\1\2")
+    end = data[:-6] + pack("<LH", begin + gap, 0)
+    found = before + data[:begin] + bytes(gap) + end[begin:]
+    if gap == 24:
+        assert read(found) == {"a": b"1"}
+    else:
+        assert reason(found) == (
+            "is a corrupt zip archive: 25 bytes before its directory belong to no "
+            "member"
+        )
+
+
+@pytest.mark.parametrize(
+    ("disk", "first", "here"), [(1, 0, 1), (0, 1, 1), (0, 0, 2), (1, 1, 2)]
+)
+def test_archive_on_several_disks(disk: int, first: int, here: int) -> None:
+    """A part of an archive is not read as the whole."""
+    data = archive_of([Entry("a", b"1")])
+    counts = pack("<4H", disk, first, here, 1)
+
+    assert reason(data[:-18] + counts + data[-10:]) == (
+        "is a corrupt zip archive: its end record has two numbers of members"
+    )
+
+
+@pytest.mark.parametrize(("length", "begin"), [(10_000, 32), (47, 33), (20, 59)])
+def test_directory_that_is_elsewhere(length: int, begin: int) -> None:
+    """A directory is as long as its end record says, and before it."""
+    data = archive_of([Entry("a", b"1")])
+
+    assert reason(data[:-10] + pack("<2LH", length, begin, 0)) == (
+        "is a corrupt zip archive: its directory is wrong"
+    )
+
+
+def test_entry_without_its_mark() -> None:
+    """Each entry of a directory begins with its mark."""
+    data = archive_of([Entry("a", b"1")]).replace(b"PK\1\2", b"PK\1\1")
+
+    assert reason(data) == "is a corrupt zip archive: its directory is wrong"
 
 
 @pytest.mark.parametrize("name", ["../a", "a/../../b", "/a", "\\a", "c:\\a", ".."])
@@ -203,6 +327,25 @@ def test_header_that_differs_from_the_directory(entry: Entry, expected: str) -> 
     )
 
 
+@pytest.mark.parametrize(
+    ("begin", "values", "expected"),
+    [
+        (8, pack("<H", DEFLATE), "another compression, method 8"),
+        (14, pack("<L", 5), "another checksum"),
+        (14, bytes(12), "other sizes: 0 bytes that become 0"),
+        (6, pack("<2HL3L", 8, 0, 0, 0, 2, 1), "other sizes: 2 bytes that become 1"),
+        (6, pack("<2HL3L", 8, 0, 0, 5, 0, 0), "other sizes: 0 bytes that become 0"),
+    ],
+)
+def test_numbers_that_differ(begin: int, values: bytes, expected: str) -> None:
+    """A header leaves its numbers out only if it says that a descriptor has them."""
+    data = archive_of([Entry("a", b"1", flags=0)])
+
+    assert reason(data[:begin] + values + data[begin + len(values) :]) == (
+        f"{CANNOT} the header before it has {expected}"
+    )
+
+
 def test_members_of_a_stream_are_read() -> None:
     """A header before a member may leave its sizes to the descriptor behind it."""
 
@@ -222,11 +365,14 @@ def test_members_of_a_stream_are_read() -> None:
     assert read(file.getvalue()) == {"a": TEXT, "b": TEXT}
 
 
-def test_two_members_of_one_name() -> None:
+@pytest.mark.parametrize("name", ["a", "c"])
+def test_two_members_of_one_name(name: str) -> None:
     """Two members of one name are refused, since each might be meant."""
-    data = archive_of([Entry("a", b"1"), Entry("b", b"1"), Entry("a", b"2")])
+    data = archive_of([Entry(name, b"1"), Entry("b", b"1"), Entry(name, b"2")])
 
-    assert reason(data).endswith("two of its members have the name 'a'")
+    assert reason(data) == (
+        f"is a corrupt zip archive: two of its members have the name '{name}'"
+    )
 
 
 @given(st.integers(0, 2**32), st.sampled_from(sorted(DAMAGES)))
@@ -267,9 +413,30 @@ def test_unknown_method() -> None:
 
 def test_members_that_overlap() -> None:
     """Members that share their bytes, as in a decompression bomb, are refused."""
-    data = archive_of([Entry("a", b"1"), Entry("b", b"1", place_shift=-32)])
+    for shift in (-32, -2):
+        data = archive_of([Entry("a", b"1"), Entry("b", b"1", place_shift=shift)])
+        assert reason(data).endswith("its member 'b' overlaps another one")
 
-    assert "overlaps another one" in reason(data)
+
+def test_member_that_overlaps_the_directory() -> None:
+    """A member that would be longer than what is before the directory is refused."""
+    data = archive_of([Entry("a", b"1")])
+    packed = data.index(b"PK\1\2") + 20
+    longer = data[:packed] + pack("<L", 100) + data[packed + 4 :]
+
+    assert reason(longer) == (
+        "is a corrupt zip archive: its member 'a' overlaps another one"
+    )
+
+
+def test_directory_in_another_order() -> None:
+    """Members may stand in another order than their entries."""
+    entries = [
+        Entry("a", b"1", place_shift=32, local_name="b"),
+        Entry("b", b"1", place_shift=-32, local_name="a"),
+    ]
+
+    assert read(archive_of(entries)) == {"a": b"1", "b": b"1"}
 
 
 def test_decompression_bomb(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -296,6 +463,65 @@ def test_expansion_of_all_members(size: int, monkeypatch: pytest.MonkeyPatch) ->
 
     with pytest.raises(SourceError, match="decompression bomb: its members have"):
         check_expansion(directory, "x")
+
+
+@pytest.mark.parametrize(
+    ("packed", "largest"), [(1, 268_435_456), (2_000_000, 400_000_000)]
+)
+def test_limit_of_expansion(packed: int, largest: int) -> None:
+    """Up to 256 MiB or 200 times as many bytes as are packed are no bomb."""
+    for size in (largest, largest + 1):
+        directory = ZipDirectory()
+        directory.add(Member("a", 0, packed, size, STORED, 0))
+        if size == largest:
+            check_expansion(directory, "x.zip")
+            continue
+        with pytest.raises(SourceError) as failed:
+            check_expansion(directory, "x.zip")
+        assert str(failed.value) == (
+            f"x.zip: is a decompression bomb: its members have {packed:,} bytes and "
+            f"become {size:,}"
+        )
+
+
+def test_member_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A member of as many bytes as it may have is read."""
+    monkeypatch.setattr("harpia_formats.files.io.zip_archive.LARGEST", 100_000)
+    data = archive_of([Entry("a", bytes(100_000), ZSTD)])
+
+    assert read(data) == {"a": bytes(100_000)}
+
+
+def test_member_that_is_longer_is_not_read_to_its_end() -> None:
+    """Reading stops once a member has more bytes than it should."""
+    data = archive_of([Entry("a", TEXT, size_shift=9 - len(TEXT))])
+    file = io.BytesIO(data)
+    member = read_directory(file, "x.zip").member(0)
+    with pytest.raises(SourceError, match="more than the 9 bytes"):
+        list(member_pieces(file, member, "x.zip"))
+
+    assert file.tell() < len(data) / 2
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pytest.param(shake_128(b"a").digest(20_000) * 2, id="repeated from far away"),
+        pytest.param(bytes(65_537), id="all input is taken before all is put out"),
+    ],
+)
+def test_deflate_data(data: bytes) -> None:
+    """What repeats bytes far away, and what is much shorter when packed, is read."""
+    assert read(archive_of([Entry("a", data, DEFLATE)])) == {"a": data}
+
+
+def test_bytes_behind_deflate_data() -> None:
+    """What follows compressed data within its member is not passed over."""
+    data = archive_of([Entry("a", b"1" * 99, DEFLATE, more=b"more")])
+
+    assert reason(data) == (
+        f"{CANNOT} other bytes that are not deflate follow the compressed data"
+    )
 
 
 def test_large_members_are_read_in_little_memory() -> None:

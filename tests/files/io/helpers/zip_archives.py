@@ -40,10 +40,15 @@ class Entry:
     local_flags: int = 0
     #: zstd frames of which the data consists.
     frames: int = 1
+    #: What follows the compressed data.
+    more: bytes = b""
 
     @property
     def packed(self) -> bytes:
         """The bytes of it in the archive."""
+        return self._compressed() + self.more
+
+    def _compressed(self) -> bytes:
         if self.method == DEFLATE:
             deflate = zlib.compressobj(wbits=-15)
             return deflate.compress(self.data) + deflate.flush()
