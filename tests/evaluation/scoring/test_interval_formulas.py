@@ -1,0 +1,286 @@
+"""The formulas of intervals, beside plain ones that take longer, and their limits."""
+
+import math
+from fractions import Fraction
+
+import pytest
+
+from harpia_formats.evaluation.scoring.significance import intervals
+from harpia_formats.evaluation.scoring.significance.intervals import (
+    APPROXIMATE,
+    FEW_FAILURES,
+    FEW_OTHERS,
+    FEW_RESAMPLED,
+    FEW_SUCCESSES,
+    ONE_QUESTION,
+    QUANTA,
+    AnswerMean,
+    ExactSum,
+    QuestionMoments,
+    effective_number,
+    few_others_remark,
+    incomplete_beta,
+    joined_remarks,
+    lacking_remark,
+    number_or_none,
+    remark_of,
+    resampled_remark,
+    t_quantile,
+    wilson_interval,
+)
+
+#: How many answers each question has, and the sum of their scores in eighths.
+UNEQUAL = [(1, 8), (1, 3), (2, 5), (4, 32), (4, 1), (4, 9), (7, 0)]
+
+
+def moments_of(questions: list[tuple[int, int]], parts: int = 8) -> QuestionMoments:
+    """Return the moments of questions: the number of answers, and the sum in parts."""
+    found = QuestionMoments()
+    found.add(
+        [count for count, _ in questions],
+        [total * QUANTA // parts for _, total in questions],
+    )
+    return found
+
+
+def right(count: int, questions: int) -> QuestionMoments:
+    """Return the moments of questions with one answer, of which so many are right."""
+    return moments_of([(1, 1)] * count + [(1, 0)] * (questions - count), 1)
+
+
+@pytest.mark.parametrize("x", [0.0, 1e-9, 0.1, 0.3, 0.5, 0.62, 0.9, 1 - 1e-9, 1.0])
+@pytest.mark.parametrize(("a", "b"), [(1, 1), (2, 3), (7, 2), (1, 30), (40, 25)])
+def test_incomplete_beta_is_a_binomial_sum(x: float, a: int, b: int) -> None:
+    """For integers it is the chance of at least `a` of a + b - 1 successes."""
+    n, share = a + b - 1, Fraction(x)
+    expected = sum(
+        math.comb(n, k) * share**k * (1 - share) ** (n - k) for k in range(a, n + 1)
+    )
+
+    assert incomplete_beta(x, a, b) == pytest.approx(float(expected), rel=1e-12)
+
+
+@pytest.mark.parametrize("share", [0.9, 0.975])
+def test_many_degrees_of_freedom(share: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the expansion begins it has the digits of the exact quantile."""
+    expanded = t_quantile(share, 1000)
+    monkeypatch.setattr(intervals, "_MANY", 10**6)
+    exact = t_quantile.__wrapped__(share, 1000)
+
+    assert expanded == pytest.approx(exact, abs=4e-12)
+    assert expanded != exact
+
+
+def test_moments_are_those_of_plain_sums() -> None:
+    """Means and variances of questions with unequally many answers are exact."""
+    found = moments_of(UNEQUAL)
+    means = [Fraction(total, 8 * count) for count, total in UNEQUAL]
+    number = len(means)
+    mean = sum(means) / number
+    variance = sum((each - mean) ** 2 for each in means) / (number * (number - 1))
+
+    assert (found.questions, found.answers, found.is_even) == (7, 23, False)
+    assert found.mean == float(mean)
+    assert found.variance == float(variance)
+    assert found.standard_error == math.sqrt(float(variance))
+    weights = sum(Fraction(1, count) for count, _ in UNEQUAL)
+    assert found.independent == float(number**2 / weights)
+
+
+def test_mean_over_answers_is_that_of_plain_sums() -> None:
+    """A question counts as often as it has answers, and its variance does, too."""
+    found = moments_of(UNEQUAL).over_answers()
+    answers = sum(count for count, _ in UNEQUAL)
+    mean = Fraction(sum(total for _, total in UNEQUAL), 8 * answers)
+    spread = sum((Fraction(total, 8) - mean * count) ** 2 for count, total in UNEQUAL)
+    number = len(UNEQUAL)
+
+    assert found == AnswerMean(
+        7, float(mean), float(spread * number / ((number - 1) * answers**2)), answers
+    )
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_one_question_has_no_variance(number: int) -> None:
+    """Two questions have a variance, of their mean and of that over answers."""
+    found = moments_of([(2, 3), (2, 5)][:number])
+
+    assert (found.variance is None) is (number == 1)
+    assert (found.standard_error is None) is (number == 1)
+    assert (found.over_answers().variance is None) is (number == 1)
+
+
+def test_answers_that_are_equally_many() -> None:
+    """If all questions have equally many answers, all of those may be independent."""
+    assert moments_of([(3, 1), (3, 2)]).independent == 6
+    assert moments_of([(3, 1), (3, 2)]).is_even
+    assert QuestionMoments().is_even
+
+
+def test_effective_number_has_limits() -> None:
+    """It is m(1 - m)/v, but not less than the questions nor more than the answers."""
+    spread = moments_of([(4, 3), (4, 5), (4, 4), (4, 6)], 8)
+    share, variance = Fraction(18, 128), spread.variance
+    assert variance
+    found = effective_number(spread)
+    assert found == 16 < float(share * (1 - share)) / variance
+
+    apart = moments_of([(4, 0), (4, 32), (4, 0), (4, 24)])
+    assert apart.variance
+    assert effective_number(apart) == 4
+    between = moments_of([(4, 4), (4, 22), (4, 4), (4, 20)])
+    assert between.variance
+    mean = between.mean
+    expected = mean * (1 - mean) / between.variance
+    assert 4 < expected < 16
+    assert effective_number(between) == expected
+
+
+def test_effective_number_of_equal_questions() -> None:
+    """Where nothing varies it is the number of questions."""
+    for total in (0, 8, 16):
+        assert effective_number(moments_of([(2, total)] * 5)) == 5
+
+
+@pytest.mark.parametrize("best", [1.0, 100.0])
+def test_scores_of_another_range(best: float) -> None:
+    """Scores of 0 to 100 have a hundred times the interval of those of 0 to 1."""
+    one = moments_of(UNEQUAL)
+    many = moments_of([(count, total * int(best)) for count, total in UNEQUAL])
+    low, high = wilson_interval(one, 0.9) or (0.0, 0.0)
+
+    assert effective_number(many, best) == pytest.approx(effective_number(one))
+    assert wilson_interval(many, 0.9, best) == pytest.approx((low * best, high * best))
+
+
+def test_wilson_interval_is_that_of_its_formula() -> None:
+    """The ends are those shares from which the mean is t standard errors away."""
+    found = moments_of([(4, 4), (4, 22), (4, 4), (4, 20)])
+    number, t = effective_number(found), t_quantile(0.95, 3)
+    for end in wilson_interval(found, 0.9) or ():
+        assert (end - found.mean) ** 2 == pytest.approx(
+            t * t * end * (1 - end) / number
+        )
+
+
+def test_ends_of_certain_results() -> None:
+    """With no right answer the low end is 0, with no wrong one the high end is 1."""
+    low, high = wilson_interval(right(0, 9), 0.95) or (1.0, 0.0)
+    t = t_quantile(0.975, 8)
+    assert (low, high) == (0.0, pytest.approx(t * t / (9 + t * t)))
+    low, high = wilson_interval(right(9, 9), 0.95) or (1.0, 0.0)
+    assert (low, high) == (pytest.approx(9 / (9 + t * t)), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("mean", "is_there"),
+    [(-2e-9, False), (-1e-10, True), (1 + 1e-10, True), (1 + 2e-9, False)],
+)
+def test_means_beyond_the_range(mean: float, *, is_there: bool) -> None:
+    """What rounding adds to a mean is left out; any more has no interval."""
+    found = wilson_interval(AnswerMean(3, mean, 0.0, 3), 0.95)
+
+    assert (found is not None) is is_there
+    if found is not None:
+        assert found[0] >= 0
+        assert found[1] <= 1
+
+
+def test_fewest_questions_with_an_interval() -> None:
+    """Two questions have an interval, one has none."""
+    assert wilson_interval(right(1, 1), 0.95) is None
+    assert wilson_interval(right(1, 2), 0.95) is not None
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (True, 1.0),
+        (False, 0.0),
+        (3, 3.0),
+        (-1e100, -1e100),
+        (1e100, 1e100),
+        (1.0000001e100, None),
+        (-math.inf, None),
+        (math.nan, None),
+        ("1", None),
+        (None, None),
+    ],
+)
+def test_what_is_a_number(value: object, expected: float | None) -> None:
+    """A score is a number up to the largest one whose square can be summed."""
+    found = number_or_none(value)
+
+    assert found == expected
+    assert type(found) is type(expected)
+
+
+def test_exact_sums_are_merged() -> None:
+    """A sum of sums is rounded once, and none is lost in another."""
+    found, other = ExactSum(), ExactSum()
+    found.add([1e100, 1.0])
+    other.add([-1e100, 2.0**-60])
+    found.merge(other)
+
+    assert found.value == 1.0
+    found.add([-1.0])
+    assert found.value == 2.0**-60
+
+
+@pytest.mark.parametrize(
+    ("count", "questions", "remark"),
+    [
+        (0, 0, ""),
+        (1, 1, ONE_QUESTION),
+        (1, 2, FEW_FAILURES),
+        (4, 10, FEW_SUCCESSES),
+        (4, 9, FEW_SUCCESSES),
+        (5, 9, FEW_FAILURES),
+        (5, 10, ""),
+        (4, 100, FEW_SUCCESSES),
+        (95, 100, ""),
+        (96, 100, FEW_FAILURES),
+    ],
+)
+def test_few_successes_or_failures(count: int, questions: int, remark: str) -> None:
+    """Fewer than five of either make an interval approximate."""
+    found = right(count, questions)
+    hundred = QuestionMoments(
+        {n: (q, t * 100, s) for n, (q, t, s) in found.sums.items()}
+    )
+
+    assert remark_of(found) == remark
+    assert remark_of(hundred, 100.0) == remark
+
+
+@pytest.mark.parametrize(
+    ("others", "remark"), [(0, FEW_OTHERS), (4, FEW_OTHERS), (5, ""), (6, "")]
+)
+def test_few_other_scores(others: int, remark: str) -> None:
+    """Fewer than five questions with another score than the most make it approximate."""
+    assert few_others_remark(right(others, 20)) == remark
+
+
+def test_scores_that_all_differ() -> None:
+    """More than five different means are not counted, and have no remark."""
+    five = moments_of([(1, total) for total in range(5)])
+    six = moments_of([(1, total) for total in range(6)])
+    six.add([1], [0])
+
+    assert five.counts is not None
+    assert dict(five.counts) == {total * QUANTA / 8: 1 for total in range(5)}
+    assert six.counts is None
+    assert few_others_remark(five) == FEW_OTHERS
+    assert few_others_remark(six) == few_others_remark(QuestionMoments()) == ""
+
+
+def test_remarks() -> None:
+    """Remarks are for less than their limits, and are joined as one sentence."""
+    assert [resampled_remark(number) for number in (19, 20)] == [FEW_RESAMPLED, ""]
+    assert lacking_remark(0) == ""
+    assert lacking_remark(1) == f"1 replicate has no score{APPROXIMATE}"
+    assert lacking_remark(2_000) == f"2,000 replicates have no score{APPROXIMATE}"
+    assert joined_remarks(["", ""]) == ""
+    assert joined_remarks([FEW_RESAMPLED, "", lacking_remark(1)]) == (
+        f"few questions, 1 replicate has no score{APPROXIMATE}"
+    )
