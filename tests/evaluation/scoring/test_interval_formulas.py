@@ -257,7 +257,7 @@ def test_few_successes_or_failures(count: int, questions: int, remark: str) -> N
     ("others", "remark"), [(0, FEW_OTHERS), (4, FEW_OTHERS), (5, ""), (6, "")]
 )
 def test_few_other_scores(others: int, remark: str) -> None:
-    """Fewer than five questions with another score than the most make it approximate."""
+    """Fewer than five questions with another score make it approximate."""
     assert few_others_remark(right(others, 20)) == remark
 
 
