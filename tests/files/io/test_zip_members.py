@@ -404,6 +404,15 @@ def test_wide_numbers_that_are_cut(size: int) -> None:
     assert wide_numbers(extra, FAR, FAR, FAR) == whole
 
 
+def test_wide_numbers_among_other_fields() -> None:
+    """Numbers of eight bytes are read of their field alone, wherever it stands."""
+    other = pack("<2H5s", 0x5455, 5, b"12345")
+    field = pack("<2HQ", 1, 8, 7)
+
+    assert wide_numbers(other + field + other, 3, FAR, FAR) == (3, 7, FAR)
+    assert wide_numbers(other, FAR, 3) == (FAR, 3)
+
+
 def test_unknown_method() -> None:
     """A compression that is not read is named by its number."""
     data = archive_of([Entry("a", b"1", 98)])
