@@ -49,6 +49,9 @@ SLOWEST = 6.0
 #: How many tests of a mutant that changes what is loaded run at most.
 LOADED_TESTS = 150
 
+#: Names a mutant when lines have moved: module, function, line, change and turn.
+Key = tuple[str, str, str, str, int]
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -149,7 +152,7 @@ class Chosen:
     tests: tuple[str, ...]
 
     @property
-    def key(self) -> tuple[str, str, str, str, int]:
+    def key(self) -> Key:
         """What names the mutant when lines have moved."""
         mutant = self.mutant
         return self.module, mutant.function, mutant.text, mutant.change, mutant.turn
@@ -456,25 +459,30 @@ def listed() -> dict[str, Any]:
     return tomllib.loads(SURVIVORS.read_text("utf-8"))
 
 
-def key_of(entry: Mapping[str, Any]) -> tuple[str, str, str, str, int]:
+def key_of(entry: Mapping[str, Any]) -> Key:
     """Return what names the mutant of an entry of the list."""
     names = (entry[name] for name in ("module", "function", "text", "change"))
     module, function, text, change = names
     return module, function, text, change, entry.get("turn", 0)
 
 
-def faults(found: Mapping[str, Measured], known: set[tuple[str, ...]]) -> list[str]:
-    """Return why a run is not as it must be, a line for each reason."""
-    lines = []
-    for part, each in found.items():
-        if each.share > MOST:
-            lines.append(f"{part}: {each.share:.1%} survive, {MOST:.0%} may")
-        lines += [
-            f"{one.module}:{one.mutant.line}: {one.mutant.change}: {one.mutant.text}"
-            for one in each.survivors
-            if one.key not in known
-        ]
-    return lines
+def share_faults(found: Mapping[str, Measured]) -> list[str]:
+    """Return a line for each part of which too many mutants survive."""
+    return [
+        f"{part}: {each.share:.1%} survive, {MOST:.0%} may"
+        for part, each in found.items()
+        if each.share > MOST
+    ]
+
+
+def faults(found: Mapping[str, Measured], known: set[Key]) -> list[str]:
+    """Return a line for each survivor that is not known."""
+    return [
+        f"{one.module}:{one.mutant.line}: {one.mutant.change}: {one.mutant.text}"
+        for each in found.values()
+        for one in each.survivors
+        if one.key not in known
+    ]
 
 
 def report(found: Mapping[str, Measured]) -> str:

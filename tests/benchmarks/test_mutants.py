@@ -107,11 +107,12 @@ def test_survivors_that_are_not_listed(modules: Importer, chosen: list[Any]) -> 
     mutants = modules("mutants")
     few = mutants.Measured(100, 100, 0, tuple(chosen[:5]))
     assert mutants.faults({"framing": few}, {one.key for one in chosen}) == []
+    assert mutants.share_faults({"framing": few}) == []
 
-    many = mutants.Measured(100, 100, 0, tuple(chosen[:6]))
-    assert mutants.faults({"framing": many}, {one.key for one in chosen[1:]}) == [
-        "framing: 6.0% survive, 5% may",
-        "m.py:2: 3 to 4: LIMIT = 3",
+    many = {"framing": mutants.Measured(100, 100, 0, tuple(chosen[:6]))}
+    assert mutants.share_faults(many) == ["framing: 6.0% survive, 5% may"]
+    assert mutants.faults(many, {one.key for one in chosen[1:]}) == [
+        "m.py:2: 3 to 4: LIMIT = 3"
     ]
 
 
