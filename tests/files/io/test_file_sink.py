@@ -11,7 +11,13 @@ from pathlib import Path
 import pytest
 
 from harpia_formats.files.io import file_sink
-from harpia_formats.files.io.file_sink import FileSink
+from harpia_formats.files.io.file_sink import (
+    FileSink,
+    acquire_lock,
+    create_part_file,
+    remove_abandoned,
+    temporary_folder,
+)
 from harpia_formats.files.io.sink import (
     DurabilityError,
     SinkError,
@@ -300,17 +306,151 @@ def test_a_file_that_is_replaced_keeps_its_owner(
     path.write_bytes(b"old")
     path.chmod(0o640)
     os.chown(path, 65534, 65533)
-    if not is_allowed:
+    usual, asked = os.chown, []
 
-        def refused(*_: object) -> None:
+    def noted(part: Path, user: int, group: int) -> None:
+        asked.append((user, group))
+        if not is_allowed:
             raise PermissionError
+        usual(part, user, group)
 
-        monkeypatch.setattr(os, "chown", refused)
+    monkeypatch.setattr(os, "chown", noted)
     sink = FileSink(path, overwrite=True)
     sink.write(b"new")
     sink.commit()
+
+    assert asked == [(-1, 65533), (65534, -1)]
 
     state = path.stat()
     expected = (65534, 65533) if is_allowed else (os.geteuid(), os.getegid())
     assert (path.read_bytes(), state.st_mode & 0o777) == (b"new", 0o640)
     assert (state.st_uid, state.st_gid) == expected
+
+
+def test_an_open_file_is_locked_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A lock that is held is refused, and so are all on a system without locks."""
+    path = tmp_path / "x"
+    with path.open("wb") as first, path.open("wb") as second:
+        assert acquire_lock(first.fileno()) is True
+        assert acquire_lock(second.fileno()) is False
+        monkeypatch.setitem(sys.modules, "fcntl", None)
+        assert acquire_lock(first.fileno()) is False
+
+
+def test_a_file_that_is_written_is_private(tmp_path: Path) -> None:
+    """Only its owner may read a file that is not yet in place, and it is not empty."""
+    part, descriptor = create_part_file(tmp_path / "x")
+    os.close(descriptor)
+    with temporary_folder(str(tmp_path)) as folder:
+        mode = (Path(folder) / "lock").stat().st_mode
+
+    assert (part.stat().st_mode & 0o777, mode & 0o777) == (0o600, 0o600)
+
+
+def test_a_link_with_a_temporary_name_is_left(tmp_path: Path) -> None:
+    """What another one has put there as a link is neither followed nor removed."""
+    (tmp_path / "target").write_bytes(b"1")
+    link = tmp_path / ".x.harpia-0123456789ab.complete"
+    link.symlink_to("target")
+
+    assert remove_abandoned(tmp_path / "x") == []
+    assert link.is_symlink()
+    assert (tmp_path / "target").read_bytes() == b"1"
+
+
+def test_a_second_name_of_a_temporary_file_is_kept(tmp_path: Path) -> None:
+    """A complete file that has its name as well needs no word, another one does."""
+    for name in ("x", "y"):
+        part = tmp_path / f".{name}.harpia-0123456789ab.complete"
+        part.write_bytes(b"1")
+    os.link(tmp_path / ".x.harpia-0123456789ab.complete", tmp_path / "x")
+
+    assert remove_abandoned(tmp_path / "x") == []
+    (note,) = remove_abandoned(tmp_path / "y")
+    assert note.startswith(f"{tmp_path / 'y'}: an earlier run was killed after")
+    assert [path.name for path in tmp_path.iterdir()] == ["x"]
+
+
+def test_nothing_is_abandoned_where_no_folder_is(tmp_path: Path) -> None:
+    """A folder that cannot be listed has nothing that could be removed."""
+    assert remove_abandoned(tmp_path / "none" / "x") == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux lists open files")
+def test_no_file_stays_open(tmp_path: Path) -> None:
+    """Whatever becomes of an output or a folder, its files are closed."""
+
+    def count() -> int:
+        return len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - the number only
+
+    before = count()
+    for name in ("x", "y", "z.gz"):
+        sink = FileSink(tmp_path / name, overwrite=True)
+        sink.write(b"1")
+        sink.commit()
+    discarded = FileSink(tmp_path / "x", overwrite=True)
+    discarded.discard()
+    finished = FileSink(tmp_path / "x", overwrite=True)
+    finished.finish()
+    finished.discard()
+    with temporary_folder(str(tmp_path)), temporary_folder(str(tmp_path)):
+        pass
+
+    assert count() == before
+
+
+def test_a_folder_in_the_default_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a place a temporary folder is where the system has such folders."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with temporary_folder(None) as folder:
+        assert Path(folder).parent == tmp_path
+
+
+@pytest.mark.parametrize("size", [225, 226, 255])
+def test_temporary_names_of_long_names(tmp_path: Path, size: int) -> None:
+    """A name is kept as long as that of the complete file has at most 255 bytes."""
+    part, descriptor = create_part_file(tmp_path / ("x" * size))
+    os.close(descriptor)
+    kept = 225 if size == 225 else 225 - len("-0123456789abcdef")
+
+    assert part.name.startswith(f".{'x' * kept}{'-.'[size == 225]}")
+    assert len(part.with_suffix(".complete").name) == 255
+
+
+def test_a_compression_that_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A package that is not installed is named, and no file is left."""
+
+    def missing(*_: object) -> None:
+        raise ImportError("needs one more package")
+
+    monkeypatch.setattr(file_sink, "compressing_stream", missing)
+    with pytest.raises(SinkError) as failed:
+        FileSink(tmp_path / "x.zst", overwrite=True)
+
+    path = tmp_path / "x.zst"
+    assert str(failed.value) == f"cannot write {path}: needs one more package"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_cannot_be_closed_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full disk, on which a file cannot be closed, leaves no file either."""
+
+    class Full(io.BytesIO):
+        def close(self) -> None:
+            super().close()
+            raise OSError("no space left")
+
+    sink = FileSink(tmp_path / "x", overwrite=True)
+    with sink._raw:  # noqa: SLF001 - a disk cannot be filled here
+        monkeypatch.setattr(sink, "_stream", Full())
+        sink.discard()
+
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,262 @@
+"""Which places an output may have, and what is said of one that it may not."""
+
+import io
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from harpia_formats.files.io.outputs import (
+    FilesRead,
+    OutputGroup,
+    check_extra_output,
+    is_same_file,
+)
+from harpia_formats.files.io.sink import Sink, SinkError, StreamSink
+from harpia_formats.files.io.source import Source
+
+
+def refusal(reads: FilesRead, place: Path) -> str | None:
+    """Return why `place` is refused as an output of what is read, None if it is not."""
+    try:
+        reads.check(str(place))
+    except SinkError as error:
+        return str(error).removeprefix(f"cannot write {place}: ")
+    return None
+
+
+@pytest.fixture(name="folder")
+def folder_with_files(tmp_path: Path) -> Path:
+    """Return a folder with two files and a link to one of them."""
+    for name in ("a.jsonl", "b.jsonl"):
+        (tmp_path / name).write_bytes(b'{"a": 1}\n')
+    (tmp_path / "link.jsonl").symlink_to("a.jsonl")
+    return tmp_path
+
+
+def test_an_input_is_no_output(folder: Path) -> None:
+    """A file that is read is no output under any of its names, others are."""
+    one = folder / "a.jsonl"
+    reads = FilesRead([one, "-", None, 3], [None])
+
+    assert reads.named == (str(one),)
+    assert refusal(reads, one) == "is an input, too"
+    assert refusal(reads, folder / "link.jsonl") == f"is an input, too ({one})"
+    assert refusal(reads, folder / "b.jsonl") is None
+    assert refusal(reads, folder / "new.jsonl") is None
+    assert refusal(FilesRead([], [one]), one) == "is an input, too"
+
+
+def test_a_source_is_an_input(folder: Path) -> None:
+    """An input may be given as a source."""
+    place = folder / "a.jsonl"
+
+    assert refusal(FilesRead([Source(str(place), place)]), place) == "is an input, too"
+
+
+def test_a_file_of_a_folder_is_no_output(folder: Path) -> None:
+    """Files that a folder or a pattern finds are inputs, but for those left out."""
+    one = folder / "a.jsonl"
+    for given in (folder, folder / "*.jsonl"):
+        assert refusal(FilesRead([given]), folder / "new.jsonl") is None
+        found = refusal(FilesRead([given]), one)
+        assert found is not None
+        assert found.startswith("is an input, too")
+        assert (
+            refusal(FilesRead([given], exclude=["a.jsonl", "link.jsonl"]), one) is None
+        )
+    # What cannot be read is reported when it is read.
+    assert refusal(FilesRead([folder / "none", folder]), one) is not None
+
+
+def test_a_file_may_replace_itself_if_it_is_the_only_one(folder: Path) -> None:
+    """The only input may be rewritten, but no other file."""
+    one, other = folder / "a.jsonl", folder / "b.jsonl"
+    place = str(one)
+
+    assert refusal(FilesRead([one], rewritten=place), one) is None
+    assert refusal(FilesRead([one], [one], rewritten=place), one) is None
+    assert refusal(FilesRead([other], [one], rewritten=place), one) is not None
+    assert refusal(FilesRead([one], [other], rewritten=place), other) is not None
+    assert refusal(FilesRead([one, other], rewritten=place), one) is not None
+    assert refusal(FilesRead([folder], rewritten=place), one) is not None
+
+
+def test_names_of_one_file(folder: Path) -> None:
+    """Two paths are one file by a link, and if they name one place."""
+    one = folder / "a.jsonl"
+    os.link(one, folder / "hard.jsonl")
+
+    assert is_same_file(one, folder / "link.jsonl")
+    assert is_same_file(one, folder / "hard.jsonl")
+    assert is_same_file(folder / "none", f"{folder}/./none")
+    assert not is_same_file(one, folder / "b.jsonl")
+    assert not is_same_file(one, folder / "none")
+    assert is_same_file("s3://b/x", "s3://b/x")
+    assert not is_same_file("s3://b/x", "s3://b/y")
+    assert not is_same_file(one, "s3://b/x")
+    assert not is_same_file("s3://b/x", one)
+
+
+def test_what_was_found_is_at_no_place_that_was_claimed(folder: Path) -> None:
+    """A file that a run finds by itself must not be one of its outputs."""
+    group = OutputGroup(overwrite=True)
+    group.claim(str(folder / "a.jsonl"))
+    group.check_apart([str(folder / "b.jsonl")])
+    found = str(folder / "link.jsonl")
+    with pytest.raises(SinkError) as failed:
+        group.check_apart([str(folder / "b.jsonl"), found])
+
+    assert str(failed.value) == (
+        f"cannot write {folder / 'a.jsonl'}: is an input, too: {found}, which the run "
+        "found"
+    )
+
+
+def test_two_outputs_at_one_place(folder: Path) -> None:
+    """The second output is named in the error, and keys of URLs are exact."""
+    group = OutputGroup(overwrite=True)
+    for place in ("s3://b/x", "s3://b/X", str(folder / "o")):
+        group.claim(place)
+    with pytest.raises(SinkError) as failed:
+        group.claim(str(folder / "O"))
+
+    assert str(failed.value) == (
+        f"cannot write {folder / 'O'}: is named for two outputs of one run"
+    )
+    assert not group.is_free("s3://b/x")
+    assert group.is_free("s3://b/Y")
+
+
+class FailingSink:
+    """A sink that does not finish or does not commit, and notes what it was asked."""
+
+    notes = ("an earlier run was killed",)
+
+    def __init__(self, *, at: str = "") -> None:
+        self.at = at
+        self.done: list[str] = []
+
+    def write(self, data: bytes) -> None:
+        """Take bytes."""
+
+    def finish(self) -> None:
+        """Finish, or fail."""
+        self._act("finish")
+
+    def commit(self) -> None:
+        """Commit, or fail."""
+        self._act("commit")
+
+    def discard(self) -> None:
+        """Note that the bytes are removed."""
+        self.done.append("discard")
+
+    def _act(self, step: str) -> None:
+        self.done.append(step)
+        if step == self.at:
+            raise SinkError("third", "the disk is full")
+
+
+def grouped(
+    group: OutputGroup, sinks: Iterable[tuple[Path, Sink]], patch: pytest.MonkeyPatch
+) -> None:
+    """Open sinks of one's own at places of a group."""
+    for place, sink in sinks:
+        patch.setattr(
+            "harpia_formats.files.io.outputs.open_sink", lambda *_, s=sink, **__: s
+        )
+        group.open(str(place))
+
+
+def test_an_output_that_does_not_finish_ends_all(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is put into place if one output is not complete."""
+    group = OutputGroup(overwrite=True)
+    good, bad = FailingSink(), FailingSink(at="finish")
+    grouped(group, [(folder / "x", good), (folder / "y", bad)], monkeypatch)
+    with pytest.raises(SinkError, match="the disk is full"):
+        group.commit()
+
+    assert (good.done, bad.done) == (["finish", "discard"], ["finish", "discard"])
+    assert group.notes == ["an earlier run was killed"] * 2
+
+
+def test_files_that_were_replaced_before_an_error_are_named(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are named in order, without the stream, and new files are removed."""
+    group = OutputGroup(overwrite=True)
+    group.add_stream(StreamSink(io.BytesIO()))
+    for name in ("a.jsonl", "b.jsonl", "new.jsonl"):
+        group.claim(str(folder / name))
+        group.open(str(folder / name)).write(b"x")
+    bad = FailingSink(at="commit")
+    grouped(group, [(folder / "z", bad)], monkeypatch)
+    with pytest.raises(SinkError) as failed:
+        group.commit()
+
+    replaced = ", ".join(str(folder / name) for name in ("a.jsonl", "b.jsonl"))
+    assert str(failed.value) == (
+        f"cannot write third: the disk is full; replaced before: {replaced}"
+    )
+    assert not (folder / "new.jsonl").exists()
+    assert (folder / "a.jsonl").read_bytes() == b"x"
+
+
+def test_an_output_that_was_removed_is_not_put_into_place(folder: Path) -> None:
+    """What is removed leaves nothing, and what was never opened may be removed."""
+    group = OutputGroup(overwrite=True)
+    for name in ("x", "y"):
+        group.claim(str(folder / name))
+        group.open(str(folder / name)).write(b"1")
+    group.remove(str(folder / "x"))
+    group.remove(str(folder / "never"))
+    group.commit()
+    group.discard()
+
+    names = sorted(path.name for path in folder.iterdir())
+    assert names == ["a.jsonl", "b.jsonl", "link.jsonl", "y"]
+
+
+@pytest.mark.parametrize(
+    ("place", "reason"),
+    [
+        ("", "is a folder"),
+        ("none/x", "its folder does not exist"),
+        ("a.jsonl/x", "its folder does not exist"),
+        ("b.jsonl", "is an input or an output of this run"),
+        ("link.jsonl", "is an input or an output of this run ({folder}/a.jsonl)"),
+    ],
+)
+def test_a_further_output_that_cannot_be_written(
+    folder: Path, place: str, reason: str
+) -> None:
+    """A report or a picture is refused before the run that would write it."""
+    others = [None, "-", folder / "a.jsonl", str(folder / "b.jsonl")]
+    given = str(folder / place)
+    with pytest.raises(SinkError) as failed:
+        check_extra_output(given, others)
+
+    assert failed.value.path == given
+    assert failed.value.reason == reason.format(folder=folder)
+    check_extra_output(str(folder / "new.jsonl"), others)
+    check_extra_output(str(folder / "a.jsonl"), others[:2])
+
+
+def test_a_further_output_in_a_folder_that_is_closed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A new file needs a folder that may be written to, one that is there does not."""
+    asked: list[tuple[object, int]] = []
+    monkeypatch.setattr(os, "access", lambda *given: asked.append(given))
+    check_extra_output(str(folder / "a.jsonl"), [])
+    assert asked == []
+    with pytest.raises(SinkError) as failed:
+        check_extra_output(str(folder / "new.jsonl"), [])
+
+    assert asked == [(folder, os.W_OK)]
+    assert failed.value.path == str(folder / "new.jsonl")
+    assert failed.value.reason == "permission denied"
