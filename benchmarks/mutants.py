@@ -89,6 +89,7 @@ PARTS = {
     "intervals": Part(
         ("harpia_formats/evaluation/scoring/significance/intervals.py",),
         (
+            "tests/evaluation/scoring/test_interval_formulas.py",
             "tests/evaluation/scoring/test_intervals.py",
             "tests/evaluation/scoring/test_bootstrap.py",
             "tests/evaluation/scoring/test_question_scores.py",
@@ -352,7 +353,7 @@ def outcomes(
         if not mutants:
             continue
         most = LOADED_TESTS if is_alone else None
-        given = [
+        given: list[dict[str, Any]] = [
             {
                 "path": str(copy / each.module),
                 "number": each.mutant.number,
@@ -412,7 +413,8 @@ def _tests_of(
         name = each.partition("[")[0]
         ranks[each] = (turns[name] // 3, tests[each].seconds)
         turns[name] += 1
-    total, kept = 0.0, []
+    total = 0.0
+    kept: list[str] = []
     for each in sorted(reaching, key=ranks.__getitem__):
         total += tests[each].seconds
         if total > SECONDS and kept:
