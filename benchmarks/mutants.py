@@ -98,13 +98,7 @@ PARTS = {
     ),
     "fields": Part(
         ("harpia_formats/conversion/mapping/fields.py",),
-        (
-            "tests/conversion/mapping",
-            "tests/converters/haystack",
-            "tests/converters/hub",
-            "tests/converters/ragas",
-            "tests/converters/nemo",
-        ),
+        ("tests/conversion/mapping",),
     ),
     "root-causes": Part(
         ("harpia_formats/validation/diagnosis/*.py",),

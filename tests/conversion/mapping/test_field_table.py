@@ -1,0 +1,315 @@
+"""Tables of fields: which contradict themselves, and what their members return."""
+
+import re
+from typing import Any
+
+import pytest
+from msgspec import UNSET
+
+from harpia_formats.conversion.mapping.compiled_fields import OF_SCORE, Leaf
+from harpia_formats.conversion.mapping.fields import (
+    FieldTable,
+    any_columns,
+    compiled,
+    merge_missing,
+    owners_of,
+    put_in_front,
+    put_scores,
+    record_row,
+    without_nulls,
+)
+from harpia_formats.model.adapter import ChangedValue, FieldMapping, ValueCodec
+from harpia_formats.model.field_fates import Fate, FieldFates, Unconvertible
+from harpia_formats.model.record import Output, Record, Score
+
+PROMPT = FieldMapping(("question",), "prompt")
+BY_KEY = FieldMapping(
+    ("scores", "*"), "outputs.scores.value", key_record_path="outputs.scores.metric"
+)
+
+
+def field(path: str, record_path: str, **more: Any) -> FieldMapping:
+    """Return a field, whose path is given as a text."""
+    return FieldMapping(tuple(path.split(".")), record_path, **more)
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        (
+            [field("a", "prompt"), field("b", "prompt")],
+            "several keys are one field by `own_keys` only",
+        ),
+        (
+            [BY_KEY, field("score", "outputs.scores.value")],
+            "several keys are one field by `own_keys` only",
+        ),
+        (
+            [BY_KEY, field("why", "outputs.scores.signature")],
+            "beside scores by key there is no place for another",
+        ),
+        (
+            [field("a.*", "outputs.scores.value")],
+            "a.*: '*' and `key_record_path` go together",
+        ),
+        (
+            [field("a.b", "outputs.scores.value", key_record_path="outputs.scores.x")],
+            "a.b: '*' and `key_record_path` go together",
+        ),
+        ([field("a", "none")], "a: a record has no field 'none'"),
+        (
+            [field("a.*", "outputs.text", key_record_path="outputs.scores.metric")],
+            "a.*: keys that are data are fields of scores",
+        ),
+        (
+            [field("a.*", "outputs.scores.value", key_record_path="outputs.model")],
+            "a.*: keys that are data are fields of scores",
+        ),
+        (
+            [field("a", "prompt"), field("a.b", "outputs.text")],
+            "a.b: a is a field itself",
+        ),
+        (
+            [field("a", "prompt"), field("a", "outputs.text")],
+            "a: one key is several fields by `own_keys` only",
+        ),
+        (
+            [field("a.b", "outputs.text"), field("a", "prompt")],
+            "a: one key is several fields by `own_keys` only",
+        ),
+        (
+            [BY_KEY, field("scores.x", "prompt")],
+            "scores.x: keys that are data need their own object",
+        ),
+        (
+            [field("scores.x", "prompt"), BY_KEY],
+            "scores.*: keys that are data need their own object",
+        ),
+        (
+            [
+                field(
+                    "*", "outputs.scores.value", key_record_path="outputs.scores.metric"
+                )
+            ],
+            "*: keys that are data need their own object",
+        ),
+    ],
+)
+def test_a_table_that_contradicts_itself(
+    fields: list[FieldMapping], reason: str
+) -> None:
+    """The field that has no place of its own is named."""
+    with pytest.raises(ValueError, match=f"^{re.escape(reason)}$"):
+        FieldTable("own", tuple(fields))
+
+
+def test_tables_that_do_not() -> None:
+    """Two plain fields of scores, and scores by key alone, are good tables."""
+    plain = field("a", "outputs.scores.value"), field("b", "outputs.scores.metric")
+
+    assert [leaf.level for leaf in FieldTable("own", plain).leaves] == [OF_SCORE] * 2
+    assert FieldTable("own", (BY_KEY, PROMPT)).leaves == [
+        Leaf(BY_KEY, OF_SCORE, "value", "metric"),
+        Leaf(PROMPT, FieldTable("own", (PROMPT,)).leaves[0].level, "prompt", ""),
+    ]
+
+
+def test_own_keys_need_their_function() -> None:
+    """Keys that functions read have one, and no other table has one."""
+    for more in ({"own_keys": ("question",)}, {"read_own": lambda _, __: {}}):
+        with pytest.raises(
+            ValueError, match=r"^`own_keys` and `read_own` go together$"
+        ):
+            FieldTable("own", (PROMPT,), **more)  # type: ignore[arg-type]  # one of them
+
+
+def test_fields_of_own_keys_are_no_leaves() -> None:
+    """What a function reads, and settings beside it, the table does not read."""
+    fields = (
+        PROMPT,
+        field("chat.text", "references"),
+        field("heat", "params.temperature"),
+    )
+    own = FieldTable("own", fields, own_keys=("chat",), read_own=lambda _, __: {})
+    plain = FieldTable("own", fields[:2])
+
+    assert [leaf.field.name for leaf in own.leaves] == ["question"]
+    assert [leaf.field.name for leaf in plain.leaves] == ["question", "chat.text"]
+
+
+def test_adapters_compile_what_is_used_first() -> None:
+    """An adapter's functions are those of the table; a read-only one does not write."""
+    table = FieldTable("own", (PROMPT,))
+    adapter, reader = table.adapter(), table.adapter(is_read_only=True)
+    fates = FieldFates()
+
+    assert adapter.write is not None
+    assert reader.write is None
+    assert compiled(adapter.read) is table.read
+    assert compiled(adapter.write) is table.write
+    assert compiled(len) is len
+    assert adapter.read({"question": "q"}) == Record(prompt="q")
+    assert adapter.write(Record(prompt="q"), fates) == {"question": "q"}
+
+
+def test_rows_of_some_keys() -> None:
+    """Rows without the other keys are read as by the whole table."""
+    table = FieldTable("own", (PROMPT, field("answer", "outputs.text")))
+
+    assert table.read_of(["question"])({"question": "q"}) == Record(prompt="q")
+    assert table.read_of([])({"question": "q"}) == Record(
+        extra={"own": {"question": "q"}}
+    )
+
+
+def fates_of(fates: FieldFates) -> list[tuple[Fate, str, str]]:
+    """Return what was noted, as plain tuples."""
+    return [(each.fate, each.path, each.how) for each in fates.entries]
+
+
+def test_members_that_are_no_fields() -> None:
+    """They are merged into the row or follow in order; what has no place is named."""
+    merged, ordered = FieldFates(), FieldFates()
+    kept = {"a": {"x": 1, "y": 2}, "b": 1, "c": 3}
+    table = FieldTable("own", (PROMPT,))
+    row = table.finish({"a": {"x": 0}, "b": 0}, dict(kept), merged)
+    assert row == {"a": {"x": 0, "y": 2}, "b": 0, "c": 3}
+    assert fates_of(merged) == [
+        (Fate.DROPPED, "extra.own.a", "its place is taken"),
+        (Fate.DROPPED, "extra.own.b", "its place is taken"),
+    ]
+
+    table = FieldTable(
+        "own",
+        (field("c", "prompt"),),
+        own_keys=("c",),
+        read_own=lambda _, __: {},
+        in_order=True,
+    )
+    row = table.finish({"b": 0}, dict(kept), ordered)
+    assert row == {"b": 0, "a": {"x": 1, "y": 2}}
+    assert fates_of(ordered) == [
+        (Fate.DROPPED, "extra.own.b", "the key belongs to another field"),
+        (Fate.DROPPED, "extra.own.c", "the key belongs to another field"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("row", "rest", "whole", "taken"),
+    [
+        ({}, {"a": 1}, {"a": 1}, []),
+        ({"a": 1}, {"a": 1}, {"a": 1}, ["a"]),
+        ({"a": None}, {"a": 1}, {"a": None}, ["a"]),
+        ({"a": {}}, {"a": 1}, {"a": {}}, ["a"]),
+        ({"a": 1}, {"a": {}}, {"a": 1}, ["a"]),
+        ({"a": {"b": 1}}, {"a": {"c": 2}}, {"a": {"b": 1, "c": 2}}, []),
+        ({"a": {"b": 1}}, {"a": {"b": 2, "c": 3}}, {"a": {"b": 1, "c": 3}}, ["a"]),
+    ],
+)
+def test_what_a_row_lacks_is_merged(
+    row: dict[str, Any], rest: dict[str, Any], whole: dict[str, Any], taken: list[str]
+) -> None:
+    """Members are added where the row has none, and the others are named."""
+    assert merge_missing(row, rest) == taken
+    assert row == whole
+
+
+def test_owners_of_fields() -> None:
+    """Fields are those of the record, of its first output, or of its first score."""
+    score = Score(metric="em", value=1)
+    output = Output(text="a", scores=[score])
+    without = Output(text="b")
+
+    for record, expected in (
+        (Record(outputs=[output, without]), (output, score)),
+        (Record(outputs=[without]), (without, None)),
+        (Record(outputs=[Output(scores=[])]), (Output(scores=[]), None)),
+        (Record(), (None, None)),
+    ):
+        assert owners_of(record) == (record, *expected)
+
+
+def written_scores(
+    scores: list[Score] | None, **more: Any
+) -> tuple[dict[str, Any], list[tuple[Fate, str, str]]]:
+    """Return the row that scores by key become, and what was noted."""
+    given = field(
+        "scores.*",
+        "outputs.scores.value",
+        key_record_path="outputs.scores.metric",
+        **more,
+    )
+    row: dict[str, Any] = {}
+    fates = FieldFates()
+    record = Record() if scores is None else Record(outputs=[Output(scores=scores)])
+    put_scores(row, Leaf(given, OF_SCORE, "value", "metric"), record, fates)
+    return row, fates_of(fates)
+
+
+def test_scores_by_key() -> None:
+    """Each score stands under its key; one without a key of its own is dropped."""
+    em, f1 = Score(metric="em", value=1), Score(metric="f1", value=0.5)
+    lost = (Fate.DROPPED, "outputs.scores", "those without a key of their own")
+
+    assert written_scores([em, f1]) == ({"scores": {"em": 1, "f1": 0.5}}, [])
+    assert written_scores([em, Score(metric="em", value=2)]) == (
+        {"scores": {"em": 1}},
+        [lost],
+    )
+    assert written_scores([Score(value=2)]) == ({}, [lost])
+    assert written_scores([Score(metric="em")]) == ({}, [lost])
+    assert written_scores([Score(metric="x"), em]) == ({"scores": {"em": 1}}, [lost])
+    assert written_scores([em, Score(signature="x")]) == (
+        {"scores": {"em": 1}},
+        [lost],
+    )
+    # What holds neither is another field, of which others tell.
+    assert written_scores([Score(signature="x")]) == ({}, [])
+    for none in (None, []):
+        assert written_scores(none) == ({}, [])
+
+
+def test_scores_by_key_that_a_row_must_have() -> None:
+    """Where there is none, a default is written, or the record cannot be."""
+    with pytest.raises(Unconvertible, match="nothing for `scores"):
+        written_scores(None, required=True)
+    assert written_scores([Score(metric="em", value=1)], required=True)[1] == []
+    assert written_scores(None, required=True, default={})[1] == [
+        (Fate.DEFAULTED, "outputs.scores.value", "is {}")
+    ]
+
+
+def test_scores_by_key_that_are_changed() -> None:
+    """A codec may write another value, which is noted, or none."""
+    how = "rounded"
+    answers = {1: ChangedValue(2, how), 2: UNSET, 3: "three"}
+    codec = ValueCodec(lambda value: value, answers.__getitem__, "as it wants")
+    scores = [Score(metric=f"m{value}", value=value) for value in (1, 2, 3)]
+
+    assert written_scores(scores, codec=codec) == (
+        {"scores": {"m1": 2, "m3": "three"}},
+        [
+            (Fate.CHANGED, "outputs.scores.value", how),
+            (Fate.DROPPED, "outputs.scores", "those without a key of their own"),
+        ],
+    )
+
+
+def test_members_in_front() -> None:
+    """A member is put in front of the others, in the object itself."""
+    members = {"a": 1, "b": 2}
+    put_in_front(members, "c", 3)
+
+    assert list(members.items()) == [("c", 3), ("a", 1), ("b", 2)]
+
+
+def test_rows_of_any_columns() -> None:
+    """A row of any columns is a record's: nulls are none, other columns are extra."""
+    table = any_columns("csv")
+
+    assert without_nulls({"a": None, "b": 0, "c": ""}) == {"b": 0, "c": ""}
+    assert record_row(table, {"prompt": "q", "other": 1, "none": None}) == {
+        "prompt": "q",
+        "outputs": [],
+        "extra": {"csv": {"other": 1}},
+    }
