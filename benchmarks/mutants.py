@@ -405,7 +405,7 @@ def _tests_of(
     ranks = {}
     for each in reaching:
         name = each.partition("[")[0]
-        ranks[each] = (turns[name] // 3, tests[each].seconds)
+        ranks[each] = tests[each].seconds * (1 + turns[name] // 3)
         turns[name] += 1
     total = 0.0
     kept: list[str] = []

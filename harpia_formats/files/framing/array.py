@@ -148,7 +148,7 @@ def is_last_bracket(data: bytes, at: int, *, inner: bool) -> bool:
 
 
 def end_of_characters(data: bytes, end: int) -> int:
-    """Return the last offset up to `end` that is not inside of a UTF-8 character."""
+    """Return an offset up to `end` that is not inside of a UTF-8 character."""
     for at in range(end - 1, max(end - 4, -1), -1):
         if data[at] < 0x80:  # noqa: PLR2004 - the end of ASCII
             break
