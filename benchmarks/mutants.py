@@ -12,7 +12,8 @@ that survive, each with the reason. `--check` ends with 1 if another one survive
 more than 5 % of a part do.
 
 `--keep` names a folder in which the notes are kept: those of test files that have not
-changed are used again. `--only` takes mutants whose line of code has this text.
+changed are used again. `--only` takes mutants whose line of code has this text;
+`--listed` takes those of the list, and with `--write` those that are killed leave it.
 """
 
 import argparse
@@ -149,8 +150,7 @@ class Chosen:
     @property
     def key(self) -> Key:
         """What names the mutant when lines have moved."""
-        mutant = self.mutant
-        return self.module, mutant.function, mutant.text, mutant.change, mutant.turn
+        return key_of_mutant(self.module, self.mutant)
 
 
 @contextmanager
@@ -312,6 +312,9 @@ def chosen(
     for module in modules_of(part):
         source = (ROOT / module).read_text("utf-8")
         found += [(module, each) for each in mutants_of(source)]
+    if arguments.listed:
+        keys = {key_of(each) for each in listed().get("survivors", ())}
+        found = [each for each in found if key_of_mutant(*each) in keys]
     if arguments.only:
         found = [each for each in found if arguments.only in each[1].text]
     drawn = sorted(found, key=lambda each: draw_of(arguments.seed, *each))
@@ -325,9 +328,14 @@ def chosen(
     ]
 
 
+def key_of_mutant(module: str, mutant: Mutant) -> Key:
+    """Return what names a mutant when lines have moved."""
+    return module, mutant.function, mutant.text, mutant.change, mutant.turn
+
+
 def draw_of(seed: int, module: str, mutant: Mutant) -> str:
     """Return by what mutants are drawn, which a change of other code leaves alone."""
-    names = seed, module, mutant.function, mutant.text, mutant.change, mutant.turn
+    names = seed, *key_of_mutant(module, mutant)
     return hashlib.sha256(repr(names).encode()).hexdigest()
 
 
@@ -499,18 +507,18 @@ def report(found: Mapping[str, Measured]) -> str:
     return table(heads, rows)
 
 
-def write(found: Mapping[str, Measured], seed: int) -> None:
-    """Write what came out into the list, with the reasons that are known."""
+def write(found: Mapping[str, Measured], seed: int, *, is_again: bool) -> None:
+    """Write what came out into the list, with the reasons that are known.
+
+    Only the mutants of the list were run again if `is_again`.
+    """
     before = listed()
     reasons = {key_of(each): each["reason"] for each in before.get("survivors", ())}
     counts = before.get("measured", {})
     for part, each in found.items():
-        counts[part] = {
-            "mutants": each.all,
-            "drawn": each.drawn,
-            "seed": seed,
-            "survived": len(each.survivors),
-        }
+        if not is_again:
+            counts[part] = {"mutants": each.all, "drawn": each.drawn, "seed": seed}
+        counts[part]["survived"] = len(each.survivors)
     kept = [each for each in before.get("survivors", ()) if each["part"] not in found]
     new = [
         {"part": part, **_entry(one), "reason": reasons.get(one.key, "")}
@@ -548,6 +556,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--only", default="")
+    parser.add_argument("--listed", action="store_true")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--check", action="store_true")
     return parser.parse_args()
@@ -565,7 +574,7 @@ def main() -> int:
     found = {part: measured(part, drawn, results) for part in arguments.parts}
     print(report(found))
     if arguments.write:
-        write(found, arguments.seed)
+        write(found, arguments.seed, is_again=arguments.listed)
     known = (
         {key_of(each) for each in listed()["survivors"]}
         if SURVIVORS.exists()

@@ -152,6 +152,38 @@ def test_adapters_compile_what_is_used_first() -> None:
     assert adapter.write(Record(prompt="q"), fates) == {"question": "q"}
 
 
+def test_a_function_that_writes_what_is_kept() -> None:
+    """Without own keys it is asked only for records of which something is kept."""
+    asked: list[dict[str, Any]] = []
+
+    def write_own(_: Record, kept: dict[str, Any], __: FieldFates) -> dict[str, Any]:
+        asked.append({**kept})
+        return {"first": kept.pop("more")}
+
+    table = FieldTable("own", (PROMPT,), write_own=write_own)
+    plain, kept = Record(prompt="q"), Record(prompt="q", extra={"own": {"more": 1}})
+
+    assert table.write(plain, FieldFates()) == {"question": "q"}
+    assert asked == []
+    assert table.write(kept, FieldFates()) == {"first": 1, "question": "q"}
+    assert asked == [{"more": 1}]
+
+
+def test_all_fields_that_are_missing_are_named() -> None:
+    """A field that becomes nothing is missing, and the others with it."""
+    nothing = ValueCodec(lambda value: value, lambda _: UNSET, "writes nothing")
+    fields = (
+        field("question", "prompt", required=True, codec=nothing),
+        field("answer", "outputs.text", required=True),
+        field("model", "outputs.model"),
+    )
+    with pytest.raises(Unconvertible) as failed:
+        FieldTable("own", fields).write(Record(prompt="q"), FieldFates())
+
+    assert failed.value.path == "prompt"
+    assert failed.value.reason == ("the record has nothing for `question` and `answer`")
+
+
 def test_rows_of_some_keys() -> None:
     """Rows without the other keys are read as by the whole table."""
     table = FieldTable("own", (PROMPT, field("answer", "outputs.text")))
