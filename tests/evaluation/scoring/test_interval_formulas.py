@@ -172,6 +172,9 @@ def test_ends_of_certain_results() -> None:
     low, high = wilson_interval(right(9, 9), 0.95) or (1.0, 0.0)
     assert low == pytest.approx(9 / (9 + t * t))
     assert high == 1.0
+    for number in range(2, 60):
+        assert (wilson_interval(right(0, number), 0.95) or (1.0,))[0] == 0.0
+        assert (wilson_interval(right(number, number), 0.95) or (0.0,))[-1] == 1.0
 
 
 @pytest.mark.parametrize(
