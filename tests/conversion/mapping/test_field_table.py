@@ -262,14 +262,11 @@ def test_owners_of_fields() -> None:
 
 
 def written_scores(
-    scores: list[Score] | None, **more: Any
+    scores: list[Score] | None, path: str = "scores.*", **more: Any
 ) -> tuple[dict[str, Any], list[tuple[Fate, str, str]]]:
     """Return the row that scores by key become, and what was noted."""
     given = field(
-        "scores.*",
-        "outputs.scores.value",
-        key_record_path="outputs.scores.metric",
-        **more,
+        path, "outputs.scores.value", key_record_path="outputs.scores.metric", **more
     )
     row: dict[str, Any] = {}
     fates = FieldFates()
@@ -284,6 +281,7 @@ def test_scores_by_key() -> None:
     lost = (Fate.DROPPED, "outputs.scores", "those without a key of their own")
 
     assert written_scores([em, f1]) == ({"scores": {"em": 1, "f1": 0.5}}, [])
+    assert written_scores([em], "a.b.*") == ({"a": {"b": {"em": 1}}}, [])
     assert written_scores([em, Score(metric="em", value=2)]) == (
         {"scores": {"em": 1}},
         [lost],

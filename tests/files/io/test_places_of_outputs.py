@@ -2,6 +2,7 @@
 
 import io
 import os
+import pickle
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -193,8 +194,8 @@ def test_files_that_were_replaced_before_an_error_are_named(
     for name in ("a.jsonl", "b.jsonl", "new.jsonl"):
         group.claim(str(folder / name))
         group.open(str(folder / name)).write(b"x")
-    bad = FailingSink(at="commit")
-    grouped(group, [(folder / "z", bad)], monkeypatch)
+    bad, late = FailingSink(at="commit"), FailingSink()
+    grouped(group, [(folder / "z", bad), (folder / "zz", late)], monkeypatch)
     with pytest.raises(SinkError) as failed:
         group.commit()
 
@@ -202,6 +203,7 @@ def test_files_that_were_replaced_before_an_error_are_named(
     assert str(failed.value) == (
         f"cannot write third: the disk is full; replaced before: {replaced}"
     )
+    assert late.done == ["finish", "discard"]
     assert not (folder / "new.jsonl").exists()
     assert (folder / "a.jsonl").read_bytes() == b"x"
 
@@ -260,3 +262,32 @@ def test_a_further_output_in_a_folder_that_is_closed(
     assert asked == [(folder, os.W_OK)]
     assert failed.value.path == str(folder / "new.jsonl")
     assert failed.value.reason == "permission denied"
+
+
+def test_a_stream_is_an_output_of_the_group() -> None:
+    """An open stream is completed with the other outputs."""
+    group, sink = OutputGroup(overwrite=True), FailingSink()
+    group.add_stream(sink)
+    group.commit()
+
+    assert sink.done == ["finish", "commit"]
+
+
+def test_local_inputs_are_no_remote_files(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No store is asked whether a local folder has a remote file."""
+
+    def asked(*_: object) -> None:
+        raise AssertionError("the store was asked")
+
+    monkeypatch.setattr("harpia_formats.files.io.outputs.find_sources", asked)
+
+    FilesRead([folder, folder / "*.jsonl"]).check("s3://b/x")
+
+
+def test_errors_of_outputs_are_sent_from_workers() -> None:
+    """A copy of an error, as a process sends it, says the same."""
+    error = pickle.loads(pickle.dumps(SinkError("x", "permission denied")))  # noqa: S301 - made on this line
+
+    assert (error.path, error.reason) == ("x", "permission denied")
