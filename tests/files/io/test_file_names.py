@@ -62,3 +62,10 @@ def test_a_plain_name_is_kept(name: str) -> None:
 def test_no_name_has_a_name() -> None:
     """The empty name becomes the one that is given for it."""
     assert path_component("", "model") == "model"
+
+
+def test_the_longest_name_that_is_made() -> None:
+    """A name that is made has at most 150 bytes, and no half of a character."""
+    assert path_component("x" * 200, "model") == "x" * 150
+    assert path_component("\u00e9" * 100, "model") == "\u00e9" * 75
+    assert path_component("x" + "\u00e9" * 100, "model") == "x" + "\u00e9" * 74
