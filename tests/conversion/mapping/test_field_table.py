@@ -116,11 +116,15 @@ def test_tables_that_do_not() -> None:
 
 def test_own_keys_need_their_function() -> None:
     """Keys that functions read have one, and no other table has one."""
-    for more in ({"own_keys": ("question",)}, {"read_own": lambda _, __: {}}):
+    halves: tuple[dict[str, Any], ...] = (
+        {"own_keys": ("question",)},
+        {"read_own": lambda _, __: {}},
+    )
+    for more in halves:
         with pytest.raises(
             ValueError, match=r"^`own_keys` and `read_own` go together$"
         ):
-            FieldTable("own", (PROMPT,), **more)  # type: ignore[arg-type]  # one of them
+            FieldTable("own", (PROMPT,), **more)
 
 
 def test_fields_of_own_keys_are_no_leaves() -> None:
@@ -295,8 +299,7 @@ def test_scores_by_key() -> None:
     )
     # What holds neither is another field, of which others tell.
     assert written_scores([Score(signature="x")]) == ({}, [])
-    for none in (None, []):
-        assert written_scores(none) == ({}, [])
+    assert written_scores(None) == written_scores([]) == ({}, [])
 
 
 def test_scores_by_key_that_a_row_must_have() -> None:
