@@ -59,3 +59,24 @@ def test_another_number_of_items_is_an_error() -> None:
     """Rows are not taken from an array that has fewer items than was said."""
     with pytest.raises(ValueError, match="not cut as they were before"):
         _ = Chunk(b"1,2", Cursor(), items=3).rows
+
+
+@pytest.mark.parametrize(
+    ("data", "is_plain"),
+    [
+        (b"{}", True),
+        (b"{}\n", True),
+        (b'{"a": 1}\n{"a": 2}\n', True),
+        (b'{"a": 1}\n{"a": 2}', True),
+        (b'{"a": 1}\n\n{"a": 2}\n', False),
+        (b'{"a": 1} \n{"a": 2}\n', False),
+        (b'{"a": 1}\n[2]\n{"a": 2}\n', False),
+        (b'{"a": 1}\n [2]\n', False),
+        (b' {"a": 1}\n', False),
+        (b"[1]\n", False),
+    ],
+)
+def test_plain_lines(data: bytes, *, is_plain: bool) -> None:
+    """Lines are plain where each is an object with nothing around it."""
+    assert Chunk(data, Cursor()).is_plain() is is_plain
+    assert not Chunk(data, Cursor(), [data]).is_plain()

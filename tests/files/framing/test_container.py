@@ -9,10 +9,12 @@ from harpia_formats.files.framing.chunk import BOM, Chunk, Cursor, FramingFault
 from harpia_formats.files.framing.container import (
     Layout,
     OpenedContainer,
+    document_rows,
     frames,
     frames_of,
     open_container,
 )
+from harpia_formats.files.framing.unfinished_json import ByteBuffer
 from harpia_formats.files.io.reader import WINDOW
 
 SIZES = pytest.mark.parametrize("size", [1, 5, 1024])
@@ -159,3 +161,19 @@ def test_nothing_is_cut_from_an_empty_file() -> None:
 
     assert list(frames_of(opened, 100)) == []
     assert opened.faults == [FramingFault("empty", Cursor())]
+
+
+@SIZES
+def test_a_document_that_is_too_long(size: int) -> None:
+    """Its fault has all of its bytes, of which few are held."""
+    data = b'{"a": "' + b"x" * 3_000 + b'"}'
+    found = [*document_rows(_filled(data, size), Cursor(), 100)]
+
+    assert found == [FramingFault("oversize", Cursor(), len(data), record=True)]
+
+
+def _filled(data: bytes, size: int) -> ByteBuffer:
+    """Return a buffer with blocks of some size, of which one was read."""
+    buffer = ByteBuffer(data[at : at + size] for at in range(0, len(data), size))
+    buffer.fill(1)
+    return buffer
