@@ -391,3 +391,21 @@ def test_fault_of_a_long_text_is_that_of_single_steps(
         patch.setattr(json_syntax, "_LONG", sys.maxsize)
 
         assert fast == find_fault(data, depth_limit=depth)
+
+
+@pytest.mark.parametrize(
+    ("half", "message"),
+    [
+        (rb"\ud83d", "the first half of a surrogate pair has no second half"),
+        (rb"\uDBFF", "the first half of a surrogate pair has no second half"),
+        (rb"\ude00", "the second half of a surrogate pair has no first half"),
+        (rb"\uDfff", "the second half of a surrogate pair has no first half"),
+    ],
+)
+def test_halves_of_a_pair_are_told_apart(half: bytes, message: str) -> None:
+    """The fault says which half of a surrogate pair there is, and where."""
+    fault = find_fault(b'["a' + half + b' and more"]')
+
+    assert fault is not None
+    assert (fault.kind, fault.message) == (FaultKind.SURROGATE, message)
+    assert (fault.start, fault.end) == (3, 9)
