@@ -152,7 +152,7 @@ def _compressed_seeds() -> list[bytes]:
 
 _ENCODINGS = (
     *("utf-8", "utf-16", "utf-16-le", "utf-32", "gb18030", "big5", "shift_jis"),
-    *("latin-1", "cp1252", "euc-kr", "utf-7", "iso2022_jp", "idna", "punycode"),
+    *("latin-1", "cp1252", "euc-kr", "utf-7", "iso2022_jp"),
 )
 
 

@@ -344,16 +344,22 @@ def _not_utf8(shown: str, name: str) -> str:
     )
 
 
+#: Encodings of the names of hosts: Python has them, but no file is written in them, and
+#: they are decoded to another text piece by piece than as a whole.
+_OF_HOST_NAMES = {"idna", "punycode"}
+
+
 def checked_encoding(name: str) -> str:
     """Return the name of an encoding of text; raises `OptionError` for another one."""
     try:
         found = codecs.lookup(name)
         "".encode(found.name)  # codecs of bytes, such as zlib, refuse a text
+        is_known = found.name not in _OF_HOST_NAMES
     except (LookupError, UnicodeError, ValueError):
+        is_known = False
+    if not is_known:
         reason = f"no encoding of text is called {name!r}"
-        raise OptionError(
-            f"{reason}; use one such as gb18030, big5 or utf-16"
-        ) from None
+        raise OptionError(f"{reason}; use one such as gb18030, big5 or utf-16")
     return found.name
 
 
