@@ -7,19 +7,21 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from corpora import CORPORA
+from effort import drawn
 
 # How long an example takes says more of the machine than of the code.
 settings.register_profile(
-    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "any machine",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    max_examples=drawn(25),
 )
-# The same examples in every run, so that a failure is due to the change that is tested;
-# fewer of them, since another run would draw no others.
+# The same examples in every run, so that a failure is due to the change that is tested.
 settings.register_profile(
     "repeatable",
     settings.get_profile("any machine"),
     derandomize=True,
     database=None,
-    max_examples=50,
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "any machine"))
 

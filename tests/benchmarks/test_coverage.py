@@ -6,7 +6,12 @@ from types import ModuleType
 
 import pytest
 
+from effort import drawn
+
 pytest.importorskip("numpy", reason="the extra score is not installed")
+
+#: Data sets of a cell, and of one for which a set takes long.
+SETS, FEW = drawn(75), drawn(30)
 
 
 @pytest.fixture
@@ -16,25 +21,25 @@ def simulation(modules: Callable[[str], ModuleType]) -> ModuleType:
 
 
 def test_intervals_hold_the_truth_as_often_as_promised(simulation: ModuleType) -> None:
-    """With 300 data sets a cell, the coverage is within its bounds but for chance."""
-    cells = [cell for row in simulation.coverage_cells(300) for cell in row]
+    """With some data sets a cell, the coverage is within its bounds but for chance."""
+    cells = [cell for row in simulation.coverage_cells(SETS) for cell in row]
 
     assert len(cells) == 27
-    assert [cell for cell in cells if not cell.is_met(300)] == []
+    assert [cell for cell in cells if not cell.is_met(SETS)] == []
 
 
 def test_intervals_of_questions_hold_the_truth(simulation: ModuleType) -> None:
     """So do those of pass@k and maj@k, for the smaller data sets."""
-    rows = list(simulation.question_cells(300, simulation.QUESTION_CELLS[:5]))
+    rows = list(simulation.question_cells(SETS, simulation.QUESTION_CELLS[:5]))
 
-    assert [cell for row in rows for cell in row if not cell.is_met(300)] == []
+    assert [cell for row in rows for cell in row if not cell.is_met(SETS)] == []
 
 
 def test_intervals_of_the_bootstrap_hold_the_truth(simulation: ModuleType) -> None:
     """So do those of pooled scores and of any means, except of few questions."""
-    few, enough = simulation.bootstrap_cells(300, (3, 20))
+    few, enough = simulation.bootstrap_cells(SETS, (3, 20))
 
-    assert [cell for cell in enough if not cell.is_met(300)] == []
+    assert [cell for cell in enough if not cell.is_met(SETS)] == []
     assert all(cell.share < 0.8 for cell in few)
 
 
@@ -62,29 +67,29 @@ def test_true_means_follow_from_the_chances(
     ],
 )
 def test_equal_systems_are_rarely_told_apart(simulation: ModuleType, kind: str) -> None:
-    """With 300 data sets, p-values below 0.05 are as rare as promised."""
+    """With some data sets, p-values below 0.05 are as rare as promised."""
     cells = [
-        simulation.false_positives(kind, 30, test, 300, replicates=400)
+        simulation.false_positives(kind, 30, test, SETS, replicates=400)
         for test in simulation.TESTS
     ]
 
-    assert [cell for cell in cells if not cell.is_met(300)] == []
+    assert [cell for cell in cells if not cell.is_met(SETS)] == []
 
 
 def test_intervals_of_labels_hold_the_truth(simulation: ModuleType) -> None:
-    """With 60 data sets of 30 questions with two labels, coverage is as promised."""
-    cells = next(simulation.label_cells(60, (30,)))
+    """With data sets of 30 questions with two labels, coverage is as promised."""
+    cells = next(simulation.label_cells(FEW, (30,)))
 
     assert len(cells) == 3
-    assert [cell for cell in cells if not cell.is_met(60)] == []
+    assert [cell for cell in cells if not cell.is_met(FEW)] == []
 
 
 def test_comparisons_keep_their_promises(simulation: ModuleType) -> None:
     """Intervals, tests, families and power are within their bounds but for chance."""
-    cells = [cell for (cell,) in simulation.comparison_cells(120, (30,), 200, (50,))]
+    cells = [cell for (cell,) in simulation.comparison_cells(FEW, (30,), 200, (50,))]
 
     assert len(cells) == 17
-    assert [cell for cell in cells if not cell.is_met(120)] == []
+    assert [cell for cell in cells if not cell.is_met(FEW)] == []
 
 
 @pytest.mark.long
@@ -112,10 +117,10 @@ def test_a_share_beyond_its_bounds_is_marked(simulation: ModuleType) -> None:
 
 
 def test_intervals_of_judged_pairs_hold_the_truth(simulation: ModuleType) -> None:
-    """With 200 data sets of 30 pairs, coverage is as promised."""
-    rows = list(simulation.pair_cells(200, ((30, 0.5), (30, 0.8), (30, 0.95))))
+    """With data sets of 30 pairs, coverage is as promised."""
+    rows = list(simulation.pair_cells(SETS, ((30, 0.5), (30, 0.8), (30, 0.95))))
 
-    assert [cell for row in rows for cell in row if not cell.is_met(200)] == []
+    assert [cell for row in rows for cell in row if not cell.is_met(SETS)] == []
     assert [len(row) for row in rows] == [4, 4, 4]
 
 
@@ -123,6 +128,6 @@ def test_few_pairs_that_disagree_have_a_short_interval(
     simulation: ModuleType,
 ) -> None:
     """What the documentation says of 30 pairs of which 95 percent agree is so."""
-    ((*_, few),) = simulation.pair_cells(400, ((30, 0.95),))
+    ((*_, few),) = simulation.pair_cells(SETS, ((30, 0.95),))
 
     assert 0.6 < few.share < 0.8

@@ -8,11 +8,12 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import random_values as values
 from any_rows import ANY_ROWS
 from conversion_laws import CONSTANTS, Source, file_for, sources
+from effort import examples
 from harpia_formats import Detected, detect
 from harpia_formats.api.testing import filled, records
 from harpia_formats.conversion.options import ConvertOptions
@@ -214,7 +215,7 @@ def test_written_file_is_detected_long(
 def test_record_of_any_shape_is_detected(target: str, tmp_path: Path) -> None:
     """A file written from a record of any shape is detected as its format or as two."""
 
-    @settings(max_examples=6, deadline=None)
+    @examples(6)
     @given(record=records())
     def hold(record: Record) -> None:
         data = encode(as_dict(filled(record)))

@@ -785,9 +785,12 @@ def test_two_processes_give_the_same_output(tmp_path: Path, target: str) -> None
 
 
 @pytest.mark.usefixtures("small_ranges")
-@pytest.mark.parametrize("how", ["fail", "skip"])
 @pytest.mark.parametrize(
-    "wrong", [b'{"input": 1}\n', b'{"bad"\n', b"\n\n", b'{"input":{"prompt":"q"}}\n']
+    ("wrong", "how"),
+    pairs(
+        [b'{"input": 1}\n', b'{"bad"\n', b"\n\n", b'{"input":{"prompt":"q"}}\n'],
+        ["fail", "skip"],
+    ),
 )
 def test_a_bad_row_in_a_range_is_named_with_its_place(
     tmp_path: Path, wrong: bytes, how: str
@@ -810,8 +813,9 @@ BAD_ROWS = (b'{"input": 1}', b'{"bad"', b"", b'{"response":"a","response":"b"}',
 
 @pytest.mark.usefixtures("small_ranges")
 @pytest.mark.parametrize("jobs", [1, 2])
-@pytest.mark.parametrize("target", ["harpia", "haystack", "nemo-input"])
-@pytest.mark.parametrize("rarity", [3, 40])
+@pytest.mark.parametrize(
+    ("target", "rarity"), pairs(["harpia", "haystack", "nemo-input"], [3, 40])
+)
 def test_invalid_rows_do_not_change_the_output_of_valid_ones(
     tmp_path: Path, target: str, jobs: int, rarity: int
 ) -> None:

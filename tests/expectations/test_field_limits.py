@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import harpia_formats
+from effort import examples
 from harpia_formats import PreflightError, Report
 from harpia_formats.expectations.propose_preflight import preflight_file
 from harpia_formats.model.report import State
@@ -113,7 +114,7 @@ def test_equal_values_are_found_by_their_first_place(write: Write) -> None:
 
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=12))
-@settings(deadline=None, max_examples=25)
+@examples(12)
 def test_repeated_values_are_those_of_a_counter(values: list[int]) -> None:
     """Of each value all records but the first are found, wherever they stand."""
     text = "".join(

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import harpia_formats
+from effort import examples
 from harpia_formats import PreflightError, Report
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.expectations.outcomes import RecordFindings
@@ -538,7 +539,7 @@ ROWS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 3)), max_size=8)
 
 
 @given(ROWS, ROWS, st.sampled_from([1, 1000]))
-@settings(deadline=None, max_examples=60)
+@examples(20)
 def test_relations_are_those_of_sets(
     left: list[tuple[int, int]], right: list[tuple[int, int]], held: int
 ) -> None:

@@ -17,7 +17,7 @@ from hypothesis import settings
 #: How many times as much is drawn as by default.
 EFFORT = int(os.environ.get("HARPIA_TEST_EFFORT", "1"))
 #: One in so many pairs is tested by default, if both lists are as long.
-_ONE_IN = 4
+_ONE_IN = 8
 
 
 def drawn(count: int) -> int:
@@ -30,7 +30,7 @@ def examples(count: int, **more: Any) -> settings:
     return settings(max_examples=drawn(count), **more)
 
 
-def pairs(first: Sequence[str], second: Sequence[str]) -> list[Any]:
+def pairs(first: Sequence[Any], second: Sequence[Any]) -> list[Any]:
     """Return all pairs as parameters; those that the default run lacks are long."""
     some = set(some_pairs(first, second))
     return [
@@ -39,7 +39,7 @@ def pairs(first: Sequence[str], second: Sequence[str]) -> list[Any]:
     ]
 
 
-def some_pairs(first: Sequence[str], second: Sequence[str]) -> list[tuple[str, str]]:
+def some_pairs(first: Sequence[Any], second: Sequence[Any]) -> list[tuple[Any, Any]]:
     """Return the pairs that the default run has, with each member of both lists.
 
     They are those in which the places of both members have a sum that is divided.

@@ -4,8 +4,9 @@ import json
 from dataclasses import replace
 
 import jsonschema
-from hypothesis import given, settings
+from hypothesis import given
 
+from effort import examples
 from generated_reports import reports, text_of
 from harpia_formats.model.problem import Severity
 from harpia_formats.model.report import FileCount, Group, Report
@@ -46,7 +47,7 @@ GROUP = Group("./a/b.jsonl", "S101", "missing-key", Severity.ERROR, "/a", 3, 7, 
 
 
 @given(reports())
-@settings(max_examples=30)
+@examples(15)
 def test_any_report_is_what_gitlab_reads(report: Report) -> None:
     """Whatever data says, the array has all that is required, and unique entries."""
     found = json.loads(text_of("gitlab", report))

@@ -6,11 +6,12 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from junitparser import Error, Failure, JUnitXml, Skipped, TestSuite
 
 import harpia_formats as hf
+from effort import examples
 from generated_reports import reports, text_of
 from harpia_formats.model.problem import Severity
 from harpia_formats.model.report import Check, FileCount, Group, Report, State
@@ -68,7 +69,7 @@ def results_of(report: Report, **options: object) -> dict[str, object]:
 
 
 @given(reports(), st.booleans())
-@settings(max_examples=30)
+@examples(15)
 def test_any_report_is_valid_and_counts_its_cases(
     report: Report, error_on_warning: bool
 ) -> None:

@@ -10,9 +10,10 @@ from urllib.parse import unquote
 
 import jsonschema_rs
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import harpia_formats as hf
+from effort import examples
 from generated_reports import reports, text_of
 from harpia_formats.formats.registry import all_rules
 from harpia_formats.model.problem import Because, Place, Problem, Severity
@@ -46,7 +47,7 @@ def run_of(report: Report, **options: Any) -> dict[str, Any]:
 
 
 @given(report=reports())
-@settings(max_examples=30)
+@examples(15)
 def test_any_report_follows_the_schema(
     report: Report, schema: jsonschema_rs.Draft4Validator
 ) -> None:

@@ -248,7 +248,7 @@ def modes_of(variant: FormatVariant) -> tuple[bool, ...]:
 def test_rows_are_validated_as_by_the_reference(variant: FormatVariant) -> None:
     """Every mutated row has the verdict of the reference engine, strict or not."""
     for strict in modes_of(variant):
-        check_rows(variant, drawn(2 * BATCH), seed=1, strict=strict)
+        check_rows(variant, drawn(BATCH), seed=1, strict=strict)
 
 
 @pytest.mark.long
@@ -320,7 +320,7 @@ def check_decoder(
 def test_decoder_accepts_only_valid_rows(variant: FormatVariant) -> None:
     """The decoder of each dialect of objects accepts no mutated row that is invalid."""
     for strict in (False, True):
-        check_decoder(variant, drawn(150), seed=3, strict=strict)
+        check_decoder(variant, drawn(60), seed=3, strict=strict)
 
 
 @pytest.mark.long
@@ -382,7 +382,7 @@ def test_remarks_are_reported_for_every_row(
         remarks = [each for row in rows for each in remarks_on(variant, path, row)]
         wanted = [each.code for each in remarks if lint or is_reported_by_default(each)]
         # Soon after the first rows the decoder knows the others.
-        times = max(3, drawn(600) // len(rows))
+        times = max(3, drawn(200) // len(rows))
         data = file_of(variant, path, rows * times)
         report = validate(data, format=variant.format.id, lint=lint)
 
@@ -468,7 +468,7 @@ def check_documents(
 def test_documents_are_validated_as_by_the_reference(variant: FormatVariant) -> None:
     """Every mutated document has the verdict of the reference engine, strict or not."""
     for strict in (False, True):
-        check_documents(variant, drawn(20), seed=7, strict=strict)
+        check_documents(variant, drawn(10), seed=7, strict=strict)
 
 
 @pytest.mark.long
@@ -526,7 +526,7 @@ def check_tables(
 def test_tables_are_validated_as_by_the_reference(variant: FormatVariant) -> None:
     """Every drawn table has the verdict of the reference engine on its records."""
     for strict in (False, True):
-        check_tables(variant, drawn(60), seed=9, strict=strict)
+        check_tables(variant, drawn(25), seed=9, strict=strict)
 
 
 @pytest.mark.long

@@ -4,10 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, given
 
 import harpia_formats
 from cases import for_each_case
+from effort import examples
 from harpia_formats.api.testing import filled
 from harpia_formats.api.testing.strategies import records
 from harpia_formats.conversion.mapping.choices import Choices, References, Responses
@@ -67,7 +68,7 @@ def test_a_fixture_is_the_same_in_its_own_format(
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@settings(suppress_health_check=list(HealthCheck), max_examples=20)
+@examples(10, suppress_health_check=list(HealthCheck))
 @given(record=records())
 def test_a_row_of_any_record_is_the_same_in_its_own_format(
     name: str, record: Record

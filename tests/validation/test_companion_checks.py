@@ -4,9 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from effort import examples
 from harpia_formats import Report, validate
 from harpia_formats.files.io.source import Source
 from harpia_formats.formats.registry import all_rules
@@ -194,7 +195,7 @@ def test_findings_have_physical_lines(lab_input_file: Path) -> None:
     assert rows[second.place.byte_offset :].startswith(json.dumps("é").encode())
 
 
-@settings(max_examples=40, deadline=None)
+@examples(13)
 @given(
     ids=st.lists(
         st.sampled_from(["1", "2", "10", "é", "(1,)"]), max_size=4, unique=True

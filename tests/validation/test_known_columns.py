@@ -9,10 +9,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import harpia_formats
+from effort import examples
 from harpia_formats import ConversionError, FileCount, Report
 from harpia_formats.expectations.propose_preflight import preflight_file
 from in_process import InProcess
@@ -77,7 +78,7 @@ def flat_rows(draw: st.DrawFn) -> Rows:
     return draw(st.lists(row, min_size=1, max_size=4))
 
 
-@settings(max_examples=12)
+@examples(12)
 @given(flat_rows(), st.data())
 def test_a_table_has_one_verdict_in_each_container(
     rows: Rows, data: st.DataObject
@@ -106,7 +107,7 @@ def test_a_table_has_one_verdict_in_each_container(
     assert verdict(as_lines(rows), columns=columns, format="json") == mapped
 
 
-@settings(max_examples=12)
+@examples(12)
 @given(rows=flat_rows())
 def test_a_data_frame_has_the_verdict_of_its_table(rows: Rows) -> None:
     """A data frame of pandas is valid where the table of the same texts is."""

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from effort import examples
 from harpia_formats import validate
 from harpia_formats.files.workers import engine
 from harpia_formats.formats.rules import cross_record_lints, near_duplicates
@@ -210,7 +211,7 @@ few_rows = st.lists(
 
 
 @given(few_rows, st.integers(0, 3))
-@settings(deadline=None, max_examples=60)
+@examples(20)
 def test_findings_are_exact(rows: list[Row], named: int) -> None:
     """They are those of a loop over all rows, however few keys are remembered."""
     with pytest.MonkeyPatch.context() as patch:
@@ -398,7 +399,7 @@ texts = st.text(alphabet, max_size=80)
 
 
 @given(texts, texts)
-@settings(max_examples=400)
+@examples(100)
 def test_rough_comparison_finds_all_that_is_alike(one: str, other: str) -> None:
     """Texts that are the same exactly are the same roughly."""
     said = near_duplicates.SaidTexts(0, 1, ((),))

@@ -4,9 +4,10 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from effort import examples
 from harpia_formats import validate
 from harpia_formats.validation.unit.row_linter import RowLinter
 
@@ -47,7 +48,7 @@ def one_by_one() -> Iterator[pytest.MonkeyPatch]:
         yield patch
 
 
-@settings(deadline=None, max_examples=60)
+@examples(20)
 @given(found=st.one_of(st.lists(rows, min_size=1), st.lists(clean_rows, min_size=1)))
 def test_items_together_have_the_findings_of_each(
     found: list[list[str]], one_by_one: pytest.MonkeyPatch

@@ -9,7 +9,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from effort import examples
@@ -60,7 +60,7 @@ def record(folder: Path, **options: Any) -> Report:
     return validate(folder, schema=SCHEMA, write_baseline=written, **options)
 
 
-@examples(20)
+@examples(10)
 @given(rows, rows.filter(any))
 def test_a_new_baseline_holds_all_and_shows_any_new_finding(
     first: Sequence[str], second: Sequence[str]
@@ -91,7 +91,7 @@ def test_a_new_baseline_holds_all_and_shows_any_new_finding(
             assert last == {len(second) + 1}
 
 
-@settings(max_examples=30, deadline=None)
+@examples(15)
 @given(rows, rows, st.sampled_from([0, 1, 5]), st.sampled_from([0, 3]))
 def test_findings_above_are_the_same_in_any_number_of_processes(
     first: Sequence[str], second: Sequence[str], examples: int, most: int
@@ -169,7 +169,7 @@ def test_workers_give_the_report_of_one_process(
     monkeypatch.setattr(small_files, "SMALL", 110_000)
     monkeypatch.setattr(small_files, "WORTH", 0)
     row = '{"a": 1, "b": [1]}'
-    for number in range(24):
+    for number in range(8):
         lines = [row] * 6_000
         lines[100 * number] = '{"a": "x"}'
         write_rows(tmp_path / f"{number}.jsonl", *lines)

@@ -5,9 +5,10 @@ import io
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from effort import examples
 from harpia_formats import infer_schema, validate
 from harpia_formats.validation.plan.file_plan import is_guarded
 
@@ -66,7 +67,7 @@ def test_a_schema_that_takes_too_long_leaves_no_verdict(tmp_path: Any) -> None:
     assert (count.valid, count.invalid, count.undetermined) == (1, 0, 1)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(20)
 @given(st.lists(st.lists(texts, min_size=2, max_size=2).filter(any), min_size=1))
 def test_every_table_has_the_schema_that_is_inferred(
     tmp_path_factory: pytest.TempPathFactory, rows: list[list[str]]

@@ -4,9 +4,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from effort import examples
 from harpia_formats import (
     Record,
     from_table,
@@ -46,7 +47,7 @@ def test_records_become_a_frame_of_pandas(monkeypatch: pytest.MonkeyPatch) -> No
     assert list(to_pandas([]).columns) == list(COLUMNS)
 
 
-@settings(max_examples=15, suppress_health_check=list(HealthCheck))
+@examples(15, suppress_health_check=list(HealthCheck))
 @given(given_records=st.lists(records().map(filled), min_size=1, max_size=4))
 def test_records_come_back_from_polars(given_records: list[Record]) -> None:
     """`from_table` returns the records that `to_polars` was given."""

@@ -4,10 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import harpia_formats
+from effort import examples
 from harpia_formats import Record, from_table, read, to_table, validate
 from harpia_formats.api.testing import filled, records
 from harpia_formats.model.exact_json import decode, encode
@@ -29,7 +30,7 @@ def prompts_and_choices(table: Any) -> list[Any]:
     return [(record.prompt, record.choices) for record in found]
 
 
-@settings(max_examples=30, suppress_health_check=list(HealthCheck))
+@examples(15, suppress_health_check=list(HealthCheck))
 @given(given_records=st.lists(records().map(filled), min_size=1, max_size=4))
 def test_records_come_back_from_a_table(given_records: list[Record]) -> None:
     """`from_table` returns the records that `to_table` was given."""

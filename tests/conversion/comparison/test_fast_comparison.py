@@ -7,10 +7,11 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from msgspec.structs import asdict, replace
 
+from effort import examples
 from harpia_formats.api.testing.strategies import records
 from harpia_formats.conversion.comparison import record_partitions
 from harpia_formats.conversion.comparison.diff import Unmatched
@@ -34,7 +35,7 @@ ADAPTERS = {name: adapter_of(each) for name, each in readable_formats().items()}
 PAIRS = [*combinations_with_replacement(sorted(ADAPTERS), 2)]
 #: Keys of which some repeat, with characters that have no UTF-8.
 KEYS = st.lists(st.sampled_from(["=1", "=2", "=3", "?", "=", "=\ud800", "=ä"]))
-every_shape = partial(settings, suppress_health_check=list(HealthCheck), deadline=None)
+every_shape = partial(examples, suppress_health_check=list(HealthCheck))
 
 
 def mixed(first: Any, second: Any, chosen: Sequence[bool]) -> Any:
@@ -58,7 +59,7 @@ def similar(draw: st.DrawFn) -> tuple[Record, Record]:
 
 
 @given(pair=similar())
-@every_shape(max_examples=300)
+@every_shape(75)
 def test_differences_of_texts_are_those_of_fields(pair: tuple[Record, Record]) -> None:
     """Fields with unequal texts are the same differences as in decoded records."""
     left, right = pair
@@ -70,7 +71,7 @@ def test_differences_of_texts_are_those_of_fields(pair: tuple[Record, Record]) -
 
 @pytest.mark.parametrize("names", [PAIRS[0], PAIRS[len(PAIRS) // 2], PAIRS[-2]])
 @given(record=records())
-@every_shape(max_examples=30)
+@every_shape(15)
 def test_common_fields_of_some_formats(names: tuple[str, str], record: Record) -> None:
     """The text of a record is reduced as the record is, with the same paths."""
     check_reduced(names, record)
@@ -79,7 +80,7 @@ def test_common_fields_of_some_formats(names: tuple[str, str], record: Record) -
 @pytest.mark.long
 @pytest.mark.parametrize("names", PAIRS)
 @given(record=records())
-@every_shape(max_examples=100)
+@every_shape(100)
 def test_common_fields_of_all_formats(names: tuple[str, str], record: Record) -> None:
     """Texts are reduced as records are, for every pair of formats."""
     check_reduced(names, record)
@@ -98,7 +99,7 @@ def check_reduced(names: tuple[str, str], record: Record) -> None:
 
 
 @given(left=KEYS, right=KEYS, held=st.sampled_from([1, 100, 10**6]))
-@every_shape()
+@every_shape(25)
 def test_records_are_matched_in_their_order(
     left: list[str], right: list[str], held: int
 ) -> None:

@@ -4,11 +4,12 @@ from functools import partial
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from effort import examples
 from harpia_formats.api.testing.strategies import EXTRA, TEXTS, VALUES, records, some
 from harpia_formats.conversion.mapping.fields import FieldTable
 from harpia_formats.model.adapter import (
@@ -118,7 +119,7 @@ def written(write: Any, record: Record) -> tuple[Any, Any]:
     return row, fates.entries
 
 
-@settings(max_examples=300)
+@examples(75)
 @given(ROWS)
 def test_rows_are_read_alike(row: Row) -> None:
     """Compiled, a table reads any values, and orders the keys it does not know."""
@@ -128,7 +129,7 @@ def test_rows_are_read_alike(row: Row) -> None:
     assert encode(row) == text
 
 
-@settings(max_examples=300)
+@examples(75)
 @given(
     st.sampled_from(OWN),
     some(
@@ -155,7 +156,7 @@ def test_own_keys_are_read_alike(table: FieldTable, row: Row, chance: Any) -> No
     )
 
 
-@settings(max_examples=300)
+@examples(75)
 @given(st.sampled_from(OWN), records(), EXTRA.map(lambda kept: {"own": kept}))
 def test_own_keys_are_written_alike(
     table: FieldTable, record: Record, extra: dict[str, Any]
@@ -167,7 +168,7 @@ def test_own_keys_are_written_alike(
     assert given.extra == extra
 
 
-@settings(max_examples=300)
+@examples(75)
 @given(ROWS, st.sets(st.sampled_from(["id", "question", "answer", "score", "zulu"])))
 def test_rows_with_some_keys_are_read_alike(row: Row, more: set[str]) -> None:
     """What reads the rows with some keys reads them as it reads any row."""
@@ -176,7 +177,7 @@ def test_rows_with_some_keys_are_read_alike(row: Row, more: set[str]) -> None:
     assert encode(as_dict(read(row))) == encode(as_dict(read_steps(TABLE, row)))
 
 
-@settings(max_examples=300)
+@examples(75)
 @given(records(), EXTRA.map(lambda kept: {"own": kept}), st.booleans())
 def test_records_are_written_alike(
     record: Record, extra: dict[str, Any], is_kept: bool

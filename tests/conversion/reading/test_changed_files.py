@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from effort import pairs
 from harpia_formats import convert, score, validate
 from harpia_formats.model.report import Report, ValidationFailed
 from harpia_formats.validation.parallel import ranges
@@ -75,9 +76,10 @@ def report_of(kind: str, path: Path, **options: Any) -> Report:
         return failed.report
 
 
-@pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("jobs", [1, 2])
-@pytest.mark.parametrize("kind", ["validate", "convert", "score"])
+@pytest.mark.parametrize(
+    ("change", "kind"), pairs(CHANGES, ["validate", "convert", "score"])
+)
 def test_a_file_that_changes_is_not_complete(
     tmp_path: Path,
     kind: str,

@@ -7,10 +7,11 @@ from typing import IO, Any
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
+from effort import examples
 from harpia_formats import read, validate
 from harpia_formats.conversion.mapping.extra_fields import ReadRow
 from harpia_formats.conversion.reading import row_batch as column_buffer
@@ -219,7 +220,7 @@ _rows_of_harpia = st.lists(
     form=st.sampled_from(["array", "wrapped", "pretty"]),
     window=st.sampled_from([64, 500, 4000]),
 )
-@settings(max_examples=25, deadline=None)
+@examples(12)
 def test_rows_of_arrays_are_accepted_in_chunks(
     *, rows: list[dict[str, Any]], form: str, window: int
 ) -> None:

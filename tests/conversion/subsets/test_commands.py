@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import IO, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from effort import examples
 from harpia_formats import (
     HarpiaFormatsError,
     OptionError,
@@ -195,7 +196,7 @@ def read_parts(done: Any) -> dict[str, bytes]:
     return {part.value: Path(part.path).read_bytes() for part in done.parts}
 
 
-@settings(max_examples=20)
+@examples(10)
 @given(
     prompts=st.lists(st.integers(0, 12), max_size=40),
     share=st.floats(0.05, 0.95),

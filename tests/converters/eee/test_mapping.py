@@ -216,7 +216,7 @@ def test_real_rows_come_back(shape: str) -> None:
 @pytest.mark.parametrize("shape", SHAPES)
 def test_odd_rows_come_back(shape: str) -> None:
     """A valid row with odd values and keys comes back as it was."""
-    rows = valid_mutants(shape, 20_261_121, drawn(2_000))
+    rows = valid_mutants(shape, 20_261_121, drawn(500))
     known = [each for each in rows if is_labelled(each, shape)]
     broken = [changes_on_the_way(each, shape) for each in known]
 
@@ -245,7 +245,7 @@ def test_shapes_become_each_other(source: str, target: str, choices: Choices) ->
     if target == SEED and choices is LIST:
         choices = FIRST
     broken: list[set[str]] = []
-    for row in [*fixtures(source), *valid_mutants(source, 7, drawn(500))]:
+    for row in [*fixtures(source), *valid_mutants(source, 7, drawn(150))]:
         record = adapter(source).read(row)
         if record.id is UNSET or (target == SEED and record.references == []):
             continue

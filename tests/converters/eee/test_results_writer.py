@@ -19,7 +19,7 @@ from unchecked import score
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 #: How many files of each format: three, or all in the long form.
-SOME_OR_ALL = [3, pytest.param(None, marks=pytest.mark.long)]
+SOME_OR_ALL = [1, pytest.param(None, marks=pytest.mark.long)]
 SHAPES = ("eee@0.2.0", "eee@0.2.0-tag", "eee@0.3.0")
 SET = {
     "evaluation_id": "demo/org_m/1770681600",

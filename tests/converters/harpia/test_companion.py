@@ -4,9 +4,10 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from effort import examples
 from harpia_converters.harpia import formats
 from harpia_converters.harpia.header_checks import Metric, is_enabled, metrics_of, same
 from harpia_converters.harpia.rules import RULES
@@ -147,7 +148,7 @@ def test_json_values_are_compared_as_such(one: Any, other: Any, expected: bool) 
     assert same(other, one) is expected
 
 
-@settings(max_examples=100, deadline=None)
+@examples(25)
 @given(JSON)
 def test_a_value_is_the_same_as_its_copy(value: Any) -> None:
     """A value equals what is written and read again, with its keys sorted."""
@@ -156,7 +157,7 @@ def test_a_value_is_the_same_as_its_copy(value: Any) -> None:
     assert same(value, copy)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(25)
 @given(OBJECTS, OBJECTS)
 def test_comparison_never_raises(header: dict[str, Any], item: dict[str, Any]) -> None:
     """Any two objects can be compared, each disagreement by a rule and at a place."""

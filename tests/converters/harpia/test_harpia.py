@@ -5,10 +5,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import harpia_formats
+from effort import examples
 from harpia_converters.harpia import formats, lints, rules
 from harpia_formats.model.format import Container, Format
 
@@ -216,7 +217,7 @@ def test_dialects_have_the_required_parts(format_: Format) -> None:
     )
 
 
-@settings(max_examples=80, deadline=None)
+@examples(26)
 @given(OBJECTS)
 def test_object_is_detected_at_most_once(value: dict[str, Any]) -> None:
     """No object is detected as two HarpIA formats or two dialects of one."""

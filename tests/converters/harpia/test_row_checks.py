@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from effort import examples
 from harpia_converters.harpia import formats, header_checks, rules
 from harpia_formats.model.format import Dialect, Remark
 
@@ -213,7 +214,7 @@ def test_remarks_on_a_log(key: str, expected: Any) -> None:
     assert codes_of(formats.log_remarks(row)) == expected
 
 
-@settings(max_examples=200, deadline=None)
+@examples(50)
 @given(JSON)
 def test_remarks_never_raise(value: Any) -> None:
     """Remarks are made on any JSON, each by a rule and at a place that is there."""

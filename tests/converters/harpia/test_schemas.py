@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
+from effort import examples
 from harpia_converters.harpia import formats, header_checks, rules
 from harpia_formats.formats.schema.typed_decoder import typed_decoder_of
 from harpia_formats.model.format import Dialect
@@ -289,7 +290,7 @@ def test_records_have_a_typed_decoder(dialect: Dialect) -> None:
     [each for each in DIALECTS if each.remarks],
     ids=lambda each: each.name or each.schema,
 )
-@settings(max_examples=150, deadline=None)
+@examples(37)
 @given(changes=CHANGES)
 def test_strictly_valid_has_no_remarks(
     dialect: Dialect, changes: dict[str, Any]
@@ -305,7 +306,7 @@ def test_strictly_valid_has_no_remarks(
         assert is_allowed(value, tolerant)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(25)
 @given(changes=CHANGES, key=st.sampled_from(["metrics", "Metrics", "metricas"]))
 def test_strictly_valid_header_has_no_remarks(
     changes: dict[str, Any], key: str

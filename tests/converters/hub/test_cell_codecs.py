@@ -1,8 +1,9 @@
 """Cells that hold JSON, and whether one of its objects has a key twice."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from effort import examples
 from harpia_converters.hub.csv_mapping import as_json, repeats_key
 from harpia_formats.api.testing.strategies import VALUES
 from harpia_formats.files.parsing.locate import duplicates
@@ -26,7 +27,7 @@ def objects(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 TEXTS = st.recursive(LEAVES, objects, max_leaves=6)
 
 
-@settings(max_examples=500)
+@examples(100)
 @given(TEXTS)
 def test_repeated_keys_are_found_by_colons(text: str) -> None:
     """A key is there twice for the count of colons where it is for a parser."""

@@ -298,7 +298,7 @@ def damage(files: int, *arguments: str) -> None:
 @FORKS
 def test_damaged_files_never_crash() -> None:
     """Some files damaged at random are refused or found, each in its own process."""
-    damage(18, *(part for kind in KINDS for part in ("--kind", kind)))
+    damage(6, *(part for kind in KINDS for part in ("--kind", kind)))
 
 
 @FORKS

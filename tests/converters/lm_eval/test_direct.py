@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
 
+from effort import examples
 from harpia_converters.lm_eval import mapping
 from harpia_formats import convert
 
@@ -62,7 +63,7 @@ def converted(
 @given(st.integers(0, 2**32))
 @example(150)
 @example(445)
-@settings(max_examples=10, suppress_health_check=list(HealthCheck), deadline=None)
+@examples(10, suppress_health_check=list(HealthCheck))
 def test_rows_are_read_as_a_whole_or_directly(
     tmp_path_factory: pytest.TempPathFactory, seed: int
 ) -> None:

@@ -6,9 +6,10 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from effort import examples
 from harpia_converters.nemo import formats
 from harpia_formats.api.testing.mutation import copy_of, mutants
 from harpia_formats.model.format import Dialect, Remark
@@ -302,7 +303,7 @@ def test_mutants_are_detected_as_at_most_one_dialect() -> None:
 
 
 @given(ANYTHING)
-@settings(max_examples=150, deadline=None)
+@examples(37)
 def test_nothing_makes_them_raise(value: Any) -> None:
     """Any JSON value can be remarked on, and any object be sniffed at."""
     for each in DIALECTS.values():

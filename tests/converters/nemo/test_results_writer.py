@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cases import for_each_case
+from effort import examples
 from harpia_converters.nemo.profile import NEMO, NEMO_CUSTOM, NEMO_SDK
 from harpia_formats import validate
 from harpia_formats.conversion.mapping.requirements import holds_answers
@@ -518,7 +519,7 @@ _documents = st.recursive(
 )
 
 
-@settings(max_examples=300)
+@examples(75)
 @given(_documents)
 def test_any_document_is_read_or_refused(document: Any) -> None:
     """Whatever a configuration holds, it asks for metrics or is refused in words."""

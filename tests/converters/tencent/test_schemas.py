@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
 from corpora import CORPORA
+from effort import examples
 from harpia_converters.tencent import formats
 from harpia_formats.api.testing.mutation import mutants
 from harpia_formats.formats.schema.bundled_schemas import built_in_schema
@@ -206,7 +207,7 @@ def test_strict_refuses_undocumented_values(name: str, row: Any) -> None:
 
 
 @pytest.mark.parametrize("name", DIALECTS)
-@settings(max_examples=60, deadline=None)
+@examples(20)
 @given(seed=st.integers(0, 2**32))
 def test_strict_rows_have_no_remarks(name: str, seed: int) -> None:
     """A row that is valid if strict is valid anyway, and has no remark."""

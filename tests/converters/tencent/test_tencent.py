@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from effort import examples
 from harpia_converters.tencent import formats
 from harpia_formats.formats.rules import Rule
 from harpia_formats.model.format import Dialect, Remark
@@ -174,7 +175,7 @@ def test_other_tables_are_not_detected(header: str) -> None:
     assert signs_of(dict.fromkeys(header.split(), ""), TABLES) == {}
 
 
-@settings(max_examples=120, deadline=None)
+@examples(30)
 @given(NESTED | OBJECTS)
 def test_signs_exclude_each_other(row: dict[str, Any]) -> None:
     """No object is two kinds of row at once, nor two dialects of the table."""
@@ -182,7 +183,7 @@ def test_signs_exclude_each_other(row: dict[str, Any]) -> None:
     assert len(signs_of(row, TABLES)) <= 1
 
 
-@settings(max_examples=120, deadline=None)
+@examples(30)
 @given(NESTED | OBJECTS | JSON)
 def test_any_json_can_be_remarked_on(row: Any) -> None:
     """Remarks are made of any JSON value without a failure, in known codes."""

@@ -8,10 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import harpia_formats as hf
+from effort import examples
 from harpia_formats.evaluation.figures import drawing
 from harpia_formats.evaluation.figures.picture_files import KINDS
 from harpia_formats.evaluation.figures.score_rows import Mark, Rows, draw_rows
@@ -91,7 +92,14 @@ def check_room(figure: Any) -> None:
         assert any(is_apart), (text, other)
 
 
-@pytest.mark.parametrize("names", [WIDE, COMMON, WIDE[:6]], ids=["12", "common", "6"])
+@pytest.mark.parametrize(
+    "names",
+    [
+        pytest.param(WIDE, id="12"),
+        pytest.param(COMMON, id="common", marks=pytest.mark.long),
+        pytest.param(WIDE[:6], id="6", marks=pytest.mark.long),
+    ],
+)
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: f"{kind.command} {kind.name}")
 def test_no_text_is_on_another_one(kind: Any, names: list[str]) -> None:
     """Twelve systems of 38 letters have room, and so have long names of scores."""
@@ -113,7 +121,7 @@ def test_groups_have_room(questions: int) -> None:
 _numbers = st.floats(-1e300, 1e300) | st.floats(-100, 100) | st.floats(0, 1)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(15)
 @given(_numbers, st.floats(0, 1e6) | st.floats(0, 1e-6), st.booleans())
 def test_any_number_has_an_axis(value: float, width: float, zero: bool) -> None:
     """Numbers on axes beside each other are apart, whatever they are."""
@@ -127,7 +135,7 @@ def test_any_number_has_an_axis(value: float, width: float, zero: bool) -> None:
     st.lists(st.text("W i-\u4e2d\u0301", max_size=60), max_size=5),
     st.floats(0.5, 5),
 )
-@settings(max_examples=40, deadline=None)
+@examples(13)
 def test_lines_are_not_wider_than_asked(texts: list[str], width: float) -> None:
     """Whatever the words are, every line fits, or is one letter."""
     with drawing.settings():

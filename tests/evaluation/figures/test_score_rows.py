@@ -6,10 +6,11 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import harpia_formats as hf
+from effort import examples
 from harpia_formats.evaluation.figures.drawing import ON_DARK, SERIES, FigureError
 from harpia_formats.evaluation.figures.picture_files import (
     PictureFile,
@@ -163,11 +164,7 @@ def test_the_number_of_rows_has_a_limit_that_is_said(tmp_path: Path) -> None:
     assert notes == [f"{tmp_path / 'b.svg'}: the first 60 of 61 rows are drawn"]
 
 
-@settings(
-    max_examples=4,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@examples(4, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(_names, _names)
 def test_any_name_is_drawn(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], first: str, second: str

@@ -8,9 +8,10 @@ from statistics import stdev
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from effort import examples
 from harpia_formats.conversion.mapping.questions import digest_of
 from harpia_formats.evaluation.metrics import measure_of
 from harpia_formats.evaluation.metrics.metric import means
@@ -100,7 +101,7 @@ def test_a_higher_level_has_a_wider_interval() -> None:
     assert wide[0] < narrow[0] < narrow[1] < wide[1]
 
 
-@settings(max_examples=30, deadline=None)
+@examples(15)
 @given(st.lists(st.integers(1, 700), max_size=4), st.randoms())
 def test_order_and_chunks_do_not_matter(cuts: list[int], chance: random.Random) -> None:
     """Answers in any order and chunks give the same digits."""

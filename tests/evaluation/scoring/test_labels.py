@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import harpia_formats
+from effort import examples
 from harpia_formats.conversion.mapping.questions import question_key
 from harpia_formats.evaluation.metrics import measure_of
 from harpia_formats.evaluation.metrics.label_counts import (
@@ -261,7 +262,7 @@ def test_labels_of_one_reference_each_may_be_texts(tmp_path: Path) -> None:
     assert "most labels are in one reference only" in row.comparison.remark
 
 
-@settings(max_examples=30)
+@examples(15)
 @given(st.lists(st.tuples(LABELS, LABELS), min_size=1, max_size=12), st.integers(0, 12))
 def test_replicates_are_those_of_the_statistics(
     pairs: list[tuple[str, str]], cut: int

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import harpia_formats
 from command_runs import run
+from effort import examples
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 AGGREGATE = FIXTURES / "eee-aggregate" / "valid" / "minimal-0.3.0.json"
@@ -41,7 +42,7 @@ def lines(rows: list[dict[str, Any]]) -> bytes:
     return "".join(f"{json.dumps(one)}\n" for one in rows).encode()
 
 
-@settings(max_examples=25)
+@examples(12)
 @given(
     st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=3), min_size=1),
     st.integers(1, 3),

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from effort import examples
 from harpia_formats import metric_names
 from harpia_formats.evaluation.metrics import measure_of
 from harpia_formats.evaluation.scoring.measures import outcomes as measuring
@@ -99,7 +100,7 @@ def test_a_metric_without_any_score_is_none() -> None:
     assert not scores.ok
 
 
-@settings(deadline=None, max_examples=15)
+@examples(15)
 @given(
     st.lists(
         st.tuples(

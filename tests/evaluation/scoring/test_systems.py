@@ -6,11 +6,12 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import harpia_formats
 from command_runs import run
+from effort import examples
 from harpia_formats.evaluation.metrics import METRICS, MetricError, measure_of
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.evaluation.scoring.results.result_files import result_format_named
@@ -161,7 +162,7 @@ def test_missing_answers_of_no_model() -> None:
         harpia_formats.score(data, metrics=("em",), missing="zero")
 
 
-@settings(max_examples=30)
+@examples(15)
 @given(st.lists(st.floats(-1e9, 1e9), max_size=20), st.integers(0, 20))
 def test_merged_sums_are_exact(values: list[float], at: int) -> None:
     """A sum in two parts is the sum of the whole, to the last bit."""

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
+from effort import examples
 from harpia_formats.api.testing.strategies import records
 from harpia_formats.evaluation.statistics.duplicates import Duplicates
 from harpia_formats.evaluation.statistics.record_counts import Counts
@@ -24,7 +25,7 @@ from harpia_formats.model.report import Report
 
 RECORDS = st.lists(records(), max_size=6)
 #: Records are large, so that a few of them hold every case.
-few = settings(max_examples=20)
+few = examples(10)
 
 
 def counts_of(found: list[Record]) -> Counts:

@@ -6,9 +6,10 @@ from io import StringIO
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from effort import examples
 from harpia_formats import validate
 from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.formats.registry import adapter_of, all_formats, all_rules
@@ -141,7 +142,7 @@ def test_rough_texts_of_rows_are_those_of_each(
     ]
 
 
-@settings(max_examples=25)
+@examples(12)
 @given(rows=st.lists(st.fixed_dictionaries(dict.fromkeys(KEYS[1:], CELLS)), max_size=5))
 def test_reports_do_not_depend_on_blocks(rows: list[dict[str, str]]) -> None:
     """A table gives the same report whether or not its records are cut in blocks."""
@@ -215,7 +216,7 @@ CHATS = st.one_of(
 )
 
 
-@settings(max_examples=50)
+@examples(16)
 @given(rows=CHATS)
 def test_nested_texts_are_checked_alike_at_once(rows: list[dict[str, Any]]) -> None:
     """Chats give the same report whether or not their texts are read as columns."""

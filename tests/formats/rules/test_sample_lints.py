@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from corpora import CORPORA
+from effort import examples
 from harpia_formats import validate
 from harpia_formats.formats.registry import (
     adapter_of,
@@ -273,7 +274,7 @@ JSON = st.recursive(
 
 
 @given(JSON)
-@settings(max_examples=200)
+@examples(50)
 def test_any_value_is_decided(value: Any) -> None:
     """Rows that a schema refuses are checked, too, whatever they hold."""
     for format_ in all_formats().values():

@@ -8,9 +8,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from effort import examples
 from harpia_formats.api.testing.mutation import mutants
 from harpia_formats.files.parsing.json_syntax import find_fault
 from harpia_formats.files.parsing.locate import duplicates
@@ -179,7 +180,7 @@ def test_accepts_its_fixtures(identifier: str) -> None:
         st.sampled_from([b"\n", b" ", b"", b"\n\n", b"\r\n", b" \n"]), max_size=30
     ),
 )
-@settings(max_examples=300)
+@examples(75)
 def test_lines_are_rows(rows: list[bytes], gaps: list[bytes]) -> None:
     """Lines are accepted together only if each of them is one valid row."""
     decoder = typed_decoder_of({"type": "object", "properties": {"a": {}}})
@@ -417,7 +418,7 @@ nodes = st.recursive(
 
 
 @given(nodes, st.lists(json_values, min_size=1, max_size=6), st.data())
-@settings(max_examples=300, deadline=None)
+@examples(75)
 def test_any_schema(node: Any, values: list[Any], data: st.DataObject) -> None:
     """For generated schemas the decoder accepts only what the validator accepts."""
     conditions = data.draw(
@@ -482,7 +483,7 @@ def test_duplicates_are_visible_after_acceptance() -> None:
     ),
     st.sampled_from([b",", b", ", b",\n"]),
 )
-@settings(max_examples=300, deadline=None)
+@examples(75)
 def test_items_of_columns(node: Any, rows: list[bytes], separator: bytes) -> None:
     """Items are accepted together only if each is valid, and so is their text."""
     try:

@@ -12,11 +12,12 @@ from shutil import which
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 import harpia_formats as hf
+from effort import examples
 from harpia_formats.evaluation.scoring.measures.metric_score import (
     Group,
     MetricScore,
@@ -290,7 +291,7 @@ def any_scores(draw: st.DrawFn) -> MetricScore:
     )
 
 
-@settings(max_examples=40, deadline=None)
+@examples(13)
 @given(st.lists(any_scores(), min_size=1, max_size=4), ANY_NAME)
 def test_numbers_are_read_back_as_they_are(found: list[MetricScore], name: str) -> None:
     """CSV and JSON have all digits, and the other forms are well-formed."""

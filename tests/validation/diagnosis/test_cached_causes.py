@@ -9,10 +9,10 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from effort import drawn
+from effort import drawn, examples
 from harpia_formats.api.testing.mutation import mutants
 from harpia_formats.formats.detection.candidates import FormatVariant, variants_of
 from harpia_formats.formats.registry import all_formats
@@ -137,7 +137,7 @@ def check_cached_causes(schema: Any, advise: Any, records: list[Any]) -> int:
     return count
 
 
-@settings(max_examples=300)
+@examples(75)
 @given(st.sampled_from(SCHEMAS), st.lists(VALUES, max_size=12))
 def test_cache_changes_no_cause(schema: Any, records: list[Any]) -> None:
     """A record has the same causes after any other records."""

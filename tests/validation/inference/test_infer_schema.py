@@ -94,7 +94,7 @@ def test_a_typed_decoder_is_built_of_the_schema(
     assert None not in accepted
 
 
-@examples(40)
+@examples(15)
 @given(parts=st.lists(ROWS, min_size=2, max_size=4), size=st.integers(1, 9))
 def test_merge_equals_whole_in_any_order(parts: list[list[Any]], size: int) -> None:
     """What was seen of parts merges to what is seen of all, in any order."""

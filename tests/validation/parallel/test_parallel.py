@@ -19,6 +19,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from effort import examples
 from harpia_formats.files.framing import array, byte_ranges, unfinished_json
 from harpia_formats.files.framing import container as layout
 from harpia_formats.files.io.source import open_source
@@ -210,9 +211,7 @@ def test_report_does_not_depend_on_ranges(  # noqa: PLR0913, PLR0917 - what may 
 
 
 @pytest.mark.long
-@settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=5_000
-)
+@examples(5_000, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     data=files(),
     size=st.sampled_from([1, 300, 2000, 9000]),
@@ -240,7 +239,7 @@ def test_nothing_ever_depends_on_ranges(  # noqa: PLR0913, PLR0917 - what may ma
     assert here == whole
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=15)
+@examples(15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     parts=st.lists(files(), max_size=6),
     size=st.sampled_from([1, 70_000, 1_000_000]),

@@ -10,9 +10,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from effort import examples
 from harpia_formats.formats.registry import all_rules
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.repair.repaired_file import FixOptions
@@ -187,7 +188,7 @@ def test_repaired_samples_that_are_alone_are_not_told(tmp_path: Path) -> None:
         assert fix([samples], options).unfollowed == ()
 
 
-@settings(max_examples=30, deadline=None)
+@examples(15)
 @given(
     indent=st.none() | st.integers(0, 3),
     keys=st.permutations(list(AGGREGATE)),

@@ -7,9 +7,10 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from effort import examples
 from harpia_formats.validation.repair import text_edits as line_diff
 from harpia_formats.validation.repair.text_edits import (
     Edit,
@@ -46,7 +47,7 @@ def edits_from(drawn: list[tuple[int, int, bytes]], size: int) -> list[Edit]:
 
 @pytest.mark.skipif(PATCH is None, reason="there is no patch")
 @given(lines, st.booleans(), positions, st.integers(1, 50), st.sampled_from([3, 1000]))
-@settings(max_examples=60)
+@examples(20)
 def test_patch_makes_the_edited_file_of_a_diff(
     texts: list[bytes],
     ends: bool,
