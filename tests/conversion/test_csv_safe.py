@@ -61,7 +61,7 @@ def test_records_come_back_from_safe_tables(to: str, data: st.DataObject) -> Non
 
 def test_large_tables_come_back_from_workers() -> None:
     """Workers write and take back marks as one process does."""
-    rows = 20_000
+    rows = 8_000
     records = (
         Record(prompt=f"=x{n};+'", outputs=[Output(text=f"'@{n}")]) for n in range(rows)
     )

@@ -773,7 +773,15 @@ def both_ways(file: Path, folder: Path, **options: Any) -> list[Any]:
 
 
 @pytest.mark.usefixtures("small_ranges")
-@pytest.mark.parametrize("target", ["harpia", "haystack", "tencent-csv", "nemo-input"])
+@pytest.mark.parametrize(
+    "target",
+    [
+        "harpia",
+        pytest.param("haystack", marks=pytest.mark.long),
+        "tencent-csv",
+        pytest.param("nemo-input", marks=pytest.mark.long),
+    ],
+)
 def test_two_processes_give_the_same_output(tmp_path: Path, target: str) -> None:
     """Output, losses and their places are the same for any number of processes."""
     file = tmp_path / "in.jsonl"

@@ -315,7 +315,8 @@ def test_mistake_ends_before_the_start(  # noqa: PLR0913, PLR0917 - two of the t
     (tmp_path / "other.txt").write_text("other", encoding="utf-8")
     before = rows.read_bytes()
 
-    done = run_view(temporary, *words, "--no-browser")
+    variables = {"TMPDIR": str(temporary)}
+    done = run("view", *words, "--no-browser", environment=variables)
 
     assert (done.returncode, done.stdout) == (2, b"")
     (line,) = error_lines(done)

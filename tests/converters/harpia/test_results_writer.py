@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from effort import pairs
 from harpia_converters.harpia.profile import requests_of
 from harpia_formats import read, validate
 from harpia_formats.conversion.mapping.requirements import holds_answers
@@ -441,8 +442,11 @@ def test_outputs_differ_in_time_only() -> None:
     assert logs[0] == logs[1]
 
 
-@pytest.mark.parametrize("to", ["output", "log"])
-@pytest.mark.parametrize("path", ANSWERED, ids=lambda each: "-".join(each.parts[-3::2]))
+@pytest.mark.parametrize(
+    ("path", "to"),
+    pairs(ANSWERED, ["output", "log"]),
+    ids=lambda each: each if isinstance(each, str) else "-".join(each.parts[-3::2]),
+)
 def test_every_vendors_answers_are_scored(path: Path, to: str, tmp_path: Path) -> None:
     """The answers of every format's fixtures give valid files."""
     outputs = (one for row in read(path, format=path.parts[-3]) for one in row.outputs)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from effort import pairs
 from harpia_formats import convert, diff, roundtrip, validate
 from harpia_formats.formats.registry import adapter_of, writable_formats
 
@@ -24,8 +25,10 @@ HOLDING = [
 ]
 
 
-@pytest.mark.parametrize("via", HOLDING)
-@pytest.mark.parametrize("data", [TWO.read_bytes(), json.dumps(DOCUMENT).encode()])
+@pytest.mark.parametrize(
+    ("via", "data"),
+    pairs(HOLDING, [TWO.read_bytes(), json.dumps(DOCUMENT).encode()]),
+)
 def test_components_come_back(via: str, data: bytes) -> None:
     """The columns of each component are below its name again, and have no others."""
     there, back = BytesIO(), BytesIO()

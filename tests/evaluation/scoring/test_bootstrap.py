@@ -222,7 +222,10 @@ def texts(count: int, wrong: float, seed: int) -> tuple[list[str], list[str]]:
     return [" ".join(each) for each in answers], [" ".join(each) for each in references]
 
 
-@pytest.mark.parametrize("wrong", [0.21, 0.23, 0.25, 0.3])
+@pytest.mark.parametrize(
+    "wrong",
+    [0.21, *(pytest.param(one, marks=pytest.mark.long) for one in (0.23, 0.3)), 0.25],
+)
 def test_intervals_are_near_those_of_sacrebleu(wrong: float) -> None:
     """Bootstrap intervals of BLEU agree with sacrebleu's except for chance.
 

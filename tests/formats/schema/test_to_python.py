@@ -14,6 +14,7 @@ import msgspec
 import pytest
 
 import command_runs
+from effort import drawn
 from harpia_formats import (
     compare_scores,
     detect,
@@ -40,7 +41,7 @@ from harpia_formats.validation.baselines.known_findings import Baseline, baselin
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 #: Number of mutants that are validated by each schema.
-MUTANTS = 300
+MUTANTS = drawn(75)
 #: A schema whose module is small.
 SMALL = "tencent-messages-strict"
 
