@@ -37,9 +37,9 @@ def test_intervals_of_questions_hold_the_truth(simulation: ModuleType) -> None:
 
 def test_intervals_of_the_bootstrap_hold_the_truth(simulation: ModuleType) -> None:
     """So do those of pooled scores and of any means, except of few questions."""
-    few, enough = simulation.bootstrap_cells(SETS, (3, 20))
+    few, enough = simulation.bootstrap_cells(4 * SETS, (3, 20))
 
-    assert [cell for cell in enough if not cell.is_met(SETS)] == []
+    assert [cell for cell in enough if not cell.is_met(4 * SETS)] == []
     assert all(cell.share < 0.8 for cell in few)
 
 
@@ -86,10 +86,12 @@ def test_intervals_of_labels_hold_the_truth(simulation: ModuleType) -> None:
 
 def test_comparisons_keep_their_promises(simulation: ModuleType) -> None:
     """Intervals, tests, families and power are within their bounds but for chance."""
-    cells = [cell for (cell,) in simulation.comparison_cells(FEW, (30,), 200, (50,))]
+    cells = [
+        cell for (cell,) in simulation.comparison_cells(2 * FEW, (30,), 200, (50,))
+    ]
 
     assert len(cells) == 17
-    assert [cell for cell in cells if not cell.is_met(FEW)] == []
+    assert [cell for cell in cells if not cell.is_met(2 * FEW)] == []
 
 
 @pytest.mark.long
