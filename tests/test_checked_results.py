@@ -1,5 +1,6 @@
 """No function of `harpia_formats` returns a result that stands for less than asked."""
 
+import itertools
 import json
 import pickle
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 import harpia_formats
+from cases import for_each_case
 from harpia_formats import OptionError, ScoreError, ValidationFailed
 
 pytest.importorskip("numpy", reason="comparing needs the extra score")
@@ -58,7 +60,7 @@ RUNS: dict[str, Run] = {
 }
 
 
-@pytest.mark.parametrize("name", RUNS)
+@for_each_case("name", RUNS)
 def test_missing_file_raises(name: str, tmp_path: Path) -> None:
     """A file that does not exist is an exception, which names it."""
     with pytest.raises(ValidationFailed, match=r"no\.jsonl: does not exist"):
@@ -67,8 +69,12 @@ def test_missing_file_raises(name: str, tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("data", [INVALID, CUT], ids=["invalid", "cut"])
-@pytest.mark.parametrize("name", [name for name in RUNS if name != "iter_problems"])
+@for_each_case(
+    "data, name",
+    itertools.product(
+        [INVALID, CUT], [name for name in RUNS if name != "iter_problems"]
+    ),
+)
 def test_invalid_row_raises(name: str, data: bytes, tmp_path: Path) -> None:
     """An invalid row is an exception, which has its place; nothing is written."""
     with pytest.raises(

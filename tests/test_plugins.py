@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from cases import for_each_case
 from harpia_formats import plugins
 
 #: An extension with one of each kind, which imports nothing of ours but the plug-in
@@ -52,7 +53,7 @@ assert METRIC.build({}).statistics("abc", ["a"]) == (3, 1)
 """
 
 
-@pytest.mark.parametrize("name", plugins.__all__)
+@for_each_case("name", plugins.__all__)
 def test_every_name_can_be_imported(name: str) -> None:
     """Each name of `__all__` is found, and is what the module that defines it has."""
     module, attribute = plugins._homes[name]  # noqa: SLF001 - the table under test

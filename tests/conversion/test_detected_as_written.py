@@ -1,5 +1,6 @@
 """A written file is detected as what it was written as, whatever it was made of."""
 
+import itertools
 import json
 from collections.abc import Iterator
 from functools import cache
@@ -12,6 +13,7 @@ from hypothesis import given
 
 import random_values as values
 from any_rows import ANY_ROWS
+from cases import for_each_case
 from conversion_laws import CONSTANTS, Source, file_for, sources
 from effort import examples
 from harpia_formats import Detected, detect
@@ -271,8 +273,9 @@ CHATS = {
 }
 
 
-@pytest.mark.parametrize("target", ["csv", "tencent-messages", "tencent-csv"])
-@pytest.mark.parametrize("name", CHATS)
+@for_each_case(
+    "target, name", itertools.product(["csv", "tencent-messages", "tencent-csv"], CHATS)
+)
 def test_written_chat_is_detected(name: str, target: str, tmp_path: Path) -> None:
     """A chat with a weight, a tool or a system message is detected as written."""
     asked = {"role": "user", "content": "How late is it?"}

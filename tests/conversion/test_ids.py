@@ -1,5 +1,6 @@
 """`--ids`, and rows that `--group` must not combine."""
 
+import itertools
 import json
 from io import BytesIO
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each_case
 from harpia_formats import ConversionError, read
 from harpia_formats.conversion.losses.specimen_records import FILLED
 from harpia_formats.conversion.mapping.questions import HASH_DIGITS
@@ -106,8 +108,7 @@ def test_repeated_ids_have_a_way_out() -> None:
     ]
 
 
-@pytest.mark.parametrize("ids", ["number", "hash"])
-@pytest.mark.parametrize("target", WITH_IDS)
+@for_each_case("ids, target", itertools.product(["number", "hash"], WITH_IDS))
 def test_every_format_gets_the_ids(target: str, ids: Any) -> None:
     """Repeated ids become different ones in every format that holds ids."""
     output = BytesIO()

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO, cast
 import pytest
 
 import harpia_formats
+from cases import for_each_case
 from harpia_formats import SinkError, convert
 from harpia_formats.conversion.losses.conversion_report import ConversionReport
 from harpia_formats.conversion.output_files import check_output
@@ -40,7 +41,7 @@ def written(folder: Path, name: str, *models: str, **options: Any) -> Conversion
     return convert(record_of(*models), output=folder / name, **options)
 
 
-@pytest.mark.parametrize("model", ["..", ".", "../up", "/tmp/x", "a/../../b"])  # noqa: S108 - the name of a model
+@for_each_case("model", ["..", ".", "../up", "/tmp/x", "a/../../b"])  # noqa: S108 - the name of a model
 def test_a_model_does_not_lead_out_of_the_folder(tmp_path: Path, model: str) -> None:
     """A model whose name is a path writes to one folder below the one that is named."""
     folder = tmp_path / "deep" / "out"
@@ -248,8 +249,8 @@ def test_scores_in_a_file_called_tsv_have_tabs(tmp_path: Path) -> None:
     assert output.read_text() == "id\tmodel\tcategory\tem\n1\tm\t\t0.0\n"
 
 
-@pytest.mark.parametrize(
-    ("name", "format_"),
+@for_each_case(
+    "name, format_",
     [
         ("x.csv", "csv"),
         ("x.tsv", "csv"),
@@ -268,7 +269,7 @@ def test_the_suffix_of_an_output_names_its_format(
     assert report.target == format_
 
 
-@pytest.mark.parametrize("name", ["x.jsonl", "x.json", "x.txt", "x", "csv", None])
+@for_each_case("name", ["x.jsonl", "x.json", "x.txt", "x", "csv", None])
 def test_another_suffix_names_no_format(tmp_path: Path, name: str | None) -> None:
     """Without a format, a suffix of several formats or of none is an error."""
     output = tmp_path / name if name else None

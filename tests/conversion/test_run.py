@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each_case
 from effort import pairs
 from harpia_formats import validate
 from harpia_formats.conversion.losses.conversion_report import (
@@ -127,8 +128,7 @@ def test_a_record_keeps_all_of_its_row(source: str) -> None:
         assert second.lossless, (file.name, second.losses[0].losses.counts)
 
 
-@pytest.mark.parametrize("number", NUMBERS)
-@pytest.mark.parametrize("via", ["record", "eee@0.2.0"])
+@for_each_case("number, via", itertools.product(NUMBERS, ["record", "eee@0.2.0"]))
 def test_numbers_come_back_as_they_are_spelt(via: str, number: str) -> None:
     """A number that a program would spell in another way comes back to the digit."""
     row = (
@@ -641,8 +641,8 @@ def test_columns_of_unequal_presence_have_nulls() -> None:
 # Refusals
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
+@for_each_case(
+    "options, words",
     [
         ({"to": "nem"}, ["did you mean nemo?"]),
         ({"to": "unheard of"}, ["known: ", "nemo", "harpia"]),

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each_case
 from harpia_formats import ValidationFailed, convert, validate
 from harpia_formats.conversion.losses.conversion_report import ConversionReport
 from harpia_formats.model.problem import ConversionError
@@ -36,8 +37,8 @@ def converted(data: bytes, **options: Any) -> tuple[bytes, ConversionReport]:
     return output.getvalue(), report
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
+@for_each_case(
+    "name, value",
     [
         ("evaluation.score", "1e999"),
         ("evaluation.score", math.inf),

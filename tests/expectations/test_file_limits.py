@@ -13,6 +13,7 @@ import jsonschema
 import pytest
 
 import harpia_formats
+from cases import for_each_case
 from harpia_formats import PreflightError, Report
 from harpia_formats.formats.schema.bundled_schemas import schema_text
 from in_process import InProcess
@@ -213,7 +214,7 @@ def test_a_dictionary_is_checked_as_a_file(tmp_path: Path, write: Write) -> None
     assert by_dict.problems[0].place.pointer == "/datasets/a/max-records"
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "wrong",
     [
         {},

@@ -8,6 +8,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+from cases import for_each_case
 from harpia_formats.expectations import plugin_expectations
 from harpia_formats.expectations.preflight_error import PreflightError
 from harpia_formats.expectations.preflight_file import parse_plan
@@ -86,7 +87,7 @@ WRONG: dict[Kind, list[str]] = {
 }
 
 
-@pytest.mark.parametrize("key", KEYS, ids=lambda key: key.name)
+@for_each_case("key", KEYS, ids=lambda key: key.name)
 def test_wrong_values_are_refused_with_their_line(key: Key) -> None:
     """A value of another kind is refused here, at its line, and by the schema."""
     for value in WRONG[key.kind]:
@@ -99,8 +100,8 @@ def test_wrong_values_are_refused_with_their_line(key: Key) -> None:
         assert not jsonschema.Draft7Validator(SCHEMA).is_valid(tomllib.loads(text))
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
+@for_each_case(
+    "text, message",
     [
         ("", ":1: datasets: names no data set; write a table for each"),
         ("[datasets]\n", ":1: datasets: names no data set"),

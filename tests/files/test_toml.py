@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.files.toml import (
     LARGEST,
     MAX_DEPTH,
@@ -58,8 +59,8 @@ def keys(count: int) -> str:
     return "\n".join(["[t]", *(f"k{number} = 1" for number in range(1, count))])
 
 
-@pytest.mark.parametrize(
-    ("text", "beyond", "reason"),
+@for_each_case(
+    "text, beyond, reason",
     [
         (keys(MAX_KEYS), keys(MAX_KEYS + 1), "line 10001: has more than 10,000 keys"),
         (

@@ -14,6 +14,8 @@ import pytest
 import yaml
 from pre_commit.clientlib import load_manifest
 
+from cases import for_each_case
+
 CommandLine = Callable[[Sequence[str]], tuple[int, str, str]]
 
 ROOT = Path(__file__).parents[2]
@@ -55,8 +57,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize(
-    ("name", "hooks"),
+@for_each_case(
+    "name, hooks",
     [
         ("runs.jsonl", {"validate", "fix"}),
         ("a b/c:d/RUNS.NDJSON", {"validate", "fix"}),

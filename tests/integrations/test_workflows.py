@@ -14,6 +14,8 @@ import jsonschema
 import pytest
 import yaml
 
+from cases import for_each_case
+
 ROOT = Path(__file__).parents[2]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 ACTION = ROOT / "action.yml"
@@ -56,7 +58,7 @@ def jobs() -> Iterator[tuple[str, dict[str, Any]]]:
             yield f"{path.name}: {name}", job
 
 
-@pytest.mark.parametrize("path", SCHEMAS, ids=lambda path: path.name)
+@for_each_case("path", SCHEMAS, ids=lambda path: path.name)
 def test_files_follow_the_published_schema(path: Path) -> None:
     """Each document is what its service accepts, and a wrong one is not."""
     for document in documents(path.read_text(encoding="utf-8")):
@@ -78,7 +80,7 @@ def test_examples_follow_the_published_schemas() -> None:
     assert checked
 
 
-@pytest.mark.parametrize("path", [*SCHEMAS, HOW_TO], ids=lambda path: path.name)
+@for_each_case("path", [*SCHEMAS, HOW_TO], ids=lambda path: path.name)
 def test_actions_are_pinned(path: Path) -> None:
     """Each action of others is named by a full hash, with its version behind it."""
     for used in _uses.finditer(path.read_text(encoding="utf-8")):
@@ -113,7 +115,7 @@ def test_workflows_have_no_rights(path: Path) -> None:
 JOBS = dict(jobs())
 
 
-@pytest.mark.parametrize("name", JOBS)
+@for_each_case("name", JOBS)
 def test_jobs_are_limited(name: str) -> None:
     """Each job has its own rights, a time limit, and no credentials in the checkout."""
     job = JOBS[name]

@@ -1,3 +1,4 @@
+import itertools
 import json
 import re
 import subprocess
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.model.describe import with_noun
 from harpia_formats.model.problem import Because, Excerpt, Fix, Place, Problem, Severity
 from harpia_formats.model.report import FileCount, Group, Report
@@ -169,7 +171,7 @@ def test_the_builtin_reporters_stay() -> None:
     assert {"concise", "full", "json", "jsonl"} <= REPORTERS.keys()
 
 
-@pytest.mark.parametrize("name", REPORTERS)
+@for_each_case("name", REPORTERS)
 def test_reporter_has_a_name_and_a_summary_for_the_help(name: str) -> None:
     """A reporter stands in the table under its own name, with a line of help."""
     reporter = REPORTERS[name]
@@ -180,7 +182,7 @@ def test_reporter_has_a_name_and_a_summary_for_the_help(name: str) -> None:
     assert not reporter.summary.endswith(".")
 
 
-@pytest.mark.parametrize("name", REPORTERS)
+@for_each_case("name", REPORTERS)
 def test_every_reporter_writes_the_rule(name: str) -> None:
     """Each reporter names the rule of a problem in UTF-8 text."""
     text = written(name, [PROBLEM], grouped(GROUP))
@@ -228,7 +230,7 @@ def test_problems_are_written_as_they_come(name: str) -> None:
     assert counts == [0, 1, 2]
 
 
-@pytest.mark.parametrize("name", REPORTERS)
+@for_each_case("name", REPORTERS)
 def test_report_is_asked_for_last(name: str) -> None:
     """The report is asked for once, after the last problem."""
     events: list[str] = []
@@ -297,8 +299,8 @@ def test_full_sets_problems_apart() -> None:
     assert written("full", [PROBLEM, PROBLEM]) == f"{FULL}\n{FULL}"
 
 
-@pytest.mark.parametrize(
-    ("changes", "headline"),
+@for_each_case(
+    "changes, headline",
     [
         ({"record_id_key": ""}, '/interactions  (id "gsm8k_0003")'),
         ({"record_id": 7}, "/interactions  (sample_id 7)"),
@@ -427,8 +429,8 @@ def test_frame_fits_the_terminal() -> None:
     assert frame(excerpt, 20) == ("…aaaaaaanullbbbbbbb…", "        ^^^^")
 
 
-@pytest.mark.parametrize(
-    ("parts", "text", "carets"),
+@for_each_case(
+    "parts, text, carets",
     [
         (("", "a" * 100, "b"), "a" * 19 + "…", "^" * 20),
         (("aa", "x", "b" * 100), "aax" + "b" * 16 + "…", "  ^"),
@@ -531,8 +533,8 @@ def test_statistics_of_nothing_are_empty() -> None:
     assert statistics_lines(grouped()) == []
 
 
-@pytest.mark.parametrize(
-    ("changes", "line"),
+@for_each_case(
+    "changes, line",
     [
         ({}, "a.jsonl: 12 records, all valid (eee@0.2.0)"),
         ({"records": 1}, "a.jsonl: 1 record, valid (eee@0.2.0)"),
@@ -628,8 +630,7 @@ def obeyed(line: str) -> bool:
     return line.lstrip().startswith("::") or bool(UNSAFE.search(line))
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-@pytest.mark.parametrize("name", ["concise", "full"])
+@for_each_case("text, name", itertools.product(HOSTILE, ["concise", "full"]))
 def test_hostile_text_stays_text(name: str, text: str) -> None:
     """No data reaches a terminal raw, makes a line of its own or floods it."""
     options = Options(statistics=True)
@@ -643,8 +644,7 @@ def test_hostile_text_stays_text(name: str, text: str) -> None:
     assert shown.encode().decode() == shown
 
 
-@pytest.mark.parametrize("text", HOSTILE[:-1])
-@pytest.mark.parametrize("name", ["json", "jsonl"])
+@for_each_case("text, name", itertools.product(HOSTILE[:-1], ["json", "jsonl"]))
 def test_hostile_text_survives_json(name: str, text: str) -> None:
     """JSON carries every text unchanged but a surrogate, and is safe to look at."""
     shown = written(name, [hostile(text)], hostile_report(text))
@@ -684,9 +684,7 @@ def test_jsonl_follows_the_contract() -> None:
     assert lines[2] == {"kind": "summary", **report}
 
 
-@pytest.mark.parametrize(
-    "value", [10**30, 2**64, -(2**63) - 1, float("nan"), float("-inf"), 0.5]
-)
+@for_each_case("value", [10**30, 2**64, -(2**63) - 1, float("nan"), float("-inf"), 0.5])
 def test_json_keeps_numbers_it_cannot_carry_as_text(value: float) -> None:
     """Numbers that JSON readers would change or refuse are text."""
     fixed = replace(PROBLEM, fix=Fix("replace", "/a", {"b": [value]}))
@@ -698,7 +696,7 @@ def test_json_keeps_numbers_it_cannot_carry_as_text(value: float) -> None:
     assert problem["fix"]["value"] == {"b": [value if value == 0.5 else str(value)]}
 
 
-@pytest.mark.parametrize("value", [2**64 - 1, -(2**63), True, None, "é", 1.0])
+@for_each_case("value", [2**64 - 1, -(2**63), True, None, "é", 1.0])
 def test_json_leaves_other_values_alone(value: Any) -> None:
     """What JSON can carry is carried with its type."""
     read = json.loads(json_text({"value": value}))["value"]
@@ -763,7 +761,7 @@ def remove_line(report: dict[str, Any]) -> None:
     del report["problems"][0]["line"]
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "spoil",
     [
         remove_line,

@@ -7,10 +7,10 @@ import tomllib
 from pathlib import Path
 
 import grimp
-import pytest
 
 import harpia_converters
 import harpia_formats
+from cases import for_each_case
 
 ROOT = Path(__file__).parents[2]
 # The installed packages: the tests also run on the wheel, from another folder.
@@ -164,8 +164,8 @@ def test_valid_file_loads_no_library_of_reports() -> None:
     assert loaded & {"rich", "jsonschema", "orjson"} == set()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "unwanted"),
+@for_each_case(
+    "arguments, unwanted",
     [
         (["formats"], {"orjson", "jsonschema_rs", "fastjsonschema"}),
         (["formats", "--output-format", "json"], {"jsonschema_rs", "fastjsonschema"}),
@@ -203,7 +203,7 @@ PACKAGES = sorted(
 )
 
 
-@pytest.mark.parametrize("package", PACKAGES, ids=lambda path: path.name)
+@for_each_case("package", PACKAGES, ids=lambda path: path.name)
 def test_the_reading_order_names_the_modules(package: Path) -> None:
     """The docstring of a package names modules that it has, and all of them."""
     module = ast.parse((package / "__init__.py").read_text(encoding="utf-8"))

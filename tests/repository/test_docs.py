@@ -13,6 +13,7 @@ import pytest
 
 import command_runs
 import command_server
+from cases import for_each_case
 from harpia_formats import plugins
 from harpia_formats.cli.command_table import TWO_WORDS
 
@@ -143,7 +144,7 @@ def test_the_page_on_reliability_shows_the_results_of_the_faults() -> None:
     assert page.PAGE.read_text(encoding="utf-8") == page.fault_page()
 
 
-@pytest.mark.parametrize("name", tool("reference_tables").PAGES)
+@for_each_case("name", tool("reference_tables").PAGES)
 def test_generated_pages_are_current(name: str) -> None:
     """Each page of tables is what `python docs/tools/update.py` writes."""
     page = tool("reference_tables").PAGES[name]
@@ -256,7 +257,7 @@ def anchors_of(path: Path) -> set[str]:
     }
 
 
-@pytest.mark.parametrize("name", plugins.__all__)
+@for_each_case("name", plugins.__all__)
 def test_names_for_extensions_are_described(name: str) -> None:
     """The text of a page on extensions, not only its code, has each name for them."""
     texts = [_fence.sub("", text_of(page)) for page in sorted(FOLLOWED)]
@@ -264,7 +265,7 @@ def test_names_for_extensions_are_described(name: str) -> None:
     assert any(re.search(rf"`{name}\b", text) for text in texts)
 
 
-@pytest.mark.parametrize("page", [*PAGES, "CHANGELOG.md"])
+@for_each_case("page", [*PAGES, "CHANGELOG.md"])
 def test_links_lead_somewhere(page: str) -> None:
     """Each link to a file of the repository, and to a part of a page, has a target."""
     broken = [
@@ -292,7 +293,7 @@ def test_index_has_every_page() -> None:
     assert pages - linked == set()
 
 
-@pytest.mark.parametrize("page", PAGES)
+@for_each_case("page", PAGES)
 def test_pages_begin_with_their_purpose(page: str) -> None:
     """Below its title each page has a paragraph, before any heading, table or code."""
     text = re.sub(r"^<!--.*?-->\n+", "", text_of(page), flags=re.DOTALL)
@@ -302,7 +303,7 @@ def test_pages_begin_with_their_purpose(page: str) -> None:
     assert first[0].isalpha() or first[0] in "`*["
 
 
-@pytest.mark.parametrize("page", DESCRIBING)
+@for_each_case("page", DESCRIBING)
 def test_names_of_modules_exist(page: str) -> None:
     """Each dotted name of ours in a page is a module, or something in one."""
     missing = [name for name in _module.findall(text_of(page)) if not is_there(name)]
@@ -321,7 +322,7 @@ def is_there(name: str) -> bool:
     return hasattr(importlib.import_module(parent), last)
 
 
-@pytest.mark.parametrize("page", DESCRIBING)
+@for_each_case("page", DESCRIBING)
 def test_paths_exist(page: str) -> None:
     """Each path below a folder of the repository that a page names is there.
 

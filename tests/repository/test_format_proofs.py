@@ -20,6 +20,7 @@ import pytest
 from referencing import Registry
 
 import harpia_converters
+from cases import for_each_case
 from effort import drawn
 from harpia_formats import Report, Severity, validate
 from harpia_formats.api.testing.mutation import mutants
@@ -331,7 +332,7 @@ def test_decoder_accepts_only_valid_rows_long(variant: FormatVariant) -> None:
         check_decoder(variant, 20_000, seed=4, strict=strict)
 
 
-@pytest.mark.parametrize("variant", OF_LANES, ids=name_of)
+@for_each_case("variant", OF_LANES, ids=name_of)
 def test_decoder_accepts_every_valid_fixture(variant: FormatVariant) -> None:
     """The decoder accepts all valid rows, so none of them takes the slow path."""
     for strict in (False, True):
@@ -399,7 +400,7 @@ def check_strict(variant: FormatVariant, count: int, seed: int) -> None:
             assert not list(reported), each
 
 
-@pytest.mark.parametrize("variant", STRICT, ids=name_of)
+@for_each_case("variant", STRICT, ids=name_of)
 def test_strictly_valid_rows_have_no_remarks(
     variant: FormatVariant,
 ) -> None:

@@ -3,6 +3,7 @@ import re
 import pytest
 
 import harpia_converters
+from cases import for_each_case
 from harpia_formats.formats.registry import (
     FAMILIES,
     UnknownFormat,
@@ -25,7 +26,7 @@ def test_formats_are_those_of_the_table() -> None:
     assert list(FORMATS)[:3] == list(SHAPES)
 
 
-@pytest.mark.parametrize("identifier", FORMATS)
+@for_each_case("identifier", FORMATS)
 def test_format_is_named_by_its_id(identifier: str) -> None:
     """An id names one format, whose dialects have schemas and names of their own."""
     (found,) = formats_named(identifier)
@@ -69,8 +70,8 @@ def test_family_names_all_of_its_members(family: str, members: tuple[str, ...]) 
     assert len({each.vendor for each in found}) == 1
 
 
-@pytest.mark.parametrize(
-    ("asked", "near"),
+@for_each_case(
+    "asked, near",
     [
         ("eee@0.2.0_tag", "eee@0.2.0-tag"),
         ("EEE@0.3.0", "eee@0.3.0"),
@@ -118,7 +119,7 @@ def test_vendor_rules_follow_the_own_rules() -> None:
     assert {"J101", "J301", "S101", "S201", "X101"} < set(codes)
 
 
-@pytest.mark.parametrize("name", readable_formats())
+@for_each_case("name", readable_formats())
 def test_read_only_formats_are_those_whose_adapter_does_not_write(name: str) -> None:
     """A format is called read-only exactly if its adapter has no `write`."""
     format_ = FORMATS[name]

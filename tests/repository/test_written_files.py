@@ -2,6 +2,7 @@
 
 import csv
 import io
+import itertools
 import json
 import random
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 import harpia_formats
+from cases import for_each_case
 from harpia_formats.conversion.mapping.choices import Choices, References, Responses
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.files.io.sink import SinkError
@@ -294,8 +296,7 @@ def is_within(path: tuple[Any, ...], owner: tuple[Any, ...]) -> bool:
     return path[: len(owner)] == owner
 
 
-@pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("source", SOURCES)
+@for_each_case("target, source", itertools.product(TARGETS, SOURCES))
 def test_every_default_that_is_written_is_declared(source: str, target: str) -> None:
     """What a row has and its record does not is among the losses, as L103."""
     reader, adapter = adapter_of(SOURCES[source]), adapter_of(TARGETS[target])

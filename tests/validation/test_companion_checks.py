@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from effort import examples
 from harpia_formats import Report, validate
 from harpia_formats.files.io.source import Source
@@ -140,7 +141,7 @@ def test_record_with_several_findings_is_invalid_once(lab_input_file: Path) -> N
     assert (count.records, count.valid, count.invalid) == (3, 1, 2)
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "code",
     [
         each

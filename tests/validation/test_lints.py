@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from effort import examples
 from harpia_formats import validate
 from harpia_formats.files.workers import engine
@@ -345,8 +346,8 @@ def test_near_duplicates_have_the_same_texts(answer: str, *, is_alike: bool) -> 
     assert bool(report.problems) is is_alike
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "is_alike"),
+@for_each_case(
+    "one, other, is_alike",
     [
         ("What is 2+2?", "What is 2*2?", False),
         ("What is 2-2?", "What is 22?", False),
@@ -431,8 +432,8 @@ def test_no_letter_folds_to_one_that_is_compared_roughly(codes: Iterable[int]) -
             assert said.roughly(enough) == expected
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "is_alike"),
+@for_each_case(
+    "one, other, is_alike",
     [
         ("café", "cafe\u0301", True),
         ("q1", "q1\u200b", True),

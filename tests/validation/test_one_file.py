@@ -1,4 +1,5 @@
 import gzip
+import itertools
 import json
 import random
 import subprocess
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats import FileCount, Problem, Report, validate
 from harpia_formats.files.io.reader import BLOCK
 from harpia_formats.validation.unit.row_checks import Verdict, compare_verdicts
@@ -65,8 +67,7 @@ def random_rows(count: int) -> list[bytes]:
     ]
 
 
-@pytest.mark.parametrize("keep", [0.1, 0.5, 0.9, 0.999])
-@pytest.mark.parametrize("count", [20, 8_000])
+@for_each_case("keep, count", itertools.product([0.1, 0.5, 0.9, 0.999], [20, 8_000]))
 def test_rows_before_truncated_data_are_validated(count: int, keep: float) -> None:
     """Of truncated data only the cut row is lost, and the reason has its place."""
     rows = random_rows(count)
@@ -128,7 +129,7 @@ def test_wide_encoding_is_a_reason_and_nothing_else(encoding: str) -> None:
     assert "behind" not in count.reason
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "data",
     [b"", b"\n", b"\r\n \t\n", b"\n" * 700_000, b"[]", b" [ \n] ", b"\xef\xbb\xbf"],
 )
@@ -151,8 +152,9 @@ def test_family_takes_the_shape_of_the_records(shape: str) -> None:
     assert (count.errors, count.notes) == (0, int(shape != SEED))
 
 
-@pytest.mark.parametrize("asked", [SEED, TAG, CURRENT])
-@pytest.mark.parametrize("shape", [SEED, TAG, CURRENT])
+@for_each_case(
+    "asked, shape", itertools.product([SEED, TAG, CURRENT], [SEED, TAG, CURRENT])
+)
 def test_pinned_format_holds_the_file_to_it(asked: str, shape: str) -> None:
     """A file in another shape has one S201, first; its rows are listed as they are."""
     data = b"\n".join(records_of(shape) * 5)
@@ -282,7 +284,7 @@ def test_next_file_has_no_hint() -> None:
     assert (codes.count("S201"), codes[-1]) == (1, "S103")
 
 
-@pytest.mark.parametrize("row", [{"promt": "2+2?"}, {"input": {}}, [[1, 2]], "text", 3])
+@for_each_case("row", [{"promt": "2+2?"}, {"input": {}}, [[1, 2]], "text", 3])
 def test_unknown_format_says_what_is_missing(row: Any) -> None:
     """A file in no known format has one error, with the nearest and what they lack."""
     count, codes, report = validated(json.dumps(row).encode(), format=None)
@@ -308,8 +310,7 @@ def test_only_selected_rules_report() -> None:
 LIMITS = [1, 2, 500, 999, 1_000, 1_001, 2_999]
 
 
-@pytest.mark.parametrize("limit", LIMITS)
-@pytest.mark.parametrize("blank", ["", "\n", " \r\n"])
+@for_each_case("limit, blank", itertools.product(LIMITS, ["", "\n", " \r\n"]))
 def test_limit_is_exact(limit: int, blank: str) -> None:
     """The limit is exact for any blocks and blank lines."""
     data = lines_of(3_000, wrong=(limit, limit + 1), blank=blank)
@@ -331,8 +332,10 @@ def test_limit_at_the_end_of_a_block() -> None:
         assert (len(row), count.records, count.complete) == (64, each, False)
 
 
-@pytest.mark.parametrize("limit", [3, 4])
-@pytest.mark.parametrize("data", [b"{}\n{}\n{}\n", b"[{}, {}, {}]", b"{}\n\n{}\n{}"])
+@for_each_case(
+    "limit, data",
+    itertools.product([3, 4], [b"{}\n{}\n{}\n", b"[{}, {}, {}]", b"{}\n\n{}\n{}"]),
+)
 def test_limit_that_is_not_reached(data: bytes, limit: int) -> None:
     """A file with no more records than the limit was read to its end."""
     count, _, _ = validated(data, limit=limit)
@@ -357,7 +360,7 @@ def test_limit_counts_rows_that_are_too_long() -> None:
     assert (count.records, count.invalid, count.notes) == (1, 1, 0)
 
 
-@pytest.mark.parametrize("number", [1, 2, 1_400, 2_999, 3_000])
+@for_each_case("number", [1, 2, 1_400, 2_999, 3_000])
 def test_fail_fast_finds_exactly_one_error(number: int) -> None:
     """The first error ends it, with the records up to it counted."""
     wrong = tuple(range(number, 3_001))
@@ -378,8 +381,8 @@ def test_fail_fast_finds_one_error_of_a_record_with_several() -> None:
     assert (count.records, count.invalid, count.errors) == (1, 1, 1)
 
 
-@pytest.mark.parametrize(
-    ("data", "options", "code"),
+@for_each_case(
+    "data, options, code",
     [
         (b"{}\n{", {"format": None}, "S301"),
         (b"\n".join(records_of(TAG)), {"format": SEED}, "S201"),

@@ -1,5 +1,6 @@
 import gzip
 import io
+import itertools
 import json
 from collections import Counter
 from dataclasses import replace
@@ -9,6 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+from cases import for_each_case
 from corpora import CORPORA
 from harpia_formats import (
     FileCount,
@@ -263,8 +265,8 @@ def test_input_of_another_type_is_refused(given: Any) -> None:
         validate(b"{}", given)
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "words"),
+@for_each_case(
+    "options, error, words",
     [
         ({"format": "ee"}, UnknownFormat, "no format is called 'ee'"),
         ({"select": ("Q",)}, UnknownRule, "Q"),
@@ -312,8 +314,7 @@ def test_fail_fast_ends_the_run(good: Path, bad: Path) -> None:
     assert (report.errors, len(report.problems)) == (1, 1)
 
 
-@pytest.mark.parametrize("examples", [0, 1, 5])
-@pytest.mark.parametrize("most", [0, 1, 7])
+@for_each_case("examples, most", itertools.product([0, 1, 5], [0, 1, 7]))
 def test_caps_leave_counts_exact(examples: int, most: int) -> None:
     """Counts and groups are exact with any number of examples."""
     rows = [{"n": "x", "a": "y"}, {"n": 1, "a": "y"}, {"n": 1}] * 100
@@ -402,8 +403,7 @@ def report_by_shape(paths: list[Path], shape: str, **options: Any) -> Report:
 
 
 @pytest.mark.corpora
-@pytest.mark.parametrize("group", GROUPS)
-@pytest.mark.parametrize("shape", SHAPES)
+@for_each_case("group, shape", itertools.product(GROUPS, SHAPES))
 def test_counts_of_valid_real_records(group: str, shape: str) -> None:
     """The number of valid real records of each group and shape is the one upstream."""
     files, records, valid = GROUPS[group]

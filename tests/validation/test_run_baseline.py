@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from effort import examples
 from harpia_formats import OptionError, Report, iter_problems, validate
 from harpia_formats.formats.schema.bundled_schemas import schema_text
@@ -109,7 +110,7 @@ def test_findings_above_are_the_same_in_any_number_of_processes(
         )
 
 
-@pytest.mark.parametrize("reporter", sorted(REPORTERS))
+@for_each_case("reporter", sorted(REPORTERS))
 def test_every_reporter_says_what_the_baseline_holds(
     reporter: str, tmp_path: Path
 ) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each_case
 from harpia_formats import OptionError, Report, Severity, UnknownRule, validate
 from harpia_formats.formats.registry import all_rules
 from harpia_formats.formats.rules import changed_severities
@@ -25,8 +26,8 @@ def counts(report: Report) -> tuple[int, int, int, int]:
     return found["invalid"], found["errors"], found["warnings"], found["notes"]
 
 
-@pytest.mark.parametrize(
-    ("severity", "expected"),
+@for_each_case(
+    "severity, expected",
     [
         ({}, (2, 2, 0, 0)),
         ({"S102": "warning"}, (1, 1, 1, 0)),

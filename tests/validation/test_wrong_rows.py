@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from effort import examples
 from harpia_formats.formats.registry import all_formats
 from harpia_formats.model.format import Container
@@ -140,7 +141,7 @@ def test_findings_that_are_counted_are_those_that_would_be_described(
     assert counts_in(report_of(data, examples=5, max_problems=3, **named)) == described
 
 
-@pytest.mark.parametrize("format_", ROWS)
+@for_each_case("format_", ROWS)
 def test_no_format_is_recognised_in_an_empty_object(format_: str) -> None:
     """No format has a sign in an empty object, which is not looked for."""
     for dialect in all_formats()[format_].dialects:

@@ -7,6 +7,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from cases import for_each_case
 from harpia_formats.view import selection as selection_module
 from harpia_formats.view.options import ViewError
 from harpia_formats.view.record_scan import FoundRule, RecordColumns, ScanState
@@ -151,7 +152,7 @@ def test_redacted_counts_hold_no_values(columns: FileColumns) -> None:
     assert set(found) == {"records", "known", "rules"}
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "query",
     [
         {"sort": "colour"},

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 
 import harpia_formats
+from cases import for_each_case
 from harpia_formats import HarpiaFormatsError, OptionError
 from harpia_formats.api.testing import filled, records
 
@@ -31,7 +32,7 @@ READING: dict[str, Callable[[str], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", READING)
+@for_each_case("name", READING)
 def test_missing_file_is_a_file_not_found_error(name: str, tmp_path: Path) -> None:
     """A file that does not exist is Python's error for that, and ours."""
     missing = str(tmp_path / "missing.jsonl")

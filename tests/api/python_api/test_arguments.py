@@ -60,7 +60,7 @@ def is_option(field: Any) -> bool:
     return bool(field.init and field.metadata.get("is_option", True))
 
 
-@pytest.mark.parametrize("name", KINDS)
+@for_each_case("name", KINDS)
 def test_every_option_is_described(name: str) -> None:
     """The options of a function are the fields of its dataclass, with its defaults."""
     known = {

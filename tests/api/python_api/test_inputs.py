@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import harpia_formats
+from cases import for_each_case
 from harpia_formats import OptionError, UnknownFormat
 from harpia_formats.api.arguments import NAME_OF_ROWS as ROWS
 from harpia_formats.api.arguments import file_inputs
@@ -67,8 +68,8 @@ def test_rows_are_written_as_they_are(rows: list[dict[str, Any]]) -> None:
     assert [json.loads(line) for line in data.split(b"\n")[:-1]] == rows
 
 
-@pytest.mark.parametrize(
-    ("rows", "message"),
+@for_each_case(
+    "rows, message",
     [
         ([{"a": float("nan")}], "row 1 of the list cannot be written as JSON"),
         ([{}, {"a": {1: 2}}], "row 2 of the list .*the key 1 is not text"),

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import harpia_formats as hf
+from cases import for_each_case
 from harpia_formats.api.keyword_options import rendered_for_python
 from harpia_formats.api.options import OPTIONS
 
@@ -234,7 +235,7 @@ def _said(result: Any) -> Iterator[str]:
         yield from _said(report)
 
 
-@pytest.mark.parametrize("said", CALLS)
+@for_each_case("said", CALLS)
 def test_errors_and_advice_name_arguments(tmp_path: Path, said: str) -> None:
     """They say which argument to use, and no option."""
     path = tmp_path / "rows.jsonl"
@@ -290,7 +291,7 @@ def test_split_takes_what_the_command_takes(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "name", sorted({name for one in OPTIONS for name in one.all_functions()})
 )
 def test_help_of_a_function_names_its_arguments(name: str) -> None:

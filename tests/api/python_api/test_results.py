@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 import harpia_formats as hf
+from cases import for_each_case
 from harpia_formats.model.notebook import SHOWN, html_table
 from harpia_formats.model.result import Result
 
@@ -81,7 +82,7 @@ def test_results_come_from_other_processes() -> None:
     assert [result.to_dict() for result in found] == expected
 
 
-@pytest.mark.parametrize("name", ERRORS)
+@for_each_case("name", ERRORS)
 def test_an_error_can_be_pickled(name: str) -> None:
     """An exception that was pickled has the same type and text."""
     error = ERRORS[name]()

@@ -66,8 +66,8 @@ def read_answers(given: Any) -> list[Any]:
 ONE, OTHER = rows(12, "acc|v1"), rows(24, "acc|v2")
 
 
-@pytest.mark.parametrize(
-    ("message", "reworded"),
+@for_each_case(
+    "message, reworded",
     [
         ("use `--test permutation`", 'use test="permutation"'),
         (
@@ -130,7 +130,7 @@ def test_options_become_arguments(message: str, reworded: str) -> None:
     assert rendered_for_python(message) == reworded
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "message",
     [
         "a --overwrite that is in no backquotes",
@@ -221,8 +221,8 @@ def test_errors_name_arguments() -> None:
         assert "--" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("function", "name"),
+@for_each_case(
+    "function, name",
     [
         (lambda data: validate(data).problems, "format"),
         (lambda data: tuple(iter_problems(data)), "format"),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from cases import for_each_case
 from harpia_formats.api.run_settings import SettingsFinder, given_settings
 from harpia_formats.model.problem import TomlError
 
@@ -57,7 +58,7 @@ def test_a_pyproject_without_settings_is_passed_over(tmp_path: Path) -> None:
         assert found(inner) == str(tmp_path / "pyproject.toml")
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "text",
     [
         LINT,
@@ -79,8 +80,8 @@ def test_the_table_is_found_however_it_is_written(text: str, tmp_path: Path) -> 
     assert settings.values == {"lint": True}
 
 
-@pytest.mark.parametrize(
-    ("text", "place"),
+@for_each_case(
+    "text, place",
     [
         ("[tool.harpia_formats]\nlint = true", "tool.harpia_formats"),
         ("[harpia-formats]\nlint = true", "harpia-formats"),
@@ -137,7 +138,7 @@ def test_settings_that_cannot_be_read_are_an_error(tmp_path: Path) -> None:
         found(tmp_path)
 
 
-@pytest.mark.parametrize("padding", ["\n", " ", "tool.", "tool ", "[ "])
+@for_each_case("padding", ["\n", " ", "tool.", "tool ", "[ "])
 def test_a_large_project_file_is_searched_at_once(tmp_path: Path, padding: str) -> None:
     """Whether a file has settings is known at once, whatever else it holds."""
     text = f"#{padding}harpia\n" + padding * 300_000

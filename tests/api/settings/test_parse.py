@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each_case
 from harpia_formats.api.options import fields_of
 from harpia_formats.api.settings_file import (
     OPTION_FIELDS,
@@ -36,7 +37,7 @@ def parsed(
     return None if found is None else found.values
 
 
-@pytest.mark.parametrize("setting", SETTINGS, ids=lambda one: one.name)
+@for_each_case("setting", SETTINGS, ids=lambda one: one.name)
 def test_the_example_of_each_setting_is_valid(setting: Setting) -> None:
     """The example of the documents sets the setting, in both kinds of file."""
     example = setting.example
@@ -80,8 +81,8 @@ def test_a_byte_order_mark_is_passed_over() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
+@for_each_case(
+    "text, message",
     [
         ("igore = []", "igore: there is no such setting; did you mean ignore?"),
         ("Max_Row_Bytes = 1", "did you mean max-row-bytes?"),

@@ -18,6 +18,7 @@ from unittest import mock
 import pytest
 
 import judge_server as stub
+from cases import for_each_case
 from command_runs import COMMAND, Result
 from harpia_formats import LLMJudge, detect, read, validate
 from harpia_formats.cli import main
@@ -176,7 +177,7 @@ def test_verdicts_are_a_format(name: str, data: Path, server: Any) -> None:
     assert "|model:" in signature
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "change",
     [
         {"instructions": "other"},

@@ -13,6 +13,7 @@ from unittest import mock
 import pytest
 
 import judge_server as stub
+from cases import for_each_case
 from command_runs import Result
 from harpia_formats import LLMJudge, score, score_agreement, validate
 from harpia_formats.cli import main
@@ -197,8 +198,8 @@ def test_seed_of_a_vote(params: dict[str, Any], expected: dict[str, Any]) -> Non
     assert endpoint.params_of_vote(2) == expected
 
 
-@pytest.mark.parametrize(
-    ("values", "value", "votes"),
+@for_each_case(
+    "values, value, votes",
     [
         ([1], 1, 1),
         ([1, 0], None, 1),

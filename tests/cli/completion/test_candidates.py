@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each_case
 from harpia_formats.api.options import OPTIONS, options_of, values_of
 from harpia_formats.cli import REQUEST
 from harpia_formats.cli.command_table import COMMANDS, TWO_WORDS
@@ -29,8 +30,8 @@ def values(line: str) -> list[str]:
     return [value for value, _ in candidates(words, current).values]
 
 
-@pytest.mark.parametrize(
-    ("line", "found"),
+@for_each_case(
+    "line, found",
     [
         ("", COMMANDS),
         ("completion ", ["bash", "zsh", "fish"]),
@@ -77,7 +78,7 @@ def test_formats_and_families(options: list[str], formats: Any) -> None:
         assert set(values(f"{option} ")) == {*formats, *FAMILIES}
 
 
-@pytest.mark.parametrize("name", [*COMMANDS, *TWO_WORDS.values()])
+@for_each_case("name", [*COMMANDS, *TWO_WORDS.values()])
 def test_every_option_is_completed(name: str) -> None:
     """Each command has its options, and its values wherever some are listed."""
     names = values(f"{name.replace('_', ' ')} --")
@@ -89,7 +90,7 @@ def test_every_option_is_completed(name: str) -> None:
             assert list(values_of(option)), option.names
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "line",
     [
         "validate ",
@@ -124,8 +125,8 @@ def test_second_words_come_with_their_beginning() -> None:
     assert {first for first, _ in TWO_WORDS} == {"schema", "score"}
 
 
-@pytest.mark.parametrize(
-    ("line", "words"),
+@for_each_case(
+    "line, words",
     [
         ("harpia-formats convert --to eee@0.3", "@0.3.0"),
         ("harpia-formats convert --from=har", "harpia\nharpia-output\nharpia-log"),

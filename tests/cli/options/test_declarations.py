@@ -7,6 +7,7 @@ import pytest
 from typer.main import get_command
 
 import harpia_formats
+from cases import for_each_case
 from command_runs import run
 from harpia_formats.api.options import OPTIONS, help_of, listed, options_of
 from harpia_formats.api.settings_file import SETTINGS, Kind, Setting
@@ -61,8 +62,8 @@ def test_every_option_is_of_a_command_or_function() -> None:
         assert option.commands or option.functions, option
 
 
-@pytest.mark.parametrize(
-    ("command", "name", "table"),
+@for_each_case(
+    "command, name, table",
     [
         ("convert", "--references", References),
         ("convert", "--responses", Responses),
@@ -110,7 +111,7 @@ def test_help_lists_every_kind_of_picture(command: str) -> None:
     assert all(f"{kind.name}: {kind.summary}" in page for kind in kinds)
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@for_each_case("command", COMMANDS)
 def test_the_format_of_inputs_has_both_names(command: str) -> None:
     """Where a command takes the format of its inputs, both names are accepted."""
     group: Any = get_command(app_for([command]))

@@ -1,5 +1,6 @@
 """Records are compared by their texts as a comparison of their fields does."""
 
+import itertools
 from collections.abc import Sequence
 from functools import partial
 from itertools import combinations_with_replacement
@@ -11,6 +12,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from msgspec.structs import asdict, replace
 
+from cases import for_each_case
 from effort import examples
 from harpia_formats.api.testing.strategies import records
 from harpia_formats.conversion.comparison import record_partitions
@@ -153,8 +155,9 @@ def row(number: int, *, has_id: bool) -> bytes:
     return encode({**id_, "prompt": f"q{number}", "outputs": []}) + b"\n"
 
 
-@pytest.mark.parametrize("lacks_id", [(), (0,), (199,), (70, 71)])
-@pytest.mark.parametrize("held", [100, 10**6])
+@for_each_case(
+    "lacks_id, held", itertools.product([(), (0,), (199,), (70, 71)], [100, 10**6])
+)
 def test_records_are_matched_by_prompt_if_one_has_no_id(
     lacks_id: tuple[int, ...], held: int
 ) -> None:

@@ -1,5 +1,6 @@
 """`harpia-formats roundtrip`, and `roundtrip` of the API."""
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import pytest
 from msgspec import UNSET
 
 import command_runs
+from cases import for_each_case
 from harpia_formats.conversion.losses.specimen_records import FILLED
 from harpia_formats.formats.registry import writable_formats
 from harpia_formats.model.column_map import MapError
@@ -45,7 +47,7 @@ INSTANCE = {
 }
 
 
-@pytest.mark.parametrize("source", writable_formats())
+@for_each_case("source", writable_formats())
 def test_every_fixture_comes_back_through_our_own_records(source: str) -> None:
     """Each valid fixture is as it was, but for what its own format fills in."""
     filled_in = {"category", "source", "outputs.model"}
@@ -61,8 +63,10 @@ def test_every_fixture_comes_back_through_our_own_records(source: str) -> None:
             assert each.example.left is UNSET
 
 
-@pytest.mark.parametrize("via", writable_formats())
-@pytest.mark.parametrize("source", ["harpia", "nemo-output", "tencent-outputs"])
+@for_each_case(
+    "via, source",
+    itertools.product(writable_formats(), ["harpia", "nemo-output", "tencent-outputs"]),
+)
 def test_differences_never_exceed_the_records(source: str, via: str) -> None:
     """Through any format every record is counted, and there is no traceback."""
     file = FIXTURES / source / "valid" / "array.json"

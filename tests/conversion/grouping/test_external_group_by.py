@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from cases import for_each_case
 from harpia_formats.conversion import record_groups as external_group_by
 from harpia_formats.conversion.mapping.questions import QUESTION_FIELDS
 from harpia_formats.conversion.record_groups import (
@@ -101,7 +102,7 @@ def test_fields_that_differ_within_a_group_are_dropped() -> None:
     assert (Fate.DROPPED, "category") in fates
 
 
-@pytest.mark.parametrize("name", QUESTION_FIELDS)
+@for_each_case("name", QUESTION_FIELDS)
 def test_each_field_of_the_input_is_compared(name: str) -> None:
     """Records with one id and different input are no group, whichever field differs."""
     one: Any
@@ -120,8 +121,8 @@ def test_each_field_of_the_input_is_compared(name: str) -> None:
     assert len(grouped("id", same)) == 1
 
 
-@pytest.mark.parametrize(
-    ("ids", "found"),
+@for_each_case(
+    "ids, found",
     [
         # Two records of one id became two rows each.
         (["7#1", "7#2", "7#1", "7#2"], [(b"0", b"2")]),

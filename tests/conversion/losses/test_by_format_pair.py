@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, assume, given
 
 import command_runs
 import harpia_formats
+from cases import for_each_case
 from effort import drawn, examples, some_pairs
 from harpia_formats.api.testing import filled
 from harpia_formats.api.testing.strategies import records
@@ -202,7 +203,7 @@ def check_converted_file(source: str, targets: Iterable[str], folder: Path) -> N
         assert {name for name in listed if "header" not in name} == lossy, target
 
 
-@pytest.mark.parametrize("source", FORMATS)
+@for_each_case("source", FORMATS)
 def test_needed_fields_are_those_that_stop_a_conversion(source: str) -> None:
     """A pair needs a field exactly if a conversion without it is refused."""
     for target in WRITABLE:

@@ -2,9 +2,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 import command_runs
+from cases import for_each_case
 from harpia_formats.conversion.losses.field_map_markdown import (
     mapping_as_dict,
     mapping_page,
@@ -27,7 +26,7 @@ def run(*arguments: str) -> command_runs.Result:
     return command_runs.run("formats", *arguments, timeout=60)
 
 
-@pytest.mark.parametrize("format_", FORMATS)
+@for_each_case("format_", FORMATS)
 def test_every_field_has_its_row(format_: str) -> None:
     """A table has a row for each field of its format, with key and field."""
     found = [(each[0].strip("`"), each[1].strip("`")) for each in rows_of(format_)]
@@ -59,8 +58,8 @@ def test_a_row_tells_how_a_value_becomes_the_other() -> None:
     assert found["`actual-output`"] == "null becomes empty text; a list for several"
 
 
-@pytest.mark.parametrize(
-    ("format_", "sentence"),
+@for_each_case(
+    "format_, sentence",
     [
         ("nemo-input", "- A row holds one reference and no answer.\n"),
         (

@@ -2,8 +2,7 @@
 
 from io import BytesIO
 
-import pytest
-
+from cases import for_each_case
 from harpia_formats import convert
 
 _asked = (
@@ -16,7 +15,7 @@ _asked = (
 )
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "target",
     [
         "inspect-dataset",

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from cases import for_each_case
 from effort import examples
 from harpia_formats.api.testing.strategies import EXTRA, TEXTS, VALUES, records, some
 from harpia_formats.conversion.mapping.fields import FieldTable
@@ -188,7 +189,7 @@ def test_records_are_written_alike(
     assert written(TABLE.write, given) == written(partial(write_steps, TABLE), given)
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "fields",
     [
         [FieldMapping(("a",), "prompt"), FieldMapping(("a",), "system")],

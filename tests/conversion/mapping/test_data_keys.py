@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.api.testing import filled
 from harpia_formats.api.testing.strategies import records
 from harpia_formats.conversion.comparison.differences import differences
@@ -169,7 +170,7 @@ def test_a_row_that_must_have_a_score_is_refused_without() -> None:
         FieldTable("other", (field,)).write(Record(prompt="q"), FieldFates())
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "fields",
     [
         [SCORES, FieldMapping(("scores", "name"), "outputs.model")],

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
+from cases import for_each_case
 from harpia_formats.conversion.mapping.chats import last_text_of, transcript
 from harpia_formats.conversion.mapping.choices import (
     Choices,
@@ -73,8 +74,8 @@ def test_references_can_be_a_row_each() -> None:
     assert noted == {(Fate.SPLIT, "references"), (Fate.CHANGED, "id")}
 
 
-@pytest.mark.parametrize(
-    ("record", "choices"),
+@for_each_case(
+    "record, choices",
     [
         (Record(references=["a", "b"]), {"references": References.FAIL}),
         (Record(outputs=[Output(), Output()]), {"responses": Responses.FAIL}),
@@ -246,8 +247,8 @@ def test_message_without_text_is_not_the_last_text() -> None:
     assert not last_text_of(messages, "assistant")
 
 
-@pytest.mark.parametrize(
-    ("turns", "text", "answered", "expected"),
+@for_each_case(
+    "turns, text, answered, expected",
     [
         (2, UNSET, True, {Fate.CHANGED}),
         (2, "a", True, {Fate.CHANGED}),

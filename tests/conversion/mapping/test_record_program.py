@@ -2,10 +2,10 @@
 
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.api.testing.strategies import records
 from harpia_formats.conversion.mapping.chats import fit_chats
 from harpia_formats.conversion.mapping.choices import (
@@ -85,8 +85,8 @@ def test_records_with_the_same_key_have_the_same_fields(found: list[Record]) -> 
         assert known.setdefault(keys.of(record), paths) == paths
 
 
-@pytest.mark.parametrize(
-    ("left", "right"),
+@for_each_case(
+    "left, right",
     [
         ({"params": {}, "metadata": {"a": 1}}, {"params": {"a": 1}, "metadata": {}}),
         ({"params": {"a": None}}, {"params": {"a": 1}}),

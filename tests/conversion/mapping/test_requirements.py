@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.api.testing.strategies import records
 from harpia_formats.conversion.mapping.field_constants import (
     check_constants,
@@ -35,7 +36,7 @@ def check(source: str, target: str, *given: str, scored: bool = False) -> None:
     )
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@for_each_case("name", FORMATS)
 def test_format_fulfils_its_own_requirements(name: str) -> None:
     """Conversions from a format to itself and from our records need no constants."""
     check(name, name)
@@ -80,8 +81,8 @@ def test_given_fields_are_not_missing() -> None:
     assert "`--score em`" in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("name", "target", "path"),
+@for_each_case(
+    "name, target, path",
     [
         ("llm_name", "nemo-output", "outputs.model"),
         ("model_id", "eee@0.2.0", "outputs.model"),
@@ -102,8 +103,8 @@ def test_a_field_has_several_names(name: str, target: str, path: str | None) -> 
     assert find_field_path(name, adapter_of(FORMATS[target])) == path
 
 
-@pytest.mark.parametrize(
-    ("path", "given", "value"),
+@for_each_case(
+    "path, given, value",
     [
         ("prompt", "1", "1"),
         ("prompt", '"x"', '"x"'),
@@ -131,8 +132,8 @@ def test_values_are_read_by_the_type_of_the_field(
     assert (found, type(found)) == (value, type(value))
 
 
-@pytest.mark.parametrize(
-    ("path", "given", "words"),
+@for_each_case(
+    "path, given, words",
     [
         ("outputs.index", "x", "number"),
         ("outputs.index", "1.5", "number"),

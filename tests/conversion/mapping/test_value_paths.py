@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
+from cases import for_each_case
 from harpia_formats.model.value_path import (
     NoSuchItemError,
     names_in,
@@ -40,8 +41,8 @@ def test_objects_of_lists_and_lists_of_objects_are_alike(
     assert parse_value_path(path).find(row) == value
 
 
-@pytest.mark.parametrize(
-    ("row", "value"),
+@for_each_case(
+    "row, value",
     [
         ({"choices": ["a", "b"], "answer": 1}, "b"),
         ({"choices": ["a", "b"], "answer": 1.0}, "b"),
@@ -58,8 +59,8 @@ def test_items_without_labels_have_an_index_or_a_letter(
     assert parse_value_path("choices[answer]").find(row) == value
 
 
-@pytest.mark.parametrize(
-    ("row", "reason"),
+@for_each_case(
+    "row, reason",
     [
         ({"c": {"text": ["x"], "label": ["A"]}, "k": "E"}, "no label is 'E' .A"),
         ({"c": {"text": ["x", "y"], "label": ["1", "2"]}, "k": 0}, "no label is 0"),

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats import MapError, convert, read, score
 from harpia_formats.conversion.losses.conversion_report import field_lines
 from harpia_formats.model.field_fates import Fate
@@ -146,8 +147,8 @@ def test_numbers_in_lists_become_texts() -> None:
     assert record.references == ["4", "4.0", "four"]
 
 
-@pytest.mark.parametrize(
-    ("column", "error"),
+@for_each_case(
+    "column, error",
     [
         ("choices.txt", "'choices.txt': no row .* did you mean choices.text"),
         ("choices.text[answerKye]", "'answerKye': no row .* did you mean answerKey"),

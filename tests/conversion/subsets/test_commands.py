@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from effort import examples
 from harpia_formats import (
     HarpiaFormatsError,
@@ -54,8 +55,8 @@ def head_of(data: Any, rows: int, **options: Any) -> bytes:
     return output.getvalue()
 
 
-@pytest.mark.parametrize(
-    ("data", "first"),
+@for_each_case(
+    "data, first",
     [
         (b'{"a":1.0}\n\n{"a": 2}\n', b'{"a":1.0}\n'),
         (b'{"a":1}\r\n{"a":2}', b'{"a":1}\r\n'),
@@ -322,7 +323,7 @@ RECORD = b"""\
 """
 
 
-@pytest.mark.parametrize("name", [*IDENTITY, *GROUPED, "metadata.n"])
+@for_each_case("name", [*IDENTITY, *GROUPED, "metadata.n"])
 def test_every_field_divides(name: str, tmp_path: Path) -> None:
     """Each field that is known divides rows, and keeps rows together."""
     place = tmp_path / "{value}.json"

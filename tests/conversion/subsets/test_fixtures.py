@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from cases import for_each_case
 from harpia_formats import (
     Record,
     SubsetError,
@@ -66,7 +67,7 @@ def test_all_rows_are_the_file() -> None:
     assert {"csv", "harpia", "nemo-output", "openai-chat", "tencent-csv"} <= formats
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@for_each_case("name", REFUSED)
 def test_what_has_no_rows_is_refused(name: str) -> None:
     """It is said why the rows of a file cannot be copied, and nothing is written."""
     path = next(iter(sorted((FOLDER / name / "valid").iterdir())))

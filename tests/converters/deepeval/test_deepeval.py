@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each_case
 from harpia_converters.deepeval.mapping import DEEPEVAL
 from harpia_formats import convert, detect, read, score, validate
 from harpia_formats.model.record import as_dict
@@ -125,8 +126,8 @@ def test_metric_that_failed_has_no_value_and_no_verdict() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("others", "format_"),
+@for_each_case(
+    "others, format_",
     [
         ({"retrieval_context": None}, "deepeval"),
         ({"metricsData": []}, "deepeval"),

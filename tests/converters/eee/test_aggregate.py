@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from corpora import CORPORA
 from harpia_converters.eee import formats
 from harpia_formats.api.testing.mutation import mutants
@@ -193,9 +194,7 @@ def test_real_aggregates_are_valid_in_their_shape_only() -> None:
         assert (valid, shapes_of(each)) == ([shape], [shape]), name
 
 
-@pytest.mark.parametrize(
-    "path", sorted(VALID.glob("*.json")), ids=lambda each: each.stem
-)
+@for_each_case("path", sorted(VALID.glob("*.json")), ids=lambda each: each.stem)
 def test_fixture_is_valid_in_the_shape_it_is_taken_for(path: Path) -> None:
     """Each valid file is detected as one version, and is valid in it."""
     document = json.loads(path.read_bytes())
@@ -230,8 +229,8 @@ def without(document: Any, *keys: str) -> Any:
     return {key: each for key, each in document.items() if key not in keys}
 
 
-@pytest.mark.parametrize(
-    ("document", "sign"),
+@for_each_case(
+    "document, sign",
     [
         (FULL["0.3.0"], "`evaluation_results` with `eval_library`"),
         (
@@ -259,8 +258,8 @@ def test_new_version_is_detected_by_its_keys(document: Any, sign: str) -> None:
     assert (new.sniff(document), old.sniff(document)) == (sign, "")
 
 
-@pytest.mark.parametrize(
-    ("label", "shape"),
+@for_each_case(
+    "label, shape",
     [
         ("0.3.0", "0.3.0"),
         ("0.2.1", "0.3.0"),

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each_case
 from harpia_converters.eee.fields import (
     read_reasoning,
     read_text,
@@ -13,8 +14,8 @@ from harpia_converters.eee.fields import (
 from harpia_formats.model.adapter import DECLINED
 
 
-@pytest.mark.parametrize(
-    ("raw", "text"),
+@for_each_case(
+    "raw, text",
     [("a", "a"), (["a"], "a"), ([], None), (["a", "b"], DECLINED), (None, None)],
 )
 def test_one_text_is_read(raw: Any, text: Any) -> None:
@@ -22,8 +23,8 @@ def test_one_text_is_read(raw: Any, text: Any) -> None:
     assert read_text(raw) is text
 
 
-@pytest.mark.parametrize(
-    ("trace", "reasoning"),
+@for_each_case(
+    "trace, reasoning",
     [("a", "a"), (["a"], "a"), ([], DECLINED), (["a", "b"], DECLINED), (None, None)],
 )
 def test_one_trace_is_read(trace: Any, reasoning: Any) -> None:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from corpora import CORPORA
 from harpia_converters.eee import aggregate_checks, formats, rules
 from harpia_converters.eee.formats import (
@@ -98,8 +99,8 @@ def test_silent_aggregate_expects_nothing() -> None:
     assert not list(file_remarks(expected, 7, "00"))
 
 
-@pytest.mark.parametrize(
-    ("row", "codes"),
+@for_each_case(
+    "row, codes",
     [
         (ROW, []),
         ({}, []),
@@ -138,8 +139,8 @@ def test_row_remark_says_where_and_what() -> None:
     assert '"aurora-labs/aurora-7b"' in remark.message
 
 
-@pytest.mark.parametrize(
-    ("rows", "digest", "codes"),
+@for_each_case(
+    "rows, digest, codes",
     [
         (3, "ab" * 32, []),
         (3, "AB" * 32, []),
@@ -170,8 +171,8 @@ def test_count_of_three_point_nought_is_three() -> None:
     assert [each.code for each in file_remarks(expected, 4, None)] == ["E203"]
 
 
-@pytest.mark.parametrize(
-    ("given_algorithm", "checksum", "algorithm"),
+@for_each_case(
+    "given_algorithm, checksum, algorithm",
     [
         ("sha256", "a" * 64, "sha256"),
         ("md5", "a" * 32, "md5"),
@@ -191,8 +192,8 @@ def test_hash_algorithm_is_given_or_derived_from_length(
     assert expected.hash_algorithm == algorithm
 
 
-@pytest.mark.parametrize(
-    ("name", "stem"),
+@for_each_case(
+    "name, stem",
     [
         ("X.json", "X"),
         ("X_aggregate.json", "X"),
@@ -210,8 +211,8 @@ def test_aggregate_and_samples_have_one_stem(name: str, stem: str) -> None:
     assert stem_of(name) == stem
 
 
-@pytest.mark.parametrize(
-    ("file_path", "name", "names"),
+@for_each_case(
+    "file_path, name, names",
     [
         ("data/a/b/u_samples.jsonl", "X.json", ("u_samples.jsonl", "X_samples.jsonl")),
         ("data\\a\\u_samples.jsonl", "X.json", ("u_samples.jsonl", "X_samples.jsonl")),
@@ -273,8 +274,8 @@ def scored(score: Any, name: str = "gsm8k", result: str | None = "gsm8k:em") -> 
     }
 
 
-@pytest.mark.parametrize(
-    ("rows", "score"),
+@for_each_case(
+    "rows, score",
     [
         ((), 0.5),
         ((scored(1), scored(0)), 0.5),
@@ -342,7 +343,7 @@ def test_rules_of_the_pair_are_in_the_table() -> None:
     assert used == found - alone
 
 
-@pytest.mark.parametrize("code", ["E201", "E202", "E203", "E204", "E205"])
+@for_each_case("code", ["E201", "E202", "E203", "E204", "E205"])
 def test_examples_break_and_keep_their_rule(code: str) -> None:
     """Beside the aggregate of the example, only the bad samples break its rule."""
     (rule,) = (each for each in rules.RULES if each.code == code)

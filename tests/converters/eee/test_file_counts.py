@@ -1,5 +1,6 @@
 """E116 and E118 of whole files: by their counts, by their aggregate, by any process."""
 
+import itertools
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each_case
 from eee_rows import KINDS, SEED, SHAPES, Row, changed, clean_row
 from harpia_formats import Report, validate
 
@@ -106,8 +108,7 @@ def test_results_are_judged_on_their_own() -> None:
     assert found_in_rows(changes) == [("E116", "note", 1), ("E116", "warning", 8)]
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("kind", KINDS)
+@for_each_case("shape, kind", itertools.product(SHAPES, KINDS))
 def test_correct_rows_of_any_scale_have_no_error(shape: str, kind: str) -> None:
     """Rows of 0 and 1, typed or not, have no finding where all agree."""
     rows = [
@@ -195,8 +196,8 @@ def tokens(total: int, given: int = 100, read: int = 50) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize(
-    ("changes", "found"),
+@for_each_case(
+    "changes, found",
     [
         (lambda _: tokens(110), []),
         (lambda _: tokens(160), []),

@@ -3,14 +3,13 @@
 import json
 from pathlib import Path
 
-import pytest
-
+from cases import for_each_case
 from harpia_formats import validate
 from harpia_formats.formats.registry import all_rules
 
 
-@pytest.mark.parametrize(
-    ("score", "bounds", "codes"),
+@for_each_case(
+    "score, bounds, codes",
     [
         (87.5, (0, 1), ["E207"]),
         (-0.5, (0, 1), ["E207"]),

@@ -1,5 +1,6 @@
 """The three EvalEval versions as records, and records as rows of them."""
 
+import itertools
 import json
 from collections.abc import Iterator
 from functools import cache
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from cases import for_each_case
 from corpora import CORPORA
 from effort import drawn
 from harpia_converters.eee.row_members import RECIPES, recipe_of
@@ -269,8 +271,7 @@ def test_real_rows_become_each_other(source: str, target: str) -> None:
     assert len(rows) > 300
 
 
-@pytest.mark.parametrize("target", SHAPES)
-@pytest.mark.parametrize("source", SHAPES)
+@for_each_case("target, source", itertools.product(SHAPES, SHAPES))
 def test_kept_rows_come_back(source: str, target: str) -> None:
     """With --keep-extra a row comes back whole from another version."""
     choices = Choices(responses=Responses.FIRST, keep_extra=True)
@@ -442,8 +443,8 @@ def test_values_of_the_closed_shape_become_text() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("in_row", "in_record"),
+@for_each_case(
+    "in_row, in_record",
     [
         ("interactions[1].content", "turns[1].content"),
         ("interactions[turn_idx].content", "turns[turn_idx].content"),
@@ -483,8 +484,8 @@ def test_several_texts_are_several_answers() -> None:
     assert written(CURRENT, record) == (row, [])
 
 
-@pytest.mark.parametrize(
-    ("fields", "kind", "expected"),
+@for_each_case(
+    "fields, kind, expected",
     [
         ({"turns": [{"role": "user"}]}, "multi_turn", {Fate.DEFAULTED}),
         ({"turns": [{"role": "tool"}]}, "agentic", {Fate.DEFAULTED}),
@@ -520,8 +521,8 @@ def test_interaction_type_follows_the_turns(
     assert {fate for fate, _ in fates} == expected
 
 
-@pytest.mark.parametrize(
-    ("record", "path", "option"),
+@for_each_case(
+    "record, path, option",
     [
         (record_with(text=UNSET), "outputs.text", "--set output.raw="),
         (record_with(model=UNSET), "outputs.model", "--set model_id="),
@@ -572,8 +573,8 @@ def test_a_score_is_a_number_in_the_closed_shape(
     )
 
 
-@pytest.mark.parametrize(
-    ("shape", "label", "expected"),
+@for_each_case(
+    "shape, label, expected",
     [
         (SEED, "instance_level_eval_0.2.0", "instance_level_eval_0.2.0"),
         (CURRENT, "0.2.2", "0.2.2"),
@@ -694,8 +695,10 @@ def test_a_hash_is_renewed_where_references_are_left_behind(
     assert is_noted == (row["sample_hash"] != digest)
 
 
-@pytest.mark.parametrize("shape", LISTS)
-@pytest.mark.parametrize("digest", [*(both[1] for both in HASHES.values()), "?"])
+@for_each_case(
+    "shape, digest",
+    itertools.product(LISTS, [*(both[1] for both in HASHES.values()), "?"]),
+)
 def test_a_hash_stays_where_all_references_do(shape: str, digest: str) -> None:
     """A hash by any recipe, or by none that is known, stays with its references."""
     row, fates = written(shape, two_references(digest))

@@ -1,5 +1,6 @@
 """Repairs of EvalEval rows that can hide what was wrong."""
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import pytest
 
 import harpia_formats
+from cases import for_each_case
 from harpia_converters.eee.repairs import with_interactions, with_messages
 from harpia_converters.eee.row_members import RECIPES
 from harpia_formats.formats.registry import all_rules
@@ -91,8 +93,8 @@ def with_step(indices: list[int], named: int, value: str) -> dict[str, Any]:
     return {**row, "interactions": turns, "answer_attribution": [step]}
 
 
-@pytest.mark.parametrize(
-    ("indices", "named", "value", "expected"),
+@for_each_case(
+    "indices, named, value, expected",
     [
         ([1, 2, 3, 4], 4, "7", 3),
         ([1, 2, 3, 4], 2, "5", 1),
@@ -118,8 +120,8 @@ def test_turns_are_numbered_and_attributions_keep_their_text(
     assert codes.count("E104") == moved + 2 * (expected != named)
 
 
-@pytest.mark.parametrize(
-    ("indices", "named", "value"),
+@for_each_case(
+    "indices, named, value",
     [
         ([1, 2, 3, 4], 4, "nowhere"),
         ([1, 2, 3, 4], 9, "7"),
@@ -152,8 +154,8 @@ def test_a_value_in_both_turns_moves_nothing(tmp_path: Path) -> None:
     assert (found["interactions"], "E104" in codes) == (row["interactions"], False)
 
 
-@pytest.mark.parametrize(
-    ("turns", "is_removed"),
+@for_each_case(
+    "turns, is_removed",
     [
         ([], True),
         ([{"turn_idx": 0, "role": "user", "content": "?"}], True),
@@ -239,7 +241,7 @@ def test_an_attribution_follows_from_the_turns_to_the_output(tmp_path: Path) -> 
     assert found["answer_attribution"][0]["source"] == "output.raw"
 
 
-@pytest.mark.parametrize("value", [None, [], 7, "x", {"evaluation": 3, "input": []}])
+@for_each_case("value", [None, [], 7, "x", {"evaluation": 3, "input": []}])
 def test_what_is_no_row_has_no_repairs(value: Any) -> None:
     """A value of any shape is taken."""
     assert list(with_interactions(value)) == list(with_messages(value)) == []
@@ -266,8 +268,10 @@ def test_nothing_is_counted_in_a_row_of_a_doubtful_type(
     assert (counts["num_turns"], counts["tool_calls_count"]) == (4, 9)
 
 
-@pytest.mark.parametrize("version", ["eee@0.2.0", "eee@0.2.0-tag", "eee@0.3.0"])
-@pytest.mark.parametrize("given", [True, 1.5, "é"])
+@for_each_case(
+    "version, given",
+    itertools.product(["eee@0.2.0", "eee@0.2.0-tag", "eee@0.3.0"], [True, 1.5, "é"]),
+)
 def test_changes_are_told_in_plain_words(
     version: str, given: Any, tmp_path: Path
 ) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each_case
 from harpia_formats import validate
 from harpia_formats.files.io.sink import SinkError
 from harpia_formats.formats.registry import readable_formats
@@ -295,8 +296,8 @@ def test_fields_of_the_aggregate_can_be_given(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("constants", "message"),
+@for_each_case(
+    "constants, message",
     [
         ({}, "--set evaluation_id=VALUE --set evaluation_name=VALUE"),
         (SET | {"source_type": "url"}, "may be source_metadata.source_type or"),

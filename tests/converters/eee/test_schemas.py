@@ -11,6 +11,7 @@ import jsonschema
 import jsonschema_rs
 import pytest
 
+from cases import for_each_case
 from corpora import CORPORA
 from harpia_formats.api.testing.mutation import copy_of, mutants
 
@@ -202,7 +203,7 @@ def test_schema_equals_the_published_one() -> None:
 
 
 @pytest.mark.corpora
-@pytest.mark.parametrize("group", GROUPS)
+@for_each_case("group", GROUPS)
 def test_real_records_have_known_valid_counts(group: str) -> None:
     """Each group of real records has the known number of valid ones in each version."""
     names = sorted(GROUPS, key=len, reverse=True)
@@ -224,9 +225,7 @@ def test_real_records_have_known_valid_counts(group: str) -> None:
     assert (len(rows), valid) == GROUPS[group]
 
 
-@pytest.mark.parametrize(
-    "path", sorted(SCHEMAS.glob("*.json")), ids=lambda each: each.name
-)
+@for_each_case("path", sorted(SCHEMAS.glob("*.json")), ids=lambda each: each.name)
 def test_schema_is_draft_07(path: Path) -> None:
     """Every schema says that it is draft-07, and is."""
     schema = json.loads(path.read_bytes())
@@ -297,7 +296,7 @@ def test_full_records_are_valid(shape: str) -> None:
     assert types == ["single_turn", "multi_turn", "agentic"]
 
 
-@pytest.mark.parametrize("path", NULLS)
+@for_each_case("path", NULLS)
 def test_null_is_accepted_exactly_where_documented(path: str) -> None:
     """An optional field may be null in the versions that say so, and in no other."""
     assert {each for each in UPSTREAM if accepts_null(each, path)} == NULLS[path]

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import command_runs
+from cases import for_each_case
 from corpora import CORPORA
 from harpia_formats import (
     ConversionError,
@@ -184,8 +185,8 @@ def test_a_written_row_is_detected_as_what_it_is(shape: str) -> None:
     assert detect(json.dumps(row).encode())[0].format == shape
 
 
-@pytest.mark.parametrize(
-    ("score", "verdict"),
+@for_each_case(
+    "score, verdict",
     [
         ({"value": True}, True),
         ({"value": False}, False),
@@ -209,7 +210,7 @@ def test_a_score_says_whether_its_answer_is_correct(
         assert row["evaluation"]["is_correct"] is verdict
 
 
-@pytest.mark.parametrize("value", [0, 1, 0.5, 3, -1])
+@for_each_case("value", [0, 1, 0.5, 3, -1])
 def test_a_number_without_a_scale_is_refused_without_a_constant(value: float) -> None:
     """No advice sets a verdict for all answers; a limit decides each by its score."""
     data = record(1, [{"metric": "rating", "value": value}])

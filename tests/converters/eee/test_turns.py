@@ -1,11 +1,13 @@
 """Turns with the usual keys are converted as turns with any keys are."""
 
+import itertools
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_converters.eee import versions
 from harpia_converters.eee.fields import read_attribution, write_attribution
 from harpia_converters.eee.turns import read_turn, read_turns, write_turn, write_turns
@@ -71,9 +73,11 @@ def test_usual_turns_are_written_as_any_are(
     )
 
 
-@pytest.mark.parametrize("version", ALL)
-@pytest.mark.parametrize(
-    "source", ["output.raw", "turns[0]", "/turns[0]", "//turns[", "/x", "", "turn"]
+@for_each_case(
+    "version, source",
+    itertools.product(
+        ALL, ["output.raw", "turns[0]", "/turns[0]", "//turns[", "/x", "", "turn"]
+    ),
 )
 def test_sources_come_back(version: Version, source: str) -> None:
     """A source of a row is the same again after it was in a record."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each_case
 from corpora import CORPORA
 from harpia_converters.fine_tuning.mapping import ALPACA
 from harpia_formats import convert, detect, read, validate
@@ -72,8 +73,8 @@ def test_other_keys_are_kept() -> None:
     assert "extra" not in record_of()
 
 
-@pytest.mark.parametrize(
-    ("others", "codes"),
+@for_each_case(
+    "others, codes",
     [
         ({"instruction": ""}, ["G201"]),
         ({"instruction": "", "input": ""}, []),

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each_case
 from corpora import CORPORA
 from harpia_converters.fine_tuning.mapping import SHAREGPT
 from harpia_formats import convert, detect, read, validate
@@ -119,7 +120,7 @@ def test_call_and_result_are_messages_of_assistant_and_tool() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "value", ["add(2, 2)", "[]", '{"name": "add"}', '{"name": 1, "arguments": {}}', "3"]
 )
 def test_call_that_cannot_be_read_stays_a_text(value: str) -> None:
@@ -177,8 +178,8 @@ def test_other_keys_of_turns_are_kept() -> None:
     assert found["extra"] == {"sharegpt": {"conversations": {"weight": 1}}}
 
 
-@pytest.mark.parametrize(
-    ("speakers", "codes"),
+@for_each_case(
+    "speakers, codes",
     [
         ("system human gpt human function_call observation gpt", []),
         ("human observation gpt", ["G111", "G112"]),

@@ -3,10 +3,10 @@
 import json
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from effort import examples
 from harpia_converters.harpia import formats
 from harpia_converters.harpia.header_checks import Metric, is_enabled, metrics_of, same
@@ -34,8 +34,8 @@ def findings(item: dict[str, Any], key: str = "") -> list[tuple[str, Any]]:
     return [(each.code, each.path) for each in found]
 
 
-@pytest.mark.parametrize(
-    ("metric", "enabled"),
+@for_each_case(
+    "metric, enabled",
     [
         ({"enable": True}, True),
         ({"enable": "true"}, True),
@@ -65,8 +65,8 @@ def test_metrics_of_an_input() -> None:
     assert metrics_of({"": items}) == ()
 
 
-@pytest.mark.parametrize(
-    ("item", "expected"),
+@for_each_case(
+    "item, expected",
     [
         ({"id": "BLEU", "parameters": {"weights": [0.5, 0.5]}}, []),
         ({"metric": "BLEU", "parameters": {"weights": [0.5, 0.5]}}, []),
@@ -105,8 +105,8 @@ def test_one_metric_with_two_sets_of_parameters() -> None:
     assert found == [[], ["H202"], ["H204"]]
 
 
-@pytest.mark.parametrize(
-    ("seen", "missing", "repeated"),
+@for_each_case(
+    "seen, missing, repeated",
     [
         (["TER", "BLEU"], ["BLEU"], []),
         ([], ["BLEU", "TER", "BLEU"], []),
@@ -125,8 +125,8 @@ def test_output_as_a_whole(
     assert list(formats.repeated(metrics, seen)) == repeated
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "expected"),
+@for_each_case(
+    "one, other, expected",
     [
         ({"a": 1, "b": [2.0]}, {"b": [2], "a": 1.0}, True),
         (1, True, False),

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import harpia_formats
+from cases import for_each_case
 from effort import examples
 from harpia_converters.harpia import formats, lints, rules
 from harpia_formats.model.format import Container, Format
@@ -55,8 +56,8 @@ def detected(value: Any) -> dict[tuple[str, str], str]:
     return {where: sign for where, sign in signs.items() if sign}
 
 
-@pytest.mark.parametrize(
-    ("row", "dialect", "sign"),
+@for_each_case(
+    "row, dialect, sign",
     [
         (INSTANCE, "instances", "`actual-output`"),
         (REFERENCE, "instances", "`expected-output`"),
@@ -89,8 +90,8 @@ def test_input_is_detected_in_one_dialect(
     assert sign in {None, *found.values()}
 
 
-@pytest.mark.parametrize(
-    ("value", "format_", "dialect", "sign"),
+@for_each_case(
+    "value, format_, dialect, sign",
     [
         (ITEM, "harpia-output", "", "`score` and `parameters` and `elapsed time`"),
         (
@@ -124,7 +125,7 @@ def test_results_are_detected_in_one_dialect(
     assert sign in {None, *found.values()}
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "value",
     [
         {},
@@ -155,7 +156,7 @@ def test_other_formats_are_not_detected(value: Any) -> None:
     assert detected(value) == {}
 
 
-@pytest.mark.parametrize("rule", rules.RULES, ids=lambda each: each.code)
+@for_each_case("rule", rules.RULES, ids=lambda each: each.code)
 def test_examples_of_rules_are_detected(rule: Any) -> None:
     """The examples of a rule are JSON and detected as the format of the rule."""
     for text in (rule.bad, rule.good):
@@ -169,7 +170,7 @@ def test_examples_of_rules_are_detected(rule: Any) -> None:
 OF_ROWS = {"H109", "H119", "H124", "H125"}
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "rule",
     [each for each in rules.RULES if each.code < "H2" and each.code not in OF_ROWS],
     ids=lambda each: each.code,

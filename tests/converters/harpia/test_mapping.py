@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from cases import for_each_case
 from corpora import CORPORA
 from harpia_converters.harpia.formats import LAB_INPUT_FORMAT
 from harpia_converters.harpia.mapping import LAB_INPUT, write_any
@@ -93,7 +94,7 @@ def comes_back(row: dict[str, Any]) -> bool:
     return same(again, documented(row)) and noted == {}
 
 
-@pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.stem)
+@for_each_case("path", FIXTURES, ids=lambda path: path.stem)
 def test_instances_come_back(path: Path) -> None:
     """Every valid instance is the same again, in the documented spelling."""
     rows = instances_in(path)
@@ -110,7 +111,7 @@ def test_real_instances_come_back() -> None:
     assert [each for each in rows if not comes_back(each)] == []
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "more",
     [
         {"actual-output": ["one"]},
@@ -267,9 +268,7 @@ def is_related(path: str, others: set[str]) -> bool:
     )
 
 
-@pytest.mark.parametrize(
-    "key", ["metrics", "Metrics", "metric", "metricas", "métricas"]
-)
+@for_each_case("key", ["metrics", "Metrics", "metric", "metricas", "métricas"])
 def test_metrics_in_every_spelling(key: str) -> None:
     """The list of metrics is found whatever it is called, and written as documented."""
     header = LAB_INPUT.read_header and LAB_INPUT.read_header({key: [BLEU], "v": 2})
@@ -286,7 +285,7 @@ def header_written(header: Any) -> tuple[dict[str, Any], list[str]]:
     return row, [each.path for each in fates.entries]
 
 
-@pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.stem)
+@for_each_case("path", FIXTURES, ids=lambda path: path.stem)
 def test_headers_are_written_back(path: Path) -> None:
     """A header is read and written unchanged, and stays valid with other instances."""
     schema = schema_validator_of(document_schema(LAB_INPUT_FORMAT.dialects[0]))
@@ -300,7 +299,7 @@ def test_headers_are_written_back(path: Path) -> None:
         assert schema.is_valid({"instances": []} | row)
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "metrics",
     [
         "BLEU",

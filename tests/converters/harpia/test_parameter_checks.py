@@ -2,8 +2,7 @@
 
 from typing import Any
 
-import pytest
-
+from cases import for_each_case
 from harpia_converters.harpia.header_checks import header_remarks
 
 BLEU = {"id": "BLEU-NLTK", "enable": True}
@@ -17,8 +16,8 @@ def found_in(*metrics: Any) -> list[tuple[str, Any]]:
     ]
 
 
-@pytest.mark.parametrize(
-    ("parameters", "name"),
+@for_each_case(
+    "parameters, name",
     [
         ({"weights": []}, "weights"),
         ({"weights": 4}, "weights"),
@@ -46,7 +45,7 @@ def test_bleu_cannot_be_computed(parameters: dict[str, Any], name: str) -> None:
     assert found_in(metric) == [("H114", ("metrics", 0, "parameters", name))]
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "parameters",
     [
         {},
@@ -61,8 +60,8 @@ def test_bleu_can_be_computed(parameters: dict[str, Any]) -> None:
     assert found_in({**BLEU, "parameters": parameters}) == []
 
 
-@pytest.mark.parametrize(
-    ("parameters", "place"),
+@for_each_case(
+    "parameters, place",
     [
         ({}, ()),
         ({"lang": None, "model_type": None}, ()),
@@ -91,9 +90,7 @@ def test_misspelt_name_is_reported_once() -> None:
     assert [code for code, _ in found_in(metric)] == ["H112"]
 
 
-@pytest.mark.parametrize(
-    "id_", ["BELU", "belu-nltk", "BLUE", "BERTScroe", "bert_scor", "BLEUU"]
-)
+@for_each_case("id_", ["BELU", "belu-nltk", "BLUE", "BERTScroe", "bert_scor", "BLEUU"])
 def test_misspelt_metric(id_: str) -> None:
     """An id that is nearly that of a known metric is a warning of its own."""
     metric = {"id": id_, "enable": True, "parameters": {}}
@@ -101,9 +98,7 @@ def test_misspelt_metric(id_: str) -> None:
     assert found_in(metric) == [("H116", ("metrics", 0, "id"))]
 
 
-@pytest.mark.parametrize(
-    "id_", ["ROUGE-L", "METEOR", "chrF", "GLEU-NLTK", "BARTScore", ""]
-)
+@for_each_case("id_", ["ROUGE-L", "METEOR", "chrF", "GLEU-NLTK", "BARTScore", ""])
 def test_other_metric_is_no_misspelling(id_: str) -> None:
     """Another metric is noted as unknown, and not taken for a misspelling."""
     metric = {"id": id_, "enable": True, "parameters": {}}

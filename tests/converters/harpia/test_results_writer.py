@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each_case
 from effort import pairs
 from harpia_converters.harpia.profile import requests_of
 from harpia_formats import read, validate
@@ -128,9 +129,7 @@ def settled_of(*metrics: Any) -> Any:
 # -- which metrics --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "id_", ["BLEU", "bleu", "BLEU-NLTK", "bleu.nltk", "NLTK BLEU", "BLEU-4"]
-)
+@for_each_case("id_", ["BLEU", "bleu", "BLEU-NLTK", "bleu.nltk", "NLTK BLEU", "BLEU-4"])
 def test_spellings_of_bleu(id_: str) -> None:
     """BLEU is known under any plain spelling, and is NLTK's."""
     (found,) = settled_of(bleu(id_, smoothing_function="method1"))
@@ -139,7 +138,7 @@ def test_spellings_of_bleu(id_: str) -> None:
     assert found.parameters == {"smoothing_function": "method1", "references": "max"}
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "id_", ["SacreBLEU", "self-bleu", "google_bleu", "corpus-bleu", "chrF", "em", "度"]
 )
 def test_other_metrics_are_unknown(id_: str) -> None:
@@ -181,7 +180,7 @@ def test_enabled_metrics_only() -> None:
     assert list(requests_of(Header())) == []
 
 
-@pytest.mark.parametrize("method", SMOOTHED)
+@for_each_case("method", SMOOTHED)
 def test_numbers_of_nltk(method: str | None) -> None:
     """BLEU is NLTK's of words between spaces, by every smoothing method."""
     metric = bleu(weights=WEIGHTS, smoothing_function=method, auto_reweigh=False)
@@ -217,8 +216,8 @@ def test_weights_for_short_answers() -> None:
     assert item["score"] == 1.0
 
 
-@pytest.mark.parametrize(
-    ("metrics", "message"),
+@for_each_case(
+    "metrics, message",
     [
         ([bleu("METEOR")], "METEOR is not a known metric of HarpIA"),
         ([bleu(weights=[0.5])], "weights"),

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from effort import examples
 from harpia_converters.harpia import formats, header_checks, rules
 from harpia_formats.model.format import Dialect, Remark
@@ -61,8 +62,8 @@ def remarks_by(dialect: Dialect, value: Any) -> list[Remark]:
     return [each for say in both if say is not None for each in say(value)]
 
 
-@pytest.mark.parametrize(
-    ("fields", "expected"),
+@for_each_case(
+    "fields, expected",
     [
         ({}, []),
         ({"expected-output": ["Domingo"]}, []),
@@ -113,8 +114,8 @@ def test_both_fields_may_be_spelt_otherwise() -> None:
     assert all(each.code == "H101" and each.at_key for each in found)
 
 
-@pytest.mark.parametrize(
-    ("metric", "expected"),
+@for_each_case(
+    "metric, expected",
     [
         (METRIC, []),
         ({**METRIC, "enable": False, "enabled": True}, []),
@@ -146,8 +147,8 @@ def test_metrics_under_another_name_are_not_passed_over(key: str) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("name", "parameters", "expected"),
+@for_each_case(
+    "name, parameters, expected",
     [
         ("BLEU-NLTK", {"weights": [1], "smoothing_function": None}, []),
         ("sentence_bleu", {"auto_reweigh": False, "n": 4}, ["H111"]),
@@ -167,8 +168,8 @@ def test_doubts_about_metrics(name: str, parameters: Any, expected: list[str]) -
     assert [each.code for each in found] == expected
 
 
-@pytest.mark.parametrize(
-    ("fields", "expected"),
+@for_each_case(
+    "fields, expected",
     [
         ({}, []),
         ({"parameters": [1]}, [("H107", ("parameters",))]),

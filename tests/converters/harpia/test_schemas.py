@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
+from cases import for_each_case
 from effort import examples
 from harpia_converters.harpia import formats, header_checks, rules
 from harpia_formats.formats.schema.typed_decoder import typed_decoder_of
@@ -78,8 +79,8 @@ def is_allowed(value: Any, schema: dict[str, Any]) -> bool:
     return Draft7Validator(schema).is_valid(value)
 
 
-@pytest.mark.parametrize(
-    ("changes", "tolerant", "strict"),
+@for_each_case(
+    "changes, tolerant, strict",
     [
         ({}, True, True),
         ({"expected-output": ...}, True, True),
@@ -123,8 +124,8 @@ def test_instance(changes: Any, tolerant: bool, strict: bool) -> None:
     assert found == [tolerant, strict]
 
 
-@pytest.mark.parametrize(
-    ("changes", "tolerant", "strict"),
+@for_each_case(
+    "changes, tolerant, strict",
     [
         ({}, True, True),
         ({"enable": False, "parameters": {}}, True, True),
@@ -153,8 +154,8 @@ def test_metric(changes: Any, tolerant: bool, strict: bool) -> None:
     assert found == [tolerant, strict]
 
 
-@pytest.mark.parametrize(
-    ("document", "tolerant", "strict"),
+@for_each_case(
+    "document, tolerant, strict",
     [
         ({"instances": []}, True, True),
         ({"instances": [INSTANCE], "metrics": []}, True, True),
@@ -176,8 +177,8 @@ def test_document(document: Any, tolerant: bool, strict: bool) -> None:
     assert found == [tolerant, strict]
 
 
-@pytest.mark.parametrize(
-    ("document", "verdict"),
+@for_each_case(
+    "document, verdict",
     [
         ({"instancias": [INSTANCE], "metricas": [METRIC]}, True),
         ({"instancias": [INSTANCE], "metrics": [METRIC]}, True),
@@ -193,8 +194,8 @@ def test_portuguese_document(document: Any, verdict: bool) -> None:
     assert is_allowed(document, schema_of("harpia-instancias")) == verdict
 
 
-@pytest.mark.parametrize(
-    ("changes", "tolerant", "strict"),
+@for_each_case(
+    "changes, tolerant, strict",
     [
         ({}, True, True),
         ({"score": None}, True, True),
@@ -223,8 +224,8 @@ def test_output(changes: Any, tolerant: bool, strict: bool) -> None:
     assert found == [tolerant, strict]
 
 
-@pytest.mark.parametrize(
-    ("changes", "tolerant", "strict"),
+@for_each_case(
+    "changes, tolerant, strict",
     [
         ({}, True, True),
         ({"id": ...}, True, True),
@@ -244,8 +245,8 @@ def test_output_by_metric(changes: Any, tolerant: bool, strict: bool) -> None:
     assert found == [tolerant, strict]
 
 
-@pytest.mark.parametrize(
-    ("changes", "tolerant", "strict"),
+@for_each_case(
+    "changes, tolerant, strict",
     [
         ({}, True, True),
         ({"instance_id": "a", "result": [1]}, True, True),
@@ -270,7 +271,7 @@ def test_log(changes: Any, tolerant: bool, strict: bool) -> None:
     assert found == [tolerant, strict]
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "dialect",
     [each for each in DIALECTS if each.name != "keyed"],
     ids=lambda each: each.name or each.schema,
@@ -320,9 +321,7 @@ def test_strictly_valid_header_has_no_remarks(
         assert codes <= DOUBTS
 
 
-@pytest.mark.parametrize(
-    "path", sorted(SCHEMAS.glob("harpia*")), ids=lambda each: each.name
-)
+@for_each_case("path", sorted(SCHEMAS.glob("harpia*")), ids=lambda each: each.name)
 def test_schema_explains_itself(path: Path) -> None:
     """A schema says what it is of, in which version, and what each property means."""
     schema = json.loads(path.read_bytes())

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from effort import examples
 from harpia_converters.haystack import formats
 
@@ -58,8 +58,8 @@ def detected(value: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [key for key, each in DIALECTS.items() if each.sniff(value)]
 
 
-@pytest.mark.parametrize(
-    ("value", "key", "sign"),
+@for_each_case(
+    "value, key, sign",
     [
         (COLUMNS, ("haystack", ""), "`questions` and `responses`"),
         ({"nota": [1], "contexts": []}, ("haystack", ""), "`contexts`"),
@@ -88,8 +88,8 @@ def test_each_dialect_is_detected(
     assert sign in DIALECTS[key].sniff(value)
 
 
-@pytest.mark.parametrize(
-    ("value", "key"),
+@for_each_case(
+    "value, key",
     [
         ({**COLUMNS, "responses": "4"}, ("haystack", "")),
         ({**COLUMNS, "note": "x", "n": 1}, ("haystack", "")),
@@ -117,7 +117,7 @@ def test_broken_document_is_detected_as_intended(
     assert detected(value) == [key]
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "value",
     [
         {},

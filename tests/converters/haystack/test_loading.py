@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each_case
 from harpia_converters.haystack.definition_checks import OURS, THEIRS, is_loadable_type
 from harpia_formats import validate
 
@@ -175,7 +176,7 @@ def test_definition_that_cannot_be_loaded_is_invalid(
         assert errors_in(document, strict=True) == ({code} if code else set())
 
 
-@pytest.mark.parametrize("kind", TYPES)
+@for_each_case("kind", TYPES)
 def test_type_that_cannot_be_loaded_is_invalid(kind: str) -> None:
     """The type of an input must be one that can be made from its text."""
     inputs = [["responses", kind]]

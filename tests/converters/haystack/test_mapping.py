@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from cases import for_each_case
 from harpia_converters.haystack.formats import COLUMNS_FORMAT
 from harpia_converters.haystack.mapping import COLUMNS
 from harpia_formats.api.testing import filled
@@ -80,7 +81,7 @@ def is_related(path: str, others: set[str]) -> bool:
     )
 
 
-@pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.stem)
+@for_each_case("path", FIXTURES, ids=lambda path: path.stem)
 def test_rows_come_back(path: Path) -> None:
     """Every row of a valid file is the same again."""
     rows = rows_in(path)
@@ -109,8 +110,8 @@ def test_fields_of_a_row() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("row", "text", "kept"),
+@for_each_case(
+    "row, text, kept",
     [
         ({"predicted_answers": "a"}, "a", {}),
         ({"responses": "a"}, "a", {}),
@@ -147,7 +148,7 @@ def test_column_of_an_answer_is_kept() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "row",
     [
         {"questions": None},

@@ -3,8 +3,7 @@
 import json
 from typing import Any
 
-import pytest
-
+from cases import for_each_case
 from harpia_converters.haystack import formats, rules
 from harpia_converters.haystack.detection import listed, quoted
 from harpia_formats.model.format import Remark
@@ -51,7 +50,7 @@ def remarks_of(format_: str, value: Any, dialect: str = "") -> list[Remark]:
     return list(remarks(value))
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "rule", [each for each in rules.RULES if not each.lint], ids=lambda each: each.code
 )
 def test_example_of_a_rule_breaks_it_alone(rule: Any) -> None:
@@ -85,8 +84,8 @@ def test_codes_and_names_are_of_haystack() -> None:
     assert {each.validated_as for each in rules.RULES} == FORMATS.keys()
 
 
-@pytest.mark.parametrize(
-    ("items", "paths"),
+@for_each_case(
+    "items, paths",
     [
         ({("a",): 2, ("b",): 2}, []),
         ({("a",): 2, ("b",): 3}, [("b",)]),
@@ -104,8 +103,8 @@ def test_columns_of_another_length_are_named(
     assert lengths_of(items) == [("K101", each) for each in paths]
 
 
-@pytest.mark.parametrize(
-    ("row", "paths"),
+@for_each_case(
+    "row, paths",
     [
         ({"questions": "x", "contexts": ["x"], "retrieved_documents": [{}]}, []),
         ({"own": 1}, []),
@@ -125,8 +124,8 @@ def test_items_of_well_known_columns_are_looked_at(
     assert codes_and_paths("haystack", row) == [("K102", each) for each in paths]
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
+@for_each_case(
+    "value, expected",
     [
         (RESULTS, []),
         ({"results": [None], "meta": []}, [("K401", ("meta",))]),
@@ -150,8 +149,8 @@ def test_inconsistent_results_are_reported(
     assert codes_and_paths("haystack-results", {"juiz": value}, "component") == below
 
 
-@pytest.mark.parametrize(
-    ("inputs", "scores", "expected"),
+@for_each_case(
+    "inputs, scores, expected",
     [
         ({"a": [1, 2]}, {"m": [1, 0]}, []),
         ({"a": [1, 2], "b": [1]}, {}, [("K201", ("inputs", "b"))]),
@@ -174,8 +173,8 @@ def test_run_is_checked_as_haystack_does(
     assert codes_and_paths("haystack-run", document) == expected
 
 
-@pytest.mark.parametrize(
-    ("change", "expected"),
+@for_each_case(
+    "change, expected",
     [
         ({}, []),
         ({"inputs": [["a b", "list[str]"]], "examples": []}, [("inputs", 0, 0)]),
@@ -195,8 +194,8 @@ def test_names_that_jinja_fails_on_are_errors(
     assert severities["K301"] is Severity.ERROR
 
 
-@pytest.mark.parametrize(
-    ("text", "is_said"),
+@for_each_case(
+    "text, is_said",
     [
         ("{{ x }}", True),
         ("{{- x.y }}", True),
@@ -226,8 +225,8 @@ def test_templates_in_text_are_reported(*, text: str, is_said: bool) -> None:
     assert all(each.at_key == (each.path[-1] == text) for each in found)
 
 
-@pytest.mark.parametrize(
-    ("kind", "is_list"),
+@for_each_case(
+    "kind, is_list",
     [
         ("list[str]", True),
         ("List[List[str]]", True),
@@ -246,8 +245,8 @@ def test_types_that_are_not_lists_are_reported(*, kind: str, is_list: bool) -> N
     assert codes_and_paths("haystack-evaluator", document) == expected
 
 
-@pytest.mark.parametrize(
-    ("change", "expected"),
+@for_each_case(
+    "change, expected",
     [
         ({"inputs": [], "examples": []}, [("K304", ("inputs",))]),
         ({"outputs": [], "examples": []}, [("K304", ("outputs",))]),

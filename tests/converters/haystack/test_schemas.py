@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
+from cases import for_each_case
 from effort import examples
 from harpia_converters.haystack import formats
 
@@ -98,7 +99,7 @@ def properties_in(node: Any) -> Iterator[Any]:
                 yield from properties_in(inner)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda each: str(each.name))
+@for_each_case("path", FILES, ids=lambda each: str(each.name))
 def test_schema_is_one(path: Path) -> None:
     """Each file is a draft-07 schema with a title, a description and a version."""
     schema = json.loads(path.read_text("utf-8"))
@@ -110,7 +111,7 @@ def test_schema_is_one(path: Path) -> None:
     assert schema["description"]
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda each: str(each.name))
+@for_each_case("path", FILES, ids=lambda each: str(each.name))
 def test_properties_are_described(path: Path) -> None:
     """Each member says what it is, except where a condition takes it up again."""
     for each in properties_in(json.loads(path.read_text("utf-8"))):
@@ -149,8 +150,8 @@ def test_components_are_validated_like_documents(id_: str, suffix: str) -> None:
     assert {key: inner[key] for key in keys} == {key: alone[key] for key in keys}
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
+@for_each_case(
+    "value, expected",
     [
         (COLUMNS, (True, True)),
         ({"own": [1, "a", None, []]}, (True, True)),
@@ -170,8 +171,8 @@ def test_columns(value: dict[str, Any], expected: tuple[bool, bool]) -> None:
     assert verdicts("haystack-component", {"c": value}) == expected
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
+@for_each_case(
+    "value, expected",
     [
         ({"results": [{}, None]}, (True, True)),
         ({"results": [], "meta": None}, (True, True)),
@@ -198,8 +199,8 @@ def test_results(value: dict[str, Any], expected: tuple[bool, bool]) -> None:
     assert verdicts("haystack-results-component", {"c": value}) == expected
 
 
-@pytest.mark.parametrize(
-    ("change", "expected"),
+@for_each_case(
+    "change, expected",
     [
         ({}, (True, True)),
         ({"results": {}}, (True, True)),
@@ -227,8 +228,8 @@ def test_runs(change: dict[str, Any], expected: tuple[bool, bool]) -> None:
     assert verdicts("haystack-run", changed(RUN, change)) == expected
 
 
-@pytest.mark.parametrize(
-    ("change", "expected"),
+@for_each_case(
+    "change, expected",
     [
         ({}, (True, True)),
         ({"examples": []}, (True, True)),
@@ -280,8 +281,8 @@ def test_definitions(change: dict[str, Any], expected: tuple[bool, bool]) -> Non
     assert verdicts("haystack-evaluator-pipeline", pipeline) == expected
 
 
-@pytest.mark.parametrize(
-    ("dumped", "alone", "in_pipeline"),
+@for_each_case(
+    "dumped, alone, in_pipeline",
     [
         ({"type": "x.SASEvaluator", "init_parameters": {"inputs": 1}}, True, True),
         ({"type": "x.SASEvaluator"}, False, True),

@@ -1,11 +1,13 @@
 """Folders of runs: statistics joined to instances, places, and what is missing."""
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from cases import for_each_case
 from harpia_formats import Report, detect, read, validate
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "helm" / "valid"
@@ -58,9 +60,11 @@ def codes_of(report: Report) -> list[str]:
     return [problem.code for problem in report.problems]
 
 
-@pytest.mark.parametrize("indent", [2, None])
-@pytest.mark.parametrize(
-    "name", ["joint", "generation-with-trials-and-typos", "separate-calibrated"]
+@for_each_case(
+    "indent, name",
+    itertools.product(
+        [2, None], ["joint", "generation-with-trials-and-typos", "separate-calibrated"]
+    ),
 )
 def test_a_folder_is_read_as_one_document(
     name: str, indent: int | None, tmp_path: Path
@@ -221,8 +225,8 @@ def test_a_run_that_was_cut_off_is_reported(tmp_path: Path) -> None:
     assert {problem.place.member for problem in report.problems} <= {STATES, STATS}
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "reason"),
+@for_each_case(
+    "name, text, reason",
     [
         (STATES, "{}", "scenario_state.json has no array request_states"),
         (STATES, "", "scenario_state.json has no array request_states"),

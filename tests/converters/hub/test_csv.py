@@ -2,11 +2,11 @@
 
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
+from cases import for_each_case
 from harpia_converters.hub import formats
 from harpia_formats.formats.schema.bundled_schemas import built_in_schema
 from harpia_formats.formats.schema.user_schema import check_schema
@@ -28,7 +28,7 @@ def test_no_columns_are_no_table() -> None:
     assert not Draft7Validator(SCHEMA).is_valid({})
 
 
-@pytest.mark.parametrize("value", [None, 1, True, ["a"], {"a": "b"}])
+@for_each_case("value", [None, 1, True, ["a"], {"a": "b"}])
 def test_values_are_text(value: Any) -> None:
     """Every value of a table is text, for example also a number."""
     assert not Draft7Validator(SCHEMA).is_valid({"column": value})

@@ -10,6 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from cases import for_each_case
 from harpia_converters.hub import csv_mapping as mapping
 from harpia_converters.hub.csv_mapping import TABLE
 from harpia_converters.hub.formats import CSV_FORMAT
@@ -65,7 +66,7 @@ def is_related(path: str, others: set[str]) -> bool:
     )
 
 
-@pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.stem)
+@for_each_case("path", FIXTURES, ids=lambda path: path.stem)
 def test_rows_come_back(path: Path) -> None:
     """Every row of a valid table is the same again."""
     rows = rows_in(path)
@@ -105,13 +106,13 @@ def test_fields_of_a_row() -> None:
     )
 
 
-@pytest.mark.parametrize("cell", ["Paris", "", "[a]", "[1]", '{"a": 1}', '"a"', "null"])
+@for_each_case("cell", ["Paris", "", "[a]", "[1]", '{"a": 1}', '"a"', "null"])
 def test_other_text_is_a_list_of_one(cell: str) -> None:
     """A cell of a list that is not a list of texts in JSON is one text."""
     assert TABLE.read({"references": cell}).references == [cell]
 
 
-@pytest.mark.parametrize("reference", ["Paris", "", '["a"]', "[]", '"a"'])
+@for_each_case("reference", ["Paris", "", '["a"]', "[]", '"a"'])
 def test_references_come_back(reference: str) -> None:
     """A reference that looks like a list is still one reference."""
     row, noted = written(Record(references=[reference]))
@@ -120,7 +121,7 @@ def test_references_come_back(reference: str) -> None:
     assert noted == {}
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "row",
     [
         {"score": "n/a"},
@@ -150,14 +151,14 @@ def test_odd_cells_come_back(row: dict[str, str]) -> None:
     assert noted == {}
 
 
-@pytest.mark.parametrize("text", ["n/a", "{}", "[1]", '"1"', "", ".5"])
+@for_each_case("text", ["n/a", "{}", "[1]", '"1"', "", ".5"])
 def test_non_numeric_score_is_kept_as_text(text: str) -> None:
     """A score that is no number, true, false or null is kept as text."""
     assert TABLE.read({"score": text}) == Record(extra={"csv": {"score": text}})
 
 
-@pytest.mark.parametrize(
-    ("record", "row", "noted"),
+@for_each_case(
+    "record, row, noted",
     [
         (Record(id=10**30), {"id": "1" + "0" * 30}, {"id"}),
         (Record(prompt="a\0b"), {"prompt": "a\0b"}, set()),

@@ -2,12 +2,14 @@
 
 import csv
 import io
+import itertools
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_converters.hub.csv_mapping import TABLE, PandasCells
 from harpia_formats import convert, diff
 from harpia_formats.model.exact_json import encode
@@ -61,15 +63,21 @@ def test_table_that_pandas_wrote_comes_back(index: str | None) -> None:
     assert report.ok
 
 
-@pytest.mark.parametrize("name", ["score", "is_correct", "index", "token_usage"])
-@pytest.mark.parametrize("cell", ["NaN", "nan"])
+@for_each_case(
+    "name, cell",
+    itertools.product(["score", "is_correct", "index", "token_usage"], ["NaN", "nan"]),
+)
 def test_missing_number_is_no_value(name: str, cell: str) -> None:
     """`NaN` in a column without text is an absent value."""
     assert TABLE.read({"id": "1", name: cell}) == Record(id="1")
 
 
-@pytest.mark.parametrize("name", ["prompt", "response", "category", "id", "own"])
-@pytest.mark.parametrize("cell", ["NaN", "True", "1.0"])
+@for_each_case(
+    "name, cell",
+    itertools.product(
+        ["prompt", "response", "category", "id", "own"], ["NaN", "True", "1.0"]
+    ),
+)
 def test_text_is_not_changed(name: str, cell: str) -> None:
     """In a column of text these words stay what they are."""
     record = TABLE.read({"id": "1", name: cell})

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_converters.hub import formats
 from harpia_formats.api.testing.mutation import mutants
 from harpia_formats.formats.schema.typed_decoder import typed_decoder_of
@@ -70,8 +70,8 @@ def output_with(**members: Any) -> dict[str, Any]:
     return {"id": 1, "outputs": [members]}
 
 
-@pytest.mark.parametrize(
-    ("row", "valid"),
+@for_each_case(
+    "row, valid",
     [
         ({"outputs": []}, True),
         ({"outputs": [{}]}, True),
@@ -197,8 +197,8 @@ def test_decoder_accepts_full_records_and_no_bad_mutant() -> None:
 BOTH = "`retrieved_documents` and `ground_truth_documents`"
 
 
-@pytest.mark.parametrize(
-    ("row", "sign"),
+@for_each_case(
+    "row, sign",
     [
         (FULL[0], "`outputs` and `prompt`"),
         ({"outputs": [], "messages": []}, "`outputs` and `messages`"),

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import harpia_formats
+from cases import for_each_case
 from corpora import CORPORA
 from harpia_formats import MapError, Record, convert, detect, read, validate
 from harpia_formats.model.record import as_dict
@@ -261,8 +262,8 @@ def test_column_may_be_called_as_the_header(tmp_path: Path) -> None:
     assert as_dict(record)["extra"] == {"parquet": {"header": {"note": "n"}}}
 
 
-@pytest.mark.parametrize(
-    ("columns", "error"),
+@for_each_case(
+    "columns, error",
     [
         ({"prompt": "qestion"}, "did you mean question"),
         ({"choices": "options.txt"}, "did you mean options.text"),
@@ -300,8 +301,8 @@ def broken(name: str, change: Callable[[bytes], bytes], folder: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
-    ("name", "change", "reason"),
+@for_each_case(
+    "name, change, reason",
     [
         ("rows.parquet", lambda data: data[:-20], "is cut"),
         ("rows.parquet", lambda data: data[:4], "is cut"),

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each_case
 from corpora import CORPORA
 from harpia_formats import ValidationFailed, convert, read, validate
 from harpia_formats.files.io.inputs import sources_of_inputs
@@ -175,8 +176,8 @@ def test_logs_are_found_in_a_folder(tmp_path: Path) -> None:
 CHUNKED = "is a log in Inspect's chunked form, which has several members for each"
 
 
-@pytest.mark.parametrize(
-    ("data", "reason"),
+@for_each_case(
+    "data, reason",
     [
         (log([])[:-30], "is a cut zip archive: the directory at its end is missing"),
         (log([entry("samples/1_epoch_1/sample.json", {})]), CHUNKED),

@@ -1,5 +1,6 @@
 """Samples of Inspect's data sets as records, and records as such samples."""
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
+from cases import for_each_case
 from harpia_converters.inspect_ai.dataset_mapping import DATASET
 from harpia_converters.inspect_ai.formats import log_sign, sample_sign
 from harpia_formats import convert
@@ -31,8 +33,12 @@ def written(record: Record) -> tuple[Row, list[str]]:
     return row, [f"{each.path}: {each.how}" for each in entries]
 
 
-@pytest.mark.parametrize("asked", ["2+2=", [SYSTEM, USER], [USER, ANSWER, USER]])
-@pytest.mark.parametrize("target", ["4", ["4", "four"], "", []])
+@for_each_case(
+    "asked, target",
+    itertools.product(
+        ["2+2=", [SYSTEM, USER], [USER, ANSWER, USER]], ["4", ["4", "four"], "", []]
+    ),
+)
 def test_a_sample_comes_back(asked: Any, target: Any) -> None:
     """A sample that is read and written again is the same, with its further keys."""
     row = {"input": asked, "target": target, "choices": ["3", "5"], "id": 7}
@@ -41,8 +47,8 @@ def test_a_sample_comes_back(asked: Any, target: Any) -> None:
     assert written(DATASET.read(row)) == (row, [])
 
 
-@pytest.mark.parametrize(
-    ("choices", "references", "target"),
+@for_each_case(
+    "choices, references, target",
     [
         (["3", "4"], ["4"], "B"),
         (["3", "4"], ["4", "3"], ["B", "A"]),
@@ -118,7 +124,7 @@ def test_a_record_that_asks_nothing_is_refused() -> None:
         written(Record(references=["4"]))
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "row",
     [
         {"input": "q", "ideal": "4"},

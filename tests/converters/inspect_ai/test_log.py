@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
+from cases import for_each_case
 from harpia_formats import (
     Record,
     Report,
@@ -86,8 +87,8 @@ def kept(owner: Record | Output) -> dict[str, Any]:
     return {} if owner.extra is UNSET else owner.extra["inspect"]
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
+@for_each_case(
+    "value, expected",
     [
         ("C", [("match", 1, True)]),
         ("I", [("match", 0, False)]),
@@ -333,8 +334,8 @@ def test_arguments_that_are_no_object_are_kept() -> None:
     assert kept(record)["messages"] == [{"tool_calls": [rest]}]
 
 
-@pytest.mark.parametrize(
-    ("members", "expected"),
+@for_each_case(
+    "members, expected",
     [
         ({"version": 3}, ["I101"]),
         ({"version": 3, "log_format": "eval"}, []),

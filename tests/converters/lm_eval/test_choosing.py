@@ -1,11 +1,13 @@
 """What of samples is written: one filter's scores, and the option that was chosen."""
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from cases import for_each_case
 from harpia_formats import ConversionError, ValidationFailed, convert
 
 ROOT = Path(__file__).parents[3]
@@ -138,8 +140,10 @@ def test_filter_needs_a_place_for_scores(filters: Any, tmp_path: Path) -> None:
         written(filters, "nemo-output", tmp_path, filter="strict")
 
 
-@pytest.mark.parametrize("to", ["nemo-output", "harpia", "tencent-outputs"])
-@pytest.mark.parametrize("count", [1, 300])
+@for_each_case(
+    "to, count",
+    itertools.product(["nemo-output", "harpia", "tencent-outputs"], [1, 300]),
+)
 def test_chosen_option_is_the_answer(to: str, count: int, tmp_path: Path) -> None:
     """The option of the highest likelihood is written, and declared as derived."""
     rows = [{**choice(), "doc_id": number} for number in range(count)]

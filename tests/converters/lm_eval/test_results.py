@@ -10,6 +10,7 @@ import pytest
 from msgspec import UNSET
 
 import harpia_formats
+from cases import for_each_case
 from corpora import CORPORA
 from harpia_converters.lm_eval.formats import (
     results_names,
@@ -43,8 +44,8 @@ def models_in(*inputs: Any, **options: Any) -> set[Any]:
     return {output.model for record in found for output in record.outputs}
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
+@for_each_case(
+    "name, expected",
     [
         (NAME, ("capitals", DATE)),
         ("samples_a_b_c_2026.jsonl", ("a_b_c", "2026")),

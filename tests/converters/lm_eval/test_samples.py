@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from corpora import CORPORA
 from harpia_converters.lm_eval.mapping import SAMPLES
 from harpia_converters.lm_eval.sample_fields import (
@@ -228,8 +229,8 @@ def test_lists_are_read_as_names_are(name: str) -> None:
         assert found == SAMPLES.read(row)
 
 
-@pytest.mark.parametrize(
-    ("target", "expected"),
+@for_each_case(
+    "target, expected",
     [
         ("1", ["b"]),
         (1, ["b"]),
@@ -253,8 +254,8 @@ def test_reference_of_a_multiple_choice(target: Any, expected: Any) -> None:
     assert chosen(target, ["a", "b"]) == expected
 
 
-@pytest.mark.parametrize(
-    ("target", "expected"),
+@for_each_case(
+    "target, expected",
     [
         ("4", ["4"]),
         ("['4', 'four']", ["4", "four"]),

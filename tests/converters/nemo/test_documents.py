@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from effort import examples
 from harpia_converters.nemo import formats
 from harpia_formats.api.testing.mutation import copy_of, mutants
@@ -99,8 +100,8 @@ def scores(metric: str, **values: Any) -> dict[str, Any]:
     return {metric: {"scores": inner}}
 
 
-@pytest.mark.parametrize(
-    ("document", "dialect", "sign"),
+@for_each_case(
+    "document, dialect, sign",
     [
         (RESULT, "nemo-results", "`tasks` with `scores` in it"),
         (changed(RESULT, "tasks"), "nemo-results", "`groups` with `scores` in it"),
@@ -140,7 +141,7 @@ def test_document_is_detected_by_its_tree(
     assert detected(document) == {dialect: sign}
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "document",
     [
         {},
@@ -203,7 +204,7 @@ def remark_table() -> Iterator[Any]:
     yield "nemo-config", CONFIG | {"params": right}, []
 
 
-@pytest.mark.parametrize(("dialect", "document", "expected"), list(remark_table()))
+@for_each_case("dialect, document, expected", list(remark_table()))
 def test_doubts_are_remarked_at_their_place(
     dialect: str, document: Any, expected: list[Any]
 ) -> None:
@@ -265,9 +266,7 @@ def verdict_table() -> Iterator[Any]:
     yield "nemo-config-list", changed(OLDER, "tasks/0/metrics", {}), False, False
 
 
-@pytest.mark.parametrize(
-    ("schema", "document", "valid", "strictly"), list(verdict_table())
-)
+@for_each_case("schema, document, valid, strictly", list(verdict_table()))
 def test_documents_are_validated_as_the_client_types_them(
     schema: str, document: Any, valid: bool, strictly: bool
 ) -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from effort import examples
 from harpia_converters.nemo import formats, rules
 from harpia_formats.api.testing.mutation import mutants
@@ -72,8 +73,8 @@ def without(row: Mapping[str, Any], *keys: str) -> dict[str, Any]:
     return {key: row[key] for key in row if key not in keys}
 
 
-@pytest.mark.parametrize(
-    ("row", "dialect", "sign"),
+@for_each_case(
+    "row, dialect, sign",
     [
         (FULL, "nemo-input", "`prompt` and `ideal_response`"),
         (without(FULL, "prompt"), "nemo-input", "`ideal_response`"),
@@ -106,7 +107,7 @@ def test_record_is_detected_by_its_keys(
     assert detected(row) == {dialect: sign}
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "row",
     [
         {},
@@ -157,7 +158,7 @@ def remark_table() -> Iterator[Any]:
     )
 
 
-@pytest.mark.parametrize(("dialect", "row", "expected"), list(remark_table()))
+@for_each_case("dialect, row, expected", list(remark_table()))
 def test_tolerated_deviations_are_remarked(
     dialect: str, row: dict[str, Any], expected: list[Any]
 ) -> None:
@@ -195,16 +196,14 @@ def bad_records() -> Iterator[Any]:
         yield "nemo-output", NESTED | {"input": FULL | {key: 3}}
 
 
-@pytest.mark.parametrize(("dialect", "row"), list(bad_records()))
+@for_each_case("dialect, row", list(bad_records()))
 def test_missing_key_or_wrong_type_is_an_error(dialect: str, row: Any) -> None:
     """Known keys except input hold text, and those without a default are required."""
     assert not is_valid(dialect, row)
     assert not is_valid(DIALECTS[dialect].strict, row)
 
 
-@pytest.mark.parametrize(
-    "schema", [*GOOD, *(each.strict for each in DIALECTS.values())]
-)
+@for_each_case("schema", [*GOOD, *(each.strict for each in DIALECTS.values())])
 def test_schema_has_a_typed_decoder(schema: str) -> None:
     """A typed decoder can be built from the schema and accepts a valid record."""
     path = ROOT / "schemas" / "nemo" / f"{schema}.schema.json"
@@ -255,7 +254,7 @@ def test_only_the_first_dialect_is_documented() -> None:
     assert {each.family for each in FORMATS} == {"nemo"}
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "rule", [each for each in rules.RULES if not each.lint], ids=lambda each: each.code
 )
 def test_example_of_a_rule_gives_its_remark_alone(rule: Rule) -> None:

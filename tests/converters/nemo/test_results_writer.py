@@ -1,6 +1,7 @@
 """NVIDIA's definitions of metrics, its configurations, and the results it reads."""
 
 import io
+import itertools
 import json
 import math
 from contextlib import suppress
@@ -131,7 +132,7 @@ def problems_of(data: bytes, *, strict: bool = True) -> list[str]:
 # -- definitions ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("text", "references", "expected"), TABLE)
+@for_each_case("text, references, expected", TABLE)
 def test_sdk_numbers(text: str, references: list[str], expected: Any) -> None:
     """Each metric of the SDK has the number that NVIDIA's own code gives."""
     metrics = ("bleu", "corpus_all", "exact-match", "f1", "rouge")
@@ -145,7 +146,7 @@ def test_sdk_numbers(text: str, references: list[str], expected: Any) -> None:
     assert found == pytest.approx(expected, abs=1e-4)
 
 
-@pytest.mark.parametrize(("text", "references", "expected"), TABLE)
+@for_each_case("text, references, expected", TABLE)
 def test_similarity_numbers(text: str, references: list[str], expected: Any) -> None:
     """Similarity metrics are shares by the first reference; BLEU is a sentence's."""
     first = references[:1]
@@ -179,8 +180,8 @@ def test_bleu_of_a_corpus() -> None:
     assert custom["corpus"].value == sdk["corpus_all"].value
 
 
-@pytest.mark.parametrize(
-    ("text", "reference", "operation", "expected"),
+@for_each_case(
+    "text, reference, operation, expected",
     [
         ("1,234", "234", "==", 1.0),
         ("7-3", "-3", "==", 1.0),
@@ -296,8 +297,8 @@ def test_names_of_the_core_are_unknown_to_nvidia() -> None:
         written(b"", config=document)
 
 
-@pytest.mark.parametrize(
-    ("metric", "expected"),
+@for_each_case(
+    "metric, expected",
     [
         ({"type": "bleu", "params": {"references": ["{{item.reference}}"]}}, "all"),
         ({"type": "bleu", "params": {"references": ["{{ ideal_response }}"]}}, "all"),
@@ -339,8 +340,8 @@ def test_documents_of_the_sdk() -> None:
     assert asked(task_of({"m": {"type": "f1"}}), NEMO_SDK).metrics[0].metric == "f1"
 
 
-@pytest.mark.parametrize(
-    ("left", "operation", "right", "expected"),
+@for_each_case(
+    "left, operation, right, expected",
     [
         ("{{sample.output_text}}", "contains", "{{item.reference}}", "contains"),
         ("{{response}}", "==", "{{item.ideal_response}}", "equals"),
@@ -393,7 +394,7 @@ def test_epsilon_of_a_check() -> None:
     assert value == 0.5
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "template",
     [
         "{{item.resposta}}",
@@ -423,8 +424,8 @@ def test_templates_that_are_not_understood(template: Any) -> None:
             asked(task_of({"m": {"type": kind, "params": params}}))
 
 
-@pytest.mark.parametrize(
-    ("metric", "message"),
+@for_each_case(
+    "metric, message",
     [
         ({"type": "rouge", "params": {"ground_truth": "{{response}}"}}, "must be the"),
         ({"type": "bleu", "params": {"lowercase": True}}, "unsupported parameter"),
@@ -487,7 +488,7 @@ def test_one_of_several_tasks() -> None:
     assert list(mine["tasks"]) == ["mine"]
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "document",
     [
         [],
@@ -533,8 +534,12 @@ def test_any_document_is_read_or_refused(document: Any) -> None:
 # -- results --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("tree", ["tasks", "groups"])
-@pytest.mark.parametrize("profile", ["nemo", "nemo-custom", "nemo-sdk", "default"])
+@for_each_case(
+    "tree, profile",
+    itertools.product(
+        ["tasks", "groups"], ["nemo", "nemo-custom", "nemo-sdk", "default"]
+    ),
+)
 def test_results_are_valid_to_both_readers(tree: str, profile: str) -> None:
     """Results pass the strict schema, which is what both of NVIDIA's readers take."""
     names = {"job": "eval-历史", "tree": tree, "task": "perguntas é"}

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
+from cases import for_each_case
 from corpora import CORPORA
 from harpia_converters.openai.request_mapping import REQUESTS
 from harpia_converters.openai.result_mapping import RESULTS
@@ -71,7 +72,7 @@ def neighbour(name: str) -> Path:
     return EXAMPLES / name
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "row",
     [
         request(messages=[USER], temperature=0.0, max_tokens=3),
@@ -205,8 +206,8 @@ def test_usage_of_one_choice_is_its_own() -> None:
     assert record.extra["openai-batch"]["response"]["body"] == {"usage": left}
 
 
-@pytest.mark.parametrize(
-    ("row", "error"),
+@for_each_case(
+    "row, error",
     [
         (without_response({"code": "c", "message": "m"}), "m"),
         (without_response({"code": "c"}), "c"),

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
+from cases import for_each_case
 from corpora import CORPORA
 from harpia_converters.openai.chat_mapping import CHAT, PREFERENCE
 from harpia_formats import convert, detect, read, validate
@@ -96,7 +97,7 @@ def test_arguments_are_an_object_in_records() -> None:
     assert {key: read_call[key] for key in ("id", "name")} == {"id": "c1", "name": "f"}
 
 
-@pytest.mark.parametrize("text", ["Lima", "", "[1]", '{"x": 1', "null", "1e999"])
+@for_each_case("text", ["Lima", "", "[1]", '{"x": 1', "null", "1e999"])
 def test_arguments_that_are_no_object_stay_text(text: str) -> None:
     """What is not the JSON text of an object is kept, and written back as it is."""
     call = {**ROW_CALL, "function": {"name": "f", "arguments": text}}

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import harpia_formats
+from cases import for_each_case
 from corpora import CORPORA
 from harpia_converters.openai_evals import formats
 from harpia_converters.openai_evals.log_unpacking import open_log
@@ -142,8 +143,8 @@ def test_a_loss_is_placed_at_the_first_event(tmp_path: Path) -> None:
     assert places == {2}
 
 
-@pytest.mark.parametrize(
-    ("data", "reason", "records"),
+@for_each_case(
+    "data, reason, records",
     [
         (lines(sampling("a"), FINAL)[:-9], "no JSON in line 3", 1),
         (lines(sampling("a"), '{"a"', sampling("b")), "no JSON in line 3", 2),
@@ -373,8 +374,8 @@ def test_examples_of_a_rule_show_it(rule: Rule) -> None:
     assert codes(rule.good) == []
 
 
-@pytest.mark.parametrize(
-    ("report", "expected"),
+@for_each_case(
+    "report, expected",
     [
         ({"accuracy": 0.5}, []),
         ({"accuracy": 0.25}, ["O504"]),

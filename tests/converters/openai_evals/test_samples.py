@@ -1,9 +1,11 @@
+import itertools
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import harpia_formats
+from cases import for_each_case
 from corpora import CORPORA
 from harpia_converters.openai_evals.formats import sample_sign
 from harpia_converters.openai_evals.mapping import SAMPLES
@@ -38,8 +40,8 @@ def test_every_ideal_answer_is_a_reference() -> None:
     assert read("q", [])["references"] == []
 
 
-@pytest.mark.parametrize(
-    ("chat", "expected"),
+@for_each_case(
+    "chat, expected",
     [
         ([USER], {"prompt": "2+2?"}),
         ([SYSTEM, USER], {"system": "Be short.", "prompt": "2+2?"}),
@@ -57,8 +59,12 @@ def test_a_chat_of_one_question_is_a_prompt(chat: list[Row], expected: Row) -> N
     assert found == expected
 
 
-@pytest.mark.parametrize("asked", ["2+2=", [USER], [SYSTEM, USER], [USER, ANSWER]])
-@pytest.mark.parametrize("ideal", ["4", ["4", "four"], []])
+@for_each_case(
+    "asked, ideal",
+    itertools.product(
+        ["2+2=", [USER], [SYSTEM, USER], [USER, ANSWER]], ["4", ["4", "four"], []]
+    ),
+)
 def test_a_sample_comes_back(asked: Any, ideal: Any) -> None:
     """A sample that is read and written again is the same, with its further keys."""
     row = {"input": asked, "ideal": ideal, "id": 7, "note": {"level": 1}}
@@ -117,7 +123,7 @@ def test_a_record_without_a_question_or_an_answer_is_refused(
         SAMPLES.writer(record, FieldFates())
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "row",
     [
         {"input": "q", "target": "4"},

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each_case
 from harpia_converters.promptfoo.mapping import PROMPTFOO
 from harpia_formats import convert, detect, read, validate
 from harpia_formats.model.record import as_dict
@@ -164,8 +165,8 @@ def test_workers_read_a_document_as_one_process_does(tmp_path: Path) -> None:
     assert outputs[0].count(b'"evaluation_id":"e-1"') == 4_000
 
 
-@pytest.mark.parametrize(
-    ("row", "found"),
+@for_each_case(
+    "row, found",
     [
         (json.loads(document()), ("promptfoo", "")),
         (ITEM, ("promptfoo", "items")),

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each_case
 from harpia_converters.ragas.mapping import RAGAS
 from harpia_formats import convert, detect, validate
 from harpia_formats.model.record import as_dict
@@ -115,8 +116,8 @@ def test_conversation_is_an_answer_of_turns() -> None:
     assert plain["outputs"][0]["interaction_type"] == "multi_turn"
 
 
-@pytest.mark.parametrize(
-    ("row", "why"),
+@for_each_case(
+    "row, why",
     [
         (ROW, "`user_input` and `response`"),
         ({"user_input": [ASKED]}, "`type` and `content` in `user_input`"),

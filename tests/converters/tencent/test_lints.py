@@ -3,8 +3,7 @@
 import json
 from typing import Any
 
-import pytest
-
+from cases import for_each_case
 from harpia_converters.tencent.lints import message_remarks, output_remarks
 from harpia_formats import validate
 from harpia_formats.formats.registry import all_rules
@@ -18,8 +17,8 @@ def chat(roles: str) -> dict[str, Any]:
     return {"messages": [{"role": names[role], "content": role} for role in roles]}
 
 
-@pytest.mark.parametrize(
-    ("roles", "expected"),
+@for_each_case(
+    "roles, expected",
     [
         ("u", []),
         ("su", []),
@@ -83,8 +82,8 @@ def found_in(*rows: Any) -> list[tuple[str, int | None]]:
     return [(code, record) for code, record in found if code in LINTS]
 
 
-@pytest.mark.parametrize(
-    ("rows", "expected"),
+@for_each_case(
+    "rows, expected",
     [
         ([answered("a", "b"), answered("b", "a")], []),
         ([answered("a", "b"), answered("a")], [("T203", 2)]),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from msgspec import UNSET, to_builtins
 from msgspec.structs import replace
 
+from cases import for_each_case
 from corpora import CORPORA
 from harpia_converters.tencent.mapping import MANUAL, MESSAGES, OUTPUTS, TABLE
 from harpia_formats.api.testing.strategies import TEXTS, VALUES, some
@@ -118,7 +119,7 @@ def name_of(path: Path) -> str:
     return f"{path.parent.parent.name}/{path.stem}"
 
 
-@pytest.mark.parametrize("path", FIXTURES, ids=name_of)
+@for_each_case("path", FIXTURES, ids=name_of)
 def test_rows_come_back(path: Path) -> None:
     """A row is the same again once it was a record, but for what is tolerated."""
     name = path.parent.parent.name
@@ -146,8 +147,8 @@ def test_rows_of_the_corpus_come_back(file: str, name: str) -> None:
         check_returns(name, each)
 
 
-@pytest.mark.parametrize(
-    ("chat", "expected"),
+@for_each_case(
+    "chat, expected",
     [
         ([USER], {"prompt": USER["content"]}),
         ([SYSTEM, USER], {"system": SYSTEM["content"], "prompt": USER["content"]}),
@@ -185,8 +186,8 @@ def test_gt_and_reference_stay_apart() -> None:
     assert (record.gt, record.references) == ("12", ["doze"])
 
 
-@pytest.mark.parametrize(
-    ("row", "expected"),
+@for_each_case(
+    "row, expected",
     [
         ({"id": "a"}, {"id": "a"}),
         ({"id": 10**30}, {"id": 10**30}),
@@ -273,8 +274,8 @@ def test_blank_system_is_none() -> None:
     assert record == Record(prompt="q", references=["r"])
 
 
-@pytest.mark.parametrize(
-    ("record", "chat", "fates"),
+@for_each_case(
+    "record, chat, fates",
     [
         ({"prompt": "q"}, "user q", []),
         ({"prompt": "q", "system": ""}, "system |user q", []),
@@ -422,8 +423,8 @@ def test_record_without_answers_has_none() -> None:
     assert recorded == []
 
 
-@pytest.mark.parametrize(
-    ("record", "turns", "fates"),
+@for_each_case(
+    "record, turns, fates",
     [
         ({"prompt": "q"}, ["q", "r"], []),
         ({"messages": "user 1|assistant 2|user 3"}, ["1", "2", "3", "r"], []),
@@ -516,7 +517,7 @@ def test_system_message_is_the_system_input(
     assert {" ".join(each) for each in recorded} - {"defaulted prompt"} == set(fates)
 
 
-@pytest.mark.parametrize("others", [3, [], [{}], [{"a": 1}, {}], [{"prompt": 1}], [7]])
+@for_each_case("others", [3, [], [{}], [{"a": 1}, {}], [{"prompt": 1}], [7]])
 def test_extra_fields_of_unknown_turns_are_dropped(others: Any) -> None:
     """Extra fields of turns that the record does not have are dropped."""
     record = Record(
@@ -542,8 +543,8 @@ def test_cells_are_text() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("adapter", "record", "path", "cure"),
+@for_each_case(
+    "adapter, record, path, cure",
     [
         (MESSAGES, {}, "prompt", "`--set prompt=VALUE`"),
         (MESSAGES, {"gt": "a"}, "prompt", "`--set prompt=VALUE`"),

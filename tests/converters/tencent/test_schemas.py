@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
+from cases import for_each_case
 from corpora import CORPORA
 from effort import examples
 from harpia_converters.tencent import formats
@@ -71,7 +72,7 @@ def default_remarks(row: Any, dialect: Dialect) -> list[str]:
     return [each.code for each in found if each.code not in LINT]
 
 
-@pytest.mark.parametrize("name", [*DIALECTS, *(f"{each}-strict" for each in DIALECTS)])
+@for_each_case("name", [*DIALECTS, *(f"{each}-strict" for each in DIALECTS)])
 def test_schema_is_a_draft_07_schema(name: str) -> None:
     """Each schema is one of draft-07 with a title, a description and a version."""
     schema = built_in_schema(name)
@@ -83,7 +84,7 @@ def test_schema_is_a_draft_07_schema(name: str) -> None:
     assert schema["description"]
 
 
-@pytest.mark.parametrize("name", DIALECTS)
+@for_each_case("name", DIALECTS)
 def test_good_rows_are_good_in_every_way(name: str) -> None:
     """A row as documented is detected, is valid, also if strict, and has no remark."""
     for each in GOOD[name]:
@@ -93,8 +94,8 @@ def test_good_rows_are_good_in_every_way(name: str) -> None:
         assert default_remarks(each, DIALECTS[name]) == []
 
 
-@pytest.mark.parametrize(
-    ("name", "row", "verdict"),
+@for_each_case(
+    "name, row, verdict",
     [
         ("tencent-messages", {}, False),
         ("tencent-messages", [QUESTION], False),
@@ -145,8 +146,8 @@ def test_verdict_of_the_tolerant_schema(name: str, row: Any, verdict: bool) -> N
     assert allows(name, row) == verdict
 
 
-@pytest.mark.parametrize(
-    ("changed", "verdict"),
+@for_each_case(
+    "changed, verdict",
     [
         ({}, True),
         ({"reasoning_content": ""}, True),
@@ -164,8 +165,8 @@ def test_verdict_on_a_response(changed: dict[str, Any], verdict: bool) -> None:
     assert allows("tencent-outputs", ANSWERED | {"model_outputs": [output]}) == verdict
 
 
-@pytest.mark.parametrize(
-    ("changed", "verdict"),
+@for_each_case(
+    "changed, verdict",
     [
         ({"responses": []}, False),
         ({"responses": [RESPONSE] * 3}, True),
@@ -184,8 +185,8 @@ def test_verdict_on_an_output(changed: dict[str, Any], verdict: bool) -> None:
     assert allows("tencent-outputs", row) == verdict
 
 
-@pytest.mark.parametrize(
-    ("name", "row"),
+@for_each_case(
+    "name, row",
     [
         ("tencent-messages", {"messages": [ANSWER]}),
         ("tencent-messages", {"messages": [QUESTION, ANSWER | {"role": "bot"}]}),

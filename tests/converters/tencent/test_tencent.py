@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from effort import examples
 from harpia_converters.tencent import formats
 from harpia_formats.formats.rules import Rule
@@ -81,8 +82,8 @@ def row_in(data: bytes) -> Any:
     return row
 
 
-@pytest.mark.parametrize(
-    ("row", "kind", "sign"),
+@for_each_case(
+    "row, kind, sign",
     [
         ({"messages": [QUESTION]}, "tencent-messages", "`messages`"),
         ({"messages": [1, {"role": 2}]}, "tencent-messages", "`messages`"),
@@ -111,7 +112,7 @@ def test_row_is_detected_by_its_most_specific_key(
     assert signs_of(row, ROWS) == {kind: sign}
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "row",
     [
         {},
@@ -136,8 +137,8 @@ def test_row_of_others_is_left_to_them(row: Any) -> None:
     assert signs_of(row, ROWS) == {}
 
 
-@pytest.mark.parametrize(
-    ("header", "schema", "sign"),
+@for_each_case(
+    "header, schema, sign",
     [
         ("system prompt response", "tencent-csv", "`system`, `prompt` and `response`"),
         ("prompt response", "tencent-csv", "`prompt` and `response`"),
@@ -159,7 +160,7 @@ def test_table_is_detected_by_its_columns(header: str, schema: str, sign: str) -
     assert found[1].endswith(sign)
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "header",
     [
         "",
@@ -257,7 +258,7 @@ def test_only_the_alias_is_undocumented() -> None:
     assert undocumented == ["answer"]
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "rule",
     [each for each in formats.RULES if not each.lint],
     ids=lambda each: each.code,

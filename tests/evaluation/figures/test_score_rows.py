@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import harpia_formats as hf
+from cases import for_each_case
 from effort import examples
 from harpia_formats.evaluation.figures.drawing import ON_DARK, SERIES, FigureError
 from harpia_formats.evaluation.figures.picture_files import (
@@ -184,8 +185,8 @@ def test_letters_without_a_font_are_said(tmp_path: Path) -> None:
     assert "no font on this computer has U+0378" in notes[0]
 
 
-@pytest.mark.parametrize(
-    ("given_name", "reason"),
+@for_each_case(
+    "given_name, reason",
     [
         ("a.eps", "called .svg, .png or .pdf"),
         ("scores=", "called .svg, .png or .pdf"),

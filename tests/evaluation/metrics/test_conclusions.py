@@ -4,6 +4,7 @@ from itertools import product
 
 import pytest
 
+from cases import for_each_case
 from harpia_formats.evaluation.metrics.text.choices import Choices, NoChoiceError
 
 CITIES = ("Paris", "London", "Berlin", "Madrid")
@@ -69,13 +70,13 @@ DENIED = [
 ]
 
 
-@pytest.mark.parametrize("answer", CASES)
+@for_each_case("answer", CASES)
 def test_a_conclusion_counts_whatever_else_is_named(answer: str) -> None:
     """What a text concludes is its answer, in each of six languages."""
     assert Choices(CITIES, None).in_answer(answer) == 1
 
 
-@pytest.mark.parametrize("answer", DENIED)
+@for_each_case("answer", DENIED)
 def test_a_denied_text_gets_no_credit(answer: str) -> None:
     """A choice is denied by its text as it is by its letter."""
     with pytest.raises(NoChoiceError):

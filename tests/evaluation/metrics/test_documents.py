@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.evaluation.metrics import MetricError, UnscorableError, measure_of
 from harpia_formats.evaluation.metrics.metric import Sample
 from harpia_formats.evaluation.metrics.retrieval import document_of, hashable
@@ -52,7 +53,7 @@ def scores_of(truth: Any, retrieved: Any, **parameters: Any) -> tuple[Any, ...]:
     return (*(score_of(name, sample, **parameters) for name in NAMES), several)
 
 
-@pytest.mark.parametrize(("truth", "retrieved", "expected"), CASES)
+@for_each_case("truth, retrieved, expected", CASES)
 def test_scores_are_the_known_ones(
     truth: list[Any], retrieved: list[Any], expected: tuple[float, ...]
 ) -> None:
@@ -97,8 +98,8 @@ def test_contexts_are_retrieved_documents_if_asked_for() -> None:
     assert "|field:content|retrieved:contexts|scale:0-1" in measure.signature
 
 
-@pytest.mark.parametrize(
-    ("truth", "message"),
+@for_each_case(
+    "truth, message",
     [
         ("a", "ground-truth documents are not in a list"),
         ([1], "neither a text nor an object"),

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import harpia_formats
+from cases import for_each_case
 from harpia_formats.evaluation.metrics import UnscorableError, error_rates, measure_of
 from text_kinds import text_pairs
 
@@ -26,8 +27,8 @@ def rate(
     return found
 
 
-@pytest.mark.parametrize(
-    ("name", "answer", "references", "expected"),
+@for_each_case(
+    "name, answer, references, expected",
     [
         ("wer", "a b x", ["a b c"], 1 / 3),
         ("wer", "", ["a b c"], 1),

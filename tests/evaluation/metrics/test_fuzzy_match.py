@@ -7,9 +7,8 @@ import unicodedata
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 import harpia_formats
+from cases import for_each_case
 from harpia_formats.evaluation.metrics import measure_of
 from text_kinds import text_pairs
 
@@ -21,8 +20,8 @@ def matches(answer: str, references: list[str]) -> float | None:
     return found
 
 
-@pytest.mark.parametrize(
-    ("answer", "references", "expected"),
+@for_each_case(
+    "answer, references, expected",
     [
         ("Paris.", ["paris"], 1),
         ("It is the USA, I think", ["U.S."], 1),

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.evaluation.metrics import MetricError, measure_of
 from harpia_formats.evaluation.metrics.metric import Sample
 
@@ -19,8 +20,8 @@ def score(
     return found
 
 
-@pytest.mark.parametrize(
-    ("answer", "reference", "more", "expected"),
+@for_each_case(
+    "answer, reference, more, expected",
     [
         ("It is Maputo.", "maputo", {}, 1),
         ("Maputo it is", "Maputo", {}, 0),
@@ -52,8 +53,8 @@ def test_match_is_that_of_inspect(
     assert score("inspect-match", answer, [reference], **more) == expected
 
 
-@pytest.mark.parametrize(
-    ("answer", "references", "exact", "f1"),
+@for_each_case(
+    "answer, references, exact, f1",
     [
         ("The cat!", ["cat"], 1, 1),
         ("cat cat", ["cat"], 0, 0.67),
@@ -77,8 +78,8 @@ def test_exact_and_f1_are_those_of_inspect(
     assert score("inspect-f1", answer, references) == f1
 
 
-@pytest.mark.parametrize(
-    ("answer", "references", "expected"),
+@for_each_case(
+    "answer, references, expected",
     [
         ("ANSWER: A", ["A"], 1),
         ("answer : B.", ["B"], 1),

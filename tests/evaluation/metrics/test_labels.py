@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each_case
 from harpia_formats.evaluation.metrics import MetricError, UnscorableError, measure_of
 from harpia_formats.evaluation.metrics.label_counts import (
     OTHER,
@@ -45,8 +46,8 @@ def reading(**parameters: Any) -> LabelReading:
     return labels.reading
 
 
-@pytest.mark.parametrize(
-    ("name", "parameters", "expected"),
+@for_each_case(
+    "name, parameters, expected",
     [
         ("precision", {}, (2 / 3 + 1 / 2) / 4),
         ("precision", {"zero_division": 1}, (2 / 3 + 1 / 2 + 1) / 4),
@@ -141,8 +142,8 @@ def test_a_positive_label_that_nothing_has_is_no_score_of_0() -> None:
     assert "no reference and no answer" in measure.labels.undefined
 
 
-@pytest.mark.parametrize(
-    ("parameters", "references", "expected"),
+@for_each_case(
+    "parameters, references, expected",
     [
         ({}, ["dog", "Cat"], ("cat", "cat")),
         ({}, ["dog", "bird"], ("dog", "cat")),
@@ -188,8 +189,8 @@ def test_a_signature_has_the_labels(given: object, shown: str) -> None:
     assert shown in measure_of("mcc", {"labels": given}).signature
 
 
-@pytest.mark.parametrize(
-    ("name", "parameters", "message"),
+@for_each_case(
+    "name, parameters, message",
     [
         ("mcc", {"labels": "a"}, "list of 2 to 100 texts"),
         ("mcc", {"labels": ["a", "A"]}, "differ when normalised"),

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 import harpia_formats
+from cases import for_each_case
 from harpia_formats.evaluation.metrics import measure_of
 
 
-@pytest.mark.parametrize(
-    ("answer", "expected"),
+@for_each_case(
+    "answer, expected",
     [
         ("", (0, 0, 0)),
         ("don't stop", (10, 3, 2)),

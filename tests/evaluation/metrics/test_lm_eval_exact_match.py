@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each_case
 from harpia_formats.evaluation.metrics import MetricError, UnscorableError, measure_of
 from harpia_formats.evaluation.metrics.metric import Sample
 
@@ -16,8 +17,8 @@ def score(sample: Sample, **more: Any) -> float | None:
     return found
 
 
-@pytest.mark.parametrize(
-    ("answer", "references", "more", "expected"),
+@for_each_case(
+    "answer, references, more, expected",
     [
         ("Paris", ["Paris"], {}, 1),
         ("Paris ", ["Paris"], {}, 0),

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.evaluation.metrics import Measure, MetricError, measure_of
 from harpia_formats.evaluation.metrics.metric import Sample, Statistics
 from harpia_formats.evaluation.metrics.question_metrics import majority_at_k, pass_at_k
@@ -87,8 +88,8 @@ def score_of(measure: Measure, samples: Sequence[Sample]) -> tuple[float | None,
     return measure.question.scores(Counter(map(of_sample, samples)))
 
 
-@pytest.mark.parametrize(
-    ("parameters", "answers", "expected"),
+@for_each_case(
+    "parameters, answers, expected",
     [
         ({}, ["The cat!", "cat", "dog", "dog"], 0.5),
         ({}, ["The cat!", "cat", "a cat", "dog"], 1),
@@ -143,8 +144,8 @@ def test_choices_are_the_same_answer_by_letter_or_text() -> None:
     assert score_of(measure, samples) == (1,)
 
 
-@pytest.mark.parametrize(
-    ("name", "parameters", "message"),
+@for_each_case(
+    "name, parameters, message",
     [
         ("maj@101", {}, "is 101, but must be a whole number from 1 to 100"),
         ("maj@3", {"same": "squat"}, "one of none, .*did you mean squad"),

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.conversion.fill_scores import ScoreFiller, score_filler
 from harpia_formats.conversion.options import ConvertOptions
 from harpia_formats.evaluation.filling_measure import filling_measure
@@ -81,7 +82,7 @@ def value(
     return found
 
 
-@pytest.mark.parametrize(("answer", "references", "em", "f1"), CASES)
+@for_each_case("answer, references, em, f1", CASES)
 def test_scores_are_those_of_the_reference(
     answer: str, references: list[str], em: float, f1: float
 ) -> None:
@@ -98,7 +99,7 @@ def test_the_best_of_several_references_counts() -> None:
     assert value("f1", "the cat sat", ["dog", "cat"]) == pytest.approx(2 / 3)
 
 
-@pytest.mark.parametrize("name", METRICS)
+@for_each_case("name", METRICS)
 def test_every_metric_has_one_name_and_a_definition(name: str) -> None:
     """The table holds every metric by its own name, with a definition."""
     assert METRICS[name].name == name
@@ -106,7 +107,7 @@ def test_every_metric_has_one_name_and_a_definition(name: str) -> None:
     assert name in metric_names()
 
 
-@pytest.mark.parametrize("name", OURS)
+@for_each_case("name", OURS)
 def test_nothing_is_scored_without_records(name: str) -> None:
     """A sum of no statistics has no score, and no 0."""
     measure = measure_of(name, LABELS if name in OF_LABELS else {})
@@ -117,7 +118,7 @@ def test_nothing_is_scored_without_records(name: str) -> None:
     assert measure.scores([0] * width) == nothing
 
 
-@pytest.mark.parametrize("name", OURS)
+@for_each_case("name", OURS)
 def test_statistics_are_as_many_for_every_record(name: str) -> None:
     """Statistics of any record can be added to those of any other."""
     measure = measure_of(name, LABELS if name in OF_LABELS else {})
@@ -129,21 +130,21 @@ def test_statistics_are_as_many_for_every_record(name: str) -> None:
     assert all(isinstance(measure.statistics(*each), tuple) for each in pairs)
 
 
-@pytest.mark.parametrize("name", OURS)
+@for_each_case("name", OURS)
 def test_no_reference_is_no_score(name: str) -> None:
     """A record without references is a finding, and no score of 0."""
     with pytest.raises(UnscorableError, match="no reference"):
         measure_of(name, {}).statistics("1", [])
 
 
-@pytest.mark.parametrize("name", OURS)
+@for_each_case("name", OURS)
 def test_one_string_is_not_taken_for_references(name: str) -> None:
     """The letters of a string are not compared with the answer one by one."""
     with pytest.raises(TypeError, match="list of strings"):
         measure_of(name, {}).statistics("1", "1 2")
 
 
-@pytest.mark.parametrize("name", OURS)
+@for_each_case("name", OURS)
 def test_a_signature_tells_definition_and_scale(name: str) -> None:
     """Every signature has the definition, the library, its version and the scale."""
     measure = measure_of(name, {})
@@ -155,8 +156,8 @@ def test_a_signature_tells_definition_and_scale(name: str) -> None:
     assert measure.signature.endswith(f"|scale:{measure.scale}")
 
 
-@pytest.mark.parametrize(
-    ("name", "parameters", "signature"),
+@for_each_case(
+    "name, parameters, signature",
     [
         ("em", {}, "|norm:squad|refs:max|scale:0-1"),
         ("accuracy", {}, "|norm:none|refs:max|scale:0-1"),
@@ -187,8 +188,8 @@ def test_signatures_hold_the_chosen_parameters(
     assert signature in measure_of(name, parameters).signature
 
 
-@pytest.mark.parametrize(
-    ("name", "parameters", "message"),
+@for_each_case(
+    "name, parameters, message",
     [
         ("blue", {}, "no metric is called 'blue'.*did you mean bleu"),
         ("nothing", {}, r"known: em, accuracy, .*\)$"),

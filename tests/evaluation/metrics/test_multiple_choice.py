@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import harpia_formats
+from cases import for_each_case
 from harpia_formats.evaluation.metrics import MetricError, UnscorableError, measure_of
 from harpia_formats.evaluation.metrics.metric import Sample
 from harpia_formats.evaluation.metrics.text.choices import Choices, NoChoiceError
@@ -65,13 +66,13 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("answer", "expected"), READ)
+@for_each_case("answer, expected", READ)
 def test_a_choice_is_read(answer: str, expected: int) -> None:
     """An answer names a choice by its letter or its text, in many ways."""
     assert Choices(CITIES, None).in_answer(answer) == expected
 
 
-@pytest.mark.parametrize(("answer", "reason"), REFUSED)
+@for_each_case("answer, reason", REFUSED)
 def test_nothing_is_guessed(answer: str, reason: str) -> None:
     """An answer that names none or several choices has none, and the reason is said."""
     with pytest.raises(NoChoiceError, match=reason):
@@ -126,8 +127,8 @@ def score(
     return found
 
 
-@pytest.mark.parametrize(
-    ("reference", "more"),
+@for_each_case(
+    "reference, more",
     [
         ("B", {}),
         ("b)", {}),

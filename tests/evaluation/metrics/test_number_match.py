@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.evaluation.metrics import UnscorableError, measure_of
 from harpia_formats.evaluation.metrics.text.numbers import NoNumberError, number_in
 
@@ -99,13 +100,13 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), READ)
+@for_each_case("text, expected", READ)
 def test_a_number_is_read(text: str, expected: Fraction | int) -> None:
     """The number that a text gives is found, whatever else it holds."""
     assert number_in(text) == expected
 
 
-@pytest.mark.parametrize(("text", "reason"), REFUSED)
+@for_each_case("text, reason", REFUSED)
 def test_nothing_is_guessed(text: str, reason: str) -> None:
     """A text without a number, or with several, has none, and the reason is said."""
     with pytest.raises(NoNumberError) as refused:
@@ -149,8 +150,8 @@ def match(answer: str, references: list[str], /, **given: Any) -> float | None:
     return found
 
 
-@pytest.mark.parametrize(
-    ("answer", "reference", "given", "expected"),
+@for_each_case(
+    "answer, reference, given, expected",
     [
         ("0.3", "3/10", {}, 1),
         ("0.333", "1/3", {}, 0),

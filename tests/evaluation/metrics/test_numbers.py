@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each_case
 from harpia_formats.evaluation.metrics import UnscorableError, measure_of
 from harpia_formats.evaluation.metrics.text.tokens import NORMALISATIONS, mteval_tokens
 
@@ -138,7 +139,7 @@ def value(
     return found
 
 
-@pytest.mark.parametrize("case", NUMBERS)
+@for_each_case("case", NUMBERS)
 def test_the_numbers_of_the_libraries_come_out(case: str) -> None:
     """Every metric gives the number that its reference gave."""
     answer, references = TEXTS[case]
@@ -147,7 +148,7 @@ def test_the_numbers_of_the_libraries_come_out(case: str) -> None:
     assert found == pytest.approx(NUMBERS[case], rel=1e-5)
 
 
-@pytest.mark.parametrize("number", range(8))
+@for_each_case("number", range(8))
 def test_every_smoothing_of_nltk(number: int) -> None:
     """Each method gives its number, and 0 where nothing is shared or there."""
     method = f"method{number}"
@@ -234,7 +235,7 @@ NVIDIA = [
 ]
 
 
-@pytest.mark.parametrize(("answer", "reference", "sdk", "byob", "main"), NVIDIA)
+@for_each_case("answer, reference, sdk, byob, main", NVIDIA)
 def test_one_vendor_has_three_definitions(
     answer: str, reference: str, sdk: list[float], byob: list[float], main: float
 ) -> None:
@@ -256,8 +257,8 @@ def test_one_vendor_has_three_definitions(
     assert value("em", answer, [reference], normalisation="nel") == main
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@for_each_case(
+    "text, expected",
     [
         ("The Beatles", "beatles"),
         ("U.S.A", "usa"),
@@ -288,8 +289,8 @@ def test_texts_without_words(answer: str, reference: str, v1: float, v2: float) 
     assert value("f1", answer, [reference]) == v2
 
 
-@pytest.mark.parametrize(
-    ("operation", "right", "wrong"),
+@for_each_case(
+    "operation, right, wrong",
     [
         ("equals", "Paris", "paris"),
         ("==", "Paris", "Paris "),
@@ -308,8 +309,8 @@ def test_string_checks(operation: str, right: str, wrong: str) -> None:
     assert value("string-check", "Paris", [wrong], operation=operation) == 0
 
 
-@pytest.mark.parametrize(
-    ("text", "number"),
+@for_each_case(
+    "text, number",
     [
         ("1,234", "234"),
         ("7-3", "-3"),
@@ -333,8 +334,8 @@ def test_the_last_number_counts(text: str, number: str | None) -> None:
     assert found == (None if number is None else 1)
 
 
-@pytest.mark.parametrize(
-    ("operation", "holds"),
+@for_each_case(
+    "operation, holds",
     [
         ("==", [0, 1, 0]),
         ("!=", [1, 0, 1]),
@@ -363,8 +364,8 @@ def test_numbers_are_near_up_to_epsilon() -> None:
     assert value("number-check", "1" + "0" * 300, ["0.5"], **near) == 0
 
 
-@pytest.mark.parametrize(
-    ("text", "ascii_tokens", "tokens"),
+@for_each_case(
+    "text, ascii_tokens, tokens",
     [
         (
             "A ação foi rápida",

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.evaluation.metrics import Measure, MetricError, measure_of, numbered
 from harpia_formats.evaluation.metrics.question_metrics import pass_at_k
 
@@ -65,8 +66,8 @@ def test_a_name_may_have_the_number() -> None:
     assert measure_of("pass@5", {}).signature == measure_of("pass@k", {}).signature
 
 
-@pytest.mark.parametrize(
-    ("parameters", "answer", "expected"),
+@for_each_case(
+    "parameters, answer, expected",
     [
         ({}, "Yes!", 1),
         ({"correct": "accuracy"}, "Yes!", 0),
@@ -108,8 +109,8 @@ def test_signature_names_what_is_correct(parameters: dict[str, Any], part: str) 
     assert measure_of("pass@5", parameters).signature.endswith(part)
 
 
-@pytest.mark.parametrize(
-    ("name", "parameters", "message"),
+@for_each_case(
+    "name, parameters, message",
     [
         ("pass@k", {"k": 0}, "k .* is 0, but must be a whole number from 1 to 1000"),
         ("pass@k", {"k": []}, "or a list of such numbers"),

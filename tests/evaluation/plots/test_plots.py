@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.evaluation.plots import (
     EMBEDDED_STYLE,
     STYLE,
@@ -33,8 +34,8 @@ def _parts(drawn: str) -> list[tuple[str, int]]:
     return found
 
 
-@pytest.mark.parametrize(
-    ("share", "classes"),
+@for_each_case(
+    "share, classes",
     [(0, "t0 u0"), (1e-9, "t0 u1"), (0.25, "t2 u5"), (1, "t10 u0"), (7, "t10 u0")],
 )
 def test_a_bar_is_as_wide_as_its_share(share: float, classes: str) -> None:

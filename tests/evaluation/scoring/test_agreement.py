@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each_case
 from harpia_formats import ScoreError, score_agreement
 from harpia_formats.cli.app import app_for
 from harpia_formats.cli.streams_and_exit_codes import exceptions_to_exit_codes
@@ -167,8 +168,8 @@ def test_kappa_of_one_label_is_not_defined() -> None:
         score_agreement(rows, rows)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
+@for_each_case(
+    "options, message",
     [
         ({"fields": ["nope"]}, r"no record has a label in nope \(there are: "),
         (

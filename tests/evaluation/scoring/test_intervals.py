@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats import compare_scores, convert, score
 from harpia_formats.conversion.mapping.questions import digest_of
 from harpia_formats.evaluation.metrics import METRICS, measure_of
@@ -79,8 +80,8 @@ def answers(seed: int, questions: int = 40, times: int = 10) -> list[list[str]]:
     ]
 
 
-@pytest.mark.parametrize(
-    ("share", "freedom", "expected"),
+@for_each_case(
+    "share, freedom, expected",
     [
         (0.975, 1, 12.7062047364),
         (0.975, 29, 2.0452296421),

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each_case
 from harpia_formats.evaluation.scoring.measures.profiles import (
     profile_named,
     requests_named,
@@ -46,8 +47,8 @@ def test_the_name_in_results_is_preferred(names: tuple[str, str]) -> None:
     assert found.measured[0].request.parameters["scale"] == "0-100"
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
+@for_each_case(
+    "options, message",
     [
         ({"metrics": ("a=emm",)}, "no metric is called 'emm'; did you mean em"),
         ({"metrics": ("pass@0",)}, "'pass@0'; k of pass@k is a whole number from 1"),
@@ -70,8 +71,8 @@ def test_names_that_cannot_be_used_are_refused(
     assert message in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("profile", "names", "note"),
+@for_each_case(
+    "profile, names, note",
     [
         ("nemo-evaluator", ("em", "exact_match"), "no em: taken as in the profile"),
         ("nemo-evaluator", ("em",), "(nemo-evaluator has exact_match, fuzzy_match)"),

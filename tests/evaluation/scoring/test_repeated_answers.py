@@ -7,11 +7,11 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import harpia_formats
+from cases import for_each_case
 from command_runs import run
 from effort import examples
 
@@ -71,7 +71,7 @@ def test_each_answer_counts_once(
     assert any(note.endswith(said) for note in found.said) == (repeats > 0)
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "change",
     [
         {"model_id": "org/n"},

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from effort import examples
 from harpia_formats import metric_names
 from harpia_formats.evaluation.metrics import measure_of
@@ -229,8 +230,8 @@ def test_record_without_the_model_is_counted() -> None:
     assert [each.code for each in found.problems] == ["M101", "M101"]
 
 
-@pytest.mark.parametrize(
-    ("metric", "operation", "answer", "value"),
+@for_each_case(
+    "metric, operation, answer, value",
     [
         ("string-check", "not equals", "A", 0),
         ("string-check", "not equals", "C", 1),
@@ -273,8 +274,8 @@ def test_several_answers_of_a_record_count_each() -> None:
     assert score(data, metrics=("em",), from_="record", model="b")["em"].value == 0.5
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
+@for_each_case(
+    "options, message",
     [
         ({"metrics": ("blue",)}, "did you mean bleu?"),
         ({"metrics": ("emm",)}, "did you mean em?"),
@@ -315,7 +316,7 @@ def test_rows_that_are_not_valid_end_it() -> None:
     assert kept["em"].value is not None
 
 
-@pytest.mark.parametrize("name", list(readable_formats()))
+@for_each_case("name", list(readable_formats()))
 def test_fixtures_of_every_format_are_scored(name: str) -> None:
     """Every valid file of a format with answers is scored, or refused with an error."""
     for path in sorted((FIXTURES / name / "valid").iterdir()):

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import harpia_formats
+from cases import for_each_case
 from command_runs import run
 from harpia_formats.conversion.mapping.preparation import tool_signature
 from harpia_formats.model.vendor_metrics import ScoreError
@@ -176,7 +177,7 @@ def test_options_for_computed_scores_are_refused(options: dict[str, Any]) -> Non
         score(FILTERED, stored=True, **options)
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "options",
     [
         {"profile": "squad"},

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from cases import for_each_case
 from corpora import CORPORA
 from unchecked import score
 
@@ -12,8 +13,8 @@ TOOLS = CORPORA / "neighbours"
 pytestmark = pytest.mark.corpora
 
 
-@pytest.mark.parametrize(
-    ("pattern", "expected"),
+@for_each_case(
+    "pattern, expected",
     [
         (
             "lm-eval/made/samples_demo_mc_*.jsonl",

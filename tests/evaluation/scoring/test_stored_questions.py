@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each_case
 from harpia_formats.evaluation.metrics import MetricError
 from harpia_formats.model.vendor_metrics import ScoreError
 from unchecked import score
@@ -113,8 +114,8 @@ def test_each_stored_quantity_has_its_own_score() -> None:
     assert one["pass@2"].value == 0
 
 
-@pytest.mark.parametrize(
-    ("parameters", "error", "message"),
+@for_each_case(
+    "parameters, error, message",
     [
         ({"pass@k.correct": "em"}, MetricError, "but must be one of match"),
         ({"pass@k.x": 1}, MetricError, "metric pass@k has no parameter 'x'"),

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import harpia_formats
+from cases import for_each_case
 from command_runs import run
 from effort import examples
 from harpia_formats.evaluation.metrics import METRICS, MetricError, measure_of
@@ -98,7 +99,7 @@ def test_groups_and_models_have_the_scores_of_their_answers() -> None:
     }
 
 
-@pytest.mark.parametrize("to", result_formats())
+@for_each_case("to", result_formats())
 def test_results_of_several_models(to: str, tmp_path: Any) -> None:
     """Results tell the models apart, or are refused; nothing is written then."""
     output = tmp_path / "out_samples.jsonl"
@@ -225,7 +226,7 @@ def _is_pooled(name: str) -> bool:
     return not (measure.is_mean or measure.labels)
 
 
-@pytest.mark.parametrize("name", [name for name in METRICS if _is_pooled(name)])
+@for_each_case("name", [name for name in METRICS if _is_pooled(name)])
 def test_column_of_single_answers_has_its_own_name(name: str, tmp_path: Any) -> None:
     """In a table, the score of a row is not called like the score of the corpus."""
     output = tmp_path / "out.csv"

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats import compare_scores, score
 from harpia_formats.cli.app import app_for
 from harpia_formats.cli.streams_and_exit_codes import exceptions_to_exit_codes
@@ -171,9 +172,7 @@ def varied(copies: int) -> bytes:
     return "".join(f"{json.dumps(row)}\n" for row in rows).encode()
 
 
-@pytest.mark.parametrize(
-    "metric", ["bleu", "chrf", "ter", "wer", "cer", "length", "rougeL"]
-)
+@for_each_case("metric", ["bleu", "chrf", "ter", "wer", "cer", "length", "rougeL"])
 def test_answers_count_as_if_each_was_there_as_often_as_it_weighs(metric: str) -> None:
     """An answer's weight of 1 / answers is no rounded number in any metric."""
     (unequal, equal) = (

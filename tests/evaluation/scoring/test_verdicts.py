@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import harpia_formats
+from cases import for_each_case
 from command_runs import run
 from harpia_formats.evaluation.llm_judge.judge_definition import definition_of
 from harpia_formats.evaluation.scoring.compare_runs import ScoreComparison
@@ -85,8 +86,8 @@ def test_scale_of_verdicts_is_not_guessed(value: float) -> None:
         harpia_formats.score(data, missing="zero")
 
 
-@pytest.mark.parametrize(
-    ("output", "is_share"),
+@for_each_case(
+    "output, is_share",
     [
         ({"name": "score", "minimum": 0, "maximum": 1}, True),
         ({"name": "score", "choices": [0, 0.5, 1]}, True),

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.evaluation.statistics import text_lengths
 from harpia_formats.evaluation.statistics.text_lengths import (
     measure,
@@ -51,8 +52,8 @@ TEXTS = st.lists(
 )
 
 
-@pytest.mark.parametrize(
-    ("text", "count", "script"),
+@for_each_case(
+    "text, count, script",
     [
         ("", 0, "none"),
         (" \n", 0, "none"),

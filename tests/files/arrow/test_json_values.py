@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.files.arrow.json_values import json_rows, json_values
 
 pa = pytest.importorskip("pyarrow")
@@ -17,8 +18,8 @@ NOON = dt.datetime.fromisoformat("2024-01-02T12:00:00.5")
 LABELS = {"_type": "ClassLabel", "names": ["A", "B"]}
 
 
-@pytest.mark.parametrize(
-    ("values", "kind", "wanted"),
+@for_each_case(
+    "values, kind, wanted",
     [
         ([1, None], "int64()", [1, None]),
         ([2**64 - 1], "uint64()", [2**64 - 1]),
@@ -92,8 +93,8 @@ def test_bytes_of_an_image_are_kept() -> None:
     assert json_values(array) == [{"bytes": "UE5H", "path": "a.png"}]
 
 
-@pytest.mark.parametrize(
-    ("values", "kind", "feature", "wanted"),
+@for_each_case(
+    "values, kind, feature, wanted",
     [
         ([0, 1, -1, None, 5], "int64()", LABELS, ["A", "B", None, None, 5]),
         (

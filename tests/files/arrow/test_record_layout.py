@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.api.testing import records
 from harpia_formats.files.arrow.tables import (
     LAYOUT_KEY,
@@ -48,7 +49,7 @@ def _leaves(value: Any) -> list[Any]:
     return [value.text if isinstance(value, ExactFloat) else value]
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "value", [1, 1.0, True, None, 0.1, 2**70, 10**400, ExactFloat("1.50"), -0.0]
 )
 def test_scores_keep_their_type(value: Any) -> None:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats import validate
 from harpia_formats.files.framing import array
 from harpia_formats.files.framing.chunk import Chunk, Cursor, FramingFault
@@ -197,8 +198,8 @@ def test_array_that_is_not_closed_leaves_no_header(data: bytes) -> None:
     assert not any(isinstance(each, DocumentHeader) for each in found)
 
 
-@pytest.mark.parametrize(
-    ("data", "text"),
+@for_each_case(
+    "data, text",
     [
         (b'{"a": [1], "b": tru}', b'{"a": [], "b": tru}'),
         (b'{"a": [1] "b": 1}', b'{"a": [] "b": 1}'),

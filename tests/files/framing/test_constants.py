@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.files.framing.chunk import (
     Chunk,
     Cursor,
@@ -63,7 +64,7 @@ def test_masked_text_has_the_same_length(value: Any) -> None:
     assert all(found[at] == text[at] for at in range(len(text)) if at not in places)
 
 
-@pytest.mark.parametrize("text", [b"NaNa", b"xNaN", b"-NaN", b'"NaN"', b"nan", b"Inf"])
+@for_each_case("text", [b"NaNa", b"xNaN", b"-NaN", b'"NaN"', b"nan", b"Inf"])
 def test_other_words_are_no_constants(text: bytes) -> None:
     """Words that Python does not write for a number stay faults."""
     assert constants_in(text) == []
@@ -109,8 +110,8 @@ def test_an_array_with_constants_is_cut_into_its_rows(size: int) -> None:
     assert found == [(row, number + 2) for number, row in enumerate(rows)]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@for_each_case(
+    "text, expected",
     [
         (b"[NaN,-Infinity,Infinity]", [b"NaN", b"-Infinity", b"Infinity"]),
         (b"[-NaN, --Infinity, aNaN, NaNs, 1-Infinity, +Infinity]", []),

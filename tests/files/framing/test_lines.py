@@ -1,3 +1,4 @@
+import itertools
 import json
 import tracemalloc
 from collections.abc import Iterable, Iterator
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.files.framing.chunk import (
     BOM,
     Chunk,
@@ -206,8 +208,7 @@ def test_a_file_of_white_space_is_empty(data: bytes) -> None:
     assert _frames(data) == [FramingFault("empty", Cursor())]
 
 
-@pytest.mark.parametrize("size", [1, 2, 1024])
-@pytest.mark.parametrize("rest", [b"", b"\n"])
+@for_each_case("size, rest", itertools.product([1, 2, 1024], [b"", b"\n"]))
 def test_byte_order_mark_is_a_fault_and_dropped(size: int, rest: bytes) -> None:
     """A byte order mark is a fault, is part of no row, and takes no column."""
     assert _frames(BOM + rest, size=size) == [

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.files.framing.unfinished_json import (
     ValueState,
     error_byte,
@@ -25,8 +26,8 @@ VALUES: st.SearchStrategy[Any] = st.recursive(
 )
 
 
-@pytest.mark.parametrize(
-    ("data", "at", "expected"),
+@for_each_case(
+    "data, at, expected",
     [
         (b"[1, 2]", 1, (ValueState.ENDED, 2)),
         (b'{"a": 1}  , 2', 0, (ValueState.ENDED, 10)),

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.files.framing.chunk import Chunk, Cursor, FramingFault
 from harpia_formats.files.framing.columns import (
     DocumentFrames,
@@ -57,8 +58,8 @@ def test_only_chunks_hold_records() -> None:
     assert [each.number for each in numbered_records(flow)] == [1, 2, 3, 4]
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
+@for_each_case(
+    "text, value",
     [
         (b'{"a": [1, 2.5]}', {"a": [1, 2.5]}),
         (b"{", None),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from cases import for_each_case
 from command_runs import run
 from harpia_formats.files.io.encodings import chinese_encoding
 
@@ -47,8 +48,8 @@ def rows(text: str) -> str:
     )
 
 
-@pytest.mark.parametrize(
-    ("text", "encoding", "found"),
+@for_each_case(
+    "text, encoding, found",
     [
         (SIMPLIFIED, "gbk", "GB18030"),
         (SIMPLIFIED, "gb18030", "GB18030"),
@@ -65,7 +66,7 @@ def test_chinese_is_recognised(text: str, encoding: str, found: str) -> None:
     assert {chinese_encoding(data[:-n]) for n in range(1, 40)} == {found}
 
 
-@pytest.mark.parametrize(("text", "encoding"), OTHERS)
+@for_each_case("text, encoding", OTHERS)
 def test_other_encodings_are_not_taken_for_chinese(text: str, encoding: str) -> None:
     """Text of other languages is in no encoding of Chinese, nor is UTF-8."""
     assert chinese_encoding(rows(text).encode(encoding)) is None

@@ -1,6 +1,7 @@
 import bz2
 import gzip
 import io
+import itertools
 import json
 import lzma
 import pickle
@@ -17,6 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.files.io.file_kinds import KIND_BYTES, counted_kinds, kind_of
 from harpia_formats.files.io.source import Source, open_source
 
@@ -155,14 +157,15 @@ def test_pointer_is_known_under_a_compressed_name(tmp_path: Path) -> None:
         list(reader)
 
 
-@pytest.mark.parametrize("data", DATA)
-@pytest.mark.parametrize("name", ["rows.jsonl", "rows.txt", "<stdin>"])
+@for_each_case(
+    "data, name", itertools.product(DATA, ["rows.jsonl", "rows.txt", "<stdin>"])
+)
 def test_data_is_no_other_kind(data: bytes, name: str) -> None:
     """What may be JSON or CSV is left to those who say what is wrong with it."""
     assert kind_of(data, name) is None
 
 
-@pytest.mark.parametrize("data", KINDS["a YAML file"])
+@for_each_case("data", KINDS["a YAML file"])
 def test_csv_by_name_is_no_yaml(data: bytes) -> None:
     """A file that is called CSV is never taken for YAML."""
     assert kind_of(data, "rows.csv") is None

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.files.io.outputs import LONGEST, path_component
 
 #: Names that would lead to another place, or that a system treats in its own way.
@@ -32,7 +33,7 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@for_each_case("name", HOSTILE)
 def test_a_hostile_name_stays_in_its_folder(tmp_path: Path, name: str) -> None:
     """The file of a name from data is a new visible one in the folder."""
     component = path_component(name, "model")

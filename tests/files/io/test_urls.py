@@ -1,9 +1,9 @@
 """URLs: which names are URLs, and how secrets in them are hidden."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.files.io.urls import (
     all_masked,
     file_name_of,
@@ -17,8 +17,8 @@ from harpia_formats.files.io.urls import (
 secrets = st.text("!$&'()*+,;=KLMNOP", min_size=6, max_size=20)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@for_each_case(
+    "text, expected",
     [
         ("s3://bucket/key", True),
         ("HTTPS://host/x", True),

@@ -1,4 +1,5 @@
 import io
+import itertools
 import tracemalloc
 import zipfile
 import zlib
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from damaged_archives import DAMAGES
 from harpia_formats.files.io.reader import SourceError
 from harpia_formats.files.io.zip_archive import (
@@ -256,14 +258,13 @@ def test_entry_without_its_mark() -> None:
     assert reason(data) == "is a corrupt zip archive: its directory is wrong"
 
 
-@pytest.mark.parametrize("name", ["../a", "a/../../b", "/a", "\\a", "c:\\a", ".."])
+@for_each_case("name", ["../a", "a/../../b", "/a", "\\a", "c:\\a", ".."])
 def test_member_that_leads_outside(name: str) -> None:
     """A member that would be written outside of its folder is refused."""
     assert "leads outside" in reason(archive_of([Entry(name, b"1")]))
 
 
-@pytest.mark.parametrize("is_wide", [False, True])
-@pytest.mark.parametrize("shift", [-2, -1, 1])
+@for_each_case("is_wide, shift", itertools.product([False, True], [-2, -1, 1]))
 def test_end_record_with_a_wrong_number_of_members(
     shift: int, *, is_wide: bool
 ) -> None:
@@ -274,8 +275,7 @@ def test_end_record_with_a_wrong_number_of_members(
     assert found.startswith("is a corrupt zip archive: its directory")
 
 
-@pytest.mark.parametrize("kept", [0, 1, 2])
-@pytest.mark.parametrize("at_end", [False, True])
+@for_each_case("kept, at_end", itertools.product([0, 1, 2], [False, True]))
 def test_end_record_of_a_part_of_the_directory(kept: int, *, at_end: bool) -> None:
     """A directory whose beginning or end is left out is refused, too."""
     data = archive_of([Entry(name, b"1") for name in "abc"])

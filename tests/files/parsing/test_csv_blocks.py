@@ -5,10 +5,10 @@ import io
 from typing import Any, Literal
 from unittest.mock import patch
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.files.framing.chunk import Cursor
 from harpia_formats.files.framing.unfinished_json import ByteBuffer
 from harpia_formats.files.io.reader import ROW_LIMIT
@@ -124,7 +124,7 @@ def test_whatever_python_writes_is_cut_as_a_block(
     assert [list(row.values()) for row in block.rows("ab", drops_blank=False)] == table
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "data",
     [
         *(b"1\n", b"1,2,3\n", b"1,2\n\n", b"1,2\r3,4\n", b'1,2"\n', b'1,"2"x\n'),

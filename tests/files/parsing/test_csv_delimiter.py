@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.files.framing.chunk import Cursor
 from harpia_formats.files.framing.unfinished_json import ByteBuffer
 from harpia_formats.files.io.reader import ROW_LIMIT
@@ -59,8 +60,8 @@ def test_fault_names_the_delimiter() -> None:
     assert "something else than a semicolon" in fault.message
 
 
-@pytest.mark.parametrize(
-    ("given_as", "delimiter"),
+@for_each_case(
+    "given_as, delimiter",
     [(";", ";"), ("tab", "\t"), ("TAB", "\t"), ("\\t", "\t"), ("\t", "\t"), ("|", "|")],
 )
 def test_delimiter_is_a_character_or_a_name(given_as: str, delimiter: str) -> None:
@@ -68,7 +69,7 @@ def test_delimiter_is_a_character_or_a_name(given_as: str, delimiter: str) -> No
     assert delimiter_named(given_as) == delimiter
 
 
-@pytest.mark.parametrize("text", ["", ";;", "tabs", '"', "\n", "\r", "\0", "é", "、"])
+@for_each_case("text", ["", ";;", "tabs", '"', "\n", "\r", "\0", "é", "、"])
 def test_other_text_is_no_delimiter(text: str) -> None:
     """Several characters, quotes, line ends and others than ASCII are refused."""
     with pytest.raises(ValueError, match="is no delimiter"):

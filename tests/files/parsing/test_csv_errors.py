@@ -1,5 +1,4 @@
-import pytest
-
+from cases import for_each_case
 from harpia_formats.files.parsing.csv_records import (
     RecordFault,
     lone_carriage_return,
@@ -7,8 +6,8 @@ from harpia_formats.files.parsing.csv_records import (
 )
 
 
-@pytest.mark.parametrize(
-    ("record", "code", "at", "width"),
+@for_each_case(
+    "record, code, at, width",
     [
         (b"0123456789a", "J110", 0, 1),
         (b"a\0\0b", "J302", 1, 2),

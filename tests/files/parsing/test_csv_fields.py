@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.files.parsing.csv_blocks import (
     FIELD_LIMIT,
     STEP,
@@ -15,8 +16,8 @@ from harpia_formats.files.parsing.csv_blocks import (
 )
 
 
-@pytest.mark.parametrize(
-    ("data", "final", "ending", "size", "last", "quoted"),
+@for_each_case(
+    "data, final, ending, size, last, quoted",
     [
         (b"a,b\n", False, RecordEnding.WHOLE, 3, 2, False),
         (b'a,"b"\r\n', False, RecordEnding.WHOLE, 5, 2, True),
@@ -60,8 +61,8 @@ def test_a_record_has_only_so_many_fields() -> None:
     assert len(cut.raws) == FIELD_LIMIT
 
 
-@pytest.mark.parametrize(
-    ("data", "records"),
+@for_each_case(
+    "data, records",
     [
         (b"a,b\r\n\nc", [([b"a", b"b"], b"\r\n"), ([b""], b"\n")]),
         (b'"a\n""",b\n1,2\n', [([b'"a\n"""', b"b"], b"\n"), ([b"1", b"2"], b"\n")]),

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.files.framing.chunk import Cursor
 from harpia_formats.files.framing.unfinished_json import ByteBuffer
 from harpia_formats.files.io.reader import ROW_LIMIT, WINDOW
@@ -200,8 +201,8 @@ def test_an_unclosed_quote_costs_its_row_only(
     assert fault.passed == range(before, before + len(rows[number]))
 
 
-@pytest.mark.parametrize(
-    ("data", "codes", "rows"),
+@for_each_case(
+    "data, codes, rows",
     [
         (b"", [], []),
         (b"a,b", [], ["a|b"]),

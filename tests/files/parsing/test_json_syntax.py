@@ -1,3 +1,4 @@
+import itertools
 import json
 import random
 import string
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.files.io.reader import DEPTH_LIMIT
 from harpia_formats.files.parsing import json_syntax
 from harpia_formats.files.parsing.json_fault import Fault, FaultKind
@@ -126,8 +128,7 @@ def test_scanner_agrees_with_the_parser_on_overflow(
     _check(f"-0.{'0' * zeros}{digits}E{exponent:+}".encode())
 
 
-@pytest.mark.parametrize("sign", ["", "-"])
-@pytest.mark.parametrize("length", [4299, 4300, 4301])
+@for_each_case("sign, length", itertools.product(["", "-"], [4299, 4300, 4301]))
 def test_scanner_agrees_with_the_parser_on_long_integers(
     sign: str, length: int
 ) -> None:
@@ -233,7 +234,7 @@ _SYNTAX = [
 ]
 
 
-@pytest.mark.parametrize(("text", "start", "end", "message"), _SYNTAX)
+@for_each_case("text, start, end, message", _SYNTAX)
 def test_mistakes_are_named(text: str, start: int, end: int, message: str) -> None:
     """A common mistake is marked exactly and explained."""
     fault = find_fault(text.encode())
@@ -263,7 +264,7 @@ _OTHERS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "kind", "start", "end"), _OTHERS)
+@for_each_case("text, kind, start, end", _OTHERS)
 def test_the_first_fault_decides(
     text: bytes, kind: FaultKind, start: int, end: int
 ) -> None:
@@ -290,7 +291,7 @@ _CUT = [
 ]
 
 
-@pytest.mark.parametrize(("text", "opened", "what"), _CUT)
+@for_each_case("text, opened, what", _CUT)
 def test_fault_of_truncated_text_names_the_open_value(
     text: bytes, opened: int, what: str
 ) -> None:
@@ -346,7 +347,7 @@ def test_a_fault_is_a_value() -> None:
     assert find_fault(b"[1}") == expected
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "text",
     [
         b'["' + b"x" * 5_000_000 + b'"]',
@@ -357,7 +358,6 @@ def test_a_fault_is_a_value() -> None:
         b"/*" * 2_500_000,
         b"[" * 5_000_000,
     ],
-    ids=["string", "escapes", "unclosed", "space", "number", "comment", "nesting"],
 )
 def test_long_tokens_cost_little(text: bytes) -> None:
     """Five megabytes in a few tokens take less than a second."""

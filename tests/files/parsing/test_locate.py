@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.files.parsing.json_syntax import find_fault
 from harpia_formats.files.parsing.locate import (
     Duplicate,
@@ -156,8 +157,8 @@ def test_locate_takes_the_last_duplicate() -> None:
     assert locate(text, ("a", "b")) == Span(23, 26, 27, 28)
 
 
-@pytest.mark.parametrize(
-    ("text", "path"),
+@for_each_case(
+    "text, path",
     [
         (b"1", ("a",)),
         (b'"a"', (0,)),

@@ -1,10 +1,10 @@
 import json
 from typing import Any
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.files.framing.unfinished_json import ITEMS, parse_truncated
 
 VALUES: st.SearchStrategy[Any] = st.recursive(
@@ -68,8 +68,8 @@ def test_any_bytes_have_a_sketch(data: bytes) -> None:
     assert value_read is None or type(value_read) in {bool, int, float, str, list, dict}
 
 
-@pytest.mark.parametrize(
-    ("data", "expected"),
+@for_each_case(
+    "data, expected",
     [
         (b"", None),
         (b"{", {}),

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.files.framing.container import Layout
 from harpia_formats.formats.detection.candidates import (
     COMPARED_FULLY,
@@ -185,8 +186,8 @@ def test_variant_is_named_by_format_and_dialect() -> None:
     assert variant("one", name="flat").name == "one (flat)"
 
 
-@pytest.mark.parametrize(
-    ("layout", "containers"),
+@for_each_case(
+    "layout, containers",
     [
         (None, set(Container)),
         (Layout.TEXT, {Container.TABLE}),

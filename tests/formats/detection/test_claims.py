@@ -1,6 +1,7 @@
 """Which format each file is taken for, and which files are taken for none."""
 
 import gzip
+import itertools
 import json
 import string
 from functools import cache
@@ -143,7 +144,7 @@ def test_examples_of_the_vendors_pages_are_claimed() -> None:
     }
 
 
-@pytest.mark.parametrize("path", NAMED, ids=name_of)
+@for_each_case("path", NAMED, ids=name_of)
 def test_file_without_a_sign_needs_its_format_named(path: Path) -> None:
     """A good file without any sign of its own is claimed by nothing until named."""
     report = validate(path)
@@ -353,8 +354,8 @@ def test_text_with_equally_many_commas_is_claimed_by_nothing(
     assert claim_on(text).format is None
 
 
-@pytest.mark.parametrize(
-    ("header", "claimed"),
+@for_each_case(
+    "header, claimed",
     [
         ("prompt,note", "csv"),
         ("note,response", "csv"),
@@ -373,7 +374,7 @@ def test_table_without_a_name_is_claimed_by_a_known_column(
     assert claim_on(f"{header}\n{row}\n".encode()).format == claimed
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".CSV", ".csv.gz", ".txt", ".log", ""])
+@for_each_case("suffix", [".csv", ".CSV", ".csv.gz", ".txt", ".log", ""])
 def test_table_is_claimed_by_its_name(suffix: str, tmp_path: Path) -> None:
     """A file with columns of any names is a table only if it is called so."""
     text = b"city,country\nLima,Peru\n"
@@ -424,7 +425,7 @@ def lines_of(*rows: dict[str, Any]) -> bytes:
     return "".join(json.dumps(row) + "\n" for row in rows).encode()
 
 
-@pytest.mark.parametrize("row", OPENAI)
+@for_each_case("row", OPENAI)
 def test_sign_of_openai_settles_a_chat(row: dict[str, Any]) -> None:
     """A sign that only OpenAI has, in one row, makes a file of chats its own."""
     for rows in ([row], [chat(), row], [row, chat(), chat()]):
@@ -454,8 +455,9 @@ def test_sign_of_another_tool_refutes_a_chat(row: dict[str, Any]) -> None:
         assert "no known format: the records are chats " in problem.message
 
 
-@pytest.mark.parametrize("key", ["ref_answer", "model_outputs"])
-@pytest.mark.parametrize("row", [*OPENAI, *NEITHER])
+@for_each_case(
+    "key, row", itertools.product(["ref_answer", "model_outputs"], [*OPENAI, *NEITHER])
+)
 def test_own_sign_decides_whatever_stands_beside_it(
     row: dict[str, Any], key: str
 ) -> None:

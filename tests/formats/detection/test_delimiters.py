@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 import command_runs
+from cases import for_each_case
 from harpia_formats import convert, detect, diff, read, roundtrip, score, validate
 
 SEMICOLONS = b"id;prompt;references;response;model\n1;2+2?;4;4;m\n2;3,5?;5;5,1;m\n"
@@ -36,7 +37,7 @@ def table(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("name", OTHERS)
+@for_each_case("name", OTHERS)
 def test_other_delimiter_is_one_error_that_names_it(name: str, tmp_path: Path) -> None:
     """If header and rows hold another delimiter, it is named, and no row is valid."""
     path = tmp_path / "table.csv"
@@ -126,8 +127,8 @@ def test_delimiters_inside_of_texts_are_no_error(data: bytes, tmp_path: Path) ->
     assert [each.code for each in validate(path).problems] == ["S301"]
 
 
-@pytest.mark.parametrize(
-    ("data", "name"),
+@for_each_case(
+    "data, name",
     [
         ("prompt，response\n你好，世界\n", "full-width comma"),
         ('问题，回答\n"你好，世界"，"a, b"\n', "full-width comma"),

@@ -1,5 +1,6 @@
 import pytest
 
+from cases import for_each_case
 from harpia_formats import validate
 from harpia_formats.files.framing.container import Layout
 from harpia_formats.formats.detection.sample import Sample, misleading_suffix
@@ -7,8 +8,8 @@ from harpia_formats.formats.detection.sample import Sample, misleading_suffix
 ROWS = ({"a": 1}, {"a": 2})
 
 
-@pytest.mark.parametrize(
-    ("name", "layout"),
+@for_each_case(
+    "name, layout",
     [
         ("rows.jsonl", Layout.LINES),
         ("rows.ndjson", Layout.ONE_LINE),
@@ -27,8 +28,8 @@ def test_matching_names_are_no_problem(name: str, layout: Layout) -> None:
     assert misleading_suffix(name, Sample(layout, ROWS)) is None
 
 
-@pytest.mark.parametrize(
-    ("name", "layout", "held", "better"),
+@for_each_case(
+    "name, layout, held, better",
     [
         ("rows.json", Layout.LINES, "JSON Lines", ".jsonl"),
         ("rows.jsonl", Layout.ARRAY, "a JSON array", ".json"),

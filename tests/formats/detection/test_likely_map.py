@@ -5,14 +5,15 @@ from pathlib import Path
 
 import pytest
 
+from cases import for_each_case
 from harpia_formats import ValidationFailed, convert, detect, read, score, validate
 from harpia_formats.formats.detection.unexpected_format import likely_map
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "json" / "valid"
 
 
-@pytest.mark.parametrize(
-    ("row", "expected"),
+@for_each_case(
+    "row, expected",
     [
         ({"question": "q", "answer": "a"}, "prompt=question,references=answer"),
         (

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from cases import for_each_case
 from corpora import CORPORA, parameters
 from harpia_formats import detect
 
@@ -73,7 +74,7 @@ def test_corpus_is_whole() -> None:
 
 
 @pytest.mark.corpora
-@pytest.mark.parametrize(
+@for_each_case(
     "path", parameters(inputs()), ids=lambda path: "-".join(path.parts[-3:])[:60]
 )
 def test_files_of_other_tools_are_recognised(path: Path) -> None:

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.files.framing.chunk import Chunk, Cursor, FramingFault
 from harpia_formats.files.framing.columns import (
     DocumentFrames,
@@ -69,8 +70,8 @@ def test_fault_of_the_source_ends_quietly() -> None:
     assert str(blocks.error) == "a: input/output error"
 
 
-@pytest.mark.parametrize(
-    ("data", "rows"),
+@for_each_case(
+    "data, rows",
     [
         (b'{"a": 1}\n{"b": 2}\n{"c', [b'{"a": 1}', b'{"b": 2}']),
         (b'{"a": 1}\n{"b": 2}', [b'{"a": 1}', b'{"b": 2}']),

@@ -8,6 +8,7 @@ import jsonschema
 import pytest
 
 from any_rows import ANY_ROWS
+from cases import for_each_case
 from harpia_formats import Detected, detect
 from harpia_formats.formats.detection.result import SCHEMA, detected_as_dict
 from harpia_formats.formats.registry import all_formats
@@ -92,8 +93,8 @@ def test_only_the_beginning_is_read() -> None:
     assert stream.tell() < size // 2
 
 
-@pytest.mark.parametrize(
-    ("path", "why", "container"),
+@for_each_case(
+    "path, why, container",
     [
         ("nemo-config/valid/*.json", " in the document", "a JSON object"),
         ("haystack/valid/*.json", " in the document", "a JSON object"),
@@ -131,8 +132,8 @@ def test_unknown_file_lists_the_nearest_formats() -> None:
     assert "nemo-input lacks prompt" in found.nearest
 
 
-@pytest.mark.parametrize(
-    ("text", "why", "container"),
+@for_each_case(
+    "text, why, container",
     [
         (b"", "the file holds no records", "nothing"),
         (b"\n \n", "the file holds no records", "nothing"),

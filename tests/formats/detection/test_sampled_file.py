@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each_case
 from harpia_formats.files.framing.chunk import Chunk, Cursor, FramingFault
 from harpia_formats.files.framing.columns import DocumentHeader, RowArray
 from harpia_formats.files.framing.container import Layout, open_container
@@ -112,8 +113,8 @@ def test_long_lines_differ_from_a_document() -> None:
     assert beginning_of(line).sample.layout is Layout.LONG_LINE
 
 
-@pytest.mark.parametrize(
-    ("text", "name", "is_table"),
+@for_each_case(
+    "text, name, is_table",
     [
         ("prompt,response\na,b\n", "a", True),
         ("a,b\n1,2\n", "a.csv", True),

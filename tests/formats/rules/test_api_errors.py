@@ -1,9 +1,9 @@
 """Answers that are errors of an API, and answers that only speak of such errors."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.formats.rules.request_faults import api_error, may_be_error
 
 ERRORS = [
@@ -69,20 +69,20 @@ ANSWERS = [
 ]
 
 
-@pytest.mark.parametrize("answer", ERRORS)
+@for_each_case("answer", ERRORS)
 def test_error_is_recognised(answer: str) -> None:
     """The text, the JSON body and the page of an API's error are no answers."""
     assert api_error(answer, ["Qual é a capital do Brasil?"], ["Brasília"])
 
 
-@pytest.mark.parametrize("answer", ANSWERS)
+@for_each_case("answer", ANSWERS)
 def test_answer_about_an_error_is_none(answer: str) -> None:
     """An answer that merely speaks of an error, or begins like one, is an answer."""
     assert not api_error(answer)
 
 
-@pytest.mark.parametrize(
-    ("answer", "prompt", "reference"),
+@for_each_case(
+    "answer, prompt, reference",
     [
         ("429 Too Many Requests", "Which status is 429?", "x"),
         ("Error: 503 unavailable", "What does this HTTP call print?", "x"),

@@ -1,6 +1,7 @@
 """The lints on damaged values, and on faults of prompts and answers."""
 # ruff: noqa: RUF001 - texts with the letters that people write
 
+import itertools
 import json
 import random
 from collections.abc import Iterator
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from cases import for_each_case
 from harpia_formats import validate
 
 #: Questions and answers of four kinds of text: pieces that rows are put together from.
@@ -128,8 +130,7 @@ def as_lines(rows: list[dict[str, object]], *, is_ascii: bool) -> bytes:
     )
 
 
-@pytest.mark.parametrize("is_ascii", [True, False])
-@pytest.mark.parametrize("kind", KINDS)
+@for_each_case("is_ascii, kind", itertools.product([True, False], KINDS))
 def test_clean_rows_are_silent(kind: str, is_ascii: bool) -> None:
     """All lints find no error and no warning in 250 clean rows, and hardly a note."""
     rows = list(clean_rows(kind, 250))

@@ -3,10 +3,10 @@
 import json
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.formats.rules.doubtful_text_lints import TEXT_LINTS, misdecoded
 
 INTEGERS, TEXTS = TEXT_LINTS
@@ -35,8 +35,8 @@ def test_what_is_doubtful_is_searched_for(
             assert lint.text.search(text.replace("\\uf", "\\uF").encode())
 
 
-@pytest.mark.parametrize(
-    ("text", "is_found"),
+@for_each_case(
+    "text, is_found",
     [
         ("1234567890123456", True),
         ("-1234567890123456", True),
@@ -54,7 +54,7 @@ def test_long_integers_are_told_from_other_digits(text: str, is_found: bool) -> 
     assert INTEGERS.text.search(text.encode()) is is_found
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "text",
     [
         "«AMANH\xc3» disse ele.",
@@ -71,8 +71,8 @@ def test_written_marks_are_not_taken_for_misdecoded_text(text: str) -> None:
     assert misdecoded(text) is None
 
 
-@pytest.mark.parametrize(
-    ("text", "wrong", "meant"),
+@for_each_case(
+    "text, wrong, meant",
     [
         ("caf\xc3\xa9", "\xc3\xa9", "é"),
         ("CORA\xc3‡\xc3ƒO", "\xc3‡", "Ç"),
@@ -90,8 +90,8 @@ def test_misdecoded_text_is_found(text: str, wrong: str, meant: str) -> None:
     assert misdecoded(text) == (wrong, meant)
 
 
-@pytest.mark.parametrize(
-    ("text", "is_found"),
+@for_each_case(
+    "text, is_found",
     [
         ("ภาษา\u200bไทย", False),
         ("ភាសា\u200bខ្មែរ\u200b\u200bនេះ", False),

@@ -1,14 +1,14 @@
 """References that occur in prompts."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.formats.rules.sample_faults import is_leaked, may_leak
 
 
-@pytest.mark.parametrize(
-    ("reference", "prompt"),
+@for_each_case(
+    "reference, prompt",
     [
         ("Paris", "Is it Paris? What is the capital of France?"),
         ("paris.", "Is it PARIS? What is the capital of France?"),
@@ -25,8 +25,8 @@ def test_leak(reference: str, prompt: str) -> None:
     assert is_leaked(reference, ["", prompt], [])
 
 
-@pytest.mark.parametrize(
-    ("reference", "prompt", "choices"),
+@for_each_case(
+    "reference, prompt, choices",
     [
         ("yes", "Answer yes or no.", []),
         ("Rome", "Who is Romeo?", []),

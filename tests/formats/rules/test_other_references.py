@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each_case
 from harpia_formats import validate
 
 
@@ -32,7 +33,7 @@ def test_other_references_are_found(other: dict[str, Any]) -> None:
     assert found(QUESTION, {**QUESTION, **other}) == [2]
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "other",
     [
         {},

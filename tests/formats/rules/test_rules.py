@@ -221,7 +221,7 @@ def is_error_of_one_row(rule: Rule) -> bool:
     return rule.severity is Severity.ERROR and not (is_across_rows or is_optional)
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "code", [code for code in EXEMPLIFIED if is_error_of_one_row(RULES[code])]
 )
 def test_file_that_breaks_an_error_rule_is_not_converted(code: str) -> None:
@@ -307,8 +307,8 @@ def test_rules_that_no_file_breaks_have_no_example() -> None:
     assert RULES.keys() - set(EXEMPLIFIED) == {"J114", "P501", "S106", "S107", "V902"}
 
 
-@pytest.mark.parametrize(
-    ("asked", "codes"),
+@for_each_case(
+    "asked, codes",
     [
         ("J101", {"J101"}),
         ("j101", {"J101"}),

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from corpora import CORPORA
 from effort import examples
 from harpia_formats import validate
@@ -53,8 +54,8 @@ def nemo(prompt: str, reference: str, answer: str) -> dict[str, Any]:
     return {"input": question, "response": answer, "llm_name": "m"}
 
 
-@pytest.mark.parametrize(
-    ("row", "expected"),
+@for_each_case(
+    "row, expected",
     [
         (nemo(QUESTION, "Brasília", "Rio"), []),
         (
@@ -218,7 +219,7 @@ def test_rows_are_read_alike_by_type_and_without() -> None:
     assert sorted(found) == sorted(single)
 
 
-@pytest.mark.parametrize("format_", sorted(writable_formats()))
+@for_each_case("format_", sorted(writable_formats()))
 def test_clean_records_have_no_findings(format_: str) -> None:
     """Clean records in any format have no warning of these rules and the vendors'."""
     rows = [
@@ -286,8 +287,8 @@ def test_any_value_is_decided(value: Any) -> None:
 
 
 @pytest.mark.corpora
-@pytest.mark.parametrize(
-    ("pattern", "expected"),
+@for_each_case(
+    "pattern, expected",
     [
         # The code to be examined is the target of the benchmark, too.
         ("eee/samples/*challenges*_samples.jsonl", ["V301"] * 2),

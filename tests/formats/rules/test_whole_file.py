@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each_case
 from eee_rows import CURRENT, GONE, KINDS, SEED, changed, clean_row
 from harpia_formats import validate
 
@@ -159,8 +160,8 @@ def leaking(*leaks: int, count: int = 20) -> list[Row]:
     ]
 
 
-@pytest.mark.parametrize(
-    ("rows", "found"),
+@for_each_case(
+    "rows, found",
     [
         (leaking(3), [4]),
         (leaking(*range(10)), [*range(1, 11)]),

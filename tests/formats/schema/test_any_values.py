@@ -2,10 +2,10 @@
 
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.formats.schema.bundled_schemas import (
     built_in_schema,
     schema_validator_of,
@@ -63,8 +63,8 @@ def test_lists_are_valid_where_any_are_allowed(
         assert schema_validator_of(schema).is_valid(value)
 
 
-@pytest.mark.parametrize(
-    ("name", "columns"),
+@for_each_case(
+    "name, columns",
     [
         ("csv", "ab"),
         ("tencent-csv", ["prompt", "response", "other"]),

@@ -1,7 +1,6 @@
 from typing import Any
 
-import pytest
-
+from cases import for_each_case
 from harpia_formats.formats.schema.user_schema import is_bounded
 
 TEXT = {"type": "string"}
@@ -16,7 +15,7 @@ def chain(levels: int) -> dict[str, Any]:
     return {"$ref": "#/definitions/d0", "definitions": made}
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "schema",
     [
         True,
@@ -31,14 +30,13 @@ def chain(levels: int) -> dict[str, Any]:
         | {"definitions": {"t": TEXT}},
         chain(5),
     ],
-    ids=range(10),
 )
 def test_work_of_ordinary_schemas_is_bounded(schema: Any) -> None:
     """A schema without multiplied work is validated without another process."""
     assert is_bounded(schema)
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "schema",
     [
         chain(40),
@@ -54,14 +52,13 @@ def test_work_of_ordinary_schemas_is_bounded(schema: Any) -> None:
         {"properties": {f"k{number}": TEXT for number in range(5_000)}},
         {"definitions": {"a": {"$id": "x", "items": {"$ref": "#"}}}},
     ],
-    ids=range(12),
 )
 def test_work_that_may_be_multiplied_is_not_bounded(schema: Any) -> None:
     """Recursion, doubled references, hard patterns and large schemas are not."""
     assert not is_bounded(schema)
 
 
-@pytest.mark.parametrize("schema", [None, 5, [{}], {"enum": 5}, {"pattern": []}])
+@for_each_case("schema", [None, 5, [{}], {"enum": 5}, {"pattern": []}])
 def test_any_value_has_an_answer(schema: Any) -> None:
     """The answer is given before it is known that a value is a schema."""
     assert is_bounded(schema) in {True, False}

@@ -2,6 +2,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each_case
 from harpia_formats.formats.detection.candidates import FormatVariant, variants_of
 from harpia_formats.formats.registry import all_formats
 from harpia_formats.formats.schema.bundled_schemas import (
@@ -55,8 +56,8 @@ def test_records_of_whole_values_have_the_schema_of_the_document(
     assert is_same == (not dialect.rows_at)
 
 
-@pytest.mark.parametrize(
-    ("path", "expected"),
+@for_each_case(
+    "path, expected",
     [
         (("a",), {"type": "string"}),
         (("b",), True),

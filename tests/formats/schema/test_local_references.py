@@ -3,6 +3,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+from cases import for_each_case
 from harpia_formats import validate
 from harpia_formats.formats.schema.bundled_schemas import (
     SchemaError,
@@ -109,7 +110,7 @@ SCHEMAS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("name", SCHEMAS)
+@for_each_case("name", SCHEMAS)
 def test_verdicts_are_those_of_the_reference_engine(name: str) -> None:
     """With local references a schema accepts the same values as the original does."""
     schema = SCHEMAS[name]
@@ -138,7 +139,7 @@ def test_validation_and_cross_check_follow_them(name: str) -> None:
     assert not report.has_internal_errors
 
 
-@pytest.mark.parametrize("name", sorted(SCHEMAS.keys() - {"not an id"}))
+@for_each_case("name", sorted(SCHEMAS.keys() - {"not an id"}))
 def test_exported_module_follows_them(name: str) -> None:
     """The Python export of such a schema has the same verdicts."""
     schema = SCHEMAS[name]
@@ -176,8 +177,8 @@ def test_schema_with_local_references_is_not_copied() -> None:
     assert with_local_references("mine.json", schema) is schema
 
 
-@pytest.mark.parametrize(
-    ("schema", "reason"),
+@for_each_case(
+    "schema, reason",
     [
         (
             {"definitions": {"a": {"$id": "x"}, "b": {"$id": "x"}}},

@@ -1,10 +1,9 @@
-import pytest
-
+from cases import for_each_case
 from harpia_formats.formats.schema.references import resolve
 
 
-@pytest.mark.parametrize(
-    ("reference", "found"),
+@for_each_case(
+    "reference, found",
     [
         ("#", "root"),
         ("#/definitions/a~1b", "slash"),

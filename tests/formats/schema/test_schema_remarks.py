@@ -1,3 +1,4 @@
+import itertools
 import json
 from copy import deepcopy
 from pathlib import Path
@@ -6,6 +7,7 @@ from typing import Any
 import pytest
 
 import command_runs
+from cases import for_each_case
 from harpia_formats import validate
 from harpia_formats.formats.registry import all_formats
 from harpia_formats.formats.schema.bundled_schemas import SchemaError, built_in_schema
@@ -46,8 +48,7 @@ DATA_PLACES: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("keyword", OTHER_DRAFTS)
+@for_each_case("place, keyword", itertools.product(PLACES, OTHER_DRAFTS))
 def test_keyword_of_another_draft_is_named(keyword: str, place: str) -> None:
     """Without `$schema`, a keyword that draft-07 lacks is refused with its pointer."""
     schema = PLACES[place]({keyword: {}})
@@ -58,8 +59,7 @@ def test_keyword_of_another_draft_is_named(keyword: str, place: str) -> None:
     assert f": {place}/{keyword};" in caught.value.reason
 
 
-@pytest.mark.parametrize("make", DATA_PLACES)
-@pytest.mark.parametrize("keyword", OTHER_DRAFTS)
+@for_each_case("make, keyword", itertools.product(DATA_PLACES, OTHER_DRAFTS))
 def test_property_may_be_called_so(keyword: str, make: Any) -> None:
     """Where no schema stands, the name of such a keyword is any key."""
     check_schema("mine.json", make({keyword: {}}))
@@ -89,7 +89,7 @@ def codes_at(schema: Any) -> list[tuple[str, str]]:
     ]
 
 
-@pytest.mark.parametrize("keyword", OTHER_DRAFTS)
+@for_each_case("keyword", OTHER_DRAFTS)
 def test_ignored_keyword_is_a_remark_under_an_explicit_draft(keyword: str) -> None:
     """With draft-07 in `$schema`, a keyword of another draft is ignored, with S403."""
     assert codes_at({"$schema": DRAFT, keyword: {}}) == [("S403", f"/{keyword}")]
@@ -124,13 +124,13 @@ def test_remarks_are_made_at_any_place(
     assert sorted(codes_at(schema)) == sorted(expected)
 
 
-@pytest.mark.parametrize("make", DATA_PLACES)
+@for_each_case("make", DATA_PLACES)
 def test_data_has_no_remarks(make: Any) -> None:
     """Names of properties and data are not taken for keywords."""
     assert codes_at(make({"requird": {}, "$anchor": {}})) == []
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "identifier",
     sorted({dialect.schema for f in all_formats().values() for dialect in f.dialects}),
 )

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from effort import examples
 from harpia_formats.api.testing.mutation import mutants
 from harpia_formats.files.parsing.json_syntax import find_fault
@@ -211,8 +212,8 @@ def test_learns_unknown_keys() -> None:
     assert decoder.accept(b'{"d": 1}') is None
 
 
-@pytest.mark.parametrize(
-    ("schema", "row"),
+@for_each_case(
+    "schema, row",
     [
         ({"type": "object", "properties": {"a": {}}}, {"a": [[[[1]]]]}),
         ({"type": "object", "properties": {"b": {}}}, {"a": [[{"x": {}}]]}),
@@ -296,7 +297,7 @@ def test_free_values_have_a_depth() -> None:
     assert decoder.accept(b'{"a": ' + b"[" * 150 + b"]" * 150 + b"}") is None
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "schema",
     [
         {},

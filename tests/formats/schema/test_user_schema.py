@@ -1,3 +1,4 @@
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -5,6 +6,7 @@ from typing import Any
 import pytest
 
 import command_runs
+from cases import for_each_case
 from harpia_formats import validate
 from harpia_formats.formats.registry import all_formats
 from harpia_formats.formats.schema.bundled_schemas import SchemaError, built_in_schema
@@ -55,7 +57,7 @@ SHIPPED = sorted(
 )
 
 
-@pytest.mark.parametrize("identifier", SHIPPED)
+@for_each_case("identifier", SHIPPED)
 def test_built_in_schemas_pass_the_same_check(identifier: str) -> None:
     """The built-in schemas exist and pass the checks of a user's schema."""
     schema = built_in_schema(identifier)
@@ -65,7 +67,7 @@ def test_built_in_schemas_pass_the_same_check(identifier: str) -> None:
     assert schema["$schema"] == DRAFT
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "schema",
     [
         True,
@@ -98,7 +100,6 @@ def test_built_in_schemas_pass_the_same_check(identifier: str) -> None:
         {"pattern": r"(a)\1"},
         {"properties": {"\0": {}, '"': {}, "a b": {}, "": {}, "1": {}}},
     ],
-    ids=range(21),
 )
 def test_draft_07_schema_is_taken(schema: Any) -> None:
     """A schema without references to other files is accepted, even if recursive."""
@@ -126,8 +127,8 @@ def test_other_values_are_no_schema(schema: Any) -> None:
     assert reason(schema) == "is not a schema: neither an object nor true or false"
 
 
-@pytest.mark.parametrize(
-    ("schema", "place"),
+@for_each_case(
+    "schema, place",
     [
         ({"type": "strin"}, "/type"),
         ({"properties": {"a/b": {"minimum": "1"}}}, "/properties/a~1b/minimum"),
@@ -143,17 +144,19 @@ def test_breach_of_the_meta_schema_has_a_pointer(schema: Any, place: str) -> Non
     assert reason(schema).startswith(f"is not a draft-07 schema: at {place}")
 
 
-@pytest.mark.parametrize(
-    "target",
-    [
-        "http://127.0.0.1/schema.json",
-        "file:///etc/passwd",
-        "other.json",
-        "other.json#/definitions/a",
-        "//host/x",
-    ],
+@for_each_case(
+    "target, keyword",
+    itertools.product(
+        [
+            "http://127.0.0.1/schema.json",
+            "file:///etc/passwd",
+            "other.json",
+            "other.json#/definitions/a",
+            "//host/x",
+        ],
+        ["items", "not", "additionalProperties"],
+    ),
 )
-@pytest.mark.parametrize("keyword", ["items", "not", "additionalProperties"])
 def test_reference_out_of_the_file_is_refused(target: str, keyword: str) -> None:
     """A reference to another file is refused at any place, and nothing is fetched."""
     assert reason({"properties": {"const": {keyword: {"$ref": target}}}}) == (
@@ -161,7 +164,7 @@ def test_reference_out_of_the_file_is_refused(target: str, keyword: str) -> None
     )
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "schema",
     [
         {"$ref": "#"},
@@ -187,14 +190,13 @@ def test_reference_out_of_the_file_is_refused(target: str, keyword: str) -> None
             }
         },
     ],
-    ids=range(10),
 )
 def test_loop_is_refused(schema: Any) -> None:
     """A reference that leads to itself without a step into the data is refused."""
     assert reason(schema).endswith(" refers to itself")
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "target", ["#/definitions/none", "#none", "#/allOf/1", "#/allOf/-1", "#/%zz"]
 )
 def test_dangling_reference_is_refused(target: str) -> None:
@@ -239,8 +241,8 @@ def test_depth_is_limited() -> None:
     assert "nested deeper" in reason(nested(DEPTH_LIMIT + 1))
 
 
-@pytest.mark.parametrize(
-    ("schema", "place"),
+@for_each_case(
+    "schema, place",
     [
         ({"properties": {"a": {"pattern": "("}}}, "/properties/a/pattern"),
         ({"properties": {"1": {"pattern": "("}}}, "/properties/1/pattern"),
@@ -256,8 +258,8 @@ def test_error_of_the_engine_is_a_schema_error(schema: Any, place: str) -> None:
     assert reason(schema).startswith(f"cannot be used: at {place}: ")
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
+@for_each_case(
+    "text, reason",
     [
         (b"", "the text is empty (line 1, column 1)"),
         (b'{\n  "minimum": NaN}', "(line 2, column 14)"),
@@ -269,7 +271,6 @@ def test_error_of_the_engine_is_a_schema_error(schema: Any, place: str) -> None:
         (b"[" * 100_000, "nested"),
         (b'{"minimum": 1e400}', "too large"),
     ],
-    ids=range(9),
 )
 def test_broken_file_has_a_place(tmp_path: Path, text: bytes, reason: str) -> None:
     """A schema that is not JSON is refused, with line and column of the fault."""

@@ -2,10 +2,10 @@
 
 from itertools import pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.model.text_columns import columns, wrapped
 
 LINK = "\x1b]8;;https://example.org/C201\x1b\\"
@@ -37,8 +37,8 @@ def test_lines_are_full(found: list[str], width: int) -> None:
         assert columns(f"{line} {after.split(' ')[0]}") > width
 
 
-@pytest.mark.parametrize(
-    ("text", "lines"),
+@for_each_case(
+    "text, lines",
     [
         ("  a value of two", ["  a value of", "    two"]),
         ('is "two words" now', ["is", '"two words"', "now"]),

@@ -1,9 +1,9 @@
 """Cells that no spreadsheet runs, and the texts that come back from them."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.model.safe_text import marked, unmarked, would_run
 
 TEXTS = st.text(alphabet="'=+-@ \t\r\n;\"a1.,e\uff1d\u00a0", max_size=9) | st.text()
@@ -23,8 +23,8 @@ def test_marks_are_taken_back(text: str) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("text", "safe"),
+@for_each_case(
+    "text, safe",
     [
         ("=1+1", "'=1+1"),
         ("@SUM(A1)", "'@SUM(A1)"),

@@ -1,14 +1,14 @@
 """How far a run has come, in words and as a bar."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.model.text_columns import columns, progress_bar, progress_text
 
 
-@pytest.mark.parametrize(
-    ("done", "total", "rate", "unit", "text"),
+@for_each_case(
+    "done, total, rate, unit, text",
     [
         (0, 900, 0, "bytes", "0 %, 0 of 900 bytes"),
         (450, 900, 90, "bytes", "50 %, 450 of 900 bytes, 90 bytes/s, 5 s left"),
@@ -37,8 +37,8 @@ def test_bar_fits_its_line(name: str, share: float) -> None:
         assert columns(line) <= width
 
 
-@pytest.mark.parametrize(
-    ("width", "share", "line"),
+@for_each_case(
+    "width, share, line",
     [
         (46, 0.5, "a/b/c.jsonl  ━━━━━━━━━━╌╌╌╌╌╌╌╌╌╌╌  50 %, 5 MB"),
         (36, 0.5, "a/b/c.jsonl  ━━━━━━╌╌╌╌╌  50 %, 5 MB"),

@@ -1,9 +1,9 @@
 import unicodedata
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.model.safe_text import UNSAFE, escaped, safe
 
 BIDI = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
@@ -19,8 +19,8 @@ UNSAFE_TEXTS = st.text(
 )
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
+@for_each_case(
+    "text, shown",
     [
         ("\x1b[31m", r"\x1b[31m"),
         ("a\x9bb\x7fc", r"a\x9bb\x7fc"),
@@ -39,7 +39,7 @@ def test_shows_unsafe_characters_as_escapes(text: str, shown: str) -> None:
     assert safe(text) == shown
 
 
-@pytest.mark.parametrize("character", BIDI + HIDDEN + CONTROLS + "\u2028\u2029\ud800")
+@for_each_case("character", BIDI + HIDDEN + CONTROLS + "\u2028\u2029\ud800")
 def test_knows_every_unsafe_character(character: str) -> None:
     """No control, bidi, zero-width or surrogate character comes through."""
     shown = safe(f"a{character}b")
@@ -48,8 +48,8 @@ def test_knows_every_unsafe_character(character: str) -> None:
     assert shown.isprintable()
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
+@for_each_case(
+    "text, shown",
     [
         ("::error::x", r"\x3a:error::x"),
         (" \u3000::error::x", " \u3000\\x3a:error::x"),

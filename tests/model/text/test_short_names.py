@@ -1,16 +1,16 @@
 """Names without their common parts, and texts cut in their middle."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.model.text_columns import columns, short_names, shortened
 
 _names = st.lists(st.text("ab/-. \u4e2d\u0301", max_size=30), max_size=6, unique=True)
 
 
-@pytest.mark.parametrize(
-    ("names", "short"),
+@for_each_case(
+    "names, short",
     [
         (["runs/a/x.jsonl", "runs/b/x.jsonl"], ["a", "b"]),
         (["one.jsonl", "two.jsonl"], ["one", "two"]),
@@ -40,8 +40,8 @@ def test_short_names_differ_and_are_parts_of_the_names(names: list[str]) -> None
     assert all(short) or "" in names
 
 
-@pytest.mark.parametrize(
-    ("text", "room", "short"),
+@for_each_case(
+    "text, room, short",
     [
         ("abcdef", 6, "abcdef"),
         ("abcdefg", 6, "abc…fg"),

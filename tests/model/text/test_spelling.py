@@ -1,5 +1,6 @@
 """Which words are near each other, and which are not in spite of it."""
 
+import itertools
 from collections.abc import Iterator
 from itertools import chain, combinations, pairwise, permutations
 from typing import Any
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.formats.registry import all_formats
 from harpia_formats.formats.schema.bundled_schemas import built_in_schema
 from harpia_formats.model.column_map import FIELDS
@@ -26,8 +28,8 @@ from harpia_formats.model.spelling import (
 WORDS = st.text("abc_", max_size=7)
 
 
-@pytest.mark.parametrize(
-    ("wanted", "found"),
+@for_each_case(
+    "wanted, found",
     [
         ("sample_id", "sampel_id"),  # neighbours swapped
         ("sample_id", "sample_ids"),  # a letter more
@@ -48,8 +50,8 @@ def test_near_words(wanted: str, found: str) -> None:
     assert is_near(found, wanted)
 
 
-@pytest.mark.parametrize(
-    ("wanted", "found"),
+@for_each_case(
+    "wanted, found",
     [
         ("sample_id", "sample_id"),  # the very word
         ("sample_id", "sample_hash"),
@@ -66,8 +68,8 @@ def test_words_that_are_not_near(wanted: str, found: str) -> None:
     assert not is_near(wanted, found)
 
 
-@pytest.mark.parametrize(
-    ("wanted", "candidates", "found"),
+@for_each_case(
+    "wanted, candidates, found",
     [
         ("sample_id", ["metadata", "sampel_id"], "sampel_id"),
         ("sample_id", ["sampel_id", "sampl_id"], ""),  # never guess between two
@@ -82,8 +84,8 @@ def test_nearest(wanted: str, candidates: list[str], found: str) -> None:
     assert nearest(wanted, candidates) == found
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "edits"),
+@for_each_case(
+    "one, other, edits",
     [
         ("", "", 0),
         ("", "abc", 3),
@@ -118,8 +120,8 @@ def test_one_swap_is_one_edit(word: str, at: int) -> None:
         assert edits_between(word, swapped) == 1
 
 
-@pytest.mark.parametrize(
-    ("given", "known"),
+@for_each_case(
+    "given, known",
     [
         ("is_incorrect", "is_correct"),
         ("incorrect", "is_correct"),
@@ -159,8 +161,8 @@ def test_another_meaning_is_no_misspelling(given: str, known: str) -> None:
         assert not is_slip(one, other)
 
 
-@pytest.mark.parametrize(
-    ("given", "known"),
+@for_each_case(
+    "given, known",
     [
         ("is_ncorrect", "is_correct"),
         ("nsafe", "safe"),
@@ -175,8 +177,10 @@ def test_a_misspelt_opposite_is_offered_for_nothing(given: str, known: str) -> N
     assert not is_slip(given, known)
 
 
-@pytest.mark.parametrize("negation", NEGATIONS)
-@pytest.mark.parametrize("word", ["correct", "is_valid", "hasRead", "judged_safe"])
+@for_each_case(
+    "negation, word",
+    itertools.product(NEGATIONS, ["correct", "is_valid", "hasRead", "judged_safe"]),
+)
 def test_no_negation_is_a_misspelling(negation: str, word: str) -> None:
     """Whether the prefix is at the beginning or behind the first word."""
     head, _, tail = word.rpartition("_")
@@ -185,8 +189,12 @@ def test_no_negation_is_a_misspelling(negation: str, word: str) -> None:
         assert not is_slip(one, word)
 
 
-@pytest.mark.parametrize("listed", [OPPOSITES, LOOK_ALIKES])
-@pytest.mark.parametrize("name", ["{}", "{}_count", "is_{}", "mean {} seen"])
+@for_each_case(
+    "listed, name",
+    itertools.product(
+        [OPPOSITES, LOOK_ALIKES], ["{}", "{}_count", "is_{}", "mean {} seen"]
+    ),
+)
 def test_listed_words_are_not_taken_for_each_other(listed: str, name: str) -> None:
     """Alone or in a name; each pair has two words, and is listed once."""
     pairs = [tuple(pair.split()) for pair in listed.split(",")]
@@ -211,8 +219,8 @@ def test_units_and_languages_are_not_taken_for_each_other(name: str) -> None:
         assert not is_slip(ours, theirs)
 
 
-@pytest.mark.parametrize(
-    ("given", "known"),
+@for_each_case(
+    "given, known",
     [
         ("sampel_id", "sample_id"),
         ("SampleID", "sample_id"),
@@ -233,8 +241,8 @@ def test_a_slip_of_the_keyboard(given: str, known: str) -> None:
     assert is_slip(given, known)
 
 
-@pytest.mark.parametrize(
-    ("given", "known"),
+@for_each_case(
+    "given, known",
     [
         ("nmae", "name"),  # a short name
         ("_raw", "row"),

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 import harpia_formats as hf
+from cases import for_each_case
 from effort import examples
 from harpia_formats.evaluation.scoring.measures.metric_score import (
     Group,
@@ -170,9 +171,7 @@ def test_one_question_has_no_interval() -> None:
     assert "\u2020 One question has no interval." in text
 
 
-@pytest.mark.parametrize(
-    ("half", "decimals"), [(0.5, 2), (0.043, 3), (0.0043, 4), (4.3, 1), (43, 0)]
-)
+@for_each_case("half, decimals", [(0.5, 2), (0.043, 3), (0.0043, 4), (4.3, 1), (43, 0)])
 def test_numbers_have_the_digits_that_intervals_carry(
     half: float, decimals: int
 ) -> None:
@@ -219,7 +218,7 @@ def test_names_give_no_structure_to_notes() -> None:
         assert f"<li>pass@2 of {name} leaves out 3 of 4" in page
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "name", ["\u05d0\u05d1 \u202e x", "\u6a21\u578b", "a\nb\x1b[0m", "[x", "*", "-"]
 )
 def test_names_in_other_scripts_stay(name: str) -> None:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.formats.schema.bundled_schemas import schema_text
 from harpia_formats.validation.baselines.known_findings import (
     NEVER_KNOWN,
@@ -71,8 +72,8 @@ def text_with(**entry: object) -> bytes:
     ).encode()
 
 
-@pytest.mark.parametrize(
-    ("data", "reason"),
+@for_each_case(
+    "data, reason",
     [
         (b'{"schema": "harpia-formats/baseline/2"}', "has version 2, and this version"),
         (b'{"schema": "harpia-formats/report/1"}', "is no baseline"),

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.files.io.reader import SourceError
 from harpia_formats.validation.dedup.digests import (
     Digests,
@@ -194,7 +195,7 @@ def test_the_first_repeated_ones_of_a_partition_are_named() -> None:
     assert repeated(texts, held=9, limit=5) == all_held
 
 
-@pytest.mark.parametrize("text", ["", "a", "ação", "模型", "\ud800", "a\udc00b", "\0"])
+@for_each_case("text", ["", "a", "ação", "模型", "\ud800", "a\udc00b", "\0"])
 def test_added_text_has_the_digest_of_digest_of(text: str) -> None:
     """An added text has the digest that `digest_of` returns, also among other texts."""
     for company in ([], ["x"], ["\udfff"]):

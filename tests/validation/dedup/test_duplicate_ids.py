@@ -1,5 +1,6 @@
 import gzip
 import io
+import itertools
 import json
 import os
 import threading
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats import Report, validate
 from harpia_formats.files.framing.container import frames
 from harpia_formats.validation.dedup import repeated_digests as uniqueness
@@ -178,8 +180,12 @@ def as_pipe(data: bytes, _: Path) -> Iterator[Any]:
 Given = Callable[[bytes, Path], AbstractContextManager[Any]]
 
 
-@pytest.mark.parametrize("given_", [as_bytes, as_file, as_gzip, as_stream, as_pipe])
-@pytest.mark.parametrize("layout", ["lines", "array", "wrapped"])
+@for_each_case(
+    "given_, layout",
+    itertools.product(
+        [as_bytes, as_file, as_gzip, as_stream, as_pipe], ["lines", "array", "wrapped"]
+    ),
+)
 def test_every_kind_of_input_is_looked_at_twice(
     given_: Given, layout: str, tmp_path: Path
 ) -> None:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.formats.detection.candidates import FormatVariant, variants_of
 from harpia_formats.formats.registry import all_formats
 from harpia_formats.formats.schema.bundled_schemas import record_schema
@@ -167,7 +168,7 @@ def test_records_differ_as_their_identities_do(one: Any, data: st.DataObject) ->
     )
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "record",
     [
         {},

@@ -1,9 +1,11 @@
+import itertools
 from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.validation.dedup.identity import ABSENT, key_text
 
 #: Few enough to be equal now and then, and made of what keys are made of.
@@ -61,7 +63,7 @@ def test_a_text_that_is_a_key_has_another_key(
     assert (key_text((key,), by_text=by_text) == key) is is_itself
 
 
-@pytest.mark.parametrize("text", ["a", "", "q-1", "é", "1", "null", " (a)"])
+@for_each_case("text", ["a", "", "q-1", "é", "1", "null", " (a)"])
 def test_plain_text_is_its_own_key(text: str) -> None:
     """A single text is used as it is, without a copy."""
     assert key_text((text,)) is text
@@ -87,8 +89,7 @@ def test_scalars_that_look_alike_differ() -> None:
     assert len({key_text((each,)) for each in values}) == len(values)
 
 
-@pytest.mark.parametrize("size", [0, 20, 5000])
-@pytest.mark.parametrize("sign", [1, -1])
+@for_each_case("size, sign", itertools.product([0, 20, 5000], [1, -1]))
 def test_integer_compares_by_its_text(size: int, sign: int) -> None:
     """By text, an integer of any size is the same as its digits; otherwise not."""
     number = sign * 10**size

@@ -1,8 +1,7 @@
 import re
 from pathlib import Path
 
-import pytest
-
+from cases import for_each_case
 from harpia_formats.files.framing.chunk import Cursor, FramingFault
 from harpia_formats.formats.registry import all_rules
 from harpia_formats.validation.unit.collector import container_message
@@ -17,7 +16,7 @@ KINDS = sorted(
 )
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@for_each_case("kind", KINDS)
 def test_every_fault_has_a_message(kind: str) -> None:
     """Every framing fault in the code has a known rule, a message and a help."""
     code, message, help_ = container_message(FramingFault(kind, Cursor()), 100)

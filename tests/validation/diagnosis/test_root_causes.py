@@ -1,3 +1,4 @@
+import itertools
 import json
 from collections.abc import Iterator
 from itertools import islice
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from effort import drawn, examples
 from harpia_formats.api.testing.mutation import POOL, mutants
 from harpia_formats.files.framing.chunk import Cursor, with_nulls
@@ -66,8 +68,8 @@ def pointers_of_condition(schema: Any, record: Any) -> list[str]:
     return [pointer_of(path) for path in cause.because]
 
 
-@pytest.mark.parametrize(
-    ("schema", "record", "expected"),
+@for_each_case(
+    "schema, record, expected",
     [
         # The condition is met: one cause, at the object.
         (TOOL, {"kind": "tool"}, [("C101", "")]),
@@ -136,15 +138,14 @@ def pointers_of_condition(schema: Any, record: Any) -> list[str]:
             [("C101", "/b")],
         ),
     ],
-    ids=range(15),
 )
 def test_conditions(schema: Any, record: Any, expected: list[CodeAndPointer]) -> None:
     """All demands of one broken condition are one cause, at any place of the schema."""
     assert codes_and_pointers(schema, record) == expected
 
 
-@pytest.mark.parametrize(
-    ("schema", "record", "expected"),
+@for_each_case(
+    "schema, record, expected",
     [
         (TOOL, {"kind": "tool"}, ["/kind"]),
         (LAX_TOOL, {}, []),
@@ -173,7 +174,6 @@ def test_conditions(schema: Any, record: Any, expected: list[CodeAndPointer]) ->
             ["/a", "/c"],
         ),
     ],
-    ids=range(8),
 )
 def test_cause_has_the_values_that_the_condition_tests(
     schema: Any, record: Any, expected: list[str]
@@ -182,8 +182,8 @@ def test_cause_has_the_values_that_the_condition_tests(
     assert pointers_of_condition(schema, record) == expected
 
 
-@pytest.mark.parametrize(
-    ("schema", "record", "expected"),
+@for_each_case(
+    "schema, record, expected",
     [
         # The missing key is reported by itself.
         (LAX_TOOL | {"required": ["kind"]}, {}, [("S101", "")]),
@@ -208,7 +208,6 @@ def test_cause_has_the_values_that_the_condition_tests(
         # Another key is missing: both are reported.
         (TOOL | {"required": ["id"]}, {"kind": "tool"}, [("S101", ""), ("C101", "")]),
     ],
-    ids=range(6),
 )
 def test_vacuous_conditions(
     schema: Any, record: Any, expected: list[CodeAndPointer]
@@ -217,8 +216,8 @@ def test_vacuous_conditions(
     assert codes_and_pointers(schema, record) == expected
 
 
-@pytest.mark.parametrize(
-    ("schema", "record", "expected"),
+@for_each_case(
+    "schema, record, expected",
     [
         ({"type": "string", "not": {"type": "null"}}, None, [("S102", "")]),
         ({"type": "string", "not": {"enum": [None]}}, None, [("S102", "")]),
@@ -242,7 +241,6 @@ def test_vacuous_conditions(
             [("S104", "/a")],
         ),
     ],
-    ids=range(8),
 )
 def test_redundant_errors(schema: Any, record: Any, expected: Any) -> None:
     """Two keywords on one value, or on the inside of a refused value, are one cause."""
@@ -251,8 +249,8 @@ def test_redundant_errors(schema: Any, record: Any, expected: Any) -> None:
     assert found == ([("S102", "")] if expected == 1 else expected)
 
 
-@pytest.mark.parametrize(
-    ("schema", "record", "expected"),
+@for_each_case(
+    "schema, record, expected",
     [
         # Alternatives that differ only in the type are one type error.
         ({"oneOf": TEXT_OR_LIST}, 5, [("S102", "")]),
@@ -279,15 +277,14 @@ def test_redundant_errors(schema: Any, record: Any, expected: Any) -> None:
             [("S102", "/1/0")],
         ),
     ],
-    ids=range(11),
 )
 def test_alternatives(schema: Any, record: Any, expected: list[CodeAndPointer]) -> None:
     """The causes are those of the alternative that the record was meant as."""
     assert codes_and_pointers(schema, record) == expected
 
 
-@pytest.mark.parametrize(
-    ("schema", "record", "expected"),
+@for_each_case(
+    "schema, record, expected",
     [
         ({"required": ["name"]}, {"nmae": 1}, [("S103", "/nmae")]),
         ({"required": ["name"]}, {"nmae": 1, "naem": 1}, [("S101", "")]),
@@ -312,7 +309,6 @@ def test_alternatives(schema: Any, record: Any, expected: list[CodeAndPointer]) 
         ({"maxProperties": 0, "propertyNames": False}, {"a": 1}, 3),
         ({"propertyNames": {"maxLength": 1}}, {"ab": 1}, [("V114", "/ab")]),
     ],
-    ids=range(9),
 )
 def test_keys(schema: Any, record: Any, expected: Any) -> None:
     """A misspelt key is one cause; the path of an unknown key is the key itself."""
@@ -327,10 +323,13 @@ def test_keys(schema: Any, record: Any, expected: Any) -> None:
     assert found == (special[expected] if isinstance(expected, int) else expected)
 
 
-@pytest.mark.parametrize(
-    "key", ["1", "01", "+1", "007", "-1", "", "a/b", "a~b", "then"]
+@for_each_case(
+    "key, name",
+    itertools.product(
+        ["1", "01", "+1", "007", "-1", "", "a/b", "a~b", "then"],
+        ["x", "", "2", "properties", "items"],
+    ),
 )
-@pytest.mark.parametrize("name", ["x", "", "2", "properties", "items"])
 def test_odd_keys_are_found(key: str, name: str) -> None:
     """Keys of digits, empty keys and keys named like keywords have exact paths."""
     schema = {"additionalProperties": {"additionalProperties": {"type": "string"}}}

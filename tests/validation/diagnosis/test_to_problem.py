@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats import Because, Fix, Problem, validate
 from harpia_formats.files.framing.chunk import Cursor
 from harpia_formats.model.describe import (
@@ -80,8 +81,8 @@ def test_full_report_of_a_broken_condition() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("schema", "value", "message", "help_"),
+@for_each_case(
+    "schema, value, message, help_",
     [
         ({"required": ["b"]}, {}, "a.b is missing", 'add "b"'),
         ({"type": "string"}, 5, "a must be text, found the number 5", ""),
@@ -266,8 +267,8 @@ def test_formats_are_checked_only_when_asserted() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("data", "schema", "fix"),
+@for_each_case(
+    "data, schema, fix",
     [
         ({"nmae": 1}, {"required": ["name"]}, Fix("rename-key", "/nmae", "name")),
         (
@@ -307,8 +308,8 @@ def test_duplicate_key_shows_the_first_value() -> None:
     assert (problem.place.column, problem.place.end_column) == (32, 40)
 
 
-@pytest.mark.parametrize(
-    ("data", "schema", "marked"),
+@for_each_case(
+    "data, schema, marked",
     [
         ({"a": 1234}, on(type="string"), "1234"),
         ({"a": {"b": [1, 2]}}, on(type="string"), "{"),
@@ -396,8 +397,8 @@ def test_problem_in_a_long_line_is_fast() -> None:
     assert time.perf_counter() - started < 10
 
 
-@pytest.mark.parametrize(
-    ("path", "name"),
+@for_each_case(
+    "path, name",
     [
         ((), "the record"),
         (("input", "choices", 2), "input.choices[2]"),

@@ -1,5 +1,6 @@
 import gzip
 import io
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -166,8 +167,8 @@ def test_few_repeated_texts_are_an_enum() -> None:
     assert kinds(*["task", "chat", None] * 10) == {"anyOf": [listed, {"type": "null"}]}
 
 
-@pytest.mark.parametrize(
-    ("texts", "options"),
+@for_each_case(
+    "texts, options",
     [
         (["task", "chat"] * 9, {}),
         (["task"] * 100, {}),
@@ -253,8 +254,7 @@ FILES = {
 }
 
 
-@pytest.mark.parametrize("name", FILES)
-@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+@for_each_case("name, pack", itertools.product(FILES, [bytes, gzip.compress]))
 def test_any_container_gives_the_same_schema(
     name: str, pack: Any, tmp_path: Path
 ) -> None:
@@ -306,8 +306,8 @@ def test_limit_is_of_each_file() -> None:
     assert infer_schema(io.BytesIO(data), data, limit=15_000).rows == 30_000
 
 
-@pytest.mark.parametrize(
-    ("data", "code"),
+@for_each_case(
+    "data, code",
     [
         (b'{"a": 1}\n{"a": x}\n', "J101"),
         (b'{"a": 1}\n{"a": "\xff"}\n', "J103"),

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from effort import examples
 from harpia_formats.formats.registry import all_rules
 from harpia_formats.validation.options import Options
@@ -151,8 +152,8 @@ def test_repaired_samples_without_their_aggregate_are_told(tmp_path: Path) -> No
     assert paths[0].read_bytes() == aggregate(BROKEN)
 
 
-@pytest.mark.parametrize(
-    ("name", "document", "is_told"),
+@for_each_case(
+    "name, document, is_told",
     [
         ("run.json", aggregate(BROKEN, file_path=f"data/x/{NAME}"), True),
         ("other.json.gz", gzip.compress(aggregate(BROKEN)), True),

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.model.format import ADD, REMOVE, RENAME_KEY, REPLACE, Repair
 from harpia_formats.validation.repair.text_edits import (
     Edit,
@@ -37,8 +38,8 @@ def removal(*path: str | int) -> Repair:
     return Repair("S102", REMOVE, path, "removed")
 
 
-@pytest.mark.parametrize(
-    ("text", "keys", "expected"),
+@for_each_case(
+    "text, keys, expected",
     [
         (b'{"a": null, "b": 1}', ["a"], b'{"b": 1}'),
         (b'{"b": 1, "a": null}', ["a"], b'{"b": 1}'),

@@ -3,6 +3,7 @@
 What is valid is asked of the reference engine, not of the validator of the repairs.
 """
 
+import itertools
 import json
 import random
 import re
@@ -17,6 +18,7 @@ import jsonschema
 import pytest
 
 import harpia_formats
+from cases import for_each_case
 from harpia_formats.api.testing.mutation import mutants
 from harpia_formats.formats.registry import all_formats
 from harpia_formats.formats.schema.bundled_schemas import built_in_schema
@@ -318,8 +320,9 @@ def test_no_key_is_renamed_to_one_that_means_something_else(
         assert problem.fix is None or problem.fix.kind != "rename-key"
 
 
-@pytest.mark.parametrize("text", ["-1", "2.5", "0", "1e3"])
-@pytest.mark.parametrize("unsafe", [False, True])
+@for_each_case(
+    "text, unsafe", itertools.product(["-1", "2.5", "0", "1e3"], [False, True])
+)
 def test_a_number_that_is_not_allowed_stays_a_text(
     text: str, tmp_path: Path, *, unsafe: bool
 ) -> None:

@@ -1,7 +1,6 @@
 """The second opinion of the reference engine."""
 
-import pytest
-
+from cases import for_each_case
 from harpia_formats import validate
 from harpia_formats.validation.unit.cross_check import (
     second_opinion_of,
@@ -34,8 +33,8 @@ def test_own_ways_are_left_out() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("node", "value", "valid"),
+@for_each_case(
+    "node, value, valid",
     [
         ({"pattern": "^a$"}, b'"a\\n"', False),
         ({"pattern": r"^\p{L}+$"}, b'"ab"', True),

@@ -1,8 +1,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import pytest
-
+from cases import for_each_case
 from harpia_formats.model.format import Dialect, Remark
 from harpia_formats.model.problem import Path
 from harpia_formats.validation.unit.document import header_findings
@@ -35,8 +34,8 @@ def found(text: bytes, **options: Any) -> list[tuple[str, Path]]:
     return [(each.code, each.path) for each in findings]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@for_each_case(
+    "text, expected",
     [
         (b'{"rows": [], "name": "a"}', []),
         (b'{"rows": [], "name": 1}', [("S102", ("name",))]),

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from effort import drawn
 from harpia_formats import iter_problems, validate
 from harpia_formats.api.testing.mutation import mutants
@@ -170,8 +171,8 @@ def codes_of(validator: RowValidator, text: bytes) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "codes"),
+@for_each_case(
+    "text, codes",
     [
         (b'{"a": 1}\n{"a": 2}\n', []),
         (b'{"a": 1} {"a": 2}\n', ["J101"]),

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import harpia_formats
+from cases import for_each_case
 from harpia_formats.api.options import options_of
 from harpia_formats.evaluation.llm_judge import DefinitionError, LLMJudge, RowError
 from harpia_formats.evaluation.llm_judge.endpoint import Reply
@@ -136,8 +137,8 @@ def test_a_dump_without_instructions_names_the_included_one(is_pipeline: bool) -
         LLMJudge.from_definition(document)
 
 
-@pytest.mark.parametrize(
-    ("score", "message"),
+@for_each_case(
+    "score, message",
     [
         ({}, "with mean_of or any_of"),
         ("statements", "with mean_of or any_of"),

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
+from cases import for_each_case
 from harpia_formats import Output, Record, read
 from harpia_formats.evaluation.llm_judge import JudgeError
 from harpia_formats.evaluation.llm_judge.judged_rows import bindings_for, rows_of
@@ -72,8 +73,8 @@ def test_record_without_an_answer_is_an_error() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("path", "found"),
+@for_each_case(
+    "path, found",
     [
         ("metadata", {"a": {"b": 1}, "c.d": 2, "n": None}),
         ("metadata.a.b", 1),
@@ -109,8 +110,8 @@ USER, ASSISTANT, SYSTEM = (
 )
 
 
-@pytest.mark.parametrize(
-    ("record", "question", "gt", "history"),
+@for_each_case(
+    "record, question, gt, history",
     [
         (Record(prompt="q"), "q", None, ""),
         (Record(prompt="q", system="s", gt="g"), "q", "g", "system: s"),
@@ -136,8 +137,8 @@ def test_a_chat_has_a_question_an_answer_and_a_history(
     assert values(record, g="data.gt", h="data.history") == [{"g": gt, "h": history}]
 
 
-@pytest.mark.parametrize(
-    ("names", "given", "message"),
+@for_each_case(
+    "names, given, message",
     [
         (["response"], {}, "`--bind response=outputs.text`"),
         (["nota"], {}, "give `--bind nota=PATH`"),
@@ -161,7 +162,7 @@ def test_input_that_cannot_be_bound_is_an_error(
 
 
 # The columns of a csv file are whatever its writer called them.
-@pytest.mark.parametrize("id_", sorted({*readable_formats()} - {"csv"}))
+@for_each_case("id_", sorted({*readable_formats()} - {"csv"}))
 def test_every_format_gives_rows(id_: str) -> None:
     """The fixtures of each format make rows, each with its values or what it lacks."""
     names = "questions contexts responses ground_truth_answers".split()

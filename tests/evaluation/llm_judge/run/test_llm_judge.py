@@ -3,6 +3,7 @@
 import asyncio
 import errno
 import io
+import itertools
 import json
 import sqlite3
 import sys
@@ -15,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.evaluation.llm_judge import (
     CacheError,
     DefinitionError,
@@ -97,8 +99,8 @@ def dumped(**parameters: Any) -> dict[str, Any]:
 # What a judge is made from
 
 
-@pytest.mark.parametrize(
-    ("name", "wrong", "message"),
+@for_each_case(
+    "name, wrong, message",
     [
         ("inputs", {("responses", list[str])}, "inputs must be a list"),
         ("inputs", [["responses", list[str]]], "each input must be a tuple"),
@@ -156,8 +158,8 @@ def test_everything_that_haystack_accepts_is_accepted() -> None:
     assert made.definition.names == ("r", "r")
 
 
-@pytest.mark.parametrize(
-    ("output", "message"),
+@for_each_case(
+    "output, message",
     [
         ({"name": "s", "tpye": "number"}, "did you mean type"),
         ({"type": "number"}, "needs a name"),
@@ -178,8 +180,8 @@ def test_unclear_outputs_are_refused(output: Any, message: str) -> None:
         output_field(output)
 
 
-@pytest.mark.parametrize(
-    ("output", "words", "good", "bad"),
+@for_each_case(
+    "output, words, good, bad",
     [
         (
             {"type": "number", "minimum": 0, "maximum": 1},
@@ -227,8 +229,8 @@ def test_yaml_values_stay_text(tmp_path: Path) -> None:
     assert (made.names, made.progress_bar) == (("responses",), False)
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "message"),
+@for_each_case(
+    "name, text, message",
     [
         ("a.yaml", "a: 1\na: 2\n", "twice"),
         ("a.yaml", "a: [", "not YAML"),
@@ -276,7 +278,7 @@ def test_values_that_share_parts_do_not_grow(tmp_path: Path) -> None:
         LLMJudge.from_definition(path)
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "document",
     [
         dumped(),
@@ -285,7 +287,6 @@ def test_values_that_share_parts_do_not_grow(tmp_path: Path) -> None:
         {"judge": dumped()["init_parameters"]},
         dumped(api="openai", api_key=None, api_params=None, chat_generator=None),
     ],
-    ids=["to_dict", "components", "pipeline", "plain below", "nulls"],
 )
 def test_dumps_of_haystack_are_read(document: dict[str, Any]) -> None:
     """A dumped evaluator, several by name, and a pipeline make the same judge."""
@@ -326,8 +327,8 @@ def test_old_parameters_and_generators_say_what_to_ask() -> None:
     assert by_generator.endpoint.params == kwargs
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
+@for_each_case(
+    "parameters, message",
     [
         ({"api": "llama_cpp"}, "only OpenAI"),
         ({"chat_generator": {"type": "x.HuggingFaceChatGenerator"}}, "HuggingFace"),
@@ -507,7 +508,7 @@ def test_marks_depend_on_a_secret_and_on_the_data() -> None:
 SCORE = [OutputField("score")]
 
 
-@pytest.mark.parametrize(
+@for_each_case(
     "text",
     [
         ' \n{"score": 1}\u2003',
@@ -532,22 +533,24 @@ def test_white_space_around_a_reply_does_not_matter(strict: bool) -> None:
     assert values_in(' \n{"score": 0.5}\r\n', SCORE, strict=strict) == {"score": 0.5}
 
 
-@pytest.mark.parametrize("strict", [False, True])
-@pytest.mark.parametrize(
-    "text",
-    [
-        '```json\n{"score": 0.5}\n```',
-        '\n```\n{"score": 0.5}\n```\n',
-        '```JSON\r\n{"score": 0.5}\r\n```',
-    ],
+@for_each_case(
+    "strict, text",
+    itertools.product(
+        [False, True],
+        [
+            '```json\n{"score": 0.5}\n```',
+            '\n```\n{"score": 0.5}\n```\n',
+            '```JSON\r\n{"score": 0.5}\r\n```',
+        ],
+    ),
 )
 def test_fence_around_a_reply_does_not_matter(text: str, strict: bool) -> None:
     """A reply that is one block of Markdown is read as what the block holds."""
     assert values_in(text, SCORE, strict=strict) == {"score": 0.5}
 
 
-@pytest.mark.parametrize(
-    ("field", "text", "expected"),
+@for_each_case(
+    "field, text, expected",
     [
         (OutputField("n", "integer", 1, 5), "4.0", 4),
         (OutputField("n", "integer"), "4e0", 4),
@@ -783,8 +786,8 @@ def test_cached_replies_do_not_use_the_budget(tmp_path: Path) -> None:
     assert [each["status"] for each in found["meta"]] == ["unasked", "ok"]
 
 
-@pytest.mark.parametrize(
-    ("usage", "tokens"),
+@for_each_case(
+    "usage, tokens",
     [
         ({"total_tokens": 5}, 5),
         ({"prompt_tokens": 2, "completion_tokens": 1}, 3),

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each_case
 from harpia_formats import LLMJudge, score, validate
 from harpia_formats.evaluation.llm_judge.endpoint import Reply
 from harpia_formats.evaluation.llm_judge.judge_errors import JudgeError
@@ -252,8 +253,8 @@ def test_a_pair_without_both_verdicts_has_no_win(tmp_path: Path) -> None:
     assert (found[1]["status"], found[1]["result"]) == ("failed", None)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
+@for_each_case(
+    "change, message",
     [
         ({"inputs": [("first", list[str])]}, "no input second"),
         ({"outputs": ["verdict"]}, "has none"),

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from corpora import CORPORA
 from harpia_formats.formats.schema.bundled_schemas import built_in_schema, schema_ids
 from harpia_formats.formats.schema.check.find_mistakes import find_mistakes
@@ -58,7 +59,7 @@ def found_in(schema: Any) -> list[tuple[str, str]]:
     )
 
 
-@pytest.mark.parametrize("identifier", schema_ids())
+@for_each_case("identifier", schema_ids())
 def test_bundled_schemas_have_known_mistakes_only(identifier: str) -> None:
     """The findings in the schemas that ship are those that were checked by hand."""
     found = found_in(built_in_schema(identifier))
@@ -216,7 +217,7 @@ MISTAKES: list[tuple[Any, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("schema", "code", "pointer"), MISTAKES)
+@for_each_case("schema, code, pointer", MISTAKES)
 def test_mistake_is_found_at_its_place(schema: Any, code: str, pointer: str) -> None:
     """Each mistake is found once, at the keyword that has it, and nothing else."""
     assert found_in(schema) == [(code, pointer)]
@@ -272,7 +273,7 @@ RIGHT: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("schema", RIGHT)
+@for_each_case("schema", RIGHT)
 def test_right_schema_has_no_finding(schema: Any) -> None:
     """What an author may mean is not reported, but for the name of another draft."""
     assert [code for code, _ in found_in(schema) if code != "S425"] == []
