@@ -87,7 +87,7 @@ def test_intervals_of_labels_hold_the_truth(simulation: ModuleType) -> None:
 def test_comparisons_keep_their_promises(simulation: ModuleType) -> None:
     """Intervals, tests, families and power are within their bounds but for chance."""
     cells = [
-        cell for (cell,) in simulation.comparison_cells(2 * FEW, (30,), 200, (50,))
+        cell for (cell,) in simulation.comparison_cells(2 * FEW, (30,), 100, (50,))
     ]
 
     assert len(cells) == 17

@@ -4,6 +4,7 @@ import ast
 import json
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -91,15 +92,18 @@ def _has_options(text: str) -> bool:
     return any(word in _KNOWN for word in re.findall(r"(?<![\w-])--[a-z-]+", text))
 
 
-def _messages() -> Iterator[tuple[str, str]]:
-    """Yield the texts that have options, each with its module."""
+@cache
+def _messages() -> list[tuple[str, str]]:
+    """Return the texts that have options, each with its module."""
+    found = []
     for folder in ("harpia_formats", "converters/harpia_converters"):
         for path in (ROOT / folder).rglob("*.py"):
             name = path.relative_to(ROOT).as_posix()
             if name.startswith(tuple(_NO_MESSAGES)) or path.name in _NO_MESSAGES:
                 continue
             texts = _texts(path)
-            yield from ((name, text) for text in texts if _has_options(text))
+            found += [(name, text) for text in texts if _has_options(text)]
+    return found
 
 
 def test_each_option_in_a_message_is_in_backquotes() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
-from effort import drawn
+from effort import drawn, pairs
 from harpia_formats.conversion.destination import validator_of_rows
 from harpia_formats.conversion.mapping.choices import (
     Choices,
@@ -101,8 +101,9 @@ def test_other_keys_of_rows_are_read_where_they_may_be_written(path: str) -> Non
         assert (True in extras) is is_read
 
 
-@pytest.mark.parametrize("target", TARGETS, ids=lambda each: each.id)
-@pytest.mark.parametrize("source", SOURCES, ids=lambda each: each.id)
+@pytest.mark.parametrize(
+    ("source", "target"), pairs(SOURCES, TARGETS), ids=lambda each: each.id
+)
 def test_needed_fields_become_what_the_whole_record_becomes(
     source: Format, target: Format
 ) -> None:
