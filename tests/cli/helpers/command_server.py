@@ -265,45 +265,47 @@ def _import_all() -> None:
 
 def _serve(listener: socket.socket) -> tuple[list[str], str]:
     """Fork for each command; return in the fork, with its arguments and its folder."""
-    with listener:
-        while True:
-            readable, _, _ = select.select([listener.fileno(), 0], [], [])
-            if 0 in readable:  # the end of the process that started this one
-                os._exit(0)
-            connection, _ = listener.accept()
-            if not os.fork():
-                break
-            connection.close()
-            while _reap():
-                pass
-    return _command(connection)
-
-
-def _reap() -> bool:
-    """Forget one process that has ended; tell whether there was one."""
-    try:
-        return os.waitpid(-1, os.WNOHANG)[0] != 0
-    except ChildProcessError:
-        return False
-
-
-def _command(connection: socket.socket) -> tuple[list[str], str]:
-    """Return in the process of a command; the one that waits for it ends here."""
-    _, streams, _, _ = socket.recv_fds(connection, 1, 3)
-    with connection.makefile("rb") as request:
-        words = request.read().decode(errors="surrogateescape").split("\0")
-    count = int(words[0])
-    arguments, cwd = words[1 : count + 1], words[count + 1]
-    pid = os.fork()
-    if pid:
+    running: dict[int, tuple[int, socket.socket]] = {}
+    while True:
+        readable, _, _ = select.select([listener.fileno(), 0, *running], [], [])
+        if 0 in readable:  # the end of the process that started this one
+            os._exit(0)
+        for ended in running.keys() & {*readable}:
+            _tell_end(ended, *running.pop(ended))
+        if listener.fileno() not in readable:
+            continue
+        connection, _ = listener.accept()
+        _, streams, _, _ = socket.recv_fds(connection, 1, 3)
+        with connection.makefile("rb") as request:
+            words = request.read().decode(errors="surrogateescape").split("\0")
+        pid = os.fork()
+        if not pid:
+            break
         for stream in streams:
             os.close(stream)
-        connection.sendall(pid.to_bytes(4, "big", signed=True))
-        _, status = os.waitpid(pid, 0)
-        code = os.waitstatus_to_exitcode(status)
+        running[os.pidfd_open(pid)] = pid, connection
+        with contextlib.suppress(OSError):  # who asked may have gone
+            connection.sendall(pid.to_bytes(4, "big", signed=True))
+    for each in (listener, connection, *(other for _, other in running.values())):
+        each.close()
+    for handle in running:
+        os.close(handle)
+    return _command(words, streams)
+
+
+def _tell_end(handle: int, pid: int, connection: socket.socket) -> None:
+    """Tell who asked for a command that it has ended, and how."""
+    os.close(handle)
+    _, status = os.waitpid(pid, 0)
+    code = os.waitstatus_to_exitcode(status)
+    with connection, contextlib.suppress(OSError):
         connection.sendall(code.to_bytes(4, "big", signed=True))
-        os._exit(0)
-    connection.close()
+
+
+def _command(words: list[str], streams: list[int]) -> tuple[list[str], str]:
+    """Make this process that of a command: its streams, folder and environment."""
+    count = int(words[0])
+    arguments, cwd = words[1 : count + 1], words[count + 1]
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
