@@ -174,7 +174,7 @@ def test_killed_server_leaves_no_process(
     viewers: list[Viewer], temporary: Path, rows: Path
 ) -> None:
     """The processes of a server that is killed end with it; another one starts."""
-    rows.write_bytes(rows.read_bytes() * 40_000)
+    rows.write_bytes(rows.read_bytes() * 10_000)
     viewer = start(viewers, temporary, rows, "--no-browser")
     pid = viewer.process.pid
     workers = children_of(pid)

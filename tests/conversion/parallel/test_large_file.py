@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import pytest
 
-from effort import drawn
+from effort import drawn, pairs
 from harpia_formats import convert
 from harpia_formats.conversion.options import ConvertOptions
 from harpia_formats.conversion.parallel.convert_ranges import RangeConversion
@@ -205,8 +205,9 @@ def test_options_reach_the_workers(options: dict[str, Any], tmp_path: Path) -> N
     assert_same(file, "eee@0.3.0", from_="record", **{"constants": GIVEN, **options})
 
 
-@pytest.mark.parametrize("format_", [LINES, ARRAY, WRAPPED])
-@pytest.mark.parametrize("how", ["fail", "skip", "quarantine"])
+@pytest.mark.parametrize(
+    ("format_", "how"), pairs([LINES, ARRAY, WRAPPED], ["fail", "skip", "quarantine"])
+)
 def test_invalid_rows_are_found_in_their_places(
     format_: str, how: str, tmp_path: Path
 ) -> None:
@@ -363,7 +364,9 @@ def unable(*_: Any) -> None:
     """Return that nothing can be converted."""
 
 
-@pytest.mark.parametrize("format_", [LINES, ARRAY])
+@pytest.mark.parametrize(
+    "format_", [LINES, pytest.param(ARRAY, marks=pytest.mark.long)]
+)
 def test_output_is_complete_without_workers(
     format_: str,
     tmp_path: Path,
