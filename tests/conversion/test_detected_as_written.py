@@ -15,7 +15,7 @@ import random_values as values
 from any_rows import ANY_ROWS
 from cases import for_each_case
 from conversion_laws import CONSTANTS, Source, file_for, sources
-from effort import examples
+from effort import drawn, examples
 from harpia_formats import Detected, detect
 from harpia_formats.api.testing import filled, records
 from harpia_formats.conversion.options import ConvertOptions
@@ -58,7 +58,7 @@ NAMED_ONLY = {
     ),
 }
 #: Rows of a file with keys of other formats, and targets of each, in the short form.
-ROWS, SOME = 2, 3
+ROWS, SOME = drawn(1), drawn(1)
 LONG = range(1, 40)
 
 
@@ -234,7 +234,7 @@ def test_written_fixture_is_detected(folder: str, tmp_path: Path) -> None:
     files = [path for path in VALID if path.parts[-3] == folder]
     found = [
         each
-        for path in chance.sample(files, min(len(files), 4))
+        for path in chance.sample(files, min(len(files), drawn(3)))
         for each in mistakes(path, folder, chance.sample(TARGETS, SOME), tmp_path)
     ]
 
