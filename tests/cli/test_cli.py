@@ -149,12 +149,12 @@ def test_pages_are_shown_in_any_locale(locale: dict[str, str]) -> None:
 def test_hash_seed_changes_nothing(form: str) -> None:
     """The output does not depend on the order of Python's sets."""
     options = ("--output-format", form, "--statistics", "--lint")
-    inputs = [FIXTURES / each for each in ("eee@0.2.0", "harpia", "nemo-output")]
+    inputs = [FIXTURES / each for each in ("harpia", "nemo-output")]
     results = [
         run(
             "validate", *inputs, *options, environment={"PYTHONHASHSEED": str(each)}
         ).stdout
-        for each in range(3)
+        for each in range(2)
     ]
 
     assert len(results[0]) > 10_000

@@ -17,6 +17,7 @@ from eee_rows import (
     changed,
     clean_row,
 )
+from effort import some_pairs
 from harpia_formats import Report, validate
 
 SINGLE, MULTI, AGENTIC = KINDS
@@ -208,8 +209,7 @@ FAULTS = (
 CASES = [
     (fault, shape, kind)
     for fault in FAULTS
-    for shape in fault.shapes
-    for kind in fault.kinds
+    for shape, kind in some_pairs(fault.shapes, fault.kinds)
 ]
 
 
@@ -386,8 +386,7 @@ ALLOWED = (
     [
         (allowed, shape, kind)
         for allowed in ALLOWED
-        for shape in allowed.shapes
-        for kind in allowed.kinds
+        for shape, kind in some_pairs(allowed.shapes, allowed.kinds)
     ],
     ids=name_of,
 )

@@ -13,6 +13,7 @@ import pytest
 
 from cases import for_each_case
 from corpora import CORPORA
+from effort import drawn
 from harpia_formats.api.testing.mutation import copy_of, mutants
 
 ROOT = Path(__file__).parents[3]
@@ -146,9 +147,9 @@ def verdicts(shape: str, count: int, seed: int) -> Counter[bool]:
 @pytest.mark.parametrize("shape", OURS)
 def test_mutants_are_validated_as_upstream_does(shape: str) -> None:
     """Our schema and upstream's agree on thousands of mutants, good and bad."""
-    counts = verdicts(shape, 5_000, seed=20_260_214)
+    counts = verdicts(shape, drawn(2_000), seed=20_260_214)
 
-    assert min(counts[True], counts[False]) > 500
+    assert min(counts[True], counts[False]) > 200
 
 
 @pytest.mark.corpora
