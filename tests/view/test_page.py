@@ -38,7 +38,6 @@ _LONG_CELL = drawn(1_000_000)
 _MANY_KEYS = drawn(25_000)
 _MANY_TURNS = 1_000
 _MANY_ROWS = drawn(75_000)
-_SIZE = {"width": 1300, "height": 850}
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +72,7 @@ class Visit:
 
     def __init__(self, browser: Browser, address: str, **options: Any) -> None:
         """Open the page with its token."""
-        options.setdefault("viewport", _SIZE)
+        options.setdefault("viewport", {"width": 1300, "height": 850})
         self.context = browser.new_context(**options)
         self.context.grant_permissions(["clipboard-read", "clipboard-write"])
         self.page = self.context.new_page()
@@ -114,7 +113,7 @@ def _visit(browser: Browser, address: str, **options: Any) -> Iterator[Visit]:
 @contextmanager
 def _again(visit: Visit) -> Iterator[Visit]:
     """Yield a visit as if it were new: a new one takes longer than most tests."""
-    visit.page.set_viewport_size(_SIZE)
+    visit.page.set_viewport_size({"width": 1300, "height": 850})
     visit.page.emulate_media(color_scheme="light")
     visit.requests.clear()
     visit.complaints.clear()
