@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import itertools
 import json
 import subprocess
 import sys
@@ -217,9 +218,12 @@ CELLS = {
 }
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-@pytest.mark.parametrize("to", [None, "csv", "tencent-csv"])
-@pytest.mark.parametrize("suffix", [".tsv", ".TSV", ".tsv.gz"])
+@for_each_case(
+    "jobs, to, suffix",
+    itertools.product(
+        [1, 2], [None, "csv", "tencent-csv"], [".tsv", ".TSV", ".tsv.gz"]
+    ),
+)
 def test_a_table_called_tsv_has_tabs(
     tmp_path: Path, suffix: str, to: str | None, jobs: int
 ) -> None:

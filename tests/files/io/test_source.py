@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import io
+import itertools
 import lzma
 import os
 import pickle
@@ -19,6 +20,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.files.io.discovery import find_sources
 from harpia_formats.files.io.encodings import STEP
 from harpia_formats.files.io.reader import BLOCK, SourceError
@@ -397,9 +399,14 @@ def test_xz_that_asks_for_much_memory() -> None:
 # Encodings
 
 
-@pytest.mark.parametrize("encoding", ["UTF-16LE", "UTF-16BE", "UTF-32LE", "UTF-32BE"])
-@pytest.mark.parametrize("mark", ["", "\ufeff"])
-@pytest.mark.parametrize("compress", [bytes, gzip.compress])
+@for_each_case(
+    "encoding, mark, compress",
+    itertools.product(
+        ["UTF-16LE", "UTF-16BE", "UTF-32LE", "UTF-32BE"],
+        ["", "\ufeff"],
+        [bytes, gzip.compress],
+    ),
+)
 def test_wide_encoding_is_named(encoding: str, mark: str, compress: Compress) -> None:
     """UTF-16 and UTF-32 are refused with the command that converts them."""
     _, reason = read_bytes(compress((mark + '{"a": 1}').encode(encoding)))

@@ -50,9 +50,10 @@ def reason(data: bytes) -> str:
     return failed.value.reason
 
 
-@pytest.mark.parametrize("method", [STORED, DEFLATE, ZSTD])
-@pytest.mark.parametrize("is_wide", [False, True])
-@pytest.mark.parametrize("frames", [1, 3])
+@for_each_case(
+    "method, is_wide, frames",
+    itertools.product([STORED, DEFLATE, ZSTD], [False, True], [1, 3]),
+)
 def test_members_of_each_method(method: int, frames: int, *, is_wide: bool) -> None:
     """Members are read whole, with numbers of eight bytes and in several frames too."""
     entries = [
