@@ -1,3 +1,4 @@
+import itertools
 import json
 import random
 import tracemalloc
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.files.framing import array
 from harpia_formats.files.framing.chunk import BOM, Chunk, Cursor, FramingFault
 from harpia_formats.files.framing.container import frames
@@ -162,33 +164,35 @@ def _record(number: int) -> bytes:
 
 
 _BROKEN = [
-    pytest.param(b'{"id": tru, "turns": [{"id": 1}, {"id": 2}]}', id="wrong word"),
-    pytest.param(b'{"id": 5, "turns": [{"id": 1} {"id": 2}]}', id="lost inner comma"),
-    pytest.param(b'{"id" 5, "turns": [], "end": "x"}', id="lost colon"),
-    pytest.param(b'{"id": 5, "turns": [], "end": "x}', id="lost last quote"),
-    pytest.param(b'{"id": 5, "turns": [], "end": x"}', id="lost opening quote"),
-    pytest.param(b'{"id": 5, "turns: [], "end": "x"}', id="lost name quote"),
-    pytest.param(b'{"id": 5, "turns": [], "end": {"x": 1}', id="lost brace"),
-    pytest.param(b'{"id": 5, "turns": [1, 2, "end": "x"}', id="lost bracket"),
-    pytest.param(b'{"id": 5, "turns": [{"id": 1}}]}', id="brackets swapped"),
-    pytest.param(b'{"id": 5, "turns": []}}', id="brace too many"),
-    pytest.param(b'{"id": 5, "turns": []]}', id="bracket too many"),
-    pytest.param(b'{"id": 5, "end": "\\ud800 alone"}', id="lone surrogate"),
-    pytest.param(b'{"id": 5, "end": "\\x"}', id="wrong escape"),
-    pytest.param(b'{"id": 5, "end": "a\nb"}', id="raw newline"),
-    pytest.param(b'{"id": 5}{"id": 6}', id="lost comma"),
-    pytest.param(b'{"id": 5} x', id="something behind"),
-    pytest.param(b"{id: 5}", id="name without quotes"),
-    pytest.param(b"nonsense", id="no object"),
-    pytest.param(b'{"id": ' + b"[" * 3000 + b"]" * 3000 + b"}", id="too deep"),
-    pytest.param(b'{"id": 5, "end', id="cut off"),
+    b'{"id": tru, "turns": [{"id": 1}, {"id": 2}]}',  # wrong word
+    b'{"id": 5, "turns": [{"id": 1} {"id": 2}]}',  # lost inner comma
+    b'{"id" 5, "turns": [], "end": "x"}',  # lost colon
+    b'{"id": 5, "turns": [], "end": "x}',  # lost last quote
+    b'{"id": 5, "turns": [], "end": x"}',  # lost opening quote
+    b'{"id": 5, "turns: [], "end": "x"}',  # lost name quote
+    b'{"id": 5, "turns": [], "end": {"x": 1}',  # lost brace
+    b'{"id": 5, "turns": [1, 2, "end": "x"}',  # lost bracket
+    b'{"id": 5, "turns": [{"id": 1}}]}',  # brackets swapped
+    b'{"id": 5, "turns": []}}',  # brace too many
+    b'{"id": 5, "turns": []]}',  # bracket too many
+    b'{"id": 5, "end": "\\ud800 alone"}',  # lone surrogate
+    b'{"id": 5, "end": "\\x"}',  # wrong escape
+    b'{"id": 5, "end": "a\nb"}',  # raw newline
+    b'{"id": 5}{"id": 6}',  # lost comma
+    b'{"id": 5} x',  # something behind
+    b"{id: 5}",  # name without quotes
+    b"nonsense",  # no object
+    b'{"id": ' + b"[" * 3000 + b"]" * 3000 + b"}",  # too deep
+    b'{"id": 5, "end',  # cut off
 ]
 
 
-@pytest.mark.parametrize("row", _BROKEN)
-@pytest.mark.parametrize("behind", [b",", b", ", b",\n "], ids=["", "space", "line"])
-@pytest.mark.parametrize("window", [16, 500, 256 * 1024])
-@pytest.mark.parametrize("before", [0, 1, 40])
+@for_each_case(
+    "row, behind, window, before",
+    itertools.product(
+        _BROKEN, [b",", b", ", b",\n "], [16, 500, 256 * 1024], [0, 1, 40]
+    ),
+)
 def test_a_broken_row_is_alone(
     row: bytes, behind: bytes, window: int, before: int
 ) -> None:
