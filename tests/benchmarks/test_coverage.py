@@ -84,6 +84,7 @@ def test_intervals_of_labels_hold_the_truth(simulation: ModuleType) -> None:
     assert [cell for cell in cells if not cell.is_met(FEW)] == []
 
 
+@pytest.mark.long
 def test_comparisons_keep_their_promises(simulation: ModuleType) -> None:
     """Intervals, tests, families and power are within their bounds but for chance."""
     cells = [

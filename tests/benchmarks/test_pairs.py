@@ -315,6 +315,7 @@ def test_results_are_kept_for_another_run(results: ModuleType, tmp_path: Path) -
     assert not results.ResultFile(path, resume=False).results
 
 
+@pytest.mark.long
 def test_a_run_measures_only_what_has_no_result(
     command: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

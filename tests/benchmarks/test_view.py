@@ -22,6 +22,7 @@ def lines_of(*options: str) -> dict[str, float]:
     return {name: float(value.replace(",", "")) for name, value in found}
 
 
+@pytest.mark.long
 def test_the_benchmark_runs_on_a_small_file(tmp_path: Path) -> None:
     """Each figure is measured, and they are written to a page."""
     page = tmp_path / "view.md"

@@ -34,10 +34,10 @@ _ELEMENTS = "document.querySelectorAll('*').length"
 _WIDTH = "document.documentElement.scrollWidth"
 #: Elements that data would have made if it were taken for HTML.
 _INJECTED = "document.querySelectorAll('body :is(script, svg, img, iframe)').length"
-_LONG_CELL = drawn(1_000_000)
-_MANY_KEYS = drawn(25_000)
+_LONG_CELL = drawn(250_000)
+_MANY_KEYS = drawn(5_000)
 _MANY_TURNS = 1_000
-_MANY_ROWS = drawn(75_000)
+_MANY_ROWS = drawn(30_000)
 
 
 @pytest.fixture(scope="module")

@@ -266,20 +266,23 @@ def until(holds: Callable[[], Any]) -> Any:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.parametrize("jobs", ["1", "2"])
 @pytest.mark.parametrize(
-    ("number", "code"),
-    [
-        (signal.SIGHUP, 129),
-        (signal.SIGINT, 130),
-        (signal.SIGTERM, 143),
-        (signal.SIGKILL, -9),
-    ],
+    ("ended", "jobs"),
+    pairs(
+        [
+            (signal.SIGHUP, 129),
+            (signal.SIGINT, 130),
+            (signal.SIGTERM, 143),
+            (signal.SIGKILL, -9),
+        ],
+        ["1", "2"],
+    ),
 )
 def test_signal_ends_all_processes(
-    tmp_path: Path, number: int, code: int, jobs: str
+    tmp_path: Path, ended: tuple[int, int], jobs: str
 ) -> None:
     """A signal ends a run inside a hostile row: no traceback, no process left."""
+    number, code = ended
     process = started(tmp_path, "--jobs", jobs)
     children = children_of(process.pid)
 
