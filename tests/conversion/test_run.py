@@ -953,7 +953,11 @@ def test_memory_does_not_grow_with_the_file(
 @pytest.mark.usefixtures("small_ranges")
 @pytest.mark.parametrize(
     ("between", "options"),
-    [(b"", {}), (b"\n", {}), (b'{"input": 1}\n', {"on_invalid": "skip"})],
+    [
+        pytest.param(b"", {}, marks=pytest.mark.long),
+        pytest.param(b"\n", {}, marks=pytest.mark.long),
+        (b'{"input": 1}\n', {"on_invalid": "skip"}),
+    ],
 )
 def test_ids_by_number_are_the_same_for_any_number_of_processes(
     tmp_path: Path, between: bytes, options: dict[str, Any]
