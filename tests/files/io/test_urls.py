@@ -74,3 +74,11 @@ def test_addresses_are_not_taken_for_paths() -> None:
     assert is_same_place("s3://b/x", "s3://b/x")
     assert not is_same_place("s3://b/x", "s3:/b/x")
     assert is_same_place("a/../b", "b")
+
+
+def test_the_time_to_mask_does_not_grow_with_the_square_of_a_text() -> None:
+    """A text of a megabyte without an address is looked through at once."""
+    text = "a" * 1_000_000
+
+    assert all_masked(f"{text} x:/") == f"{text} x:/"
+    assert all_masked(f"{text}://u:p@h/k") == f"{text}://***@h/k"
