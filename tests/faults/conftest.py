@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,10 +16,27 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Leave all cases but the first of each test of a fault to the long run."""
     cases: Counter[str] = Counter()
     for item in items:
-        if isinstance(item, pytest.Function) and FOLDER in item.path.parents:
+        if (
+            isinstance(item, pytest.Function)
+            and FOLDER in item.path.parents
+            and not item.get_closest_marker("long")
+        ):
             cases[item.originalname] += 1
             if cases[item.originalname] > drawn(1):
                 item.add_marker(pytest.mark.long)
+
+_passed = pytest.StashKey[bool]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Note whether a test passed: one may be skipped after it began."""
+    report = yield
+    if call.when == "call":
+        item.stash[_passed] = report.passed
+    return report
 
 
 @pytest.fixture
@@ -31,9 +48,8 @@ def fault(request: pytest.FixtureRequest) -> Iterator[Injections]:
     name = request.node.originalname
     number_of(name)
     injections = Injections(name)
-    failed = request.session.testsfailed
     yield injections
-    if request.session.testsfailed == failed:
+    if request.node.stash.get(_passed, False):
         assert injections.counts, "the test reports nothing that it injected"
         if folder := os.environ.get("HARPIA_FAULT_RESULTS"):
             injections.write(Path(folder))

@@ -2,7 +2,7 @@
 
 `table.toml` says for each fault what must come out. A test of it is called
 `test_NN_…` by its number, and reports what it injected and what came out to the
-fixture `fault`; `run.py` keeps these results in `results.json`.
+fixture `fault`; `docs/tools/fault_page.py` keeps these results in `results.json`.
 """
 
 import ast
