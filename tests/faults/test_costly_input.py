@@ -1,16 +1,15 @@
 """Rows 31 to 33: patterns, schemas and findings that cost much time or memory."""
 
 import json
-import os
-import subprocess
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from command_runs import COMMAND, environment_with, error_lines, run
+from command_runs import error_lines, run
 from faults import Injections
+from memory_of_runs import measured, needs_memory
 
 #: Seconds for a run with one record, start-up and a busy machine included; without
 #: limits most of these take hours.
@@ -141,7 +140,7 @@ IN_ONE = 1_000
 
 
 def _many_findings(folder: Path, count: int) -> tuple[dict[str, Any], int]:
-    """Return the report on a file with so many findings, and the peak of memory in KiB.
+    """Return the report on a file with so many findings, and the peak of memory.
 
     As many as one record may have are in one, and each value is a long text.
     """
@@ -157,20 +156,14 @@ def _many_findings(folder: Path, count: int) -> tuple[dict[str, Any], int]:
         }
     }
     (folder / "schema.json").write_text(json.dumps(schema))
-    words = "validate rows.jsonl --schema schema.json --output-format json".split()
-    with (
-        (folder / "report.json").open("wb") as report,
-        subprocess.Popen(  # noqa: S603 - the command is ours
-            [*COMMAND, *words, "--jobs", "1"],
-            cwd=folder,
-            env=environment_with({}),
-            stdout=report,
-        ) as process,
-    ):
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    assert process.returncode == 1
-    return json.loads((folder / "report.json").read_bytes()), usage.ru_maxrss
+    place = folder / "report.json"
+    code, peak, shown = measured(
+        *("validate", folder / "rows.jsonl", "--schema", folder / "schema.json"),
+        *("--report", f"json={place}", "--jobs", "1"),
+        folder=folder,
+    )
+    assert code == 1, shown
+    return json.loads(place.read_bytes()), peak
 
 
 def _check_findings(folder: Path, few: int, many: int, fault: Injections) -> None:
@@ -184,13 +177,14 @@ def _check_findings(folder: Path, few: int, many: int, fault: Injections) -> Non
     assert sum(each["count"] for each in report["groups"]) == many
     assert max(map(len, texts)) < 1_000
     assert (folder / "report.json").stat().st_size < 100_000
-    assert more < less + 60 * 1024, (less, more)
+    assert more < less + (60 << 20), (less, more)
     fault.add(
         f"{many:,} findings with long values",
         "all are counted, few are shown, memory grows by less than 60 MiB",
     )
 
 
+@needs_memory
 def test_33_many_findings_are_counted_and_few_are_shown(
     tmp_path: Path, fault: Injections
 ) -> None:
@@ -198,6 +192,7 @@ def test_33_many_findings_are_counted_and_few_are_shown(
     _check_findings(tmp_path, FEW, MANY, fault)
 
 
+@needs_memory
 @pytest.mark.long
 def test_33_very_many_findings_need_no_more_memory(
     tmp_path: Path, fault: Injections
