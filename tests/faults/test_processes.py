@@ -47,23 +47,15 @@ def script(folder: Path, *more: str) -> dict[str, str]:
     return {BEFORE: str(path)}
 
 
-class Signals:
-    """Sends a signal to the process that makes the first call, at its n-th."""
-
-    def __init__(self, number: signal.Signals) -> None:
-        self._number = number
-        self._main = 0
-
-    def __call__(self, call: Call) -> int:
-        """Send the signal before a call is made."""
-        os.kill(self._main or process_of(call.thread), self._number)
-        return 0
-
-
 def signalled(place: Place, at: int, number: signal.Signals, fault: Injections) -> bool:
     """Signal a command at its n-th call that writes; return whether there was one."""
     place.prepare(is_new=at % 2 == 0)
-    seen = AtCall(at, [place.data, place.temporary], Signals(number))
+
+    def send(call: Call) -> int:
+        os.kill(process_of(call.thread), number)
+        return 0
+
+    seen = AtCall(at, [place.data, place.temporary], send)
     environment = script(place.folder)
     result = place.run(
         lambda *words, **more: run_deciding(seen, *words, **more),
