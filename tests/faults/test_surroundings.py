@@ -66,6 +66,7 @@ def shown(result: Result) -> tuple[int, bytes, bytes]:
 
 
 @needs_filter
+@pytest.mark.skipif(not Path(_SHARED).is_dir(), reason=f"needs {_SHARED} to refuse it")
 @pytest.mark.parametrize("words", some(_IN_PARALLEL, 2))
 @pytest.mark.parametrize("error", some(["ENOENT", "EACCES", "ENOSPC"], 2))
 def test_46_no_shared_memory(
