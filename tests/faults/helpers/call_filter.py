@@ -11,9 +11,12 @@ import os
 import platform
 import socket
 import struct
+import sys
 
 #: The environment: the socket of the one that decides, and the calls, by commas.
 SOCKET, NAMES = "HARPIA_CALLS_SOCKET", "HARPIA_CALLS"
+#: The argument with which this file only tries whether it may hold calls.
+_TRY = "--try-to-hold-calls"
 #: The number of each system call, and where it names what it acts on: an argument
 #: that is an open file (`fd`), a path, or a folder with the path behind it (`at`).
 CALLS = {
@@ -61,7 +64,18 @@ _NUMBER, _MACHINE_OF_CALL, _FLAGS_OF_OPEN = 0, 4, 32
 
 
 def can_filter() -> bool:
-    """Tell whether this system can let another process decide."""
+    """Tell whether this system lets another process decide, by a process that tries.
+
+    A container may forbid it, or may decide on calls itself, which only one may do.
+    """
+    import subprocess  # noqa: PLC0415 - a command loads this file, and little
+
+    command = [sys.executable, "-IS", __file__, _TRY]
+    return _has_filter() and not subprocess.run(command, check=False).returncode  # noqa: S603 - this file
+
+
+def _has_filter() -> bool:
+    """Tell whether the kernel has what is needed."""
     actions = "/proc/sys/kernel/seccomp/actions_avail"
     if platform.machine() != _MACHINE or not os.path.exists(actions):  # noqa: PTH110 - loads little
         return False
@@ -71,19 +85,25 @@ def can_filter() -> bool:
 
 def hand_over(place: str, names: list[str]) -> None:
     """Hold these calls of this process from now on, for who listens at a socket."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(f"\0{place}")
+        listener = _listener(names)
+        socket.send_fds(connection, [b"\0"], [listener])
+        os.close(listener)
+
+
+def _listener(names: list[str]) -> int:
+    """Have the kernel hold these calls, and return the file that tells of them."""
     library = ctypes.CDLL(None, use_errno=True)
     program = _program(names)
     code = ctypes.create_string_buffer(program)
     filter_of = struct.pack("HxxxxxxQ", len(program) // 8, ctypes.addressof(code))
     library.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
-    with socket.socket(socket.AF_UNIX) as connection:
-        connection.connect(f"\0{place}")
-        listener = library.syscall(_SECCOMP, _NEW_FILTER, _NEW_LISTENER, filter_of)
-        if listener < 0:
-            number = ctypes.get_errno()
-            raise OSError(number, os.strerror(number))
-        socket.send_fds(connection, [b"\0"], [listener])
-        os.close(listener)
+    listener = int(library.syscall(_SECCOMP, _NEW_FILTER, _NEW_LISTENER, filter_of))
+    if listener < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    return listener
 
 
 def _program(names: list[str]) -> bytes:
@@ -110,5 +130,10 @@ def _program(names: list[str]) -> bytes:
     return b"".join(struct.pack("HBBI", *step) for step in steps)
 
 
-if SOCKET in os.environ:
+if sys.argv[1:] == [_TRY]:
+    try:
+        _listener([])
+    except OSError:
+        sys.exit(1)
+elif SOCKET in os.environ:
     hand_over(os.environ.pop(SOCKET), os.environ.pop(NAMES).split(","))
