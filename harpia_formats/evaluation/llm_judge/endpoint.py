@@ -306,6 +306,8 @@ class OpenAIClient:
             body = answer.http_response.content
         except self._errors as error:
             reason = _reason(error)
+        except zlib.error:
+            reason = "the endpoint's answer cannot be decompressed"
         except (ValueError, TypeError, OSError) as error:
             reason = f"{type(error).__name__}: {error}"
         else:

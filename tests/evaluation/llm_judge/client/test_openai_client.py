@@ -98,6 +98,11 @@ FAULTS: dict[str, tuple[Any, str, int]] = {
         1,
     ),
     "no UTF-8": (lambda *_: stub.Answer(b'{"a": "\xff"}'), "no completion", 1),
+    "no gzip": (
+        lambda *_: stub.Answer(b"{}", headers={"content-encoding": "gzip"}),
+        "cannot be decompressed",
+        1,
+    ),
     "deep": (lambda *_: stub.Answer(b"[" * 100_000), "no completion", 1),
     "parts": (lambda *_: stub.completion([{"type": "text"}]), "no text", 1),
     "null": (lambda *_: stub.completion(None), "no text", 1),
