@@ -25,6 +25,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if cases[item.originalname] > drawn(1):
                 item.add_marker(pytest.mark.long)
 
+
 _passed = pytest.StashKey[bool]()
 
 

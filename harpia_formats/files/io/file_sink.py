@@ -294,7 +294,8 @@ class FileSink:
             # Unlike `exists` this fails for a name that is too long, or a link that
             # leads to itself.
             if not stat.S_ISREG(self._path.stat().st_mode):
-                return place.open("wb")
+                # What `/dev/stdout` leads to may be a pipe without a name.
+                return self._path.open("wb")
         self.notes = remove_abandoned(place)
         self._part, descriptor = create_part_file(place)
         return os.fdopen(descriptor, "wb")

@@ -454,3 +454,16 @@ def test_what_cannot_be_closed_is_removed(
         sink.discard()
 
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="needs /dev/fd")
+def test_a_pipe_without_a_name_is_written() -> None:
+    """What a shell gives for `>(command)`, and `/dev/stdout` before a pipe, work."""
+    given, end = os.pipe()
+    sink = FileSink(Path(f"/dev/fd/{end}"), overwrite=False)
+    sink.write(b"a")
+    sink.commit()
+    os.close(end)
+
+    with open(given, "rb") as pipe:  # noqa: PTH123 - a descriptor
+        assert pipe.read() == b"a"
