@@ -27,7 +27,7 @@ from harpia_formats import __version__
 
 sys.path.insert(0, str(ROOT / "tests" / "faults" / "helpers"))
 
-from faults import RESULTS, Fault, faults, number_of, test_functions
+from faults import RESULTS, Fault, faults, injecting_tests, number_of
 
 PAGE = ROOT / "docs" / "explanation" / "reliability.md"
 START = """\
@@ -57,7 +57,7 @@ def main() -> None:
     chosen = set(arguments.numbers)
     tests = {
         name: path
-        for name, path in test_functions().items()
+        for name, path in injecting_tests().items()
         if not chosen or number_of(name) in chosen
     }
     if not tests:
@@ -69,7 +69,7 @@ def main() -> None:
         name: result
         for name, result in _known_results().items()
         # A test without a result of this run has failed, or is a long one.
-        if name in test_functions() and (name not in tests or not failed)
+        if name in injecting_tests() and (name not in tests or not failed)
     }
     text = json.dumps(dict(sorted((kept | new).items())), indent=1, ensure_ascii=False)
     RESULTS.write_text(text + "\n", encoding="utf-8")

@@ -1,6 +1,6 @@
 """Tests of the table of faults: each of its rows has a test that is named by it."""
 
-from faults import faults, number_of, test_functions
+from faults import faults, injecting_tests, number_of
 
 
 def test_numbers_of_faults_are_their_places() -> None:
@@ -11,5 +11,5 @@ def test_numbers_of_faults_are_their_places() -> None:
 
 def test_each_fault_has_a_test_and_each_test_a_fault() -> None:
     """No row is without a test, no test names a number that the table lacks."""
-    tested = {number_of(name) for name in test_functions()}
+    tested = {number_of(name) for name in injecting_tests()}
     assert tested == {fault.number for fault in faults()}

@@ -65,7 +65,7 @@ def number_of(test: str) -> int:
     raise ValueError(message)
 
 
-def test_functions() -> dict[str, Path]:
+def injecting_tests() -> dict[str, Path]:
     """Return the tests of faults by name, with the file of each."""
     return {
         node.name: path
