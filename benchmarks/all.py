@@ -75,12 +75,13 @@ def bars_of(lines: list[Line], run: Run) -> Iterator[Bar]:
             measured[line.measure] = _figures(line.measure, run)
         figures = measured[line.measure]
         value = line.of([figure.value for figure in figures])
-        worst = max(figures, key=lambda figure: figure.value)
-        yield Bar(f"{line.name} (worst: {worst.cell})", line.limit, value)
+        # A median is that of no cell.
+        cell = next((each.cell for each in figures if each.value == value), "median")
+        yield Bar(f"{line.name} ({cell})", line.limit, value)
         peaks += [(each.peak, each.cell) for each in figures if each.peak is not None]
     if peaks:
         peak, cell = max(peaks)
-        yield Bar(f"peak memory, MB (worst: {cell})", MEMORY, peak)
+        yield Bar(f"peak memory, MB ({cell})", MEMORY, peak)
 
 
 def _figures(measure: Measure, run: Run) -> list[Figure]:

@@ -29,9 +29,9 @@ def test_the_worst_cell_of_a_line_is_held_to_its_limit(
     bars = list(modules("all").bars_of(measured, run))
 
     assert [(bar.what, bar.figure, bar.met) for bar in bars] == [
-        ("worst (worst: b)", 0.9, False),
-        ("least (worst: b)", 0.5, True),
-        ("peak memory, MB (worst: a)", 20.0, True),
+        ("worst (b)", 0.9, False),
+        ("least (a)", 0.5, True),
+        ("peak memory, MB (a)", 20.0, True),
     ]
     assert calls == [run]
 

@@ -100,13 +100,18 @@ def fuzz(target: str, folder: Path, seconds: int, seed: int) -> Outcome:
     ]
     log = folder / target / "log.txt"
     with log.open("wb") as stream:
-        ended = subprocess.run(
-            command,
-            stdout=stream,
-            stderr=stream,
-            check=False,
-            timeout=seconds + _AROUND,
-        )
+        try:
+            ended = subprocess.run(
+                command,
+                stdout=stream,
+                stderr=stream,
+                check=False,
+                timeout=seconds + _AROUND,
+            )
+        except subprocess.TimeoutExpired:
+            end = "no end in time"
+        else:
+            end = f"exit code {ended.returncode}"
     text = log.read_text("utf-8", "replace")
     stats = {name: int(value) for name, value in _FINAL.findall(text)}
     saved = sorted(set(found.iterdir()) - before)
@@ -116,7 +121,7 @@ def fuzz(target: str, folder: Path, seconds: int, seed: int) -> Outcome:
         if path.suffix != ".txt"
         for kind in [path.name.partition("-")[0]]
     )
-    failure = "" if stats or findings else f"exit code {ended.returncode}, see {log}"
+    failure = "" if stats or findings else f"{end}, see {log}"
     return Outcome(
         target,
         stats.get("number_of_executed_units", 0),
