@@ -1,4 +1,4 @@
-"""Inject the faults of `tests/faults/table.toml`, and print what came out as a page.
+"""Inject the faults of `tests/faults/table.toml`, and write what came out as a page.
 
     python docs/tools/fault_page.py [NUMBER ...] [--long]
 
@@ -50,7 +50,9 @@ the limits and the findings of what is beyond them are a page of
 
 def main() -> None:
     """Run the tests of the chosen faults, and write their results and the page."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("numbers", nargs="*", type=int, metavar="NUMBER")
     parser.add_argument("--long", action="store_true", help="in full size too")
     arguments = parser.parse_args()
@@ -64,7 +66,7 @@ def main() -> None:
         parser.error("no test has such a number")
     with tempfile.TemporaryDirectory() as folder:
         failed = _run_tests(tests, Path(folder), long=arguments.long)
-        new = _written_results(Path(folder))
+        new = _written_results(Path(folder), long=arguments.long)
     kept = {
         name: result
         for name, result in _known_results().items()
@@ -98,9 +100,9 @@ def _section(fault: Fault, results: list[dict[str, Any]]) -> str:
         f"| {_cell(injected)} | {times:,} | {_cell(came_out)} |"
         for (injected, came_out), times in sorted(_counts(results).items())
     ]
-    runs = sorted({f"{one['version']}, {one['on']}, {one['date']}" for one in results})
+    runs = sorted({f"{one['on']}, {one['date']}" for one in results})
     table = ["| injected | times | what came out |", "|---|--:|---|", *rows]
-    return start + "\n".join(table) + f"\n\nRun with {'; '.join(runs)}.\n"
+    return start + "\n".join(table) + f"\n\nRun {'; '.join(runs)}.\n"
 
 
 def _cell(text: str) -> str:
@@ -135,11 +137,12 @@ def _known_results() -> dict[str, Any]:
     return results
 
 
-def _written_results(folder: Path) -> dict[str, Any]:
+def _written_results(folder: Path, *, long: bool) -> dict[str, Any]:
     """Return the results that the tests wrote, by test, all cases of one together."""
+    size = "in full size" if long else "as each run of the tests has it"
+    python = f"Python {platform.python_version()}, {platform.system()}"
     run = {
-        "version": f"harpia-formats {__version__} ({_commit()})",
-        "on": f"Python {platform.python_version()}, {platform.system()}",
+        "on": f"{size} with harpia-formats {__version__} ({_commit()}), {python}",
         "date": dt.datetime.now(tz=dt.UTC).date().isoformat(),
     }
     by_test: dict[str, list[dict[str, Any]]] = {}

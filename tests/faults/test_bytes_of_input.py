@@ -74,7 +74,7 @@ def test_13_text_cut_at_each_byte(tmp_path: Path, fault: Injections) -> None:
         assert file["valid"] == whole + (bool(rest) and not is_cut)
         assert file["invalid"] == is_cut
         assert {each["line"] for each in problems} == ({whole + 1} if is_cut else set())
-        outcome = "one finding with its line" if is_cut else "all lines valid"
+        outcome = "one error, in the line of the cut" if is_cut else "all lines valid"
         fault.add("a cut inside a line" if is_cut else "a cut between lines", outcome)
 
 
@@ -93,7 +93,9 @@ def test_13_conversion_of_a_text_that_is_cut(
         assert "in.jsonl:3:" in found.err
         skip = in_process("convert", "in.jsonl", *_AS_RECORDS, "--on-invalid", "skip")
         assert skip.out.encode() == others
-        fault.add("a cut inside the last line", "exit code 1, no output; or skipped")
+        fault.add("a cut inside the last line, convert", "exit code 1, no output")
+        skipped = "the rows before it"
+        fault.add("the same with --on-invalid skip", skipped)
 
 
 _BROKEN = b'{"prompt": "x", "ideal_response": 1}'

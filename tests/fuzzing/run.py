@@ -202,7 +202,10 @@ def _arguments() -> argparse.Namespace:
     add("--store", action="store_true", help="add inputs to the repository afterwards")
     add("--replay", type=Path, metavar="FILE", help="check one input, and fuzz nothing")
     add("--add", type=Path, metavar="FILE", help="add one input to the repository")
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    if min(arguments.seconds, arguments.jobs) < 1:
+        parser.error("--seconds and --jobs take numbers from 1 on")
+    return arguments
 
 
 def main() -> int:

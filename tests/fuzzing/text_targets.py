@@ -69,7 +69,7 @@ def _size(number: int, data: bytes) -> int:
 
 def _cursor(data: bytes, offset: int) -> Cursor:
     """Count a position the plain way."""
-    before = data[:offset].removeprefix(BOM if offset >= len(BOM) else b"\0")
+    before = data[:offset].removeprefix(BOM if offset >= len(BOM) else b"")
     line = before.rpartition(b"\n")[2]
     return Cursor(offset, before.count(b"\n") + 1, code_points(line))
 
