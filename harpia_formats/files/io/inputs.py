@@ -227,6 +227,8 @@ class RereadableSource:
         self._stack = ExitStack()
         #: Where the caller copies the bytes in the first pass; None if not needed.
         self.copy: IO[bytes] | None = None
+        #: Why the source was not read to its end again; empty if it was.
+        self.failure = ""
 
     def __enter__(self) -> Self:
         if not is_lasting(self._source):
@@ -254,8 +256,8 @@ class RereadableSource:
         try:
             with open_source(self._source) as reader:
                 yield from reader
-        except SourceError:  # reported in the first pass
-            return
+        except SourceError as error:  # in most cases reported in the first pass
+            self.failure = error.reason
 
 
 def is_lasting(source: Source) -> bool:

@@ -122,7 +122,8 @@ def blocks_again(file: OpenFile, state: FileState | None) -> Iterator[bytes]:
     origin = file.source.origin
     reason = reason_of_change(origin, state) if isinstance(origin, Path) else ""
     if not reason and size != file.count.bytes:
-        reason = "cannot be read to its end a second time"
+        end = f" ({file.again.failure})" if file.again.failure else ""
+        reason = f"cannot be read to its end a second time{end}"
     if reason:
         raise SourceError(file.source.name, f"{reason}; nothing was written")
 
