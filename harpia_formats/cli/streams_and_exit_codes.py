@@ -194,7 +194,7 @@ def write_stderr(text: str, *, is_fitted: bool = False) -> None:
 
 def print_error(message: str) -> None:
     """Write one line `error: message` to standard error, without secrets of URLs."""
-    if ":/" in message:
+    if ":/" in message or "@" in message:
         from harpia_formats.files.io.urls import all_masked  # noqa: PLC0415 - most messages have no URL: start-up time
 
         message = all_masked(message)

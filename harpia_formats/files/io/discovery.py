@@ -20,7 +20,7 @@ from harpia_formats.files.io.file_kinds import (
 from harpia_formats.files.io.reader import MissingSourceError, SourceError, error_reason
 from harpia_formats.files.io.remote_file import RemoteFile
 from harpia_formats.files.io.source import STANDARD_INPUT, Source, open_source
-from harpia_formats.files.io.urls import is_url
+from harpia_formats.files.io.urls import is_mistyped_url, is_url, masked
 from harpia_formats.model.problem import MISSING, OptionError
 
 _SUFFIXES = tuple(
@@ -253,6 +253,9 @@ def _matches(
 
     `error` says that there is no file with that very name.
     """
+    if is_mistyped_url(pattern):
+        reason = f"{MISSING}; an address has two slashes, as in https://"
+        raise MissingSourceError(masked(pattern), reason) from error
     if not _is_pattern(pattern):
         raise MissingSourceError(pattern, _missing_reason(Path(pattern))) from error
     try:

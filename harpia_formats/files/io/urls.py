@@ -14,13 +14,25 @@ _urls_within = re.compile(
 #: The beginning of a web address that was taken for a path, which joins slashes.
 _joined = re.compile(r"\b(https?):/(?=[^/\s])", re.IGNORECASE)
 _user = re.compile(r"(?<=://)[^/\s]*@")
+#: The beginning of a URL that lacks slashes.
+_mistyped = re.compile(
+    r"(?<![\w.+/-])(https?|s3a?|gc?s|hf|az|abfss?|s?ftp):/?(?=[^/\s])", re.IGNORECASE
+)
+_mistyped_user = re.compile(_mistyped.pattern + r"[^/\s]*@", re.IGNORECASE)
 #: Schemes whose URLs may have a query or a fragment, which may hold a signature.
 _web = ("http", "https")
+#: What the name of a secret contains in the query of another URL.
+_secret = re.compile(r"sig|token|secret|credential|passw|pwd|key|auth", re.IGNORECASE)
 
 
 def is_url(text: str) -> bool:
     """Tell whether `text` is the URL of a remote file; `C:/x` is none."""
     return _url.match(text) is not None
+
+
+def is_mistyped_url(text: str) -> bool:
+    """Tell whether `text` begins like a URL, but lacks a slash or both."""
+    return _mistyped.match(text) is not None
 
 
 def scheme_of(url: str) -> str:
@@ -33,15 +45,34 @@ def masked(url: str) -> str:
 
     The file name at its end is kept, so it still shows what the file holds.
     """
-    shown = _user.sub("***@", url, count=1)
-    if scheme_of(url) in _web:
-        shown = re.split(r"[?#]", shown, maxsplit=1)[0]
-    return shown
+    if is_mistyped_url(url):
+        shown = _mistyped_user.sub(r"\1:***@", url, count=1)
+        is_web = url.lower().startswith("http")
+    else:
+        shown = _user.sub("***@", url, count=1)
+        is_web = scheme_of(url) in _web
+    if is_web:
+        return re.split(r"[?#]", shown, maxsplit=1)[0]
+    return _unsigned(shown) if is_url(url) else shown
+
+
+def _unsigned(url: str) -> str:
+    """Return the URL of a store without a query that has a secret.
+
+    The key of a file may have a `?`, so that other queries are part of its name.
+    """
+    rest, _, query = url.partition("?")
+    names = (part.partition("=") for part in re.split("[?&]", query))
+    if any(
+        equals and "/" not in name and _secret.search(name) for name, equals, _ in names
+    ):
+        return rest
+    return url
 
 
 def all_masked(text: str) -> str:
     """Return `text` with every URL in it masked."""
-    whole = _joined.sub(r"\1://", text)
+    whole = _mistyped_user.sub(r"\1:***@", _joined.sub(r"\1://", text))
     return _urls_within.sub(lambda found: masked(found[0]), whole)
 
 
