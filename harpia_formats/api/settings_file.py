@@ -142,6 +142,8 @@ _checks: dict[str, Callable[[str], object]] = {
 }
 #: The headings of help pages below which options of a whole run stand.
 _OF_RUN = {"", "Processes", "Reporting"}
+#: Limits of memory and time, which data must not raise by settings beside it.
+_LIMITS = {"max-row-bytes", "row-timeout"}
 
 
 def _setting(option: options.Option) -> Setting:
@@ -153,7 +155,7 @@ def _setting(option: options.Option) -> Setting:
         help_of(option),
         option.setting,
         _checks.get(name),
-        of_run=option.panel in _OF_RUN,
+        of_run=option.panel in _OF_RUN or name in _LIMITS,
         least=option.least or 0,
     )
 

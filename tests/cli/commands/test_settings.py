@@ -83,6 +83,21 @@ def test_each_file_has_the_closest_settings(project: Path) -> None:
     assert note in result.stderr
 
 
+def test_limits_are_those_of_the_working_folder(project: Path) -> None:
+    """Settings beside the data raise no limit of memory or time, and a note says so."""
+    put(project / "legacy", 'max-row-bytes = 5\nrow-timeout = 9\nignore = ["J2"]')
+    command = ("validate", "legacy", "--schema", "schema.json")
+
+    beside = run(*command, cwd=project)
+    put(project, "max-row-bytes = 5")
+    above = run(*command, cwd=project)
+
+    assert b"J110" not in beside.stdout
+    assert b"not used: max-row-bytes, row-timeout, which" in beside.stderr
+    assert b"J110" in above.stdout
+    assert b"J202" not in above.stdout
+
+
 def test_options_win_over_settings(project: Path) -> None:
     """`--select` replaces what settings select and ignore; `--ignore` adds to it."""
     put(
