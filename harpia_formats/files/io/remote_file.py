@@ -141,6 +141,8 @@ def _other_reason(error: BaseException) -> str:
     words = getattr(error, "strerror", None) or str(error)
     lines = all_masked(words).splitlines() or [""]
     text = lines[0].strip()
+    if text.endswith(":"):  # what it announces stands on the next line
+        text = " ".join([text, *lines[1:2]]).rstrip(": ")
     name = type(error).__name__
     if not text:
         return f"it failed ({name})"
@@ -320,6 +322,7 @@ def filesystem_of(url: str, *, attempts: int = len(PAUSES) + 1) -> tuple[Any, st
     """
     from fsspec.core import url_to_fs  # noqa: PLC0415 - for remote files only
 
+    _check_url(url)
     options: dict[str, Any] = {"use_listings_cache": False}
     if scheme_of(url) in _s3:
         options["config_kwargs"] = _s3_limits(attempts)
@@ -332,11 +335,30 @@ def filesystem_of(url: str, *, attempts: int = len(PAUSES) + 1) -> tuple[Any, st
             "client_kwargs": {"timeout": timeout},
             "headers": {"Accept-Encoding": "identity"},
         }
-    filesystem, path = url_to_fs(url, **options)
+    # fsspec knows schemes in lower case only.
+    filesystem, path = url_to_fs(scheme_of(url) + url[len(scheme_of(url)) :], **options)
     if scheme_of(url) in _s3:
         # It would try five times what its client has tried so often already.
         filesystem.retries = 1
     return filesystem, path
+
+
+def _check_url(url: str) -> None:
+    """Raise `ValueError` for a URL that names no file, since fsspec tells it badly."""
+    scheme = scheme_of(url)
+    host = url.partition("://")[2].partition("/")[0]
+    if scheme == "dask":
+        raise ValueError("is a cluster and no file; `--engine` names it")
+    if scheme in _s3 and "@" in host:
+        raise ValueError("the name of a bucket has no user or password")
+    if scheme in _web:
+        from urllib.parse import urlsplit  # noqa: PLC0415 - for web servers only
+
+        try:
+            urlsplit(url).port  # noqa: B018 - it raises for what is none
+        except ValueError:
+            # Python's own text may have a part of a password.
+            raise ValueError("its host or port is not valid") from None
 
 
 def _s3_limits(attempts: int) -> dict[str, Any]:

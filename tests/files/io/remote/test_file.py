@@ -284,3 +284,37 @@ def test_a_missing_package_is_named(url: str, missing: str, reason: str) -> None
 
     assert done.stderr.decode().splitlines() == [f"error: {url}: {reason}"]
     assert done.returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("s3://user:hunter2@127.0.0.1:1/b/x", "a bucket has no user or password"),
+        ("https://127.0.0.1:99999/x", "its host or port is not valid"),
+        ("https://user:hunter2@h:x/y", "its host or port is not valid"),
+        ("dask://h:1", "is a cluster and no file; `--engine` names it"),
+    ],
+)
+def test_an_address_that_names_no_file_has_a_reason(url: str, reason: str) -> None:
+    """What is wrong with an address is told, and no secret of it."""
+    data, error = read(url)
+
+    assert data == b""
+    assert error is not None
+    assert reason in error
+    assert SECRET not in error
+
+
+def test_the_reason_on_the_second_line_is_told() -> None:
+    """A message that announces its reason is shown with it, and without a colon."""
+    error = ValueError("Parameter validation failed:\nInvalid name of a bucket")
+
+    assert remote_file.reason_of(error, "s3://b c/x") == (
+        "parameter validation failed: Invalid name of a bucket"
+    )
+    assert remote_file.reason_of(ValueError("It failed:"), "s3://b/x") == "it failed"
+
+
+def test_schemes_have_letters_of_any_case(web: Any) -> None:
+    """`HTTP://` is the same as `http://`."""
+    assert read(f"HTTP{web.url[4:]}/runs.jsonl") == (MANY, None)
