@@ -71,7 +71,8 @@ def _value(value: Any) -> str:
 
 def _summary(found: DifferenceReport, how: str) -> str:
     """Return how many records were compared and differ, on one line."""
-    parts = [f"{found.records:,} records {how}", f"{found.differing:,} differ"]
+    records = "record" if found.records == 1 else "records"
+    parts = [f"{found.records:,} {records} {how}", f"{found.differing:,} differ"]
     if found.only_left or found.only_right:
         parts.append(f"{found.only_left:,} only in the first")
         parts.append(f"{found.only_right:,} only in the second")

@@ -268,7 +268,7 @@ def test_rows_that_are_not_valid_are_left_out_if_asked(tmp_path: Path) -> None:
 
     assert failed.returncode == 1
     assert (skipped.returncode, skipped.stdout) == (0, b"")
-    assert b"1 records matched by id, 0 differ, 2 not valid and left out" in (
+    assert b"1 record matched by id, 0 differ, 2 not valid and left out" in (
         skipped.stderr
     )
     assert missing.returncode == 2
