@@ -6,6 +6,7 @@ its import takes a third of the time of a short run, and its messages speak of t
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -313,12 +314,20 @@ class NumberConversion:
             number = self._kind(value)
         except ValueError:
             what = "a whole number" if self._kind is int else "a number"
-            raise WordError(f"{value!r} is not {what}") from None
+            raise WordError(f"{value!r} is not {what}{_on_unit(value)}") from None
+        if isnan(number):
+            raise WordError(f"{value} is not a number")
         if self._least is not None and not number >= self._least:
             raise WordError(f"{value} is less than {self._least:g}")
         if self._most is not None and not number <= self._most:
             raise WordError(f"{value} is more than {self._most:g}")
         return number
+
+
+def _on_unit(value: Any) -> str:
+    """Return how a number of bytes is given, if `value` has them with a unit."""
+    is_unit = isinstance(value, str) and value[:1].isdigit() and value[-1] in "bB"
+    return "; bytes are given without a unit, such as 1048576" if is_unit else ""
 
 
 #: The parameters that are inputs.
