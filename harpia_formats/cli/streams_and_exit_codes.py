@@ -321,7 +321,8 @@ def exceptions_to_exit_codes() -> Iterator[None]:
     except HarpiaFormatsError as error:
         _exit_for(error)
     except OSError as error:
-        print_error(f"cannot write the output: {error.strerror or error}")
+        reason = error.strerror or str(error)
+        print_error(f"cannot write the output: {reason[:1].lower()}{reason[1:]}")
         _exit_without_output(ExitCode.UNABLE)
     except Exception as error:  # noqa: BLE001 - every exception has an exit code
         _exit_for(error)

@@ -170,7 +170,7 @@ def test_unbuffered_output_is_not_cut_off(data: Path) -> None:
     )
 
     assert result.returncode == 2
-    assert error_lines(result) == ["error: cannot write the output: File too large"]
+    assert error_lines(result) == ["error: cannot write the output: file too large"]
 
 
 COMMANDS = pytest.mark.parametrize(
