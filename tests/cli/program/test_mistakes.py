@@ -103,8 +103,10 @@ def test_unknown_command_lists_all(capsys: pytest.CaptureFixture[str]) -> None:
         ("validate --row-timeout nan x", "--row-timeout: nan is not a number"),
         (
             "validate --max-row-bytes 16MiB x",
-            "--max-row-bytes: '16MiB' is not a whole number; bytes are given without "
-            "a unit, such as 1048576",
+            (
+                "--max-row-bytes: '16MiB' is not a whole number; bytes are given "
+                "without a unit, such as 1048576"
+            ),
         ),
         ("validate --row-timeout 0 x", "--row-timeout: 0 is less than 0.001"),
         ("validate --row-timeout 1e9 x", "--row-timeout: 1e9 is more than 86400"),
