@@ -43,6 +43,7 @@ from harpia_formats.conversion.row_conversion import (
     RecordConverter,
     record_groups,
 )
+from harpia_formats.files.io.file_sink import NO_FOLDER
 from harpia_formats.files.io.inputs import Input, is_one_file
 from harpia_formats.files.io.outputs import FilesRead, OutputGroup
 from harpia_formats.files.io.sink import SinkError
@@ -201,7 +202,7 @@ def _check_loss_report(place: str, others: Iterable[str], *, overwrite: bool) ->
     """
     check_output(place, overwrite=overwrite)
     if not is_url(place) and not Path(place).absolute().parent.is_dir():
-        raise SinkError(place, "its folder does not exist")
+        raise SinkError(place, NO_FOLDER)
     if any(is_same_place(place, other) for other in others):
         reason = "is an input or the output of the conversion"
         raise SinkError(masked(place), reason)

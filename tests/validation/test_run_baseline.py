@@ -272,7 +272,7 @@ def test_another_file_is_never_replaced(tmp_path: Path) -> None:
     path = write_rows(tmp_path / "1.jsonl", "{}")
     with pytest.raises(BaselineError, match="is no baseline, and is not replaced"):
         validate(path, schema=SCHEMA, write_baseline=path)
-    with pytest.raises(BaselineError, match="there is no folder"):
+    with pytest.raises(BaselineError, match="its folder does not exist"):
         validate(path, schema=SCHEMA, write_baseline=tmp_path / "no" / "b.json")
     with pytest.raises(BaselineError, match="is a folder"):
         validate(path, schema=SCHEMA, baseline=tmp_path)

@@ -10,7 +10,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from errno import EDQUOT, EEXIST, EIO, ENOSPC
+from errno import EDQUOT, EEXIST, EIO, ENOENT, ENOSPC
 from pathlib import Path
 from typing import IO, Any
 
@@ -201,6 +201,10 @@ def rename_to_new(path: Path, place: Path) -> None:
 _meanwhile = "a file of that name has appeared meanwhile; `--overwrite` replaces it"
 
 
+#: Why no file can be put where there is no folder for it.
+NO_FOLDER = "its folder does not exist"
+
+
 def check_folder(place: Path) -> None:
     """Raise `SinkError` if a file may not be made in the folder of a path.
 
@@ -296,6 +300,8 @@ class FileSink:
             if not stat.S_ISREG(self._path.stat().st_mode):
                 # What `/dev/stdout` leads to may be a pipe without a name.
                 return self._path.open("wb")
+        if not place.parent.is_dir():
+            raise FileNotFoundError(ENOENT, NO_FOLDER)
         self.notes = remove_abandoned(place)
         self._part, descriptor = create_part_file(place)
         return os.fdopen(descriptor, "wb")

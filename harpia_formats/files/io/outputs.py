@@ -10,7 +10,7 @@ from typing import Any
 
 from harpia_formats.files.io.discovery import Exclusion, find_sources
 from harpia_formats.files.io.file_kinds import Unpacker
-from harpia_formats.files.io.file_sink import check_folder, open_sink
+from harpia_formats.files.io.file_sink import NO_FOLDER, check_folder, open_sink
 from harpia_formats.files.io.inputs import sources_of_inputs
 from harpia_formats.files.io.reader import SourceError
 from harpia_formats.files.io.remote_file import RemoteFile
@@ -304,5 +304,5 @@ def check_extra_output(place: str, others: Iterable[Any]) -> None:
     if Path(place).is_dir():
         raise SinkError(place, "is a folder")
     if not folder.is_dir():
-        raise SinkError(place, "its folder does not exist")
+        raise SinkError(place, NO_FOLDER)
     check_folder(Path(place))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any
 
-from harpia_formats.files.io.file_sink import check_folder, write_file
+from harpia_formats.files.io.file_sink import NO_FOLDER, check_folder, write_file
 from harpia_formats.files.io.reader import error_reason, read_side_input
 from harpia_formats.files.io.source import STANDARD_INPUT
 from harpia_formats.files.io.urls import is_url
@@ -245,8 +245,7 @@ def check_replaceable(path: str) -> None:
     except FileNotFoundError:
         folder = Path(path).parent
         if not folder.is_dir():
-            reason = f"there is no folder {folder}"
-            raise BaselineError(path, reason) from None
+            raise BaselineError(path, NO_FOLDER) from None
         check_folder(Path(path))
         return
     except OSError as error:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from harpia_formats.files.io.encodings import LONGEST_MAGIC, codec_of
 from harpia_formats.files.io.file_kinds import TextPart, Unpacker
-from harpia_formats.files.io.file_sink import check_folder
+from harpia_formats.files.io.file_sink import NO_FOLDER, check_folder
 from harpia_formats.files.io.inputs import Input, checked_inputs, rereadable_input
 from harpia_formats.files.io.reader import SourceError, error_reason
 from harpia_formats.files.io.sink import SinkError
@@ -177,7 +177,7 @@ def _check_place(path: Path, *, overwrite: bool) -> None:
     except FileNotFoundError:
         folder = Path(os.path.realpath(path)).parent
         if not folder.is_dir():
-            raise SinkError(place, f"there is no folder {path.parent}") from None
+            raise SinkError(place, NO_FOLDER) from None
         check_folder(path)
         return
     if stat.S_ISDIR(mode):

@@ -339,7 +339,7 @@ def test_an_output_that_cannot_be_written_is_refused(bad: Path) -> None:
     fix = ("validate", "rows.jsonl", "--schema", "schema.json", "--fix", "-o")
     for name, reason in (
         ("pipe", "is no regular file"),
-        ("none/x.jsonl", "there is no folder none"),
+        ("none/x.jsonl", "its folder does not exist"),
         ("rows.jsonl", "already exists; `--overwrite` replaces it"),
         ("link.jsonl", "already exists; `--overwrite` replaces it"),
     ):
@@ -373,7 +373,7 @@ def test_the_input_as_output_is_rewritten_in_place(bad: Path) -> None:
             ("--baseline", "typo.json"),
             "does not exist; write it with `--write-baseline`",
         ),
-        (("--write-baseline", "none/b.json"), "there is no folder none"),
+        (("--write-baseline", "none/b.json"), "its folder does not exist"),
         (("--write-baseline", "schema.json"), "is no baseline"),
     ],
 )

@@ -85,7 +85,7 @@ def test_members_that_cannot_be_read_are_not_named(
         ("split missing.jsonl --by id -o o-{value}.jsonl", "does not exist"),
         (
             "split a.jsonl --by id -o none/{value}.jsonl",
-            "cannot write none/{value}.jsonl: no such file or directory",
+            "cannot write none/{value}.jsonl: its folder does not exist",
         ),
         ("roundtrip LOG --via record", "can be read but not written"),
         (
