@@ -251,17 +251,16 @@ def test_a_further_output_that_cannot_be_written(
 def test_a_further_output_in_a_folder_that_is_closed(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A new file needs a folder that may be written to, one that is there does not."""
+    """A file needs a folder that may be written to, also one that replaces another."""
     asked: list[tuple[object, int]] = []
     monkeypatch.setattr(os, "access", lambda *given: asked.append(given))
-    check_extra_output(str(folder / "a.jsonl"), [])
-    assert asked == []
-    with pytest.raises(SinkError) as failed:
-        check_extra_output(str(folder / "new.jsonl"), [])
+    for name in ("a.jsonl", "new.jsonl"):
+        with pytest.raises(SinkError) as failed:
+            check_extra_output(str(folder / name), [])
+        assert failed.value.path == str(folder / name)
+        assert failed.value.reason == "permission denied"
 
-    assert asked == [(folder, os.W_OK)]
-    assert failed.value.path == str(folder / "new.jsonl")
-    assert failed.value.reason == "permission denied"
+    assert asked == [(folder, os.W_OK)] * 2
 
 
 def test_a_stream_is_an_output_of_the_group() -> None:
