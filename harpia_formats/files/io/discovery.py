@@ -185,7 +185,14 @@ def _sources_found(folder: Path, unpackers: tuple[Unpacker, ...]) -> Iterator[So
     waiting = [folder]
     while waiting:
         inner = waiting.pop()
-        entries = _visible_entries(inner)
+        try:
+            entries = _visible_entries(inner)
+        except SourceError as error:
+            if inner == folder or not isinstance(error.__cause__, FileNotFoundError):
+                raise
+            # It is gone meanwhile: reading it reports so, and all others are read.
+            yield Source(str(inner), inner, is_found=True)
+            continue
         names = (entry.name for entry in entries)
         whole = unpacker_of_folder(unpackers, names) if unpackers else None
         if whole is not None:

@@ -524,6 +524,27 @@ def test_file_with_the_name_of_a_pattern(
     assert names("x[1]/*.txt") == ["x[1]/b.txt"]
 
 
+def test_a_folder_that_disappears_is_a_source_that_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The files beside it are read, and reading it says that it is gone."""
+    fill(tmp_path, "a.jsonl", "gone/b.jsonl", "z/c.jsonl")
+    real = os.scandir
+
+    def removed_first(folder: Path) -> object:
+        if folder.name == "gone":
+            (folder / "b.jsonl").unlink()
+            folder.rmdir()
+        return real(folder)
+
+    monkeypatch.setattr(os, "scandir", removed_first)
+    sources = find_sources([tmp_path])
+
+    found = [Path(source.name).relative_to(tmp_path) for source in sources]
+    assert list(map(str, found)) == ["a.jsonl", "gone", "z/c.jsonl"]
+    assert "no such file or directory" in str(read(sources[1])[1])
+
+
 def test_pattern_without_a_match(tmp_path: Path) -> None:
     """A pattern that finds nothing is an error."""
     for each in ("*.jsonl", "no/*.jsonl", "*/a.jsonl"):
