@@ -27,8 +27,8 @@ from harpia_formats.files.parsing import csv_blocks, json_syntax
 from harpia_formats.formats.registry import all_rules
 from harpia_formats.formats.schema import user_schema
 from harpia_formats.reporters import sarif
+from harpia_formats.validation import inferred_schema, schema_inference
 from harpia_formats.validation import options as validate_options
-from harpia_formats.validation import schema_inference
 from harpia_formats.validation.unit import findings, guarded_rows
 from harpia_formats.view import access, notes, record_scan, systems, text_search
 
@@ -154,7 +154,7 @@ LIMITS: dict[str, dict[str, Limit]] = {
             _HELD,
         ),
         "members": Limit(
-            "members of an archive",
+            "members of an archive, as a log of Inspect AI (`.eval`) is one",
             zip_archive.MOST_MEMBERS,
             "members",
             "members, more than the {} that are read",
@@ -190,6 +190,20 @@ LIMITS: dict[str, dict[str, Limit]] = {
             "which is too long",
             _HELD,
         ),
+        "open pages": Limit(
+            "the largest pages of all columns of a row group of Parquet, together",
+            2 * table_metadata.HELD,
+            "bytes",
+            "has open pages of",
+            _HELD,
+        ),
+        "dictionaries": Limit(
+            "the dictionaries of all columns of a row group of Parquet, together",
+            table_metadata.DICTIONARIES,
+            "bytes",
+            "has dictionaries of",
+            _HELD,
+        ),
         "table record": Limit(
             "a record of a table",
             table_metadata.LONGEST_RECORD,
@@ -200,7 +214,8 @@ LIMITS: dict[str, dict[str, Limit]] = {
     },
     "Remote files": {
         "server": Limit(
-            "the wait for a connection, and for the next bytes of a web server",
+            "the wait for a connection, and for the next bytes of a server, in each of "
+            f"{len(remote_file.PAUSES) + 1} attempts",
             remote_file.TIMEOUT,
             "seconds",
             "the server did not answer in time",
@@ -245,6 +260,13 @@ LIMITS: dict[str, dict[str, Limit]] = {
             "a pattern, or a comparison of all items, may never end; the row is "
             "undetermined then, and not invalid",
             "--row-timeout",
+        ),
+        "inferred keys": Limit(
+            "different keys of an object of a schema that is inferred",
+            inferred_schema.KEY_LIMIT,
+            "keys",
+            "a map: more than {} different keys",
+            "more are taken as values, so that one schema describes all members",
         ),
         "inferred places": Limit(
             "different keys of a schema that is inferred, by their places",

@@ -10,7 +10,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from harpia_converters.hub import read_table, table_metadata
+from harpia_converters.hub import read_table, table_metadata, table_slices
+from harpia_converters.hub.table_slices import Pages
 from harpia_converters.inspect_ai import archive_text
 from harpia_formats.files.io import discovery, remote_file, zip_archive
 from harpia_formats.files.io.zip_archive import Member, ZipDirectory
@@ -193,6 +194,47 @@ def _(bench: Bench) -> Outcome:
     return error_for(length), error_for(length - 1)
 
 
+def _pages_of_table(bench: Bench, path: Path) -> list[Pages]:
+    """Return what the headers of pages say of the columns of a table."""
+    found: list[Pages] = []
+    real = table_slices.pages_of
+
+    def noted(*given: Any) -> Pages:
+        found.append(real(*given))
+        return found[-1]
+
+    bench.patch.setattr(table_slices, "pages_of", noted)
+    bench.printed("validate", path)
+    bench.patch.setattr(table_slices, "pages_of", real)
+    return found
+
+
+@check("open pages")
+def _(bench: Bench) -> Outcome:
+    path = _table_file(bench)
+    pages = _pages_of_table(bench, path)
+    half = -(-sum(one.largest + one.stored for one in pages) // 2)
+    assert max(one.largest for one in pages) < half
+    found = []
+    for most in (half, half - 1):
+        bench.lower(most, (table_slices, "HELD"))
+        found.append(bench.printed("validate", path))
+    assert "1 record, valid" in found[0]
+    return found[0], found[1]
+
+
+@check("dictionaries")
+def _(bench: Bench) -> Outcome:
+    path = _table_file(bench)
+    size = sum(one.dictionary for one in _pages_of_table(bench, path))
+    found = []
+    for most in (size, size - 1):
+        bench.lower(most, (table_slices, "DICTIONARIES"))
+        found.append(bench.printed("validate", path))
+    assert "1 record, valid" in found[0]
+    return found[0], found[1]
+
+
 @check("table record")
 def _(bench: Bench) -> Outcome:
     path = _table_file(bench)
@@ -316,6 +358,17 @@ def _(bench: Bench) -> Outcome:
         for row in ('{"id":1}', '{"id":1,"hard":1}')
     )
     return at, beyond
+
+
+@check("inferred keys")
+def _(bench: Bench) -> Outcome:
+    found = []
+    for count in (bench.number, bench.number + 1):
+        row = {f"k{number}": 1 for number in range(count)}
+        path = bench.file("d.jsonl", json.dumps(row))
+        found.append(bench.printed("schema", "infer", path))
+    assert "k1999" in found[0]
+    return found[0], found[1]
 
 
 @check("inferred places")
