@@ -24,13 +24,13 @@ from harpia_formats.conversion.containers.row_writer import (
 )
 from harpia_formats.conversion.mapping.requirements import holds_answers
 from harpia_formats.conversion.options import ContainerKind, ConvertOptions, Output
-from harpia_formats.files.io.file_sink import check_folder
 from harpia_formats.files.io.outputs import OutputGroup, path_component
 from harpia_formats.files.io.reader import error_reason
 from harpia_formats.files.io.sink import (
     Sink,
     SinkError,
     StreamSink,
+    check_folder,
     standard_output,
     suffix_of,
 )

@@ -205,31 +205,6 @@ _meanwhile = "a file of that name has appeared meanwhile; `--overwrite` replaces
 NO_FOLDER = "its folder does not exist"
 
 
-def check_folder(place: Path) -> None:
-    """Raise `SinkError` if a file may not be made in the folder of a path.
-
-    It is for the time before the input is read: a path whose folder does not exist, or
-    that is no regular file, is left to who opens it.
-    """
-    try:
-        folder = Path(os.path.realpath(place)).parent
-        if not stat.S_ISREG(place.stat().st_mode):
-            return
-    except FileNotFoundError:
-        pass
-    except (OSError, ValueError):  # no name of a file
-        return
-    if folder.is_dir() and not os.access(folder, os.W_OK):
-        raise SinkError(str(place), _why_not(folder))
-
-
-def _why_not(folder: Path) -> str:
-    """Return why a file may not be made in a folder."""
-    if hasattr(os, "statvfs") and os.statvfs(folder).f_flag & os.ST_RDONLY:
-        return "read-only file system"
-    return "permission denied"
-
-
 #: Errors of a disk; any other says that the system cannot write names alone.
 _disk_errors = (EIO, ENOSPC, EDQUOT)
 

@@ -10,11 +10,11 @@ from typing import Any
 
 from harpia_formats.files.io.discovery import Exclusion, find_sources
 from harpia_formats.files.io.file_kinds import Unpacker
-from harpia_formats.files.io.file_sink import NO_FOLDER, check_folder, open_sink
+from harpia_formats.files.io.file_sink import NO_FOLDER, open_sink
 from harpia_formats.files.io.inputs import sources_of_inputs
 from harpia_formats.files.io.reader import SourceError
 from harpia_formats.files.io.remote_file import RemoteFile
-from harpia_formats.files.io.sink import DurabilityError, Sink, SinkError
+from harpia_formats.files.io.sink import DurabilityError, Sink, SinkError, check_folder
 from harpia_formats.files.io.source import Source
 from harpia_formats.files.io.urls import is_same_place, is_url, masked
 

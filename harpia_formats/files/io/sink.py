@@ -1,6 +1,8 @@
 """Sinks of bytes: the interface, the error, an open stream, compressed output."""
 
 import codecs
+import os
+import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -239,3 +241,28 @@ def suffix_of(name: str) -> str:
     for codec in CODECS:
         uncompressed = uncompressed.removesuffix(codec.suffix)
     return Path(uncompressed).suffix
+
+
+def check_folder(place: Path) -> None:
+    """Raise `SinkError` if a file may not be made in the folder of a path.
+
+    It is for the time before the input is read: a path whose folder does not exist, or
+    that is no regular file, is left to who opens it.
+    """
+    try:
+        folder = Path(os.path.realpath(place)).parent
+        if not stat.S_ISREG(place.stat().st_mode):
+            return
+    except FileNotFoundError:
+        pass
+    except (OSError, ValueError):  # no name of a file
+        return
+    if folder.is_dir() and not os.access(folder, os.W_OK):
+        raise SinkError(str(place), _why_not(folder))
+
+
+def _why_not(folder: Path) -> str:
+    """Return why a file may not be made in a folder."""
+    if hasattr(os, "statvfs") and os.statvfs(folder).f_flag & os.ST_RDONLY:
+        return "read-only file system"
+    return "permission denied"

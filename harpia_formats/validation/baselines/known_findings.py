@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any
 
-from harpia_formats.files.io.file_sink import NO_FOLDER, check_folder, write_file
+from harpia_formats.files.io.file_sink import NO_FOLDER, write_file
 from harpia_formats.files.io.reader import error_reason, read_side_input
+from harpia_formats.files.io.sink import check_folder
 from harpia_formats.files.io.source import STANDARD_INPUT
 from harpia_formats.files.io.urls import is_url
 from harpia_formats.model.problem import HarpiaFormatsError, Severity

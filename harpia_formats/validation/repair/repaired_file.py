@@ -11,10 +11,10 @@ from msgspec.structs import replace
 
 from harpia_formats.files.io.encodings import LONGEST_MAGIC, codec_of
 from harpia_formats.files.io.file_kinds import TextPart, Unpacker
-from harpia_formats.files.io.file_sink import NO_FOLDER, check_folder
+from harpia_formats.files.io.file_sink import NO_FOLDER
 from harpia_formats.files.io.inputs import Input, checked_inputs, rereadable_input
 from harpia_formats.files.io.reader import SourceError, error_reason
-from harpia_formats.files.io.sink import SinkError
+from harpia_formats.files.io.sink import SinkError, check_folder
 from harpia_formats.files.io.source import STANDARD_INPUT, Source
 from harpia_formats.files.io.urls import is_url
 from harpia_formats.formats.registry import all_unpackers
