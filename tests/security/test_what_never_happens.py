@@ -9,7 +9,6 @@ import json
 import os
 import pickle
 import re
-import signal
 import subprocess
 import sys
 import threading
@@ -427,7 +426,9 @@ def _watched_program(text: str) -> str:
     Of what it runs, only the watched part counts: `-c` itself is code of no file.
     """
     folder = str(Path(__file__).with_name("watch"))
-    return f"import sys; sys.path.append({folder!r}); import sitecustomize as w\n{text}"
+    # Some systems have a module of this name, which is imported already.
+    start = f"sys.modules.pop('sitecustomize', None); sys.path.insert(0, {folder!r})"
+    return f"import sys; {start}; import sitecustomize as w\n{text}"
 
 
 def test_an_import_of_the_working_folder_is_caught(tmp_path: Path) -> None:
@@ -532,7 +533,7 @@ def _served(folder: Path) -> Iterator[str]:
 
 
 def _events_of_view(folder: Path, rows: Path) -> list[Event]:
-    """Return what `view` does until it is interrupted, once it serves its page."""
+    """Return what `view` does until it is ended, once it serves its page."""
     for name in ("work", "tmp", "home"):
         (folder / name).mkdir(parents=True)
     with subprocess.Popen(  # noqa: S603 - our own command
@@ -543,8 +544,10 @@ def _events_of_view(folder: Path, rows: Path) -> list[Event]:
         env=environment_of(folder),
     ) as process:
         assert process.stdout is not None
-        assert any(b"http://" in line for line in process.stdout)
-        process.send_signal(signal.SIGINT)
+        try:
+            assert any(b"http://" in line for line in process.stdout)
+        finally:
+            process.terminate()
         process.stdout.read()
     lines = events_in(folder)
     return [Event(*line[:3], tuple(line[3])) for line in lines]
