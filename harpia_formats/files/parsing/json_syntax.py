@@ -298,8 +298,10 @@ def _container_of(values: bytes) -> bytes:
     """Return the expression for a value, an array or an object of `values`."""
     members = rb"(?:%b%b(?:,%b(?=\")|(?=\})))" % (_NAME + values, _WS, _WS)
     items = rb"(?:%b%b(?:,%b(?!\])|(?=\])))" % (values, _WS, _WS)
-    object_ = rb"\{%b%b{0,50}+\}" % (_WS, members)
-    array = rb"\[%b%b{0,50}+\]" % (_WS, items)
+    # Before Python 3.11.5, a possessive repeat of a group may end inside of a round that
+    # fails (gh-106052); a greedy one in an atomic group does not.
+    object_ = rb"\{%b(?>%b{0,50})\}" % (_WS, members)
+    array = rb"\[%b(?>%b{0,50})\]" % (_WS, items)
     return rb"(?>%b|%b|%b)" % (_SURE, object_, array)
 
 
@@ -313,8 +315,8 @@ def _passed_over() -> _PassedOver:
     They are compiled late: it takes some milliseconds.
     """
     shallow = _container_of(_container_of(rb"(?>" + _SURE + rb")"))
-    members = re.compile(rb"(?:" + _NEXT + _NAME + shallow + rb"){1,50}+")
-    return members, re.compile(rb"(?:" + _NEXT + shallow + rb"){1,50}+")
+    members = re.compile(rb"(?>(?:" + _NEXT + _NAME + shallow + rb"){1,50})")
+    return members, re.compile(rb"(?>(?:" + _NEXT + shallow + rb"){1,50})")
 
 
 _CHARACTERS_OF_STRING = re.compile(_CHARACTERS)
