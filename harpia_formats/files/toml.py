@@ -19,11 +19,13 @@ from harpia_formats.model.problem import TomlError
 _SHOWN = 60
 #: Bytes of a document, its keys, and how many keys and arrays are inside each other.
 LARGEST, MAX_KEYS, MAX_DEPTH = 1024 * 1024, 10_000, 20
+#: Before Python 3.11.5, a possessive repeat that looks ahead ends at a wrong place
+#: (gh-106052); a greedy one in an atomic group does not.
 _token = re.compile(
     r"""
       (?: \#[^\n]*+
-        | \"{3} (?: [^"\\]++ | \\. | "(?!"") )*+ \"{3,5}
-        | '{3} (?: [^']++ | '(?!'') )*+ '{3,5}
+        | \"{3} (?> (?: [^"\\]++ | \\. | "(?!"") )* ) \"{3,5}
+        | '{3} (?> (?: [^']++ | '(?!'') )* ) '{3,5}
         | " (?: [^"\\\n]++ | \\[^\n] )*+ "
         | ' [^'\n]*+ '
       )

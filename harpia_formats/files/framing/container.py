@@ -143,7 +143,8 @@ class Layout(StrEnum):
 
 
 _space = re.compile(rb"[ \t\r\n]*+")
-_comments = re.compile(rb"(?:[ \t\r\n]++|(?://|#)[^\n]*+\n|/\*.*?\*/)*+", re.DOTALL)
+# Before Python 3.11.5, a possessive repeat may end inside of what fails (gh-106052).
+_comments = re.compile(rb"(?>(?:[ \t\r\n]++|(?://|#)[^\n]*+\n|/\*.*?\*/)*)", re.DOTALL)
 
 
 @dataclass(slots=True)

@@ -36,8 +36,11 @@ QUOTES = f"“”„‟{QUOTE}"
 _wide = {**{char: each.plain for char, each in PUNCTUATION.items()}, SPACE: " "}
 #: The next token that matters: a string, a text in other quotation marks that has no
 #: quotation mark of any kind in it, or a character of full width.
+#: Quotation marks begin with \xe2 or \xef. Before Python 3.11.5, a possessive repeat that
+#: looks ahead ends at a wrong place (gh-106052); a greedy one in an atomic group does not.
 _token = re.compile(
-    rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\Z)|(?P<open>%b)(?:(?!%b|").)*+(?P<close>%b)|%b'
+    rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\Z)'
+    rb'|(?P<open>%b)(?>(?:[^"\xe2\xef]++|(?!%b)[\xe2\xef])*)(?P<close>%b)|%b'
     % (
         *(("|".join(QUOTES)).encode(),) * 3,
         "|".join(map(re.escape, _wide)).encode(),
@@ -174,6 +177,8 @@ def _fields(line: bytes, delimiter: str) -> list[tuple[int, int]]:
 def _field(delimiter: str) -> re.Pattern[bytes]:
     """Return the expression for a field that `delimiter` follows, or the end."""
     separator = re.escape(delimiter.encode())
+    first = re.escape(delimiter.encode()[:1])
     return re.compile(
-        rb'(?:"(?:[^"]|"")*+"|(?:(?!%b)[^"])*+)(?=%b|\Z)' % (separator, separator)
+        rb'(?:"(?:[^"]++|"")*+"|(?>(?:[^"%b]++|(?!%b)%b)*))(?=%b|\Z)'
+        % (first, separator, first, separator)
     )

@@ -298,7 +298,7 @@ def _container_of(values: bytes) -> bytes:
     """Return the expression for a value, an array or an object of `values`."""
     members = rb"(?:%b%b(?:,%b(?=\")|(?=\})))" % (_NAME + values, _WS, _WS)
     items = rb"(?:%b%b(?:,%b(?!\])|(?=\])))" % (values, _WS, _WS)
-    # Before Python 3.11.5, a possessive repeat of a group may end inside of a round that
+    # Before Python 3.11.5, a possessive repeat of a group may end inside a round that
     # fails (gh-106052); a greedy one in an atomic group does not.
     object_ = rb"\{%b(?>%b{0,50})\}" % (_WS, members)
     array = rb"\[%b(?>%b{0,50})\]" % (_WS, items)

@@ -186,7 +186,7 @@ _continued = pattern(rf"""
     |[{UNSPACED}]{{1,3}}\d|\s*({_scale})\b| [b-df-knp-rtvwxz](?![\w'\u2019./-])
     |\s*(?P<unit>°|\^?\s*\{{?\s*\\circ\s*\}}?|[^\W\d_]{{1,12}})[\s$*_)}}\]]*,?\s*\b(or
     |oder|ou|o|u|to|bis|a|à|até
-    |hasta) (maybe |perhaps )?[$*_({{\[]*[-+]?\d++([.,]\d++)*+(\s*(?P=unit)
+    |hasta) (maybe |perhaps )?[$*_({{\[]*[-+]?\d++(?>([.,]\d++)*)(\s*(?P=unit)
     |(?=[\s$*_)]*([.;,!]|$)))|\s*(dozens?|dutzend|dúzias?|docenas?|打)\b
     |(\s|\w){{0,10}}(では|じゃ)\s*(ない|なく|ありません)
     |\s*(%|percent)?\s*(,\s*which |,\s*but (that|this|it) )?(is|was|ist) (wrong|not
