@@ -36,8 +36,8 @@ QUOTES = f"“”„‟{QUOTE}"
 _wide = {**{char: each.plain for char, each in PUNCTUATION.items()}, SPACE: " "}
 #: The next token that matters: a string, a text in other quotation marks that has no
 #: quotation mark of any kind in it, or a character of full width.
-#: Quotation marks begin with \xe2 or \xef. Before Python 3.11.5, a possessive repeat that
-#: looks ahead ends at a wrong place (gh-106052); a greedy one in an atomic group does not.
+#: Quotation marks begin with \xe2 or \xef. Before Python 3.11.5, a possessive repeat
+#: that looks ahead ends at a wrong place (gh-106052), but not one in an atomic group.
 _token = re.compile(
     rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\Z)'
     rb'|(?P<open>%b)(?>(?:[^"\xe2\xef]++|(?!%b)[\xe2\xef])*)(?P<close>%b)|%b'
