@@ -97,7 +97,7 @@ def test_unchanged_record_is_no_difference() -> None:
     result = run("--via", "csv", stdin=lines_of(INSTANCE))
 
     assert (result.returncode, result.stdout) == (0, b"")
-    assert b"1 records through csv, 0 differ" in result.stderr
+    assert b"1 record through csv, 0 differ" in result.stderr
 
 
 def test_expanded_rows_come_together_again() -> None:
@@ -331,7 +331,7 @@ def test_rows_that_are_not_valid_are_left_out_if_asked() -> None:
 
     assert result.returncode == 0
     assert b"<stdin>:2:" in result.stderr
-    assert b"1 records through csv, 0 differ, 1 not valid and left out" in result.stderr
+    assert b"1 record through csv, 0 differ, 1 not valid and left out" in result.stderr
     assert (report.ok, report.records, report.skipped) == (True, 1, 1)
     assert not nothing.ok
 
