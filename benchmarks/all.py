@@ -44,7 +44,9 @@ PAGES = (
 
 def main() -> int:
     """Measure the lines, print them, and return the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     today = datetime.now(UTC).toordinal()
     parser.add_argument("--text", choices=TEXTS, default=[*TEXTS][today % len(TEXTS)])
     parser.add_argument("--only", default="", help="lines with this word")

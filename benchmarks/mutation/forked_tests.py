@@ -169,7 +169,7 @@ class ForkedTests:
                 _change(functions, os.environ[MUTANT])
             if items:
                 factory = items[0].config._tmp_path_factory  # type: ignore[attr-defined]  # noqa: SLF001 - each fork has a folder of its own
-                factory._basetemp = Path(folder).resolve()  # noqa: SLF001 - as above
+                factory._basetemp = Path(folder).resolve()  # noqa: SLF001 - where its tests write
             code = self._run(items, end)
         finally:
             os._exit(code)

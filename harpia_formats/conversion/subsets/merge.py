@@ -191,7 +191,7 @@ class Merge:
             stack.callback(close_copies, given, kept)
             digests = stack.enter_context(Digests(limit=MOST_REPEATED))
             try:
-                # An output that cannot be made is told before much is read.
+                # An output that cannot be written is refused before much is read.
                 target = outputs.open(output)
                 self._survey(kept, digests)
                 repeated = self._repeated(digests)
