@@ -81,6 +81,22 @@ def test_no_password_of_a_mistyped_address_is_shown(text: str, shown: str) -> No
     assert "hunter2" not in all_masked(f"no '{text}'")
 
 
+@for_each_case(
+    "url, shown",
+    [
+        ("https://u:p/a@host/x.jsonl", "https://***@host/x.jsonl"),
+        ("s3://u:p/a/b@bucket/x.jsonl", "s3://***@bucket/x.jsonl"),
+        ("https://host:8080/a@b.jsonl", "https://host:8080/a@b.jsonl"),
+        ("https://[::1]:8080/a@b.jsonl", "https://[::1]:8080/a@b.jsonl"),
+        ("s3://bucket/a:b/c@d.jsonl", "s3://bucket/a:b/c@d.jsonl"),
+    ],
+)
+def test_no_password_with_a_slash_is_shown(url: str, shown: str) -> None:
+    """A slash that should have been `%2F` does not end a password; a port is none."""
+    assert masked(url) == shown
+    assert all_masked(f"no '{url}'") == f"no '{shown}'"
+
+
 def test_a_query_of_a_store_is_part_of_the_name() -> None:
     """The key of an object store is shown as it is, with any characters."""
     assert masked("s3://bucket/a?b#c@d.jsonl") == "s3://bucket/a?b#c@d.jsonl"
