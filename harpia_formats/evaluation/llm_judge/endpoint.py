@@ -306,8 +306,8 @@ class OpenAIClient:
             body = answer.http_response.content
         except self._errors as error:
             reason = _reason(error)
-        except zlib.error:
-            reason = "the endpoint's answer cannot be decompressed"
+        except zlib.error as error:
+            reason = f"the endpoint's answer cannot be decompressed: {error}"
         except (ValueError, TypeError, OSError) as error:
             reason = f"{type(error).__name__}: {error}"
         else:
@@ -338,7 +338,12 @@ def _bound(response: Any) -> None:
 
 
 def _first_bytes(pieces: Iterable[bytes], encoding: str) -> Iterator[bytes]:
-    """Yield the bytes of an answer, of a longer one as many as show that."""
+    """Yield the bytes of an answer, of a longer one as many as show that.
+
+    Raises `zlib.error` for an encoding that was not asked for.
+    """
+    if encoding not in {"", "identity", "gzip"}:
+        raise zlib.error(f"{encoding[:40]!r} was not asked for")
     unpacker = zlib.decompressobj(_GZIP) if encoding == "gzip" else None
     left = LONGEST_ANSWER + 1
     for piece in pieces:

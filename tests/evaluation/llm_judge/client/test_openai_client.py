@@ -103,6 +103,11 @@ FAULTS: dict[str, tuple[Any, str, int]] = {
         "cannot be decompressed",
         1,
     ),
+    "deflate": (
+        lambda *_: stub.Answer(b"x", headers={"content-encoding": "deflate"}),
+        "cannot be decompressed: 'deflate' was not asked for",
+        1,
+    ),
     "deep": (lambda *_: stub.Answer(b"[" * 100_000), "no completion", 1),
     "parts": (lambda *_: stub.completion([{"type": "text"}]), "no text", 1),
     "null": (lambda *_: stub.completion(None), "no text", 1),
