@@ -137,7 +137,8 @@ def test_reports_are_written_if_the_reader_leaves(data: Path) -> None:
 
 def test_rows_for_nobody_end_the_run(data: Path) -> None:
     """A conversion whose rows nobody reads ends with 141, and writes no report."""
-    row = b'{"prompt":"%s","outputs":[]}\n' % (b"p" * 100)  # more rows than a pipe holds
+    row = b'{"prompt":"%s","outputs":[]}\n' % (b"p" * 100)
+    # A pipe holds only a part of them.
     (data / "many.jsonl").write_bytes(row * 30_000)
     process = started(
         "",
