@@ -12,7 +12,7 @@ _SHORT = 3
 #: As many arguments can change places.
 _TWO = 2
 #: Functions whose arguments may stand in any order.
-_SYMMETRIC = {"max", "min"}
+_SYMMETRIC = {"is_same_file", "is_same_place", "max", "min"}
 _COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE,
     ast.LtE: ast.Lt,

@@ -125,17 +125,14 @@ def _may_have(name: str, url: str) -> bool:
     """Tell whether a remote input may be a folder or a pattern with a URL in it."""
     if not is_url(name):
         return False
-    begin = (
-        name.split("*", maxsplit=1)[0]
-        .split("?", maxsplit=1)[0]
-        .split("[", maxsplit=1)[0]
-    )
+    begin = name.partition("*")[0].partition("?")[0].partition("[")[0]
     return url.startswith(begin if begin != name else f"{name.rstrip('/')}/")
 
 
-def _identity(source: Source) -> str:
+def _identity(source: Source) -> str | None:
+    """Return what is equal for all URLs of one remote file, None for another file."""
     origin = source.origin
-    return origin.identity if isinstance(origin, RemoteFile) else ""
+    return origin.identity if isinstance(origin, RemoteFile) else None
 
 
 #: Bytes of a name that is made: it may stand beside other text in the name of a file.

@@ -15,8 +15,10 @@ from harpia_formats.files.io.file_sink import (
     FileSink,
     acquire_lock,
     create_part_file,
+    mark_complete,
     remove_abandoned,
     temporary_folder,
+    write_file,
 )
 from harpia_formats.files.io.sink import (
     DurabilityError,
@@ -467,3 +469,51 @@ def test_a_pipe_without_a_name_is_written() -> None:
 
     with open(given, "rb") as pipe:  # noqa: PTH123 - a descriptor
         assert pipe.read() == b"a"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="posix_fadvise is Linux only")
+def test_the_disk_is_given_eight_megabytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk gets bytes when there are 8 MiB of them, no sooner and no later."""
+    given: list[tuple[int, int]] = []
+    monkeypatch.setattr(os, "posix_fadvise", lambda *all_: given.append(all_[1:3]))
+    sink = FileSink(tmp_path / "out", overwrite=True)
+    for size in (8 * 2**20 - 1, 1, 8 * 2**20 - 1, 1):
+        sink.write(bytes(size))
+    sink.discard()
+
+    assert [begin for begin, _ in given] == [0, given[0][1]]
+    assert 8 * 2**20 - 2**17 <= given[0][1] <= 8 * 2**20
+
+
+def test_a_temporary_name_that_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that has the random name already is left, and another name is taken."""
+    random = iter([b"111111", b"111111", b"222222"])
+    monkeypatch.setattr(os, "urandom", lambda _: next(random))
+    parts = [create_part_file(tmp_path / "x") for _ in range(2)]
+    for _, descriptor in parts:
+        os.close(descriptor)
+
+    assert [part.name for part, _ in parts] == [
+        ".x.harpia-313131313131.part",
+        ".x.harpia-323232323232.part",
+    ]
+
+
+def test_an_interrupt_between_a_new_name_and_its_note(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A complete file is removed even if the sink does not know yet that it is."""
+
+    def interrupted(part: Path) -> Path:
+        mark_complete(part)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(file_sink, "mark_complete", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_file(str(tmp_path / "x"), [b"1"], overwrite=True)
+
+    assert list(tmp_path.iterdir()) == []

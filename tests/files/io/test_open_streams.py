@@ -4,6 +4,7 @@ import gzip
 import io
 import sys
 import zlib
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -132,7 +133,9 @@ def test_a_stream_that_takes_nothing() -> None:
 
 def test_bytes_of_compressed_files(tmp_path: Path) -> None:
     """Data of gzip is that of the usual level, and tells neither name nor time."""
-    data = b"".join(b"%d,%d\n" % (number, number**3 % 977) for number in range(9_000))
+    data = b"".join(
+        b"%d %d\n" % (each % 7, each * each % 9977) for each in range(9_000)
+    )
     deflate = zlib.compressobj(6, wbits=31)
     write_file(str(tmp_path / "a.gz"), [data[:50], data[50:]], overwrite=False)
     found = (tmp_path / "a.gz").read_bytes()
@@ -157,6 +160,29 @@ def test_zstd_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         f'cannot write {place}: needs the extra "zstd": '
         'pip install "harpia-formats[zstd]"'
     )
+
+
+@pytest.mark.parametrize(
+    ("version", "package"),
+    [
+        ((3, 13), "backports"),
+        ((3, 14), "compression"),
+        ((4, 0), "compression"),
+    ],
+)
+def test_who_has_zstd(
+    version: tuple[int, int], package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python has zstd itself from 3.14 on, and older ones get it from the extra."""
+    raw = io.BytesIO()
+    for name in ("backports", "compression"):
+        zstd = SimpleNamespace(ZstdFile=partial(lambda *given: given, name))
+        monkeypatch.setitem(sys.modules, name, SimpleNamespace(zstd=zstd))
+    monkeypatch.setattr(sys, "version_info", version)
+    made = compressing_stream("a.zst", raw)
+    monkeypatch.undo()
+
+    assert made == (package, raw, "wb")
 
 
 @pytest.mark.parametrize(

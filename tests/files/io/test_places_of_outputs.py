@@ -8,17 +8,19 @@ from pathlib import Path
 
 import pytest
 
+from harpia_formats.files.io import outputs
 from harpia_formats.files.io.outputs import (
     FilesRead,
     OutputGroup,
     check_extra_output,
     is_same_file,
 )
-from harpia_formats.files.io.sink import Sink, SinkError, StreamSink
+from harpia_formats.files.io.remote_file import RemoteFile
+from harpia_formats.files.io.sink import Sink, SinkError, StreamSink, check_folder
 from harpia_formats.files.io.source import Source
 
 
-def refusal(reads: FilesRead, place: Path) -> str | None:
+def refusal(reads: FilesRead, place: Path | str) -> str | None:
     """Return why `place` is refused as an output of what is read, None if it is not."""
     try:
         reads.check(str(place))
@@ -289,4 +291,46 @@ def test_errors_of_outputs_are_sent_from_workers() -> None:
     """A copy of an error, as a process sends it, says the same."""
     error = pickle.loads(pickle.dumps(SinkError("x", "permission denied")))  # noqa: S301 - made on this line
 
-    assert (error.path, error.reason) == ("x", "permission denied")
+    assert error.args == (error.path, error.reason) == ("x", "permission denied")
+    assert error.outcome == "nothing was written: permission denied"
+
+
+def test_a_name_of_no_file_is_left_to_who_opens_it(folder: Path) -> None:
+    """The folder of a path is not looked at if the path can be that of no file."""
+    check_folder(folder / "a\0b")
+    check_folder(folder / ("x" * 300))
+    check_folder(Path(os.devnull))
+
+
+def test_a_new_file_that_another_one_removed_is_no_further_error(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first error is told, even if a file that was new is there no more."""
+    group = OutputGroup(overwrite=True)
+    gone, bad = FailingSink(), FailingSink(at="commit")
+    grouped(group, [(folder / "gone", gone), (folder / "z", bad)], monkeypatch)
+    with pytest.raises(SinkError) as failed:
+        group.commit()
+
+    assert str(failed.value) == "cannot write third: the disk is full"
+
+
+@pytest.mark.parametrize("has_it", [True, False])
+def test_a_remote_file_of_a_folder_is_no_output(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, *, has_it: bool
+) -> None:
+    """A remote file that a folder has is an input, named as it was found."""
+
+    def find(urls: Iterable[str]) -> list[Source]:
+        return [Source(url, RemoteFile(url, "b/dir/x", 1)) for url in urls]
+
+    there = [
+        Source("s3://b/dir/y", RemoteFile("s3://b/dir/y", "b/dir/y", 1)),
+        Source("local", folder / "a.jsonl"),
+        *[Source("found", RemoteFile("s3://b/dir", "b/dir/x", 1))] * has_it,
+    ]
+    monkeypatch.setattr(outputs, "find_sources", find)
+    monkeypatch.setattr(outputs, "sources_of_inputs", lambda *_: ["unread", *there])
+    refused = refusal(FilesRead(["s3://b/dir"]), "s3://b/dir/x")
+
+    assert refused == ("is an input, too (found)" if has_it else None)
