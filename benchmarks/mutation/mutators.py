@@ -12,7 +12,7 @@ _SHORT = 3
 #: As many arguments can change places.
 _TWO = 2
 #: Functions whose arguments may stand in any order.
-_SYMMETRIC = {"is_same_file", "is_same_place", "max", "min"}
+_SYMMETRIC = {"is_same_file", "is_same_place", "max", "min", "samefile"}
 _COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE,
     ast.LtE: ast.Lt,
@@ -238,7 +238,7 @@ def _new_handler(given: ast.ExceptHandler) -> Iterator[_New]:
             kept = [each for each in given.type.elts if each is not kind]
             kinds = ast.Tuple(kept, ast.Load())
             yield f"no {_short(given.type.elts[at])}", _with(given, type=kinds)
-    else:
+    elif ast.unparse(given.body) != "raise":
         yield "raised again", _with(given, body=[ast.Raise()])
 
 
@@ -278,7 +278,8 @@ def _new_choice(given: ast.IfExp) -> Iterator[_New]:
 
 def _new_call(given: ast.Call) -> Iterator[_New]:
     first = given.args[:_TWO]
-    if isinstance(given.func, ast.Name) and given.func.id in _SYMMETRIC:
+    name = getattr(given.func, "id", None) or getattr(given.func, "attr", None)
+    if name in _SYMMETRIC:
         return
     if len(first) == _TWO and not any(isinstance(each, ast.Starred) for each in first):
         args = [first[1], first[0], *given.args[_TWO:]]

@@ -12,6 +12,7 @@ import pytest
 
 from harpia_formats.files.io import file_sink
 from harpia_formats.files.io.file_sink import (
+    PREFIX,
     FileSink,
     acquire_lock,
     create_part_file,
@@ -483,8 +484,20 @@ def test_the_disk_is_given_eight_megabytes(
         sink.write(bytes(size))
     sink.discard()
 
-    assert [begin for begin, _ in given] == [0, given[0][1]]
-    assert 8 * 2**20 - 2**17 <= given[0][1] <= 8 * 2**20
+    assert given == [(0, 8 * 2**20), (8 * 2**20, 8 * 2**20)]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="posix_fadvise is Linux only")
+def test_a_device_is_given_nothing_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only of a file that this process makes is the disk told."""
+    monkeypatch.setattr(file_sink, "TOGETHER", 1)
+    given: list[object] = []
+    monkeypatch.setattr(os, "posix_fadvise", lambda *all_: given.append(all_))
+    sink = FileSink(Path(os.devnull), overwrite=True)
+    sink.write(b"text")
+    sink.commit()
+
+    assert given == []
 
 
 def test_a_temporary_name_that_is_taken(
@@ -517,3 +530,85 @@ def test_an_interrupt_between_a_new_name_and_its_note(
         write_file(str(tmp_path / "x"), [b"1"], overwrite=True)
 
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("end", [KeyboardInterrupt, None])
+def test_a_temporary_file_that_another_one_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: type[BaseException] | None
+) -> None:
+    """It is made again, unless an interrupt comes, which leaves no file."""
+    usual, locked = acquire_lock, []
+
+    def late(descriptor: int) -> bool:
+        locked.append(descriptor)
+        if len(locked) == 1:
+            next(tmp_path.iterdir()).unlink()
+            if end is not None:
+                raise end
+        return usual(descriptor)
+
+    monkeypatch.setattr(file_sink, "acquire_lock", late)
+    if end is not None:
+        with pytest.raises(end):
+            create_part_file(tmp_path / "x")
+        os.close(locked[0])
+        assert list(tmp_path.iterdir()) == []
+        return
+    part, descriptor = create_part_file(tmp_path / "x")
+    os.close(descriptor)
+
+    assert list(tmp_path.iterdir()) == [part]
+    # The first one was closed, so its number was free for the second one.
+    assert locked == [descriptor, descriptor]
+
+
+def test_an_interrupt_while_a_temporary_file_is_locked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that was made is removed if an interrupt comes before it is used."""
+
+    def interrupted(descriptor: int) -> bool:
+        os.close(descriptor)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(file_sink, "acquire_lock", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        create_part_file(tmp_path / "x")
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_abandoned_folder_is_removed_as_far_as_possible(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that cannot be removed keeps no other one."""
+    left = tmp_path / f"{PREFIX}x"
+    left.mkdir()
+    for name in ("lock", "stuck", *map(str, range(20))):
+        (left / name).write_bytes(b"")
+    usual = os.unlink
+
+    def unlink(path: str, **options: int) -> None:
+        if path == "stuck":
+            raise PermissionError
+        usual(path, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "unlink", unlink)
+        with temporary_folder(str(tmp_path)):
+            pass
+
+    assert [path.name for path in left.iterdir()] == ["stuck"]
+
+
+def test_the_mask_of_new_files_is_as_before(tmp_path: Path) -> None:
+    """To read the mask that new files get leaves it as it is."""
+    before = os.umask(0o027)
+    try:
+        write_file(str(tmp_path / "x"), [], overwrite=True)
+        after = os.umask(0o027)
+    finally:
+        os.umask(before)
+
+    assert after == 0o027
+    assert (tmp_path / "x").stat().st_mode & 0o777 == 0o640

@@ -5,10 +5,12 @@ import os
 import pickle
 from collections.abc import Iterable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from harpia_formats.files.io import outputs
+from harpia_formats.files.io.file_kinds import Unpacker
 from harpia_formats.files.io.outputs import (
     FilesRead,
     OutputGroup,
@@ -16,7 +18,13 @@ from harpia_formats.files.io.outputs import (
     is_same_file,
 )
 from harpia_formats.files.io.remote_file import RemoteFile
-from harpia_formats.files.io.sink import Sink, SinkError, StreamSink, check_folder
+from harpia_formats.files.io.sink import (
+    DurabilityError,
+    Sink,
+    SinkError,
+    StreamSink,
+    check_folder,
+)
 from harpia_formats.files.io.source import Source
 
 
@@ -137,8 +145,8 @@ class FailingSink:
 
     notes = ("an earlier run was killed",)
 
-    def __init__(self, *, at: str = "") -> None:
-        self.at = at
+    def __init__(self, *, at: str = "", kind: type[SinkError] = SinkError) -> None:
+        self.at, self.kind = at, kind
         self.done: list[str] = []
 
     def write(self, data: bytes) -> None:
@@ -159,7 +167,7 @@ class FailingSink:
     def _act(self, step: str) -> None:
         self.done.append(step)
         if step == self.at:
-            raise SinkError("third", "the disk is full")
+            raise self.kind("third", "the disk is full")
 
 
 def grouped(
@@ -289,10 +297,12 @@ def test_local_inputs_are_no_remote_files(
 
 def test_errors_of_outputs_are_sent_from_workers() -> None:
     """A copy of an error, as a process sends it, says the same."""
-    error = pickle.loads(pickle.dumps(SinkError("x", "permission denied")))  # noqa: S301 - made on this line
+    given = SinkError(path="x", reason="permission denied")
+    error = pickle.loads(pickle.dumps(given))  # noqa: S301 - made on the line before
 
     assert error.args == (error.path, error.reason) == ("x", "permission denied")
     assert error.outcome == "nothing was written: permission denied"
+    assert error.without_values() is error
 
 
 def test_a_name_of_no_file_is_left_to_who_opens_it(folder: Path) -> None:
@@ -334,3 +344,71 @@ def test_a_remote_file_of_a_folder_is_no_output(
     refused = refusal(FilesRead(["s3://b/dir"]), "s3://b/dir/x")
 
     assert refused == ("is an input, too (found)" if has_it else None)
+
+
+def test_names_that_the_disk_may_not_have_are_told_at_the_end(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All outputs are put into place before the error of one that is there."""
+    group = OutputGroup(overwrite=True)
+    unsure, good = FailingSink(at="commit", kind=DurabilityError), FailingSink()
+    grouped(group, [(folder / "x", unsure), (folder / "y", good)], monkeypatch)
+    with pytest.raises(DurabilityError):
+        group.commit()
+    group.discard()
+
+    assert unsure.done == good.done == ["finish", "commit"]
+
+
+def test_what_an_input_unpacks_is_no_output(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each file of a folder that is read as one input is refused, another one not."""
+    (folder / "run").mkdir()
+    (folder / "run" / "part").write_bytes(b"")
+    whole = Source("the run", folder / "run", folder_unpacker=Unpacker("runs"))
+    found = [Source("stream", io.BytesIO()), whole]
+    monkeypatch.setattr(outputs, "sources_of_inputs", lambda *_: found)
+    reads = FilesRead([folder / "*"])
+
+    assert refusal(reads, folder / "run" / "part") == "is an input, too (the run)"
+    assert refusal(reads, folder / "a.jsonl") is None
+
+
+def test_a_url_is_no_path(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder with the name of a scheme does not make a URL a local file."""
+    monkeypatch.chdir(folder)
+    (folder / "s3:").mkdir()
+    (folder / "s3:" / "x").write_bytes(b"")
+
+    assert is_same_file("s3:/x", "./s3:/x")
+    assert not is_same_file("s3://x", "s3:/x")
+    assert not is_same_file("s3:/x", "s3://x")
+
+
+def test_a_further_output_in_a_store(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A store is asked whether it may be written, not whether the file is there."""
+    asked: list[tuple[str, bool]] = []
+    monkeypatch.setattr(
+        "harpia_formats.files.io.remote_sink.check_remote_output",
+        lambda url, *, overwrite: asked.append((url, overwrite)),
+    )
+    check_extra_output("s3://b/x", ["s3://b/y"])
+
+    assert asked == [("s3://b/x", True)]
+
+
+@pytest.mark.skipif(not hasattr(os, "statvfs"), reason="POSIX only")
+@pytest.mark.parametrize(
+    ("flags", "reason"), [(1, "read-only file system"), (2, "permission denied")]
+)
+def test_why_a_folder_is_closed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, flags: int, reason: str
+) -> None:
+    """A file system that is mounted read-only is told from a missing permission."""
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_flag=flags))
+    with pytest.raises(SinkError) as failed:
+        check_folder(folder / "new.jsonl")
+
+    assert failed.value.reason == reason
