@@ -110,6 +110,8 @@ def test_verified_rows(limit: int, number: bytes, *, is_there: bool) -> None:
         (b',{"a":1},{"a":2}', None),
         (row_objects(1), None),
         (b"[" * 5_000 + b',{"a":1}', None),
+        # It is tried twice: behind the fault, and before a row inside of the row.
+        (b'{"a":1},{"a":[{"a":2},{"a":x}],{"a":3}', None),
     ],
 )
 def test_rows_that_cannot_be_verified(data: bytes, rows: int | None) -> None:
@@ -172,3 +174,14 @@ def test_no_whole_row(data: bytes) -> None:
 def test_the_end_of_a_broken_row(data: bytes, starts: list[bytes], end: int) -> None:
     """It is where its brackets close, or where a row begins that looks like others."""
     assert end_of_broken_row(data, starts, inner=False) == end
+
+
+@pytest.mark.parametrize(("levels", "is_known"), [(1022, True), (1023, False)])
+def test_the_kind_of_a_bracket_is_known_to_some_depth(
+    levels: int, *, is_known: bool
+) -> None:
+    """In an open object another row begins, if it is one of the first 1,024 levels."""
+    data = b"[" * levels + b'{"b":[]'
+
+    end = end_of_broken_row(data + b',{"a":1}', [b'{"a"'], inner=False)
+    assert end == (len(data) if is_known else len(data) + 8)
