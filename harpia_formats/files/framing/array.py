@@ -21,6 +21,7 @@ from harpia_formats.files.framing.chunk import (
 from harpia_formats.files.framing.unfinished_json import (
     ByteBuffer,
     ValueState,
+    end_of_space,
     error_byte,
     read_value,
 )
@@ -30,7 +31,6 @@ from harpia_formats.files.io.reader import WINDOW
 KINDS = 1024
 
 _row_start = re.compile(rb'\{[ \t\r\n]*+"[^"\\]*+"|["\[{]?')
-_space = re.compile(rb"[ \t\r\n]*+")
 #: What may follow an array that is a member of an object.
 _after_member = re.compile(
     rb'[ \t\r\n]*+(?:\}|\Z|,[ \t\r\n]*+"(?:[^"\\]|\\.)*+"[ \t\r\n]*+:)', re.DOTALL
@@ -157,11 +157,6 @@ def end_of_characters(data: bytes, end: int) -> int:
     return end
 
 
-def end_of_space(data: bytes, at: int) -> int:
-    """Return the offset behind the white space at `at`."""
-    return _match_end(_space, data, at, len(data))
-
-
 def _match_end(pattern: re.Pattern[bytes], data: bytes, at: int, until: int) -> int:
     """Return where the match of `pattern` at `at` ends, `at` if there is none."""
     found = pattern.match(data, at, until)
@@ -226,7 +221,7 @@ def rows_one_by_one(
     rows: list[bytes] = []
     separator = b""
     end = at = 0
-    while len(rows) < most and data[at : at + 1] not in {b"", b",", b"]"}:
+    while len(rows) < most:
         state, place = read_row(data, at)
         is_whole = state is ValueState.ENDED
         row = data[at:place].rstrip(JSON_SPACE) if is_whole else b""

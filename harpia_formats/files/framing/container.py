@@ -20,6 +20,7 @@ from harpia_formats.files.framing.unfinished_json import (
     CUT_OFF,
     ByteBuffer,
     ValueState,
+    end_of_space,
     parser_error,
     read_value,
     skip_space,
@@ -142,7 +143,6 @@ class Layout(StrEnum):
     EMPTY = "nothing"
 
 
-_space = re.compile(rb"[ \t\r\n]*+")
 # Before Python 3.11.5, a possessive repeat may end inside of what fails (gh-106052).
 _comments = re.compile(rb"(?>(?:[ \t\r\n]++|(?://|#)[^\n]*+\n|/\*.*?\*/)*)", re.DOTALL)
 
@@ -309,8 +309,7 @@ def _first_lines(data: bytes) -> tuple[bytes, bytes, bool]:
     end = data.find(b"\n")
     if end < 0:
         return data, b"", False
-    space = _space.match(data, end)
-    begin = space.end() if space else end
+    begin = end_of_space(data, end)
     second = data.find(b"\n", begin)
     is_whole = second >= 0
     return data[:end], data[begin : second if is_whole else None], is_whole

@@ -102,6 +102,15 @@ def skip_space(buffer: ByteBuffer, start: Cursor) -> Cursor | None:
     return None
 
 
+_space = re.compile(rb"[ \t\r\n]*+")
+
+
+def end_of_space(data: bytes, at: int) -> int:
+    """Return the offset behind the white space at `at`."""
+    found = _space.match(data, at)
+    return found.end() if found else at
+
+
 #: Bytes that are read first of a value with a NaN or an Infinity in it.
 PART = 64 * 1024
 
@@ -224,7 +233,7 @@ def parse_truncated(data: bytes) -> Any:
     Broken and missing parts are left out, and bytes that are not UTF-8 replaced; None
     if nothing is left.
     """
-    value, _ = _parse_truncated(data, _skip_space(data, 0), DEPTH)
+    value, _ = _parse_truncated(data, end_of_space(data, 0), DEPTH)
     return None if value is _NOTHING else value
 
 
@@ -246,7 +255,7 @@ def _parse_truncated(data: bytes, at: int, depth: int) -> tuple[Any, int]:
         return _object(data, at + 1, depth - 1)
     # A bare word that is not JSON is skipped; the end of other text is not known.
     word = _word.match(data, at)
-    return _NOTHING, _skip_space(data, word.end()) if word else len(data)
+    return _NOTHING, end_of_space(data, word.end()) if word else len(data)
 
 
 def _value_or_nothing(text: bytes) -> Any:
@@ -260,9 +269,9 @@ def _array(data: bytes, at: int, depth: int) -> tuple[list[Any], int]:
     """Return the items from `at` on, and the offset of what follows the array."""
     items: list[Any] = []
     while len(items) < ITEMS:
-        at = _skip_space(data, at)
+        at = end_of_space(data, at)
         if data[at : at + 1] == b"]":
-            return items, _skip_space(data, at + 1)
+            return items, end_of_space(data, at + 1)
         value, at = _parse_truncated(data, at, depth)
         # An item that is cut off is not needed beside whole ones.
         if value is not _NOTHING and not (items and at == len(data)):
@@ -270,28 +279,22 @@ def _array(data: bytes, at: int, depth: int) -> tuple[list[Any], int]:
         if data[at : at + 1] != b",":
             break
         at += 1
-    return items, at if data[at : at + 1] != b"]" else _skip_space(data, at + 1)
+    return items, at if data[at : at + 1] != b"]" else end_of_space(data, at + 1)
 
 
 def _object(data: bytes, at: int, depth: int) -> tuple[dict[str, Any], int]:
     """Return the members from `at` on, and the offset of what follows the object."""
     members: dict[str, Any] = {}
     for _ in range(ITEMS):
-        at = _skip_space(data, at)
+        at = end_of_space(data, at)
         key, at = _parse_truncated(data, at, 0)
         if not isinstance(key, str) or data[at : at + 1] != b":":
             break
-        value, at = _parse_truncated(data, _skip_space(data, at + 1), depth)
+        value, at = _parse_truncated(data, end_of_space(data, at + 1), depth)
         members[key] = None if value is _NOTHING else value
         if data[at : at + 1] != b",":
             break
         at += 1
     if data[at : at + 1] != b"}":
         return members, len(data)
-    return members, _skip_space(data, at + 1)
-
-
-def _skip_space(data: bytes, at: int) -> int:
-    while data[at : at + 1] and data[at] in JSON_SPACE:
-        at += 1
-    return at
+    return members, end_of_space(data, at + 1)

@@ -5,13 +5,13 @@ import pytest
 from harpia_formats.files.framing.array import (
     end_of_broken_row,
     end_of_characters,
-    end_of_space,
     is_last_bracket,
     rows_one_by_one,
     start_of_row,
     verified_rows,
 )
 from harpia_formats.files.framing.chunk import Cursor
+from harpia_formats.files.framing.unfinished_json import end_of_space
 
 START = Cursor()
 
