@@ -1,12 +1,22 @@
 """Chunks of rows: the rows of lines and arrays, and their places in the file."""
 
+import itertools
 import json
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.files.framing.chunk import Chunk, Cursor
+from harpia_formats.files.framing.chunk import (
+    Chunk,
+    Cursor,
+    code_points,
+    constants_in,
+    is_blank,
+    masked,
+    rows_with_nulls,
+    with_nulls,
+)
 
 _TEXTS = st.text(st.sampled_from('ab,"\\[]{}é问😀\u2028\n'), max_size=6)
 _ROWS = st.lists(
@@ -80,3 +90,109 @@ def test_plain_lines(data: bytes, *, is_plain: bool) -> None:
     """Lines are plain where each is an object with nothing around it."""
     assert Chunk(data, Cursor()).is_plain() is is_plain
     assert not Chunk(data, Cursor(), [data]).is_plain()
+
+
+#: Rows, what stands between them, before and behind them, and whether they are lines.
+_SHAPES = [
+    ([b"{}", b"", b'{"a": NaN}', b"\xc3\xa9"], b"\n", b"", b"\n"),
+    ([b"{}", b"", b'{"a": NaN}', b"\xc3\xa9"], b"\n", b"", b""),
+    ([b"NaN"], b"\n", b"", b"\n"),
+    ([b"1", b"1", b"11", b'"\xc3\xa9"', b"NaN"], b" ,\n", b" \n", b" "),
+    ([b"1", b"1", b"1"], b",", b"", b""),
+    ([b'"NaN"', b"-Infinity", b"[\n1]"], b",", b"\n", b"\n"),
+]
+
+
+@pytest.mark.parametrize("shape", _SHAPES)
+@pytest.mark.parametrize("with_null", [False, True])
+def test_parts_of_chunks(
+    shape: tuple[list[bytes], bytes, bytes, bytes], *, with_null: bool
+) -> None:
+    """Any rows of a chunk, in any order, have their bytes and their places."""
+    rows, separator, before, behind = shape
+    is_lines = separator == b"\n"
+    data, start = before + separator.join(rows) + behind, Cursor(7, 3, 0)
+    places = [
+        start.after(before + separator.join([*rows[:number], b""][: number + 1]))
+        for number in range(len(rows))
+    ]
+    values = list(map(with_nulls, rows)) if with_null else rows
+
+    def made() -> Chunk:
+        chunk = Chunk(data, start) if is_lines else Chunk(data, start, rows)
+        return rows_with_nulls(chunk) if with_null else chunk
+
+    for one, other in itertools.product(range(len(rows)), repeat=2):
+        chunk = made()
+        assert (chunk.start_of(one), chunk.start_of(other)) == (
+            places[one],
+            places[other],
+        )
+        if one <= other:
+            part = made().between(one, other + 1)
+            assert (part.rows, part.texts) == (
+                values[one : other + 1],
+                rows[one : other + 1],
+            )
+            assert part.start == places[one]
+            assert [part.start_of(at) for at in range(len(part))] == places[
+                one : other + 1
+            ]
+            last = places[other].offset - start.offset
+            stop = last + len(rows[other]) + is_lines
+            assert part.end == start.after(data[:stop])
+    for count in range(len(rows) + 1):
+        first = made().first(count)
+        assert (first.rows, first.texts) == (values[:count], rows[:count])
+        assert len(first) == count
+    whole = made()
+    assert (len(whole), whole.end) == (len(rows), start.after(data))
+    assert (whole.lines, whole.start) == (is_lines, start)
+
+
+def test_all_lines_are_the_chunk_itself() -> None:
+    """Nothing is copied for lines of which none is left out."""
+    chunk = Chunk(b"1\n2", Cursor())
+
+    assert chunk.first(2) is chunk
+    assert chunk.first(3) is chunk
+    assert chunk.first(1).data == b"1\n"
+    assert chunk.first(0).data == b""
+    assert Chunk(b"1\n", Cursor()).first(1).data == b"1\n"
+    assert len(Chunk(b"", Cursor())) == 0
+    assert Chunk(b"", Cursor(), items=0).rows == []
+
+
+def test_code_points_of_any_bytes() -> None:
+    """Characters are counted, and each broken sequence as one."""
+    found = list(map(code_points, (b"ab", "é😀a".encode(), b"\xff\xc3a", b"")))
+
+    assert found == [2, 3, 3, 0]
+    assert list(map(is_blank, (b"", b" \t\r\n", b"\x0b", b" a "))) == [
+        True,
+        True,
+        False,
+        False,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "places", "mask", "nulls"),
+    [
+        (b"NaN", [(0, 3)], b"0.0", b"null"),
+        (b"-NaN NaN", [(5, 8)], b"-NaN 0.0", b"-NaN null"),
+        (b"[-Infinity,NaN]", [(1, 10), (11, 14)], b"[0.0000000,0.0]", b"[null,null]"),
+        (b'"NaN" NaN', [(6, 9)], b'"NaN" 0.0', b'"NaN" null'),
+        (b'" NaN \\" NaN " NaN', [(15, 18)], b'" NaN \\" NaN " 0.0', None),
+        (b'"\\\\" NaN', [(5, 8)], b'"\\\\" 0.0', b'"\\\\" null'),
+        (b'{"a":Infinity}', [(5, 13)], b'{"a":0.000000}', b'{"a":null}'),
+        (b"nan Inf", [], b"nan Inf", b"nan Inf"),
+    ],
+)
+def test_constants_and_what_stands_for_them(
+    text: bytes, places: list[tuple[int, int]], mask: bytes, nulls: bytes | None
+) -> None:
+    """Constants outside of strings are found with their signs, and nothing else."""
+    assert constants_in(text) == places
+    assert masked(text) == mask
+    assert nulls is None or with_nulls(text) == nulls

@@ -10,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cases import for_each_case
+from harpia_formats.files.framing import unfinished_json
+from harpia_formats.files.framing.chunk import masked
 from harpia_formats.files.framing.unfinished_json import (
     ValueState,
     error_byte,
@@ -52,6 +54,33 @@ def test_state_of_a_value(
 ) -> None:
     """A value is whole, ended by what follows, cut off, or broken."""
     assert read_value(data, at) == expected
+
+
+def test_a_value_with_a_constant_is_read_in_parts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of a long text, four times as much is read each time until the value ends."""
+    sizes: list[int] = []
+
+    def noted(text: bytes) -> bytes:
+        sizes.append(len(text))
+        return masked(text)
+
+    monkeypatch.setattr(unfinished_json, "masked", noted)
+    for rest, expected in (
+        (10, [65_536]),
+        (70_000, [65_536, 262_144]),
+        (300_000, [65_536, 262_144, 999_999]),
+    ):
+        sizes.clear()
+        data = b"x[NaN," + b"1" * rest + b"] ,"
+        padded = data.ljust(1_000_000)
+        assert read_value(padded, 1) == (ValueState.ENDED, len(data) - 1)
+        assert sizes == expected
+    sizes.clear()
+    assert read_value(b"[NaN, 1", 0) == (ValueState.OPEN, 7)
+    assert read_value(b"[NaN, x" + b" " * 70_000, 0)[0] is ValueState.BROKEN
+    assert sizes == [7, 65_536]
 
 
 def test_deep_nesting_is_broken() -> None:

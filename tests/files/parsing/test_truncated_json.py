@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cases import for_each_case
-from harpia_formats.files.framing.unfinished_json import ITEMS, parse_truncated
+from harpia_formats.files.framing.unfinished_json import parse_truncated
 
 VALUES: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(-9, 9) | st.text(max_size=5),
@@ -93,7 +93,21 @@ def test_broken_and_truncated_values_are_omitted(data: bytes, expected: Any) -> 
 
 
 def test_large_arrays_are_cut_short() -> None:
-    """A large array that is cut off is read up to a limit of items."""
-    text = b'{"a": [' + b"{}, " * (3 * ITEMS)
+    """Of a large value that is cut off, a thousand items or members are read."""
+    text = b'{"a": [' + b"{}, " * 3_000
+    members = b"".join(b'"%d": {},' % each for each in range(3_000))
 
-    assert parse_truncated(text) == {"a": [{}] * ITEMS}
+    assert parse_truncated(text) == {"a": [{}] * 1_000}
+    assert parse_truncated(b"[" + b"{}, " * 1_000 + b"]") == [{}] * 1_000
+    assert parse_truncated(b"{" + members) == {str(each): {} for each in range(1_000)}
+
+
+def test_deep_values_are_cut_short() -> None:
+    """Of a value that is cut off, eight levels are read."""
+    assert parse_truncated(b"[" * 8 + b"1") == [[[[[[[[1]]]]]]]]
+    assert parse_truncated(b"[" * 9 + b"1") == [[[[[[[[]]]]]]]]
+    value = parse_truncated(b'{"a":' * 9 + b"1")
+    for _ in range(8):
+        value = value["a"]
+
+    assert value is None
