@@ -6,6 +6,7 @@ import gzip
 import io
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -142,15 +143,28 @@ def test_compressed_bytes_have_no_time_and_no_name(tmp_path: Path) -> None:
     assert (tmp_path / "b.GZ").read_bytes() == first
 
 
-def test_a_device_is_written_and_not_replaced() -> None:
+@pytest.fixture(name="pipe")
+def named_pipe(tmp_path: Path) -> Iterator[tuple[Path, int]]:
+    """Yield a named pipe and what reads it; a sink at fault would replace a device."""
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    yield path, reader
+    os.close(reader)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="named pipes are POSIX only")
+def test_what_is_no_file_is_written_and_not_replaced(pipe: tuple[Path, int]) -> None:
     """What is no file gets the bytes, and stays what it is."""
-    sink = FileSink(Path(os.devnull), overwrite=True)
+    path, reader = pipe
+    sink = FileSink(path, overwrite=True)
     sink.write(b"text")
     sink.commit()
-    other = FileSink(Path(os.devnull), overwrite=True)
+    other = FileSink(path, overwrite=True)
     other.discard()
 
-    assert Path(os.devnull).is_char_device()
+    assert path.is_fifo()
+    assert os.read(reader, 9) == b"text"
 
 
 def test_a_place_that_there_is_not_is_an_error(tmp_path: Path) -> None:
@@ -488,16 +502,25 @@ def test_the_disk_is_given_eight_megabytes(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="posix_fadvise is Linux only")
-def test_a_device_is_given_nothing_early(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pipe_is_given_nothing_early(
+    pipe: tuple[Path, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Only of a file that this process makes is the disk told."""
     monkeypatch.setattr(file_sink, "TOGETHER", 1)
-    given: list[object] = []
-    monkeypatch.setattr(os, "posix_fadvise", lambda *all_: given.append(all_))
-    sink = FileSink(Path(os.devnull), overwrite=True)
-    sink.write(b"text")
+    sink = FileSink(pipe[0], overwrite=True)
+    asked: list[str] = []
+
+    class Noted:
+        def tell(self) -> int:
+            asked.append("tell")
+            return 0
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sink, "_raw", Noted())
+        sink.write(b"text")
     sink.commit()
 
-    assert given == []
+    assert asked == []
 
 
 def test_a_temporary_name_that_is_taken(
