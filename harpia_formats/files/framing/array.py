@@ -47,7 +47,7 @@ class RowEndFinder:
     """Finds the end of a row by brackets and quotation marks, piece by piece."""
 
     #: Whether the array is a member of an object.
-    inner: bool = False
+    inner: bool
     #: The offset to continue from.
     at: int = 0
     #: How many brackets are open.
@@ -390,7 +390,6 @@ class ArrayCutter:
         self.closed = True
         if self.inner:
             return
-        self.window = 1
         self._at_end()
         if self.buffer.data:
             size = len(self.buffer.data) + sum(map(len, self.buffer.blocks))
@@ -473,7 +472,7 @@ class ArrayCutter:
     def _last_row(self, state: ValueState) -> Frame:
         """Return the row that the file ends in."""
         text = self.buffer.data.rstrip(JSON_SPACE)
-        if state is ValueState.BROKEN and len(text) > 1:
+        if state is ValueState.BROKEN:
             text = text.removesuffix(b"]")
         self.truncated = state is ValueState.OPEN
         row = self._single_row(len(text))

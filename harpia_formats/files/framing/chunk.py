@@ -135,7 +135,7 @@ class Chunk:
         self.is_utf8 = False
         self._rows = rows
         self._ends: list[int] | None = None
-        self._count = -1
+        self._count: int | None = None
         if not self.lines:
             self._count = len(rows) if rows is not None else items or 0
         #: The row whose place was computed last, where it begins in `data`, and where
@@ -143,7 +143,7 @@ class Chunk:
         self._known = (0, -1, start)
 
     def __len__(self) -> int:
-        if self._count < 0:
+        if self._count is None:
             last = self.data != b"" and not self.data.endswith(b"\n")
             self._count = count_newlines(self.data) + last
         return self._count

@@ -31,8 +31,8 @@ class ByteBuffer:
                 break
             parts.append(block)
             held += len(block)
-        if len(parts) > 1:
-            self.data = b"".join(parts)
+        # A single part is not copied.
+        self.data = b"".join(parts)
         return held >= size
 
     def take(self, size: int) -> bytes:
@@ -65,8 +65,8 @@ class ByteBuffer:
                 return b"".join(parts)
             parts.append(block)
             held += len(block)
-        if len(parts) > 1:
-            self.data = b"".join(parts)
+        # A single part is not copied.
+        self.data = b"".join(parts)
         return b""
 
     def put_back(self, keep: int) -> None:

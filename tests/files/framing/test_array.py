@@ -14,6 +14,7 @@ from cases import for_each_case
 from harpia_formats.files.framing import array
 from harpia_formats.files.framing.chunk import BOM, Chunk, Cursor, FramingFault
 from harpia_formats.files.framing.container import frames
+from harpia_formats.files.framing.unfinished_json import ByteBuffer
 
 _MEGABYTE = 1024 * 1024
 _SIZES = st.sampled_from([1, 3, 16, 100, 64 * 1024])
@@ -393,3 +394,31 @@ def test_nested_lists_are_not_cut_as_rows() -> None:
     found = _frames(b"[" + b", ".join(rows) + b"]", window=4096)
 
     assert _rows(found) == rows
+
+
+@pytest.mark.parametrize(
+    ("before", "part"), [(0, 1), (15, 1), (16, 2), (239, 15), (240, 16), (9_999, 16)]
+)
+def test_windows_of_many_arrays(
+    monkeypatch: pytest.MonkeyPatch, before: int, part: int
+) -> None:
+    """The windows of an array are smaller the more arrays of the object precede it."""
+    usual, made = array.ArrayCutter, []
+
+    def noted(*given: Any, **options: Any) -> array.ArrayCutter:
+        made.append(usual(*given, **options))
+        return made[-1]
+
+    monkeypatch.setattr(array, "ArrayCutter", noted)
+    list(array.member_rows(ByteBuffer(iter(()), b"[]"), Cursor(), 9, before))
+
+    assert [(each.usual, each.most) for each in made] == [
+        (256 * 1024 // part, 256 * 1024 // part // 32)
+    ]
+
+
+def test_the_first_chunk_has_a_byte_at_least() -> None:
+    """However small a window is, some bytes are tried."""
+    cutter = array.ArrayCutter(ByteBuffer(iter(())), Cursor(), 9, 31)
+
+    assert (cutter.window, cutter.most) == (31, 1)

@@ -16,7 +16,9 @@ from harpia_formats.files.framing.unfinished_json import end_of_space
 START = Cursor()
 
 
-@pytest.mark.parametrize("text", ["ab", "aéb", "é\u0080ÿ", "a€\u0800", "😀a😀", "ab😀"])
+@pytest.mark.parametrize(
+    "text", ["ab", "aéb", "é\u0080ÿ", "a€\u0800", "\u1000a", "😀a", "ab😀"]
+)
 def test_no_character_is_cut(text: str) -> None:
     """An end is moved back to the last character that may be cut, and no further."""
     data = text.encode()
@@ -119,6 +121,14 @@ def test_rows_that_cannot_be_verified(data: bytes, rows: int | None) -> None:
     found = verified_rows(data, len(data), b',{"a"', START, 100)
 
     assert (None if found is None else len(found.rows)) == rows
+
+
+def test_a_fault_right_behind_a_separator() -> None:
+    """The rows before a fault are verified by the second attempt."""
+    found = verified_rows(b"1,2,,3,4", 8, b",", START, 100)
+
+    assert found is not None
+    assert found.rows == [b"1", b"2"]
 
 
 ROWS = b'{"a":1} , {"b":22} ,\n{"c":3}]'
