@@ -635,3 +635,33 @@ def test_the_mask_of_new_files_is_as_before(tmp_path: Path) -> None:
 
     assert after == 0o027
     assert (tmp_path / "x").stat().st_mode & 0o777 == 0o640
+
+
+def test_a_folder_on_a_system_without_locks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No other process can tell that the folder is used, so none is told of it."""
+    monkeypatch.setattr(file_sink, "acquire_lock", lambda _: False)
+    with temporary_folder(str(tmp_path)) as folder:
+        names = [path.name for path in Path(folder).iterdir()]
+
+    assert names == ["lock.new"]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_on_a_system_without_owners(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where an open file cannot be renamed, it is closed first, and has no owner."""
+    sink = FileSink(tmp_path / "x", overwrite=True)
+    sink.write(b"1")
+    asked: list[object] = []
+    with monkeypatch.context() as patch:
+        for name in ("dup", "chown"):
+            patch.setattr(os, name, lambda *given: asked.append(given))
+        patch.setattr(os, "name", "nt")
+        sink.finish()
+    sink.commit()
+
+    assert asked == []
+    assert (tmp_path / "x").read_bytes() == b"1"

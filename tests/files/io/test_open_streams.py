@@ -122,6 +122,15 @@ def test_what_a_stream_has_begun_cannot_be_taken_back() -> None:
     assert (stream.getvalue(), stream.flushed) == (b"abcde", 2)
 
 
+def test_a_stream_that_does_not_say_what_it_took() -> None:
+    """A stream of another kind takes all that it is given."""
+    taken: list[bytes] = []
+    stream = SimpleNamespace(write=lambda data: taken.append(bytes(data)))
+    StreamSink(stream, "a pipe").write(b"abc")
+
+    assert taken == [b"abc"]
+
+
 def test_a_stream_that_takes_nothing() -> None:
     """A stream that would block is an error with its name, not an endless loop."""
     with pytest.raises(SinkError) as failed:
