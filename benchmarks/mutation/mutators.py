@@ -238,7 +238,7 @@ def _new_handler(given: ast.ExceptHandler) -> Iterator[_New]:
             kept = [each for each in given.type.elts if each is not kind]
             kinds = ast.Tuple(kept, ast.Load())
             yield f"no {_short(given.type.elts[at])}", _with(given, type=kinds)
-    elif ast.unparse(given.body) != "raise":
+    elif not (isinstance(given.body[0], ast.Raise) and given.body[0].exc is None):
         yield "raised again", _with(given, body=[ast.Raise()])
 
 

@@ -71,6 +71,11 @@ def test_another_number_of_items_is_an_error() -> None:
         _ = Chunk(b"1,2", Cursor(), items=3).rows
 
 
+def test_items_may_be_constants() -> None:
+    """Items are cut of the inside of an array as they are in the file."""
+    assert Chunk(b"1 , NaN", Cursor(), items=2).rows == [b"1", b"NaN"]
+
+
 @pytest.mark.parametrize(
     ("data", "is_plain"),
     [
