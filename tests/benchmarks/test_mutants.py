@@ -102,6 +102,25 @@ def chosen_mutants(modules: Importer) -> list[Any]:
     ]
 
 
+def test_changes_that_change_nothing_are_left_out(modules: Importer) -> None:
+    """A handler that raises again stays, and so do arguments that have no order."""
+    source = (
+        "try:\n    a = same or os.path.samefile(b, c)\nexcept A:\n    raise\n"
+        "except B:\n    a = max(b, c)\nexcept C:\n    a = f(b, c)\n"
+    )
+    found = modules("mutation.mutators").mutants_of(source)
+
+    assert [(each.line, each.change) for each in found if each.line > 2] == [
+        (4, "removed"),
+        (5, "raised again"),
+        (7, "raised again"),
+        (8, "swapped arguments: f(b, c)"),
+    ]
+    assert [each.change for each in found if "swapped" in each.change] == [
+        "swapped arguments: f(b, c)"
+    ]
+
+
 def test_survivors_that_are_not_listed(modules: Importer, chosen: list[Any]) -> None:
     """A survivor that is not listed is a fault, and too many of a part are another."""
     mutants = modules("mutants")

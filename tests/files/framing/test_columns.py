@@ -187,6 +187,14 @@ def test_only_the_arrays_that_are_asked_for_are_cut() -> None:
     assert header.text == b'{"a": [1, 2], "b": {"rows": [3]}, "rows": []}'
 
 
+def test_an_array_behind_a_broken_member_of_an_inner_object() -> None:
+    """It is looked for in the object whose member is broken, not in the whole one."""
+    buffer = ByteBuffer(iter(()), b'{"b": {"x": y, "c": [1]}}')
+    frames = document_frames(buffer, Cursor(), 99, lambda path: path == ("b", "c"), 2)
+
+    assert [each.rows for each in frames if isinstance(each, Chunk)] == [[b"1"]]
+
+
 @pytest.mark.parametrize(
     "data", [b'{"a": [1, 2', b'{"a": [1, 2, ', b'{"a": [1, {"b": 2', b'{"a": [']
 )

@@ -301,6 +301,7 @@ def test_errors_of_outputs_are_sent_from_workers() -> None:
     error = pickle.loads(pickle.dumps(given))  # noqa: S301 - made on the line before
 
     assert error.args == (error.path, error.reason) == ("x", "permission denied")
+    assert given.args == error.args
     assert error.outcome == "nothing was written: permission denied"
     assert error.without_values() is error
 
