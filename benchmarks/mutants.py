@@ -584,6 +584,8 @@ def main() -> int:
         else set()
     )
     wrong = faults(found, known)
+    if not arguments.only and not arguments.listed:
+        wrong += share_faults(found)
     print(*wrong, sep="\n")
     return 1 if wrong and arguments.check else 0
 
