@@ -56,7 +56,7 @@ def words_of(frame: DocumentFrame, data: bytes) -> str:
         pieces = [f"{at} from {place_of(start)}" for at, start in frame.pieces]
         return f"header {text_of(frame.text)} | {' | '.join(pieces)}"
     if not isinstance(frame, Chunk):
-        return f"array {'.'.join(frame.path)} behind {text_of(frame.before)}"
+        return f"array {'.'.join(map(str, frame.path))} behind {text_of(frame.before)}"
     starts = [frame.start_of(number) for number in range(len(frame))]
     for start, row in zip(starts, frame.rows, strict=True):
         assert data[start.offset :].startswith(row)
