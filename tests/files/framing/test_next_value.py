@@ -163,7 +163,9 @@ def test_the_words_of_the_parser_do_not_matter(monkeypatch: pytest.MonkeyPatch) 
         )
 
 
-@pytest.mark.parametrize("words", ["", "not JSON", "not JSON (byte 40)"])
+@pytest.mark.parametrize(
+    "words", ["", "not JSON", "not JSON (byte 1)", "not JSON (byte 40)"]
+)
 def test_a_parser_that_names_no_places_is_not_used(
     words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

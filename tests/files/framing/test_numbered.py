@@ -31,7 +31,8 @@ def test_records_are_the_lines_that_are_not_blank(rows: list[bytes], size: int) 
 
     assert [(each.number, each.text) for each in found] == list(enumerate(full, 1))
     for each in found:
-        assert data[each.chunk.start_of(each.row).offset :].startswith(each.text)
+        assert each.start == each.chunk.start_of(each.row)
+        assert data[each.start.offset :].startswith(each.text)
 
 
 @pytest.mark.parametrize("data", [b"[%b]", b"%b"])

@@ -102,6 +102,11 @@ def test_large_arrays_are_cut_short() -> None:
     assert parse_truncated(b"{" + members) == {str(each): {} for each in range(1_000)}
 
 
+def test_a_thousand_items_are_read() -> None:
+    """Items behind these are left out."""
+    assert parse_truncated(b"[" + b"1," * 1_001) == [1] * 1_000
+
+
 def test_deep_values_are_cut_short() -> None:
     """Of a value that is cut off, eight levels are read."""
     assert parse_truncated(b"[" * 8 + b"1") == [[[[[[[[1]]]]]]]]
