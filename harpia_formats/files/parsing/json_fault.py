@@ -51,8 +51,7 @@ def truncated(text: bytes, what: str, opened: int, closing: str = "") -> Fault:
 
 def end_of_character(text: bytes, at: int) -> int:
     """Return the offset behind the character at `at`."""
-    character = _character_at(text, at)
-    return at + (1 if character == "\ufffd" else len(character.encode()))
+    return at + len(_character_at(text, at).encode(errors="surrogateescape"))
 
 
 def printable_character(text: bytes, at: int) -> str:
@@ -60,12 +59,14 @@ def printable_character(text: bytes, at: int) -> str:
     character = _character_at(text, at)
     if " " < character <= "~":
         return character
+    if "\udc80" <= character <= "\udcff":
+        return f"the byte 0x{text[at]:02X}"
     return f"U+{ord(character):04X}"
 
 
 def _character_at(text: bytes, at: int) -> str:
-    """Return the character at `at`, of which at least one byte is there."""
-    return text[at : at + 4].decode(errors="replace")[:1]
+    """Return the character at `at`, half of a surrogate pair for a byte of none."""
+    return text[at : at + 4].decode(errors="surrogateescape")[:1]
 
 
 _surrogate_bytes = re.compile(rb"\xed[\xa0-\xbf]")

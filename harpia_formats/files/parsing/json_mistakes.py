@@ -187,8 +187,8 @@ def explain(text: bytes, at: int, mistakes: Iterable[Mistake], wanted: str) -> F
     """
     for candidate in mistakes:
         if found := candidate.pattern.match(text, at):
-            return Fault(
-                candidate.kind, at, found.end(), candidate.message, candidate.help
-            )
+            # Patterns match bytes, of which a character has several.
+            end = max(found.end(), end_of_character(text, at))
+            return Fault(candidate.kind, at, end, candidate.message, candidate.help)
     message = f"found {printable_character(text, at)} instead of {wanted}"
     return Fault(FaultKind.SYNTAX, at, end_of_character(text, at), message)

@@ -8,7 +8,6 @@ with the number of tokens and the stack does not grow.
 import math
 import re
 import sys
-from dataclasses import replace
 from functools import cache
 
 from harpia_formats.files.io.reader import DEPTH_LIMIT
@@ -182,8 +181,7 @@ def colon_fault(text: bytes, at: int, opened: int) -> Fault:
         message = "the member has a name but no value"
         help_ = "write a colon and a value"
         return Fault(FaultKind.SYNTAX, at, at + 1, message, help_)
-    found = explain(text, at, BEFORE_COLON, "a colon")
-    return replace(found, end=max(found.end, end_of_character(text, at)))
+    return explain(text, at, BEFORE_COLON, "a colon")
 
 
 def comma_fault(text: bytes, at: int, opened: int) -> Fault:

@@ -190,7 +190,7 @@ _SYNTAX = [
     ("[1，2]", 2, 5, "a full-width comma"),
     ("[1、 2]", 2, 5, "an ideographic comma"),
     ('["a"，“b”]', 4, 7, "a full-width comma"),
-    ('["a"，b"]', 4, 5, "text follows the closing quotation mark"),
+    ('["a"，b"]', 4, 7, "text follows the closing quotation mark"),
     ('{"a":1｝', 6, 9, "a full-width brace"),
     ("［1]", 0, 3, "a full-width bracket"),
     ("[【1】]", 1, 4, "a lenticular bracket"),
@@ -229,6 +229,9 @@ _SYNTAX = [
     ("[\xa01]", 1, 3, "not white space"),
     ("[1;2]", 2, 3, "found ; instead of a comma or ]"),
     ("[é]", 1, 3, "found U+00E9 instead of a value"),
+    ("[\ufffd]", 1, 4, "found U+FFFD instead of a value"),
+    ('["a"é]', 4, 6, "text follows the closing quotation mark"),
+    ("1é", 1, 3, "more data after the value"),
     ("{]", 1, 2, "] closes the object that starts at byte 0"),
     ("[1}", 2, 3, "} closes the array that starts at byte 0"),
 ]
@@ -331,6 +334,15 @@ def test_messages_are_one_plain_line() -> None:
             assert set(each) <= printable
             assert not each.endswith(".")
             assert len(each) < 100
+
+
+def test_backslash_before_a_wrong_byte_names_the_byte() -> None:
+    """A byte that is no character is not called one."""
+    fault = find_fault(b'["\\\xff"]')
+
+    assert fault
+    assert (fault.start, fault.end) == (2, 4)
+    assert fault.message == "a backslash before the byte 0xFF is not an escape in JSON"
 
 
 def test_a_fault_is_a_value() -> None:
