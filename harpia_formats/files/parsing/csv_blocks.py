@@ -216,7 +216,7 @@ TablePiece = TableRow | TableBlank | TableFault
 BLOCK = 64 * 1024
 
 #: Bytes that may stand for something in a block that has none of them.
-_candidates = bytes([*range(0x1F, 0x0D, -1), 0x0B, 0x0C, *range(8, 0, -1), 0x7F])
+_candidates = bytes({*range(ord(" "))} - {*b"\0\t\n\r"})
 #: Stands for a quoted field between what is outside of quotes. No block has it, since
 #: it is a fault there.
 _QUOTED_MARK = b"\0"

@@ -112,7 +112,7 @@ def delimiter_edits(
     for start, line in _lines(blocks, limit):
         fields = _fields(line, wide)
         expected = expected or len(fields)
-        if len(fields) != expected or expected == 1:
+        if len(fields) != expected or expected <= 1:
             yield None
             continue
         edits: LineEdits = []

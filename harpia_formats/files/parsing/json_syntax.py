@@ -83,14 +83,11 @@ def number_fault(text: bytes, at: int, opened: int | None) -> Fault:
 
     `opened` is where the container begins that it is in, None if it is in none.
     """
-    word = _word.match(text, at)
-    end = word.end() if word else at + 1
     # A number by itself has no open bracket that shows that its end is lost.
-    is_cut = end == len(text) and opened is not None
-    if is_cut and _cut_number.fullmatch(text, at):
+    if opened is not None and _cut_number.fullmatch(text, at):
         return truncated(text, "a number", at)
     found = next(known for known in _NUMBERS if known.pattern.match(text, at))
-    return Fault(found.kind, at, end, found.message, found.help)
+    return Fault(found.kind, at, end_of(_word, text, at), found.message, found.help)
 
 
 def range_fault(start: int, end: int, *, is_integer: bool) -> Fault:
@@ -114,19 +111,18 @@ _short_escapes = {8: "\\b", 9: "\\t", 10: "\\n", 12: "\\f", 13: "\\r"}
 
 def string_fault(text: bytes, start: int, at: int) -> Fault:
     """Return why the string that begins at `start` cannot go on at `at`."""
-    rest = text[at : at + 12]  # two \u escapes
-    if at + len(rest) == len(text) and _cut_escape.fullmatch(rest):
+    if _cut_escape.fullmatch(text, at):
         return truncated(text, "a string", start, '"')
-    if not rest.startswith(b"\\"):
+    if not text.startswith(b"\\", at):
         return _control_character(text[at], at)
-    if surrogate := _surrogate.match(rest):
+    if surrogate := _surrogate.match(text, at):
         return _lone_surrogate(at, is_first_half=surrogate[1] is not None)
-    if rest.startswith(b"\\u"):
+    if text.startswith(b"\\u", at):
         message, help_ = "\\u needs four hexadecimal digits", "write all four digits"
         return Fault(FaultKind.SYNTAX, at, at + 2, message, help_)
     character = printable_character(text, at + 1)
     message = f"a backslash before {character} is not an escape in JSON"
-    help_ = "write ' alone" if rest[1:2] == b"'" else "write \\\\ for a backslash"
+    help_ = "write ' alone" if character == "'" else "write \\\\ for a backslash"
     return Fault(FaultKind.SYNTAX, at, end_of_character(text, at + 1), message, help_)
 
 
@@ -158,8 +154,7 @@ def value_fault(text: bytes, at: int, opened: int | None) -> Fault:
         return _truncated_container(text, opened)
     if text[at] in b"]},":
         return _missing_value(text, at, opened)
-    word = _word.match(text, at)
-    if word and word.end() == len(text) and _cut_word.fullmatch(word[0]):
+    if _cut_word.fullmatch(text, at):
         return truncated(text, "a word", at)
     return explain(text, at, BEFORE_VALUE, "a value")
 
@@ -218,17 +213,16 @@ def _truncated_container(text: bytes, opened: int | None) -> Fault:
 
 def _missing_value(text: bytes, at: int, opened: int | None) -> Fault:
     """Return the fault that a value is missing before the comma or bracket at `at`."""
-    before = len(text[:at].rstrip(b" \t\n\r"))
-    previous = text[max(before - 1, 0) : before]
-    if previous == b":":
+    before = text[:at].rstrip(b" \t\n\r")
+    if before.endswith(b":"):
         message, help_ = "the member has a name but no value", "write the value"
     elif text[at] == ord(","):
         message, help_ = "a value is missing before this comma", "remove the comma"
     elif opened is None:
         message, help_ = "this bracket closes nothing", "remove it"
-    elif previous == b",":
+    elif before.endswith(b","):
         message, help_ = "a comma follows the last entry", "remove the comma"
-        return Fault(FaultKind.SYNTAX, before - 1, before, message, help_)
+        at = len(before) - 1
     else:
         return _wrong_bracket(text, at, opened)
     return Fault(FaultKind.SYNTAX, at, at + 1, message, help_)
