@@ -11,7 +11,11 @@ from harpia_formats.files.framing.chunk import Cursor
 from harpia_formats.files.framing.unfinished_json import ByteBuffer
 from harpia_formats.files.io.reader import ROW_LIMIT
 from harpia_formats.files.parsing.csv_blocks import TableFault, TableRow
-from harpia_formats.files.parsing.csv_delimiter import delimiter_named
+from harpia_formats.files.parsing.csv_delimiter import (
+    delimiter_named,
+    how_to_read,
+    named,
+)
 from harpia_formats.files.parsing.csv_records import table_rows
 
 #: All characters that can be delimiters.
@@ -62,7 +66,10 @@ def test_fault_names_the_delimiter() -> None:
 
 @for_each_case(
     "given_as, delimiter",
-    [(";", ";"), ("tab", "\t"), ("TAB", "\t"), ("\\t", "\t"), ("\t", "\t"), ("|", "|")],
+    [
+        *((";", ";"), ("tab", "\t"), ("TAB", "\t"), ("\\t", "\t"), ("\t", "\t")),
+        *(("|", "|"), ("comma", ","), ("semicolon", ";"), ("bar", "|"), ("^", "^")),
+    ],
 )
 def test_delimiter_is_a_character_or_a_name(given_as: str, delimiter: str) -> None:
     """A delimiter is given as itself or by its name."""
@@ -74,3 +81,29 @@ def test_other_text_is_no_delimiter(text: str) -> None:
     """Several characters, quotes, line ends and others than ASCII are refused."""
     with pytest.raises(ValueError, match="is no delimiter"):
         delimiter_named(text)
+
+
+WRITE = (
+    "write a semicolon in its place, as `validate --unsafe-fixes` does if it cuts all "
+    "lines alike"
+)
+
+
+@for_each_case(
+    "delimiter, name, how",
+    [
+        (",", "comma", "read the table with `--delimiter ','`"),
+        (";", "semicolon", "read the table with `--delimiter ';'`"),
+        ("\t", "tab", "read the table with `--delimiter tab`"),
+        ("|", "vertical bar", "read the table with `--delimiter '|'`"),
+        ("^", "'^'", "read the table with `--delimiter '^'`"),
+        ("，", "full-width comma", WRITE),
+        ("；", "full-width semicolon", WRITE),
+        ("、", "ideographic comma", WRITE),
+        ("｜", "full-width vertical bar", WRITE),
+    ],
+)
+def test_delimiter_has_a_name_and_a_remedy(delimiter: str, name: str, how: str) -> None:
+    """A delimiter other than the expected one is named, with what to do about it."""
+    assert named(delimiter) == name
+    assert how_to_read(delimiter, ";") == how

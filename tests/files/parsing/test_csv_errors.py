@@ -3,6 +3,7 @@ from harpia_formats.files.parsing.csv_records import (
     RecordFault,
     lone_carriage_return,
     record_fault,
+    too_many_fields,
 )
 
 
@@ -35,3 +36,8 @@ def test_a_record_within_the_limit_is_right() -> None:
 def test_a_carriage_return_loses_no_record() -> None:
     """A lone carriage return loses no record."""
     assert not lone_carriage_return(3).record
+
+
+def test_limit_of_fields_is_named() -> None:
+    """The fault of too many fields says how many there may be."""
+    assert too_many_fields().message == "the row has more than 65,536 fields"

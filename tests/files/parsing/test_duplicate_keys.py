@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any, Union
+from typing import Annotated, Any, NewType, Union
 
 import msgspec
 import pytest
@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 
 from cases import for_each_case
 from harpia_formats.files.parsing.duplicate_keys import (
+    CounterWriter,
     count_members,
     escaped_ends,
     has_no_repeated_keys,
     member_counter_of,
     most_members,
+    no_members,
 )
 from harpia_formats.formats.registry import all_formats
 from harpia_formats.formats.schema.bundled_schemas import record_schema
@@ -53,6 +55,19 @@ class Outer(msgspec.Struct):
     free: Union[dict[str, Union[int, list[dict[str, int]]]], str]  # noqa: UP007 - as in decoders
     maybe: Union[Inner, msgspec.UnsetType] = msgspec.UNSET  # noqa: UP007 - as in decoders
     flat: Union[dict[str, int], msgspec.UnsetType] = msgspec.UNSET  # noqa: UP007 - as in decoders
+
+
+class Flat(msgspec.Struct):
+    """An object of scalars."""
+
+    a: int
+    b: str
+
+
+class Sparse(msgspec.Struct):
+    """An object whose member may be absent."""
+
+    a: Union[int, msgspec.UnsetType] = msgspec.UNSET  # noqa: UP007 - as in decoders
 
 
 def pairs_in(text: bytes) -> int:
@@ -137,6 +152,52 @@ def test_typed_members_are_counted() -> None:
 
     assert count(msgspec.json.decode(text, type=Outer)) == pairs_in(text)
     assert count(msgspec.json.decode(bare, type=Outer)) == pairs_in(bare)
+
+
+Named = NewType("Named", Inner)
+#: How members of an `Inner` are counted that is at `r`, or in a list.
+ROOT, ITEM, DEEP = (f"(1 + (1 if {at}.b is not U else 0))" for at in ("r", "i1", "i2"))
+FREE = Union[dict[str, int], None]  # noqa: UP007 - as in decoders
+EITHER = Union[list[Inner], Inner]  # noqa: UP007 - as in decoders
+MAYBE = Union[Named, str]  # noqa: UP007 - as in decoders
+
+
+@for_each_case(
+    "kind, expression",
+    [
+        (int, "0"),
+        (list[int], "0"),
+        (Flat, "2"),
+        (list[Flat], "2 * len(r)"),
+        (dict[str, Flat], "(len(r) + 2 * len(r))"),
+        (Sparse, "(1 if r.a is not U else 0)"),
+        (Inner, ROOT),
+        (Annotated[Inner, "limits"], ROOT),
+        (Named, ROOT),
+        (Annotated[Named, "limits"], ROOT),
+        (list[Named], f"sum([{ITEM} for i1 in r])"),
+        (list[list[Inner]], f"sum([sum([{DEEP} for i2 in i1]) for i1 in r])"),
+        (dict[str, Inner], f"(len(r) + sum([{ITEM} for i1 in r.values()]))"),
+        (MAYBE, f"({ROOT} if type(r) is C3 else 0)"),
+        (
+            EITHER,
+            f"({ROOT} if type(r) is C4 else (sum([{ITEM} for i1 in r]) if type(r) is C3 else 0))",  # noqa: E501 - as it is written
+        ),
+        (dict[str, int], "free(r)"),
+        (list[dict[str, int]], "free(r)"),
+        (FREE, "(free(r) if type(r) in containers else 0)"),
+    ],
+    ids=repr,
+)
+def test_members_are_counted_without_needless_steps(kind: Any, expression: str) -> None:
+    """Each type has the expression that looks only where objects may be."""
+    assert CounterWriter().of(kind, "r") == expression
+
+
+def test_values_without_objects_are_not_looked_at() -> None:
+    """The counter of a type without objects is one that returns 0."""
+    assert member_counter_of(list[int]) is no_members
+    assert no_members(["a"]) == 0
 
 
 def valid_rows() -> list[tuple[str, bytes]]:

@@ -345,6 +345,16 @@ def test_backslash_before_a_wrong_byte_names_the_byte() -> None:
     assert fault.message == "a backslash before the byte 0xFF is not an escape in JSON"
 
 
+def test_open_value_is_named_by_its_place_in_the_file() -> None:
+    """The message about an open value can have another offset in it."""
+    fault = find_fault(b'[1,{"a":1,')
+
+    assert fault
+    assert fault.message_with(103) == (
+        "the text ends inside an object that starts at byte 103"
+    )
+
+
 def test_a_fault_is_a_value() -> None:
     """Equal texts have equal faults."""
     expected = Fault(
