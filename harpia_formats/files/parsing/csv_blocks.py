@@ -20,6 +20,7 @@ FIELD_LIMIT = STEP
 
 _QUOTED_FIELD = rb'"[^"]*+(?:""[^"]*+)*+"'
 _line_end = re.compile(rb"[\r\n]")
+_last_character = re.compile(rb"[^\x80-\xbf][\x80-\xbf]{0,3}\Z")
 _LINE_ENDS = b"\r\n"
 
 
@@ -153,17 +154,15 @@ def fields_of(
 
 
 def line_break(data: bytes, at: int) -> int:
-    """Return where the physical line at `at` ends, -1 if it does not end in `data`."""
+    """Return where the physical line at `at` ends, which may be the end of `data`."""
     found = _line_end.search(data, at)
-    return found.start() if found else -1
+    return found.start() if found else len(data)
 
 
 def last_character(data: bytes, at: int) -> int:
     """Return where the last UTF-8 character begins, which may be cut off."""
-    for offset in range(len(data) - 1, max(len(data) - 4, at) - 1, -1):
-        if data[offset] & 0xC0 != 0x80:  # noqa: PLR2004 - the mark of a continuation byte
-            return offset
-    return len(data)
+    found = _last_character.search(data, max(len(data) - 4, at))
+    return found.start() if found else len(data)
 
 
 @dataclass(frozen=True, slots=True)

@@ -191,7 +191,6 @@ class _TableCutter:
             before = self.start
             if blank := self._blank_lines():
                 yield blank
-                continue
             yield from self._plain_records()
             if self.start == before:
                 yield from self._next_record()
@@ -333,7 +332,7 @@ class _TableCutter:
         data, stop = self.buffer.data, self.at + cut.size
         opening = self.at + cut.last
         line = self.start.line + data.count(b"\n", self.at, opening)
-        spread = 0 <= line_break(data, opening) < stop
+        spread = line_break(data, opening) < stop
         if cut.ending is RecordEnding.BROKEN and not spread:
             return not_doubled(cut.size, self.delimiter.decode())
         if cut.ending is RecordEnding.BROKEN:
@@ -373,11 +372,11 @@ class _TableCutter:
         while True:
             data = self.buffer.data
             end = line_break(data, self.at)
-            if end >= 0 or self.ended:
+            if end < len(data) or self.ended:
                 break
             self._consume(last_character(data, self.at) - self.at)
             self._hold(WINDOW)
-        self._consume((end if end >= 0 else len(data)) - self.at)
+        self._consume(end - self.at)
 
     def _line_end(self, size: int) -> Iterator[TableFault]:
         """Skip `size` bytes and the line end; yield a fault if it is a lone return."""

@@ -147,9 +147,9 @@ def _lines(blocks: Iterable[bytes], limit: int) -> Iterator[tuple[int, bytes]]:
     Of a line that is longer than `limit` a part is yielded at least. A line end inside
     of quotes ends no line.
     """
-    held, at, offset = b"", 0, 0
+    held, offset = b"", 0
     for block in chain(filter(None, blocks), (b"",)):
-        held, at = held[at:] + block, 0
+        held, at = held + block, 0
         while at < len(held):
             whole = _whole_line.match(held, at)
             if whole is None and block and len(held) - at <= limit:
@@ -160,6 +160,7 @@ def _lines(blocks: Iterable[bytes], limit: int) -> Iterator[tuple[int, bytes]]:
             if line:
                 yield offset + begin - at, line
             offset, at = offset + end - at, end
+        held = held[at:]
 
 
 def _fields(line: bytes, delimiter: str) -> list[tuple[int, int]]:

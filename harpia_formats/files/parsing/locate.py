@@ -139,7 +139,7 @@ def _next_on(
             at = ahead + 1
             continue
         inner, step = opened[-1], path[len(opened) - 1]
-        if inner.is_object and text[ahead] == _QUOTE:
+        if inner.is_object:
             at = _behind_others(text, ahead, str(step).encode())
             if at > ahead:
                 continue

@@ -39,6 +39,7 @@ from harpia_formats.files.parsing.full_width import (
     delimiter_edits,
     plain_edits,
     wide_delimiter,
+    with_plain_punctuation,
 )
 from harpia_formats.files.parsing.json_syntax import find_fault
 from harpia_formats.files.parsing.locate import (
@@ -244,8 +245,10 @@ def block(
 
 
 def plain(text: Any) -> Any:
-    """Return what makes punctuation of full width plain."""
-    return in_json(plain_edits(data_of(text)))
+    """Return what makes punctuation of full width plain, and the text then."""
+    data = data_of(text)
+    edits = in_json(plain_edits(data))
+    return {"edits": edits, "text": text_of(with_plain_punctuation(data))}
 
 
 def separated(

@@ -112,7 +112,7 @@ def test_a_field_must_be_utf_8() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "at", "end"), [(b"a\nb\r\n", 0, 1), (b"a\nb\r\n", 2, 3), (b"abc", 1, -1)]
+    ("data", "at", "end"), [(b"a\nb\r\n", 0, 1), (b"a\nb\r\n", 2, 3), (b"abc", 1, 3)]
 )
 def test_physical_lines_end_at_either_character(data: bytes, at: int, end: int) -> None:
     """A line ends at a line feed or a carriage return, whichever comes first."""

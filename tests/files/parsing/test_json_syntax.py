@@ -151,6 +151,17 @@ def test_a_lower_digit_limit_of_the_interpreter_is_obeyed() -> None:
     assert fault.kind is FaultKind.NUMBER
 
 
+def test_an_interpreter_without_a_digit_limit_refuses_no_more() -> None:
+    """If the interpreter converts any number of digits, the limit is our own."""
+    before = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)
+    try:
+        _check(b"1" * 4300)
+        assert find_fault(b"1" * 4301)
+    finally:
+        sys.set_int_max_str_digits(before)
+
+
 @pytest.mark.parametrize(("opening", "closing"), [(b"[", b"]"), (b'{"a":', b"}")])
 def test_the_depth_limit_is_exact(opening: bytes, closing: bytes) -> None:
     """As many levels as the limit are accepted, and one more is refused."""
