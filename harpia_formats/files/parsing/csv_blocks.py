@@ -250,7 +250,7 @@ class TableBlock:
     _text: str
     _marks: _Marks
     #: Whether the marks of cells that a spreadsheet would run are taken back.
-    csv_safe: bool = False
+    csv_safe: bool
     #: Where each record is, once that was asked for.
     _places: list[tuple[Cursor, bytes]] | None = None
 
