@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -104,12 +105,15 @@ def values_in(text: Any) -> Any:
         assert span == locate(data, path)
         found[short(json.dumps(path))] = text_of_span(data, span)
         waiting += [(*path, step) for step, _ in entries(data, span.start)]
-    repeated = [
-        [each.path, each.first, each.start, each.end] for each in duplicates(data)
-    ]
-    assert repeated_paths(data) == [each[0] for each in repeated]
-    values = [short(text_of(member_value(data, each[1]))) for each in repeated]
-    return {"values": found, "repeated": repeated, "first values": values}
+    twice = list(duplicates(data))
+    assert repeated_paths(data) == [each.path for each in twice]
+    return {
+        "values": found,
+        "repeated": [[each.path, each.first, each.start, each.end] for each in twice],
+        "first values": [
+            short(text_of(member_value(data, each.first))) for each in twice
+        ],
+    }
 
 
 def text_of_span(data: bytes, span: Span) -> Any:
@@ -123,9 +127,9 @@ def missing(text: Any, path: list[str | int]) -> Any:
     data, steps = data_of(text), tuple(path)
     index = PointerIndex(data)
     index.of(())
-    for search in (lambda: locate(data, steps), lambda: index.of(steps)):
+    for search in (partial(locate, data), index.of):
         with pytest.raises(KeyError) as caught:
-            search()
+            search(steps)
         assert caught.value.args == (steps,)
     return True
 
