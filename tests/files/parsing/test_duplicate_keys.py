@@ -64,6 +64,13 @@ class Flat(msgspec.Struct):
     b: str
 
 
+class Lists(msgspec.Struct):
+    """An object of lists."""
+
+    a: list[Inner]
+    b: list[Inner]
+
+
 class Sparse(msgspec.Struct):
     """An object whose member may be absent."""
 
@@ -158,7 +165,8 @@ def test_typed_members_are_counted() -> None:
 Named = NewType("Named", list[Inner])
 #: How members of an `Inner` are counted that is at `r`, or in a list.
 ROOT, ITEM, DEEP = (f"(1 + (1 if {at}.b is not U else 0))" for at in ("r", "i1", "i2"))
-ITEMS = f"sum([{ITEM} for i1 in r])"
+LISTED = f"sum([{ITEM} for i1 in {{}}])".format
+ITEMS = LISTED("r")
 FREE = Union[dict[str, int], None]  # noqa: UP007 - as in decoders
 EITHER = Union[list[Inner], Inner]  # noqa: UP007 - as in decoders
 MAYBE = Union[Named, str]  # noqa: UP007 - as in decoders
@@ -174,6 +182,7 @@ MAYBE = Union[Named, str]  # noqa: UP007 - as in decoders
         (dict[str, Flat], "(len(r) + 2 * len(r))"),
         (Sparse, "(1 if r.a is not U else 0)"),
         (Inner, ROOT),
+        (Lists, f"(2 + {LISTED('r.a')} + {LISTED('r.b')})"),
         (Annotated[Inner, "limits"], ROOT),
         (Named, ITEMS),
         (Annotated[Named, "limits"], ITEMS),
