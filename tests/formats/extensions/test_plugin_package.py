@@ -2,9 +2,10 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -71,16 +72,26 @@ EXPECTATION = Expectation("A.", Check)
 NO_CHECK = Expectation("A.", str)
 """
 
+#: Gives workers even a few rows, and notes that there is one.
+FOR_FEW_ROWS = """
+import os
+from pathlib import Path
+from harpia_formats.validation.parallel import ranges
+ranges.WORTH_SECONDS = 0
+ranges.TIMED = ranges.BUNDLE = ranges.MIN_RANGE = 20_000
+os.register_at_fork(after_in_child=Path("worker").touch)
+"""
+
 #: No colours, and no sentence is broken by the frame around it.
 ENVIRONMENT = {"NO_COLOR": "1", "COLUMNS": "200"}
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
-def runner(site: Path, cwd: Path) -> Run:
+def runner(site: Path, cwd: Path, **more: str) -> Run:
     """Return what runs the command in `cwd` with the packages installed in `site`."""
 
     def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
-        variables = {**ENVIRONMENT, "PYTHONPATH": str(site)}
+        variables = {**ENVIRONMENT, "PYTHONPATH": str(site), **more}
         done = command_runs.run(*arguments, cwd=cwd, environment=variables, timeout=60)
         texts = done.stdout.decode(), done.stderr.decode()
         return subprocess.CompletedProcess(done.args, done.returncode, *texts)
@@ -98,6 +109,40 @@ def site(
     if command_server.can_prepare():
         command_server.prepare({**os.environ, "PYTHONPATH": str(folder)})
     return folder
+
+
+@pytest.fixture(scope="module")
+def site_of_broken(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the module to which broken packages lead, for all tests.
+
+    A command looks for packages when it runs, so one process starts the commands.
+    """
+    folder = tmp_path_factory.mktemp("broken")
+    (folder / "broken.py").write_text(BROKEN)
+    if command_server.can_prepare():
+        command_server.prepare({**os.environ, "PYTHONPATH": str(folder)})
+    return folder
+
+
+@pytest.fixture
+def broken(
+    site_of_broken: Path, install: Callable[[Path, Path], None], tmp_path: Path
+) -> Iterator[Callable[[str, str], Run]]:
+    """Yield what installs a package with one entry point, and returns what runs."""
+
+    def installed(group: str, entry: str) -> Run:
+        project = tmp_path / "project"
+        project.mkdir()
+        (project / "pyproject.toml").write_text(
+            f'[project]\nname = "broken-package"\nversion = "0.9"\n'
+            f'[project.entry-points."harpia_formats.{group}"]\n{entry}\n'
+        )
+        install(project, site_of_broken)
+        return runner(site_of_broken, tmp_path)
+
+    yield installed
+    for each in site_of_broken.glob("*.dist-info"):
+        shutil.rmtree(each)
 
 
 @pytest.fixture
@@ -214,13 +259,19 @@ def test_its_format_is_read_and_written(run: Run, tmp_path: Path) -> None:
     ]
 
 
-def test_several_processes_convert_its_format(run: Run, tmp_path: Path) -> None:
+@pytest.mark.skipif(not command_server.can_prepare(), reason="needs a fork")
+def test_several_processes_convert_its_format(site: Path, tmp_path: Path) -> None:
     """Workers know the package's format: output is the same for any `--jobs`."""
-    (tmp_path / "many.jsonl").write_bytes(CHAT * 60_000)
+    (tmp_path / "many.jsonl").write_bytes(CHAT * 2_000)
+    (tmp_path / "workers.py").write_text(FOR_FEW_ROWS)
+    before = {command_server.BEFORE: str(tmp_path / "workers.py")}
+    run = runner(site, tmp_path, **before)
     options = ("convert", "many.jsonl", "--from", "acme-chat", "--to", "nemo-output")
     for jobs in ("1", "2"):
+        assert not (tmp_path / "worker").exists()
         done = run(*options, "--jobs", jobs, "--output", f"{jobs}.jsonl")
         assert done.returncode == 0, done.stderr
+    assert (tmp_path / "worker").exists()
     one, two = (tmp_path / f"{jobs}.jsonl" for jobs in (1, 2))
 
     assert one.read_bytes() == two.read_bytes()
@@ -358,7 +409,7 @@ UNSAFE = (*VALIDATE, "--unsafe-fixes")
 )
 def test_broken_plug_in_is_named_with_its_package(  # noqa: PLR0913, PLR0917 - a case and its folder
     tmp_path: Path,
-    install: Callable[[Path, Path], None],
+    broken: Callable[[str, str], Run],
     group: str,
     name: str,
     place: str,
@@ -366,16 +417,8 @@ def test_broken_plug_in_is_named_with_its_package(  # noqa: PLR0913, PLR0917 - a
     reason: str,
 ) -> None:
     """A plug-in that cannot be used is one error line with exit code 2."""
-    project, folder = tmp_path / "project", tmp_path / "site"
-    project.mkdir()
-    (project / "pyproject.toml").write_text(
-        f'[project]\nname = "broken-package"\nversion = "0.9"\n'
-        f'[project.entry-points."harpia_formats.{group}"]\n{name} = "{place}"\n'
-    )
-    install(project, folder)
-    (folder / "broken.py").write_text(BROKEN)
     (tmp_path / "chat.jsonl").write_bytes(CHAT)
-    done = runner(folder, tmp_path)(*arguments)
+    done = broken(group, f'{name} = "{place}"')(*arguments)
     start = (
         f"error: the entry point {name!r} in harpia_formats.{group} of the package "
         "broken-package 0.9 cannot be used: "
@@ -403,28 +446,20 @@ def test_broken_plug_in_is_named_with_its_package(  # noqa: PLR0913, PLR0917 - a
 )
 def test_expectations_are_checked_or_named_with_their_package(  # noqa: PLR0913, PLR0917 - a case and its folder
     tmp_path: Path,
-    install: Callable[[Path, Path], None],
+    broken: Callable[[str, str], Run],
     place: str,
     value: str,
     code: int,
     reason: str,
 ) -> None:
     """What a package returns decides, and what it raises is an error."""
-    project, folder = tmp_path / "project", tmp_path / "site"
-    project.mkdir()
-    (project / "pyproject.toml").write_text(
-        '[project]\nname = "broken-package"\nversion = "0.9"\n'
-        f'[project.entry-points."harpia_formats.expectations"]\nx = "broken:{place}"\n'
-    )
-    install(project, folder)
-    (folder / "broken.py").write_text(BROKEN)
     (tmp_path / "a.jsonl").write_text('{"prompt": "1", "outputs": []}\n')
     (tmp_path / "preflight.toml").write_text(
         '[datasets.a]\nfiles = "a.jsonl"\nformat = "record"\n'
         f'own = {{ x = "{value}" }}\n'
     )
 
-    done = runner(folder, tmp_path)("preflight")
+    done = broken("expectations", f'x = "broken:{place}"')("preflight")
 
     assert done.returncode == code, done.stderr
     assert reason in done.stderr
