@@ -22,6 +22,8 @@ HOW_TO = ROOT / "docs" / "how-to"
 PAGES = sorted(path.name for path in HOW_TO.glob("add-*.md"))
 #: What only packages add.
 ONLY_OUTSIDE = {"add-an-expectation.md"}
+#: The pages that are always followed; each page is like the others.
+FOLLOWED = {"add-an-expectation.md", "add-a-reporter.md"}
 #: What of the repository a page needs.
 PARTS = (
     *("harpia_formats", "converters", "schemas"),
@@ -181,7 +183,13 @@ def test_page_can_be_followed_inside_the_repository(page: str, tmp_path: Path) -
     assert follower.follow(sections_of(page)["Inside this repository"]) > 1
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize(
+    "page",
+    [
+        each if each in FOLLOWED else pytest.param(each, marks=pytest.mark.long)
+        for each in PAGES
+    ],
+)
 def test_page_can_be_followed_outside(
     page: str, tmp_path: Path, install: Callable[[Path, Path], None]
 ) -> None:

@@ -3,13 +3,14 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from io import BytesIO
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from cases import for_each_case
+from effort import some_pairs
 from harpia_formats import Report, check_schema, preflight, validate
 from harpia_formats.conversion.losses.loss_report import as_report
 from harpia_formats.formats.registry import all_formats, all_rules
@@ -167,24 +168,37 @@ VALIDATED = [
 ]
 
 
-@for_each_case("code", VALIDATED)
-def test_every_rule_has_the_severity_that_is_asked_for(
-    code: str, tmp_path: Path
+@for_each_case("code, severity", some_pairs(VALIDATED, [*Severity]))
+def test_every_rule_has_a_severity_that_is_asked_for(
+    code: str, severity: Severity, tmp_path: Path
 ) -> None:
     """Another severity holds in problems, groups, counts and the verdict."""
+    check_severity(code, severity, tmp_path)
+
+
+@pytest.mark.long
+@for_each_case("code, severity", product(VALIDATED, Severity))
+def test_every_rule_has_each_severity_that_is_asked_for(
+    code: str, severity: Severity, tmp_path: Path
+) -> None:
+    """The same holds for each rule with each severity."""
+    check_severity(code, severity, tmp_path)
+
+
+def check_severity(code: str, severity: Severity, tmp_path: Path) -> None:
+    """Assert that findings of a rule have another severity wherever one is told."""
     data, rule = RULES[code].bad, RULES[code]
     plain = report_of(data, rule, tmp_path)
     others = sum(group.count for group in plain.groups if group.code != code)
-    for severity in Severity:
-        report = report_of(data, rule, tmp_path, severity={code: severity})
+    report = report_of(data, rule, tmp_path, severity={code: severity})
 
-        found = [one for one in report.problems if one.code == code]
-        assert [one.severity for one in found] == [severity]
-        assert report.summary()[f"{severity}s"] in {1, 1 + others}
-        if severity is Severity.ERROR:
-            assert not report.ok
-        elif not others:
-            assert (report.errors, report.summary()["invalid"]) == (0, 0)
+    found = [one for one in report.problems if one.code == code]
+    assert [one.severity for one in found] == [severity]
+    assert report.summary()[f"{severity}s"] in {1, 1 + others}
+    if severity is Severity.ERROR:
+        assert not report.ok
+    elif not others:
+        assert (report.errors, report.summary()["invalid"]) == (0, 0)
 
 
 @for_each_case("code", VALIDATED)
