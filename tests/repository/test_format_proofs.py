@@ -21,7 +21,7 @@ from referencing import Registry
 
 import harpia_converters
 from cases import for_each_case
-from effort import drawn
+from effort import drawn, some_pairs
 from harpia_formats import Report, Severity, validate
 from harpia_formats.api.testing.mutation import mutants
 from harpia_formats.files.parsing.json_syntax import find_fault
@@ -245,11 +245,31 @@ def modes_of(variant: FormatVariant) -> tuple[bool, ...]:
     return (False, True) if variant.dialect.documented else (False,)
 
 
-@pytest.mark.parametrize("variant", OF_ROWS, ids=name_of)
-def test_rows_are_validated_as_by_the_reference(variant: FormatVariant) -> None:
+def in_turn(variants: list[FormatVariant]) -> list[tuple[FormatVariant, bool]]:
+    """Return each variant with one of its modes, by turns; with more effort, with all.
+
+    The long proofs have all modes.
+    """
+    some = some_pairs(range(len(variants)), [False, True])
+    return [
+        (each, strict)
+        for at, each in enumerate(variants)
+        for strict in modes_of(each)
+        if (at, strict) in some or len(modes_of(each)) == 1
+    ]
+
+
+def id_of(value: FormatVariant | bool) -> str:
+    """Return what a parameter is called in the output of the tests."""
+    return str(value) if isinstance(value, bool) else name_of(value)
+
+
+@for_each_case("variant, strict", in_turn(OF_ROWS), ids=id_of)
+def test_rows_are_validated_as_by_the_reference(
+    variant: FormatVariant, *, strict: bool
+) -> None:
     """Every mutated row has the verdict of the reference engine, strict or not."""
-    for strict in modes_of(variant):
-        check_rows(variant, drawn(BATCH), seed=1, strict=strict)
+    check_rows(variant, drawn(BATCH), seed=1, strict=strict)
 
 
 @pytest.mark.long
@@ -317,11 +337,12 @@ def check_decoder(
         assert schema_validator.is_valid(msgspec.json.decode(each)), each
 
 
-@pytest.mark.parametrize("variant", OF_LANES, ids=name_of)
-def test_decoder_accepts_only_valid_rows(variant: FormatVariant) -> None:
+@for_each_case("variant, strict", in_turn(OF_LANES), ids=id_of)
+def test_decoder_accepts_only_valid_rows(
+    variant: FormatVariant, *, strict: bool
+) -> None:
     """The decoder of each dialect of objects accepts no mutated row that is invalid."""
-    for strict in (False, True):
-        check_decoder(variant, drawn(60), seed=3, strict=strict)
+    check_decoder(variant, drawn(60), seed=3, strict=strict)
 
 
 @pytest.mark.long
@@ -373,17 +394,31 @@ def vendor_problems_in(report: Report, variant: FormatVariant) -> Counter[str]:
     return counts
 
 
-@pytest.mark.parametrize("lint", [False, True])
-@pytest.mark.parametrize("variant", REMARKING, ids=name_of)
+@for_each_case("variant, lint", some_pairs(REMARKING, [False, True]), ids=id_of)
 def test_remarks_are_reported_for_every_row(
     variant: FormatVariant, *, lint: bool
 ) -> None:
     """Valid rows get all remarks of their format, also if the decoder accepts them."""
+    check_remarks(variant, drawn(64), lint=lint)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("lint", [False, True])
+@pytest.mark.parametrize("variant", REMARKING, ids=name_of)
+def test_remarks_are_reported_for_every_row_long(
+    variant: FormatVariant, *, lint: bool
+) -> None:
+    """The same holds with and without lint rules, and after more rows."""
+    check_remarks(variant, 1_000, lint=lint)
+
+
+def check_remarks(variant: FormatVariant, count: int, *, lint: bool) -> None:
+    """Assert that valid rows get all remarks, also after the first `count` of them."""
     for path, rows in streams_of(variant).items():
         remarks = [each for row in rows for each in remarks_on(variant, path, row)]
         wanted = [each.code for each in remarks if lint or is_reported_by_default(each)]
         # Soon after the first rows the decoder knows the others.
-        times = max(3, drawn(200) // len(rows))
+        times = max(3, 2 + count // len(rows))
         data = file_of(variant, path, rows * times)
         report = validate(data, format=variant.format.id, lint=lint)
 
@@ -465,11 +500,12 @@ def check_documents(
     assert valid > 0 or strict
 
 
-@pytest.mark.parametrize("variant", OF_DOCUMENTS, ids=name_of)
-def test_documents_are_validated_as_by_the_reference(variant: FormatVariant) -> None:
+@for_each_case("variant, strict", in_turn(OF_DOCUMENTS), ids=id_of)
+def test_documents_are_validated_as_by_the_reference(
+    variant: FormatVariant, *, strict: bool
+) -> None:
     """Every mutated document has the verdict of the reference engine, strict or not."""
-    for strict in (False, True):
-        check_documents(variant, drawn(10), seed=7, strict=strict)
+    check_documents(variant, drawn(10), seed=7, strict=strict)
 
 
 @pytest.mark.long
