@@ -112,12 +112,12 @@ def site(
 
 
 @pytest.fixture(scope="module")
-def site_of_broken(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with the module to which broken packages lead, for all tests.
+def shared_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the module to which broken packages lead.
 
-    A command looks for packages when it runs, so one process starts the commands.
+    A command looks for packages when it runs, so one process starts all commands.
     """
-    folder = tmp_path_factory.mktemp("broken")
+    folder = tmp_path_factory.mktemp("shared")
     (folder / "broken.py").write_text(BROKEN)
     if command_server.can_prepare():
         command_server.prepare({**os.environ, "PYTHONPATH": str(folder)})
@@ -125,10 +125,19 @@ def site_of_broken(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
+def own_site(shared_site: Path) -> Iterator[Path]:
+    """Yield that folder, and remove what a test has installed in it."""
+    yield shared_site
+    for each in shared_site.iterdir():
+        if each.is_dir():
+            shutil.rmtree(each)
+
+
+@pytest.fixture
 def broken(
-    site_of_broken: Path, install: Callable[[Path, Path], None], tmp_path: Path
-) -> Iterator[Callable[[str, str], Run]]:
-    """Yield what installs a package with one entry point, and returns what runs."""
+    own_site: Path, install: Callable[[Path, Path], None], tmp_path: Path
+) -> Callable[[str, str], Run]:
+    """Return what installs a package with one entry point, and returns what runs."""
 
     def installed(group: str, entry: str) -> Run:
         project = tmp_path / "project"
@@ -137,12 +146,10 @@ def broken(
             f'[project]\nname = "broken-package"\nversion = "0.9"\n'
             f'[project.entry-points."harpia_formats.{group}"]\n{entry}\n'
         )
-        install(project, site_of_broken)
-        return runner(site_of_broken, tmp_path)
+        install(project, own_site)
+        return runner(own_site, tmp_path)
 
-    yield installed
-    for each in site_of_broken.glob("*.dist-info"):
-        shutil.rmtree(each)
+    return installed
 
 
 @pytest.fixture
@@ -155,7 +162,7 @@ def run(site: Path, tmp_path: Path) -> Run:
 
 
 def test_metrics_by_models_are_found_once_they_are_installed(
-    install: Callable[[Path, Path], None], tmp_path: Path
+    install: Callable[[Path, Path], None], own_site: Path, tmp_path: Path
 ) -> None:
     """A profile that names one says how to install it, and then what it needs."""
     neural = Path(__file__).parents[3] / "integrations" / "neural-metrics"
@@ -163,11 +170,10 @@ def test_metrics_by_models_are_found_once_they_are_installed(
         '{"id": 1, "references": ["b"], "outputs": [{"text": "a"}]}\n'
     )
     command = ("score", "a.jsonl", "--metrics", "sas", "--profile", "haystack")
-    (tmp_path / "without").mkdir()
 
-    without = runner(tmp_path / "without", tmp_path)(*command)
-    install(neural, tmp_path / "site")
-    found = runner(tmp_path / "site", tmp_path)(*command)
+    without = runner(own_site, tmp_path)(*command)
+    install(neural, own_site)
+    found = runner(own_site, tmp_path)(*command)
 
     assert (without.returncode, found.returncode) == (2, 2)
     assert "`pip install ./integrations/neural-metrics`" in without.stderr
@@ -479,7 +485,7 @@ def test_an_unknown_expectation_is_refused(run: Run, tmp_path: Path) -> None:
 
 
 def test_two_packages_with_one_name_are_refused(
-    tmp_path: Path, install: Callable[[Path, Path], None]
+    tmp_path: Path, own_site: Path, install: Callable[[Path, Path], None]
 ) -> None:
     """Where two packages have an entry point of one name, both are named."""
     for package in ("first", "second"):
@@ -489,8 +495,8 @@ def test_two_packages_with_one_name_are_refused(
             f'[project]\nname = "{package}"\nversion = "1"\n'
             '[project.entry-points."harpia_formats.metrics"]\nx = "a:b"\n'
         )
-        install(project, tmp_path / "site")
-    done = runner(tmp_path / "site", tmp_path)("score", "c.jsonl", "--metrics", "x")
+        install(project, own_site)
+    done = runner(own_site, tmp_path)("score", "c.jsonl", "--metrics", "x")
 
     assert done.returncode == 2
     assert "of the package first 1 cannot be used" in done.stderr
