@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -18,8 +19,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from command_runs import environment_with, error_lines, run
+from command_runs import environment_with, error_lines
 from fake_session import ROWS
+from in_process import InProcess
 
 #: A page in the place of the one of the package, which these tests do not look at.
 PAGE = "from harpia_formats.view import server; server.shell_page = lambda: 'page'"
@@ -103,6 +105,17 @@ def temporary(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
+def main(
+    monkeypatch: pytest.MonkeyPatch,
+    capfdbinary: pytest.CaptureFixture[bytes],
+    temporary: Path,
+) -> InProcess:
+    """Return what runs a command that serves no page in the process of the test."""
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    return InProcess(monkeypatch, capfdbinary)
+
+
+@pytest.fixture
 def viewers() -> Iterator[list[Viewer]]:
     """Return the list of commands that were started, which are killed at the end."""
     found: list[Viewer] = []
@@ -158,7 +171,11 @@ def test_page_is_served_until_ctrl_c(
 
 
 @pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+    ("number", "code"),
+    [
+        (signal.SIGTERM, 143),
+        pytest.param(signal.SIGHUP, 129, marks=pytest.mark.long),
+    ],
 )
 def test_other_signals_end_it(
     viewers: list[Viewer], temporary: Path, rows: Path, number: int, code: int
@@ -301,12 +318,13 @@ def run_view(
         ([], "error: FILES is missing"),
     ],
 )
-def test_mistake_ends_before_the_start(  # noqa: PLR0913, PLR0917 - two of the table, and four places
+def test_mistake_ends_before_the_start(  # noqa: PLR0913, PLR0917 - two of the table, and where it runs
     words: list[str],
     message: str,
     tmp_path: Path,
     temporary: Path,
     rows: Path,
+    main: InProcess,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The message is one line, no address is printed, and nothing is written."""
@@ -315,11 +333,12 @@ def test_mistake_ends_before_the_start(  # noqa: PLR0913, PLR0917 - two of the t
     (tmp_path / "other.txt").write_text("other", encoding="utf-8")
     before = rows.read_bytes()
 
-    variables = {"TMPDIR": str(temporary)}
-    done = run("view", *words, "--no-browser", environment=variables)
+    done = main("view", *words, "--no-browser")
 
-    assert (done.returncode, done.stdout) == (2, b"")
-    (line,) = error_lines(done)
+    assert (done.code, done.out) == (2, "")
+    assert "Traceback" not in done.err
+    lines = done.err.splitlines()
+    (line,) = (line for line in lines if line.startswith("error: "))
     assert line.startswith(message)
     assert list(temporary.iterdir()) == []
     names = {path.name for path in tmp_path.iterdir()}
@@ -327,7 +346,14 @@ def test_mistake_ends_before_the_start(  # noqa: PLR0913, PLR0917 - two of the t
     assert rows.read_bytes() == before
 
 
-@pytest.mark.parametrize("module", ["starlette", "uvicorn", "jinja2", "numpy"])
+@pytest.mark.parametrize(
+    "module",
+    [
+        "starlette",
+        "numpy",
+        *(pytest.param(each, marks=pytest.mark.long) for each in ("uvicorn", "jinja2")),
+    ],
+)
 def test_missing_extra_is_named(temporary: Path, rows: Path, module: str) -> None:
     """Without a package of the extra, the message says how to install it."""
     script = f"import sys; sys.modules[{module!r}] = None"
@@ -354,54 +380,65 @@ command.os = SimpleNamespace(name="nt")"""
         ]
 
 
-def test_help_needs_no_extra() -> None:
+def test_help_needs_no_extra(main: InProcess) -> None:
     """The help page and the version are there without the extra."""
-    done = run("view", "--help")
+    done = main("view", "--help")
 
-    assert done.returncode == 0
-    assert b"--no-browser" in done.stdout
+    assert done.code == 0
+    assert "--no-browser" in done.out
 
 
-def test_rows_are_written(tmp_path: Path, rows: Path) -> None:
+def test_rows_are_written(tmp_path: Path, rows: Path, main: InProcess) -> None:
     """With `--output` the rows of the query are written, as they stand in the file."""
     output = tmp_path / "rows.jsonl"
     query = "text=Question+3"
 
-    done = run("view", rows, "--query", query, "-o", output)
+    done = main("view", rows, "--query", query, "-o", output)
 
-    lines = rows.read_bytes().splitlines(keepends=True)
-    assert (done.returncode, done.stdout) == (0, b"")
-    assert done.stderr.decode() == f"{output}: 1 row\n"
-    assert output.read_bytes() == lines[2]
-    assert run("view", rows, "--query", query, "-o", "-").stdout == lines[2]
-    assert run("view", rows, "-o", output).returncode == 2
-    assert run("view", rows, "-o", output, "--overwrite").returncode == 0
+    lines = rows.read_text("utf-8").splitlines(keepends=True)
+    assert (done.code, done.out, done.err) == (0, "", f"{output}: 1 row\n")
+    assert output.read_text("utf-8") == lines[2]
+    assert main("view", rows, "-o", output).code == 2
+    assert main("view", rows, "-o", output, "--overwrite").code == 0
     assert output.read_bytes() == rows.read_bytes()
 
 
-def test_rows_of_one_of_several_files_are_written(tmp_path: Path, rows: Path) -> None:
+def test_rows_of_one_of_several_files_are_written(
+    tmp_path: Path, rows: Path, main: InProcess
+) -> None:
     """The query says of which; what else an address of the page has does no harm."""
     other = tmp_path / "other.jsonl"
     other.write_text(json.dumps(ROWS[1]) + "\n", encoding="utf-8")
 
     query = "file=1&view=records&open=1&columns=id"
-    assert run("view", rows, other, "--query", query, "-o", "-").stdout == (
-        other.read_bytes()
-    )
-    query = "file=0&text=question&case=1"
-    assert run("view", rows, other, "--query", query, "-o", "-").stdout == b""
+    found = main("view", rows, other, "--query", query, "-o", "-")
+    assert (found.code, found.out) == (0, other.read_text("utf-8"))
 
 
-def test_table_keeps_its_header(tmp_path: Path) -> None:
-    """The rows of a table are a table, and those of an array an array."""
-    table, array = tmp_path / "a.csv", tmp_path / "a.json"
+@pytest.mark.long
+def test_no_row_may_be_written(rows: Path, main: InProcess) -> None:
+    """Where the query chooses no row, nothing is written."""
+    done = main("view", rows, "--query", "text=question&case=1", "-o", "-")
+    assert (done.code, done.out) == (0, "")
+
+
+def test_table_keeps_its_header(tmp_path: Path, main: InProcess) -> None:
+    """The rows of a table are a table."""
+    table = tmp_path / "a.csv"
     table.write_bytes(b"prompt;response\r\n1;a\r\n2;b\r\n")
+
+    done = main("view", table, "--delimiter", ";", "--query", "text=b", "-o", "-")
+    assert done.out == "prompt;response\r\n2;b\r\n"
+
+
+@pytest.mark.long
+def test_array_is_written_as_one(tmp_path: Path, main: InProcess) -> None:
+    """The rows of an array are an array."""
+    array = tmp_path / "a.json"
     array.write_text(json.dumps(ROWS), encoding="utf-8")
 
-    done = run("view", table, "--delimiter", ";", "--query", "text=b", "-o", "-")
-    assert done.stdout == b"prompt;response\r\n2;b\r\n"
-    done = run("view", array, "--query", "text=Question 3", "-o", "-")
-    assert json.loads(done.stdout) == [ROWS[2]]
+    done = main("view", array, "--query", "text=Question 3", "-o", "-")
+    assert json.loads(done.out) == [ROWS[2]]
 
 
 def test_command_of_the_page_writes_what_it_downloads(
@@ -446,7 +483,7 @@ def test_losses_come_before_the_converted_rows(
 
 
 def test_notes_are_kept(
-    viewers: list[Viewer], temporary: Path, rows: Path, tmp_path: Path
+    viewers: list[Viewer], temporary: Path, rows: Path, tmp_path: Path, main: InProcess
 ) -> None:
     """A note is in the file at once, with the id and the model; the data stay."""
     before, notes = rows.read_bytes(), tmp_path / "notes.jsonl"
@@ -463,8 +500,8 @@ def test_notes_are_kept(
     assert found["note"] == {"verdict": "wrong", "text": "why"}
     assert viewer.end(signal.SIGINT) == 130
     assert rows.read_bytes() == before
-    scored = run("score", notes, "--output-format", "json")
-    (system,) = json.loads(scored.stdout)["systems"]
+    scored = main("score", notes, "--output-format", "json")
+    (system,) = json.loads(scored.out)["systems"]
     assert [score["value"] for score in system["scores"]] == [0]
 
 
