@@ -1,5 +1,6 @@
 import json
 from collections.abc import Iterator
+from itertools import product
 from time import perf_counter
 from typing import Any
 
@@ -24,7 +25,6 @@ from harpia_formats.model.format import Container
 
 FORMATS = tuple(all_formats().values())
 VARIANTS = variants_of(FORMATS)
-EVERY = pytest.mark.parametrize("variant", VARIANTS, ids=lambda each: each.name)
 
 
 def beginning_of(data: bytes, name: str = "a", *, size: int = 65_536) -> SampledFile:
@@ -152,8 +152,7 @@ def test_nothing_is_a_table_where_none_is_asked_for() -> None:
     assert beginning.sample.layout is Layout.LINES
 
 
-@EVERY
-@pytest.mark.parametrize("layout", Layout)
+@for_each_case("variant, layout", product(VARIANTS, Layout), ids=lambda each: each.name)
 def test_cut_is_that_of_the_container(variant: FormatVariant, layout: Layout) -> None:
     """A table is cut as one, and members are cut if the file is an object."""
     container = variant.dialect.container

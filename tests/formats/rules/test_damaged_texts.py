@@ -143,8 +143,11 @@ def test_clean_rows_are_silent(kind: str, is_ascii: bool) -> None:
     assert all(group.count <= len(rows) // 100 for group in report.groups)
 
 
-@pytest.mark.parametrize("is_ascii", [True, False])
-@pytest.mark.parametrize(("code", "prompt", "reference", "answer"), FAULTS)
+@for_each_case(
+    "code, prompt, reference, answer, is_ascii",
+    [(*fault, is_ascii) for fault in FAULTS for is_ascii in (True, False)],
+    ids=ascii,
+)
 def test_each_fault_gives_one_finding(
     code: str, prompt: str, reference: str, answer: str, is_ascii: bool
 ) -> None:
@@ -161,8 +164,9 @@ def test_each_fault_gives_one_finding(
     assert [problem.code for problem in report.problems] == [code]
 
 
-@pytest.mark.parametrize("suffix", ["csv", "parquet"])
-@pytest.mark.parametrize("fault", FAULTS)
+@for_each_case(
+    "suffix, fault", itertools.product(["csv", "parquet"], FAULTS), ids=ascii
+)
 def test_faults_are_found_in_tables(
     suffix: str, fault: tuple[str, str, str, str], tmp_path: Path
 ) -> None:

@@ -1,3 +1,4 @@
+from itertools import product
 from typing import Any
 
 import pytest
@@ -17,15 +18,24 @@ from harpia_formats.model.format import Container
 from harpia_formats.model.problem import Path
 
 VARIANTS = variants_of(all_formats().values())
-EVERY = pytest.mark.parametrize("variant", VARIANTS, ids=lambda each: each.name)
+
+
+def _id_of(value: FormatVariant | bool) -> str:
+    """Return what a case is called in a failure."""
+    return value.name if isinstance(value, FormatVariant) else str(value)
+
+
+EVERY = for_each_case("variant", VARIANTS, ids=_id_of)
+EVERY_STRICT_OR_NOT = for_each_case(
+    "variant, strict", product(VARIANTS, [False, True]), ids=_id_of
+)
 COLUMNS = {
     "properties": {"a": {"items": {"type": "string"}}, "b": {"type": "array"}},
     "additionalProperties": {"properties": {"c": {"items": False}}},
 }
 
 
-@EVERY
-@pytest.mark.parametrize("strict", [False, True])
+@EVERY_STRICT_OR_NOT
 def test_document_schema_is_that_of_the_dialect(
     variant: FormatVariant, strict: bool
 ) -> None:
@@ -36,8 +46,7 @@ def test_document_schema_is_that_of_the_dialect(
     assert document_schema(dialect, strict=strict) == built_in_schema(name)
 
 
-@EVERY
-@pytest.mark.parametrize("strict", [False, True])
+@EVERY_STRICT_OR_NOT
 def test_record_schema_can_judge(variant: FormatVariant, strict: bool) -> None:
     """The schema of a record can be used alone, even if it is part of another."""
     schema = record_schema(variant.dialect, strict=strict)

@@ -124,7 +124,13 @@ def test_verdicts_are_those_of_the_reference_engine(name: str) -> None:
     assert {True, False} <= set(verdicts)
 
 
-@pytest.mark.parametrize("name", SCHEMAS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.long if at % 5 else [])
+        for at, name in enumerate(SCHEMAS)
+    ],
+)
 def test_validation_and_cross_check_follow_them(name: str) -> None:
     """Such a schema can be used to validate, and the second engine agrees."""
     schema = SCHEMAS[name]

@@ -413,7 +413,17 @@ LARGE: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("name", LARGE)
+#: Large schemas of kinds that others are like.
+ALIKE = {"a long enum", "many branches", "many unresolved references"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.long if name in ALIKE else [])
+        for name in LARGE
+    ],
+)
 def test_time_is_bounded(name: str) -> None:
     """Large schemas, and those whose work multiplies, are checked in seconds."""
     begun = time.process_time()
