@@ -97,7 +97,14 @@ def counted(folder: Path, loops: Sequence[str], *words: str) -> tuple[int, int]:
     return frames, modules
 
 
-@pytest.mark.parametrize("limit", LIMITS, ids=lambda limit: limit.command[0])
+@pytest.mark.parametrize(
+    "limit",
+    [
+        LIMITS[0],
+        *(pytest.param(limit, marks=pytest.mark.long) for limit in LIMITS[1:]),
+    ],
+    ids=lambda limit: limit.command[0],
+)
 def test_a_row_has_a_short_way(limit: Limit, tmp_path: Path) -> None:
     """From a command to the loop over rows there are so many frames and modules."""
     command, *options = limit.command
@@ -108,6 +115,7 @@ def test_a_row_has_a_short_way(limit: Limit, tmp_path: Path) -> None:
     assert 0 < modules <= limit.modules
 
 
+@pytest.mark.long
 def test_a_judge_runs_at_the_fifth_frame(tmp_path: Path) -> None:
     """The command line calls what judges rows without more functions in between."""
     words = ("judge", "row.jsonl", "--definition", "faithfulness", "--dry-run")

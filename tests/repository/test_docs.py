@@ -89,7 +89,21 @@ def has_examples(page: str) -> bool:
     return any(block.is_run for block in examples.blocks_of(text_of(page)))
 
 
-@pytest.mark.parametrize("page", [page for page in DESCRIBING if has_examples(page)])
+def is_tried_always(page: str) -> bool:
+    """Tell whether a page is among the first that are read, or has few examples."""
+    if page.startswith(("README", "docs/tutorials/")):
+        return True
+    return sum(block.is_run for block in examples.blocks_of(text_of(page))) < 3
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=[] if is_tried_always(page) else pytest.mark.long)
+        for page in DESCRIBING
+        if has_examples(page)
+    ],
+)
 def test_examples_print_the_output_shown(page: str, folder: Path) -> None:
     """Each command ends with its exit code and prints what the page shows below it."""
     for result in examples.run_page(text_of(page), folder, fast(folder)):
