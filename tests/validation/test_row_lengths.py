@@ -6,6 +6,7 @@ import pytest
 
 import harpia_formats
 from harpia_formats.model.bins import LengthCounts
+from harpia_formats.validation.parallel import ranges, small_files
 
 
 def _counted(lengths: list[int]) -> LengthCounts:
@@ -41,10 +42,18 @@ def test_lengths_are_counted_only_on_request(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("files", [1, 40], ids=["a large file", "small files"])
-def test_workers_count_the_same_lengths(tmp_path: Path, files: int) -> None:
+def test_workers_count_the_same_lengths(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: int
+) -> None:
     """The counts of all processes together are those of one."""
+    monkeypatch.setattr(ranges, "WORTH_SECONDS", 0)
+    for name in ("MIN_RANGE", "MAX_RANGE", "BUNDLE", "TIMED"):
+        monkeypatch.setattr(ranges, name, 50_000)
+    monkeypatch.setattr(small_files, "SMALL", 50_000)
+    monkeypatch.setattr(small_files, "BATCH", 50_000)
+    monkeypatch.setattr(small_files, "WORTH", 0)
     rows = [
-        f'{{"a": {"1" * (number % 300 + 1)}}}\n' for number in range(60_000 // files)
+        f'{{"a": {"1" * (number % 300 + 1)}}}\n' for number in range(6_000 // files)
     ]
     for number in range(files):
         (tmp_path / f"{number}.jsonl").write_text("".join(rows))

@@ -17,6 +17,7 @@ from harpia_formats.files.workers import killable
 from harpia_formats.formats.schema.bundled_schemas import SchemaError
 from harpia_formats.formats.schema.user_schema import is_bounded
 from harpia_formats.model.report import Report
+from harpia_formats.validation.parallel import ranges
 from harpia_formats.validation.unit import guarded_rows
 
 #: Seconds that a row may take in these tests.
@@ -147,10 +148,15 @@ def test_guarded_rows_have_the_findings_of_others(
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_large_file_with_several_processes(tmp_path: Path, jobs: int) -> None:
+def test_large_file_with_several_processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: int
+) -> None:
     """Any number of processes reports the same of a large file."""
+    monkeypatch.setattr(ranges, "WORTH_SECONDS", 0)
+    for name in ("MIN_RANGE", "MAX_RANGE", "BUNDLE", "TIMED"):
+        monkeypatch.setattr(ranges, name, 100_000)
     path = tmp_path / "rows.jsonl"
-    rows: list[Any] = [{"id": number, "text": "x" * 9_000} for number in range(900)]
+    rows: list[Any] = [{"id": number, "text": "x" * 900} for number in range(900)]
     rows[800] |= {"hard": 1}
     del rows[850]["id"]
     path.write_bytes(lines(*rows))
@@ -265,18 +271,24 @@ def until(holds: Callable[[], Any]) -> Any:
     return holds()
 
 
+#: A signal that a process handles, and one that it cannot handle.
+TELLING = [((signal.SIGINT, 130), "2"), ((signal.SIGKILL, -9), "1")]
+LONG = pytest.mark.long
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize(
     ("ended", "jobs"),
-    pairs(
-        [
+    [
+        pytest.param(ended, jobs, marks=[] if (ended, jobs) in TELLING else LONG)
+        for ended in (
             (signal.SIGHUP, 129),
             (signal.SIGINT, 130),
             (signal.SIGTERM, 143),
             (signal.SIGKILL, -9),
-        ],
-        ["1", "2"],
-    ),
+        )
+        for jobs in ("1", "2")
+    ],
 )
 def test_signal_ends_all_processes(
     tmp_path: Path, ended: tuple[int, int], jobs: str
