@@ -19,7 +19,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from effort import examples
+from cases import for_each_case
+from effort import examples, shares
 from harpia_formats.files.framing import array, byte_ranges, unfinished_json
 from harpia_formats.files.framing import container as layout
 from harpia_formats.files.io.source import open_source
@@ -40,6 +41,7 @@ VALID = ROOT / "fixtures" / "eee@0.2.0" / "valid" / "runs.jsonl"
 FIXTURES = sorted(
     each for each in (ROOT / "fixtures").glob("*/*valid/*") if each.is_file()
 )
+FORMATS = sorted({each.parent.parent.name for each in FIXTURES})
 REPORTS = ("full", "concise", "json", "jsonl")
 #: Bytes of the longest row that is validated.
 LIMIT = 2000
@@ -176,9 +178,10 @@ def report_text(inputs: Iterable[Any], reporter: str = "json", **options: Any) -
     examples=st.sampled_from([0, 1, 5]),
     most=st.sampled_from([0, 3, 1000]),
     reporter=st.sampled_from(REPORTS),
+    jobs=st.sampled_from([1, 2, 3]),
 )
-@example(b"\n".join(FAULTY * 3), 1, "eee@0.2.0", 1, 3, "json")
-@example(b"[" + b",".join(FAULTY * 3) + b"]", 1, "eee@0.2.0", 1, 3, "json")
+@example(b"\n".join(FAULTY * 3), 1, "eee@0.2.0", 1, 3, "json", 2)
+@example(b"[" + b",".join(FAULTY * 3) + b"]", 1, "eee@0.2.0", 1, 3, "json", 3)
 def test_report_does_not_depend_on_ranges(  # noqa: PLR0913, PLR0917 - what may matter
     tmp_path: Path,
     data: bytes,
@@ -187,6 +190,7 @@ def test_report_does_not_depend_on_ranges(  # noqa: PLR0913, PLR0917 - what may 
     examples: int,
     most: int,
     reporter: str,
+    jobs: int,
 ) -> None:
     """A file tells the same by every reporter, in ranges of any size or as a whole."""
     path = tmp_path / "rows.jsonl"
@@ -201,13 +205,11 @@ def test_report_does_not_depend_on_ranges(  # noqa: PLR0913, PLR0917 - what may 
         whole = report_text([path], reporter, **options, jobs=1)
     with narrow(), tiny(size):
         here = report_text([path], reporter, **options, executor=Here())
-        several = {
-            jobs: report_text([path], reporter, **options, executor=pool, jobs=jobs)
-            for jobs, pool in pools().items()
-        }
+        pool = pools()[jobs]
+        several = report_text([path], reporter, **options, executor=pool, jobs=jobs)
 
     assert here == whole
-    assert all(each == whole for each in several.values())
+    assert several == whole
 
 
 @pytest.mark.long
@@ -266,10 +268,26 @@ def test_report_does_not_depend_on_batches(
     assert executor.works
 
 
-@pytest.mark.parametrize("name", sorted({each.parent.parent.name for each in FIXTURES}))
+@for_each_case("name", FORMATS)
 def test_fixtures_tell_the_same(name: str) -> None:
-    """Every fixture tells the same, in ranges and as one of many files."""
-    paths = [each for each in FIXTURES if each.parent.parent.name == name]
+    """Fixtures of each format tell the same, in ranges and as one of many files."""
+    kinds = ("valid", "invalid")
+    of_kinds = [
+        [each for each in FIXTURES if each.parts[-3:-1] == (name, kind)]
+        for kind in kinds
+    ]
+    tells_the_same([path for paths in of_kinds for path in next(shares(paths))])
+
+
+@pytest.mark.long
+@for_each_case("name", FORMATS)
+def test_all_fixtures_tell_the_same(name: str) -> None:
+    """So does every fixture."""
+    tells_the_same([each for each in FIXTURES if each.parts[-3] == name])
+
+
+def tells_the_same(paths: list[Path]) -> None:
+    """Assert that files tell the same, in ranges and as some of many."""
     whole = report_text(paths, lint=True, jobs=1)
     with tiny(500):
         ranged_ = report_text(paths, lint=True, executor=Here())

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import harpia_formats
-from effort import examples
+from effort import examples, pairs
 from harpia_formats.api.testing.mutation import mutants
 from harpia_formats.files.workers import engine
 from harpia_formats.validation.options import Options
@@ -87,8 +87,7 @@ def lines_found(path: Path, format_: str, *, lint: bool) -> set[int]:
     return {one.place.line for one in found if lint or one.severity == "error"}
 
 
-@pytest.mark.parametrize("unsafe", [False, True])
-@pytest.mark.parametrize("format_", FORMATS)
+@pytest.mark.parametrize(("format_", "unsafe"), pairs(FORMATS, [False, True]))
 @given(seed=st.integers(0, 10**6))
 @examples(4)
 def test_repairs_keep_their_laws(format_: str, seed: int, *, unsafe: bool) -> None:
