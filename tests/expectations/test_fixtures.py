@@ -15,7 +15,7 @@ FIXTURES = Path(__file__).parents[2] / "fixtures"
 #: Formats whose fixtures are in no format of their own.
 OTHERS = {"json", "parquet"}
 #: Files of each folder that are tried in short.
-FEW = 2
+FEW = 1
 
 
 def fixtures(kind: str, most: int | None = None) -> Iterator[Path]:

@@ -9,7 +9,7 @@ from asgi_client import Client
 from harpia_formats.conversion import output_files
 from harpia_formats.conversion.mapping import answer_groups
 from harpia_formats.conversion.subsets import merge, row_assignment
-from harpia_formats.evaluation.llm_judge import judge_definition
+from harpia_formats.evaluation.llm_judge import endpoint, judge_definition
 from harpia_formats.evaluation.llm_judge.endpoint import (
     ApiKey,
     Budget,
@@ -226,6 +226,7 @@ def _(bench: Bench) -> Outcome:
 
 @check("judge answer")
 def _(bench: Bench) -> Outcome:
+    bench.lower(1 << 20, (endpoint, "LONGEST_ANSWER"))
     body = completion("x").body
 
     def error_for(size: int) -> str:

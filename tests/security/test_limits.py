@@ -66,8 +66,11 @@ def test_no_check_is_left_over() -> None:
     assert set(CHECKS) == set(LIMITS)
 
 
-def test_a_compressed_answer_of_a_judge_is_bounded() -> None:
+def test_a_compressed_answer_of_a_judge_is_bounded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """An answer counts as it is decompressed, and a short one is read."""
+    monkeypatch.setattr(endpoint, "LONGEST_ANSWER", 1 << 20)
 
     def asked(body: bytes) -> str:
         headers = {"content-encoding": "gzip"}

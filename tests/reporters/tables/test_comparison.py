@@ -176,7 +176,7 @@ def test_other_forms_have_all_numbers(found: ComparisonReport) -> None:
 def test_a_long_table_in_latex_may_break_over_pages() -> None:
     """It has its rows once, its head on each page, and its notes behind it."""
     rows = rows_of({f"model-{at}": at + 2 for at in range(32)}, 8)
-    found = hf.compare_scores(rows, metrics=("em",), replicates=400)
+    found = hf.compare_scores(rows, metrics=("em",), replicates=50)
     text = form_text("latex", found)
     body, notes = text.split("\\end{longtable}", 1)
 

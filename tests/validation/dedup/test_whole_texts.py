@@ -60,7 +60,7 @@ def rows_of(prompts: list[str]) -> bytes:
 def test_findings_are_as_many_with_few_examples(other: str, jobs: int) -> None:
     """All rows that say the same are counted, whether or not they are described."""
     prompts = [f"What is {number} + {number}, my dear machine?" for number in range(40)]
-    data = rows_of([*prompts * 30, *([other] if other else [])])
+    data = rows_of([*prompts * 10, *([other] if other else [])])
 
     def report(examples: int) -> list[tuple[str, int]]:
         found = validate(
@@ -73,7 +73,7 @@ def test_findings_are_as_many_with_few_examples(other: str, jobs: int) -> None:
         )
         return [(group.code, group.count) for group in found.groups]
 
-    assert report(2) == report(0) == [("X102", 40 * 29 + bool(other))]
+    assert report(2) == report(0) == [("X102", 40 * 9 + bool(other))]
 
 
 def test_texts_that_come_once_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
