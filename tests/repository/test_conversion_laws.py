@@ -66,7 +66,7 @@ def has_several_scores(record: Record) -> bool:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@examples(10, suppress_health_check=list(HealthCheck))
+@examples(4, suppress_health_check=list(HealthCheck))
 @given(record=records(), is_completed=st.booleans())
 def test_differences_are_the_declared_losses(
     target: str, record: Record, is_completed: bool
@@ -95,7 +95,7 @@ def test_differences_are_the_declared_losses(
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@examples(10, suppress_health_check=list(HealthCheck))
+@examples(4, suppress_health_check=list(HealthCheck))
 @given(record=records())
 def test_written_rows_are_valid(target: str, record: Record) -> None:
     """Every written row is valid in its format, and strictly valid if possible."""
@@ -119,7 +119,7 @@ def test_written_rows_are_valid(target: str, record: Record) -> None:
 
 
 @pytest.mark.parametrize("target", WITH_EXTRAS)
-@examples(10, suppress_health_check=list(HealthCheck))
+@examples(4, suppress_health_check=list(HealthCheck))
 @given(record=records())
 def test_kept_extra_fields_are_restored(target: str, record: Record) -> None:
     """With --keep-extra nothing is lost if a format can hold more fields."""

@@ -44,7 +44,7 @@ from harpia_formats.model.problem import Path as Pointer
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 #: Rows of one file of mutants.
-BATCH = 60
+BATCH = 30
 #: The codes of vendors' rules, which are about what the vendor's schema allows. Those
 #: that begin with C name a condition of the schema, so they are schema errors.
 OF_VENDORS = frozenset(

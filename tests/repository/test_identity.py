@@ -68,7 +68,7 @@ def test_a_fixture_is_the_same_in_its_own_format(
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@examples(10, suppress_health_check=list(HealthCheck))
+@examples(5, suppress_health_check=list(HealthCheck))
 @given(record=records())
 def test_a_row_of_any_record_is_the_same_in_its_own_format(
     name: str, record: Record

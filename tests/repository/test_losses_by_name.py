@@ -177,7 +177,7 @@ def test_every_lost_key_of_a_fixture_is_listed(source: str) -> None:
 
 
 @pytest.mark.parametrize("source", SOURCES)
-@examples(8, suppress_health_check=list(HealthCheck))
+@examples(4, suppress_health_check=list(HealthCheck))
 @given(record=records())
 def test_every_lost_key_is_listed(source: str, record: Record) -> None:
     """Every key of any row that a target does not have is listed, and no other key."""

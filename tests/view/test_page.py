@@ -250,6 +250,11 @@ def _until(page: Page, check: Callable[[], bool]) -> None:
     assert check()
 
 
+def _until_shown(page: Page, record: int) -> None:
+    """Wait until the table shows a record."""
+    _until(page, lambda: record in _records(page))
+
+
 def test_the_address_has_no_token_after_the_first_request(
     browser: Browser, address: str
 ) -> None:
@@ -403,7 +408,7 @@ def test_one_jumps_to_a_record(visit: Visit) -> None:
         page.keyboard.press("Enter")
 
         expect(page.locator("aside h2")).to_contain_text(f"Record {record}")
-        _until(page, lambda record=record: record in _records(page))
+        _until_shown(page, record)
         expect(page.locator("[aria-selected=true]")).to_contain_text(f"sum-{record}")
         page.keyboard.press("Escape")
         expect(page.locator("aside")).to_be_hidden()

@@ -129,8 +129,9 @@ DATA = [
 ]
 
 
-@pytest.mark.parametrize("suffix", PACKINGS)
-@pytest.mark.parametrize(("name", "data"), CASES)
+@for_each_case(
+    "name, data, suffix", [(*case, suffix) for case in CASES for suffix in PACKINGS]
+)
 def test_kind_is_named_by_the_first_bytes(
     tmp_path: Path, name: str, data: bytes, suffix: str
 ) -> None:

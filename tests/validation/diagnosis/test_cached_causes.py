@@ -205,7 +205,7 @@ BROKEN = (
 def test_cache_changes_no_cause_of_a_format(variant: FormatVariant) -> None:
     """Mutated records of each format keep their causes, and the format's advice."""
     schema_of = record_schema if is_whole(variant.dialect) else document_schema
-    records = mutated(variant, drawn(50))
+    records = mutated(variant, drawn(25))
 
     assert check_cached_causes(
         schema_of(variant.dialect), variant.format.advise, records
@@ -343,7 +343,7 @@ def wording(problem: Problem) -> tuple[str, str, str]:
 def test_findings_of_a_group_have_one_cause(identifier: str) -> None:
     """All findings of a group word one thing, so one example of each says all."""
     lines = [
-        json.dumps(record) for record in mutated(variant_of(identifier), drawn(120))
+        json.dumps(record) for record in mutated(variant_of(identifier), drawn(60))
     ]
     data = "\n".join([*lines, *BROKEN]).encode()
     options = Options(format=identifier, examples=0, max_problems=0, ignore=("X101",))
