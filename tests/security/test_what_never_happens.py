@@ -341,7 +341,7 @@ def test_a_share_of_fixtures_and_mutants(tmp_path: Path) -> None:
     """Each command does nothing else with some files of all formats."""
     (tmp_path / "mutants").mkdir()
     # Each command has files of other formats than the next one.
-    paths = [*FIXTURES[::6], *mutants(tmp_path / "mutants", 52)]
+    paths = [*FIXTURES[::6], *mutants(tmp_path / "mutants", 26)]
     commands = [COMMANDS[place % len(COMMANDS)] for place in range(len(paths))]
     lines = [
         next(iter(lines_of(command, [path], place)))

@@ -226,6 +226,7 @@ def is_running(pid: int) -> bool:
     return status.rpartition(")")[2].split()[0] != "Z"
 
 
+@pytest.mark.long
 def test_many_clients_are_served(
     viewers: list[Viewer], temporary: Path, rows: Path
 ) -> None:
@@ -575,6 +576,7 @@ def test_browser_is_opened_at_the_address(
     assert viewer.headers["location"] == "/?text=a"
 
 
+@pytest.mark.long
 def test_browser_that_fails_is_no_error(
     viewers: list[Viewer], temporary: Path, rows: Path
 ) -> None:

@@ -275,7 +275,7 @@ JSON = st.recursive(
 
 
 @given(JSON)
-@examples(50)
+@examples(20)
 def test_any_value_is_decided(value: Any) -> None:
     """Rows that a schema refuses are checked, too, whatever they hold."""
     for format_ in all_formats().values():
