@@ -93,7 +93,8 @@ def is_tried_always(page: str) -> bool:
     """Tell whether a page is among the first that are read, or has few examples."""
     if page.startswith(("README", "docs/tutorials/")):
         return True
-    return sum(block.is_run for block in examples.blocks_of(text_of(page))) < 3
+    count: int = sum(block.is_run for block in examples.blocks_of(text_of(page)))
+    return count < 3
 
 
 @pytest.mark.parametrize(

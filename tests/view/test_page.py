@@ -250,11 +250,6 @@ def _until(page: Page, check: Callable[[], bool]) -> None:
     assert check()
 
 
-def _until_shown(page: Page, record: int) -> None:
-    """Wait until the table shows a record."""
-    _until(page, lambda: record in _records(page))
-
-
 def test_the_address_has_no_token_after_the_first_request(
     browser: Browser, address: str
 ) -> None:
@@ -369,6 +364,7 @@ def test_empty_names_are_filters(
     _shows(page, "12 records")
 
 
+@pytest.mark.long
 def test_a_field_by_its_path_is_a_filter(visit: Visit) -> None:
     """A value of a field, however deep, chooses rows."""
     page = visit.open("/?view=records")
@@ -392,26 +388,27 @@ def test_columns_are_chosen(visit: Visit) -> None:
     expect(page.get_by_role("columnheader", name="Reference")).to_have_count(0)
 
 
-def test_one_jumps_to_a_record(visit: Visit) -> None:
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        pytest.param("record", "155", marks=pytest.mark.long),
+        ("line", "155"),
+        ("id", "sum-155"),
+    ],
+)
+def test_one_jumps_to_a_record(visit: Visit, kind: str, text: str) -> None:
     """By its number, its line or its id; the table moves there, too."""
     page = visit.open("/?view=records")
     _shows(page, "200 records")
-    for kind, text, record in (
-        ("record", "155", 155),
-        ("line", "43", 43),
-        ("id", "sum-188", 188),
-    ):
-        page.get_by_label("Jump to what").select_option(kind)
-        page.locator("h1").click()
-        page.keyboard.press("g")
-        page.keyboard.type(text)
-        page.keyboard.press("Enter")
+    page.get_by_label("Jump to what").select_option(kind)
+    page.locator("h1").click()
+    page.keyboard.press("g")
+    page.keyboard.type(text)
+    page.keyboard.press("Enter")
 
-        expect(page.locator("aside h2")).to_contain_text(f"Record {record}")
-        _until_shown(page, record)
-        expect(page.locator("[aria-selected=true]")).to_contain_text(f"sum-{record}")
-        page.keyboard.press("Escape")
-        expect(page.locator("aside")).to_be_hidden()
+    expect(page.locator("aside h2")).to_contain_text("Record 155")
+    _until(page, lambda: 155 in _records(page))
+    expect(page.locator("[aria-selected=true]")).to_contain_text("sum-155")
 
 
 def test_keys_walk_through_records_and_findings(visit: Visit) -> None:
@@ -442,6 +439,7 @@ def test_keys_walk_through_records_and_findings(visit: Visit) -> None:
     assert page.evaluate("document.activeElement.className") == "grid"
 
 
+@pytest.mark.long
 def test_enter_opens_the_marked_record_wherever_the_focus_was(visit: Visit) -> None:
     """After a click on a link, j moves to the table, and Enter opens its record."""
     page = visit.open("/")
@@ -453,6 +451,7 @@ def test_enter_opens_the_marked_record_wherever_the_focus_was(visit: Visit) -> N
     expect(page.locator("aside h2")).to_have_text("Record 2sum-2")
 
 
+@pytest.mark.long
 def test_buttons_do_what_the_keys_do(visit: Visit) -> None:
     """A click opens a record; its buttons go on, back, to findings and out."""
     page = visit.open("/?view=records&rule=S102")
@@ -581,6 +580,7 @@ def test_a_note_is_kept(visit: Visit, folder: Path) -> None:
     assert (folder / "notes.jsonl").read_text().count("two") == 1
 
 
+@pytest.mark.long
 def test_what_is_written_is_kept_while_others_are_looked_at(visit: Visit) -> None:
     """A note that is not saved yet is there after the next record was shown."""
     page = visit.open("/?view=records&open=6")
@@ -806,6 +806,7 @@ def test_the_progress_of_a_search_is_said_and_it_can_be_ended(visit: Visit) -> N
     assert told == [{"file": "0", "text": "plus"}]
 
 
+@pytest.mark.long
 def test_a_file_that_changed_is_not_shown(browser: Browser, tmp_path: Path) -> None:
     """The page says so in the place of the rows."""
     records = [_answer(at, "atlas", is_right=True) for at in range(50)]
@@ -823,6 +824,7 @@ def test_a_file_that_changed_is_not_shown(browser: Browser, tmp_path: Path) -> N
         visit.context.close()
 
 
+@pytest.mark.long
 def test_values_are_not_shown_if_they_are_hidden(
     browser: Browser, folder: Path
 ) -> None:
