@@ -211,7 +211,8 @@ def advice_on(errors: Sequence[EngineError], texts: Sequence[ProblemText]) -> st
 def key_name_advice(error: EngineError, schema: Any) -> str:
     """Return what the names of keys must be, by an error of `propertyNames`."""
     steps = error.schema_path
-    end = len(steps) - steps[::-1].index(error.keyword) if error.keyword in steps else 0
+    # Behind a reference the keyword is no step of the path: its schema refuses the key.
+    end = len(steps) - steps[::-1].index(error.keyword) if error.keyword in steps else -1
     return f"names of keys must be {_excerpt(schema_at(schema, steps[:end]))}"
 
 
