@@ -221,7 +221,10 @@ def _by_condition(
             key: Any = (condition.path, error.path[: condition.depth])
         else:
             key = number
-        groups.setdefault(key, []).append(error)
+        group = groups.setdefault(key, [])
+        # Dependencies of several keys on one are found as the first of them each time.
+        if condition is None or condition.key is None or error not in group:
+            group.append(error)
     for group in groups.values():
         condition = group[0].condition
         if condition is not None and len(group) > 1:
