@@ -111,7 +111,9 @@ def _masked(error: EngineError, words: SchemaWords) -> EngineError:
             [_masked(inner, words) for inner in alternative]
             for alternative in detail or ()
         ]
-    elif error.keyword in {"propertyNames", "additionalProperties"}:
+    elif error.keyword == "additionalProperties":
+        detail = [_KEY_NAME]
+    elif error.keyword == "propertyNames":
         detail = _KEY_NAME
     elif error.keyword == "required":
         detail = words.masked(str(detail))

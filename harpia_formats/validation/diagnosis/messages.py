@@ -264,8 +264,17 @@ def _plain(words: str) -> Callable[[EngineError, Any], ProblemText]:
 
 
 def _key_name(error: EngineError, _: Any) -> ProblemText:
-    name = path_text(error.path)
-    return ProblemText(f"{short_json(error.detail)} is not a key that {name} may have")
+    name, key = path_text(error.path), short_json(error.detail)
+    return ProblemText(
+        f"{key} is not a key that {name} may have",
+        requirement=f"{name} must not have {key}",
+    )
+
+
+def _unknown_keys(error: EngineError, _: Any) -> ProblemText:
+    """Return the text of keys that an alternative does not know."""
+    keys = alternatives([short_json(key) for key in error.detail[:LISTED]])
+    return ProblemText(f"{path_text(error.path)} must not have {keys}")
 
 
 _texts: dict[str, Callable[[EngineError, Any], ProblemText]] = {
@@ -295,6 +304,7 @@ _texts: dict[str, Callable[[EngineError, Any], ProblemText]] = {
     "oneOf": _alternatives,
     "severalOf": _several,
     "propertyNames": _key_name,
+    "additionalProperties": _unknown_keys,
     "undetermined": _undetermined,
 }
 
