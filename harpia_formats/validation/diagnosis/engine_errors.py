@@ -491,15 +491,11 @@ def _with_one_type(errors: list[EngineError]) -> list[EngineError]:
         elif error.path in index_of:
             index = index_of[error.path]
             first = kept[index]
-            types = _types_in_both(first.detail, error.detail)
             is_plainer = first.condition is not None and error.condition is None
-            kept[index] = replace(error if is_plainer else first, detail=types)
+            plain = error if is_plainer else first
+            types = [name for name in first.detail if name in error.detail]
+            kept[index] = replace(plain, detail=types or plain.detail)
         else:
             index_of[error.path] = len(kept)
             kept.append(error)
     return kept
-
-
-def _types_in_both(types: list[str], other: list[str]) -> list[str]:
-    """Return the types that are in both lists, the first list if none is."""
-    return [name for name in types if name in other] or list(types)
