@@ -5,7 +5,6 @@ from typing import Any
 
 from harpia_formats.formats.rules import Rule
 from harpia_formats.model.describe import (
-    LISTED,
     HiddenValue,
     hidden_value,
     path_text,
@@ -15,7 +14,7 @@ from harpia_formats.model.problem import Because, Problem, pointer_of
 from harpia_formats.validation.diagnosis.engine_errors import EngineError, value_at
 from harpia_formats.validation.diagnosis.messages import (
     ProblemText,
-    advice_on,
+    joined_texts,
     problem_of,
     text_of_error,
 )
@@ -84,20 +83,9 @@ def _text_of(cause: Cause, record: Any, words: SchemaWords) -> ProblemText:
             f"a key{of} is not a known key",
             "remove it, or move it to where it belongs",
         )
-    texts = [_text_of_error(error, record, words) for error in cause.errors[:LISTED]]
-    more = len(cause.errors) - LISTED
-    also = [f"{more:,} more"] if more > 0 else []
-    message = "; and ".join([*(text.message for text in texts), *also])
     errors = [_masked(error, words) for error in cause.errors]
-    return ProblemText(message, advice_on(errors, texts))
-
-
-def _text_of_error(error: EngineError, record: Any, words: SchemaWords) -> ProblemText:
-    """Return the text of a schema error, made of what stands for the value."""
-    value: Any = None
-    if error.keyword != "required":
-        value = hidden_value(value_at(record, error.path))
-    return text_of_error(_masked(error, words), value)
+    values = [hidden_value(value_at(record, error.path)) for error in cause.errors]
+    return ProblemText(*joined_texts(errors, [*map(text_of_error, errors, values)]))
 
 
 def _masked(error: EngineError, words: SchemaWords) -> EngineError:

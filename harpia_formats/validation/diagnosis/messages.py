@@ -146,8 +146,7 @@ def _alternatives(error: EngineError, value: Any) -> ProblemText:
         for alternative in error.detail or ()
     ]
     listed = [*dict.fromkeys(filter(None, requirements))]
-    more = f"; or {len(listed) - LISTED:,} more" if len(listed) > LISTED else ""
-    help_ = f"one of these must hold: {'; or '.join(listed[:LISTED])}{more}"
+    help_ = f"one of these must hold: {'; or '.join(some_of(listed))}"
     name = path_text(error.path)
     return ProblemText(
         f"{name} is none of the alternatives, found {describe_value(value)}",
@@ -194,25 +193,34 @@ def _excerpt(value: Any, longest: int = _LONGEST_SCHEMA) -> str:
     return text if len(text) <= longest else f"{text[:longest]}…"
 
 
-def advice_on(errors: Sequence[EngineError], texts: Sequence[ProblemText]) -> str:
-    """Return how to correct all errors of one cause, which have these `texts`."""
+def some_of(words: list[str]) -> list[str]:
+    """Return as many words as are listed, and how many more there are."""
+    more = len(words) - LISTED
+    return [*words[:LISTED], f"{more:,} more"] if more > 0 else words
+
+
+def joined_texts(
+    errors: Sequence[EngineError], texts: Sequence[ProblemText]
+) -> tuple[str, str]:
+    """Return what is wrong and how to correct it, of the texts of a cause's errors."""
     missing = [short_json(str(e.detail)) for e in errors if e.keyword == "required"]
-    more = len(missing) - LISTED
-    missing = [*missing[:LISTED], *([f"{more:,} more"] if more > 0 else [])]
-    helps = [f"add {joined(missing)}"] if missing else []
+    helps = [f"add {joined(some_of(missing))}"] if missing else []
     helps += [
         text.help
-        for error, text in zip(errors, texts, strict=False)
+        for error, text in zip(errors[:LISTED], texts, strict=False)
         if text.help and error.keyword != "required"
     ]
-    return "; ".join(dict.fromkeys(helps))
+    message = "; and ".join(some_of([text.message for text in texts]))
+    return message, "; ".join(dict.fromkeys(helps))
 
 
 def key_name_advice(error: EngineError, schema: Any) -> str:
     """Return what the names of keys must be, by an error of `propertyNames`."""
     steps = error.schema_path
-    # Behind a reference the keyword is no step of the path: its schema refuses the key.
-    end = len(steps) - steps[::-1].index(error.keyword) if error.keyword in steps else -1
+    # Behind a reference the keyword is no step: its schema is what refuses the key.
+    end = -1
+    if error.keyword in steps:
+        end = len(steps) - steps[::-1].index(error.keyword)
     return f"names of keys must be {_excerpt(schema_at(schema, steps[:end]))}"
 
 
@@ -233,13 +241,11 @@ def _not_refused(name: str, refused: Any, value: Any) -> ProblemText:
     keys, types = refused.get("required"), refused.get("type")
     what = ""
     if isinstance(keys, list) and keys:
-        what = (
-            f"an object that has {joined([short_json(key) for key in keys[:LISTED]])}"
-        )
+        what = f"an object that has {joined(some_of([*map(short_json, keys)]))}"
     elif "const" in refused:
         what = describe_value(refused["const"])
     elif "enum" in refused:
-        what = alternatives([short_literal(each) for each in refused["enum"][:LISTED]])
+        what = alternatives(some_of([*map(short_literal, refused["enum"])]))
     elif types is not None and len(refused) == 1:
         what = describe_types([types] if isinstance(types, str) else types)
     if what:
@@ -273,7 +279,7 @@ def _key_name(error: EngineError, _: Any) -> ProblemText:
 
 def _unknown_keys(error: EngineError, _: Any) -> ProblemText:
     """Return the text of keys that an alternative does not know."""
-    keys = alternatives([short_json(key) for key in error.detail[:LISTED]])
+    keys = alternatives(some_of([*map(short_json, error.detail)]))
     return ProblemText(f"{path_text(error.path)} must not have {keys}")
 
 
@@ -316,20 +322,19 @@ def text_of_cause(cause: Cause, record: Any, schema: Any) -> ProblemText:
         return _misspelt(cause)
     if cause.code == "S104" and cause.at_key:
         return _unknown_key(cause, record, schema)
-    value = None if first.keyword == "required" else value_at(record, first.path)
-    text = text_of_error(first, value)
-    texts = [text, *(_text_of(error, record) for error in cause.errors[1:LISTED])]
-    more = len(cause.errors) - LISTED
-    also = [f"{more:,} more"] if more > 0 else []
-    message = "; and ".join([*(text.message for text in texts), *also])
-    advice = cause.advice.help if cause.advice else advice_on(cause.errors, texts)
+    texts = [
+        text_of_error(error, value_at(record, error.path)) for error in cause.errors
+    ]
+    message, advice = joined_texts(cause.errors, texts)
+    if cause.advice:
+        advice = cause.advice.help
     if cause.code == "C101" and not (cause.because or cause.advice):
         advice = ": ".join(filter(None, [advice, _absent_reason(first, schema)]))
     if cause.code == "V114":
         advice = key_name_advice(first, schema)
-    fix = None if cause.errors[1:] else text.fix
+    fix = None if cause.errors[1:] else texts[0].fix
     if first.keyword == "type":
-        fix, advice = _null_removed(cause, schema, value, advice)
+        fix, advice = _null_removed(cause, schema, record, advice)
     return ProblemText(message, advice, fix)
 
 
@@ -345,13 +350,6 @@ def _absent_reason(error: EngineError, schema: Any) -> str:
         return ""
     them = "it is" if len(tested) == 1 else "they are"
     return f"the schema asks so by {alternatives(tested)}, and {them} not there"
-
-
-def _text_of(error: EngineError, record: Any) -> ProblemText:
-    """Return the text of an error in `record`."""
-    missing = error.keyword == "required"
-    value = None if missing else value_at(record, error.path)
-    return text_of_error(error, value)
 
 
 def _misspelt(cause: Cause) -> ProblemText:
@@ -389,7 +387,7 @@ def _unknown_key(cause: Cause, record: Any, schema: Any) -> ProblemText:
 
 
 def _null_removed(
-    cause: Cause, schema: Any, value: Any, advice: str
+    cause: Cause, schema: Any, record: Any, advice: str
 ) -> tuple[Fix | None, str]:
     """Return the fix and help for a null in the place of an optional value.
 
@@ -397,9 +395,8 @@ def _null_removed(
     """
     first = cause.errors[0]
     key = first.path[-1] if first.path else None
-    if value is not None or cause.advice or not isinstance(key, str):
-        return None, advice
-    if key in _required_beside(schema, first):
+    is_optional = isinstance(key, str) and key not in _required_beside(schema, first)
+    if cause.advice or not is_optional or value_at(record, first.path) is not None:
         return None, advice
     help_ = f"leave {short_json(key)} out: it is optional, but null is not allowed"
     return Fix("remove", pointer_of(first.path)), help_
