@@ -98,7 +98,7 @@ class RowContext:
     def place(self, start: int, end: int, path: Path) -> Place:
         """Return the place of the bytes from `start` to `end` of the row."""
         here = self.cursor(start)
-        marked = self.text[start:end].split(b"\n", 1)[0]
+        marked = self.text[start:end].partition(b"\n")[0]
         width = max(1, code_points(marked))
         return Place(
             path=self.path,
@@ -130,13 +130,12 @@ class RowContext:
         end = min(end, last)
         marked = self.text[start:end].decode("utf-8", "replace")
         room = max(FRAME - len(marked), FRAME // 2)
-        lead = self.text[max(first, start - 4 * room) : start]
-        lead_text = lead.decode("utf-8", "replace")
-        cut_left = start - 4 * room > first or len(lead_text) > room // 2
-        lead_text = lead_text[-(room // 2) :]
-        tail = self.text[end : min(last, end + 4 * room)].decode("utf-8", "replace")
+        reach = 4 * room + 1  # holds more code points than are shown, or all
+        lead = self.text[max(first, start - reach) : start].decode("utf-8", "replace")
+        lead_text = lead[-(room // 2) :]
+        tail = self.text[end : min(last, end + reach)].decode("utf-8", "replace")
         tail_text = tail[: room - len(lead_text)]
-        cut_right = end + 4 * room < last or len(tail) > len(tail_text)
+        cut_left, cut_right = len(lead) > len(lead_text), len(tail) > len(tail_text)
         if len(marked) > FRAME:
             marked, tail_text, cut_right = marked[:FRAME], "", True
         text = ("…" if cut_left else "") + lead_text
