@@ -314,7 +314,7 @@ def known_keys(schema: Any, error: EngineError) -> set[str]:
         steps = 1 if error.condition.key is None else 2
         paths.append(error.condition.path[:-steps])
         # A condition stands in an `allOf` of the schema that names the keys.
-        if len(paths[-1]) > 1 and paths[-1][-2] == "allOf":
+        if paths[-1][-2:-1] == ("allOf",):
             paths.append(paths[-1][:-2])
     known: set[str] = set()
     for path in paths:
