@@ -294,7 +294,7 @@ def _refused_by_false(schema_path: Path, value: Any) -> tuple[str, Any]:
     if keyword == "additionalProperties" and isinstance(value, dict):
         return keyword, list(value)
     if keyword == "propertyNames":
-        return keyword, next(iter(value), "")
+        return keyword, next(iter(value))
     return "falseSchema", None
 
 
@@ -428,7 +428,7 @@ def _without_inner(errors: list[EngineError]) -> list[EngineError]:
     unknown = {
         (*error.path, key)
         for error in errors
-        if error.keyword == "additionalProperties" and isinstance(error.detail, list)
+        if error.keyword == "additionalProperties"
         for key in error.detail
     }
     if not replaced and not unknown:

@@ -48,7 +48,7 @@ def hidden_problem_of(
                 found.because, about.because, values, strict=True
             )
         )
-    path = words.path((*row.prefix, *_path_of(found, finding)))
+    path = words.path((*row.prefix, *finding.path))
     return replace(
         found,
         place=replace(found.place, record_id=None, pointer=pointer_of(path)),
@@ -63,11 +63,6 @@ def hidden_problem_of(
     )
 
 
-def _path_of(found: Problem, finding: Finding) -> Any:
-    """Return the path in the row that a problem is placed at."""
-    return finding.path if found.place.pointer else ()
-
-
 def _text_of(cause: Cause, record: Any, words: SchemaWords) -> ProblemText:
     """Return the text of the root cause of schema errors, as `text_of_cause` does."""
     path = words.path(cause.path)
@@ -77,7 +72,7 @@ def _text_of(cause: Cause, record: Any, words: SchemaWords) -> ProblemText:
             f"{missing} is missing, and another key looks like a misspelling of it",
             f"rename that key to {short_json(name)}",
         )
-    if cause.code == "S104" and cause.at_key:
+    if cause.code == "S104":
         of = f" of {path_text(path[:-1])}" if path[:-1] else ""
         return ProblemText(
             f"a key{of} is not a known key",
@@ -96,8 +91,7 @@ def _masked(error: EngineError, words: SchemaWords) -> EngineError:
     detail = error.detail
     if error.keyword in {"anyOf", "oneOf"}:
         detail = [
-            [_masked(inner, words) for inner in alternative]
-            for alternative in detail or ()
+            [_masked(inner, words) for inner in alternative] for alternative in detail
         ]
     elif error.keyword == "additionalProperties":
         detail = [_KEY_NAME]

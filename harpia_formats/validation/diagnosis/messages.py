@@ -143,7 +143,7 @@ def _counted(words: str, unit: str) -> Callable[[EngineError, Any], ProblemText]
 def _alternatives(error: EngineError, value: Any) -> ProblemText:
     requirements = [
         " and ".join(dict.fromkeys(map(_requirement, alternative[:LISTED])))
-        for alternative in error.detail or ()
+        for alternative in error.detail
     ]
     listed = [*dict.fromkeys(filter(None, requirements))]
     help_ = f"one of these must hold: {'; or '.join(some_of(listed))}"
@@ -320,7 +320,7 @@ def text_of_cause(cause: Cause, record: Any, schema: Any) -> ProblemText:
     first = cause.errors[0]
     if cause.code == "S103":
         return _misspelt(cause)
-    if cause.code == "S104" and cause.at_key:
+    if cause.code == "S104":
         return _unknown_key(cause, record, schema)
     texts = [
         text_of_error(error, value_at(record, error.path)) for error in cause.errors

@@ -35,7 +35,6 @@ _REMEMBERED = 64
 _rule_of_keyword = {
     "required": "S101",
     "type": "S102",
-    "additionalProperties": "S104",
     "additionalItems": "S105",
     "enum": "V101",
     "const": "V101",
@@ -256,7 +255,7 @@ def _causes_of_group(
 ) -> list[Cause | ConditionalCause]:
     """Return the causes of a group of errors that `_by_condition` yields."""
     first = errors[0]
-    if first.keyword == "additionalProperties" and isinstance(first.detail, list):
+    if first.keyword == "additionalProperties":
         return [
             Cause("S104", (*first.path, key), errors, at_key=True)
             for key in first.detail
