@@ -1,0 +1,232 @@
+"""How many causes and patterns of errors are remembered, and when they are built."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from harpia_formats.formats.schema.bundled_schemas import schema_validator_of
+from harpia_formats.model.format import no_advice
+from harpia_formats.validation.diagnosis import cached_causes
+from harpia_formats.validation.diagnosis.cached_causes import (
+    CachedCauses,
+    FailedKeyword,
+    pattern_matcher,
+)
+from harpia_formats.validation.diagnosis.root_causes import Cause, shared_causes
+
+#: A schema that refuses each member that is no text.
+TEXTS: dict[str, Any] = {"additionalProperties": {"type": "string"}}
+#: Records with equal errors after which they are found by a pattern.
+ENOUGH = 8
+
+
+class Remembering:
+    """The causes of a schema's records, and the records whose causes were computed."""
+
+    def __init__(self, schema: Any) -> None:
+        self._errors_of = schema_validator_of(schema).iter_errors
+        self._cached = CachedCauses(schema, no_advice)
+        self.computed: list[Any] = []
+
+    def find(self, *records: Any) -> None:
+        """Find the causes of records, and note which of them are computed."""
+        for record in records:
+            self._cached.causes_of(record, self._errors_of(record))
+
+    def learn(self, *records: Any) -> None:
+        """Find the causes of records so often that their errors become a pattern."""
+        for record in records:
+            self.find(*[record] * ENOUGH)
+
+    def by_pattern(self, record: Any) -> tuple[Cause, ...] | None:
+        """Return the causes of a record that matches a pattern."""
+        return self._cached.causes_by_pattern(record)
+
+    def knows(self, *records: Any) -> list[bool]:
+        """Return for each record whether its causes are found by a pattern."""
+        return [bool(self.by_pattern(record)) for record in records]
+
+
+@pytest.fixture
+def remembering(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Remembering]:
+    """Return what makes a memory of the causes of a schema's records."""
+    made: list[Remembering] = []
+
+    def noted(record: Any, errors: Any, paths: Any) -> Any:
+        made[-1].computed.append(record)
+        return shared_causes(record, errors, paths)
+
+    def make(schema: Any) -> Remembering:
+        made.append(Remembering(schema))
+        return made[-1]
+
+    monkeypatch.setattr(cached_causes, "shared_causes", noted)
+    return make
+
+
+def wrong(*keys: Any) -> dict[str, int]:
+    """Return a record with a wrong value at each of some keys."""
+    return dict.fromkeys(map(str, keys), 1)
+
+
+def many(count: int) -> list[str]:
+    """Return so many keys."""
+    return [f"key {number}" for number in range(count)]
+
+
+#: What causes depend on, up to a hundred of them: errors, keys of an object that lacks
+#: one, unknown keys, refused ones, and errors of an alternative.
+COUNTED: tuple[tuple[Any, str], ...] = (
+    (TEXTS, ""),
+    ({"required": ["a"]}, ""),
+    ({"additionalProperties": False, "properties": {"a": {}}}, ""),
+    ({"properties": {"a": False}}, "a"),
+    ({"anyOf": [TEXTS, {"type": "null"}]}, ""),
+)
+
+
+@pytest.mark.parametrize(("schema", "key"), COUNTED)
+def test_causes_of_very_many_things_are_not_remembered(
+    remembering: Any, monkeypatch: pytest.MonkeyPatch, schema: Any, key: str
+) -> None:
+    """Causes are remembered if they depend on a hundred things at most."""
+    monkeypatch.setattr(cached_causes, "LONGEST", 10**6)
+    for count, times in ((100, 1), (101, 2)):
+        memory = remembering(schema)
+        record = wrong(*many(count))
+        memory.find(*[{key: record} if key else record] * 2)
+        assert len(memory.computed) == times, count
+
+
+@pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
+def test_causes_of_very_many_alternatives_are_not_remembered(
+    remembering: Any, monkeypatch: pytest.MonkeyPatch, keyword: str
+) -> None:
+    """Causes are remembered if there are a hundred alternatives at most."""
+    monkeypatch.setattr(cached_causes, "LONGEST", 10**6)
+    for count, times in ((100, 1), (101, 2)):
+        alternatives = [{"const": number} for number in range(count)]
+        memory = remembering({keyword: alternatives})
+        memory.find("x", "y")
+        assert len(memory.computed) == times
+        several = remembering({"oneOf": [True] * count})
+        several.find("x", "y")
+        assert len(several.computed) == times
+
+
+def test_memory_of_causes_is_emptied_when_it_is_full(remembering: Any) -> None:
+    """The causes of 256 combinations of errors are remembered, then none of them."""
+    memory = remembering(TEXTS)
+    records = [wrong(key) for key in many(257)]
+    memory.find(*records[:256], records[0], *records[255:], records[256], records[0])
+
+    assert memory.computed == [*records, records[0]]
+
+
+def test_causes_with_a_long_key_are_not_remembered(
+    remembering: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Causes are not remembered if what tells them from others is a long text."""
+    record = wrong("a", "b")
+    for longer, times in ((0, 1), (-1, 2)):
+        memory = remembering(TEXTS)
+        errors = list(schema_validator_of(TEXTS).iter_errors(record))
+        key = CachedCauses(TEXTS, no_advice)._cache_key(errors, record)  # noqa: SLF001 - its length is the bound
+        monkeypatch.setattr(cached_causes, "LONGEST", len(repr(key)) + longer)
+        memory.find(record, record)
+        assert len(memory.computed) == times
+
+
+def test_errors_become_a_pattern_after_eight_records(remembering: Any) -> None:
+    """The errors of eight records are a pattern, if no other ones are between them."""
+    memory = remembering(TEXTS)
+    memory.find(*[wrong("a"), wrong("b")] * 7)
+
+    assert memory.knows(wrong("a"), wrong("b")) == [False, False]
+    memory.find(wrong("b"))
+    assert memory.knows(wrong("a"), wrong("b")) == [False, True]
+    assert memory.knows({"a": "x"}, wrong("a", "b")) == [False, False]
+
+
+def test_records_are_compared_with_sixteen_patterns(remembering: Any) -> None:
+    """A new pattern takes the place of the one that no record matched for longest."""
+    memory = remembering(TEXTS)
+    records = [wrong(key) for key in many(17)]
+    memory.learn(*records[:16])
+    # This one is the first again.
+    assert memory.knows(records[0]) == [True]
+    memory.learn(records[16])
+
+    assert memory.knows(*records) == [True, False, *[True] * 15]
+    # One more record with its errors makes it a pattern again.
+    memory.find(records[1])
+    assert memory.knows(records[1], records[0], records[2]) == [True, False, True]
+
+
+def test_so_many_patterns_are_built(remembering: Any) -> None:
+    """Sixty-four patterns are built for the records of a schema, and no more."""
+    memory = remembering(TEXTS)
+    records = [wrong(key) for key in many(65)]
+    memory.learn(*records)
+
+    assert memory.knows(*records[-3:]) == [True, True, False]
+
+
+def test_combinations_of_errors_are_counted_up_to_a_number(
+    remembering: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What has come first is counted on, and what is new then is not counted."""
+    monkeypatch.setattr(cached_causes, "COUNTED", 2)
+    memory = remembering(TEXTS)
+    records = [wrong(key) for key in many(4)]
+    memory.find(*records[:3])
+    memory.learn(records[3], records[2])
+
+    assert memory.knows(records[3], records[2]) == [False, True]
+
+
+def test_patterns_are_dropped_after_many_records_without_them(
+    remembering: Any,
+) -> None:
+    """After 64 records in a row that match no pattern, no record is compared."""
+    memory = remembering(TEXTS)
+    memory.learn(wrong("a"))
+    for times, is_known in ((64, True), (64, True), (65, False), (0, False)):
+        assert not any(memory.knows(*[wrong("b")] * times))
+        assert memory.knows(wrong("a")) == [is_known]
+    # A new pattern begins the count anew.
+    memory.find(wrong("a"))
+    assert not any(memory.knows(*[wrong("b")] * 40))
+    memory.learn(wrong("c"))
+    assert not any(memory.knows(*[wrong("b")] * 40))
+    assert memory.knows(wrong("a"), wrong("c")) == [True, True]
+
+
+def test_causes_of_a_pattern_are_those_of_the_keys(
+    remembering: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a pattern with a missing key, causes are known by the other keys there."""
+    monkeypatch.setattr(cached_causes, "REMEMBERED", 2)
+    memory = remembering({"properties": {"in": {"required": ["name", "id"]}}})
+    records = [{"in": wrong(key), "x": key} for key in ("a", "nmae", "c")]
+    memory.learn(records[0])
+    assert memory.knows(*records) == [True, False, False]
+    memory.find(*records[1:])
+
+    assert memory.knows(*records) == [True, True, False]
+    codes = [[cause.code for cause in memory.by_pattern(one)] for one in records[:2]]
+    assert codes == [["S101", "S101"], ["S103", "S101"]]
+
+
+def test_pattern_has_so_many_errors_at_most() -> None:
+    """A schema is built for 32 errors of a record, and not for more."""
+    keys = many(33)
+    failed = [FailedKeyword(("required",), (), key) for key in keys]
+    matches = pattern_matcher({"required": keys}, failed[:32], formats=False)
+
+    assert matches is not None
+    assert [matches({keys[32]: 1}), matches({}), matches(wrong(*keys[31:]))] == [
+        *(True, False, False)
+    ]
+    assert pattern_matcher({"required": keys}, failed, formats=False) is None
