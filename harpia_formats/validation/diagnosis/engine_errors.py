@@ -385,7 +385,8 @@ def _without_other_kinds(
 
 def _refuses_fixed_value(error: EngineError, path: Path) -> bool:
     """Return whether a member of the value at `path` must have another fixed value."""
-    return error.keyword in {"const", "enum"} and error.path[:-1] == path
+    is_member = len(error.path) == len(path) + 1
+    return error.keyword in {"const", "enum"} and is_member
 
 
 def _is_only_type(errors: list[EngineError], path: Path) -> bool:
