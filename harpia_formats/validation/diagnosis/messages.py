@@ -452,27 +452,26 @@ def _fault_message(fault: Fault, row: RowContext) -> str:
     """Return the message of a fault with bytes from the start of the file."""
     if fault.opened is None:
         return fault.message
-    opened = row.place(fault.opened, fault.opened + 1, ())
-    return fault.message_with(opened.byte_offset)
+    return fault.message_with(row.cursor(fault.opened).offset)
 
 
 def _values_because(cause: Cause, row: RowContext) -> tuple[Because, ...]:
     """Return the values that made a condition apply, with their places."""
     found = []
     for path in cause.because:
-        start, end = row.bytes_of(path)
-        place = row.place(start, end, ())
+        start, _ = row.bytes_of(path)
+        here = row.cursor(start)
         value = short_json(value_at(row.value, path))
-        found.append(Because(pointer_of(path), value, place.line, place.column))
+        found.append(Because(pointer_of(path), value, here.line, here.column + 1))
     return tuple(found)
 
 
 def _repeated_key(about: Duplicate, row: RowContext) -> ProblemText:
     """Return the text of a key that an object has twice."""
     key = about.path[-1]
-    first = row.place(about.first, about.first + 1, ())
+    first = row.cursor(about.first)
     value = short_json(json.loads(member_value(row.text, about.first)))
-    reason = Because(pointer_of(about.path), value, first.line, first.column)
+    reason = Because(pointer_of(about.path), value, first.line, first.column + 1)
     return ProblemText(
         f"the key {short_json(key)} is there twice in {path_text(about.path[:-1])}",
         "keep one of them: a parser keeps one and drops the other without a word",

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from cases import for_each_case
+from harpia_formats.formats.schema.error_paths import matching_paths
 from harpia_formats.model.problem import Path
 from harpia_formats.validation.diagnosis import engine_errors
 from harpia_formats.validation.diagnosis.engine_errors import (
@@ -21,8 +22,8 @@ from harpia_formats.validation.diagnosis.engine_errors import (
     value_at,
 )
 
-RECORD = {"a": [{"b": None}, 5], "": {"c": "text"}, "0": 1}
-SCHEMA = {
+RECORD: dict[str, Any] = {"a": [{"b": None}, 5], "": {"c": "text"}, "0": 1}
+SCHEMA: dict[str, Any] = {
     "properties": {"a": {"$ref": "#/definitions/d"}, "$ref": {"type": "null"}},
     "items": [True, {"type": "string"}],
     "definitions": {"d": {"properties": {"01": {"$ref": "#/definitions/e"}}}, "e": {}},
@@ -64,7 +65,7 @@ def test_no_value_at_a_path(path: Path) -> None:
         ((), SCHEMA),
         (("items", 1, "type"), "string"),
         (("properties", "a"), {"$ref": "#/definitions/d"}),
-        (("properties", "a", "$ref"), SCHEMA["definitions"]["d"]),  # type: ignore[call-overload]
+        (("properties", "a", "$ref"), SCHEMA["definitions"]["d"]),
         (("properties", "a", "$ref", "properties", 1, "$ref"), {}),
         # A property that is called like the keyword is no reference.
         (("properties", "$ref", "type"), "null"),
@@ -251,11 +252,10 @@ def test_paths_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     """Paths that were found are not looked for again, unless there are too many."""
     monkeypatch.setattr(engine_errors, "REMEMBERED", 2)
     looked_at: list[Any] = []
-    find = engine_errors.matching_paths
 
     def noted(*given: Any) -> Any:
         looked_at.append((given[1][0], len(given)))
-        return find(*given)
+        return matching_paths(*given)
 
     monkeypatch.setattr(engine_errors, "matching_paths", noted)
     paths = SchemaPaths({"a": {"$ref": "#/b"}, "b": {"c": 1, "01": 2}})

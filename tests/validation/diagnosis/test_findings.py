@@ -4,6 +4,7 @@ from collections import Counter
 from typing import Any
 
 from cases import for_each_case
+from harpia_formats.files.framing.chunk import Cursor
 from harpia_formats.formats.registry import all_rules
 from harpia_formats.formats.schema.bundled_schemas import schema_validator_of
 from harpia_formats.model.format import Advice, Remark, no_advice
@@ -20,7 +21,7 @@ from harpia_formats.validation.diagnosis.root_causes import (
     find_json_fault,
     shared_causes,
 )
-from harpia_formats.validation.diagnosis.row_context import Cursor, RowContext
+from harpia_formats.validation.diagnosis.row_context import RowContext
 
 
 def error_of(keyword: str, detail: Any = None, path: Path = ()) -> EngineError:
@@ -36,7 +37,7 @@ def cause_of(*errors: EngineError, **more: Any) -> Cause:
 LACKS_NAME = error_of("required", "name", ("x",))
 NULL = error_of("type", ["string"], ("a",))
 LACKING = cause_of(LACKS_NAME, NULL)
-VALUE = {"a": None, "b": 1, "x": {}}
+VALUE: dict[str, Any] = {"a": None, "b": 1, "x": {}}
 
 
 @for_each_case(
