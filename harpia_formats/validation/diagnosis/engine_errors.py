@@ -190,6 +190,8 @@ class EngineError:
     schema_path: Path
     #: The innermost condition of the schema that made the keyword apply.
     condition: AppliedCondition | None = None
+    #: The path through the schema by which the keyword applied, references as steps.
+    evaluation_path: Path = ()
 
 
 class SchemaPaths:
@@ -270,7 +272,8 @@ def engine_error_of(error: Any, record: Any, paths: SchemaPaths) -> EngineError:
     elif keyword == "required" and last_keyword(schema_path) == "dependencies":
         owner = value_at(record, path)
         evaluated = (*evaluated, _dependent_key(schema_path, schema, detail, owner))
-    return EngineError(keyword, detail, path, schema_path, paths.condition(evaluated))
+    condition = paths.condition(evaluated)
+    return EngineError(keyword, detail, path, schema_path, condition, evaluated)
 
 
 def _valid_alternatives(

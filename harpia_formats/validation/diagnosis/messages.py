@@ -27,6 +27,7 @@ from harpia_formats.model.problem import Because, Fix, Path, Problem, pointer_of
 from harpia_formats.model.spelling import nearest
 from harpia_formats.validation.diagnosis.engine_errors import (
     EngineError,
+    keywords_on,
     known_keys,
     schema_at,
     schema_object_at,
@@ -404,11 +405,10 @@ def _null_removed(
 
 def _required_beside(schema: Any, error: EngineError) -> set[str]:
     """Return the keys required of the object that holds an error's value."""
-    path = error.schema_path
-    for index in range(len(path) - 1, -1, -1):
-        if path[index] == "properties":
-            return set(schema_object_at(schema, path[:index]).get("required", ()))
-    return set()
+    steps = error.evaluation_path
+    inward = [index for index, _, is_inward in keywords_on(steps) if is_inward]
+    owner = schema_object_at(schema, steps[: inward[-1]])
+    return set(owner.get("required", ()))
 
 
 def problem_of(finding: Finding, rule: Rule, row: RowContext, schema: Any) -> Problem:
