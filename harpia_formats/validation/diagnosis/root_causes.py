@@ -226,7 +226,7 @@ def _by_condition(
             group.append(error)
     for group in groups.values():
         condition = group[0].condition
-        if condition is not None and len(group) > 1:
+        if condition is not None:
             node = schema_at(schema, condition.path)
             required = node.get("required", ()) if isinstance(node, dict) else ()
             group.sort(key=lambda error: _key_demanded(error) not in required)

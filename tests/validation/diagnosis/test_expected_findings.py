@@ -45,6 +45,8 @@ EXPECTED = Path(__file__).with_name("expected_findings.json")
 RULES = all_rules()
 #: Where each row begins in its file.
 START = Cursor(1_000, 7, 2)
+#: What a problem without values does not say.
+VALUES = {"marked", "fix", "cause"}
 
 
 class Row:
@@ -144,10 +146,13 @@ def found_in(row: Row, group: Group) -> list[dict[str, Any]]:
         given = finding, rule, context, group.schema
         shown = described(problem_of(*given))
         hidden = described(hidden_problem_of(*given, group.words))
-        names = {**shown, **hidden}
-        other = {name: hidden.get(name, "") for name in names}
-        for name in [name for name in names if other[name] == shown.get(name)]:
-            del other[name]
+        # These hold values, so nothing stands in their place.
+        assert hidden.keys().isdisjoint(VALUES)
+        other = {
+            name: hidden.get(name, "")
+            for name in {**shown, **hidden}
+            if name not in VALUES and shown.get(name) != hidden.get(name)
+        }
         found.append({**shown, "hidden": other})
     return found
 
