@@ -341,12 +341,9 @@ def text_of_cause(cause: Cause, record: Any, schema: Any) -> ProblemText:
 
 def _absent_reason(error: EngineError, schema: Any) -> str:
     """Return the help for a condition that holds because keys are missing."""
-    if error.condition is None:
-        return ""
-    base = error.path[: error.condition.depth]
-    tested = [
-        path_text((*base, *path)) for path in tested_paths(error.condition, schema)
-    ]
+    condition: Any = error.condition  # there is one, since the rule is on conditions
+    base = error.path[: condition.depth]
+    tested = [path_text((*base, *path)) for path in tested_paths(condition, schema)]
     if not tested:
         return ""
     them = "it is" if len(tested) == 1 else "they are"

@@ -1,5 +1,6 @@
 """Paths through records and schemas, and the conditions and keys that are on them."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from harpia_formats.validation.diagnosis.engine_errors import (
     EngineError,
     SchemaPaths,
     condition_of,
+    engine_error_of,
     has_value,
     keywords_on,
     known_keys,
@@ -246,6 +248,36 @@ def test_known_keys(path: Path, condition: Path | None, known: str) -> None:
         named.add("other")
 
     assert known_keys(schema, error) == named
+
+
+@for_each_case(
+    "names, keyword",
+    [
+        ("Type Pattern", "anyOf"),
+        ("BacktrackLimitExceeded", "undetermined"),
+        ("Type RegexEngineFailure", "undetermined"),
+    ],
+)
+def test_alternative_without_a_verdict(names: str, keyword: str) -> None:
+    """A value is not refused if the engine gave up on one of the alternatives.
+
+    The engine says so itself today. Here it reports that inside of the alternatives.
+    """
+
+    def error_of(name: str, keyword: str, **more: Any) -> Any:
+        kind = type(name, (), {"name": keyword, "value": ["null"], **more})()
+        path = {"instance_path": [], "schema_path": [], "evaluation_path": []}
+        return SimpleNamespace(kind=kind, **path)
+
+    context = [[error_of(name, name.lower())] for name in names.split()]
+    error = error_of("AnyOf", "anyOf", context=context)
+    found = engine_error_of(error, "text", SchemaPaths({}))
+
+    assert found.keyword == keyword
+    assert [each.keyword for (each,) in found.detail] == [
+        name.lower() if name in {"Type", "Pattern"} else "undetermined"
+        for name in names.split()
+    ]
 
 
 def test_paths_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
