@@ -315,10 +315,11 @@ def known_keys(schema: Any, error: EngineError) -> set[str]:
     paths = [error.schema_path[:-1]]
     if error.condition is not None:
         steps = 1 if error.condition.key is None else 2
-        paths.append(error.condition.path[:-steps])
+        owner = error.condition.path[:-steps]
+        paths.append(owner)
         # A condition stands in an `allOf` of the schema that names the keys.
-        if paths[-1][-2:-1] == ("allOf",):
-            paths.append(paths[-1][:-2])
+        if owner[-2:-1] == ("allOf",):
+            paths.append(owner[:-2])
     known: set[str] = set()
     for path in paths:
         node = schema_object_at(schema, path)
