@@ -266,8 +266,9 @@ def test_alternative_without_a_verdict(names: str, keyword: str) -> None:
 
     def error_of(name: str, keyword: str, **more: Any) -> Any:
         kind = type(name, (), {"name": keyword, "value": ["null"], **more})()
-        path = {"instance_path": [], "schema_path": [], "evaluation_path": []}
-        return SimpleNamespace(kind=kind, **path)
+        return SimpleNamespace(
+            kind=kind, instance_path=(), schema_path=(), evaluation_path=()
+        )
 
     context = [[error_of(name, name.lower())] for name in names.split()]
     error = error_of("AnyOf", "anyOf", context=context)
