@@ -363,11 +363,7 @@ def _of_meant_alternatives(errors: Iterable[EngineError]) -> Iterator[EngineErro
             types = sorted({name for names in allowed_types for name in names or ()})
             yield replace(error, keyword="type", detail=types)
         elif len(meant := _without_other_kinds(meant, error.path)) == 1:
-            inner_errors = (
-                replace(inner, condition=inner.condition or error.condition)
-                for inner in meant[0]
-            )
-            yield from _of_meant_alternatives(inner_errors)
+            yield from _of_meant_alternatives(meant[0])
         else:
             yield error
 
