@@ -105,9 +105,12 @@ PARTS = {
     "root-causes": Part(
         ("harpia_formats/validation/diagnosis/*.py",),
         (
-            "tests/validation/diagnosis",
-            "tests/validation/test_messages.py",
-            "tests/validation/test_wrong_rows.py",
+            # The laws of all formats beside these take much longer.
+            "tests/validation/diagnosis/test_bounded_causes.py",
+            "tests/validation/diagnosis/test_engine_errors.py",
+            "tests/validation/diagnosis/test_expected_findings.py",
+            "tests/validation/diagnosis/test_findings.py",
+            "tests/validation/diagnosis/test_row_context.py",
         ),
     ),
     "validation": Part(
