@@ -176,15 +176,18 @@ def test_cause_of_a_condition_is_made_once_for_equal_values() -> None:
 def test_causes_are_made_once_for_equal_conditions() -> None:
     """Records with the same causes share them, up to a number of different ones."""
 
-    def advise(_pointer: str, _path: Path, record: Any) -> Advice:
-        return Advice(f"X{record}", "help")
+    def advise(pointer: str, _path: Path, record: Any) -> Advice:
+        return Advice(f"X{divmod(record, 13)[pointer == '/else']}", "help")
 
-    condition = ConditionalCause((NULL,), "/then", (), is_demand=True)
-    shared = SharedCauses((LACKING, condition), (), is_final=False)
+    conditions = [
+        ConditionalCause((NULL,), pointer, (), is_demand=True)
+        for pointer in ("/then", "/else")
+    ]
+    shared = SharedCauses((LACKING, *conditions), (), is_final=False)
     made = [shared.causes(number, advise) for number in range(65)]
     again = [shared.causes(number, advise) for number in range(65)]
 
-    assert [each.code for each in made[7]] == ["S101", "X7"]
+    assert [each.code for each in made[27]] == ["S101", "X2", "X1"]
     assert made == again
     assert [one is two for one, two in zip(made, again, strict=True)] == [
         *([True] * 64),

@@ -213,6 +213,8 @@ def test_id_of_a_row(value: Any, key: str, found: Any) -> None:
         # Only the line of the mark is shown, without the end of a line.
         ("x\nb", "m", "a\nx", ("b", "m", "a")),
         ("x\n", "m", "\nx", ("", "m", "")),
+        ("\nb", "m", "a", ("b", "m", "a")),
+        ("\n", "m", "", ("", "m", "")),
         ("b", "m\nm", "a", ("b", "m", "")),
         ("b", "m", "a\r\nx", ("b", "m", "a")),
         ("b", "\n", "a", ("b", "", "")),
