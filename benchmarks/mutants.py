@@ -326,7 +326,7 @@ def chosen(
     folders = tuple(PARTS[part].tests)
     mine = {test: each for test, each in tests.items() if test.startswith(folders)}
     return [
-        Chosen(part, module, mutant, _tests_of(module, mutant, mine))
+        Chosen(part, module, mutant, _tests_of(module, mutant, mine, tests[""]))
         for module, mutant in found
     ]
 
@@ -398,19 +398,21 @@ def _blocks(module: str) -> tuple[list[str], dict[int, str]]:
 
 
 def _tests_of(
-    module: str, mutant: Mutant, tests: Mapping[str, Reached]
+    module: str, mutant: Mutant, tests: Mapping[str, Reached], loading: Reached
 ) -> tuple[str, ...]:
-    """Return the tests that reach a mutant, of each test the first cases in front."""
+    """Return the tests that reach a mutant, of each test the first cases in front.
+
+    Any test of its module does if it runs only as that is loaded.
+    """
     _, lines = _blocks(module)
     block = f"{module}\t{lines.get(mutant.statement)}"
-    if mutant.is_loaded:
+    reaching = [each for each, found in tests.items() if block in found.blocks]
+    if mutant.is_loaded or (not reaching and block in loading.blocks):
         reaching = [
             each
             for each, reached in tests.items()
             if any(name.startswith(f"{module}\t") for name in reached.blocks)
         ]
-    else:
-        reaching = [each for each, found in tests.items() if block in found.blocks]
     reaching.sort(key=lambda each: tests[each].seconds)
     turns: Counter[str] = Counter()
     ranks = {}

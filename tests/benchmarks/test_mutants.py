@@ -121,6 +121,23 @@ def test_changes_that_change_nothing_are_left_out(modules: Importer) -> None:
     ]
 
 
+def test_tests_of_what_runs_as_a_module_is_loaded(modules: Importer) -> None:
+    """A function that only the loading of its module calls has all tests of that."""
+    mutants = modules("mutants")
+    module = "harpia_formats/validation/diagnosis/messages.py"
+    source = (ROOT / module).read_text("utf-8")
+    (mutant,) = [
+        each
+        for each in mutants.mutants_of(source)
+        if each.function == "_plain" and each.text == "return make_text"
+    ]
+    tests = {"a test": mutants.Reached(0.1, frozenset({f"{module}\t._type:0"}))}
+
+    for blocks, expected in (({f"{module}\t._plain:0"}, ("a test",)), (set(), ())):
+        loading = mutants.Reached(0.0, frozenset(blocks))
+        assert mutants._tests_of(module, mutant, tests, loading) == expected  # noqa: SLF001 - what decides it
+
+
 def test_survivors_that_are_not_listed(modules: Importer, chosen: list[Any]) -> None:
     """A survivor that is not listed is a fault, and too many of a part are another."""
     mutants = modules("mutants")
