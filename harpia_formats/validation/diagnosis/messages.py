@@ -146,12 +146,12 @@ def _alternatives(error: EngineError, value: Any) -> ProblemText:
         " and ".join(dict.fromkeys(map(_requirement, alternative[:LISTED])))
         for alternative in error.detail
     ]
-    listed = [*dict.fromkeys(filter(None, requirements))]
+    listed = [*dict.fromkeys(requirements)]
     help_ = f"one of these must hold: {'; or '.join(some_of(listed))}"
     name = path_text(error.path)
     return ProblemText(
         f"{name} is none of the alternatives, found {describe_value(value)}",
-        help_ if listed else "",
+        help_,
         requirement=f"{name} must be one of the alternatives",
     )
 

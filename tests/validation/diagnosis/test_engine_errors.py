@@ -222,6 +222,11 @@ def test_values_that_a_condition_tests(test: Any, paths: list[Path]) -> None:
             "inner three",
         ),
         (("properties", "in", "then", "then"), ("properties", "in", "then"), "inner"),
+        (
+            ("properties", "in", "dependencies", "k"),
+            ("properties", "in", "dependencies", "k"),
+            "inner",
+        ),
     ],
 )
 def test_known_keys(path: Path, condition: Path | None, known: str) -> None:
@@ -301,3 +306,19 @@ def test_paths_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     assert paths.location(("b", 1)) == ("b", "01")
     assert paths.evaluated(("a", "$ref", 1)) == ("a", "$ref", "01")
     assert paths.location(("a", "$ref", 1)) == ("a", "$ref", 1)
+
+
+def test_so_many_paths_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of each kind, 1,024 paths are remembered, then none of them."""
+    looked_at: list[int] = []
+
+    def noted(_schema: Any, path: Path) -> Any:
+        looked_at.append(int(path[0]))
+        return iter([path])
+
+    monkeypatch.setattr(engine_errors, "matching_paths", noted)
+    paths = SchemaPaths({})
+    for number in (*range(1_024), 0, 1_024, 1_024, 0):
+        assert paths.location((number,)) == (number,)
+
+    assert looked_at == [*range(1_025), 0]

@@ -3,6 +3,8 @@
 from collections import Counter
 from typing import Any
 
+import pytest
+
 from cases import for_each_case
 from harpia_formats.files.framing.chunk import Cursor
 from harpia_formats.formats.registry import all_rules
@@ -143,6 +145,10 @@ def test_findings_of_rows_with_the_same_causes() -> None:
     assert shared.findings() == [Finding("S101", 3, each, VALUE) for each in causes]
     assert shared.typed_paths() == (("a",), ("b",))
     assert shared.nulls_at((("a",), ("b",))) == (True, False)
+    # Many rows have them, so nobody can change them.
+    for given, name in ((shared, "row"), (RepeatedKey(("a",), 0), "before")):
+        with pytest.raises(AttributeError, match="immutable"):
+            setattr(given, name, 4)
 
 
 def test_cause_of_a_condition_is_made_once_for_equal_values() -> None:
