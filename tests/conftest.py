@@ -2,6 +2,7 @@
 
 import gc
 import os
+from multiprocessing import get_context
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -24,6 +25,17 @@ settings.register_profile(
     database=None,
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "any machine"))
+
+# The threads of pytest-xdist make a fork unsafe. So a server forks the processes of a
+# run, each of which would import for longer than it works for most tests.
+get_context("forkserver").set_forkserver_preload(
+    [
+        "harpia_formats.conversion.run",
+        "harpia_formats.evaluation.scoring.scoring_run",
+        "harpia_formats.evaluation.statistics.statistics_run",
+        "harpia_formats.validation.parallel.range_worker",
+    ]
+)
 
 _NO_CORPORA = f"no corpora in {CORPORA} (set HARPIA_CORPORA)"
 
