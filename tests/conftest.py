@@ -30,10 +30,19 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "any machine"))
 # run, each of which would import for longer than it works for most tests.
 get_context("forkserver").set_forkserver_preload(
     [
+        "concurrent.futures.process",
+        "ctypes",
+        "harpia_formats.conversion.batch",
+        "harpia_formats.conversion.parallel.range_converter",
         "harpia_formats.conversion.run",
+        "harpia_formats.evaluation.filling_measure",
         "harpia_formats.evaluation.scoring.scoring_run",
+        "harpia_formats.evaluation.statistics.count_ranges",
         "harpia_formats.evaluation.statistics.statistics_run",
         "harpia_formats.validation.parallel.range_worker",
+        "jsonschema_rs",
+        "multiprocessing.queues",
+        "multiprocessing.synchronize",
     ]
 )
 
