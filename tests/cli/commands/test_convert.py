@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 import command_runs
-from command_runs import COMMAND, TIMEOUT
+from command_runs import COMMAND, TIMEOUT, begun, read_all
 
 GOOD = [
     {
@@ -47,20 +47,11 @@ def on_terminal(*arguments: object, cwd: Path, width: int) -> str:
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, size)
     gone = {"COLUMNS", "FORCE_COLOR"}
     kept = {key: each for key, each in os.environ.items() if key not in gone}
-    with subprocess.Popen(  # noqa: S603 - the command is ours
-        [*COMMAND, "convert", *map(str, arguments)],
-        stdout=subprocess.DEVNULL,
-        stderr=theirs,
-        cwd=cwd,
-        env={**kept, "NO_COLOR": "1", "TERM": "dumb"},
-    ) as process:
-        os.close(theirs)
-        text = b""
-        # Linux ends the reading of a terminal without a writer by an error.
-        with contextlib.suppress(OSError):
-            while piece := os.read(ours, 65_536):
-                text += piece
-        process.wait(TIMEOUT)
+    variables = {**kept, "NO_COLOR": "1", "TERM": "dumb"}
+    process = begun(["convert", *arguments], cwd, variables, [None, None, theirs])
+    os.close(theirs)
+    text = read_all(ours)
+    process.wait(TIMEOUT)
     os.close(ours)
     return text.decode().replace("\r\n", "\n")
 

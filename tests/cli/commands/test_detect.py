@@ -1,14 +1,13 @@
 import json
 import os
 import pty
-import subprocess
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 import command_runs
-from command_runs import COMMAND, TIMEOUT, Result
+from command_runs import TIMEOUT, Result, begun
 from harpia_formats import detect
 from harpia_formats.api.keyword_options import rendered_for_python
 from harpia_formats.formats.detection.result import SCHEMA, detected_as_dict
@@ -158,13 +157,8 @@ def on_terminal(*arguments: object, cwd: Path, **variables: str) -> str:
     terminal, end = pty.openpty()
     own = {key: each for key, each in os.environ.items() if key != "NO_COLOR"}
     sizes = {"COLUMNS": "100", "LINES": "24", "TERM": "xterm-256color"}
-    with subprocess.Popen(  # noqa: S603 - the command is ours
-        [*COMMAND, "detect", *map(str, arguments)],
-        stdout=end,
-        cwd=cwd,
-        env=own | sizes | variables,
-    ) as process:
-        process.wait(TIMEOUT)
+    variables = own | sizes | variables
+    begun(["detect", *arguments], cwd, variables, [None, end, None]).wait(TIMEOUT)
     os.close(end)
     shown = os.read(terminal, 65_536).decode()
     os.close(terminal)

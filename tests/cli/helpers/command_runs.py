@@ -7,8 +7,9 @@ import pty
 import select
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -96,21 +97,45 @@ def on_terminal(
 
     Return the exit code, the text on the terminal, and the bytes on standard output.
     """
-    call = "from harpia_formats.cli import main; main()"
     terminal, end = pty.openpty()
-    with subprocess.Popen(  # noqa: S603 - the command is ours
-        [sys.executable, "-c", f"{script}\n{call}", *map(str, arguments)],
-        stdin=subprocess.DEVNULL,
-        stdout=end if output is None else output,
-        stderr=end,
-        cwd=cwd,
-        env=environment_with({"COLUMNS": "80", "LINES": "24"} | more),
-    ) as process:
-        os.close(end)
+    reading, writing = (None, end) if output is None else os.pipe()
+    variables = environment_with({"COLUMNS": "80", "LINES": "24"} | more)
+    with tempfile.NamedTemporaryFile("w", suffix=".py") as before:
+        before.write(script)
+        before.flush()
+        variables[command_server.BEFORE] = before.name
+        process = begun(arguments, cwd, variables, [None, writing, end])
+        for each in {writing, end}:
+            os.close(each)
         shown = read_all(terminal)
-        other_output = process.stdout.read() if process.stdout else b""
-    os.close(terminal)
-    return process.returncode, shown.decode(), other_output
+        os.close(terminal)
+        other_output = b""
+        if reading is not None:
+            with os.fdopen(reading, "rb") as stream:
+                other_output = stream.read()
+        return process.wait(TIMEOUT), shown.decode(), other_output
+
+
+def begun(
+    arguments: Iterable[object],
+    cwd: Path,
+    variables: Mapping[str, str],
+    streams: list[int | None],
+) -> command_server.Started | subprocess.Popen[bytes]:
+    """Start `harpia-formats` with these three files, None for /dev/null, as streams."""
+    words = [*map(str, arguments)]
+    with Path(os.devnull).open("r+b") as nothing:
+        files = [nothing.fileno() if each is None else each for each in streams]
+        if command_server.can_start(variables):
+            return command_server.start(words, str(cwd), variables, files)
+        return subprocess.Popen(  # noqa: S603 - the command is ours
+            [sys.executable, "-c", command_server.ALONE, *words],
+            stdin=files[0],
+            stdout=files[1],
+            stderr=files[2],
+            cwd=cwd,
+            env=variables,
+        )
 
 
 def read_all(terminal: int) -> bytes:

@@ -41,9 +41,16 @@ _LAZY = (
 _MODULE = "harpia_formats"
 #: Names scripts that run in the process of a command before the command does.
 BEFORE = "HARPIA_TEST_BEFORE"
+#: A command in a new interpreter, behind the same scripts.
+ALONE = f"""\
+import os, runpy
+for script in filter(None, os.environ.pop({BEFORE!r}, "").split(os.pathsep)):
+    runpy.run_path(script)
+runpy.run_module({_MODULE!r}, run_name="__main__", alter_sys=True)
+"""
 #: The sockets of the processes that fork, by what they read at their start.
 _servers: dict[tuple[tuple[str, str], ...], str] = {}
-#: Hands its arguments, folder, environment and streams on as `_start` does.
+#: Hands its arguments, folder, environment and streams on as `start` does.
 _PROGRAM = """\
 import os, struct, sys
 import _socket
@@ -118,7 +125,7 @@ def completed(
     stdout_end, out = os.pipe()
     stderr_end, err = os.pipe()
     try:
-        started = _start(arguments, str(cwd), environment, [given, out, err])
+        started = start(arguments, str(cwd), environment, [given, out, err])
     finally:
         for each in (given, out, err):
             os.close(each)
@@ -138,7 +145,7 @@ def killed(
     """Return the exit code of a command that is killed unless it ends before."""
     with open(os.devnull, "r+b") as nothing:  # noqa: PTH123 - a name, not a path
         streams = [nothing.fileno()] * 3
-        started = _start(arguments, str(cwd), environment, streams)
+        started = start(arguments, str(cwd), environment, streams)
     time.sleep(seconds)
     with contextlib.suppress(ProcessLookupError):
         started.kill()
@@ -185,7 +192,7 @@ def _after_write(given: int, rest: memoryview) -> memoryview:
         return rest[:0]
 
 
-def _start(
+def start(
     arguments: list[str], cwd: str, environment: Mapping[str, str], streams: list[int]
 ) -> Started:
     """Start a command whose standard streams are these three files."""
@@ -309,6 +316,7 @@ def _command(words: list[str], streams: list[int]) -> tuple[list[str], str]:
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
+    sys.stdout.reconfigure(line_buffering=os.isatty(1))  # type: ignore[union-attr]
     os.chdir(cwd)
     os.environ.clear()
     variables = (each.partition("=") for each in words[count + 2 :])

@@ -1,11 +1,11 @@
 """Output on a terminal: colours and the progress bar."""
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+import command_server
 from command_runs import TIMEOUT, on_terminal, run
 
 #: Scripts that show the bar from the start, and only after longer than any test takes.
@@ -59,7 +59,7 @@ def test_progress_is_shown_and_gone_at_the_end(data: Path) -> None:
 def test_findings_are_not_mixed_with_progress(data: Path) -> None:
     """On one terminal the bar is removed before a finding is written."""
     (data / "many.jsonl").write_bytes(
-        b'{"a":1}\n' * 50_000 + (data / "rows.jsonl").read_bytes()
+        b'{"a":1}\n' * 5_000 + (data / "rows.jsonl").read_bytes()
     )
     arguments = ("validate", "many.jsonl", *FAULTY[2:])
     code, shown, _ = on_terminal(AT_ONCE, *arguments, cwd=data, output=None)
@@ -74,7 +74,7 @@ def test_findings_are_not_mixed_with_progress(data: Path) -> None:
 
 def test_bar_is_hidden_until_more_is_read(data: Path) -> None:
     """The bar is drawn again when more is read, and not for every finding."""
-    (data / "many.jsonl").write_bytes(b'{"a":1}\n' * 20_000 + b'{"a":"x"}\n' * 900)
+    (data / "many.jsonl").write_bytes(b'{"a":1}\n' * 5_000 + b'{"a":"x"}\n' * 900)
     arguments = ("validate", "many.jsonl", *FAULTY[2:], "--examples", "0")
     _, shown, _ = on_terminal(AT_ONCE, *arguments, cwd=data, output=None)
 
@@ -115,18 +115,15 @@ def test_pipe_gets_lines_if_asked_for(data: Path) -> None:
     """With --progress always a pipe gets a line now and then, also with --quiet."""
     (data / "many.jsonl").write_bytes(b'{"a":1}\n' * 20_000)
     script = f"{AT_ONCE}; progress.LINES = 0"
-    call = "from harpia_formats.cli import main; main()"
     arguments = ["validate", "many.jsonl", *FAULTY[2:], "-q", "--progress"]
     lines = {}
+    before = data / "before.py"
+    before.write_text(script)
+    variables = {command_server.BEFORE: str(before)}
     for when in ("always", "auto", "never"):
-        done = subprocess.run(  # noqa: S603 - the command is ours
-            [sys.executable, "-c", f"{script}\n{call}", *arguments, when],
-            capture_output=True,
-            check=True,
-            cwd=data,
-        )
+        done = run(*arguments, when, cwd=data, environment=variables)
         lines[when] = done.stderr.decode().splitlines()
-        assert done.stdout == b""
+        assert (done.returncode, done.stdout) == (0, b"")
 
     assert lines["always"][-1].startswith("progress: many.jsonl: 100 %, 160.0 of 160.0")
     assert lines["auto"] == lines["never"] == []

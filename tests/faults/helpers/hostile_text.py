@@ -74,9 +74,7 @@ def on_terminal(command: str, cwd: Path, columns: int) -> tuple[int, str]:
     """Return exit code and text of a command whose streams are a pseudo-terminal."""
     terminal, end = pty.openpty()
     variables = environment_with({"COLUMNS": str(columns), "LINES": "50"})
-    started = command_server._start(  # noqa: SLF001 - with these streams
-        command.split(), str(cwd), variables, [end, end, end]
-    )
+    started = command_server.start(command.split(), str(cwd), variables, [end] * 3)
     os.close(end)
     shown = read_all(terminal).decode()
     os.close(terminal)
