@@ -28,6 +28,7 @@ def test_intervals_hold_the_truth_as_often_as_promised(simulation: ModuleType) -
     assert [cell for cell in cells if not cell.is_met(SETS)] == []
 
 
+@pytest.mark.long
 def test_intervals_of_questions_hold_the_truth(simulation: ModuleType) -> None:
     """So do those of pass@k and maj@k, for the smaller data sets."""
     rows = list(simulation.question_cells(SETS, simulation.QUESTION_CELLS[:5]))
@@ -35,6 +36,7 @@ def test_intervals_of_questions_hold_the_truth(simulation: ModuleType) -> None:
     assert [cell for row in rows for cell in row if not cell.is_met(SETS)] == []
 
 
+@pytest.mark.long
 def test_intervals_of_the_bootstrap_hold_the_truth(simulation: ModuleType) -> None:
     """So do those of pooled scores and of any means, except of few questions."""
     few, enough = simulation.bootstrap_cells(4 * SETS, (3, 20))
@@ -63,7 +65,7 @@ def test_true_means_follow_from_the_chances(
         "continuous, 10 answers",
         pytest.param("0 or 1, 1 answer", marks=pytest.mark.long),
         pytest.param("0 or 1, 10 answers", marks=pytest.mark.long),
-        "pass@5 of 10 answers",
+        pytest.param("pass@5 of 10 answers", marks=pytest.mark.long),
     ],
 )
 def test_equal_systems_are_rarely_told_apart(simulation: ModuleType, kind: str) -> None:
@@ -76,6 +78,7 @@ def test_equal_systems_are_rarely_told_apart(simulation: ModuleType, kind: str) 
     assert [cell for cell in cells if not cell.is_met(SETS)] == []
 
 
+@pytest.mark.long
 def test_intervals_of_labels_hold_the_truth(simulation: ModuleType) -> None:
     """With data sets of 30 questions with two labels, coverage is as promised."""
     cells = next(simulation.label_cells(FEW, (30,)))
@@ -119,6 +122,7 @@ def test_a_share_beyond_its_bounds_is_marked(simulation: ModuleType) -> None:
     assert "0.800 !" in simulation.cells_table(["data", "1"], [[wrong]], 300)
 
 
+@pytest.mark.long
 def test_intervals_of_judged_pairs_hold_the_truth(simulation: ModuleType) -> None:
     """With data sets of 30 pairs, coverage is as promised."""
     rows = list(simulation.pair_cells(SETS, ((30, 0.5), (30, 0.8), (30, 0.95))))

@@ -8,6 +8,7 @@ added needs no change of it; one that is taken away on purpose does, by
 import json
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +29,11 @@ VALUES = (
 Described = dict[str, Any]
 
 
-def commands() -> Iterator[tuple[str, Any]]:
-    """Yield the name of each command and its command object."""
+@cache
+def commands() -> dict[str, Any]:
+    """Return the command object of each command by its name."""
     everything: Any = get_command(app_for([]))
-    yield "harpia-formats", everything
-    yield from everything.commands.items()
+    return {"harpia-formats": everything, **everything.commands}
 
 
 def described(command: Any) -> Described:
@@ -104,13 +105,13 @@ def published() -> dict[str, dict[str, Described]]:
 
 def test_no_command_is_lost() -> None:
     """Each published command is there."""
-    assert published().keys() - dict(commands()).keys() == set()
+    assert published().keys() - commands().keys() == set()
 
 
 @pytest.mark.parametrize("name", published())
 def test_no_option_is_lost(name: str) -> None:
     """Each published option has its names, its default and all of its values."""
-    found = described(dict(commands())[name])
+    found = described(commands()[name])
     differing = {}
     for option, before in published()[name].items():
         now = found.get(option, {})
@@ -129,7 +130,7 @@ def test_no_option_is_lost(name: str) -> None:
 
 def test_choices_are_tried() -> None:
     """The values above tell an option of choices from one that takes any text."""
-    options = described(dict(commands())["convert"])
+    options = described(commands()["convert"])
 
     assert options["--to"]["accepts"] == "any text"
     assert options["--turns"]["accepts"].keys() == {"last", "transcript", "fail"}
@@ -147,5 +148,5 @@ def in_lines(found: dict[str, dict[str, Described]]) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    everything = {name: described(command) for name, command in commands()}
+    everything = {name: described(command) for name, command in commands().items()}
     sys.stdout.writelines(f"{line}\n" for line in in_lines(everything))

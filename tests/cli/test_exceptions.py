@@ -1,6 +1,7 @@
 """How commands end: signals, closed streams, exceptions."""
 
 import errno
+import itertools
 import json
 import os
 import select
@@ -44,7 +45,11 @@ HEED_INTERRUPTS = "import signal; signal.signal(2, signal.default_int_handler)"
 
 @pytest.mark.parametrize(
     ("number", "code"),
-    [(signal.SIGHUP, 129), (signal.SIGINT, 130), (signal.SIGTERM, 143)],
+    [
+        pytest.param(signal.SIGHUP, 129, marks=pytest.mark.long),
+        (signal.SIGINT, 130),
+        (signal.SIGTERM, 143),
+    ],
 )
 def test_signal_ends_the_run_quietly(
     data: Path, number: signal.Signals, code: int
@@ -57,7 +62,7 @@ def test_signal_ends_the_run_quietly(
     with process:
         assert process.stdin
         assert process.stdout
-        process.stdin.write(b'{"a":"x"}\n' * 60_000)
+        process.stdin.write(b'{"a":"x"}\n' * 20_000)
         process.stdin.flush()
         assert select.select([process.stdout], [], [], TIMEOUT)[0]
         assert process.stdout.readline().startswith(b"<stdin>:1:6: S102")
@@ -67,8 +72,9 @@ def test_signal_ends_the_run_quietly(
     assert (process.returncode, message) == (code, b"")
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("number", "jobs"), pairs([signal.SIGHUP, signal.SIGTERM], [1, 2])
+)
 def test_signal_that_was_ignored_at_the_start_stays_ignored(
     tmp_path: Path, number: signal.Signals, jobs: int
 ) -> None:
@@ -175,21 +181,17 @@ def test_unbuffered_output_is_not_cut_off(data: Path) -> None:
     assert error_lines(result) == ["error: cannot write the output: file too large"]
 
 
-COMMANDS = pytest.mark.parametrize(
-    "arguments",
-    [
-        ["--version"],
-        ["--help"],
-        ["validate", "--help"],
-        ["rule", "C201"],
-        ["validate", "rows.jsonl", "--schema", "schema.json"],
-        ["validate", "rows.jsonl", "--output-format", "json"],
-    ],
-    ids=joined,
-)
+COMMANDS = [
+    ["--version"],
+    ["--help"],
+    ["validate", "--help"],
+    ["rule", "C201"],
+    ["validate", "rows.jsonl", "--schema", "schema.json"],
+    ["validate", "rows.jsonl", "--output-format", "json"],
+]
 
 
-@COMMANDS
+@pytest.mark.parametrize("arguments", COMMANDS, ids=joined)
 def test_closed_pipe_ends_every_command_quietly(
     data: Path, arguments: list[str]
 ) -> None:
@@ -222,13 +224,15 @@ def run_redirected(redirection: str, *arguments: str, cwd: Path) -> Result:
     )
 
 
-@COMMANDS
-@pytest.mark.parametrize("redirection", ["> /dev/full", ">&-"])
+@pytest.mark.parametrize(
+    ("number", "redirection"),
+    pairs(range(len(COMMANDS)), ["> /dev/full", ">&-"]),
+)
 def test_output_that_cannot_be_written_is_one_line(
-    data: Path, redirection: str, arguments: list[str]
+    data: Path, redirection: str, number: int
 ) -> None:
     """A full disk or a closed output ends with 2 and one line that says so."""
-    result = run_redirected(redirection, *arguments, cwd=data)
+    result = run_redirected(redirection, *COMMANDS[number], cwd=data)
 
     assert result.returncode == 2
     (line,) = error_lines(result)
@@ -256,23 +260,31 @@ def test_closed_output_is_no_error_if_nothing_goes_there(data: Path) -> None:
     assert (data / "out.csv").read_bytes() == b"prompt\np\n"
 
 
+#: Commands with an output, those first that the default run has.
+WRITING = [
+    "convert IN --to record --jobs 2 -o OUT",
+    "score IN -m em --to nemo-results -o OUT --report json=report.json",
+    "split IN --valid OUT --invalid other.jsonl",
+    "diff IN IN --report json=OUT",
+    "convert IN --to nemo-output -o OUT --report json=report.json",
+    "head IN -o OUT",
+    "sample IN 1 -o OUT",
+    "merge IN -o OUT",
+    "schema infer IN -o OUT",
+    "preflight --init IN -o OUT",
+]
+CLOSED = [">&-", ">&- <&-", ">&- <&- 2>&-"]
+
+
 @pytest.mark.parametrize(
     ("words", "closed"),
-    pairs(
-        [
-            "convert IN --to record --jobs 2 -o OUT",
-            "convert IN --to nemo-output -o OUT --report json=report.json",
-            "score IN -m em --to nemo-results -o OUT --report json=report.json",
-            "head IN -o OUT",
-            "sample IN 1 -o OUT",
-            "merge IN -o OUT",
-            "split IN --valid OUT --invalid other.jsonl",
-            "schema infer IN -o OUT",
-            "preflight --init IN -o OUT",
-            "diff IN IN --report json=OUT",
-        ],
-        [">&-", ">&- <&-", ">&- <&- 2>&-"],
-    ),
+    [
+        *pairs(WRITING[:4], CLOSED),
+        *(
+            pytest.param(*each, marks=pytest.mark.long)
+            for each in itertools.product(WRITING[4:], CLOSED)
+        ),
+    ],
 )
 def test_commands_that_write_files_need_no_standard_output(
     data: Path, words: str, closed: str
@@ -385,7 +397,13 @@ sys.meta_path.insert(0, Interrupting())
 """
 
 
-@pytest.mark.parametrize("number", [1, 2, 3, 5, 8, 20, 50, 100, 150])
+@pytest.mark.parametrize(
+    "number",
+    [
+        pytest.param(each, marks=[] if each in {1, 20, 150} else pytest.mark.long)
+        for each in (1, 2, 3, 5, 8, 20, 50, 100, 150)
+    ],
+)
 def test_interrupt_at_start_up_is_quiet(data: Path, number: int) -> None:
     """An interrupt while any module is imported ends the run with 130, without a word.
 

@@ -22,6 +22,7 @@ from harpia_formats import (
 )
 from harpia_formats.model.record import Output
 from harpia_formats.model.safe_text import would_run
+from harpia_formats.validation.parallel import ranges
 
 CELLS = st.text(alphabet="'=+-@ \t\n;\"a1,\uff1d", min_size=1, max_size=6)
 
@@ -59,9 +60,12 @@ def test_records_come_back_from_safe_tables(to: str, data: st.DataObject) -> Non
     assert back == list(read(plain.getvalue(), format=to))
 
 
-def test_large_tables_come_back_from_workers() -> None:
+def test_large_tables_come_back_from_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Workers write and take back marks as one process does."""
-    rows = 8_000
+    monkeypatch.setattr(ranges, "WORTH_SECONDS", 0)
+    for name in ("MIN_RANGE", "MAX_RANGE", "BUNDLE"):
+        monkeypatch.setattr(ranges, name, 10_000)
+    rows = 2_000
     records = (
         Record(prompt=f"=x{n};+'", outputs=[Output(text=f"'@{n}")]) for n in range(rows)
     )

@@ -204,20 +204,18 @@ def test_written_file_is_detected(source: Source, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", LONG)
 @pytest.mark.parametrize("source", SOURCES, ids=name_of)
-def test_written_file_is_detected_long(
-    source: Source, seed: int, tmp_path: Path
-) -> None:
+def test_written_file_is_detected_long(source: Source, tmp_path: Path) -> None:
     """The same for every target of every source, and for more rows."""
-    check(source, seed, 12, len(TARGETS), tmp_path)
+    for seed in LONG:
+        check(source, seed, 12, len(TARGETS), tmp_path)
 
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_record_of_any_shape_is_detected(target: str, tmp_path: Path) -> None:
     """A file written from a record of any shape is detected as its format or as two."""
 
-    @examples(6)
+    @examples(2)
     @given(record=records())
     def hold(record: Record) -> None:
         data = encode(as_dict(filled(record)))
@@ -234,7 +232,7 @@ def test_written_fixture_is_detected(folder: str, tmp_path: Path) -> None:
     files = [path for path in VALID if path.parts[-3] == folder]
     found = [
         each
-        for path in chance.sample(files, min(len(files), drawn(3)))
+        for path in chance.sample(files, min(len(files), drawn(1)))
         for each in mistakes(path, folder, chance.sample(TARGETS, SOME), tmp_path)
     ]
 
@@ -242,7 +240,7 @@ def test_written_fixture_is_detected(folder: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("path", VALID, ids=lambda path: "/".join(path.parts[-3:]))
+@for_each_case("path", VALID, ids=lambda path: "/".join(path.parts[-3:]))
 def test_written_fixture_is_detected_long(path: Path, tmp_path: Path) -> None:
     """The same for every fixture and every target."""
     assert list(mistakes(path, path.parts[-3], TARGETS, tmp_path)) == []

@@ -13,6 +13,7 @@ import pytest
 
 import harpia_formats
 from cases import for_each_case
+from command_runs import TIMEOUT, begun, environment_with
 from harpia_formats import SinkError, convert
 from harpia_formats.conversion.losses.conversion_report import ConversionReport
 from harpia_formats.conversion.output_files import check_output
@@ -147,7 +148,15 @@ def test_a_file_that_came_while_it_was_converted_is_kept(tmp_path: Path) -> None
     assert output.read_bytes() == b"theirs"
 
 
-@pytest.mark.parametrize("to", ["nemo", "haystack", "csv", "record"])
+@pytest.mark.parametrize(
+    "to",
+    [
+        pytest.param("nemo", marks=pytest.mark.long),
+        "haystack",
+        pytest.param("csv", marks=pytest.mark.long),
+        "record",
+    ],
+)
 def test_a_reader_that_stops_ends_the_conversion_quietly(
     tmp_path: Path, to: str
 ) -> None:
@@ -180,18 +189,15 @@ def test_an_error_of_standard_output_names_it(tmp_path: Path, to: str) -> None:
     """A full disk behind standard output is not taken for one of temporary files."""
     source = tmp_path / "in.jsonl"
     source.write_bytes(record_of("m") * 1)
-    command = [sys.executable, "-m", "harpia_formats", "convert", str(source)]
-    with Path("/dev/full").open("wb") as full:
-        done = subprocess.run(  # noqa: S603 - the command is ours
-            [*command, "--from", "record", "--to", to, "--quiet"],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            check=False,
-        )
+    words = ["convert", source, "--from", "record", "--to", to, "--quiet"]
+    errors = tmp_path / "errors"
+    with Path("/dev/full").open("wb") as full, errors.open("wb") as told:
+        streams = [None, full.fileno(), told.fileno()]
+        code = begun(words, tmp_path, environment_with({}), streams).wait(TIMEOUT)
 
-    assert done.returncode == 2
-    assert b"standard output: no space left" in done.stderr.lower()
-    assert b"temporary" not in done.stderr
+    assert code == 2
+    assert b"standard output: no space left" in errors.read_bytes().lower()
+    assert b"temporary" not in errors.read_bytes()
 
 
 @pytest.mark.parametrize(

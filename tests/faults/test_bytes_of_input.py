@@ -284,28 +284,32 @@ def _large_text() -> bytes:
     )
 
 
-def test_16_damage_behind_many_rows(tmp_path: Path, fault: Injections) -> None:
+_DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "cut in the middle": lambda packed: packed[: len(packed) // 2],
+    "four bytes cut off": lambda packed: packed[:-4],
+    "wrong checksum": lambda packed: (
+        packed[:-8] + bytes([packed[-8] ^ 1]) + packed[-7:]
+    ),
+    "text behind it": lambda packed: packed + b"text",
+    "wrong size": lambda packed: packed[:-1] + bytes([packed[-1] ^ 1]),
+}
+
+
+@pytest.mark.parametrize("kind", _DAMAGES)
+def test_16_damage_behind_many_rows(
+    kind: str, tmp_path: Path, fault: Injections
+) -> None:
     """Rows before the damage are counted, and nothing is written of them."""
-    text = _large_text()
-    packed = gzip.compress(text, 1)
-    middle = len(packed) // 2
-    damages = {
-        "cut in the middle": packed[:middle],
-        "four bytes cut off": packed[:-4],
-        "wrong checksum": packed[:-8] + bytes([packed[-8] ^ 1]) + packed[-7:],
-        "text behind it": packed + b"text",
-        "wrong size": packed[:-1] + bytes([packed[-1] ^ 1]),
-    }
-    for kind, damaged in damages.items():
-        (tmp_path / "in.jsonl.gz").write_bytes(damaged)
-        seen = run("validate", tmp_path, *_FORMAT, "--select", "J,S", "--jobs", "2")
-        assert seen.returncode == 2
-        assert len(error_lines(seen)) == 1
-        assert "(after " in seen.stderr.decode()
-        made = run("convert", tmp_path, *_AS_RECORDS, "-o", tmp_path / "out")
-        assert made.returncode == 2
-        assert [each.name for each in tmp_path.iterdir()] == ["in.jsonl.gz"]
-        fault.add(f"gzip: {kind}", "exit code 2, no output")
+    packed = gzip.compress(_large_text(), 1)
+    (tmp_path / "in.jsonl.gz").write_bytes(_DAMAGES[kind](packed))
+    seen = run("validate", tmp_path, *_FORMAT, "--select", "J,S", "--jobs", "2")
+    assert seen.returncode == 2
+    assert len(error_lines(seen)) == 1
+    assert "(after " in seen.stderr.decode()
+    made = run("convert", tmp_path, *_AS_RECORDS, "-o", tmp_path / "out")
+    assert made.returncode == 2
+    assert [each.name for each in tmp_path.iterdir()] == ["in.jsonl.gz"]
+    fault.add(f"gzip: {kind}", "exit code 2, no output")
 
 
 def test_16_what_is_allowed(tmp_path: Path, fault: Injections) -> None:

@@ -60,17 +60,20 @@ def test_21_quotes_that_are_not_closed(
 def test_21_a_quote_that_stays_open_too_long(tmp_path: Path, fault: Injections) -> None:
     """The finding is that of the quote also where the row would become too long."""
     line = b"1,question of some length,answer\n"
-    rows = _MOST // len(line) + 2
+    most = 1 << 20
+    limit = ("--max-row-bytes", most)
+    rows = most // len(line) + 2
     text = b'id,prompt,gt\n0,"a\nb",x\n1,"open,y\n' + line * rows
     (tmp_path / "in.csv").write_bytes(text)
     (file, *_), (problem, *_) = (
-        report_of(tmp_path, *_TABLE, "--select", "J")[key]
+        report_of(tmp_path, *_TABLE, *limit, "--select", "J")[key]
         for key in ("files", "problems")
     )
 
     assert (problem["code"], problem["line"], problem["column"]) == ("J301", 4, 3)
     assert (file["records"], file["valid"]) == (rows + 2, rows + 1)
-    made = run("convert", tmp_path, *_TABLE, "--to", "record", "-o", tmp_path / "out")
+    given = ("--to", "record", "-o", tmp_path / "out")
+    made = run("convert", tmp_path, *_TABLE, *limit, *given)
     assert made.returncode == 1
     assert not (tmp_path / "out").exists()
     fault.add("a quote that is open for more than a row may have", "the same finding")

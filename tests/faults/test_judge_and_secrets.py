@@ -146,16 +146,15 @@ def test_35_instructions_in_an_answer_change_no_score(
         fault.add(f"{kind} in an answer", "the score is that of the judge")
 
 
-def test_35_what_is_no_verdict_is_no_score(tmp_path: Path, fault: Injections) -> None:
+@pytest.mark.parametrize("reply", ['{"score": 7}', "score: 1", '{"score": "1"}'])
+def test_35_what_is_no_verdict_is_no_score(
+    reply: str, tmp_path: Path, fault: Injections
+) -> None:
     """A reply around or beside the form of a verdict is refused, and gives no score."""
-    replies = ("score: 1", '{"score": 7}', '{"score": "1"}')
-    for reply in replies:
-        _write(tmp_path, ["a"])
-        with JudgeServer(lambda *_, reply=reply: completion(reply)) as server:
-            found = _judge(
-                tmp_path, server, "--overwrite", "--cache", f"c{hash(reply)}"
-            )
+    _write(tmp_path, ["a"])
+    with JudgeServer(lambda *_: completion(reply)) as server:
+        found = _judge(tmp_path, server, "--overwrite", "--cache", "c")
 
-        assert found.returncode != 0, reply
-        assert b"Traceback" not in found.stderr
-        fault.add("a reply that is no verdict", "no score, exit code 1")
+    assert found.returncode != 0
+    assert b"Traceback" not in found.stderr
+    fault.add("a reply that is no verdict", "no score, exit code 1")

@@ -252,7 +252,7 @@ def _write_files(folder: Path, count: int) -> None:
 
 
 @needs_memory
-@pytest.mark.parametrize("count", [500, pytest.param(_FILES, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [200, pytest.param(_FILES, marks=pytest.mark.long)])
 def test_49_many_files(count: int, tmp_path: Path, fault: Injections) -> None:
     """All files are read in order; each adds only its counts to the memory."""
     folder, output = tmp_path / "in", tmp_path / "out.jsonl"
@@ -278,7 +278,7 @@ def test_49_many_files(count: int, tmp_path: Path, fault: Injections) -> None:
 
 
 @needs_memory
-@pytest.mark.parametrize("count", [50_000, pytest.param(_ROWS, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [10_000, pytest.param(_ROWS, marks=pytest.mark.long)])
 def test_50_tiny_rows(count: int, tmp_path: Path, fault: Injections) -> None:
     """Each row is counted, with or without an id, and the memory is bounded."""
     path, output = tmp_path / "in.jsonl", tmp_path / "out.jsonl"

@@ -1,7 +1,8 @@
 """The functions of the Python API name their arguments, never options of commands."""
 
+import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 import harpia_formats
+from effort import some_pairs
 from harpia_formats import HarpiaFormatsError
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
@@ -108,18 +110,29 @@ def answer_of(function: Callable[..., Any], *given: Any, **named: Any) -> list[s
 @pytest.mark.usefixtures("capfdbinary")
 def test_no_option_of_the_command_line_is_named(name: str, tmp_path: Path) -> None:
     """Nothing that a public function returns or raises names an option."""
-    there = tmp_path / "there"
-    there.write_bytes(b"")
-    for given in INPUTS:
-        for options in OPTIONS[name]:
-            named = {
-                key: value.replace("{tmp}", str(tmp_path))
-                if isinstance(value, str)
-                else value
-                for key, value in options.items()
-            }
-            for text in answer_of(getattr(harpia_formats, name), given, **named):
-                assert "--" not in text, (given, options)
+    check_answers(name, some_pairs(INPUTS, OPTIONS[name]), tmp_path)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", sorted(OPTIONS))
+@pytest.mark.usefixtures("capfdbinary")
+def test_no_option_of_the_command_line_is_named_long(name: str, tmp_path: Path) -> None:
+    """Nor with any input and any options."""
+    check_answers(name, itertools.product(INPUTS, OPTIONS[name]), tmp_path)
+
+
+def check_answers(name: str, cases: Iterable[tuple[Any, Any]], folder: Path) -> None:
+    """Check the texts that a public function has for inputs and options."""
+    (folder / "there").write_bytes(b"")
+    for given, options in cases:
+        named = {
+            key: value.replace("{tmp}", str(folder))
+            if isinstance(value, str)
+            else value
+            for key, value in options.items()
+        }
+        for text in answer_of(getattr(harpia_formats, name), given, **named):
+            assert "--" not in text, (given, options)
 
 
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])

@@ -233,7 +233,11 @@ def test_nothing_is_left_of_a_broken_archive(data: Path) -> None:
 
 @pytest.mark.parametrize(
     ("number", "code"),
-    [(signal.SIGHUP, 129), (signal.SIGINT, 130), (signal.SIGTERM, 143)],
+    [
+        pytest.param(signal.SIGHUP, 129, marks=pytest.mark.long),
+        (signal.SIGINT, 130),
+        (signal.SIGTERM, 143),
+    ],
 )
 def test_nothing_is_left_of_a_run_that_is_ended(
     data: Path, number: signal.Signals, code: int
@@ -253,7 +257,7 @@ def test_nothing_is_left_of_a_run_that_is_ended(
     )
     with process:
         assert process.stdin
-        process.stdin.write(lines_of(*GOOD) * 30_000)
+        process.stdin.write(lines_of(*GOOD) * 3_000)
         process.stdin.flush()
         _wait_for_more_than(data, before)
         process.send_signal(number)
@@ -601,7 +605,7 @@ def children_of(process: int) -> list[int]:
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_a_killed_worker_is_survived(tmp_path: Path) -> None:
     """If a worker is killed, the others do its work and nothing is lost."""
-    count = 150_000
+    count = 60_000
     rows = (
         b'{"prompt": "%s", "ideal_response": "r", "category": "", "source": "%d"}\n'
         % (b"q" * 180, each)

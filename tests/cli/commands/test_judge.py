@@ -619,7 +619,8 @@ def test_killed_run_sends_no_answered_row_again(tmp_path: Path, count: int) -> N
 
 
 @pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
+    ("number", "code"),
+    [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.long)],
 )
 def test_a_run_that_is_stopped_says_how_to_go_on(
     tmp_path: Path, number: int, code: int

@@ -332,6 +332,7 @@ def test_latex_fits_the_page(tmp_path: Path) -> None:
         "metrics": ["em"],
         "baseline": names[0],
         "mean": True,
+        "replicates": 50,
     }
     for at, name in enumerate(names):
         for number in range(8):

@@ -29,7 +29,7 @@ from importlib import import_module
 from pathlib import Path
 
 #: What a new interpreter reads before our code runs.
-_START_UP = ("PYTHON", "LANG", "LC_", "LD_", "TZ", "COVERAGE")
+_START_UP = ("PYTHON", "LANG", "LC_", "LD_", "COVERAGE")
 #: Modules that import packages of others, which no run of most commands does.
 _LAZY = (
     "harpia_converters.haystack.component",
@@ -321,6 +321,7 @@ def _command(words: list[str], streams: list[int]) -> tuple[list[str], str]:
     os.environ.clear()
     variables = (each.partition("=") for each in words[count + 2 :])
     os.environ.update({name: value for name, _, value in variables})
+    time.tzset()
     if scripts := os.environ.pop(BEFORE, None):
         for script in scripts.split(os.pathsep):
             runpy.run_path(script)

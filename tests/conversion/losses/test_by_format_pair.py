@@ -18,10 +18,13 @@ from harpia_formats.conversion.losses.conversion_report import LOSSES, SourceNam
 from harpia_formats.conversion.losses.format_pair_losses import (
     FieldLosses,
     PairLosses,
+    Specimens,
     all_pairs,
     line_of,
+    losses_of_pair,
     mapper_for,
     pair_as_dict,
+    specimens_in,
 )
 from harpia_formats.conversion.losses.specimen_records import (
     FILLED,
@@ -73,14 +76,15 @@ def every_pair() -> list[PairLosses]:
 
 
 @cache
-def by_names() -> dict[tuple[str, str], PairLosses]:
-    """Return what is listed for all pairs, by their names."""
-    return {(each.source, each.target): each for each in every_pair()}
+def known_specimens(source: str) -> Specimens:
+    """Return the records of a format that show what it can lose."""
+    return specimens_in(FORMATS[source])
 
 
+@cache
 def printed(source: str, target: str) -> PairLosses:
     """Return what is listed for a pair."""
-    return by_names()[source, target]
+    return losses_of_pair(FORMATS[source], WRITABLE[target], known_specimens(source))
 
 
 def seen_in(source: str, target: str, records: Iterable[Record]) -> FieldLosses:
@@ -110,6 +114,7 @@ def run(*arguments: str) -> str:
     return done.stdout.decode()
 
 
+@pytest.mark.long  # it finds the losses of all pairs
 def test_every_ordered_pair_is_there_once() -> None:
     """The table has each ordered pair of two record formats, and no other."""
     found = [(each.source, each.target) for each in every_pair()]
@@ -134,7 +139,7 @@ def test_losses_of_fixtures_are_listed(source: str) -> None:
 
 
 @pytest.mark.parametrize("source", WRITABLE)
-@examples(8, suppress_health_check=list(HealthCheck))
+@examples(4, suppress_health_check=list(HealthCheck))
 @given(record=records())
 def test_losses_of_any_record_are_listed(source: str, record: Record) -> None:
     """Each pair lists what a conversion of any record loses, and how."""
@@ -155,7 +160,13 @@ OF_ROWS = [
 ]
 
 
-@pytest.mark.parametrize("source", OF_ROWS)
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param(name, marks=pytest.mark.long if at % 2 else [])
+        for at, name in enumerate(OF_ROWS)
+    ],
+)
 def test_listed_losses_are_those_of_a_converted_file(
     source: str, tmp_path: Path
 ) -> None:
@@ -206,9 +217,17 @@ def check_converted_file(source: str, targets: Iterable[str], folder: Path) -> N
 @for_each_case("source", FORMATS)
 def test_needed_fields_are_those_that_stop_a_conversion(source: str) -> None:
     """A pair needs a field exactly if a conversion without it is refused."""
-    for target in WRITABLE:
-        if target != source:
-            check_needed_fields(source, target)
+    for target in TARGETS[source]:
+        check_needed_fields(source, target)
+
+
+@pytest.mark.long
+@for_each_case("pair", PAIRS, ids=" ".join)
+def test_needed_fields_are_those_that_stop_a_conversion_long(
+    pair: tuple[str, str],
+) -> None:
+    """The same holds for every pair."""
+    check_needed_fields(*pair)
 
 
 def check_needed_fields(source: str, target: str) -> None:
@@ -339,6 +358,7 @@ def test_the_command_writes_a_line_for_each_pair() -> None:
     assert len({line.index(line.split(maxsplit=1)[1]) for line in lines}) == 1
 
 
+@pytest.mark.long  # it finds the losses of all pairs again
 def test_programs_get_every_pair() -> None:
     """As JSON each pair has all that is dropped, changed and needed, by name."""
     printed = json.loads(run("--pairs", "--output-format", "json"))

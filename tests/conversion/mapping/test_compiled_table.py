@@ -120,7 +120,7 @@ def written(write: Any, record: Record) -> tuple[Any, Any]:
     return row, fates.entries
 
 
-@examples(75)
+@examples(40)
 @given(ROWS)
 def test_rows_are_read_alike(row: Row) -> None:
     """Compiled, a table reads any values, and orders the keys it does not know."""
@@ -130,7 +130,7 @@ def test_rows_are_read_alike(row: Row) -> None:
     assert encode(row) == text
 
 
-@examples(75)
+@examples(40)
 @given(
     st.sampled_from(OWN),
     some(
@@ -157,7 +157,7 @@ def test_own_keys_are_read_alike(table: FieldTable, row: Row, chance: Any) -> No
     )
 
 
-@examples(75)
+@examples(40)
 @given(st.sampled_from(OWN), records(), EXTRA.map(lambda kept: {"own": kept}))
 def test_own_keys_are_written_alike(
     table: FieldTable, record: Record, extra: dict[str, Any]
@@ -169,7 +169,7 @@ def test_own_keys_are_written_alike(
     assert given.extra == extra
 
 
-@examples(75)
+@examples(40)
 @given(ROWS, st.sets(st.sampled_from(["id", "question", "answer", "score", "zulu"])))
 def test_rows_with_some_keys_are_read_alike(row: Row, more: set[str]) -> None:
     """What reads the rows with some keys reads them as it reads any row."""
@@ -178,7 +178,7 @@ def test_rows_with_some_keys_are_read_alike(row: Row, more: set[str]) -> None:
     assert encode(as_dict(read(row))) == encode(as_dict(read_steps(TABLE, row)))
 
 
-@examples(75)
+@examples(40)
 @given(records(), EXTRA.map(lambda kept: {"own": kept}), st.booleans())
 def test_records_are_written_alike(
     record: Record, extra: dict[str, Any], is_kept: bool

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cases import for_each_case
+from effort import examples
 from harpia_formats.api.testing.strategies import records
 from harpia_formats.conversion.mapping.chats import fit_chats
 from harpia_formats.conversion.mapping.choices import (
@@ -76,7 +77,8 @@ def test_constants_complete_records_as_step_by_step(
     assert fates == expected_fates
 
 
-@given(st.lists(records(), min_size=2, max_size=30))
+@examples(12)
+@given(st.lists(records(), min_size=2, max_size=12))
 def test_records_with_the_same_key_have_the_same_fields(found: list[Record]) -> None:
     """Paths and nulls follow from the key of a record."""
     keys, known = PresenceKeys(OWNERS), dict[Any, list[tuple[str, bool]]]()

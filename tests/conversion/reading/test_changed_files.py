@@ -93,9 +93,9 @@ def test_a_file_that_changes_is_not_complete(
     """
     monkeypatch.setattr(ranges, "WORTH_SECONDS", 0)
     for name in ("MIN_RANGE", "MAX_RANGE", "BUNDLE"):
-        monkeypatch.setattr(ranges, name, 128 * 1024)
+        monkeypatch.setattr(ranges, name, 16 * 1024)
     path = tmp_path / "in.jsonl"
-    path.write_bytes(ROW * (4 * 1024 * 1024 // len(ROW)))
+    path.write_bytes(ROW * (512 * 1024 // len(ROW)))
     report = report_of(kind, path, jobs=jobs, progress=once(change, path))
     (file,) = report.files
 

@@ -3,6 +3,7 @@
 import io
 import json
 from contextlib import suppress
+from functools import cache
 from itertools import chain
 from pathlib import Path
 
@@ -47,6 +48,7 @@ def rows_of(data: bytes | Path) -> list[Row]:
         return list(file.rows())
 
 
+@cache
 def copied(path: Path) -> bytes | None:
     """Return a copy of all rows of a file, None if it is refused."""
     output = io.BytesIO()

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from cases import for_each_case
 from corpora import CORPORA
+from effort import drawn
 from harpia_converters.eee import formats
 from harpia_formats.api.testing.mutation import mutants
 from harpia_formats.model.format import Container
@@ -121,10 +122,10 @@ def verdicts(shape: str, count: int, seed: int) -> Counter[bool]:
 @pytest.mark.corpora
 @pytest.mark.parametrize("shape", UPSTREAM)
 def test_mutants_are_validated_as_upstream_does(shape: str) -> None:
-    """Our schema and upstream's agree on two thousand mutants, good and bad."""
-    counts = verdicts(shape, 2_000, seed=20_260_210)
+    """Our schema and upstream's agree on many mutants, good and bad."""
+    counts = verdicts(shape, drawn(800), seed=20_260_210)
 
-    assert min(counts[True], counts[False]) > 200
+    assert min(counts[True], counts[False]) > 80
 
 
 @pytest.mark.corpora

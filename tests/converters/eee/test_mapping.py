@@ -247,7 +247,7 @@ def test_shapes_become_each_other(source: str, target: str, choices: Choices) ->
     if target == SEED and choices is LIST:
         choices = FIRST
     broken: list[set[str]] = []
-    for row in [*fixtures(source), *valid_mutants(source, 7, drawn(150))]:
+    for row in [*fixtures(source), *valid_mutants(source, 7, drawn(60))]:
         record = adapter(source).read(row)
         if record.id is UNSET or (target == SEED and record.references == []):
             continue

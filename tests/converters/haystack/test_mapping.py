@@ -11,6 +11,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from cases import for_each_case
+from effort import examples
 from harpia_converters.haystack.formats import COLUMNS_FORMAT
 from harpia_converters.haystack.mapping import COLUMNS
 from harpia_formats.api.testing import filled
@@ -249,6 +250,7 @@ def test_every_difference_is_recorded_as_a_loss(
     assert {each for each in noted if not is_related(each, differing)} == set()
 
 
+@examples(10)
 @given(st.lists(records(), min_size=2, max_size=3), st.booleans())
 def test_rows_of_one_file(chosen: list[Record], is_kept: bool) -> None:
     """Null where other rows have an item changes nothing but unknown columns."""

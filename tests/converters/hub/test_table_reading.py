@@ -370,7 +370,7 @@ def test_table_is_read_from_a_stream_and_from_bytes() -> None:
 def test_remote_table_is_read_in_ranges(tmp_path: Path) -> None:
     """A file of a store is read as one on the disk, and so is one that is cut there."""
     fsspec = pytest.importorskip("fsspec", reason="the extra remote is not installed")
-    as_parquet(pa.Table.from_pylist(ROWS * 100), tmp_path / "a.parquet")
+    as_parquet(pa.Table.from_pylist(ROWS * 30), tmp_path / "a.parquet")
     data = (tmp_path / "a.parquet").read_bytes()
     fsspec.filesystem("memory").pipe("/a.parquet", data)
     fsspec.filesystem("memory").pipe("/cut.parquet", data[:-9])
@@ -437,7 +437,7 @@ def test_chats_of_the_corpus() -> None:
 
 def test_table_converts_to_a_vendor(tmp_path: Path) -> None:
     """Mapped columns become the rows of a vendor, the same for any number of jobs."""
-    as_parquet(pa.Table.from_pylist(ROWS * 300), tmp_path / "a.parquet")
+    as_parquet(pa.Table.from_pylist(ROWS * 40), tmp_path / "a.parquet")
     columns = {"prompt": "question", "references": "options.text[key]"}
     outputs = []
     for jobs in (1, 2):

@@ -51,7 +51,7 @@ def table_bytes(suffix: str, rows: list[dict[str, Any]], size: int) -> bytes:
     return b"".join(written)
 
 
-@examples(15, suppress_health_check=list(HealthCheck))
+@examples(6, suppress_health_check=list(HealthCheck))
 @given(given_records=st.lists(records().map(filled), min_size=1, max_size=4))
 def test_written_records_come_back(given_records: list[Record]) -> None:
     """Any records are the same after they were a table, whatever its container."""

@@ -258,7 +258,7 @@ def test_sample_beyond_the_row_limit_is_one_error() -> None:
 def test_many_archives_have_the_same_report_with_workers(tmp_path: Path) -> None:
     """Workers that validate whole archives place problems as one process does."""
     bad = log([entry_of(whole(1)), entry_of(whole(2, scores=5))])
-    for number in range(140):
+    for number in range(70):
         (tmp_path / f"{number}.eval").write_bytes(bad)
     reports = [validate(tmp_path, jobs=jobs) for jobs in (1, 2)]
 

@@ -121,7 +121,7 @@ def test_groups_have_room(questions: int) -> None:
 _numbers = st.floats(-1e300, 1e300) | st.floats(-100, 100) | st.floats(0, 1)
 
 
-@examples(15)
+@examples(6)
 @given(_numbers, st.floats(0, 1e6) | st.floats(0, 1e-6), st.booleans())
 def test_any_number_has_an_axis(value: float, width: float, zero: bool) -> None:
     """Numbers on axes beside each other are apart, whatever they are."""

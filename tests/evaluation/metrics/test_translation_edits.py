@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from effort import drawn
 from harpia_formats.evaluation.metrics import UnscorableError, error_rates, measure_of
 from harpia_formats.evaluation.metrics.error_rates import translation_edits
 from text_kinds import text_pairs
@@ -80,7 +81,7 @@ def test_texts_of_eleven_kinds_score_as_in_sacrebleu(flags: dict[str, bool]) -> 
     theirs = sacrebleu.TER(**flags)
     measure = measure_of("ter", flags)
 
-    for answer, references in text_pairs(330, 12):
+    for answer, references in text_pairs(drawn(110), 12):
         expected = theirs.sentence_score(answer, references).score
         (found,) = measure.scores(measure.statistics(answer, references))
         assert found == pytest.approx(expected, abs=1e-9), (answer, references)

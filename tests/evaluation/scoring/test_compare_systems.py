@@ -239,7 +239,13 @@ def test_more_systems_of_equal_questions_change_no_difference() -> None:
             assert mine.comparison.difference == its.comparison.difference
 
 
-@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize(
+    "metric",
+    [
+        pytest.param(name, marks=[] if at % 2 else pytest.mark.long)
+        for at, name in enumerate(METRICS)
+    ],
+)
 def test_every_metric_is_compared(metric: str) -> None:
     """Each metric of the table has a difference of the three systems with a p-value."""
     data = rows("a", "b", "c")

@@ -212,7 +212,10 @@ def test_an_id_with_another_prompt_is_another_question() -> None:
     assert score(lines(rows), metrics=("em",))["em"].questions == 4
 
 
-@pytest.mark.parametrize("metrics", [("em", "f1"), ("f1", "chrf", "bleu")])
+@pytest.mark.parametrize(
+    "metrics",
+    [pytest.param(("em", "f1"), marks=pytest.mark.long), ("f1", "chrf", "bleu")],
+)
 def test_no_digit_depends_on_the_order_of_lines(metrics: tuple[str, ...]) -> None:
     """Scores, intervals and standard errors are the same in every order of lines."""
     pytest.importorskip("sacrebleu", reason="chrF and BLEU need the extra score")

@@ -33,7 +33,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make ranges of some rows each, and let workers begin at once."""
     monkeypatch.setattr(ranges, "WORTH_SECONDS", 0.0)
     for name in ("MIN_RANGE", "MAX_RANGE", "BUNDLE", "TIMED"):
-        monkeypatch.setattr(ranges, name, 20_000)
+        monkeypatch.setattr(ranges, name, 7_000)
 
 
 @pytest.fixture
@@ -123,7 +123,7 @@ def test_processes_make_no_difference(
     options: dict[str, Any], tmp_path: Path, shared: list[int]
 ) -> None:
     """Workers come to the scores, groups and notes of one process, to the last bit."""
-    path = written(tmp_path / "rows.jsonl", records(1_200))
+    path = written(tmp_path / "rows.jsonl", records(400))
 
     found = assert_same(path, from_="record", **options)
 
@@ -138,8 +138,8 @@ def test_answers_without_a_score_are_reported_at_their_places(
     name: str, tmp_path: Path, shared: list[int]
 ) -> None:
     """Missing answers and references have the places that one process tells."""
-    rows = records(1_200)
-    for number in range(0, 1_150, 50):
+    rows = records(400)
+    for number in range(0, 390, 17):
         rows[number]["outputs"][0]["text"] = None
         rows[number + 7]["references"] = []
     path = written(tmp_path / name, rows)
@@ -154,7 +154,7 @@ def test_answers_without_a_score_are_reported_at_their_places(
 
 def test_a_refused_answer_is_the_error_of_one_process(tmp_path: Path) -> None:
     """Without an option the first answer without a score ends the run."""
-    rows = records(1_200)
+    rows = records(400)
     rows[900]["outputs"][0]["text"] = None
     rows[950]["references"] = []
     path = written(tmp_path / "rows.jsonl", rows)
@@ -174,7 +174,7 @@ def test_questions_without_an_id_and_an_input_are_counted_by_their_numbers(
 ) -> None:
     """Each such record is a question of its own, in whichever range it is."""
     rows = [
-        {key: one[key] for key in ("references", "outputs")} for one in records(1_200)
+        {key: one[key] for key in ("references", "outputs")} for one in records(400)
     ]
     path = written(tmp_path / "rows.jsonl", rows)
 
@@ -188,8 +188,8 @@ def test_invalid_rows_are_left_to_the_main_process(
     tmp_path: Path, shared: list[int]
 ) -> None:
     """Ranges with rows that are left out come to the same in any process."""
-    rows: list[dict[str, Any] | bytes] = list(records(1_200))
-    rows[700], rows[1_100] = b'{"bad"', b'{"outputs": 7}'
+    rows: list[dict[str, Any] | bytes] = list(records(400))
+    rows[230], rows[370] = b'{"bad"', b'{"outputs": 7}'
     path = written(tmp_path / "rows.jsonl", rows)
 
     found = assert_same(path, metrics=("em", "f1"), from_="record", on_invalid="skip")
@@ -223,7 +223,7 @@ def test_a_row_that_may_be_repeated_leaves_its_range(
     tmp_path: Path, shared: list[int]
 ) -> None:
     """A range with such a row is scored by the main process, and others are not."""
-    rows = records(1_200)
+    rows = records(400)
     for number in (800, 1_100):
         first = rows[800]["outputs"][:1]
         scores = [{"metric": f"m{number}", "value": 1}]
@@ -241,7 +241,7 @@ def test_computed_scores_are_compared_with_stored_ones(
     tmp_path: Path, shared: list[int]
 ) -> None:
     """Where computed scores differ from stored ones is told as by one process."""
-    rows = records(1_200)
+    rows = records(400)
     for number, row in enumerate(rows):
         signature = {"signature": "em|impl:other"}
         scores = [
@@ -259,7 +259,7 @@ def test_computed_scores_are_compared_with_stored_ones(
 
 def test_stored_scores_have_the_means_of_one_process(tmp_path: Path) -> None:
     """Stored scores are read by one process, however many there are."""
-    rows = records(1_200)
+    rows = records(400)
     for number, row in enumerate(rows):
         row["outputs"][0]["scores"] = [{"metric": "rating", "value": number % 7 / 3}]
     path = written(tmp_path / "rows.jsonl", rows)
@@ -304,7 +304,7 @@ def test_ranges_that_fail_in_workers_are_scored_here(
     answer: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shared: list[int]
 ) -> None:
     """The main process scores what workers leave to it."""
-    path = written(tmp_path / "rows.jsonl", records(1_000))
+    path = written(tmp_path / "rows.jsonl", records(400))
     monkeypatch.setattr(ranges, "run_range", answer)
 
     assert_same(path, metrics=("em", "bleu"), from_="record", by=("category",))

@@ -145,7 +145,7 @@ def _dying(*_: object) -> None:
     os._exit(1)
 
 
-@pytest.mark.parametrize("how", ["fail", "skip"])
+@pytest.mark.parametrize("how", ["fail", pytest.param("skip", marks=pytest.mark.long)])
 def test_rows_that_kill_two_workers_are_reported(
     how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
