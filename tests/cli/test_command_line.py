@@ -12,10 +12,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import pytest
 import typer
 from typer.main import get_command
 
+from cases import for_each_case
 from harpia_formats.cli.app import app_for
 
 PUBLISHED = Path(__file__).with_name("command_line.json")
@@ -108,7 +108,7 @@ def test_no_command_is_lost() -> None:
     assert published().keys() - commands().keys() == set()
 
 
-@pytest.mark.parametrize("name", published())
+@for_each_case("name", published())
 def test_no_option_is_lost(name: str) -> None:
     """Each published option has its names, its default and all of its values."""
     found = described(commands()[name])

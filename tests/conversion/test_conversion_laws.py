@@ -16,6 +16,7 @@ import pytest
 from msgspec import UNSET
 
 import random_values
+from cases import for_each_case
 from conversion_laws import (
     CONSTANTS,
     OPTIONS,
@@ -69,7 +70,7 @@ def name_of(source: Source) -> str:
     return source.name
 
 
-@pytest.mark.parametrize("source", SOURCES, ids=name_of)
+@for_each_case("source", SOURCES, ids=name_of)
 def test_rows_are_read_as_they_stand_in_the_file(source: Source) -> None:
     """Each row of a random file is read as it was written, with its place."""
     for seed in range(drawn(1)):
@@ -158,8 +159,9 @@ def by_mapper(mapper: RecordMapper, record: Record, number: int) -> Any:
     return encode(made.rows), set(made.paths), list(made.fates)
 
 
-@pytest.mark.parametrize("limit", [3, 2000])
-@pytest.mark.parametrize("target", TARGETS, ids=lambda each: each.id)
+@for_each_case(
+    "limit, target", itertools.product([3, 2000], TARGETS), ids=lambda each: each.id
+)
 def test_the_program_maps_as_its_mapper_does(target: Any, limit: int) -> None:
     """Rows, paths and fates are the same, however many outcomes are kept."""
     adapter = adapter_of(target)

@@ -225,7 +225,7 @@ def test_record_of_any_shape_is_detected(target: str, tmp_path: Path) -> None:
     hold()
 
 
-@pytest.mark.parametrize("folder", sorted({path.parts[-3] for path in VALID}))
+@for_each_case("folder", sorted({path.parts[-3] for path in VALID}))
 def test_written_fixture_is_detected(folder: str, tmp_path: Path) -> None:
     """A file written from a fixture is detected as its format, or as two of them."""
     chance = Random(folder)  # noqa: S311 - a test needs a seed, not secrecy

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 import harpia_formats
+from cases import for_each_case
 from harpia_formats import HarpiaFormatsError, OptionError
 
 ROW = b'{"prompt": "q", "ideal_response": "r", "category": "", "source": ""}\n'
@@ -61,7 +62,7 @@ WRONG: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("run", "options", "message"), WRONG)
+@for_each_case("run, options, message", WRONG)
 def test_a_wrong_option_is_a_type_error(
     run: Callable[..., Any], options: dict[str, Any], message: str
 ) -> None:

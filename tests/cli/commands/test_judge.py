@@ -206,16 +206,9 @@ def test_signature_differs_by_all_that_verdicts_depend_on(
 
 def test_standard_input_is_read_without_a_file(data: Path, server: Any) -> None:
     """Without a file, judge reads standard input and writes standard output."""
-    text = (data / "in.jsonl").read_bytes()
-    done = subprocess.run(  # noqa: S603 - the command is ours
-        command("--quiet"),
-        cwd=data,
-        env=environment(server),
-        input=text,
-        capture_output=True,
-        check=False,
-        timeout=PATIENCE,
-    )
+    text = io.TextIOWrapper((data / "in.jsonl").open("rb"))
+    with text, mock.patch.object(sys, "stdin", text):
+        done = run(data, "--quiet", server=server)
 
     assert len(json.loads(done.stdout)["results"]) == 5
     assert done.stderr == b""

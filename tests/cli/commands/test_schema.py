@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import command_runs
+from cases import for_each_case
 from harpia_formats import validate
 from harpia_formats.formats.schema.bundled_schemas import built_in_schema, schema_ids
 from harpia_formats.formats.schema.to_python import as_python
@@ -15,8 +16,8 @@ FIXTURES = Path(__file__).parents[3] / "fixtures"
 run = partial(command_runs.run, "schema")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "name"),
+@for_each_case(
+    "arguments, name",
     [
         ("eee@0.2.0", "eee@0.2.0"),
         ("eee@0.2.2", "eee@0.3.0"),
@@ -69,8 +70,8 @@ def test_module_is_printed() -> None:
     assert {each.stdout.decode() for each in results} == {expected}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
+@for_each_case(
+    "arguments, words",
     [
         ("nemo-outptu", "did you mean nemo-output?"),
         ("../pyproject", "no format is called '../pyproject'"),

@@ -3,9 +3,8 @@ import json
 from functools import partial
 from pathlib import Path
 
-import pytest
-
 import command_runs
+from cases import for_each_case
 from harpia_formats import check_schema
 
 SCHEMAS = Path(__file__).parents[3] / "schemas"
@@ -27,8 +26,8 @@ def test_mistakes_of_the_users_schema_are_shown() -> None:
     assert b"1 schema, valid; 3 warnings, 2 notes" in result.stderr
 
 
-@pytest.mark.parametrize(
-    ("text", "arguments", "code"),
+@for_each_case(
+    "text, arguments, code",
     [
         ("{}", (), 0),
         ('{"requird": ["a"]}', (), 0),

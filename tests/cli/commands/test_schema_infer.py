@@ -2,9 +2,8 @@ import json
 from functools import partial
 from pathlib import Path
 
-import pytest
-
 import command_runs
+from cases import for_each_case
 
 ROOT = Path(__file__).parents[3]
 #: Runs `harpia-formats schema infer` with arguments.
@@ -43,8 +42,8 @@ def test_schema_is_written_once(tmp_path: Path) -> None:
     assert run(output, "-o", output, "--overwrite").returncode == 2
 
 
-@pytest.mark.parametrize(
-    ("data", "arguments", "code"),
+@for_each_case(
+    "data, arguments, code",
     [
         (ROWS, ("--closed", "--enum-limit", "0", "--map-keys", "5", "-q"), 0),
         (ROWS, ("--limit", "1"), 0),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from cases import for_each_case
 from command_runs import codes, error_lines, report_of, run
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
@@ -299,8 +300,8 @@ def test_piped_data_has_the_name_that_is_given() -> None:
     assert (file["path"], file["records"]) == ("data/rows.tsv", 1)
 
 
-@pytest.mark.parametrize(
-    ("command", "shown"),
+@for_each_case(
+    "command, shown",
     [
         (("stats", "-"), b"prompt"),
         (("score", "-", "-m", "length"), b"length"),

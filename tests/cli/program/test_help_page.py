@@ -1,11 +1,14 @@
 """The help page of every command, found in the command line itself."""
 
+import contextlib
+import io
 import re
 from typing import Any
 
 import pytest
 from typer.main import get_command
 
+from cases import for_each_case
 from harpia_formats.api.options import help_of, options_of
 from harpia_formats.cli.app import app_for, run
 from harpia_formats.cli.help_page import Style, help_page
@@ -23,22 +26,28 @@ def columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", str(WIDTH))
 
 
-def page_of(name: str, capsys: pytest.CaptureFixture[str], option: str = "-h") -> str:
+def page_of(name: str, option: str = "-h") -> str:
     """Return what a command prints with `-h`."""
-    with pytest.raises(SystemExit) as ended:
+    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
+    with (
+        pytest.raises(SystemExit) as ended,
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
         run([*name.split(), option])
-    printed = capsys.readouterr()
+    texts = []
+    for each in (out, err):
+        each.seek(0)
+        texts.append(each.read())
 
-    assert (ended.value.code, printed.err) == (0, "")
-    return printed.out
+    assert (ended.value.code, texts[1]) == (0, "")
+    return texts[0]
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_page_fits_and_shows_no_types(
-    name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+@for_each_case("name", COMMANDS)
+def test_page_fits_and_shows_no_types(name: str) -> None:
     """No line is too long, and no type of Python or notation of typer is shown."""
-    page = page_of(name, capsys)
+    page = page_of(name)
 
     assert max(map(len, page.splitlines())) <= WIDTH
     odd = re.findall(r"<[a-z]+>|list\[|\[x[<>]|Value error|None|TEXT|\{", page)
@@ -47,13 +56,11 @@ def test_page_fits_and_shows_no_types(
     assert "  \n" not in page
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_page_describes_every_parameter(
-    name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+@for_each_case("name", COMMANDS)
+def test_page_describes_every_parameter(name: str) -> None:
     """Each option has its names, the noun of its value and its whole help."""
     option = "--help-all" if name else "-h"
-    page = " ".join(page_of(name, capsys, option).split())
+    page = " ".join(page_of(name, option).split())
     words = {word.strip(",") for word in page.replace("[no-]", "").split()}
     said = {one.field: help_of(one) for one in options_of(name.replace(" ", "_"))}
 
@@ -70,12 +77,10 @@ def test_page_describes_every_parameter(
         assert " ".join(text.split()) in page
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_paragraphs_fill_their_lines(
-    name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+@for_each_case("name", COMMANDS)
+def test_paragraphs_fill_their_lines(name: str) -> None:
     """No line of the introduction ends before a word that fits on it."""
-    page = page_of(name, capsys).split("\n\n")
+    page = page_of(name).split("\n\n")
     about = [part for part in page[1:] if not re.match(r"\S.*:\n", part)]
 
     assert about
@@ -86,18 +91,18 @@ def test_paragraphs_fill_their_lines(
 
 @pytest.mark.parametrize("forced", ["0", "1"])
 def test_colours_of_a_pipe_are_forced(
-    forced: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    forced: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`FORCE_COLOR` gives a page in a pipe its colours."""
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("FORCE_COLOR", forced)
 
-    assert ("\x1b[1mUsage:" in page_of("completion", capsys)) == (forced == "1")
+    assert ("\x1b[1mUsage:" in page_of("completion")) == (forced == "1")
 
 
-def test_commands_to_copy_are_whole_lines(capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands_to_copy_are_whole_lines() -> None:
     """What is pasted into a shell is not broken on a terminal of 80 columns."""
-    lines = page_of("completion", capsys).splitlines()
+    lines = page_of("completion").splitlines()
 
     for shell in ("bash", "zsh"):
         assert f'eval "$(harpia-formats completion {shell})"' in lines
@@ -106,31 +111,29 @@ def test_commands_to_copy_are_whole_lines(capsys: pytest.CaptureFixture[str]) ->
     assert max(map(len, lines)) <= 80
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_long_and_short_option_print_the_same(
-    name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+@for_each_case("name", COMMANDS)
+def test_long_and_short_option_print_the_same(name: str) -> None:
     """`-h` is `--help`."""
-    assert page_of(name, capsys) == page_of(name, capsys, "--help")
+    assert page_of(name) == page_of(name, "--help")
 
 
-def test_program_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+def test_program_lists_every_command() -> None:
     """The page of the program has each command, those of two words with the others."""
-    page = page_of("", capsys)
+    page = page_of("")
 
     assert re.findall(r"^  (\w+(?: \w+)?) {2,}\w", page, re.MULTILINE) == [
         *EVERYTHING.commands
     ]
 
 
-def test_defaults_and_headings_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
+def test_defaults_and_headings_are_shown() -> None:
     """Options stand below the heading of their panel, with their defaults."""
-    page = page_of("validate", capsys, "--help-all")
+    page = page_of("validate", "--help-all")
 
     assert "Usage: harpia-formats validate [OPTIONS] PATHS...\n" in page
     assert re.search(r"can multiply its work\.\n +\[default: 5\]\n", page)
     assert "\nReporting:\n      --output-format REPORTER " in page
-    convert = page_of("convert", capsys)
+    convert = page_of("convert")
     assert re.search(r"\n  -t, --to FORMAT +Format to write", convert)
 
 
@@ -144,18 +147,16 @@ def test_names_are_bold_on_a_terminal() -> None:
     assert "\n      \x1b[1m--pairs\x1b[0m " in page
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_page_is_short_and_shows_examples(
-    name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+@for_each_case("name", COMMANDS)
+def test_page_is_short_and_shows_examples(name: str) -> None:
     """A page has 60 lines at most, three examples, and headings of the whole."""
-    page = page_of(name, capsys, "--help")
+    page = page_of(name, "--help")
     lines = page.splitlines()
     examples = [line for line in lines if line.strip().startswith("harpia-formats ")]
 
     assert len(lines) <= 60
     if name:
-        whole = page_of(name, capsys, "--help-all")
+        whole = page_of(name, "--help-all")
         headings = [line for line in lines if re.fullmatch(r"[A-Z][a-z ]+:", line)]
 
         assert len(examples) >= 3 or name == "completion"

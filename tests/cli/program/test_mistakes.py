@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
+from cases import for_each_case
 from harpia_formats.cli.app import app_for, run
 from harpia_formats.cli.command_table import TWO_WORDS
 from harpia_formats.cli.streams_and_exit_codes import (
@@ -59,7 +60,7 @@ def test_misspelt_option_is_suggested(
         )
 
 
-@pytest.mark.parametrize("name", EVERYTHING.commands)
+@for_each_case("name", EVERYTHING.commands)
 def test_misspelt_command_is_suggested(name: str) -> None:
     """A command with a letter too many gets a suggestion, one of two words, too."""
     with pytest.raises(UsageError) as raised:

@@ -3,12 +3,15 @@
 The options and their names are those that completion lists, from the registries.
 """
 
+import contextlib
+import io
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from cases import for_each_case
 from harpia_formats.api.options import options_of, values_of
 from harpia_formats.cli.app import run
 from harpia_formats.cli.command_table import COMMANDS, TWO_WORDS
@@ -69,13 +72,19 @@ def mistakes() -> Iterator[tuple[str, str, str, str]]:
 MISTAKES = list(mistakes())
 
 
-def printed(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+def printed(words: list[str]) -> str:
     """Return the error that a command line ends with."""
-    with pytest.raises(SystemExit) as ended, exceptions_to_exit_codes():
+    err = io.TextIOWrapper(io.BytesIO(), "utf-8")
+    with (
+        pytest.raises(SystemExit) as ended,
+        contextlib.redirect_stderr(err),
+        exceptions_to_exit_codes(),
+    ):
         run(words)
+    err.seek(0)
 
     assert ended.value.code == 2
-    return capsys.readouterr().err
+    return err.read()
 
 
 @pytest.fixture(autouse=True)
@@ -86,17 +95,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize(
-    ("command", "option", "name", "wrong"),
-    MISTAKES,
-    ids=[f"{command} {option}" for command, option, *_ in MISTAKES],
-)
+@for_each_case("command, option, name, wrong", MISTAKES)
 def test_misspelt_name_is_suggested(
-    command: str,
-    option: str,
-    name: str,
-    wrong: str,
-    capsys: pytest.CaptureFixture[str],
+    command: str, option: str, name: str, wrong: str
 ) -> None:
     """Exit code 2, and the name that was meant, for each kind of name."""
     given = [option, wrong + ("true" if wrong.endswith("=") else "")]
@@ -104,7 +105,7 @@ def test_misspelt_name_is_suggested(
     if option in needed:
         needed = needed[: needed.index(option)]
     words = [*needed, *given] if option else [wrong]
-    message = printed([*command.split(), *words], capsys)
+    message = printed([*command.split(), *words])
     meant = {name, name.rstrip("="), name.rstrip("=").rpartition(".")[2]}
 
     assert any(f"did you mean {each}?" in message for each in meant), message
@@ -142,9 +143,7 @@ def test_every_kind_of_name_is_tried() -> None:
         ("validate a.jsonl", "examples"),
     ],
 )
-def test_other_names_are_suggested(
-    words: str, meant: str, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_other_names_are_suggested(words: str, meant: str, folder: Path) -> None:
     """Fields, settings and names of the data get suggestions, too."""
     if meant == "examples":
         (folder / "harpia-formats.toml").write_text("exampels = 3\n")
@@ -152,4 +151,4 @@ def test_other_names_are_suggested(
         meant, words = "'model'", words.replace("--model n", "--model modle")
         (folder / "a.jsonl").write_bytes(ROW.replace(b'"m"', b'"model"'))
 
-    assert f"did you mean {meant}?" in printed(words.split(), capsys)
+    assert f"did you mean {meant}?" in printed(words.split())

@@ -122,7 +122,7 @@ def test_every_ordered_pair_is_there_once() -> None:
     assert found == PAIRS
 
 
-@pytest.mark.parametrize("source", FORMATS)
+@for_each_case("source", FORMATS)
 def test_losses_of_fixtures_are_listed(source: str) -> None:
     """Each pair lists what a conversion of the fixtures loses, and how."""
     files = sorted((FIXTURES / source / "valid").iterdir())

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
+from cases import for_each_case
 from harpia_formats.conversion.mapping.compiled_fields import OF_SCORE, Leaf
 from harpia_formats.conversion.mapping.fields import (
     FieldTable,
@@ -33,8 +34,8 @@ def field(path: str, record_path: str, **more: Any) -> FieldMapping:
     return FieldMapping(tuple(path.split(".")), record_path, **more)
 
 
-@pytest.mark.parametrize(
-    ("fields", "reason"),
+@for_each_case(
+    "fields, reason",
     [
         (
             [field("a", "prompt"), field("b", "prompt")],
@@ -230,8 +231,8 @@ def test_members_that_are_no_fields() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("row", "rest", "whole", "taken"),
+@for_each_case(
+    "row, rest, whole, taken",
     [
         ({}, {"a": 1}, {"a": 1}, []),
         ({"a": 1}, {"a": 1}, {"a": 1}, ["a"]),

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each_case
 from harpia_formats import read
 from harpia_formats.conversion.mapping.choices import ReferenceFrom
 from harpia_formats.evaluation.scoring.results.scores import Scores
@@ -44,7 +45,7 @@ def mean_of(scores: Scores) -> tuple[float | None, int]:
     return value.value, value.count
 
 
-@pytest.mark.parametrize("target", WITH_BOTH)
+@for_each_case("target", WITH_BOTH)
 def test_gt_is_the_reference_where_it_is_asked_for(target: str) -> None:
     """Every format gets gt in the place of the reference, and only if asked."""
     found: dict[str, list[Any]] = {}

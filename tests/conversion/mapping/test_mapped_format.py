@@ -1,12 +1,14 @@
 """Columns with any names: those of CSV and of Haystack, read and written."""
 
 import io
+import itertools
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from cases import for_each_case
 from harpia_formats import read, validate
 from harpia_formats.conversion.options import ConvertOptions
 from harpia_formats.formats.detection.mapped_format import detect_mapped_format
@@ -253,17 +255,22 @@ def test_errors_of_convert_name_python_parameters(tmp_path: Path) -> None:
 NO_KEY = (MapError, ConversionError)
 
 
-@pytest.mark.parametrize(
-    ("given", "error"),
+@for_each_case(
+    "given, error, command",
     [
-        (b"id,prompt\n1,q\n", MapError),
-        (b"id,prompt\n", MapError),
-        (b'{"questions": ["q"], "responses": ["a"]}', MapError),
-        (b'{"id": "1", "prompt": "q", "outputs": []}\n', NO_KEY),
-        (b'{"id": "1", "input": "q", "actual-output": "a"}\n', NO_KEY),
+        (*one, two)
+        for one, two in itertools.product(
+            [
+                (b"id,prompt\n1,q\n", MapError),
+                (b"id,prompt\n", MapError),
+                (b'{"questions": ["q"], "responses": ["a"]}', MapError),
+                (b'{"id": "1", "prompt": "q", "outputs": []}\n', NO_KEY),
+                (b'{"id": "1", "input": "q", "actual-output": "a"}\n', NO_KEY),
+            ],
+            [convert, diff, roundtrip, score],
+        )
     ],
 )
-@pytest.mark.parametrize("command", [convert, diff, roundtrip, score])
 def test_missing_column_is_an_error_in_every_format(
     command: Any, given: bytes, error: Any, tmp_path: Path
 ) -> None:

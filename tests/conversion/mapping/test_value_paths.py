@@ -1,5 +1,6 @@
 """Paths to values inside of rows."""
 
+import itertools
 from typing import Any
 
 import pytest
@@ -21,17 +22,22 @@ OF_OBJECTS = {
 }
 
 
-@pytest.mark.parametrize("row", [OF_LISTS, OF_OBJECTS])
-@pytest.mark.parametrize(
-    ("path", "value"),
+@for_each_case(
+    "row, path, value",
     [
-        ("answerKey", "B"),
-        ("choices.text", ["3", "4"]),
-        ("choices.text[answerKey]", "4"),
-        ("choices.nothing", UNSET),
-        ("answerKey.text", UNSET),
-        ("nothing.text", UNSET),
-        ("choices.text[nothing]", UNSET),
+        (one, *two)
+        for one, two in itertools.product(
+            [OF_LISTS, OF_OBJECTS],
+            [
+                ("answerKey", "B"),
+                ("choices.text", ["3", "4"]),
+                ("choices.text[answerKey]", "4"),
+                ("choices.nothing", UNSET),
+                ("answerKey.text", UNSET),
+                ("nothing.text", UNSET),
+                ("choices.text[nothing]", UNSET),
+            ],
+        )
     ],
 )
 def test_objects_of_lists_and_lists_of_objects_are_alike(

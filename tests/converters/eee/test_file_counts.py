@@ -91,7 +91,7 @@ SCORES = [
 ]
 
 
-@pytest.mark.parametrize(("changes", "found"), SCORES)
+@for_each_case("changes, found", SCORES)
 def test_numbers_are_judged_by_the_file(changes: Changes, found: Found) -> None:
     """Without an aggregate one finding a file at most says what many rows show."""
     assert found_in_rows(changes) == found
@@ -155,8 +155,10 @@ BY_AGGREGATE = [
 ]
 
 
-@pytest.mark.parametrize(("config", "changes", "found"), BY_AGGREGATE)
-@pytest.mark.parametrize("is_first", [False, True])
+@for_each_case(
+    "config, changes, found, is_first",
+    [(*one, two) for one, two in itertools.product(BY_AGGREGATE, [False, True])],
+)
 def test_aggregate_decides_what_a_score_means(
     config: dict[str, Any],
     changes: Changes,

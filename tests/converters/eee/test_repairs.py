@@ -247,9 +247,14 @@ def test_what_is_no_row_has_no_repairs(value: Any) -> None:
     assert list(with_interactions(value)) == list(with_messages(value)) == []
 
 
-@pytest.mark.parametrize("version", ["eee@0.2.0", "eee@0.2.0-tag", "eee@0.3.0"])
-@pytest.mark.parametrize("kind", ["single_turn", "singel_turn", "other", None])
-@pytest.mark.parametrize("output", ["none", "null", "answer", "list"])
+@for_each_case(
+    "version, kind, output",
+    itertools.product(
+        ["eee@0.2.0", "eee@0.2.0-tag", "eee@0.3.0"],
+        ["single_turn", "singel_turn", "other", None],
+        ["none", "null", "answer", "list"],
+    ),
+)
 def test_nothing_is_counted_in_a_row_of_a_doubtful_type(
     version: str, kind: str | None, output: str, tmp_path: Path
 ) -> None:

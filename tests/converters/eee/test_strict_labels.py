@@ -1,16 +1,21 @@
 """Labels of another version are refused under --strict (S211)."""
 
+import itertools
 import json
 
-import pytest
-
+from cases import for_each_case
 from eee_rows import SHAPES, clean_row
 from harpia_formats import validate
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("label", ["0.0.1", "0.2.0", "0.2.2", "0.3.0", "banana"])
-@pytest.mark.parametrize("prefix", ["", "instance_level_eval_"])
+@for_each_case(
+    "shape, label, prefix",
+    itertools.product(
+        SHAPES,
+        ["0.0.1", "0.2.0", "0.2.2", "0.3.0", "banana"],
+        ["", "instance_level_eval_"],
+    ),
+)
 def test_label_of_another_version_is_one_error(
     shape: str, label: str, prefix: str
 ) -> None:

@@ -273,7 +273,7 @@ def test_every_input_of_harpia(path: Path, tmp_path: Path) -> None:
         assert problems_of(data, to, tmp_path, path) == []
 
 
-@pytest.mark.parametrize("path", NOT_COMPUTED, ids=lambda each: each.name)
+@for_each_case("path", NOT_COMPUTED, ids=lambda each: each.name)
 def test_inputs_without_a_metric_to_compute(path: Path) -> None:
     """An input that enables no metric, or none that is known, is refused."""
     with pytest.raises(ScoreError, match=r"enables no metric|no metric is left"):

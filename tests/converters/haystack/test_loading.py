@@ -1,6 +1,7 @@
 """Definitions that Haystack's loader refuses, against the loader where it is there."""
 
 import copy
+import itertools
 import json
 import os
 from collections.abc import Callable, Iterator
@@ -155,15 +156,19 @@ def errors_in(document: Any, *, strict: bool = False) -> set[str]:
     return {each.code for each in report.problems if each.severity == "error"}
 
 
-@pytest.mark.parametrize(("path", "value", "code"), CHANGES)
-@pytest.mark.parametrize(
-    "wrapped",
+@for_each_case(
+    "path, value, code, wrapped",
     [
-        lambda dumped: dumped,
-        lambda dumped: {"judge": dumped},
-        lambda dumped: {"components": {"judge": dumped}, "connections": []},
+        (*one, two)
+        for one, two in itertools.product(
+            CHANGES,
+            [
+                lambda dumped: dumped,
+                lambda dumped: {"judge": dumped},
+                lambda dumped: {"components": {"judge": dumped}, "connections": []},
+            ],
+        )
     ],
-    ids=["to_dict", "component", "pipeline"],
 )
 def test_definition_that_cannot_be_loaded_is_invalid(
     path: tuple[str, ...], value: Any, code: str, wrapped: Callable[[Any], Any]
@@ -210,14 +215,14 @@ def test_classes_of_other_packages_are_not_looked_up() -> None:
 
 
 @pytest.mark.skipif(find_spec("haystack") is None, reason="haystack-ai is missing")
-@pytest.mark.parametrize(("path", "value", "code"), CHANGES)
+@for_each_case("path, value, code", CHANGES)
 def test_loader_agrees(path: tuple[str, ...], value: Any, code: str) -> None:
     """Haystack's own loader refuses exactly the definitions that have an error."""
     assert is_loaded(changed(path, value)) is not bool(code)
 
 
 @pytest.mark.skipif(find_spec("haystack") is None, reason="haystack-ai is missing")
-@pytest.mark.parametrize("kind", TYPES)
+@for_each_case("kind", TYPES)
 def test_loader_agrees_on_types(kind: str) -> None:
     """Haystack's own loader takes exactly the types that are loadable."""
     inputs = [["responses", kind]]

@@ -1,6 +1,7 @@
 """Tables that are damaged, or larger in memory than on the disk."""
 
 import io
+import itertools
 import os
 import struct
 import subprocess
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 import harpia_formats
+from cases import for_each_case
 from harpia_formats import convert, validate
 
 pa = pytest.importorskip("pyarrow", reason="the extra arrow is not installed")
@@ -47,11 +49,14 @@ def reason_of(data: bytes) -> str:
     return str(validate(data).files[0].reason or "")
 
 
-@pytest.mark.parametrize(
-    "ends", [(0, 8, 48), (0, 8, 0x7FFFFFF0), (0, 8, 3), (-8, 8, 16)]
+@for_each_case(
+    "ends, column, new",
+    itertools.product(
+        [(0, 8, 48), (0, 8, 0x7FFFFFF0), (0, 8, 3), (-8, 8, 16)],
+        [0, 1, 2],
+        [pa.ipc.new_file, pa.ipc.new_stream],
+    ),
 )
-@pytest.mark.parametrize("column", [0, 1, 2])
-@pytest.mark.parametrize("new", [pa.ipc.new_file, pa.ipc.new_stream])
 def test_offset_outside_of_its_column_is_found(
     new: Any, column: int, ends: tuple[int, ...], tmp_path: Path
 ) -> None:

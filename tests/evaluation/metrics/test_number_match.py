@@ -1,5 +1,6 @@
 r"""number-match: which number is read from a text, and when numbers are equal."""
 
+import itertools
 from contextlib import suppress
 from fractions import Fraction
 from typing import Any
@@ -183,26 +184,31 @@ def test_what_cannot_be_read_is_left_out() -> None:
     assert match("4", ["four", "4"]) == 1
 
 
-@pytest.mark.parametrize("last", [False, True])
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@for_each_case(
+    "last, text, expected",
     [
-        (r"\boxed{10^3}", 1000),
-        (r"\boxed{10^{3}}", 1000),
-        (r"\boxed{-10^{-2}}", Fraction(-1, 100)),
-        ("The answer is 10^3.", 1000),
-        ("10**3", 1000),
-        (r"\boxed{5 \times 10^3}", 5000),
-        ("The answer is 2^3.", None),
-        (r"\boxed{110^3}", None),
-        (r"\boxed{10^x}", None),
-        (r"\boxed{10^{3x}}", None),
-        (r"\boxed{10^3+1}", None),
-        ("2·10^3", None),
-        ("3+10^2", None),
-        ("10^3!", None),
-        ("10^2^3", None),
-        ("10^1000", None),
+        (one, *two)
+        for one, two in itertools.product(
+            [False, True],
+            [
+                (r"\boxed{10^3}", 1000),
+                (r"\boxed{10^{3}}", 1000),
+                (r"\boxed{-10^{-2}}", Fraction(-1, 100)),
+                ("The answer is 10^3.", 1000),
+                ("10**3", 1000),
+                (r"\boxed{5 \times 10^3}", 5000),
+                ("The answer is 2^3.", None),
+                (r"\boxed{110^3}", None),
+                (r"\boxed{10^x}", None),
+                (r"\boxed{10^{3x}}", None),
+                (r"\boxed{10^3+1}", None),
+                ("2·10^3", None),
+                ("3+10^2", None),
+                ("10^3!", None),
+                ("10^2^3", None),
+                ("10^1000", None),
+            ],
+        )
     ],
 )
 def test_powers_of_ten_are_numbers(

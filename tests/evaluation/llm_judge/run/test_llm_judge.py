@@ -577,25 +577,30 @@ def test_whole_number_is_an_integer(
     assert (found, type(found)) == (expected, type(expected))
 
 
-@pytest.mark.parametrize("strict", [False, True])
-@pytest.mark.parametrize(
-    ("text", "message"),
+@for_each_case(
+    "strict, text, message",
     [
-        (None, "no text"),
-        ("", "not JSON"),
-        ("```json\n{}\n```", "Missing expected keys"),
-        ('```\n{"score": 1}\n```\n```\n{"score": 0}\n```', "not JSON"),
-        ('So:\n```json\n{"score": 1}\n```', "not JSON"),
-        ("\ufeff{}", "not JSON"),
-        ('{"score": 1} {"score": 0}', "not JSON"),
-        ("I think 1", "not JSON"),
-        ("[1]", "Expected a JSON object but got list"),
-        ('"1"', "got str"),
-        ("1", "got int"),
-        ('{"scor": 1}', "Missing expected keys"),
-        ("[" * 100_000, "not JSON"),
-        ('{"score": ' + "[" * 200 + "]" * 200 + "}", "deeper"),
-        ('{"score": ' + "1" * 5_000 + "}", "not JSON"),
+        (one, *two)
+        for one, two in itertools.product(
+            [False, True],
+            [
+                (None, "no text"),
+                ("", "not JSON"),
+                ("```json\n{}\n```", "Missing expected keys"),
+                ('```\n{"score": 1}\n```\n```\n{"score": 0}\n```', "not JSON"),
+                ('So:\n```json\n{"score": 1}\n```', "not JSON"),
+                ("\ufeff{}", "not JSON"),
+                ('{"score": 1} {"score": 0}', "not JSON"),
+                ("I think 1", "not JSON"),
+                ("[1]", "Expected a JSON object but got list"),
+                ('"1"', "got str"),
+                ("1", "got int"),
+                ('{"scor": 1}', "Missing expected keys"),
+                ("[" * 100_000, "not JSON"),
+                ('{"score": ' + "[" * 200 + "]" * 200 + "}", "deeper"),
+                ('{"score": ' + "1" * 5_000 + "}", "not JSON"),
+            ],
+        )
     ],
     ids=str,
 )
