@@ -123,7 +123,11 @@ LOCALES: list[dict[str, str]] = [
 ]
 
 
-@pytest.mark.parametrize("locale", LOCALES, ids=" ".join)
+@pytest.mark.parametrize(
+    "locale",
+    [LOCALES[0], *(pytest.param(each, marks=pytest.mark.long) for each in LOCALES[1:])],
+    ids=" ".join,
+)
 def test_output_is_the_same_in_any_locale(data: Path, locale: dict[str, str]) -> None:
     """Findings in any script, help and rules are written as UTF-8 in any locale."""
     text = '{"a":"maçã 日本 \\ud83d\\ude00"}\n'.encode()

@@ -569,7 +569,7 @@ def ended(process: "subprocess.Popen[bytes]") -> tuple[int, str]:
 
 
 @pytest.mark.parametrize(
-    "count", [200, pytest.param(1000, marks=pytest.mark.long)], ids=str
+    "count", [100, pytest.param(1000, marks=pytest.mark.long)], ids=str
 )
 def test_killed_run_sends_no_answered_row_again(tmp_path: Path, count: int) -> None:
     """After SIGKILL no answered row is sent again, and no row is missing.

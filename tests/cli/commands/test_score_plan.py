@@ -319,6 +319,7 @@ def document(tables: str) -> str:
     )
 
 
+@pytest.mark.long  # it compiles many tables
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
 @pytest.mark.usefixtures("run")
 def test_latex_fits_the_page(tmp_path: Path) -> None:
@@ -332,7 +333,6 @@ def test_latex_fits_the_page(tmp_path: Path) -> None:
         "metrics": ["em"],
         "baseline": names[0],
         "mean": True,
-        "replicates": 50,
     }
     for at, name in enumerate(names):
         for number in range(8):

@@ -6,6 +6,7 @@ import pytest
 from typer.main import get_command
 
 from cases import for_each_case
+from effort import drawn
 from harpia_formats.cli.app import app_for, run
 from harpia_formats.cli.command_table import TWO_WORDS
 from harpia_formats.cli.streams_and_exit_codes import (
@@ -48,7 +49,23 @@ def test_misspelt_option_is_suggested(
     command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """An option with two letters swapped gets a suggestion, in every command."""
-    for option in OPTIONS[command]:
+    check_suggestions(command, OPTIONS[command][:: max(1, 4 // drawn(1))], capsys)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("command", OPTIONS)
+def test_any_misspelt_option_is_suggested(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """So does each of its options."""
+    check_suggestions(command, OPTIONS[command], capsys)
+
+
+def check_suggestions(
+    command: str, options: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Check that options with two letters swapped get suggestions."""
+    for option in options:
         swapped = option[:2] + option[3] + option[2] + option[4:]
         if option == "--encoding":  # `necoding` may as well be `decoding`
             swapped = "--encodign"

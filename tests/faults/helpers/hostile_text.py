@@ -1,12 +1,10 @@
 """Files with a text wherever data can have one, and commands that show them."""
 
 import json
-import os
-import pty
 from pathlib import Path
 
-import command_server
-from command_runs import environment_with, read_all
+import command_runs
+from command_runs import TIMEOUT
 from harpia_formats.reporters import REPORTERS
 
 #: Names of the files that `write_files` makes.
@@ -70,12 +68,18 @@ def write_files(folder: Path, text: str) -> None:
     (folder / "expect.toml").write_text("\n".join(("[datasets.a]", *lines)))
 
 
+#: The bar of a run that takes long is no text of the data.
+_NO_BAR = (
+    "from harpia_formats.cli import progress_and_problems as progress; "
+    f"progress.DELAY = {2 * TIMEOUT}"
+)
+
+
 def on_terminal(command: str, cwd: Path, columns: int) -> tuple[int, str]:
-    """Return exit code and text of a command whose streams are a pseudo-terminal."""
-    terminal, end = pty.openpty()
-    variables = environment_with({"COLUMNS": str(columns), "LINES": "50"})
-    started = command_server.start(command.split(), str(cwd), variables, [end] * 3)
-    os.close(end)
-    shown = read_all(terminal).decode()
-    os.close(terminal)
-    return started.wait(30), shown.replace("\r\n", "\n")
+    """Return exit code and text of a command whose output is a pseudo-terminal."""
+    size = {"COLUMNS": str(columns), "LINES": "50"}
+    words = command.split()
+    code, shown, _ = command_runs.on_terminal(
+        _NO_BAR, *words, cwd=cwd, output=None, **size
+    )
+    return code, shown.replace("\r\n", "\n")
