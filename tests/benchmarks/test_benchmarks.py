@@ -140,7 +140,7 @@ def test_rows_are_valid_by_our_validator() -> None:
     assert (report.files[0].format, report.files[0].records) == ("eee@0.2.0", COUNT)
 
 
-@pytest.mark.parametrize("bad", [0.1, 1.0])
+@pytest.mark.parametrize("bad", [0.1, pytest.param(1.0, marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     ("fault", "codes"),
     [

@@ -51,8 +51,14 @@ _OF_COMMANDS = {
 
 
 def _texts(path: Path) -> Iterator[str]:
-    """Yield the texts in a module, X for each value in one, without docstrings."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    """Yield the texts in a module, X for each value in one, without docstrings.
+
+    Those of a module without two hyphens, which no option lacks, are not looked at.
+    """
+    source = path.read_text(encoding="utf-8")
+    if "--" not in source:
+        return
+    tree = ast.parse(source)
     parts = {
         id(part)
         for node in ast.walk(tree)

@@ -91,7 +91,7 @@ SCORES = [
 ]
 
 
-@for_each_case("changes, found", SCORES)
+@pytest.mark.parametrize(("changes", "found"), SCORES)
 def test_numbers_are_judged_by_the_file(changes: Changes, found: Found) -> None:
     """Without an aggregate one finding a file at most says what many rows show."""
     assert found_in_rows(changes) == found

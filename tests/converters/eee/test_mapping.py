@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from msgspec import UNSET
 from msgspec.structs import replace
 
 from cases import for_each_case
 from corpora import CORPORA
-from effort import drawn
+from effort import drawn, examples
 from harpia_converters.eee.row_members import RECIPES, recipe_of
 from harpia_formats.api.testing.mutation import copy_of, mutants
 from harpia_formats.api.testing.strategies import EXTRA, TEXTS, VALUES, some
@@ -359,7 +359,7 @@ ODD = st.builds(
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@settings(suppress_health_check=list(HealthCheck))
+@examples(10, suppress_health_check=list(HealthCheck))
 @given(record=ODD)
 def test_odd_records_are_mended_with_notes(shape: str, record: Record) -> None:
     """A record with values that no row may have becomes a valid row, with losses."""
@@ -367,7 +367,7 @@ def test_odd_records_are_mended_with_notes(shape: str, record: Record) -> None:
 
 
 @pytest.mark.parametrize("shape", LISTS)
-@settings(suppress_health_check=list(HealthCheck))
+@examples(10, suppress_health_check=list(HealthCheck))
 @given(
     records=st.lists(ODD, min_size=2, max_size=3),
     texts=st.lists(st.none() | TEXTS, min_size=3, max_size=3),

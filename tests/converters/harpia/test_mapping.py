@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from cases import for_each_case
 from corpora import CORPORA
+from effort import examples
 from harpia_converters.harpia.formats import LAB_INPUT_FORMAT
 from harpia_converters.harpia.mapping import LAB_INPUT, write_any
 from harpia_formats.api.testing import filled
@@ -242,6 +243,7 @@ def test_kept_keys_never_become_fields(record: Record, kept: dict[str, Any]) -> 
         assert noted == {}
 
 
+@examples(10)
 @given(record=records(), kept=KEPT, named=NAMED)
 def test_every_difference_is_recorded_as_a_loss(
     record: Record, kept: dict[str, Any], named: dict[str, Any]

@@ -232,6 +232,7 @@ def test_any_row_comes_back(row: dict[str, Any]) -> None:
         assert all(same(item, row[column]) for column, item in again.items())
 
 
+@examples(10)
 @given(record=records(), kept=ROWS, named=NAMED)
 def test_every_difference_is_recorded_as_a_loss(
     record: Record, kept: dict[str, Any], named: dict[str, Any]

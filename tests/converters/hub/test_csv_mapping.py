@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from cases import for_each_case
+from effort import examples
 from harpia_converters.hub import csv_mapping as mapping
 from harpia_converters.hub.csv_mapping import TABLE
 from harpia_converters.hub.formats import CSV_FORMAT
@@ -230,6 +231,7 @@ def test_any_row_comes_back(row: dict[str, str]) -> None:
         assert set(again) - set(row) - {"extra"} == set()
 
 
+@examples(10)
 @given(record=records(), kept=KEPT, others=EXTRA)
 def test_every_difference_is_recorded_as_a_loss(
     record: Record, kept: dict[str, Any], others: dict[str, Any]

@@ -63,7 +63,7 @@ def converted(
 @given(st.integers(0, 2**32))
 @example(150)
 @example(445)
-@examples(10, suppress_health_check=list(HealthCheck))
+@examples(4, suppress_health_check=list(HealthCheck))
 def test_rows_are_read_as_a_whole_or_directly(
     tmp_path_factory: pytest.TempPathFactory, seed: int
 ) -> None:

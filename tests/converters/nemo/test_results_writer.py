@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cases import for_each_case
-from effort import examples
+from effort import drawn, examples
 from harpia_converters.nemo.profile import NEMO, NEMO_CUSTOM, NEMO_SDK
 from harpia_formats import validate
 from harpia_formats.conversion.mapping.requirements import holds_answers
@@ -700,9 +700,29 @@ def test_models_ids_and_names_of_any_kind() -> None:
     assert "tasks" not in tree
 
 
+#: Some files of each format.
+SOME_ANSWERED = [
+    path
+    for _, paths in itertools.groupby(ANSWERED, lambda path: path.parts[-3])
+    for path in itertools.islice(paths, drawn(2))
+]
+
+
+@for_each_case("path", SOME_ANSWERED, ids=lambda each: "-".join(each.parts[-3::2]))
+def test_some_answers_of_every_vendor_are_scored(path: Path) -> None:
+    """The answers of every format's fixtures give valid results."""
+    check_answers(path)
+
+
+@pytest.mark.long
 @for_each_case("path", ANSWERED, ids=lambda each: "-".join(each.parts[-3::2]))
 def test_every_vendors_answers_are_scored(path: Path) -> None:
-    """The answers of every format's fixtures give valid results."""
+    """The answers of all fixtures do."""
+    check_answers(path)
+
+
+def check_answers(path: Path) -> None:
+    """Check what is written for the answers of a file."""
     metrics = ("em", "f1")
 
     data, scores = written(

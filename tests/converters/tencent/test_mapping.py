@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from cases import for_each_case
 from corpora import CORPORA
+from effort import examples
 from harpia_converters.tencent.mapping import MANUAL, MESSAGES, OUTPUTS, TABLE
 from harpia_formats.api.testing.strategies import TEXTS, VALUES, some
 from harpia_formats.conversion.comparison.differences import differences
@@ -662,6 +663,7 @@ def what_is_held(record: Record, adapter: FormatAdapter) -> Record:
 
 
 @pytest.mark.parametrize("name", ADAPTERS)
+@examples(10)
 @given(record=RECORDS)
 def test_every_difference_is_recorded_as_a_loss(name: str, record: Record) -> None:
     """A field of a record is changed if and only if its loss is recorded."""

@@ -92,15 +92,23 @@ def check_room(figure: Any) -> None:
         assert any(is_apart), (text, other)
 
 
+#: The names of systems; the default run has twelve and six of them by turns.
+NAMES = {"12": WIDE, "6": WIDE[:6], "common": COMMON}
+
+
 @pytest.mark.parametrize(
-    "names",
+    ("kind", "names"),
     [
-        pytest.param(WIDE, id="12"),
-        pytest.param(COMMON, id="common", marks=pytest.mark.long),
-        pytest.param(WIDE[:6], id="6", marks=pytest.mark.long),
+        pytest.param(
+            kind,
+            names,
+            id=f"{kind.command} {kind.name} {size}",
+            marks=[] if size == ("12", "6")[at % 2] else pytest.mark.long,
+        )
+        for at, kind in enumerate(KINDS)
+        for size, names in NAMES.items()
     ],
 )
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: f"{kind.command} {kind.name}")
 def test_no_text_is_on_another_one(kind: Any, names: list[str]) -> None:
     """Twelve systems of 38 letters have room, and so have long names of scores."""
     which = kind.command if kind.command == "score plan" else kind.name

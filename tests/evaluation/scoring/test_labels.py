@@ -337,7 +337,9 @@ def test_formats_of_single_answers_refuse_labels(tmp_path: Path) -> None:
     assert metric["value"] == score(path)["mcc"].value
 
 
-@pytest.mark.parametrize("test", [None, "permutation"])
+@pytest.mark.parametrize(
+    "test", [None, pytest.param("permutation", marks=pytest.mark.long)]
+)
 def test_systems_are_compared_by_their_labels(tmp_path: Path, test: str | None) -> None:
     """Each system has its own scores, also if the other one has other labels."""
     pytest.importorskip("numpy", reason="comparing needs the extra score")
