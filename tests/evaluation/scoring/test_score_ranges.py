@@ -155,8 +155,8 @@ def test_answers_without_a_score_are_reported_at_their_places(
 def test_a_refused_answer_is_the_error_of_one_process(tmp_path: Path) -> None:
     """Without an option the first answer without a score ends the run."""
     rows = records(400)
-    rows[900]["outputs"][0]["text"] = None
-    rows[950]["references"] = []
+    rows[300]["outputs"][0]["text"] = None
+    rows[320]["references"] = []
     path = written(tmp_path / "rows.jsonl", rows)
     texts = []
     for jobs in (1, 2):
@@ -165,7 +165,7 @@ def test_a_refused_answer_is_the_error_of_one_process(tmp_path: Path) -> None:
         texts.append(str(error.value))
 
     assert texts[0] == texts[1]
-    assert f"{path}:901:" in texts[0]
+    assert f"{path}:301:" in texts[0]
 
 
 @pytest.mark.long
@@ -174,7 +174,7 @@ def test_questions_without_an_id_and_an_input_are_counted_by_their_numbers(
 ) -> None:
     """Each such record is a question of its own, in whichever range it is."""
     rows = [
-        {key: one[key] for key in ("references", "outputs")} for one in records(400)
+        {key: one[key] for key in ("references", "outputs")} for one in records(1_200)
     ]
     path = written(tmp_path / "rows.jsonl", rows)
 
@@ -224,10 +224,10 @@ def test_a_row_that_may_be_repeated_leaves_its_range(
 ) -> None:
     """A range with such a row is scored by the main process, and others are not."""
     rows = records(400)
-    for number in (800, 1_100):
-        first = rows[800]["outputs"][:1]
+    for number in (250, 370):
+        first = rows[250]["outputs"][:1]
         scores = [{"metric": f"m{number}", "value": 1}]
-        rows[number] = {**rows[800], "outputs": [{**first[0], "scores": scores}]}
+        rows[number] = {**rows[250], "outputs": [{**first[0], "scores": scores}]}
     path = written(tmp_path / "rows.jsonl", rows)
 
     found = assert_same(path, metrics=("em",), from_="record")
@@ -241,7 +241,7 @@ def test_computed_scores_are_compared_with_stored_ones(
     tmp_path: Path, shared: list[int]
 ) -> None:
     """Where computed scores differ from stored ones is told as by one process."""
-    rows = records(400)
+    rows = records(1_200)
     for number, row in enumerate(rows):
         signature = {"signature": "em|impl:other"}
         scores = [

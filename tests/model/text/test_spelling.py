@@ -205,7 +205,14 @@ def test_listed_words_are_not_taken_for_each_other(listed: str, name: str) -> No
             assert not is_slip(name.format(wrong), name.format(right))
 
 
-@pytest.mark.parametrize("name", ["latency_{}", "is_{}_count", "mean{}"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "latency_{}",
+        pytest.param("is_{}_count", marks=pytest.mark.long),
+        pytest.param("mean{}", marks=pytest.mark.long),
+    ],
+)
 def test_units_and_languages_are_not_taken_for_each_other(name: str) -> None:
     """A rename of `size_kb` to `size_mb` would change each value by a factor."""
     groups = [group.split() for group in KINDS.split(",")]
