@@ -255,8 +255,9 @@ class _Reader:
             f"if {fits}: scores.append(Score({place.key_name}=k, {place.name}=x))",
             f"else: {left}[k] = {owner}[k]",
         )
-        code.block(f"if {left}:", _ordered(left, f"sorted({left})"))
-        code.add(f"else: {left} = None", "scores = scores or UNSET")
+        if not self.in_order:
+            code.add(f"if len({left}) > 1: {_ordered(left, f'sorted({left})')}")
+        code.add(f"{left} = {left} or None", "scores = scores or UNSET")
         self.found[OF_OUTPUT]["scores"] = "scores"
 
 
