@@ -14,7 +14,10 @@ _urls_within = re.compile(
 #: The beginning of a web address that was taken for a path, which joins slashes.
 _joined = re.compile(r"\b(https?):/(?=[^/\s])", re.IGNORECASE)
 #: User and password. What follows a colon is a password with a slash if it is no port.
-_user = re.compile(r"(?<=://)(?:[^/\s]*|[^/\s:@\[]*:(?!\d*/)[^\s@]*)@")
+#: It ends before another URL, so that a text with many of them takes linear time.
+_user = re.compile(
+    r"(?<=://)(?:[^/\s]*|[^/\s:@\[?#]*:(?!\d*/)(?:(?!://)[^\s@])*)@"
+)
 #: The beginning of a URL that lacks slashes.
 _mistyped = re.compile(
     r"(?<![\w.+/-])(https?|s3a?|gc?s|hf|az|abfss?|s?ftp):/?(?=[^/\s])", re.IGNORECASE

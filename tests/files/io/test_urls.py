@@ -45,6 +45,13 @@ def test_no_password_is_shown(secret: str, scheme: str) -> None:
     assert secret not in masked(url)
 
 
+def test_a_text_of_many_addresses_is_masked_in_linear_time() -> None:
+    """No address is read again for each one that stands before it."""
+    text = "http://a:b" * 100_000
+
+    assert all_masked(text) == text
+
+
 @given(secret=secrets)
 def test_no_signature_is_shown(secret: str) -> None:
     """A query and a fragment are removed; the name of the file is kept."""
@@ -89,6 +96,9 @@ def test_no_password_of_a_mistyped_address_is_shown(text: str, shown: str) -> No
         ("https://host:8080/a@b.jsonl", "https://host:8080/a@b.jsonl"),
         ("https://[::1]:8080/a@b.jsonl", "https://[::1]:8080/a@b.jsonl"),
         ("s3://bucket/a:b/c@d.jsonl", "s3://bucket/a:b/c@d.jsonl"),
+        ("https://host?a:b/c@d.jsonl", "https://host"),
+        ("https://host#a:b/c@d.jsonl", "https://host"),
+        ("https://a:b,https://u:p@host/x", "https://a:b,https://***@host/x"),
     ],
 )
 def test_no_password_with_a_slash_is_shown(url: str, shown: str) -> None:
