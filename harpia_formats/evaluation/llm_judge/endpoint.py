@@ -5,6 +5,7 @@ Requests go to any OpenAI-compatible endpoint through the openai client.
 
 import json
 import os
+import re
 import threading
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -248,6 +249,8 @@ AskModel = Callable[[str, Budget], Reply]
 LONGEST_ANSWER = 16 * 1024 * 1024
 #: The window bits of zlib for gzip.
 _GZIP = 31
+#: What the name of a compression contains.
+_compressed = re.compile("br|compress|deflate|gzip|zstd")
 
 
 class OpenAIClient:
@@ -340,9 +343,10 @@ def _bound(response: Any) -> None:
 def _first_bytes(pieces: Iterable[bytes], encoding: str) -> Iterator[bytes]:
     """Yield the bytes of an answer, of a longer one as many as show that.
 
-    Raises `zlib.error` for an encoding that was not asked for.
+    Raises `zlib.error` for a compression that was not asked for.
     """
-    if encoding not in {"", "identity", "gzip"}:
+    # Some servers name a charset here, which is no encoding of the bytes.
+    if encoding != "gzip" and _compressed.search(encoding):
         raise zlib.error(f"{encoding[:40]!r} was not asked for")
     unpacker = zlib.decompressobj(_GZIP) if encoding == "gzip" else None
     left = LONGEST_ANSWER + 1

@@ -138,6 +138,20 @@ def test_server_fault_fails_the_row(name: str) -> None:
     assert KEY not in repr(meta)
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "identity", "none", "aws-chunked"])
+def test_an_encoding_that_compresses_nothing_is_passed_over(encoding: str) -> None:
+    """An answer whose encoding is no compression is read as it is."""
+
+    def answer_of(*_: Any) -> Any:
+        found = stub.completion('{"score": 1}')
+        return stub.Answer(found.body, headers={"content-encoding": encoding})
+
+    with stub.JudgeServer(answer_of) as server:
+        meta, _ = asked(server)
+
+    assert (meta["status"], meta["attempts"]) == ("ok", 1)
+
+
 @pytest.mark.parametrize("more", [{}, {"choices": []}])
 def test_a_reply_without_text_is_paid_for_once(
     tmp_path: Path, more: dict[str, Any]
