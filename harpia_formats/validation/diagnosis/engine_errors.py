@@ -305,7 +305,9 @@ def _dependent_key(schema_path: Path, schema: Any, missing: Any, owner: Any) -> 
     """Return the key of `owner` whose dependency requires the key `missing`."""
     dependencies = schema_object_at(schema, schema_path)
     found = (
-        key for key in dependencies if key in owner and missing in dependencies[key]
+        key
+        for key, needed in dependencies.items()
+        if key in owner and isinstance(needed, list) and missing in needed
     )
     return next(found, "")
 

@@ -133,6 +133,11 @@ def pointers_of_condition(schema: Any, record: Any) -> list[str]:
         # Dependencies are conditions.
         ({"dependencies": {"a": ["b"]}}, {"a": 1}, [("C101", "")]),
         (
+            {"dependencies": {"x": True, "y": {"c": {}}, "a": ["c"]}},
+            {"x": 1, "y": 1, "a": 1},
+            [("C101", "")],
+        ),
+        (
             {"dependencies": {"a": {"properties": {"b": {"type": "null"}}}}},
             {"a": 1, "b": 1},
             [("C101", "/b")],
@@ -152,6 +157,11 @@ def test_conditions(schema: Any, record: Any, expected: list[CodeAndPointer]) ->
         ({"items": TOOL}, [{"kind": "tool"}], ["/0/kind"]),
         ({"dependencies": {"a": ["b"]}}, {"a": 1}, ["/a"]),
         ({"dependencies": {"z": ["b"], "a": ["b"]}}, {"a": 1}, ["/a"]),
+        (
+            {"dependencies": {"x": True, "y": {"b": {}}, "a": ["b"]}},
+            {"x": 1, "y": 1, "a": 1},
+            ["/a"],
+        ),
         ({"dependencies": {"then": {"required": ["b"]}}}, {"then": 1}, ["/then"]),
         (
             {
