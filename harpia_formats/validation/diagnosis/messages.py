@@ -29,6 +29,7 @@ from harpia_formats.validation.diagnosis.engine_errors import (
     EngineError,
     keywords_on,
     known_keys,
+    last_keyword,
     schema_at,
     schema_object_at,
     tested_paths,
@@ -218,8 +219,9 @@ def joined_texts(
 def key_name_advice(error: EngineError, schema: Any) -> str:
     """Return what the names of keys must be, by an error of `propertyNames`."""
     steps = error.schema_path
-    # Behind a reference the keyword is no step: its schema is what refuses the key.
-    end = -1
+    # Behind a reference the keyword is no step: its schema is what refuses the key. A
+    # schema `false` has no keyword of its own.
+    end = len(steps) - (last_keyword(steps) != "")
     if error.keyword in steps:
         end = len(steps) - steps[::-1].index(error.keyword)
     return f"names of keys must be {_excerpt(schema_at(schema, steps[:end]))}"

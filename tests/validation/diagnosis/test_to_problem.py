@@ -191,6 +191,15 @@ def test_full_report_of_a_broken_condition() -> None:
             'names of keys must be {"maxLength":1}',
         ),
         (
+            {
+                "propertyNames": {"$ref": "#/properties/a/definitions/none"},
+                "definitions": {"none": False, "more": {}},
+            },
+            {"b": 1},
+            '"b" is not a key that a may have',
+            "names of keys must be false",
+        ),
+        (
             {"contentEncoding": "base64"},
             "%%",
             'a must be encoded as base64, found the text "%%"',
