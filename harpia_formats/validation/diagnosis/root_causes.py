@@ -319,7 +319,8 @@ def _as_missing_if_ambiguous(cause: Cause, misspelt: Mapping[Path, int]) -> Caus
 OTHER_FORMAT, MORE_ERRORS = "S203", "S106"
 #: What differs between faults of one kind: places, bytes and characters.
 _particular = re.compile(
-    r"(?<=found )\S+(?= instead of )|(?<=backslash before )\S+|0x\w+|U\+\w+|\d+"
+    r"(?<=found )(?:the byte )?\S+(?= instead of )"
+    r"|(?<=backslash before )(?:the byte )?\S+|0x\w+|U\+\w+|\d+"
 )
 _rule_of_fault = {
     FaultKind.SYNTAX: "J101",

@@ -112,6 +112,7 @@ def test_what_findings_share(
         (b'{"a": 1', "J102", "the text ends inside an object that starts at byte …"),
         (b"@", "J101", "found … instead of a value"),
         (rb'"\q"', "J101", "a backslash before … is not an escape in JSON"),
+        (b'"\\\xff"', "J101", "a backslash before … is not an escape in JSON"),
         (b'"\t"', "J109", "the control character … stands unescaped in a string"),
         (b'"\xff"', "J103", "the byte … is not valid UTF-… here"),
         (
