@@ -15,9 +15,7 @@ _urls_within = re.compile(
 _joined = re.compile(r"\b(https?):/(?=[^/\s])", re.IGNORECASE)
 #: User and password. What follows a colon is a password with a slash if it is no port.
 #: It ends before another URL, so that a text with many of them takes linear time.
-_user = re.compile(
-    r"(?<=://)(?:[^/\s]*|[^/\s:@\[?#]*:(?!\d*/)(?:(?!://)[^\s@])*)@"
-)
+_user = re.compile(r"(?<=://)(?:[^/\s]*|[^/\s:@\[?#]*:(?!\d*/)(?:(?!://)[^\s@])*)@")
 #: The beginning of a URL that lacks slashes.
 _mistyped = re.compile(
     r"(?<![\w.+/-])(https?|s3a?|gc?s|hf|az|abfss?|s?ftp):/?(?=[^/\s])", re.IGNORECASE
