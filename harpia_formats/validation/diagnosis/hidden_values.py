@@ -5,6 +5,7 @@ from typing import Any
 
 from harpia_formats.formats.rules import Rule
 from harpia_formats.model.describe import (
+    LISTED,
     HiddenValue,
     hidden_value,
     path_text,
@@ -79,7 +80,9 @@ def _text_of(cause: Cause, record: Any, words: SchemaWords) -> ProblemText:
             "remove it, or move it to where it belongs",
         )
     errors = [_masked(error, words) for error in cause.errors]
-    values = [hidden_value(value_at(record, error.path)) for error in cause.errors]
+    values = [
+        hidden_value(value_at(record, error.path)) for error in cause.errors[:LISTED]
+    ]
     return ProblemText(*joined_texts(errors, [*map(text_of_error, errors, values)]))
 
 

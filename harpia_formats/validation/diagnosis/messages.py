@@ -195,24 +195,27 @@ def _excerpt(value: Any, longest: int = _LONGEST_SCHEMA) -> str:
     return text if len(text) <= longest else f"{text[:longest]}…"
 
 
-def some_of(words: list[str]) -> list[str]:
-    """Return as many words as are listed, and how many more there are."""
-    more = len(words) - LISTED
+def some_of(words: Sequence[str], count: int = 0) -> Sequence[str]:
+    """Return as many words as are listed, and how many more there are of `count`."""
+    more = max(len(words), count) - LISTED
     return [*words[:LISTED], f"{more:,} more"] if more > 0 else words
 
 
 def joined_texts(
     errors: Sequence[EngineError], texts: Sequence[ProblemText]
 ) -> tuple[str, str]:
-    """Return what is wrong and how to correct it, of the texts of a cause's errors."""
+    """Return what is wrong and how to correct it, by the errors of a cause.
+
+    `texts` are those of the errors that are listed.
+    """
     missing = [short_json(str(e.detail)) for e in errors if e.keyword == "required"]
     helps = [f"add {joined(some_of(missing))}"] if missing else []
     helps += [
         text.help
-        for error, text in zip(errors[:LISTED], texts, strict=False)
+        for error, text in zip(errors, texts, strict=False)
         if text.help and error.keyword != "required"
     ]
-    message = "; and ".join(some_of([text.message for text in texts]))
+    message = "; and ".join(some_of([text.message for text in texts], len(errors)))
     return message, "; ".join(dict.fromkeys(helps))
 
 
@@ -326,7 +329,8 @@ def text_of_cause(cause: Cause, record: Any, schema: Any) -> ProblemText:
     if cause.code == "S104":
         return _unknown_key(cause, record, schema)
     texts = [
-        text_of_error(error, value_at(record, error.path)) for error in cause.errors
+        text_of_error(error, value_at(record, error.path))
+        for error in cause.errors[:LISTED]
     ]
     message, advice = joined_texts(cause.errors, texts)
     if cause.advice:

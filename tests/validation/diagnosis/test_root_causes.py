@@ -476,7 +476,7 @@ def check_cause(cause: Cause, text: bytes, record: Any, schema: Any) -> None:
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
 def test_laws(variant: FormatVariant) -> None:
     """Invalid records have causes, each with a message; valid ones have none."""
-    count = drawn(125)
+    count = drawn(250)
     records = islice(mutants(records_of(variant), 20_260_214), count)
 
     assert laws_hold(variant, records) > enough_of(variant, count)
