@@ -195,7 +195,7 @@ def _excerpt(value: Any, longest: int = _LONGEST_SCHEMA) -> str:
     return text if len(text) <= longest else f"{text[:longest]}…"
 
 
-def some_of(words: Sequence[str], count: int = 0) -> Sequence[str]:
+def some_of(words: list[str], count: int = 0) -> list[str]:
     """Return as many words as are listed, and how many more there are of `count`."""
     more = max(len(words), count) - LISTED
     return [*words[:LISTED], f"{more:,} more"] if more > 0 else words
