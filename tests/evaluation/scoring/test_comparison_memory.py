@@ -88,7 +88,7 @@ def test_statistics_of_labels_take_few_bytes_an_answer() -> None:
 
 def test_stored_scores_take_few_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     """They are in temporary files: lists by question took 150 bytes each."""
-    systems, questions = 20, 50
+    systems, questions = 20, 200
     scores = [{"metric": "em", "value": 0.5, "signature": "em|a"}]
     outputs = [{"model": f"m{at}", "scores": scores} for at in range(systems)]
     data = b"".join(
