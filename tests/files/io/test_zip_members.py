@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from cases import for_each_case
 from damaged_archives import DAMAGES
+from harpia_formats.files.io import zip_archive
 from harpia_formats.files.io.reader import SourceError
 from harpia_formats.files.io.zip_archive import (
     RATIO,
@@ -153,6 +154,16 @@ def test_last_piece_waits_for_the_checksum() -> None:
         found.extend(pieces)
 
     assert sum(map(len, found)) < len(TEXT)
+
+
+def test_number_of_members_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many members as the limit are read, and one more is an error that says so."""
+    data = archive_of([Entry("a", b"1", STORED), Entry("b", b"2", STORED)])
+    monkeypatch.setattr(zip_archive, "MOST_MEMBERS", 2)
+    assert read(data) == {"a": b"1", "b": b"2"}
+
+    monkeypatch.setattr(zip_archive, "MOST_MEMBERS", 1)
+    assert reason(data) == "has 2 members, more than the 1 that are read"
 
 
 @pytest.mark.parametrize("bit", range(16))
