@@ -79,16 +79,21 @@ def with_call(
 
 
 def chosen(place: Place, names: Any = WRITES) -> list[int]:
-    """Return numbers of some calls of a command: seeded, and the last rename."""
-    place.prepare(is_new=False)
-    at, _ = with_call(place, 0, lambda _: 0, names)
-    calls = [each.name for each in at.seen]
-    last = len(calls) - calls[::-1].index("rename")
+    """Return numbers of some calls of a command, and of its last rename: seeded.
+
+    Even ones are calls of a run whose outputs are new, odd ones of one that replaces.
+    """
+    ends, last = [], set()
+    for is_new in (True, False):
+        place.prepare(is_new=is_new)
+        at, _ = with_call(place, 0, lambda _: 0, names)
+        calls = [each.name for each in at.seen]
+        rename = len(calls) - calls[::-1].index("rename")
+        # What a process closes as it ends, and how often, differs from run to run.
+        ends.append(rename if "close" in names else len(calls))
+        last |= {rename} if is_new == (rename % 2 == 0) else set()
     random = Random(place.command.name)  # noqa: S311 - a seed, no secret
-    # What a process closes as it ends, and how often, differs from run to run.
-    end = last if "close" in names else len(calls)
-    others = random.sample(range(1, end + 1), _CHOSEN)
-    return sorted({last, *others})
+    return sorted({*last, *random.sample(range(1, min(ends) + 1), _CHOSEN)})
 
 
 def failed(place: Place, number: int, error: str, fault: Injections) -> bool:
