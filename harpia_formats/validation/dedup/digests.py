@@ -109,8 +109,11 @@ class Partitions:
         """
         self.settle()
         for partition in range(_PARTITIONS):
-            if self.count_of(partition):
-                yield from self._split(Share(partition), whole)
+            if count := self.count_of(partition):
+                # So many must mostly be parted anyway, which need not be found out.
+                bits = min((count // (whole + 1)).bit_length(), _BITS)
+                for value in range(1 << bits):
+                    yield from self._split(Share(partition, bits, value), whole)
             else:
                 yield Share(partition), set(), 0
 
@@ -151,8 +154,8 @@ class Partitions:
 
 #: Digests held in memory, 8 bytes each, before they are written to a file.
 HELD = 128 * 1024
-#: Distinct digests that are compared at once, at most some 70 bytes each.
-WHOLE = 64 * 1024
+#: Distinct digests that are compared at once, at most some 100 bytes each.
+WHOLE = 32 * 1024
 #: Digests that a result lists; further ones are counted only.
 LIMIT = 100_000
 
