@@ -163,3 +163,41 @@ def test_wrong_rows_are_only_counted(monkeypatch: pytest.MonkeyPatch) -> None:
 
     assert [group.count for group in report.groups] == [50_000] * 9
     assert looked_at < 1000
+
+
+_TEXT = 'a "quoted" \\term\\ on\ttwo\nlines, größer 数据 😺 ' * 4
+
+
+@pytest.mark.parametrize("wrong", [None, 7, [_TEXT], {"a": _TEXT}, "\ud800"])
+def test_findings_do_not_depend_on_escapes(wrong: Any) -> None:
+    """Rows of ASCII with escapes get the verdicts of the same rows in UTF-8.
+
+    Among many good rows, texts are of another type, and ids are there twice.
+    """
+    rows = [
+        {
+            **row,
+            "input": row["input"] | {"raw": _TEXT},
+            "sample_id": f"{number} {_TEXT}",
+        }
+        for number in range(40)
+        for row in ROWS["eee@0.2.0"]
+        if row["interaction_type"] == "single_turn"
+    ]
+    rows[-1] = rows[-1] | {"input": rows[-1]["input"] | {"raw": wrong}}
+    rows[-2] = rows[-2] | {"output": {"raw": wrong}}
+    rows[-3] = rows[-4]
+    found = []
+    for ascii_ in (True, False):
+        text = "".join(json.dumps(row, ensure_ascii=ascii_) + "\n" for row in rows)
+        validation = Validation(
+            [text.encode("utf-8", "surrogatepass")], Options(jobs=1)
+        )
+        problems = list(validation)
+        assert validation.report().files[0].records == len(rows)
+        found.append({(each.code, each.place.line) for each in problems})
+
+    lines, same = ({line for _, line in each} for each in found)
+    assert lines == same == {len(rows) - lag for lag in (0, 1, 2)}
+    # A lone surrogate that is not written as an escape is not UTF-8.
+    assert wrong == "\ud800" or found[0] == found[1]

@@ -69,6 +69,11 @@ class TypeBuilder:
     asked: frozenset[str]
     #: The type of values of any type.
     free: Any = field(default_factory=free_type)
+    #: Places of texts that stay as they are in the data, undecoded.
+    undecoded: frozenset[Location] = frozenset()
+    #: Those places where the schema allows any text, and nothing else but null, by the
+    #: first bytes that a value may have.
+    first_bytes: dict[Location, frozenset[bytes]] = field(default_factory=dict)
     #: The class of the objects at a place.
     classes: dict[Location, type] = field(default_factory=dict)
     #: The attribute of each member of the objects at a place.
@@ -94,6 +99,8 @@ class TypeBuilder:
         if alternatives is not None:
             if len(node.keys() - ANNOTATIONS) > 1:
                 raise UnsupportedSchemaError("alternatives have conditions beside them")
+            # A union with values that are not decoded would be of these alone.
+            self.undecoded -= {location}
             return self._union_of(alternatives, location)
         if "type" not in node and not (node.keys() & {"enum", "const"}):
             if node.keys() <= ANNOTATIONS:
@@ -104,6 +111,15 @@ class TypeBuilder:
             raise UnsupportedSchemaError("values are listed twice")
         if node.keys() & {"enum", "const"} and names != ["string"]:
             raise UnsupportedSchemaError("values of several types are listed")
+        return self._of_types(names, node, location)
+
+    def _of_types(
+        self, names: list[str], node: Mapping[str, Any], location: Location
+    ) -> Any:
+        """Return the type of the values of JSON types that `node` allows."""
+        if location in self.undecoded and _is_any_text(node, names):
+            self.first_bytes[location] = frozenset(_first_bytes[name] for name in names)
+            return msgspec.Raw
         return _union(self._typed(name, node, location) for name in names)
 
     def _union_of(self, alternatives: list[Any], location: Location) -> Any:
@@ -164,6 +180,22 @@ class TypeBuilder:
             raise UnsupportedSchemaError("a member is required and forbidden")
         kind = self.type_of(rest, (*location, "*"))
         return dict.fromkeys(keys, kind)
+
+
+#: What values of a type begin with.
+_first_bytes = {"string": b'"', "null": b"n"}
+
+
+def _is_any_text(node: Mapping[str, Any], names: list[str]) -> bool:
+    """Return whether `node` allows every text, and nothing else but null.
+
+    `names` are the types that it allows.
+    """
+    return (
+        "string" in names
+        and set(names) <= _first_bytes.keys()
+        and node.keys() <= ANNOTATIONS | {"type"}
+    )
 
 
 def _union(types: Iterable[Any]) -> Any:

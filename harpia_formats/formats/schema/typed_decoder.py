@@ -12,7 +12,9 @@ few. So the decoder is built with the unknown keys of the first rows declared, a
 again when rows with new ones are found valid.
 """
 
-from collections.abc import Callable, Mapping
+import json
+import struct
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any
@@ -208,6 +210,10 @@ def _kinds_of(node: Any, object_class: type) -> frozenset[type]:
 
 #: Unknown keys that are declared in one object; rows with more are not accepted.
 EXTRAS_LIMIT = 64
+#: Bytes that escapes add to a text, on average, from which decoding it takes longer than
+#: proving that it is text: a fifth of the time of `validate` on rows of 3.6 kB with many
+#: (`benchmarks/all.py --text escapes --only "one process"`).
+MANY_ESCAPES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,11 +302,13 @@ def typed_decoder_of(
     *,
     depth: int = FREE_DEPTH,
     of_items: bool = False,
+    undecoded: frozenset[Location] = frozenset(),
 ) -> TypedDecoder:
     """Return the decoder of `schema`, which accepts the unknown keys `extras`, too.
 
     Values of any type are accepted to `depth` levels. Rows are objects; those of
-    columns, which `of_items` tells, may be anything else. Raises
+    columns, which `of_items` tells, may be anything else. Where the schema allows any
+    text at one of the places `undecoded`, the text stays as it is in the data. Raises
     `UnsupportedSchemaError` if types cannot express the schema.
     """
     schema = without_exception(schema)
@@ -308,16 +316,22 @@ def typed_decoder_of(
     is_object = keywords.get("type") == "object"
     if not (is_object or of_items):
         raise UnsupportedSchemaError("a row may be something else than an object")
-    builder = TypeBuilder(extras or {}, asked_members(keywords), free_type(depth))
+    asked = asked_members(keywords)
+    builder = TypeBuilder(
+        extras or {},
+        asked,
+        free_type(depth),
+        undecoded - {(member,) for member in asked},
+    )
     try:
         kind = builder.type_of(schema, ())
         decoder = msgspec.json.Decoder(kind)
         array_decoder = msgspec.json.Decoder(list[kind])  # type: ignore[valid-type]  # made at run time
     except (TypeError, ValueError, OverflowError) as error:
         raise UnsupportedSchemaError(str(error)) from error
-    checks: tuple[Check, ...] = ()
+    checks = tuple(_undecoded_texts(builder))
     if is_object:
-        checks = conditions_of(keywords, builder)
+        checks += conditions_of(keywords, builder)
     elif "allOf" in keywords or builder.contained or () in builder.classes:
         raise UnsupportedSchemaError("only some rows are objects, or have conditions")
     return TypedDecoder(
@@ -330,6 +344,45 @@ def typed_decoder_of(
         builder.classes,
         member_counter_of(kind),
     )
+
+
+#: Returns the first byte of a value that is not decoded, in a tuple.
+_first_byte = struct.Struct("c").unpack_from
+
+
+def _undecoded_texts(builder: TypeBuilder) -> Iterator[Check]:
+    """Yield the checks that what a row holds undecoded is text: one for each place.
+
+    A value of another type begins with another byte.
+    """
+    for location, allowed in builder.first_bytes.items():
+        names: dict[str, Any] = {"U": msgspec.UNSET, "first": _first_byte}
+        names["allowed"] = {(byte,) for byte in allowed}
+        values = _values_at(location, builder, names)
+        # The text consists of names that are chosen here, and of attributes.
+        text = f"lambda r: allowed.issuperset(map(first, {values}))"
+        yield eval(text, names)  # noqa: S307 - see above
+
+
+def _values_at(location: Location, builder: TypeBuilder, names: dict[str, Any]) -> str:
+    """Return the list comprehension of the values at a place of the row `r`.
+
+    What is absent, or inside something of another type, is left out. Classes of objects
+    are added to the `names` that it uses.
+    """
+    value, clauses = "r", ""
+    for end, key in enumerate(location):
+        place = location[:end]
+        if place in builder.classes and key in builder.attributes[place]:
+            names[f"C{end}"] = builder.classes[place]
+            member = f"({value}.{builder.attributes[place][key]},)"
+            items = f"{member} if type({value}) is C{end} else ()"
+        else:
+            items = f"{value} if type({value}) is list else "
+            items += f"{value}.values() if type({value}) is dict else ()"
+        clauses += f" for v{end} in ({items}) if v{end} is not U"
+        value = f"v{end}"
+    return f"[{value}{clauses}]"
 
 
 @cache
@@ -357,6 +410,8 @@ class RowSurvey:
     extras: dict[Location, frozenset[str]] = field(default_factory=dict)
     #: The most levels of a value that may be anything.
     depth: int = LEAST_DEPTH
+    #: The number of texts and of what escapes add to their length, by place.
+    texts: dict[Location, tuple[int, int]] = field(default_factory=dict)
 
     def take(self, node: Any, value: Any) -> bool:
         """Add what a row has; tell whether there is anything new.
@@ -367,8 +422,17 @@ class RowSurvey:
         self._walk(node, value, ())
         return (sum(map(len, self.extras.values())), self.depth) != before
 
+    def escaped_texts(self) -> frozenset[Location]:
+        """Return the places whose texts are written with many escapes on average."""
+        return frozenset(
+            place
+            for place, (count, added) in self.texts.items()
+            if added >= count * MANY_ESCAPES
+        )
+
     def _walk(self, node: Any, value: Any, location: Location) -> None:
         if type(value) not in _containers:
+            self._count_escapes(value, location)
             return
         if not isinstance(node, dict) or node.keys() <= ANNOTATIONS:
             self.depth = max(self.depth, levels_of(value))
@@ -385,6 +449,13 @@ class RowSurvey:
             for member in value.values():
                 rest = node.get("additionalProperties", True)
                 self._walk(rest, member, (*location, "*"))
+
+    def _count_escapes(self, value: Any, location: Location) -> None:
+        """Count a scalar if it is a text, and what escapes add to its length."""
+        if type(value) is str:
+            count, added = self.texts.get(location, (0, 0))
+            more = len(json.dumps(value)) - len(value) - 2
+            self.texts[location] = (count + 1, added + more)
 
     def _walk_object(
         self, node: Mapping[str, Any], value: Any, location: Location

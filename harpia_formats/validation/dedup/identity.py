@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from harpia_formats.formats.schema.decoder_types import can_be_field
+from harpia_formats.formats.schema.decoder_types import Location, can_be_field
 from harpia_formats.formats.schema.typed_decoder import TypedDecoder
 from harpia_formats.model.problem import Path
 
@@ -71,6 +71,11 @@ class IdentityReader:
         self._readers: list[MemberReader] = []
         #: Decodes nothing of a row but its identity.
         self._key_decoder: TypedDecoder | None = None
+
+    @property
+    def places(self) -> Iterable[Location]:
+        """The places of the members that keys are made of, in the schema of a row."""
+        return (tuple(map(str, path)) for path in self._paths)
 
     def keys_of_rows(self, rows: Sequence[Any], decoder: TypedDecoder) -> list[str]:
         """Return the keys of rows of `decoder`; rows without an id have none."""

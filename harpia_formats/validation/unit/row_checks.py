@@ -34,6 +34,8 @@ class RowChecks(msgspec.Struct, frozen=True):
     decoder_schema: Schema | None = None
     #: Whether a typed decoder is built at all.
     is_typed: bool = True
+    #: Whether more is read of the accepted rows than their ids.
+    keeps_texts: bool = True
     find_other_format: FindOtherFormat | None = None
     #: Reads the ids of records, if repeated ids are looked for.
     identity: IdentityReader | None = None

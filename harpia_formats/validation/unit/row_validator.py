@@ -17,7 +17,10 @@ from harpia_formats.files.parsing.duplicate_keys import (
     reencodes_to_same_colons,
 )
 from harpia_formats.formats.schema.bundled_schemas import Schema, schema_validator_of
-from harpia_formats.formats.schema.decoder_types import UnsupportedSchemaError
+from harpia_formats.formats.schema.decoder_types import (
+    Location,
+    UnsupportedSchemaError,
+)
 from harpia_formats.formats.schema.typed_decoder import (
     RowSurvey,
     TypedDecoder,
@@ -78,6 +81,19 @@ class DecoderTraining:
         #: None if formats are asserted, which the decoder's types cannot express.
         is_hopeless = formats or schema is False or (schema is True and not of_items)
         self._decoders_left = 0 if is_hopeless else DECODERS
+        #: The decoders that leave texts undecoded, by the places that they decode.
+        self._brief: dict[frozenset[Location], TypedDecoder] = {}
+
+    def brief(self, read: frozenset[Location]) -> TypedDecoder | None:
+        """Return the decoder that leaves texts with many escapes undecoded.
+
+        That takes less time. It accepts the same rows of ASCII, and others that are not
+        UTF-8. The texts at the places `read` are decoded. None without a decoder.
+        """
+        if read not in self._brief and self.decoder is not None:
+            places = self._survey.escaped_texts() - read
+            self._brief[read] = self._decoder_of(places) if places else self.decoder
+        return self._brief.get(read)
 
     def begin(self, chunk: Chunk) -> None:
         """Build a decoder by the first rows of `chunk` if it has many, valid or not."""
@@ -106,19 +122,28 @@ class DecoderTraining:
         self._decoders_left -= 1
         self._rows = 0
         self._has_new_keys = False
+        self._brief = {}
         try:
             if self.schema is True:
                 self.decoder = decoder_of_any_item()
                 return
-            survey = self._survey
-            self.decoder = typed_decoder_of(
-                self.schema,
-                dict(survey.extras),
-                depth=survey.depth,
-                of_items=self._of_items,
-            )
+            self.decoder = self._decoder_of()
         except UnsupportedSchemaError:
             self._decoders_left = 0
+
+    def _decoder_of(self, undecoded: frozenset[Location] = frozenset()) -> TypedDecoder:
+        """Return a decoder that knows all keys seen so far.
+
+        Raises `UnsupportedSchemaError` if types cannot express the schema.
+        """
+        survey = self._survey
+        return typed_decoder_of(
+            self.schema,
+            dict(survey.extras),
+            depth=survey.depth,
+            of_items=self._of_items,
+            undecoded=undecoded,
+        )
 
 
 def _values_of(rows: Iterable[bytes]) -> Iterable[Any]:
@@ -269,6 +294,8 @@ class RowValidator:
             of_items=checks.of_items,
         )
         self._identity = checks.identity
+        #: The places of the members that are read of accepted rows.
+        self._read = frozenset(checks.identity.places if checks.identity else ())
         self._causes = RowCauses(schema, checks)
         #: A row that was decoded before.
         self._decoded: tuple[bytes, Any] = (b"", None)
@@ -303,15 +330,17 @@ class RowValidator:
         verdict = Verdict()
         if shares and self._checks.second_opinion is None:
             verdict.shared = []
-        values = self.accepted(chunk)
+        decoder = self._decoder_for(chunk)
+        values = self._accepted_by(decoder, chunk)
         if values is None:
             start = 0
             while start < len(chunk.rows):
                 start = self._validate_some(chunk.rows, start, verdict)
         else:
             chunk.is_utf8 = True
-            self._add_ids(values, self.decoder, verdict)
-            verdict.accepted = values
+            self._add_ids(values, decoder, verdict)
+            if self._checks.keeps_texts:
+                verdict.accepted = values
         verdict.records = len(chunk) - len(verdict.blank)
         if self._checks.second_opinion is not None:
             compare_verdicts(chunk.rows, verdict, self._checks.second_opinion)
@@ -328,16 +357,28 @@ class RowValidator:
         return self.schema_validator.is_valid(value)
 
     def accepted(self, chunk: Chunk) -> list[Any] | None:
+        """Return all rows decoded if the decoder accepts them at once, else None."""
+        if self.decoder is None:
+            self.training.begin(chunk)
+        return self._accepted_by(self.decoder, chunk)
+
+    def _decoder_for(self, chunk: Chunk) -> TypedDecoder | None:
+        """Return the decoder to try on all rows of `chunk`, None if there is none."""
+        if self.decoder is None:
+            self.training.begin(chunk)
+        # What is no ASCII may be no UTF-8, which only decoding a text tells.
+        elif not self._checks.keeps_texts and chunk.data.isascii():
+            return self.training.brief(self._read)
+        return self.decoder
+
+    def _accepted_by(
+        self, decoder: TypedDecoder | None, chunk: Chunk
+    ) -> list[Any] | None:
         """Return all rows decoded if the decoder accepts them at once, else None.
 
         After each failure in a row the next attempt comes later.
         """
-        if chunk.lines and not chunk.is_plain():
-            return None
-        if self.decoder is None:
-            self.training.begin(chunk)
-        decoder = self.decoder
-        if decoder is None:
+        if decoder is None or (chunk.lines and not chunk.is_plain()):
             return None
         if self._pause:
             self._pause -= 1

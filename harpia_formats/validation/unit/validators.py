@@ -234,6 +234,7 @@ class FileValidators:
             repeated_keys="J105" in self.rules,
             asks_schema=asks_schema,
             second_opinion=second_opinion,
+            keeps_texts=self.plan.run.for_reading or self.lints is not None,
             **checks,
         )
         return RowValidator(schema, row_checks)
