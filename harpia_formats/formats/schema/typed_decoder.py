@@ -210,8 +210,8 @@ def _kinds_of(node: Any, object_class: type) -> frozenset[type]:
 
 #: Unknown keys that are declared in one object; rows with more are not accepted.
 EXTRAS_LIMIT = 64
-#: Bytes that escapes add to a text, on average, from which decoding it takes longer than
-#: proving that it is text: a fifth of the time of `validate` on rows of 3.6 kB with many
+#: Bytes that escapes add to a text, on average, from which decoding it takes longer
+#: than proving that it is text: a fifth of the time of `validate` on rows of 3.6 kB
 #: (`benchmarks/all.py --text escapes --only "one process"`).
 MANY_ESCAPES = 8
 

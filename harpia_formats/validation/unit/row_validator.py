@@ -358,18 +358,23 @@ class RowValidator:
 
     def accepted(self, chunk: Chunk) -> list[Any] | None:
         """Return all rows decoded if the decoder accepts them at once, else None."""
+        return self._accepted_by(self._full_decoder(chunk), chunk)
+
+    def _full_decoder(self, chunk: Chunk) -> TypedDecoder | None:
+        """Return the decoder of whole rows, None if `chunk` is validated row by row."""
+        if chunk.lines and not chunk.is_plain():
+            return None
         if self.decoder is None:
             self.training.begin(chunk)
-        return self._accepted_by(self.decoder, chunk)
+        return self.decoder
 
     def _decoder_for(self, chunk: Chunk) -> TypedDecoder | None:
         """Return the decoder to try on all rows of `chunk`, None if there is none."""
-        if self.decoder is None:
-            self.training.begin(chunk)
+        decoder = self._full_decoder(chunk)
         # What is no ASCII may be no UTF-8, which only decoding a text tells.
-        elif not self._checks.keeps_texts and chunk.data.isascii():
-            return self.training.brief(self._read)
-        return self.decoder
+        if decoder is None or self._checks.keeps_texts or not chunk.data.isascii():
+            return decoder
+        return self.training.brief(self._read)
 
     def _accepted_by(
         self, decoder: TypedDecoder | None, chunk: Chunk
@@ -378,7 +383,7 @@ class RowValidator:
 
         After each failure in a row the next attempt comes later.
         """
-        if decoder is None or (chunk.lines and not chunk.is_plain()):
+        if decoder is None:
             return None
         if self._pause:
             self._pause -= 1
