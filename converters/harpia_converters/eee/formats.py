@@ -6,8 +6,8 @@ A samples file is checked against the aggregate that it belongs to (E201-E207).
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from harpia_converters.eee import versions
@@ -52,31 +52,96 @@ _samples_end = "_samples.jsonl"
 _digits = {"md5": 32, "sha256": 64}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Expected:
-    """What an aggregate says of its samples; empty or None where it says nothing."""
+    """What an aggregate, valid or not, says of its samples; empty where it does not.
 
-    evaluation_id: str
-    model_ids: frozenset[str]
-    result_ids: frozenset[str]
-    result_names: frozenset[str]
-    #: The samples file, from the root of the collection.
-    file_path: str
-    total_rows: int | float | None
-    #: Digest of the bytes of the samples file, in lower-case hexadecimal.
-    checksum: str
-    #: "sha256" or "md5", as given or by the length of the checksum, else empty.
-    hash_algorithm: str
-    #: Whether it describes a samples file at all.
-    has_details: bool
-    #: The results that rows can be matched with: the id of each, or the name where it
-    #: has none, the score, and the index in the aggregate.
-    scores: tuple[tuple[str, float, int], ...] = ()
-    #: The least and the largest score of these results, by the same key.
-    bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    #: The metric_config of each result, by its id or name, and the one that all have.
-    metrics: Mapping[str, Any] = field(default_factory=dict)
-    metric: Any = None
+    Each is read when it is asked for: of most aggregates only the name of the samples
+    file is.
+    """
+
+    aggregate: Mapping[str, Any]
+
+    @property
+    def _found(self) -> Mapping[str, Any]:
+        details = self.aggregate.get(_details)
+        return details if isinstance(details, Mapping) else {}
+
+    @property
+    def _results(self) -> Any:
+        return self.aggregate.get("evaluation_results")
+
+    @cached_property
+    def evaluation_id(self) -> str:
+        """The id of the run."""
+        return _text_in(self.aggregate, "evaluation_id")
+
+    @cached_property
+    def model_ids(self) -> frozenset[str]:
+        """The id of the model."""
+        return _texts([self.aggregate.get("model_info")], "id")
+
+    @cached_property
+    def result_ids(self) -> frozenset[str]:
+        """The ids of the results."""
+        return _texts(self._results, "evaluation_result_id")
+
+    @cached_property
+    def result_names(self) -> frozenset[str]:
+        """The names of the results."""
+        return _texts(self._results, "evaluation_name")
+
+    @property
+    def file_path(self) -> str:
+        """The samples file, from the root of the collection."""
+        return _text_in(self._found, "file_path")
+
+    @property
+    def total_rows(self) -> int | float | None:
+        """How many rows it has, None if that is not said."""
+        rows = self._found.get("total_rows")
+        return rows if type(rows) in {int, float} else None
+
+    @property
+    def checksum(self) -> str:
+        """Digest of the bytes of the samples file, in lower-case hexadecimal."""
+        return _text_in(self._found, "checksum").lower()
+
+    @property
+    def hash_algorithm(self) -> str:
+        """The algorithm as given, or by the length of the checksum, else empty."""
+        return _algorithm_of(_text_in(self._found, "hash_algorithm"), self.checksum)
+
+    @property
+    def has_details(self) -> bool:
+        """Whether it describes a samples file at all."""
+        return isinstance(self.aggregate.get(_details), Mapping)
+
+    @cached_property
+    def scores(self) -> tuple[tuple[str, float, int], ...]:
+        """The results that rows can be matched with.
+
+        The id of each, or the name where it has none, the score, and the index in the
+        aggregate.
+        """
+        return _scores_of(self._results)
+
+    @cached_property
+    def bounds(self) -> Mapping[str, tuple[float, float]]:
+        """The least and the largest score of these results, by the same key."""
+        return _bounds_of(self._results, self.scores)
+
+    @cached_property
+    def metrics(self) -> Mapping[str, Any]:
+        """The metric_config of each result, by its id or name."""
+        return _metrics_of(self._results)
+
+    @cached_property
+    def metric(self) -> Any:
+        """The metric_config that all results have, None if there is none."""
+        configs = [*self.metrics.values()]
+        is_one = bool(configs) and all(config == configs[0] for config in configs)
+        return configs[0] if is_one else None
 
     def scale_for(self, result: str) -> "Scale | None":
         """Return what is said of the scores of a result, None if nothing is."""
@@ -84,29 +149,6 @@ class Expected:
 
         config = self.metrics.get(result, self.metric)
         return None if config is None else scale_of(config)
-
-
-def expectations_of(aggregate: Mapping[str, Any]) -> Expected:
-    """Return what `aggregate`, valid or not, says of its samples."""
-    details = aggregate.get(_details)
-    found = details if isinstance(details, Mapping) else {}
-    rows = found.get("total_rows")
-    checksum = _text_in(found, "checksum").lower()
-    scores = _scores_of(aggregate.get("evaluation_results"))
-    return Expected(
-        evaluation_id=_text_in(aggregate, "evaluation_id"),
-        model_ids=_texts([aggregate.get("model_info")], "id"),
-        result_ids=_texts(aggregate.get("evaluation_results"), "evaluation_result_id"),
-        result_names=_texts(aggregate.get("evaluation_results"), "evaluation_name"),
-        file_path=_text_in(found, "file_path"),
-        total_rows=rows if type(rows) in {int, float} else None,
-        checksum=checksum,
-        hash_algorithm=_algorithm_of(_text_in(found, "hash_algorithm"), checksum),
-        has_details=isinstance(details, Mapping),
-        scores=scores,
-        bounds=_bounds_of(aggregate.get("evaluation_results"), scores),
-        **_metrics_of(aggregate.get("evaluation_results")),
-    )
 
 
 def verdict_remarks(expected: Expected, row: Mapping[str, Any]) -> Iterator[Remark]:
@@ -196,7 +238,7 @@ def samples_names(aggregate_name: str, expected: Expected) -> tuple[str, ...]:
     They are names only: the folders in `file_path` are those of the collection, and
     the file is looked for beside the aggregate.
     """
-    given = re.split(r"[/\\]", expected.file_path)[-1]
+    given = expected.file_path.replace("\\", "/").rpartition("/")[2]
     stem = stem_of(aggregate_name)
     names = (given if given.strip(".") else "", f"{stem}{_samples_end}" if stem else "")
     return tuple(dict.fromkeys(name for name in names if name))
@@ -300,9 +342,9 @@ def _scores_of(results: Any) -> tuple[tuple[str, float, int], ...]:
 
 
 def _metrics_of(results: Any) -> dict[str, Any]:
-    """Return the metric_config of each result, and the one that all results have.
+    """Return the metric_config of each result, by its id and its name.
 
-    One that results with the same id or name do not share is of neither.
+    It is empty where results with the same id or name do not share one.
     """
     metrics: dict[str, Any] = {}
     found = results if isinstance(results, list) else []
@@ -314,9 +356,7 @@ def _metrics_of(results: Any) -> dict[str, Any]:
             name = _text_in(result, key)
             if name and metrics.setdefault(name, config) != config:
                 metrics[name] = {}
-    first = next(iter(metrics.values()), None)
-    is_one = all(config == first for config in metrics.values())
-    return {"metrics": metrics, "metric": first if is_one else None}
+    return metrics
 
 
 def _row_lints(expected: Expected, row: Mapping[str, Any]) -> Iterator[Remark]:
@@ -337,7 +377,7 @@ def _algorithm(expected: Expected) -> str:
 #: How the samples formats are checked against their aggregate.
 COMPANION = Companion(
     format="eee-aggregate",
-    expect=expectations_of,
+    expect=Expected,
     remarks=row_remarks,
     closing=_closing,
     closing_there=True,
