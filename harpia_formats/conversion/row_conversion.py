@@ -1,6 +1,7 @@
 """Convert valid rows: in batches, one by one, or merged to a record for each group."""
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from harpia_formats.conversion.destination import Destination, RecordSteps, steps_of
@@ -51,6 +52,8 @@ class ChunkConverter:
         #: Where rows go, once the target is chosen.
         self.destination: Destination | None = None
         self._batches: BatchConverter | None = None
+        #: The one of an earlier file.
+        self._previous: BatchConverter | None = None
         self._read: ReadRow | None = None
         self._around: Mapping[str, Any] = NO_SURROUNDINGS
 
@@ -80,6 +83,7 @@ class ChunkConverter:
             return False
         chunk = rows.chunk
 
+        @cache
         def place(row: int) -> Place:
             text, start = chunk.rows[row], chunk.start_of(row)
             return self._place(text, start, rows.numbers.of(row), decode(text))
@@ -97,6 +101,7 @@ class ChunkConverter:
         if batches is None:
             return False
 
+        @cache
         def place(row: int) -> Place:
             text, start = batch.text_of(row), batch.start_of(row)
             return self._place(text, start, batch.numbers[row], batch.values[row])
@@ -166,7 +171,10 @@ class ChunkConverter:
         )
         mapper, check = destination.mapper, destination.check
         around = self._around
-        return BatchConverter(variant, self._read, around, mapper, steps, check)
+        made = BatchConverter(variant, self._read, around, mapper, steps, check)
+        if self._previous is not None:
+            made.learn_from(self._previous)
+        return made
 
     def learn_from(self, other: "ChunkConverter") -> None:
         """Use what another converter for the same conversion has learned."""
@@ -174,7 +182,8 @@ class ChunkConverter:
         self._batches = other._batches  # noqa: SLF001 - of this class
 
     def end_file(self) -> None:
-        """Forget the file that was read."""
+        """Forget the file that was read, but what its converter compiled."""
+        self._previous = self._batches or self._previous
         self._batches = self._read = None
 
 

@@ -220,7 +220,11 @@ def _format_error(format_: Format, reason: str) -> PluginError:
 def imported(place: str) -> Any:
     """Return the object at `place`, which is written `module:name`."""
     module, _, name = place.partition(":")
-    return getattr(import_module(module), name)
+    return getattr(_module_named(module), name)
+
+
+#: Returns a module; each file asks several times for the adapter of its format.
+_module_named = cache(import_module)
 
 
 def plugin_rules(built_in: Collection[Rule]) -> dict[str, Rule]:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:  # most files are not unpacked
 REST = "*"
 #: Its words in the name of a field.
 OTHER_KEYS = "other keys"
+#: Names that are remembered, since members of open objects can have any names.
+MAX_CACHED = 10_000
 #: Lists of a record that are lost as a whole, and a field of their items.
 _wholes = {"outputs": "outputs.text", "outputs.scores": "outputs.scores.value"}
 #: Fields that are made of each other where a format has one of them.
@@ -53,6 +55,8 @@ class SourceNames:
         self._owners: frozenset[str] = frozenset()
         #: The names of mapped fields, by the paths in rows from which they are read.
         self.mapped: dict[str, str] = {}
+        #: The names that `of` returned, by their paths: each file asks for the same.
+        self._of: dict[str, str] = {}
         #: The names that `of_any_key` returned, by their paths.
         self._of_any_key: dict[str, str] = {}
         if adapter is None:
@@ -90,10 +94,19 @@ class SourceNames:
             self.mapped[column] = f"{column} ({path})"
             fields[path] = self.mapped[column], tuple(column.split("."))
         self._fields = fields
+        self._of.clear()
         self._of_any_key.clear()
 
     def of(self, path: str) -> str:
         """Return the name of the field at `path`."""
+        name = self._of.get(path)
+        if name is None:
+            if len(self._of) >= MAX_CACHED:
+                self._of.clear()
+            name = self._of[path] = self._name_of(path)
+        return name
+
+    def _name_of(self, path: str) -> str:
         known = self._fields.get(path)
         if known is not None:
             return known[0]

@@ -5,8 +5,9 @@ all records of a pair of formats is decided once, and what becomes of the fields
 record is computed once for all records that have the same fields and the same fates.
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, TypeVar
 
 from msgspec import UNSET
@@ -47,7 +48,7 @@ def unsplit_check(capacity: RowCapacity, choices: Choices) -> Check:
     if capacity.scores is Cardinality.ONE:
         has_one = "not outputs[0].scores or len(outputs[0].scores) == 1"
         checks.append(f"(len(outputs) != 1 or {has_one})")
-    return _all_of(checks, model)
+    return _all_of(tuple(checks), model)
 
 
 def same_chats_check(capacity: RowCapacity) -> Check:
@@ -58,13 +59,15 @@ def same_chats_check(capacity: RowCapacity) -> Check:
     is_answered = capacity.messages or capacity.outputs is not Cardinality.NONE
     if not capacity.turns and is_answered:
         checks.append("not any([output.turns for output in outputs])")
-    return _all_of(checks)
+    return _all_of(tuple(checks))
 
 
-def _all_of(checks: Sequence[str], model: str | None = None) -> Check:
+@cache
+def _all_of(checks: tuple[str, ...], model: str | None = None) -> Check:
     """Return a function that tells whether all `checks` are true of a record.
 
-    It is called for each record, so there is one function for all of them.
+    It is called for each record, so there is one function for all of them, which is
+    compiled once for all files.
     """
     if not checks:
         return lambda record: True  # noqa: ARG005 - the signature of `Check`

@@ -71,8 +71,11 @@ class FilesRead:
             origin = source.origin
             if not isinstance(origin, Path):
                 continue
-            if is_same_file(origin, place) or Path(os.path.realpath(origin)) in (
-                real.parents if source.folder_unpacker else ()
+            if is_same_file(origin, place):
+                return source.name
+            if (
+                source.folder_unpacker
+                and Path(os.path.realpath(origin)) in real.parents
             ):
                 return source.name
         return None
@@ -104,14 +107,12 @@ def is_same_file(one: str | PathLike[str], other: str | PathLike[str]) -> bool:
 
     Paths that name one place are one file, even if nothing is there.
     """
-    if is_same_place(one, other):
-        return True
-    if is_url(fspath(one)) or is_url(fspath(other)):
-        return False
-    try:
-        return os.path.samefile(one, other)  # noqa: PTH121 - raises nothing for a name that is no path
-    except (OSError, ValueError):
-        return False
+    if not (is_url(fspath(one)) or is_url(fspath(other))):
+        try:
+            return os.path.samefile(one, other)  # noqa: PTH121 - raises nothing for a name that is no path
+        except (OSError, ValueError):  # one of them is not there
+            pass
+    return is_same_place(one, other)
 
 
 def _names(given: Iterable[Any]) -> tuple[str, ...]:
