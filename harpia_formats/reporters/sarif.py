@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from harpia_formats._version import __version__
-from harpia_formats.files.io.encodings import CODECS
+from harpia_formats.files.io.encodings import SUFFIXES
 from harpia_formats.files.io.urls import is_url
 from harpia_formats.formats.registry import all_rules, installed_rules
 from harpia_formats.formats.rules import Rule, rule_url
@@ -226,9 +226,7 @@ def _fix(problem: Problem, fix: Fix, artifacts: Artifacts) -> dict[str, Any] | N
     """Return a repair as an edit of the marked text, None if it is no such edit."""
     place = problem.place
     marked = _marked(place, problem.excerpt)
-    is_text = not place.member and not place.path.lower().endswith(
-        tuple(codec.suffix for codec in CODECS)
-    )
+    is_text = not place.member and not place.path.lower().endswith(SUFFIXES)
     if marked is None or not is_text or fix.pointer != place.pointer:
         return None
     if not _is_edited(marked, fix):

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from harpia_formats.files.io.encodings import CODECS
+from harpia_formats.files.io.encodings import SUFFIXES
 from harpia_formats.files.io.outputs import FilesRead, check_extra_output
 from harpia_formats.files.io.reader import error_reason
 from harpia_formats.files.io.urls import is_url
@@ -57,7 +57,7 @@ class Notes:
         """
         self.path = Path(place)
         name = os.fspath(place)
-        compressed = tuple(codec.suffix for codec in CODECS)
+        compressed = SUFFIXES
         if name == "-" or is_url(name) or name.lower().endswith(compressed):
             raise NotesError(f"{name}: notes are appended to a plain file on this disk")
         FilesRead(inputs, unpackers=all_unpackers()).check(name)

@@ -250,9 +250,10 @@ def _is_known_column(name: str, items: Any) -> bool:
 
 def columns_below_sign(value: Mapping[str, Any]) -> str:
     """Return by which keys `value` holds columns under names of components, or ""."""
-    if evaluator_below_sign(value) or results_below_sign(value):
+    found = _sign_below(value, columns_sign)
+    if found and (evaluator_below_sign(value) or results_below_sign(value)):
         return ""
-    return _sign_below(value, columns_sign)
+    return found
 
 
 def _sign_below(value: Mapping[str, Any], sign: Sniff) -> str:

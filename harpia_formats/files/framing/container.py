@@ -87,15 +87,18 @@ _OPENING_BRACE = ord("{")
 _next_object = re.compile(rb"\}[ \t\r]*+\n[ \t\r\n]*+(?=\{)")
 
 
-def document_rows(buffer: ByteBuffer, start: Cursor, limit: int) -> Frames:
+def document_rows(
+    buffer: ByteBuffer, start: Cursor, limit: int, known: bytes = b""
+) -> Frames:
     """Yield each value of `buffer` as a chunk of one row.
 
     One value is a document. If there are more, the fault "spread" comes before the
-    first. A value of more than `limit` bytes is a fault that ends the file.
+    first. A value of more than `limit` bytes is a fault that ends the file. `known` is
+    a text that was decoded before, which is not parsed again to find its end.
     """
     is_reported = False
     while (place := skip_space(buffer, start)) is not None:
-        size = _size_of_value(buffer, limit)
+        size = _size_of_value(buffer, limit, known)
         if size > limit:
             buffer.data = b""
             size += sum(map(len, buffer.blocks))
@@ -107,16 +110,21 @@ def document_rows(buffer: ByteBuffer, start: Cursor, limit: int) -> Frames:
         data = buffer.take(size)
         row = data.rstrip(JSON_SPACE)
         yield Chunk(row, place, [row])
+        if not (buffer.data or buffer.fill(1)):
+            return
         start = place.after(data)
 
 
-def _size_of_value(buffer: ByteBuffer, limit: int) -> int:
+def _size_of_value(buffer: ByteBuffer, limit: int, known: bytes) -> int:
     """Return the bytes of the value that `buffer` begins with.
 
-    A broken one ends where another object begins on a line of its own.
+    A broken one ends where another object begins on a line of its own. `known` is the
+    text of a value.
     """
     while True:
-        state, end = read_value(buffer.data, 0)
+        state, end = ValueState.WHOLE, len(buffer.data)
+        if buffer.data.rstrip(JSON_SPACE) != known:
+            state, end = read_value(buffer.data, 0)
         if state is ValueState.ENDED and buffer.data[end] == _OPENING_BRACE:
             return end
         if state in {ValueState.ENDED, ValueState.BROKEN}:
@@ -191,8 +199,11 @@ def frames(blocks: Iterable[bytes], *, limit: int = ROW_LIMIT) -> Frames:
     yield from frames_of(opened, limit)
 
 
-def frames_of(opened: OpenedContainer, limit: int) -> Frames:
-    """Return the rows of a container in chunks, and the faults around them."""
+def frames_of(opened: OpenedContainer, limit: int, known: bytes = b"") -> Frames:
+    """Return the rows of a container in chunks, and the faults around them.
+
+    `known` is the text of a document that was decoded before.
+    """
     layout = opened.layout
     if layout is Layout.EMPTY:
         return iter(())
@@ -205,7 +216,7 @@ def frames_of(opened: OpenedContainer, limit: int) -> Frames:
         # All that was read for that would be cut into a single chunk.
         opened.buffer.put_back(WINDOW)
     if layout is Layout.OBJECT:
-        return document_rows(opened.buffer, opened.start, limit)
+        return document_rows(opened.buffer, opened.start, limit, known)
     return line_rows(opened.buffer, opened.start, limit)
 
 
@@ -244,10 +255,12 @@ def without_leading_comments(data: bytes) -> bytes:
 
 def _holds_a_line(buffer: ByteBuffer) -> bool:
     """Tell whether the first line ends within a window, or with the file."""
-    while not _first_lines(buffer.data)[2] and len(buffer.data) < WINDOW:
+    while not (is_whole := _first_lines(buffer.data)[2]):
+        if len(buffer.data) >= WINDOW:
+            break
         if not buffer.grow(WINDOW):
             return True
-    return _first_lines(buffer.data)[2]
+    return is_whole
 
 
 def _is_array_a_line(buffer: ByteBuffer) -> bool:

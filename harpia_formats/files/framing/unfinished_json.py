@@ -74,6 +74,8 @@ class ByteBuffer:
 
         Cutting small pieces off a large `data` would copy all the rest each time.
         """
+        if len(self.data) <= keep:
+            return
         rest, self.data = self.data[keep:], self.data[:keep]
         pieces = [rest[at : at + BLOCK] for at in range(0, len(rest), BLOCK)]
         self.blocks = chain(pieces, self.blocks)
@@ -95,8 +97,9 @@ def skip_space(buffer: ByteBuffer, start: Cursor) -> Cursor | None:
     """
     while buffer.data or buffer.fill(1):
         rest = buffer.data.lstrip(JSON_SPACE)
-        start = start.after(buffer.data[: len(buffer.data) - len(rest)])
-        buffer.data = rest
+        if len(rest) < len(buffer.data):
+            start = start.after(buffer.data[: len(buffer.data) - len(rest)])
+            buffer.data = rest
         if rest:
             return start
     return None

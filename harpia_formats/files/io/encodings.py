@@ -130,7 +130,10 @@ CODECS = (
     Codec("zstd", ".zst", (b"\x28\xb5\x2f\xfd", *_SKIPPABLE), STEP, _load_zstd, _EXTRA),
 )
 #: Bytes of a file by which its compression is recognized.
-LONGEST_MAGIC = max(len(magic) for codec in CODECS for magic in codec.magics)
+_MAGICS = tuple(magic for codec in CODECS for magic in codec.magics)
+LONGEST_MAGIC = max(map(len, _MAGICS))
+#: What the names of compressed files end in.
+SUFFIXES = tuple(codec.suffix for codec in CODECS)
 
 
 def codec_of(name: str, head: bytes) -> Codec | None:
@@ -138,6 +141,8 @@ def codec_of(name: str, head: bytes) -> Codec | None:
 
     Raises `SourceError` if the suffix of `name` stands for another compression.
     """
+    if not (head.startswith(_MAGICS) or name.lower().endswith(SUFFIXES)):
+        return None
     found = next((codec for codec in CODECS if head.startswith(codec.magics)), None)
     for codec in CODECS:
         if head and codec is not found and name.lower().endswith(codec.suffix):
@@ -266,7 +271,7 @@ def wide_encoding(head: bytes) -> str | None:
     for mark, encoding in _MARKS:
         if head.startswith(mark):
             return encoding
-    return _ZEROS.get(tuple(byte == 0 for byte in head))
+    return _ZEROS.get(tuple(byte == 0 for byte in head)) if 0 in head else None
 
 
 def chinese_encoding(head: bytes) -> str | None:

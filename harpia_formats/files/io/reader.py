@@ -74,8 +74,10 @@ class FullReader:
 
         Raises `SourceError` behind the last good bytes of a source that fails.
         """
-        pieces = [self._head[:size]] if self._head else []
-        self._head = self._head[size:]
+        head, self._head = self._head[:size], self._head[size:]
+        if self._ended and (head or not self._failure):
+            return head
+        pieces = [head] if head else []
         missing = size - sum(map(len, pieces))
         while missing and (piece := self._next(missing)):
             pieces.append(piece)

@@ -110,7 +110,19 @@ class Variants(tuple[FormatVariant, ...]):  # noqa: SLOT001 - cached properties 
         found = by_key.keys() & record.keys()
         if not found:
             return always
-        return sorted({*always, *chain.from_iterable(by_key[key] for key in found)})
+        keys = frozenset(found)
+        known = self._possible.get(keys)
+        if known is None:
+            if len(self._possible) >= _REMEMBERED:
+                self._possible.clear()
+            owners = chain.from_iterable(by_key[key] for key in keys)
+            known = self._possible[keys] = sorted({*always, *owners})
+        return known
+
+    @cached_property
+    def _possible(self) -> dict[frozenset[str], list[int]]:
+        """What `possible` returned for records with these of the keys of `_by_key`."""
+        return {}
 
     @cached_property
     def _by_key(self) -> tuple[dict[str, list[int]], list[int]]:
@@ -186,9 +198,11 @@ def _most_matching(
 ) -> FormatChoice | None:
     """Return the choice among `variants`, None if no row matches any."""
     if len(rows) == 1:
-        return _only_match(rows, matches_of(rows[0], variants), variants)
+        return _equal_matches(rows, matches_of(rows[0], variants), variants)
     # Most rows match the same by the same, so what they match is counted together.
     kinds = Counter(_matches_by_row(rows, variants))
+    if len(kinds) == 1:
+        return _equal_matches(rows, next(iter(kinds)), variants)
     counts: Counter[int] = Counter()
     evidence: dict[int, Counter[str]] = {}
     for matches, times in kinds.items():
@@ -217,16 +231,16 @@ def _most_matching(
     )
 
 
-def _only_match(
+def _equal_matches(
     rows: Sequence[Any],
     matches: Sequence[tuple[int, str]],
     variants: Sequence[FormatVariant],
 ) -> FormatChoice | None:
-    """Return the choice by the `matches` of a single row: what many rows come to."""
+    """Return the choice where each of some rows has the same `matches`."""
     if not matches:
         return None
     evidence = {number: [found] for number, found in matches}
-    return _settled(rows, variants, [*evidence], 1, evidence)
+    return _settled(rows, variants, [*evidence], len(rows), evidence)
 
 
 def _settled(

@@ -177,9 +177,10 @@ def _version_notes(
     """Yield a note if the chosen version or dialect is not the documented default."""
     variant = choice.variant
     family = variant.format.family
-    of_family = [format_ for format_ in formats if format_.family == family]
+    of_family = (format_ for format_ in formats if format_.family == family)
     is_version = "@" in variant.format.id or asked is not None
-    other = is_version and of_family and of_family[0] is not variant.format
+    default = next(of_family, variant.format) if is_version else variant.format
+    other = default is not variant.format
     if other or not variant.dialect.documented:
         message = f"validated as {variant.name}: {choice}"
         help_ = "name a format with `--format` to hold the file to it"

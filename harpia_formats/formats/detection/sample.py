@@ -9,7 +9,7 @@ import msgspec
 
 from harpia_formats.files.framing.chunk import Chunk
 from harpia_formats.files.framing.container import Layout
-from harpia_formats.files.io.encodings import CODECS
+from harpia_formats.files.io.encodings import SUFFIXES
 from harpia_formats.files.parsing.csv_delimiter import COMMA, TAB, delimiter_named
 from harpia_formats.model.exact_json import NOT_JSON
 
@@ -142,7 +142,7 @@ def uncompressed_lower_name(name: str) -> str:
 
 def without_compression(name: str) -> str:
     """Return `name` without the suffix of its compression, such as `.gz`."""
-    for codec in CODECS:
-        if name.casefold().endswith(codec.suffix):
-            return name[: -len(codec.suffix)]
-    return name
+    lower = name.casefold()
+    if not lower.endswith(SUFFIXES):
+        return name
+    return name[: -next(len(suffix) for suffix in SUFFIXES if lower.endswith(suffix))]

@@ -72,7 +72,11 @@ def is_table(
     """
     if not formats:
         return False
-    if len(variants_of(formats, Layout.TEXT)) == len(variants_of(formats)):
+    if all(
+        dialect.container is Container.TABLE
+        for format_ in formats
+        for dialect in format_.dialects
+    ):
         return True
     if opened.layout is not Layout.TEXT:
         return False
@@ -201,7 +205,7 @@ class SampledFile:
         if framing is Framing.VALUES or variant is None:
             layout = self.sample.layout
             if layout in _object_layouts or layout is Layout.TEXT:
-                return frames_of(self.opened, self.limit)
+                return frames_of(self.opened, self.limit, self.sample.decoded)
             return chain(self.held, self.rest)
         return frames_of_members(self.opened, variant, self.limit)
 

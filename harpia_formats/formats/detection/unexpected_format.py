@@ -157,6 +157,8 @@ def other_rows_note(
     if asked.dialect.container is not Container.ROWS or not sample.whole:
         return None
     unlike = [row for row in sample.rows if not _has_sign(row, asked)]
+    if not unlike:
+        return None
     particular = [format_ for format_ in formats if not format_.general]
     variants = variants_of(particular, sample.layout)
     matches = [(row, first_match(row, variants)) for row in unlike]
