@@ -4,7 +4,6 @@ import os
 import stat
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from io import TextIOBase
 from os import PathLike
@@ -14,6 +13,7 @@ from typing import IO, Any, BinaryIO, Self, cast
 
 from harpia_formats.files.io.discovery import (
     Exclusion,
+    absolute_name,
     find_sources,
     is_unpacked_folder,
 )
@@ -122,11 +122,13 @@ def sources_of_inputs(
 
 
 def _all_sources(
-    inputs: Iterable[Input], exclusion: Exclusion, unpackers: tuple[Unpacker, ...]
+    inputs: Sequence[Input], exclusion: Exclusion, unpackers: tuple[Unpacker, ...]
 ) -> Iterator[Source | SourceError]:
     """Yield the sources that `inputs` name, each once, and errors for the others."""
-    seen: set[Path | str | int] = set()
+    seen: set[str | int] = set()
     names: Counter[str] = Counter()
+    # The sources of one input are each there once.
+    is_single = len(inputs) == 1
     for input_ in inputs:
         try:
             found = _sources_of(input_, unpackers)
@@ -134,10 +136,11 @@ def _all_sources(
             yield error
             continue
         for source in exclusion.left(found, _name_of(input_)):
-            if _is_new(source, seen):
+            if is_single or _is_new(source, seen):
                 names[source.name] += 1
                 numbered = _numbered(source, names[source.name])
-                yield replace(numbered, unpackers=unpackers) if unpackers else numbered
+                has_all = numbered.unpackers is unpackers or not unpackers
+                yield numbered if has_all else replace(numbered, unpackers=unpackers)
 
 
 def is_one_file(inputs: Sequence[Input], unpackers: tuple[Unpacker, ...] = ()) -> bool:
@@ -193,15 +196,14 @@ def _name_of(given: Input) -> str:
     return os.fspath(given) if isinstance(given, (str, PathLike)) else ""
 
 
-def _is_new(source: Source, seen: set[Path | str | int]) -> bool:
+def _is_new(source: Source, seen: set[str | int]) -> bool:
     """Add the file of `source` to `seen`; tell whether it was not in it."""
     origin = source.origin
     if isinstance(origin, bytes):
         return True
-    key: Path | str | int = id(origin)
+    key: str | int = id(origin)
     if isinstance(origin, Path):
-        # Not resolved: a link and its target count as two files.
-        key = origin.absolute()
+        key = absolute_name(origin)
     elif isinstance(origin, RemoteFile):
         key = origin.identity
     is_new = key not in seen
@@ -224,7 +226,6 @@ class RereadableSource:
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        self._stack = ExitStack()
         #: Where the caller copies the bytes in the first pass; None if not needed.
         self.copy: IO[bytes] | None = None
         #: Why the source was not read to its end again; empty if it was.
@@ -234,8 +235,7 @@ class RereadableSource:
         if not is_lasting(self._source):
             from tempfile import SpooledTemporaryFile  # noqa: PLC0415 - only streams are copied: start-up time
 
-            copy = SpooledTemporaryFile(HELD)
-            self.copy = self._stack.enter_context(copy)
+            self.copy = SpooledTemporaryFile(HELD)
         return self
 
     def __exit__(
@@ -244,7 +244,8 @@ class RereadableSource:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._stack.close()
+        if self.copy is not None:
+            self.copy.close()
 
     def blocks(self) -> Generator[bytes, None, None]:
         """Yield the blocks once more, as far as the source can be read."""
@@ -264,7 +265,8 @@ def is_lasting(source: Source) -> bool:
     """Tell whether a source can be read any number of times; a pipe cannot."""
     origin = source.origin
     if isinstance(origin, Path):
-        if source.folder_unpacker is not None:
+        # A folder was listed with the kinds of its files.
+        if source.is_found or source.folder_unpacker is not None:
             return True
         return os.path.isfile(origin)  # noqa: PTH113 - several times as fast, which counts in many small files
     return isinstance(origin, (bytes, RemoteFile))
