@@ -21,6 +21,7 @@ from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.formats.detection.sample import Sample, delimiter_of
 from harpia_formats.formats.detection.sampled_file import Framing, reread_frames
 from harpia_formats.formats.rules.sample_rules import REPEATED_ID
+from harpia_formats.validation.dedup.identity import IdentityReader
 from harpia_formats.validation.merge.file_merge import FileMerge, Frame
 from harpia_formats.validation.plan.file_plan import FilePlan
 from harpia_formats.validation.plan.units import (
@@ -294,26 +295,28 @@ def table_frames(
 
 def rereading(plan: FilePlan, again: RereadableSource) -> Callable[[], DocumentFrames]:
     """Return a function that reads and cuts a file once more."""
-    limit = plan.run.options.max_row_bytes
-    frames = partial(reread_frames, again.blocks, plan.cut, plan.variant, limit)
-    if not plan.reads_nan:
-        return frames
 
-    def frames_with_nulls() -> DocumentFrames:
-        for frame in frames():
-            yield rows_with_nulls(frame) if isinstance(frame, Chunk) else frame
+    def frames() -> DocumentFrames:
+        limit = plan.run.options.max_row_bytes
+        reads_nan = plan.reads_nan
+        for frame in reread_frames(again.blocks, plan.cut, plan.variant, limit):
+            if reads_nan and isinstance(frame, Chunk):
+                yield rows_with_nulls(frame)
+            else:
+                yield frame
 
-    return frames_with_nulls
+    return frames
 
 
-def repeated_ids(plan: FilePlan, again: RereadableSource) -> RepeatedIds | None:
-    """Return what finds repeated ids, None if they are not looked for."""
-    if not plan.checks_ids:
+def repeated_ids(
+    plan: FilePlan, again: RereadableSource, identity: IdentityReader | None
+) -> RepeatedIds | None:
+    """Return what finds repeated ids as `identity` reads them, None without it."""
+    if identity is None:
         return None
-    from harpia_formats.validation.dedup.repeated_digests import duplicate_id_finder  # noqa: PLC0415 - only if repeated ids are looked for
+    from harpia_formats.validation.dedup.repeated_digests import DuplicateIdFinder  # noqa: PLC0415 - only if repeated ids are looked for
 
-    ids = duplicate_id_finder(plan.variant, rereading(plan, again))
-    return None if ids is None else RepeatedIds(ids)
+    return RepeatedIds(DuplicateIdFinder(identity, rereading(plan, again)))
 
 
 def second_pass(local: LocalValidation, again: RereadableSource) -> Iterator[Findings]:

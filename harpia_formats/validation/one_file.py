@@ -313,7 +313,8 @@ def _local(
             raise ConversionOptionsError(f"{file.count.path}: {plan.contested}")
         settings.consumer.open(plan.variant)
     validators = settings.shared.of(plan)
-    ids, across = repeated_ids(plan, file.again), across_digests_of(validators)
+    ids = repeated_ids(plan, file.again, validators.identity)
+    across = across_digests_of(validators)
     stores = [store for store in (ids, across) if store is not None]
     for store in stores:
         stack.callback(store.close)
@@ -353,15 +354,16 @@ def _planned(
     beginning: SampledFile, collector: Collector, file: OpenFile, run: RunPlan
 ) -> FilePlan:
     """Return the plan of a file; remarks on its name and format go to `collector`."""
-    count, place = file.count, collector.place(Cursor())
+    count = file.count
     name_note = misleading_suffix(count.path, beginning.sample)
     # The name of a file that was unpacked is not that of its text.
     if name_note is not None and file.reader.places is None:
-        collector.add(MISLEADING_NAME, *name_note, place)
+        collector.add(MISLEADING_NAME, *name_note, collector.place(Cursor()))
     plan, notes = plan_file(run, count.path, beginning.sample)
     is_found = file.source.is_found
     note_if_skipped(count, run, file.blocks.error, notes, is_found=is_found)
     for note in notes:
+        place = collector.place(Cursor())
         collector.add(note.code, note.message, note.help, place)
     if plan.unvalidated:
         codes = {note.code for note in notes}
@@ -464,11 +466,11 @@ def companion_names(format_id: str, name: str, document: Any) -> tuple[str, ...]
 
     `document` is what it holds, of the format with this id.
     """
-    for companion in _companions_by_name():
-        if companion.format == format_id and companion.file_names is not None:
-            plain = without_compression(os.path.basename(name))  # noqa: PTH119 - several times as fast
-            return companion.file_names(plain, companion.expect(document))
-    return ()
+    companion = _companions_by_name().get(format_id)
+    if companion is None or companion.file_names is None:
+        return ()
+    plain = without_compression(os.path.basename(name))  # noqa: PTH119 - several times as fast
+    return companion.file_names(plain, companion.expect(document))
 
 
 def names_beside(local: LocalValidation, name: str) -> tuple[str, ...] | None:
@@ -481,7 +483,7 @@ def names_beside(local: LocalValidation, name: str) -> tuple[str, ...] | None:
     plan, sample, count = merge.plan, local.sample, merge.count
     if plan.variant is None:
         return None
-    if all(companion.format != plan.format for companion in _companions_by_name()):
+    if plan.format not in _companions_by_name():
         return ()
     is_valid = count.records == 1 and not (count.invalid or count.undetermined)
     is_document = plan.cut is Framing.VALUES and not plan.is_rows
@@ -494,14 +496,17 @@ def names_beside(local: LocalValidation, name: str) -> tuple[str, ...] | None:
 
 
 @cache
-def _companions_by_name() -> tuple[Companion, ...]:
-    """Return the companions of all formats that are found by their names."""
-    companions = (format_.companion for format_ in all_formats().values())
-    return tuple(
-        companion
+def _companions_by_name() -> dict[str, Companion]:
+    """Return how files are checked against those of a format that name them.
+
+    By the id of that format; it is the first such way of all formats.
+    """
+    companions = (format_.companion for format_ in reversed(all_formats().values()))
+    return {
+        companion.format: companion
         for companion in companions
         if companion is not None and companion.file_names is not None
-    )
+    }
 
 
 class ValidatedFile(msgspec.Struct, frozen=True):

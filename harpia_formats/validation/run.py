@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from harpia_formats.files.framing.chunk import Cursor
-from harpia_formats.files.io.encodings import CODECS
+from harpia_formats.files.io.encodings import SUFFIXES
 from harpia_formats.files.io.inputs import Input, checked_inputs, sources_of_inputs
 from harpia_formats.files.io.reader import SourceError
 from harpia_formats.files.io.source import BytesRead, Source
@@ -350,7 +350,8 @@ class Validation:
                     except StopIteration as stop:
                         local: LocalValidation = stop.value
                         break
-                    yield from self.tally.keep(count, findings)
+                    if findings:
+                        yield from self.tally.keep(count, findings)
                 self.tally.note_places(count, file.reader.places)
                 self.outcomes = local.merge.outcomes
                 if consumer is not None and not local.merge.stopped:
@@ -426,7 +427,7 @@ def _is_little(inputs: Sequence[Input]) -> bool:
     name = inputs[0]
     if len(inputs) > 1 or not isinstance(name, (str, PathLike)) or is_url(str(name)):
         return False
-    if str(name).lower().endswith(tuple(codec.suffix for codec in CODECS)):
+    if str(name).lower().endswith(SUFFIXES):
         return False
     try:
         path = Path(name)

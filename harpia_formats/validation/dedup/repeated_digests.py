@@ -478,17 +478,6 @@ class DuplicateIdFinder:
                 yield number, chunk, row, key, digest_of(key)
 
 
-def duplicate_id_finder(
-    variant: FormatVariant | None, again: Callable[[], DocumentFrames]
-) -> DuplicateIdFinder | None:
-    """Return a finder of duplicate ids for a file, None if its records have no ids.
-
-    `again` returns the frames of the file once more.
-    """
-    identity = identity_reader_of(variant)
-    return None if identity is None else DuplicateIdFinder(identity, again)
-
-
 def identity_reader_of(variant: FormatVariant | None) -> IdentityReader | None:
     """Return the reader of the ids of a variant's records, None if they have none."""
     if variant is None or not variant.format.identity_paths:

@@ -44,6 +44,7 @@ if TYPE_CHECKING:  # imported only where a row has a problem: start-up time
 RowOf = Callable[["Finding"], "RowContext"]
 #: Groups of one file; the tally counts further ones together.
 GROUP_LIMIT = 10_000
+_NONE = dict.fromkeys(Severity, 0)
 #: Problems that are described at most in an answer to another process.
 DESCRIBED_LIMIT = 20_000
 
@@ -81,7 +82,7 @@ class Collector:
         self._hides_values = hides_values
         #: The words of the schema by which rows were described last.
         self._words: tuple[Schema, SchemaWords] | None = None
-        self._severities = dict.fromkeys(Severity, 0)
+        self._severities = _NONE.copy()
         #: How often each group was found, and how many of these are not described.
         self._times: dict[GroupKey, int] = {}
         self._rows: list[tuple[tuple[GroupKey, Problem], ...]] = []
@@ -282,7 +283,7 @@ class Collector:
             tuple(self._rows),
             tuple((group, times) for group, times in rest if times),
         )
-        self._severities = dict.fromkeys(Severity, 0)
+        self._severities = _NONE.copy()
         self._times, self._rows, self._described = {}, [], {}
         self._demand = None
         return found

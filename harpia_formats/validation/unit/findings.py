@@ -169,9 +169,12 @@ FINDINGS = 1_000
 VALUES = 5_000
 
 
-def is_wide(row: Any) -> bool:
-    """Return whether a row has so many values that it may have very many errors."""
-    return values_in(row) > VALUES
+def is_wide(row: Any, most: int | None = None) -> bool:
+    """Return whether a row has so many values that it may have very many errors.
+
+    It has at most so many, if that is known.
+    """
+    return (most is None or most > VALUES) and values_in(row) > VALUES
 
 
 def values_in(value: Any) -> int:

@@ -149,6 +149,7 @@ class GuardedRows(RowValidator):
         number: int,
         value: Any,
         verdict: Verdict,
+        most: int | None = None,  # noqa: ARG002 - the other process counts
         *,
         learns: bool = True,  # noqa: ARG002 - it is the other process that learns
     ) -> None:

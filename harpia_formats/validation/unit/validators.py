@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from functools import cache, cached_property, partial
 from itertools import chain
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -373,6 +374,9 @@ def _labelled(schema: Schema, dialect: Dialect) -> Schema | None:
 
 #: What differs between two files that are validated alike.
 _OWN_OF_FILE = frozenset({"run", "name", "fingerprint", "key"})
+_kind_of = attrgetter(
+    *(name for name in FilePlan.__struct_fields__ if name not in _OWN_OF_FILE)
+)
 #: Kinds of files of a run whose validators are kept.
 _KINDS = 32
 
@@ -391,9 +395,7 @@ class SharedValidators:
         """Return the validators for a file with this plan."""
         if len(self._known) >= _KINDS:
             self._known.clear()
-        fields = plan.__struct_fields__
-        own = (getattr(plan, name) for name in fields if name not in _OWN_OF_FILE)
-        kind = (plan.run.key, *own)
+        kind = (plan.run.key, *_kind_of(plan))
         found = self._known.get(kind)
         if found is None:
             found = self._known[kind] = FileValidators(plan)
