@@ -106,15 +106,16 @@ def compile_read(
 ) -> Read:
     """Return the function that returns the record of a row with the keys of `tree`.
 
-    `read_own` reads `own_keys`. Members that are no fields are sorted by their keys,
-    unless they are to stand `in_order`, which is that of the row.
+    `read_own` is given what is left of a row without `own_keys`. Members that are no
+    fields are sorted by their keys, unless they are to stand `in_order`, which is that
+    of the row.
     """
     code = Code({"UNSET": UNSET, "EMPTY": {}})
     code.names |= {"Record": Record, "Output": Output, "Score": Score}
     code.names |= {"TEXT": frozenset({str}), "OBJECT": frozenset({dict})}
     code.names |= {"refuse_list": refuse_list}
     reader = _Reader(code, in_order=in_order)
-    left = reader.object(tree, "row", own_keys)
+    left = reader.object(tree, "row", None if read_own is None else own_keys)
     given = reader.fields()
     owner = code.name_of(vendor)
     if read_own is None:
@@ -168,10 +169,13 @@ class _Reader:
         made = f"[{type_}({arguments(given)})]"
         self.code.add(f"{name} = {made} if {is_there} else {absent}")
 
-    def object(self, tree: Tree, owner: str, own_keys: tuple[str, ...] = ()) -> str:
+    def object(
+        self, tree: Tree, owner: str, own_keys: tuple[str, ...] | None = None
+    ) -> str:
         """Add the lines that read the members of the object in the variable `owner`.
 
-        Return the variable of its other members, None if it has none.
+        Return the variable of its other members. It is None if there are none, unless
+        a function is given them, without `own_keys`.
         """
         code = self.code
         count, left = code.variable("n"), code.variable("left")
@@ -199,7 +203,7 @@ class _Reader:
                 f"{inner} = EMPTY; {odd} += ({name},); {count} -= 1",
             )
             lefts[name] = self.object(place, inner)
-        known = code.name_of(frozenset((*own_keys, *tree)))
+        known = code.name_of(frozenset((*(own_keys or ()), *tree)))
         lines = [
             f"{left} = {{}}",
             f"for k in {owner}:",
@@ -217,7 +221,7 @@ class _Reader:
         else:
             order = _ordered(left, f"sorted({left})")
             lines.append(f"if len({left}) > 1: {order}")
-        if own_keys:
+        if own_keys is not None:
             # Own keys are not counted: a function is given what is left in any case.
             code.add(*lines)
             return left

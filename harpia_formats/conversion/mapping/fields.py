@@ -58,7 +58,7 @@ class FieldTable:
     #: Further ones at places of their own: in front of the field with a path.
     placed: Placed = field(default_factory=dict)
     #: Keys that functions read and write, as a chat is a prompt or messages. Each field
-    #: that they are has a mapping.
+    #: that they are has a mapping. By default, `read_own` reads the first keys of all.
     own_keys: tuple[str, ...] = ()
     #: Given a row and its members that are no fields, which it may change: the fields
     #: that the own keys are, in a new object.
@@ -70,13 +70,23 @@ class FieldTable:
     #: Whether members that are no fields stand in the order of the row, and are written
     #: as they were, or not at all. Others are sorted, and objects are merged.
     in_order: bool = False
+    #: Whether own keys are among the members that `read_own` is given, which removes
+    #: those that it reads: others stay where they stand in the row.
+    removes_own: bool = False
+    #: Given a row: the one that is read in its place, such as one without nulls.
+    normalize: Callable[[Row], Row] | None = None
     tree: Tree = field(init=False, default_factory=dict)
     #: The fields that the table reads itself.
     leaves: list[Leaf] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
-        if (self.read_own is None) is not (not self.own_keys):
-            raise ValueError("`own_keys` and `read_own` go together")
+        if self.read_own is None and (self.own_keys or self.removes_own):
+            raise ValueError("`own_keys` and `removes_own` need `read_own`")
+        if self.read_own is not None and not self.own_keys:
+            keys = dict.fromkeys(mapping.path[0] for mapping in self.fields)
+            keys.pop(ANY_KEY, None)
+            # The class is frozen.
+            object.__setattr__(self, "own_keys", tuple(keys))
         owned = [mapping for mapping in self.fields if self._is_own(mapping)]
         for mapping in self.fields:
             if mapping not in owned:
@@ -93,9 +103,13 @@ class FieldTable:
             raise ValueError("`read_own` returns the outputs, and fields are of others")
 
     def _is_own(self, given: FieldMapping) -> bool:
-        """Tell whether `read_own` reads a field, which may be a setting."""
+        """Tell whether `read_own` reads a field.
+
+        It may be a setting, or what stands at any key beside those of other fields.
+        """
         is_setting = given.record_path.startswith("params.")
-        return bool(self.own_keys) and (given.path[0] in self.own_keys or is_setting)
+        is_own = given.path[0] in (*self.own_keys, ANY_KEY)
+        return bool(self.own_keys) and (is_own or is_setting)
 
     def adapter(self, *, is_read_only: bool = False, **members: Any) -> FormatAdapter:
         """Return the adapter of these fields, with other `members` of adapters.
@@ -118,9 +132,12 @@ class FieldTable:
         return self._read_of({key: self.tree[key] for key in self.tree if key in keys})
 
     def _read_of(self, tree: Tree) -> Read:
-        return compile_read(
-            self.vendor, tree, self.own_keys, self.read_own, in_order=self.in_order
+        own_keys = () if self.removes_own else self.own_keys
+        read = compile_read(
+            self.vendor, tree, own_keys, self.read_own, in_order=self.in_order
         )
+        normalize = self.normalize
+        return read if normalize is None else lambda row: read(normalize(row))
 
     @cached_property
     def write(self) -> Write:

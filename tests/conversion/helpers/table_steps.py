@@ -28,7 +28,9 @@ Levels = tuple[dict[str, Any], ...]
 def read_steps(table: FieldTable, row: Row) -> Record:
     """Return the record of a row: what `FieldTable.read` returns."""
     levels: Levels = ({}, {}, {})
-    rest = taken(table, table.tree, row, levels, table.own_keys)
+    row = row if table.normalize is None else table.normalize(row)
+    own_keys = () if table.removes_own else table.own_keys
+    rest = taken(table, table.tree, row, levels, own_keys)
     record, output, score = levels
     if table.read_own is not None:
         record = {**table.read_own(row, rest), **record}

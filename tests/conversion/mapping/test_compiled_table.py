@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from cases import for_each_case
 from effort import examples
 from harpia_formats.api.testing.strategies import EXTRA, TEXTS, VALUES, records, some
-from harpia_formats.conversion.mapping.fields import FieldTable
+from harpia_formats.conversion.mapping.fields import FieldTable, without_nulls
 from harpia_formats.model.adapter import (
     EMPTY_FOR_NULL,
     LIST_OF_ONE,
@@ -54,6 +54,13 @@ def read_asked(row: Row, kept: Row) -> Row:
     return fields
 
 
+def take_asked(row: Row, kept: Row) -> Row:
+    """Return the prompt and the source that two keys are, and remove these."""
+    names = {"asked": "prompt", "given": "source"}
+    found = [key for key in names if type(row.get(key)) is str]
+    return {names[key]: kept.pop(key) for key in found}
+
+
 def write_asked(record: Record, kept: Row, fates: FieldFates) -> Row:
     """Return the keys of a question, the first of which may be kept."""
     if record.prompt is UNSET:
@@ -62,7 +69,7 @@ def write_asked(record: Record, kept: Row, fates: FieldFates) -> Row:
     return {"asked": record.prompt}
 
 
-def own_table(*, in_order: bool) -> FieldTable:
+def own_table(read_own: Any = read_asked, **more: Any) -> FieldTable:
     """Return a table with keys of functions, and keys that are data."""
     return FieldTable(
         "own",
@@ -82,13 +89,17 @@ def own_table(*, in_order: bool) -> FieldTable:
         ),
         constants={"kind": "own"},
         own_keys=("asked", "given"),
-        read_own=read_asked,
+        read_own=read_own,
         write_own=write_asked,
-        in_order=in_order,
+        **more,
     )
 
 
-OWN = [own_table(in_order=False), own_table(in_order=True)]
+OWN = [
+    own_table(),
+    own_table(in_order=True),
+    own_table(take_asked, in_order=True, removes_own=True, normalize=without_nulls),
+]
 ANY = VALUES | TEXTS
 ROWS = some(
     id=ANY,
@@ -130,7 +141,7 @@ def test_rows_are_read_alike(row: Row) -> None:
     assert encode(row) == text
 
 
-@pytest.mark.parametrize("table", OWN, ids=["sorted", "in order"])
+@pytest.mark.parametrize("table", OWN, ids=["sorted", "in order", "removed"])
 def test_values_that_are_no_scores_keep_their_order(table: FieldTable) -> None:
     """Members with keys of data that are no scores stand as others of the row do."""
     row = {"id": "1", "more": {"zulu": {"f1": "", "em": ""}}}
@@ -224,7 +235,7 @@ def test_own_keys_without_a_function_are_refused() -> None:
         FieldMapping(("model",), "outputs.model"),
     )
 
-    with pytest.raises(ValueError, match="go together"):
+    with pytest.raises(ValueError, match="need `read_own`"):
         FieldTable("own", fields, own_keys=("answers",))
     with pytest.raises(ValueError, match="returns the outputs"):
         FieldTable("own", fields, own_keys=("answers",), read_own=read_asked)

@@ -116,16 +116,63 @@ def test_tables_that_do_not() -> None:
 
 
 def test_own_keys_need_their_function() -> None:
-    """Keys that functions read have one, and no other table has one."""
+    """Keys that a function reads or removes need the function."""
     halves: tuple[dict[str, Any], ...] = (
         {"own_keys": ("question",)},
-        {"read_own": lambda _, __: {}},
+        {"removes_own": True},
     )
     for more in halves:
         with pytest.raises(
-            ValueError, match=r"^`own_keys` and `read_own` go together$"
+            ValueError, match=r"^`own_keys` and `removes_own` need `read_own`$"
         ):
             FieldTable("own", (PROMPT,), **more)
+
+
+def test_own_keys_are_those_of_all_fields_unless_given() -> None:
+    """A function without keys reads every field; "*" is no key of a row."""
+    any_key = field(
+        "*", "outputs.scores.value", key_record_path="outputs.scores.metric"
+    )
+    fields = (PROMPT, field("chat.text", "references"), any_key)
+    table = FieldTable("own", fields, read_own=lambda row, _: {"prompt": row["chat"]})
+
+    assert table.own_keys == ("question", "chat")
+    assert table.leaves == []
+    assert table.read({"question": "q", "chat": "c", "*": 1}) == Record(
+        prompt="c", extra={"own": {"*": 1}}
+    )
+
+
+def test_own_keys_that_are_not_removed_stay_where_they_stood() -> None:
+    """A function that removes its keys leaves others in the order of the row."""
+
+    def read_own(_: Any, kept: dict[str, Any]) -> dict[str, Any]:
+        return {"source": kept.pop("from")}
+
+    fields = (PROMPT, field("from", "source"), field("by", "source"))
+    table = FieldTable(
+        "own",
+        fields,
+        own_keys=("from", "by"),
+        read_own=read_own,
+        in_order=True,
+        removes_own=True,
+    )
+    record = table.read({"z": 1, "by": "b", "question": "q", "from": "f", "a": 2})
+
+    assert record == Record(
+        prompt="q", source="f", extra={"own": {"z": 1, "by": "b", "a": 2}}
+    )
+    assert [*(record.extra or {})["own"]] == ["z", "by", "a"]
+
+
+def test_rows_that_are_normalized() -> None:
+    """The row that a function returns is read in place of the given one."""
+    table = FieldTable("own", (PROMPT,), normalize=without_nulls)
+    row = {"question": None, "more": None, "other": 1}
+
+    assert table.read(row) == Record(extra={"own": {"other": 1}})
+    assert row == {"question": None, "more": None, "other": 1}
 
 
 def test_fields_of_own_keys_are_no_leaves() -> None:
