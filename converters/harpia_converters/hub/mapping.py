@@ -8,8 +8,6 @@ from msgspec import UNSET, structs
 from harpia_formats.conversion.mapping.fields import (
     FieldTable,
     any_columns,
-    record_row,
-    without_nulls,
 )
 from harpia_formats.model.adapter import (
     Cardinality,
@@ -121,18 +119,8 @@ VERDICTS = FormatAdapter(
 )
 
 
-_json = "json"
-_json_fields = any_columns(_json)
-
-
-def _read_json(row: Row) -> Record:
-    return _json_fields.read(without_nulls(row))
-
-
-JSON = FormatAdapter(
-    vendor=_json,
-    fields=_json_fields.fields,
-    read=_read_json,
+JSON = any_columns("json").adapter(
+    is_read_only=True,
     capacity=RowCapacity(
         Cardinality.MANY, Cardinality.ONE, Cardinality.ONE, messages=True, turns=True
     ),
@@ -145,7 +133,7 @@ _column_fields = any_columns(_parquet)
 
 def _record_of_columns(row: Row) -> Row:
     """Return a row of any columns as a record; a null in a table says nothing."""
-    return record_row(_column_fields, row)
+    return as_dict(_column_fields.read(row))
 
 
 def _read_table_header(document: Row) -> Header:
@@ -156,14 +144,10 @@ def _read_table_header(document: Row) -> Header:
         return Header()
 
 
-_parquet_columns = FormatAdapter(
-    vendor=_parquet, fields=_column_fields.fields, read=_column_fields.read
-)
-
 PARQUET = replace(
     RECORD,
     vendor=_parquet,
     read_header=_read_table_header,
     dialect_normalizers={"columns": _record_of_columns},
-    named_by_dialect={"columns": _parquet_columns},
+    named_by_dialect={"columns": _column_fields.adapter(is_read_only=True)},
 )

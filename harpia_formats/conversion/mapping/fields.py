@@ -38,7 +38,7 @@ from harpia_formats.model.adapter import (
     Row,
 )
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
-from harpia_formats.model.record import FIELD_TYPES, Record, as_dict
+from harpia_formats.model.record import FIELD_TYPES, Record
 
 _OUTPUTS, _SCORES = "outputs.", "outputs.scores."
 Tree = dict[str, "Leaf | Tree"]
@@ -300,16 +300,11 @@ def put_in_front(members: Row, key: str, value: Any) -> None:
     members.update({key: value, **others})
 
 
-def any_columns(vendor: str) -> FieldTable:
-    """Return the fields of rows of any columns; others are extra of `vendor`."""
-    return FieldTable(vendor, COLUMN_FIELDS)
-
-
 def without_nulls(row: Row) -> Row:
     """Return a row without its nulls, which say nothing in a table."""
     return {key: value for key, value in row.items() if value is not None}
 
 
-def record_row(table: FieldTable, row: Row) -> Row:
-    """Return a row of any columns as the row of a record, by `any_columns`."""
-    return as_dict(table.read(without_nulls(row)))
+def any_columns(vendor: str) -> FieldTable:
+    """Return the fields of rows of any columns; others are extra of `vendor`."""
+    return FieldTable(vendor, COLUMN_FIELDS, normalize=without_nulls)
