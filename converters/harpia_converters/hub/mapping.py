@@ -5,10 +5,7 @@ from dataclasses import replace
 import msgspec
 from msgspec import UNSET, structs
 
-from harpia_formats.conversion.mapping.fields import (
-    FieldTable,
-    any_columns,
-)
+from harpia_formats.conversion.mapping.fields import FieldTable, any_columns
 from harpia_formats.model.adapter import (
     Cardinality,
     FieldMapping,

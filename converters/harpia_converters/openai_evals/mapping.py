@@ -1,20 +1,20 @@
 """The adapters of openai-evals and openai-evals-log: samples and events to records."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from msgspec import UNSET, UnsetType
 
 from harpia_converters.openai_evals.formats import KEY, LOG_KEY, MATCH, SAMPLING
 from harpia_formats.conversion.mapping.chat_messages import read_chat, write_chat
-from harpia_formats.conversion.mapping.fields import FieldTable
+from harpia_formats.conversion.mapping.fields import FieldTable, put_in_front
 from harpia_formats.conversion.mapping.preparation import tool_signature
 from harpia_formats.model.adapter import (
     LIST_OF_ONE,
     Cardinality,
     FieldMapping,
-    FormatAdapter,
     Row,
     RowCapacity,
     ValueCodec,
@@ -103,7 +103,6 @@ SAMPLES = FieldTable(
 _spec, _samples, _report = "spec", "samples", "final_report"
 #: The key of a record's extra that holds what is not read of the events.
 _unread = "unread_events"
-_row_keys = frozenset({"sample_id", "events"})
 #: Keys of the specification that name the eval.
 _task_keys = ("eval_name", "base_eval", "split")
 
@@ -246,15 +245,10 @@ def _without(row: Row, *keys: str) -> Row:
     return {key: value for key, value in row.items() if key not in keys}
 
 
-def _read_logged_sample(row: Row) -> Record:
-    """Return the record of a sample of a run that is not known."""
-    return _record_of(row, _Run())
-
-
 def _reader_in(around: Mapping[str, Any]) -> Callable[[Row], Record]:
     """Return what reads the samples of the run whose document is `around`."""
     run = _run_of(around.get(_spec))
-    return lambda row: _record_of(row, run)
+    return replace(_log_table, read_own=partial(_read_events, run=run)).read
 
 
 def _needed_around(around: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -284,28 +278,29 @@ def _text(value: Any) -> str | UnsetType:
     return value if type(value) is str else UNSET
 
 
-def _record_of(row: Row, run: _Run) -> Record:
-    """Return the record of a sample; what is not read of its events is kept."""
+def _read_events(row: Row, kept: Row, run: _Run) -> Row:
+    """Return the fields of a sample, and keep what is not read of its events."""
     sample = _Sample(run)
     takes = {SAMPLING: sample.sampling, MATCH: sample.match}
-    kept = []
+    unread = []
     # A match may be written before what it is about.
     for type_ in (SAMPLING, MATCH, None):
         for at, event in enumerate(row["events"]):
             take = takes.get(event["type"])
             if take is None and type_ is None:
-                kept.append((at, event))
+                unread.append((at, event))
             elif take is not None and event["type"] == type_:
-                kept.append((at, {**event, "data": take(event["data"])}))
-    events = [_without(event, "sample_id") for _, event in sorted(kept, key=_place)]
-    sample_id = row["sample_id"]
-    return Record(
+                unread.append((at, {**event, "data": take(event["data"])}))
+    events = [_without(event, "sample_id") for _, event in sorted(unread, key=_place)]
+    del kept["events"]
+    sample_id = kept.pop("sample_id")
+    put_in_front(kept, _unread, events)
+    return {
         **({} if sample_id is None else {"id": sample_id}),
         **sample.question,
-        references=sample.references,
-        extra={LOG_KEY: {_unread: events, **_without(row, *_row_keys)}},
-        outputs=sample.outputs(),
-    )
+        "references": sample.references,
+        "outputs": sample.outputs(),
+    }
 
 
 def _place(item: tuple[int, Row]) -> int:
@@ -333,9 +328,9 @@ def _read_header(document: Row) -> Header:
 
 _event = ("events", "data")
 
-LOG = FormatAdapter(
-    vendor=LOG_KEY,
-    fields=(
+_log_table = FieldTable(
+    LOG_KEY,
+    (
         FieldMapping(("sample_id",), "id"),
         FieldMapping((*_event, "prompt"), "prompt", note="of the first sampling"),
         FieldMapping((*_event, "prompt"), "system", note="in front of a single prompt"),
@@ -349,7 +344,12 @@ LOG = FormatAdapter(
         FieldMapping((_spec, "run_id"), "outputs.scores.evaluation_id"),
         FieldMapping((_spec, "eval_name"), "outputs.scores.evaluation_name"),
     ),
-    read=_read_logged_sample,
+    read_own=partial(_read_events, run=_Run()),
+    in_order=True,
+    removes_own=True,
+)
+LOG = _log_table.adapter(
+    is_read_only=True,
     reader_in=_reader_in,
     needed_around=_needed_around,
     capacity=RowCapacity(
