@@ -17,7 +17,6 @@ from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.record import (
     FIELD_TYPES,
     Header,
-    Output,
     Record,
     as_dict,
     record_of,
@@ -55,6 +54,11 @@ RECORD = FormatAdapter(
 )
 
 
+def _read_number(row: Row, kept: Row) -> Row:  # noqa: ARG001 - the signature of `read_own`
+    """Return the number of a record as its id, unless the row has that."""
+    return {"id": row.get("record", UNSET)}
+
+
 _table = FieldTable(
     "judge",
     (
@@ -71,31 +75,24 @@ _table = FieldTable(
             note="numbers, true and false",
         ),
     ),
+    own_keys=("record",),
+    read_own=_read_number,
+    removes_own=True,
 )
 
 
 def _read_verdict(row: Row) -> Record:
     """Return the record of a verdict, with a score for each number in its result."""
-    signature = row.get("signature", UNSET)
-    rest = {key: value for key, value in row.items() if key != "signature"}
-    record = _table.read(rest)
-    outputs = record.outputs or [Output()]
-    if isinstance(signature, str):
-        outputs = [_signed(output, signature) for output in outputs]
-    number = row.get("record", UNSET)
-    return structs.replace(
-        record,
-        id=number if record.id is UNSET else record.id,
-        outputs=outputs,
-    )
-
-
-def _signed(output: Output, signature: str) -> Output:
-    """Return `output` with `signature` at each of its scores."""
-    if not output.scores:
-        return output
-    scores = [structs.replace(score, signature=signature) for score in output.scores]
-    return structs.replace(output, scores=scores)
+    record = _table.read(row)
+    scores = record.outputs[0].scores if record.outputs else UNSET
+    # The table made the object for this record.
+    kept = record.extra["judge"] if record.extra else {}
+    if not scores or type(kept.get("signature")) is not str:
+        return record
+    signature = kept.pop("signature")
+    signed = [structs.replace(score, signature=signature) for score in scores]
+    outputs = [structs.replace(record.outputs[0], scores=signed)]
+    return structs.replace(record, outputs=outputs)
 
 
 def _of_columns(row: Row) -> Row:
