@@ -178,10 +178,13 @@ def as_dict(struct: Any) -> dict[str, Any]:
 def record_of(row: dict[str, Any]) -> Record:
     """Return the record that `as_dict` returned as `row`, or a schema accepted.
 
-    The types of its fields are not converted: an id of 3.0 does not become 3.
+    The types of its fields are not converted: an id of 3.0 does not become 3. The
+    header that a row may hold is no part of the record.
     """
     outputs = [_output_of(output) for output in row.get("outputs", ())]
-    return Record(**{**row, "outputs": outputs})
+    fields = {**row, "outputs": outputs}
+    fields.pop("header", None)
+    return Record(**fields)
 
 
 def _output_of(row: dict[str, Any]) -> Output:

@@ -23,10 +23,6 @@ from harpia_formats.model.record import (
 )
 
 
-def _read_record(row: Row) -> Record:
-    return record_of({key: value for key, value in row.items() if key != "header"})
-
-
 def _write(record: Record, fates: FieldFates) -> Row:  # noqa: ARG001 - nothing is lost
     return as_dict(record)
 
@@ -42,7 +38,7 @@ def _write_header(header: Header, fates: FieldFates) -> Row:  # noqa: ARG001 - n
 RECORD = FormatAdapter(
     vendor="record",
     fields=tuple(FieldMapping(tuple(path.split(".")), path) for path in FIELD_TYPES),
-    read=_read_record,
+    read=record_of,
     write=_write,
     capacity=RowCapacity(
         Cardinality.MANY, Cardinality.MANY, Cardinality.MANY, messages=True, turns=True
