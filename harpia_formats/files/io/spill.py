@@ -119,7 +119,7 @@ class FixedRecords:
     Each method that adds or reads raises `SpillError` if the file fails.
     """
 
-    __slots__ = ("_count", "_file", "_limit", "_runs", "held")
+    __slots__ = ("_count", "_ends", "_file", "_limit", "held")
 
     def __init__(self, code: str, held: int, parts: int = 1) -> None:
         """Take numbers of the type `code` of `array`, of which `held` are in memory."""
@@ -128,8 +128,9 @@ class FixedRecords:
         self.held: list[array[Any]] = [array(code) for _ in range(parts)]
         self._limit = held
         self._count = 0
-        #: Offset and size in bytes of each piece of a part in the file, by turns.
-        self._runs: list[array[int]] = [array("Q") for _ in range(parts)]
+        #: Where the piece of each part ends in the file: those of all parts for each
+        #: time that numbers went there, one piece behind the other.
+        self._ends = array("Q")
         self._file = _SpilledBytes(0)
 
     def append(self, number: float) -> None:
@@ -161,11 +162,16 @@ class FixedRecords:
 
     def spill(self) -> None:
         """Move all numbers that are in memory to the file."""
-        for held, runs in zip(self.held, self._runs, strict=True):
-            if held:
-                offset = self._file.append(held)
-                runs.extend((offset, self._file.size - offset))
-                del held[:]
+        end = len(self._ends) + len(self.held)
+        try:
+            for held in self.held:
+                if held:
+                    self._file.append(held)
+                    del held[:]
+                self._ends.append(self._file.size)
+        finally:
+            # After a failure, the other parts have no piece.
+            self._ends.extend([self._file.size] * (end - len(self._ends)))
         self._file.flush()
         self._count = 0
 
@@ -177,7 +183,15 @@ class FixedRecords:
     def count_of(self, part: int) -> int:
         """Return how many numbers a part has."""
         held = self.held[part]
-        return sum(self._runs[part][1::2]) // held.itemsize + len(held)
+        in_file = sum(size for _, size in self._pieces(part))
+        return in_file // held.itemsize + len(held)
+
+    def _pieces(self, part: int) -> Iterator[tuple[int, int]]:
+        """Yield where each piece of a part is in the file: its offset and bytes."""
+        ends = self._ends
+        for at in range(part, len(ends), len(self.held)):
+            begin = ends[at - 1] if at else 0
+            yield begin, ends[at] - begin
 
     def __len__(self) -> int:
         return self._file.size // self.held[0].itemsize + self._count
@@ -192,8 +206,8 @@ class FixedRecords:
 
         `size` is that of a block at most, a multiple of the size of a number.
         """
-        runs, held = self._runs[part], self.held[part]
-        for offset, length in zip(runs[::2], runs[1::2], strict=True):
+        held = self.held[part]
+        for offset, length in self._pieces(part):
             for start in range(0, length, size):
                 yield self._file.read(offset + start, min(size, length - start))
         step = size // held.itemsize
@@ -222,7 +236,7 @@ class FixedRecords:
 
     def close(self) -> None:
         """Delete the numbers, and the temporary file if there is one."""
-        for part in (*self.held, *self._runs):
+        for part in (*self.held, self._ends):
             del part[:]
         self._count = 0
         self._file.close()
