@@ -2,28 +2,26 @@
 
 from typing import Any
 
+from harpia_formats.conversion.mapping.fields import FieldTable
 from harpia_formats.conversion.mapping.preparation import tool_signature
 from harpia_formats.model.adapter import (
     LIST_OF_ONE,
     Cardinality,
     FieldMapping,
-    FormatAdapter,
     Row,
     RowCapacity,
 )
 from harpia_formats.model.exact_json import ExactFloat
-from harpia_formats.model.record import Output, Record, Score
+from harpia_formats.model.record import Output, Score
 
 _vendor = "ragas"
 #: The role of a message, by its type.
 _roles = {"human": "user", "ai": "assistant", "tool": "tool"}
-#: Keys of a sample that are no fields of a record.
-_sample_keys = frozenset(
+#: Keys whose numbers are no scores: of a sample, and of the row numbers of tables.
+_no_scores = frozenset(
     "retrieved_context_ids reference_context_ids rubrics rubric reference_tool_calls "
     "reference_topics persona_name query_style query_length synthesizer_name".split()
-)
-#: Columns of tables whose numbers say which row it is.
-_row_numbers = frozenset({"id", "index", "idx", "row", "level_0", "Unnamed: 0"})
+) | {"id", "index", "idx", "row", "level_0", "Unnamed: 0"}
 _numbers = (int, float, ExactFloat, bool)
 
 _fields = (
@@ -44,12 +42,9 @@ _fields = (
     ),
 )
 
-_field_keys = frozenset(mapping.path[0] for mapping in _fields)
 
-
-def _read(row: Row) -> Record:
-    """Return the record of a sample."""
-    values, rest = _values_and_rest(row)
+def _sample(row: Row, kept: Row) -> Row:
+    """Return what a sample asks and expects, and its answers with their scores."""
     fields: Row = {}
     asked = row["user_input"]
     if isinstance(asked, str):
@@ -58,42 +53,36 @@ def _read(row: Row) -> Record:
         fields["prompt"] = asked[0]["content"]
     if row.get("reference") is not None:
         fields["references"] = [row["reference"]]
+    values = _taken_values(kept)
     for key in ("retrieved_contexts", "reference_contexts"):
         if row.get(key) is None:
             continue
         if "contexts" in fields:
-            rest[key] = row[key]
+            kept[key] = row[key]
         else:
             fields["contexts"] = row[key]
     outputs = _outputs(row, asked)
     if len(outputs) > 1:
         # It is not known which of the answers was scored.
-        rest |= values
+        kept.update(values)
     elif values:
         (output,) = outputs or [{}]
         outputs = [{**output, "scores": _scores(values)}]
     fields["outputs"] = [Output(**output) for output in outputs]
-    if rest:
-        fields["extra"] = {_vendor: rest}
-    return Record(**fields)
+    return fields
 
 
-def _values_and_rest(row: Row) -> tuple[Row, Row]:
-    """Return the scores by their metrics, and the keys that are no fields.
+def _taken_values(kept: Row) -> Row:
+    """Remove the scores from the members that are no fields; return them by metrics.
 
-    Each number beside the keys of a sample is a score, and so are true and false. A
-    metric without a value is null, which any other column may be.
+    Each number is a score, and so are true and false. A metric without a value is null,
+    which any other column may be.
     """
-    values, rest = {}, {}
-    for key, value in row.items():
-        if key in _field_keys:
-            continue
-        is_number = type(value) in _numbers
-        if is_number and key not in _sample_keys and key not in _row_numbers:
-            values[key] = value
-        else:
-            rest[key] = value
-    return values, rest
+    values = {}
+    for key, value in [*kept.items()]:
+        if type(value) in _numbers and key not in _no_scores:
+            values[key] = kept.pop(key)
+    return values
 
 
 def _scores(values: Row) -> list[Score]:
@@ -137,10 +126,8 @@ def _call(call: Row) -> Row:
     return {"arguments" if key == "args" else key: call[key] for key in call}
 
 
-RAGAS = FormatAdapter(
-    vendor=_vendor,
-    fields=_fields,
-    read=_read,
+RAGAS = FieldTable(_vendor, _fields, read_own=_sample, in_order=True).adapter(
+    is_read_only=True,
     capacity=RowCapacity(
         references=Cardinality.ONE,
         outputs=Cardinality.MANY_OF_ONE_MODEL,
