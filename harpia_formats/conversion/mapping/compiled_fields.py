@@ -234,18 +234,23 @@ class _Reader:
     def _field(
         self, place: Leaf, owner: str, name: str, counts: tuple[str, str]
     ) -> None:
-        """Add the lines that read one field."""
+        """Add the lines that read one field, unless another key was it before."""
         code, (count, odd) = self.code, counts
         value = code.variable("v")
         code.add(f"{value} = {owner}.get({name}, UNSET)")
         *lines, fits = _read_value(code, place, value)
         code.block(f"if {value} is UNSET:", f"{count} -= 1")
-        self.found[place.level][place.name] = value
+        first = self.found[place.level].setdefault(place.name, value)
+        taken: list[str] = []
+        if first != value:
+            fits = f"{first} is UNSET and {fits}"
+            taken = [f"else: {first} = {value}"]
         code.block(
             "else:",
             *lines,
             f"if not ({fits}):",
             f"    {value} = UNSET; {odd} += ({name},); {count} -= 1",
+            *taken,
         )
 
     def _data_keys(self, place: Leaf, owner: str, left: str) -> None:

@@ -48,7 +48,8 @@ Tree = dict[str, "Leaf | Tree"]
 class FieldTable:
     """The fields of one format, which can read and write its rows.
 
-    Raises `ValueError` for fields that contradict each other.
+    Of several keys for one field, the first with a value that it can hold is read, and
+    the first of the table is written. Raises `ValueError` for contradictory fields.
     """
 
     vendor: str
@@ -93,8 +94,6 @@ class FieldTable:
                 leaf = _leaf_of(mapping)
                 _add_to(self.tree, leaf)
                 self.leaves.append(leaf)
-        if len({leaf.field.record_path for leaf in self.leaves}) < len(self.leaves):
-            raise ValueError("several keys are one field by `own_keys` only")
         scores = [leaf for leaf in self.leaves if leaf.level == OF_SCORE]
         if len(scores) > 1 and any(leaf.key_name for leaf in scores):
             raise ValueError("beside scores by key there is no place for another")
@@ -114,8 +113,12 @@ class FieldTable:
     def adapter(self, *, is_read_only: bool = False, **members: Any) -> FormatAdapter:
         """Return the adapter of these fields, with other `members` of adapters.
 
-        Its functions are compiled when they are used first.
+        Its functions are compiled when they are used first. Raises `ValueError` for
+        `reads_by_fields` where more than that decides.
         """
+        decides = self.normalize or len(self.written_leaves) < len(self.leaves)
+        if members.get("reads_by_fields") and decides:
+            raise ValueError("`reads_by_fields` needs a key of its own for each field")
         write = None if is_read_only else _later(lambda: self.write)
         read = _later(lambda: self.read)
         return FormatAdapter(
@@ -157,7 +160,15 @@ class FieldTable:
             own = "write_own(record, kept, fates)"
             own += "" if self.own_keys else " if kept else {}"
         placed = {**self.placed, (): self.constants}
-        return compile_write(self.vendor, self.leaves, own, functions, placed)
+        return compile_write(self.vendor, self.written_leaves, own, functions, placed)
+
+    @property
+    def written_leaves(self) -> list[Leaf]:
+        """The fields that the table writes: of several keys for one field the first."""
+        first: dict[str, Leaf] = {}
+        for leaf in self.leaves:
+            first.setdefault(leaf.field.record_path, leaf)
+        return [*first.values()]
 
     def written(
         self,

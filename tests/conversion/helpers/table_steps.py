@@ -92,6 +92,8 @@ def is_field(place: Leaf, key: str, value: Any, levels: Levels) -> bool:
         score = Score(**{place.key_name: key, place.name: read})
         levels[1].setdefault("scores", []).append(score)
         return True
+    if place.name in levels[place.level]:
+        return False
     levels[place.level][place.name] = read
     return True
 
@@ -102,7 +104,7 @@ def write_steps(table: FieldTable, record: Record, fates: FieldFates) -> Row:
     row: Row = {}
     if table.write_own is not None and (table.own_keys or kept):
         row = table.write_own(record, kept, fates)
-    for leaf in table.leaves:
+    for leaf in table.written_leaves:
         row |= table.placed.get(leaf.field.path, {})
         if leaf.key_name:
             put_scores(row, leaf, record, fates)

@@ -34,6 +34,8 @@ TABLE = FieldTable(
         FieldMapping(("question", "reference"), "references", LIST_OF_ONE),
         FieldMapping(("question", "inner", "choices"), "choices"),
         FieldMapping(("chat",), "messages"),
+        FieldMapping(("alpha",), "prompt"),
+        FieldMapping(("question", "zulu"), "references"),
         FieldMapping(("model",), "outputs.model"),
         FieldMapping(("answer", "text"), "outputs.text", EMPTY_FOR_NULL),
         FieldMapping(("answer", "reasoning"), "outputs.reasoning", NOTHING_FOR_NULL),
@@ -217,7 +219,6 @@ def test_records_are_written_alike(
         [FieldMapping(("a",), "promt")],
         [FieldMapping(("a",), "params.a")],
         [FieldMapping(("a", "*"), "prompt")],
-        [FieldMapping(("a",), "prompt"), FieldMapping(("b",), "prompt")],
     ],
 )
 def test_fields_that_contradict_each_other_are_refused(

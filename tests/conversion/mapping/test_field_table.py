@@ -37,12 +37,8 @@ def field(path: str, record_path: str, **more: Any) -> FieldMapping:
     "fields, reason",
     [
         (
-            [field("a", "prompt"), field("b", "prompt")],
-            "several keys are one field by `own_keys` only",
-        ),
-        (
             [BY_KEY, field("score", "outputs.scores.value")],
-            "several keys are one field by `own_keys` only",
+            "beside scores by key there is no place for another",
         ),
         (
             [BY_KEY, field("why", "outputs.scores.signature")],
@@ -112,6 +108,30 @@ def test_tables_that_do_not() -> None:
         Leaf(BY_KEY, OF_SCORE, "value", "metric"),
         Leaf(PROMPT, FieldTable("own", (PROMPT,)).leaves[0].level, "prompt", ""),
     ]
+
+
+def test_the_first_of_several_keys_is_one_field() -> None:
+    """A value that the field cannot hold is none; others stay, and one is written."""
+    table = FieldTable(
+        "own", (field("a", "prompt"), field("id", "id"), field("b", "prompt"))
+    )
+    rows: list[dict[str, Any]] = [
+        {"b": "y", "a": "x"},
+        {"b": "y", "a": 1},
+        {"b": "y"},
+        {"b": 2},
+    ]
+
+    assert [table.read(row) for row in rows] == [
+        Record(prompt="x", extra={"own": {"b": "y"}}),
+        Record(prompt="y", extra={"own": {"a": 1}}),
+        Record(prompt="y"),
+        Record(extra={"own": {"b": 2}}),
+    ]
+    assert table.write(Record(prompt="x", id="i"), FieldFates()) == {
+        "a": "x",
+        "id": "i",
+    }
 
 
 def test_own_keys_need_their_function() -> None:
@@ -201,6 +221,17 @@ def test_adapters_compile_what_is_used_first() -> None:
     assert compiled(len) is len
     assert adapter.read({"question": "q"}) == Record(prompt="q")
     assert adapter.write(Record(prompt="q"), fates) == {"question": "q"}
+
+
+def test_rows_are_not_read_by_fields_where_more_decides() -> None:
+    """Several keys for one field, and other rows, are not read without the table."""
+    tables = (
+        FieldTable("own", (PROMPT, field("b", "prompt"))),
+        FieldTable("own", (PROMPT,), normalize=without_nulls),
+    )
+    for table in tables:
+        with pytest.raises(ValueError, match=r"^`reads_by_fields` needs a key"):
+            table.adapter(reads_by_fields=True)
 
 
 def test_a_function_that_writes_what_is_kept() -> None:
