@@ -1,5 +1,6 @@
 """The adapter of deepeval: goldens, test cases and conversations to records."""
 
+from dataclasses import replace
 from typing import Any
 
 from msgspec import UNSET, UnsetType
@@ -10,16 +11,18 @@ from harpia_converters.deepeval.formats import (
     OF_CONVERSATIONS,
     run_in,
 )
+from harpia_formats.conversion.mapping.fields import FieldTable, without_nulls
 from harpia_formats.conversion.mapping.preparation import tool_signature
 from harpia_formats.model.adapter import (
     LIST_OF_ONE,
     Cardinality,
     FieldMapping,
-    FormatAdapter,
     Row,
     RowCapacity,
+    ValueCodec,
+    as_is,
 )
-from harpia_formats.model.record import Header, Output, Record, Score, fits
+from harpia_formats.model.record import Header, Output, Score
 
 _vendor = "deepeval"
 #: The spelling of a key in saved files, by that of DeepEval's service.
@@ -42,12 +45,25 @@ _counts = {"input_token_count": "input_tokens", "output_token_count": "output_to
 _between = "|"
 
 _metrics = ("metrics_data",)
+
+
+def _passages(value: Any) -> Any:
+    """Return the passages of a list, or of the text that DeepEval makes of them."""
+    if isinstance(value, list):
+        return value
+    return str(value).split(_between) if value else []
+
+
+#: A passage of a run may be more than its text: such a list is kept whole.
+_passage_list = ValueCodec(_passages, as_is, f"a text is cut at each `{_between}`")
 _fields = (
     FieldMapping(("input",), "prompt"),
     FieldMapping(("actual_output",), "outputs.text"),
     FieldMapping(("expected_output",), "references", LIST_OF_ONE),
-    FieldMapping(("retrieval_context",), "contexts", note="a text is cut at each `|`"),
-    FieldMapping(("context",), "contexts", note="without `retrieval_context`"),
+    FieldMapping(("retrieval_context",), "contexts", _passage_list),
+    FieldMapping(
+        ("context",), "contexts", _passage_list, note="without `retrieval_context`"
+    ),
     FieldMapping(("source_file",), "source"),
     FieldMapping(("additional_metadata",), "metadata"),
     FieldMapping(("metadata",), "metadata", note="without `additional_metadata`"),
@@ -57,13 +73,11 @@ _fields = (
     FieldMapping((*_metrics, "score"), "outputs.scores.value"),
     FieldMapping((*_metrics, "success"), "outputs.scores.is_correct"),
 )
-#: Fields of a record, and the keys that they are taken from as they are.
-_plain = (
-    ("source", "source_file"),
-    ("metadata", "additional_metadata"),
-    ("metadata", "metadata"),
-)
 _turns = "turns"
+#: Keys of a turn and of a metric that a record has: the last one of a turn only if that
+#: is its place in the list, and that of a metric only if there is a score.
+_text_keys = ("role", "content", "order")
+_score_keys = ("name", "score", "success")
 #: Who speaks in a conversation that is no more than a question and an answer.
 _exchanges = (["user"], ["user", "assistant"])
 #: Of a test case in a run.
@@ -89,47 +103,43 @@ _conversation_fields = (
 )
 
 
-def _read(row: Row) -> Record:
-    """Return the record of a golden, a test case or a conversation, without nulls."""
-    rest = {
+def _saved_row(row: Row) -> Row:
+    """Return a row without nulls, its keys spelled as in saved files."""
+    return {
         _saved.get(key, key) if _saved.get(key) not in row else key: value
         for key, value in row.items()
         if value is not None
     }
-    fields, output = (_asked if "input" in rest else _conversation)(rest)
-    for key in ("retrieval_context", "context"):
-        if "contexts" not in fields and key in rest:
-            passages = _passages(rest[key])
-            # A passage of a run may be more than its text: such a list is kept whole.
-            if fits("contexts", passages):
-                fields["contexts"] = passages
-                del rest[key]
-    for name, key in _plain:
-        if key in rest and name not in fields and fits(name, rest[key]):
-            fields[name] = rest.pop(key)
+
+
+def _answered(row: Row, rest: Row) -> Row:
+    """Remove and return the answers of a row, and the prompt of a conversation."""
+    fields, output = (_asked if "input" in row else _conversation)(rest)
     usage = {_counts[key]: rest.pop(key) for key in _counts if _is_count(rest, key)}
     if usage:
         output["token_usage"] = usage
     metrics = rest.pop("metrics_data", ())
     if metrics:
         output["scores"] = [_score(metric) for metric in metrics]
-        beside = [_beside(metric) for metric in metrics]
+        beside = [
+            _beside(each, _score_keys[:2] if each.get("score") is None else _score_keys)
+            for each in metrics
+        ]
         if any(beside):
             kept = output.get("extra", {}).get(_vendor, {})
             output["extra"] = {_vendor: {**kept, "metrics_data": beside}}
     fields["outputs"] = [Output(**output)] if output else []
-    if rest:
-        fields["extra"] = {_vendor: rest}
-    return Record(**fields)
+    return fields
 
 
 def _asked(rest: Row) -> tuple[Row, Row]:
-    """Remove question and answers; return the fields of the record and the output."""
-    fields: Row = {"prompt": rest.pop("input")}
+    """Remove the answers to a question; return the fields of record and output."""
+    fields, output = {}, {}
     if "expected_output" in rest:
         fields["references"] = [rest.pop("expected_output")]
-    has_answer = "actual_output" in rest
-    return fields, {"text": rest.pop("actual_output")} if has_answer else {}
+    if "actual_output" in rest:
+        output["text"] = rest.pop("actual_output")
+    return fields, output
 
 
 def _conversation(rest: Row) -> tuple[Row, Row]:
@@ -147,33 +157,28 @@ def _conversation(rest: Row) -> tuple[Row, Row]:
         output["text"] = answers[-1]
     if not is_exchange:
         output[_turns] = said
-    beside = [_beside_text(turn, number) for number, turn in enumerate(turns)]
+    beside = [
+        _beside(turn, _text_keys if turn.get("order") == number else _text_keys[:2])
+        for number, turn in enumerate(turns)
+    ]
     if any(beside):
         output["extra"] = {_vendor: {_turns: beside}}
     is_asked = bool(said) and said[0]["role"] == "user"
     return {"prompt": said[0]["content"]} if is_asked else {}, output
 
 
-def _beside_text(turn: Row, number: int) -> Row:
-    """Return what a turn says beside its text, with its place only if that differs."""
-    known = {"role", "content"} | ({"order"} if turn.get("order") == number else set())
+def _beside(owner: Row, known: tuple[str, ...]) -> Row:
+    """Return what a turn or a metric says beside its `known` keys, without nulls."""
     return {
         key: value
-        for key, value in turn.items()
-        if key not in known and value is not None
+        for key, value in owner.items()
+        if value is not None and key not in known
     }
 
 
 def _is_count(row: Row, key: str) -> bool:
     """Tell whether a row has a whole number at a key that is no sign of an error."""
     return type(row.get(key)) is int and row[key] >= 0
-
-
-def _passages(value: Any) -> list[str]:
-    """Return the passages of a list, or of the text that DeepEval makes of them."""
-    if isinstance(value, list):
-        return value
-    return str(value).split(_between) if value else []
 
 
 def _score(metric: Row) -> Score:
@@ -192,44 +197,37 @@ def _score(metric: Row) -> Score:
     )
 
 
-def _beside(metric: Row) -> Row:
-    """Return what is known of a metric beside its score."""
-    known = {"name", "score", "success"}
-    if metric.get("score") is None:
-        known.remove("success")
-    return {
-        key: value
-        for key, value in metric.items()
-        if key not in known and value is not None
-    }
-
-
 def _read_header(document: Row) -> Header:
     """Return what a run says beside its test cases: settings, totals and links."""
-    run = {key: value for key, value in run_in(document).items() if value is not None}
+    run = without_nulls({**run_in(document)})
     around = {} if LATEST not in document else document
     others = {key: value for key, value in around.items() if key != LATEST}
     found = {**others, **run}
     return Header(extra={_vendor: found}) if found else Header()
 
 
-#: What names the fields of goldens, and of the rows of runs.
-_GOLDENS = FormatAdapter(vendor=_vendor, fields=_fields, read=_read)
-_CASES = FormatAdapter(vendor=_vendor, fields=_case_fields, read=_read)
-_CONVERSATIONS = FormatAdapter(vendor=_vendor, fields=_conversation_fields, read=_read)
-DEEPEVAL = FormatAdapter(
-    vendor=_vendor,
-    fields=(*_fields, *_turn_fields),
-    read=_read,
+_ROWS = FieldTable(
+    _vendor,
+    (*_fields, *_turn_fields),
+    own_keys=("actual_output", "expected_output", *_counts, *_metrics, _turns),
+    read_own=_answered,
+    in_order=True,
+    removes_own=True,
+    normalize=_saved_row,
+).adapter(
+    is_read_only=True,
     read_header=_read_header,
     capacity=RowCapacity(
         references=Cardinality.ONE, outputs=Cardinality.ONE, scores=Cardinality.MANY
     ),
-    named_by_dialect={
-        "": _GOLDENS,
-        **dict.fromkeys(OF_CASES, _CASES),
-        **dict.fromkeys(OF_CONVERSATIONS, _CONVERSATIONS),
-    },
     other_paths=frozenset({"outputs.scores.signature"}),
     answer_extra_examples={"metrics_data": "value", _turns: [{"order": 7}]},
+)
+DEEPEVAL = replace(
+    _ROWS,
+    named_by_dialect={
+        "": replace(_ROWS, fields=_fields),
+        **dict.fromkeys(OF_CASES, replace(_ROWS, fields=_case_fields)),
+        **dict.fromkeys(OF_CONVERSATIONS, replace(_ROWS, fields=_conversation_fields)),
+    },
 )
