@@ -186,12 +186,20 @@ class _Reader:
         # The keys of values that their fields cannot hold, mostly null.
         odd = code.variable("odd")
         lefts: dict[str, str] = {}
+        # A function is given members in order by removing the fields: to order what is
+        # left of nested objects took a quarter of the time in which such rows are read.
+        removes = own_keys is not None and self.in_order
+        if removes:
+            own = code.name_of(frozenset(own_keys or ()))
+            others = f"k: x for k, x in {owner}.items() if k not in {own}"
+            code.add(f"{left} = {{{others if own_keys else f'**{owner}'}}}")
         # Most fields are there, so those that are not are counted.
         code.add(f"{count} = {len(tree)}", f"{odd} = ()")
         for key, place in tree.items():
             name = code.name_of(key)
             if isinstance(place, Leaf):
-                self._field(place, owner, name, (count, odd))
+                done = [f"del {left}[{name}]"] if removes else []
+                self._field(place, owner, name, (count, odd), done)
                 continue
             inner = code.variable("o")
             code.add(f"{inner} = {owner}.get({name}, EMPTY)")
@@ -203,6 +211,11 @@ class _Reader:
                 f"{inner} = EMPTY; {odd} += ({name},); {count} -= 1",
             )
             lefts[name] = self.object(place, inner)
+            if removes:
+                code.block(f"if {lefts[name]}:", f"{left}[{name}] = {lefts[name]}")
+                code.block(f"elif {inner} is not EMPTY:", f"del {left}[{name}]")
+        if removes:
+            return left
         known = code.name_of(frozenset((*(own_keys or ()), *tree)))
         lines = [
             f"{left} = {{}}",
@@ -232,25 +245,32 @@ class _Reader:
         return left
 
     def _field(
-        self, place: Leaf, owner: str, name: str, counts: tuple[str, str]
+        self,
+        place: Leaf,
+        owner: str,
+        name: str,
+        counts: tuple[str, str],
+        done: list[str],
     ) -> None:
-        """Add the lines that read one field, unless another key was it before."""
+        """Add the lines that read one field, unless another key was it before.
+
+        `done` are those behind the ones that take its value.
+        """
         code, (count, odd) = self.code, counts
         value = code.variable("v")
         code.add(f"{value} = {owner}.get({name}, UNSET)")
         *lines, fits = _read_value(code, place, value)
         code.block(f"if {value} is UNSET:", f"{count} -= 1")
         first = self.found[place.level].setdefault(place.name, value)
-        taken: list[str] = []
         if first != value:
             fits = f"{first} is UNSET and {fits}"
-            taken = [f"else: {first} = {value}"]
+            done = [f"{first} = {value}", *done]
         code.block(
             "else:",
             *lines,
             f"if not ({fits}):",
             f"    {value} = UNSET; {odd} += ({name},); {count} -= 1",
-            *taken,
+            *(["else:", *(f"    {line}" for line in done)] if done else []),
         )
 
     def _data_keys(self, place: Leaf, owner: str, left: str) -> None:
