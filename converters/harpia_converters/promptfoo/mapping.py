@@ -1,22 +1,23 @@
 """The adapter of promptfoo: the result of one prompt in one test to a record."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from msgspec import UNSET
 
 from harpia_converters.promptfoo.formats import ERROR
+from harpia_formats.conversion.mapping.fields import FieldTable
 from harpia_formats.conversion.mapping.preparation import tool_signature
 from harpia_formats.model.adapter import (
     Cardinality,
     FieldMapping,
-    FormatAdapter,
     Row,
     RowCapacity,
 )
-from harpia_formats.model.exact_json import ExactFloat, encode
-from harpia_formats.model.record import Header, Output, Record, Score, fits
+from harpia_formats.model.exact_json import encode
+from harpia_formats.model.record import Header, Output, Record, Score
 
 _vendor = "promptfoo"
 #: The names of counts of tokens in a record.
@@ -25,14 +26,15 @@ _counts = {
     "completion": "output_tokens",
     "total": "total_tokens",
 }
-_numbers = (int, float, ExactFloat)
 _response = ("response",)
 _usage = (*_response, "tokenUsage")
 
-_fields = (
+_question = (
     FieldMapping(("testIdx",), "id"),
     FieldMapping(("prompt", "raw"), "prompt"),
     FieldMapping(("vars",), "metadata"),
+)
+_answer = (
     FieldMapping(("provider", "id"), "outputs.model"),
     FieldMapping(
         (*_response, "output"), "outputs.text", note="other values as JSON text"
@@ -54,67 +56,54 @@ _fields = (
 )
 
 
-def _read(row: Row, evaluation: Any = UNSET) -> Record:
-    """Return the record of an item, whose scores are of the run `evaluation`."""
-    rest = dict(row)
-    fields: Row = {}
-    for name, path in (("id", ("testIdx",)), ("prompt", ("prompt", "raw"))):
-        fields[name] = _taken(rest, path, name)
-    fields["metadata"] = _taken(rest, ("vars",), "metadata")
-    if "testCase" in rest:
-        fields["extra"] = {_vendor: {"testCase": rest.pop("testCase")}}
-    return Record(**fields, outputs=[_output(rest, evaluation)])
+def _answered(row: Row, rest: Row, evaluation: Any = UNSET) -> Row:
+    """Return the answer of an item, whose scores are of the run `evaluation`.
 
-
-def _output(rest: Row, evaluation: Any) -> Output:
-    """Return the answer that an item has, with what is no field as its extra."""
-    fields: Row = {"model": _taken(rest, ("provider", "id"), "outputs.model")}
-    response = rest.get("response")
-    if isinstance(response, dict) and response.get("output") is not None:
-        response = rest["response"] = dict(response)
-        output = response.pop("output")
+    What is no field is its extra, but for the test, which the question has.
+    """
+    fields: Row = {"model": _taken(rest, "provider", "id")}
+    output = _taken(rest, "response", "output")
+    if output is not UNSET:
         fields["text"] = output if isinstance(output, str) else encode(output).decode()
-    has_failed = rest.get("failureReason") == ERROR
-    if has_failed:
-        fields["error"] = _taken(rest, ("error",), "outputs.error")
+    if rest.get("failureReason") == ERROR:
+        fields["error"] = _taken(rest, "error")
     else:
         fields["scores"] = _scores(rest, evaluation) or UNSET
-    latency = rest.get("latencyMs")
-    if type(latency) in _numbers:
-        fields["performance"] = {"latency_ms": rest.pop("latencyMs")}
+    latency = _taken(rest, "latencyMs")
+    if latency is not UNSET:
+        fields["performance"] = {"latency_ms": latency}
     fields["token_usage"] = _token_usage(rest)
+    test = {"testCase": rest.pop("testCase")} if "testCase" in row else {}
     kept = {key: value for key, value in rest.items() if value not in ({}, None)}
-    return Output(**fields, extra={_vendor: kept} if kept else UNSET)
+    rest.clear()
+    rest.update(test)
+    return {"outputs": [Output(**fields, extra={_vendor: kept} if kept else UNSET)]}
 
 
-def _taken(rest: Row, path: tuple[str, ...], field: str) -> Any:
-    """Remove the value at `path` and return it, `UNSET` if it is no such field."""
+def _taken(rest: Row, *path: str) -> Any:
+    """Remove the value at `path` and return it, `UNSET` if there is none, or null."""
     *owners, key = path
     owner: Any = rest
     for name in owners:
         if not isinstance(owner.get(name), dict):
             return UNSET
         owner[name] = owner = dict(owner[name])
-    value = owner.get(key)
-    return owner.pop(key) if value is not None and fits(field, value) else UNSET
+    return UNSET if owner.get(key) is None else owner.pop(key)
 
 
 def _scores(rest: Row, evaluation: Any) -> list[Score]:
-    """Remove and return the scores of an item: of the test, and of named metrics.
-
-    What is no number stays where it is.
-    """
+    """Remove and return the scores of an item: of the test, and of named metrics."""
     scores = []
-    correct = rest["success"] if isinstance(rest.get("success"), bool) else UNSET
-    if type(rest.get("score")) in _numbers:
-        value = rest.pop("score")
-        rest.pop("success", None) if correct is not UNSET else None
+    value = _taken(rest, "score")
+    if value is not UNSET:
+        correct = _taken(rest, "success")
         scores.append(_score("score", value, evaluation, correct))
     named = rest.get("namedScores")
     if isinstance(named, dict):
-        rest["namedScores"] = left = {}
+        left: Row = {}
+        rest["namedScores"] = left
         for name, value in named.items():
-            if type(value) in _numbers:
+            if value is not None:
                 scores.append(_score(name, value, evaluation))
             else:
                 left[name] = value
@@ -157,9 +146,9 @@ def _is_count(usage: Row, key: str) -> bool:
 def _read_in(document: Mapping[str, Any]) -> Callable[[Row], Record]:
     """Return the function that reads the items of the evaluation of `document`."""
     evaluation = document.get("evalId")
-    return partial(
-        _read, evaluation=evaluation if isinstance(evaluation, str) else UNSET
-    )
+    if not isinstance(evaluation, str):
+        return _table.read
+    return replace(_table, read_own=partial(_answered, evaluation=evaluation)).read
 
 
 def _needed(document: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -171,10 +160,16 @@ def _read_header(document: Row) -> Header:
     return Header(extra={_vendor: document}) if document else Header()
 
 
-PROMPTFOO = FormatAdapter(
-    vendor=_vendor,
-    fields=_fields,
-    read=_read,
+_table = FieldTable(
+    _vendor,
+    (*_question, *_answer),
+    own_keys=tuple(field.path[0] for field in _answer),
+    read_own=_answered,
+    in_order=True,
+    removes_own=True,
+)
+PROMPTFOO = _table.adapter(
+    is_read_only=True,
     reader_in=_read_in,
     needed_around=_needed,
     read_header=_read_header,
