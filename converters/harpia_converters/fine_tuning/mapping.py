@@ -1,7 +1,5 @@
 """The adapters of alpaca and sharegpt: instructions and conversations to records."""
 
-from typing import Any
-
 from harpia_converters.fine_tuning.turn_checks import (
     ANSWERING,
     CALL,
@@ -11,16 +9,15 @@ from harpia_converters.fine_tuning.turn_checks import (
     parsed,
 )
 from harpia_formats.conversion.mapping.chat_messages import read_chat
-from harpia_formats.conversion.mapping.fields import FieldTable
+from harpia_formats.conversion.mapping.fields import FieldTable, put_in_front
 from harpia_formats.model.adapter import (
     LIST_OF_ONE,
     Cardinality,
     FieldMapping,
-    FormatAdapter,
     Row,
     RowCapacity,
 )
-from harpia_formats.model.record import SYSTEM_MESSAGE, Record
+from harpia_formats.model.record import SYSTEM_MESSAGE
 
 _alpaca = "alpaca"
 
@@ -92,43 +89,28 @@ _sharegpt_fields = (
 )
 
 
-def _read_conversation(row: Row) -> Record:
-    """Return the record of a conversation."""
-    turns = row["conversations"]
+def _conversation(row: Row, kept: Row) -> Row:
+    """Remove and return the chat, its last answer, the system prompt and the tools.
+
+    Sets that were written by tables have null for an absent key; it is kept.
+    """
+    turns = kept.pop("conversations")
     fields: Row = {}
-    rest: Row = {}
     if turns[-1]["from"] in ANSWERING:
         *turns, answer = turns
         fields["gt"] = answer["value"]
         if len(answer) > _usual_keys:
-            rest["conversations"] = _without(answer, _turn_keys)
+            put_in_front(kept, "conversations", _without(answer, _turn_keys))
     fields |= read_chat([_message(turn) for turn in turns])
-    for key, value in row.items():
-        if key != "conversations":
-            _put(key, value, fields, rest)
-    if rest:
-        fields["extra"] = {_sharegpt: rest}
-    return Record(**fields)
-
-
-def _put(key: str, value: Any, fields: Row, rest: Row) -> None:
-    """Put a member of a row that holds no turns into the `fields`, or else `rest`.
-
-    Sets that were written by tables have null for an absent key; it is kept.
-    """
-    if value is None:
-        rest[key] = None
-    elif key == "chosen":
-        fields["references"] = [value["value"]]
-        beside = _without(value, frozenset({"value"}))
-        if beside != {"from": "gpt"}:
-            rest[key] = beside
-    elif key == "tools" and (tools := parsed(value)) is not NO_JSON:
+    if "system" not in fields and row.get("system") is not None:
+        fields["system"] = kept.pop("system")
+    tools = NO_JSON if row.get("tools") is None else parsed(row["tools"])
+    if tools is not NO_JSON:
         fields["params"] = {"tools": tools}
-    elif key in {"id", "system"} and key not in fields:
-        fields[key] = value
-    else:
-        rest[key] = value
+        del kept["tools"]
+    if kept.get("chosen") == {"from": "gpt"}:
+        del kept["chosen"]
+    return fields
 
 
 def _message(turn: Row) -> Row:
@@ -153,10 +135,15 @@ def _without(row: Row, known: frozenset[str]) -> Row:
     return {key: value for key, value in row.items() if key not in known}
 
 
-SHAREGPT = FormatAdapter(
-    vendor=_sharegpt,
-    fields=_sharegpt_fields,
-    read=_read_conversation,
+SHAREGPT = FieldTable(
+    _sharegpt,
+    _sharegpt_fields,
+    own_keys=("conversations", "system", "tools"),
+    read_own=_conversation,
+    in_order=True,
+    removes_own=True,
+).adapter(
+    is_read_only=True,
     capacity=RowCapacity(
         references=Cardinality.ONE, outputs=Cardinality.NONE, messages=True
     ),
