@@ -28,7 +28,7 @@ from harpia_formats.formats.schema.typed_decoder import TypedDecoder
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.exact_json import decode
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
-from harpia_formats.model.record import Record
+from harpia_formats.model.record import Record, field_paths
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +188,9 @@ class BatchConverter:
         def whole(number: int) -> Record:
             return self.read(decode(chunk.rows[number - before - 1]))
 
+        def nulls_of(number: int) -> Mapping[str, bool]:
+            return field_paths(whole(number), self.mapper.owners)
+
         for found in direct.records(chunk, values):
             number += 1
             record = whole(number) if found is None else found[0]
@@ -196,7 +199,7 @@ class BatchConverter:
             if found is None:
                 yield program.map(record, number, NO_FATES)
             else:
-                yield program.map_needed(record, number, found[1], whole)
+                yield program.map_needed(record, number, found[1], nulls_of)
 
     def _collected(
         self, mapped: Iterator[tuple[list[Row], Outcome]]

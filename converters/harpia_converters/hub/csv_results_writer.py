@@ -4,7 +4,6 @@ A table has no place for signatures, so these are written to a text file beside 
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -13,8 +12,8 @@ from harpia_converters.hub.csv_mapping import TABLE, json_of
 from harpia_formats.conversion.containers.csv_writers import CsvWriter, TableEncoder
 from harpia_formats.conversion.containers.row_writer import RowBatches
 from harpia_formats.conversion.mapping.field_constants import (
+    Completion,
     constants_by_path,
-    with_constants,
 )
 from harpia_formats.evaluation.scoring.measures.outcomes import ScoredAnswer
 from harpia_formats.evaluation.scoring.results.answer_rows import (
@@ -45,13 +44,12 @@ class _Rows:
 
     table: RowBatches
     columns: tuple[ScoreColumn, ...]
-    constants: dict[str, Any]
+    completion: Completion
 
     def add(self, scored: ScoredAnswer) -> None:
         """Add an answer."""
         record = replace(scored.record, outputs=[scored.output])
-        if self.constants:
-            record = with_constants(record, self.constants, FieldFates(), turns=False)
+        record = self.completion.complete(record, FieldFates())
         (output,) = record.outputs
         ids = zip(_id_columns, (record.id, output.model, record.category), strict=True)
         row = {
@@ -90,7 +88,8 @@ def _writer(files: Files, run: ResultRun) -> _Rows:
     delimiter = delimiter_of(None, files.name or "")
     encoder = TableEncoder(names, names, csv_safe=run.csv_safe, delimiter=delimiter)
     table = CsvWriter(files.write, encoder)
-    return _Rows(RowBatches(table), columns, constants)
+    completion = Completion(constants, turns=False)
+    return _Rows(RowBatches(table), columns, completion)
 
 
 RESULTS = ResultFormat(

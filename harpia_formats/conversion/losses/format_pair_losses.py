@@ -1,6 +1,7 @@
 """Find what each ordered pair of record formats loses, by converting specimens."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ from harpia_formats.conversion.losses.specimen_records import (
     specimens_of,
 )
 from harpia_formats.conversion.mapping.choices import Choices
+from harpia_formats.conversion.mapping.record_program import Outcome, RecordProgram
 from harpia_formats.conversion.mapping.requirements import missing_fields
 from harpia_formats.conversion.mapping.to_rows import MappedRecord, RecordMapper
 from harpia_formats.formats.registry import (
@@ -64,7 +66,7 @@ class Specimens(NamedTuple):
 
     #: The names of their fields.
     names: SourceNames
-    #: Each with its `field_paths`, which are the same for all targets.
+    #: Each with its `field_paths`, one object for all records with the same.
     records: Sequence[tuple[Record, Mapping[str, bool]]]
 
 
@@ -80,7 +82,12 @@ def _with_paths(
 ) -> list[tuple[Record, Mapping[str, bool]]]:
     """Return records with the paths of their fields, as a mapper of theirs has them."""
     owners = adapter.extra_owners
-    return [(record, field_paths(record, owners)) for record in records]
+    known: dict[Hashable, Mapping[str, bool]] = {}
+    found: list[tuple[Record, Mapping[str, bool]]] = []
+    for record in records:
+        nulls = field_paths(record, owners)
+        found.append((record, known.setdefault((*nulls.items(),), nulls)))
+    return found
 
 
 def all_pairs() -> Iterator[PairLosses]:
@@ -102,14 +109,17 @@ def losses_of_pair(
     ours, theirs = adapter_of(source), adapter_of(target)
     names, known = specimens or specimens_in(source)
     found = FieldLosses(names)
-    mapper = mapper_for(ours, theirs)
+    program = RecordProgram(mapper_for(ours, theirs))
     between = _with_paths(specimens_between(ours, theirs), ours)
-    for record, paths in (*known, *between):
-        try:
-            found.add(mapper.map(record, nulls=paths))
-        except Unconvertible:
-            # What a constant cannot give, such as a question in a conversation.
-            continue
+    outcomes: dict[Outcome, None] = {}
+    for record, nulls in (*known, *between):
+        # What a constant cannot give, such as a question in a conversation.
+        with suppress(Unconvertible):
+            found_nulls = [nulls].__getitem__
+            _, outcome = program.map_needed(record, 0, id(nulls), found_nulls)
+            outcomes[outcome] = None
+    for outcome in outcomes:
+        found.add(outcome)
     dropped = found.dropped()
     header = _lost_header(ours, theirs)
     needs = {field.name: field for field in _needed(ours, theirs)}
@@ -151,8 +161,8 @@ class FieldLosses:
         #: What was done to fields, in the order in which it was found.
         self._fates: dict[FieldFate, None] = {}
 
-    def add(self, mapped: MappedRecord) -> None:
-        """Add what became of the fields of one record."""
+    def add(self, mapped: MappedRecord | Outcome) -> None:
+        """Add what became of the fields of one record, or of several alike."""
         self._fates.update(dict.fromkeys(mapped.fates))
         self._paths.update(dict.fromkeys(mapped.paths))
         gone = {path for fate, path, _ in mapped.fates if fate in _gone}
@@ -225,6 +235,8 @@ def _lost_header(source: FormatAdapter, target: FormatAdapter) -> list[str]:
 def _needed(ours: FormatAdapter, theirs: FormatAdapter) -> Iterator[FieldMapping]:
     """Yield the fields that the user has to give before a conversion is possible."""
     for mapping in theirs.fields:
+        if not mapping.required:
+            continue
         if missing_fields(ours, replace(theirs, fields=(mapping,)), (), scored=False):
             yield mapping
 

@@ -1,15 +1,16 @@
 """Make records with every field in every form that rows of a format can hold."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from harpia_formats.conversion.losses.conversion_report import REST
 from harpia_formats.conversion.mapping.choices import Choices, Responses
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
-from harpia_formats.model.adapter import Cardinality, FormatAdapter
+from harpia_formats.model.adapter import Cardinality, FormatAdapter, Row
 from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.field_fates import Unconvertible
 from harpia_formats.model.record import Output, Record, Score
@@ -45,32 +46,36 @@ _score = Score(
     result_id="result",
     signature="em|filter:strict",
 )
+#: The structs of a record, and what the paths of their fields begin with.
+_structs: tuple[tuple[type[Struct], str], ...] = (
+    (Record, ""),
+    (Output, "outputs."),
+    (Score, "outputs.scores."),
+)
+#: `UNSET` for each field of a struct that a format has no place for.
+_Gone = Mapping[type[Struct], Mapping[str, Any]]
 
 
 def specimens_of(adapter: FormatAdapter) -> Iterator[Record]:
-    """Yield records as rows of the format are read.
+    """Return records as rows of the format are read, each of them once.
 
     What the format has no place for is left out. Of a format that is not written, the
     values are those of its fields, in any form.
     """
-    seen = set()
-    for record in _records(adapter):
-        for specimen in _as_read(record, adapter):
-            text = encode(specimen)
-            if text not in seen:
-                seen.add(text)
-                yield specimen
+    return _as_read(_records(adapter), adapter)
 
 
 def specimens_between(source: FormatAdapter, target: FormatAdapter) -> Iterator[Record]:
-    """Yield records with extra fields that only one target has a place for."""
+    """Return records with extra fields that only one target has a place for."""
+    records = []
     if source.carries("extra"):
-        for vendor in (target.vendor, REST):
-            yield from _as_read(_with_extra(source, vendor, [REST]), source)
+        vendors = (target.vendor, REST)
+        records = [_with_extra(source, vendor, [REST]) for vendor in vendors]
     elif source.vendor == target.vendor:
         taken = {mapping.path[0] for mapping in target.fields}
         taken -= {mapping.path[0] for mapping in source.fields}
-        yield from _as_read(_with_extra(source, source.vendor, sorted(taken)), source)
+        records = [_with_extra(source, source.vendor, sorted(taken))]
+    return _as_read(records, source)
 
 
 def _with_extra(adapter: FormatAdapter, vendor: str, keys: Iterable[str]) -> Record:
@@ -81,23 +86,45 @@ def _with_extra(adapter: FormatAdapter, vendor: str, keys: Iterable[str]) -> Rec
     return replace(record, extra=extra, outputs=outputs)
 
 
-def _as_read(record: Record, adapter: FormatAdapter) -> Iterator[Record]:
-    """Yield the records that are read from the rows that `record` is written as."""
+def _as_read(records: Iterable[Record], adapter: FormatAdapter) -> Iterator[Record]:
+    """Yield each record that is read from the rows that `records` are written as."""
+    seen = set()
+    for specimen in _with_repeats(records, adapter):
+        text = encode(specimen)
+        if text not in seen:
+            seen.add(text)
+            yield specimen
+
+
+def _with_repeats(
+    records: Iterable[Record], adapter: FormatAdapter
+) -> Iterator[Record]:
+    """Yield the same, maybe some of them again."""
     if adapter.write is None:
-        yield _carried(record, adapter)
+        gone = {struct: _absent(struct, path, adapter) for struct, path in _structs}
+        yield from (_carried(record, adapter, gone) for record in records)
         return
     required = {mapping.record_path for mapping in adapter.fields if mapping.required}
     constants = {path: FILLED[path] for path in required & FILLED.keys()}
-    for responses in (Responses.LIST, Responses.EXPAND):
-        choices = Choices(responses=responses, constants=constants)
-        mapper = RecordMapper(adapter.with_own_extra or adapter, choices)
-        try:
-            rows = mapper.map(record).rows
-        except Unconvertible:
-            continue
-        for row in rows:
-            yield adapter.read(decode(encode(row)))
-        return
+    mappers = [
+        RecordMapper(
+            adapter.with_own_extra or adapter,
+            Choices(responses=responses, constants=constants),
+        )
+        for responses in (Responses.LIST, Responses.EXPAND)
+    ]
+    rows = (encode(row) for record in records for row in _rows_of(record, mappers))
+    # Most records differ in what rows have no place for.
+    for row in dict.fromkeys(rows):
+        yield adapter.read(decode(row))
+
+
+def _rows_of(record: Record, mappers: Iterable[RecordMapper]) -> list[Row]:
+    """Return the rows of the first mapper that allows them, none if no one does."""
+    for mapper in mappers:
+        with suppress(Unconvertible):
+            return mapper.map(record).rows
+    return []
 
 
 def _records(adapter: FormatAdapter) -> Iterator[Record]:
@@ -286,10 +313,10 @@ def _extra_of(adapter: FormatAdapter, path: str) -> Any:
     return {adapter.vendor: found}
 
 
-def _carried(record: Record, adapter: FormatAdapter) -> Record:
+def _carried(record: Record, adapter: FormatAdapter, gone: _Gone) -> Record:
     """Return `record` with the fields only that the format has a place for."""
     capacity = adapter.capacity
-    outputs = [_carried_output(output, adapter) for output in record.outputs]
+    outputs = [_carried_output(output, adapter, gone) for output in record.outputs]
     if capacity.outputs is Cardinality.ONE:
         outputs = outputs[:1]
     references, params = record.references, record.params
@@ -301,7 +328,7 @@ def _carried(record: Record, adapter: FormatAdapter) -> Record:
         references = references[:1]
     return replace(
         replace(record, references=references, params=params, outputs=outputs),
-        **_absent(record, adapter, ""),
+        **gone[Record],
         **({"outputs": []} if capacity.outputs is Cardinality.NONE else {}),
     )
 
@@ -310,23 +337,19 @@ def _has_setting(adapter: FormatAdapter, name: str) -> bool:
     return f"params.{name}" in adapter.carried_paths
 
 
-def _carried_output(output: Output, adapter: FormatAdapter) -> Output:
+def _carried_output(output: Output, adapter: FormatAdapter, gone: _Gone) -> Output:
     scores = output.scores
     if scores is not UNSET and adapter.capacity.scores is Cardinality.ONE:
         scores = scores[:1]
-    scores = [
-        replace(score, **_absent(score, adapter, "outputs.scores."))
-        for score in scores or ()
-    ] or UNSET
-    absent = _absent(output, adapter, "outputs.")
-    return replace(replace(output, scores=scores), **absent)
+    scores = [replace(score, **gone[Score]) for score in scores or ()] or UNSET
+    return replace(output, **{"scores": scores, **gone[Output]})
 
 
-def _absent(owner: Any, adapter: FormatAdapter, start: str) -> dict[str, Any]:
-    """Return `UNSET` for each field of `owner` that the format has no place for."""
+def _absent(struct: type[Struct], start: str, adapter: FormatAdapter) -> dict[str, Any]:
+    """Return `UNSET` for each field of a struct that the format has no place for."""
     return {
         name: UNSET
-        for name in owner.__struct_fields__
+        for name in struct.__struct_fields__
         if name not in {"outputs", "extra"}
         and not adapter.carries(f"{start}{name}")
         and not any(

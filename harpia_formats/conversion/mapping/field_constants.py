@@ -111,91 +111,12 @@ def _from_json(text: str) -> Any:
         return text
 
 
-def with_constants(
-    record: Record, constants: Mapping[str, Any], fates: FieldFates, *, turns: bool
-) -> Record:
-    """Return `record` with `constants` for the fields that it lacks, by their paths.
-
-    `turns` tells whether a row holds a conversation instead of a text.
-    """
-    own: dict[str, Any] = {}
-    of_outputs: dict[str, Any] = {}
-    of_scores: dict[str, Any] = {}
-    for path, value in constants.items():
-        if path.startswith("outputs.scores."):
-            of_scores[path.removeprefix("outputs.scores.")] = value
-        elif path.startswith("outputs."):
-            of_outputs[path.removeprefix("outputs.")] = value
-        elif path.partition(".")[0] in {"params", "metadata"}:
-            _complete_member(record, own, path, value, fates)
-        elif getattr(record, path) is UNSET or getattr(record, path) == []:
-            own[path] = _noted(path, value, fates)
-    outputs = record.outputs
-    if not outputs and "text" in of_outputs:
-        fates.defaulted("outputs", "`--set`")
-        outputs = [Output()]
-    if of_outputs or of_scores:
-        outputs = [
-            _complete_output(output, of_outputs, of_scores, fates, turns=turns)
-            for output in outputs
-        ]
-    return replace(record, **own, outputs=outputs)
-
-
-def _complete_member(
-    record: Record, own: dict[str, Any], path: str, value: Any, fates: FieldFates
-) -> None:
-    name, _, key = path.partition(".")
-    members = own.get(name, getattr(record, name))
-    if members is UNSET or key not in members:
-        own[name] = {**({} if members is UNSET else members), key: value}
-        fates.defaulted(path, "`--set`")
-
-
 def _is_answered(output: Output) -> bool:
     """Tell whether the conversation of an output holds an answer."""
     return any(
         turn.get("role") == "assistant" and turn.get("content") is not None
         for turn in output.turns or ()
     )
-
-
-def _complete_output(
-    output: Output,
-    own: Mapping[str, Any],
-    of_scores: Mapping[str, Any],
-    fates: FieldFates,
-    *,
-    turns: bool,
-) -> Output:
-    # A conversation is an answer, even without a text.
-    answered = {"text"} if output.turns and (turns or _is_answered(output)) else set()
-    changes = {
-        name: _noted(f"outputs.{name}", value, fates)
-        for name, value in own.items()
-        if getattr(output, name) is UNSET and name not in answered
-    }
-    if of_scores:
-        scores = output.scores or [Score()]
-        changes["scores"] = [
-            _complete_score(score, of_scores, fates) for score in scores
-        ]
-    return replace(output, **changes)
-
-
-def _complete_score(score: Score, own: Mapping[str, Any], fates: FieldFates) -> Score:
-    changes = {
-        name: _noted(f"outputs.scores.{name}", value, fates)
-        for name, value in own.items()
-        if getattr(score, name) is UNSET
-    }
-    return replace(score, **changes)
-
-
-def _noted(path: str, value: Any, fates: FieldFates) -> Any:
-    """Note that the field at `path` gets a constant, and return that."""
-    fates.defaulted(path, "`--set`")
-    return value
 
 
 #: The name of a field in its struct, its constant, and the fate of getting that.
@@ -205,17 +126,18 @@ _no_outputs = FieldFate(Fate.DEFAULTED, "outputs", "`--set`")
 
 @dataclass(slots=True)
 class Completion:
-    """Completes many records with the same constants, as `with_constants` does.
+    """Gives records the same constants, by their paths, for fields that they lack.
 
-    What depends on the constants alone is decided once.
+    What depends on the constants alone is decided once. `turns` tells whether a row
+    holds a conversation instead of a text.
     """
 
     constants: Mapping[str, Any]
     turns: bool
-    _own: list[_Constant] = field(default_factory=list)
+    #: Those of records, each with its key in `params` or `metadata` or "".
+    _own: list[tuple[str, str, Any, FieldFate]] = field(default_factory=list)
     _of_outputs: list[_Constant] = field(default_factory=list)
     _of_scores: list[_Constant] = field(default_factory=list)
-    _has_members: bool = False
     _has_text: bool = False
     #: An output and a score that lack everything, with the constants, and their fates.
     _new_output: Output = field(default_factory=Output)
@@ -231,10 +153,9 @@ class Completion:
                 self._of_scores.append(found)
             elif owner == "outputs":
                 self._of_outputs.append(found)
-            elif owner:
-                self._has_members = True
             else:
-                self._own.append(found)
+                name, _, key = path.partition(".")
+                self._own.append((name, key, *found[1:]))
         self._has_text = "outputs.text" in self.constants
         # Those that lack something mostly lack everything.
         fates = FieldFates()
@@ -245,14 +166,19 @@ class Completion:
 
     def complete(self, record: Record, fates: FieldFates) -> Record:
         """Return `record` with the constants for fields that it lacks."""
-        if self._has_members:
-            return with_constants(record, self.constants, fates, turns=self.turns)
         changes: dict[str, Any] = {}
-        for name, value, fate in self._own:
-            held = getattr(record, name)
-            if held is UNSET or held == []:
+        for name, key, value, fate in self._own:
+            held = changes.get(name, getattr(record, name))
+            if key:
+                members = {} if held is UNSET else held
+                if key in members:
+                    continue
+                changes[name] = {**members, key: value}
+            elif held is UNSET or held == []:
                 changes[name] = value
-                fates.entries.append(fate)
+            else:
+                continue
+            fates.entries.append(fate)
         outputs = record.outputs
         if not outputs and self._has_text:
             fates.entries.append(_no_outputs)

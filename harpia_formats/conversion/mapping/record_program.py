@@ -5,7 +5,7 @@ all records of a pair of formats is decided once, and what becomes of the fields
 record is computed once for all records that have the same fields and the same fates.
 """
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, TypeVar
@@ -21,7 +21,6 @@ from harpia_formats.conversion.mapping.extra_fields import (
     store_extras,
     stored_fates,
 )
-from harpia_formats.conversion.mapping.field_constants import Completion
 from harpia_formats.conversion.mapping.fields import compiled
 from harpia_formats.conversion.mapping.fit import fit_record, fit_scores
 from harpia_formats.conversion.mapping.to_rows import ID_IS_NUMBER, RecordMapper
@@ -66,8 +65,8 @@ def same_chats_check(capacity: RowCapacity) -> Check:
 def _all_of(checks: tuple[str, ...], model: str | None = None) -> Check:
     """Return a function that tells whether all `checks` are true of a record.
 
-    It is called for each record, so there is one function for all of them, which is
-    compiled once for all files.
+    It is called for each record, so there is one function for all of them. Most pairs
+    of formats, and all files of a run, have the same checks.
     """
     if not checks:
         return lambda record: True  # noqa: ARG005 - the signature of `Check`
@@ -86,6 +85,8 @@ MAX_OUTCOMES = 2_000
 NO_FATES = FieldFates()
 #: Returns the record with a number in its file.
 WholeRecord = Callable[[int], Record]
+#: Returns the `field_paths` of the same, with the owners of the source.
+NullsOf = Callable[[int], Mapping[str, bool]]
 
 
 class KnownTuple(tuple[Item, ...]):  # noqa: SLOT001 - it holds its hash
@@ -133,7 +134,6 @@ class RecordProgram:
     _is_unsplit: Callable[[Record], bool] = field(init=False)
     _has_same_chats: Callable[[Record], bool] = field(init=False)
     _write: Callable[[Record, FieldFates], Row] = field(init=False)
-    _completion: Completion | None = None
     _needs_id: bool = field(init=False)
     _carries_id: bool = field(init=False)
     _stores_extras: bool = field(init=False)
@@ -145,8 +145,6 @@ class RecordProgram:
         self._is_unsplit = unsplit_check(target.capacity, mapper.choices)
         self._has_same_chats = same_chats_check(target.capacity)
         self._write = compiled(target.writer)
-        if mapper.constants:
-            self._completion = Completion(mapper.constants, target.capacity.turns)
         self._needs_id = mapper.needs_id
         self._carries_id = target.carries("id")
         self._stores_extras = mapper.stores_extras
@@ -177,20 +175,22 @@ class RecordProgram:
         if outcome is None:
             answered = bool(final.outputs)
             first = record if whole is None else whole(number)
-            outcome = self._settled(first, before, fates, answered=answered)
+            nulls = field_paths(first, self.mapper.owners)
+            outcome = self._settled(nulls, before, fates, answered=answered)
             self._keep(key, outcome)
         if outcome.stored:
             store_extras(final, parts, rows, self.mapper.target, outcome.stored)
         return rows, outcome
 
     def map_needed(
-        self, needed: Record, number: int, presence: Hashable, whole: WholeRecord
+        self, needed: Record, number: int, presence: Hashable, nulls_of: NullsOf
     ) -> tuple[list[Row], Outcome]:
-        """Return the rows of the record that `direct_read` returned with `presence`.
+        """Return the rows of a record that has the fields that they need.
 
-        `whole` returns the whole record with a number, which is asked only for a
-        record with fields or fates that no other one had. Raises `Unconvertible` as
-        `map` does.
+        `presence` is a key that is the same for records with the same paths, such as
+        the one that `direct_read` returns. `nulls_of` returns those of the whole record
+        with a number, which is asked only for a record with fields or fates that no
+        other one had. Raises `Unconvertible` as `map` does.
         """
         fates = FieldFates()
         final, _, rows = self._rows_of(needed, number, fates)
@@ -198,7 +198,8 @@ class RecordProgram:
         outcome = self._outcomes.get(key)
         if outcome is None:
             answered = bool(final.outputs)
-            outcome = self._settled(whole(number), NO_FATES, fates, answered=answered)
+            nulls = nulls_of(number)
+            outcome = self._settled(nulls, NO_FATES, fates, answered=answered)
             self._keep(key, outcome)
         return rows, outcome
 
@@ -210,8 +211,8 @@ class RecordProgram:
         target, choices = mapper.target, mapper.choices
         if mapper.fits_scores:
             record = fit_scores(record, target.capacity, choices, fates)
-        if self._completion is not None:
-            record = self._completion.complete(record, fates)
+        if mapper.constants:
+            record = mapper.completed(record, fates)
         record = mapper.prepared(record, fates)
         if self._needs_id and record.id is UNSET and not mapper.has_id(record):
             record = replace(record, id=str(number))
@@ -234,12 +235,15 @@ class RecordProgram:
             self._outcomes[key] = outcome
 
     def _settled(
-        self, record: Record, before: FieldFates, fates: FieldFates, *, answered: bool
+        self,
+        nulls: Mapping[str, bool],
+        before: FieldFates,
+        fates: FieldFates,
+        *,
+        answered: bool,
     ) -> Outcome:
-        """Return what becomes of the fields of a record, of which it has `fates`."""
-        mapper = self.mapper
-        nulls = field_paths(record, mapper.owners)
-        settled = mapper.settle(nulls, fates.entries, answered=answered)
+        """Return what becomes of the fields with paths `nulls`, which have `fates`."""
+        settled = self.mapper.settle(nulls, fates.entries, answered=answered)
         stored: tuple[str, ...] = ()
         if self._stores_extras:
             stored, settled = lost_fields(settled), stored_fates(settled)

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from dataclasses import replace as changed
-from itertools import filterfalse
 from typing import Any
 
 from msgspec import UNSET
@@ -16,7 +15,7 @@ from harpia_formats.conversion.mapping.extra_fields import (
     store_extras,
     stored_fates,
 )
-from harpia_formats.conversion.mapping.field_constants import with_constants
+from harpia_formats.conversion.mapping.field_constants import Completion
 from harpia_formats.conversion.mapping.fields import compiled
 from harpia_formats.conversion.mapping.fit import (
     LEFT_OUT,
@@ -45,6 +44,7 @@ from harpia_formats.model.record import (
 
 _extra = "extra"
 _numbers = frozenset({int, float})
+_lossy = frozenset({Fate.DROPPED, Fate.MERGED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,15 +125,19 @@ class MappedRecord:
     fates: tuple[FieldFate, ...]
 
 
-class _Placed(dict[str, bool]):
-    """Whether nothing is to be noted of a path, since rows have a place for it."""
+class _Lost(dict[str, FieldFate | None]):
+    """The fate of each path without a place in rows, None if they have one."""
 
     def __init__(self, target: FormatAdapter) -> None:
         super().__init__()
         self._carries = target.carries
 
-    def __missing__(self, path: str) -> bool:
-        found = path != SYSTEM_MESSAGE and self._carries(path)
+    def __missing__(self, path: str) -> FieldFate | None:
+        found = None
+        if path == SYSTEM_MESSAGE:
+            found = FieldFate(Fate.DROPPED, path, "a row has no place for it")
+        elif not self._carries(path):
+            found = FieldFate(Fate.DROPPED, path)
         if len(self) < MAX_CACHED:
             self[path] = found
         return found
@@ -165,12 +169,14 @@ class RecordMapper:
     _is_own: bool = False
     #: The adapter and the choices as they were given.
     _given: tuple[FormatAdapter, Choices] = field(init=False)
+    #: Returns records with the constants for fields that they lack.
+    completed: Callable[[Record, FieldFates], Record] = field(init=False)
     #: Changes records before they are fitted to rows.
     prepared: Callable[[Record, FieldFates], Record] = field(init=False)
     #: Whether scores are chosen or completed.
     fits_scores: bool = field(init=False)
     _write: Callable[[Record, FieldFates], Row] = field(init=False)
-    _placed: _Placed = field(init=False)
+    _lost: _Lost = field(init=False)
 
     def __post_init__(self) -> None:
         self._given = self.target, self.choices
@@ -178,12 +184,14 @@ class RecordMapper:
             self.target = self.target.with_own_extra
         self.prepared = Preparation(self.target, self.choices).prepared
         self._write = compiled(self.target.writer)
-        self._placed = _Placed(self.target)
+        self._lost = _Lost(self.target)
         self.fits_scores = needs_fitting(self.target.capacity, self.choices)
         constants = self.choices.constants.items()
         self.constants = {
             path: value for path, value in constants if self.target.carries(path)
         }
+        turns = self.target.capacity.turns
+        self.completed = Completion(self.constants, turns).complete
 
     def take_rows_of(self, source: FormatAdapter, *, joined: bool = False) -> None:
         """Map records that were read by `source`, or are `joined` from several rows."""
@@ -201,28 +209,21 @@ class RecordMapper:
             field.record_path == "id" and field.required for field in self.target.fields
         )
 
-    def map(
-        self,
-        record: Record,
-        number: int = 0,
-        nulls: Mapping[str, bool] | None = None,
-    ) -> MappedRecord:
+    def map(self, record: Record, number: int = 0) -> MappedRecord:
         """Return the rows of `record`, with `number` as its id if it needs one.
 
-        `nulls` are its `field_paths` with the owners of the source, if they are known.
         It has none without a score of the chosen metric, if it has others. Raises
         `Unconvertible` where the format or the choices do not allow a row.
         """
         if self.leaves_out(record):
             return self.left_out(record)
         fates = FieldFates()
-        nulls = nulls or field_paths(record, self.owners)
+        nulls = field_paths(record, self.owners)
         paths = tuple(nulls)
         if self.fits_scores:
             record = fit_scores(record, self.target.capacity, self.choices, fates)
         if self.constants:
-            turns = self.target.capacity.turns
-            record = with_constants(record, self.constants, fates, turns=turns)
+            record = self.completed(record, fates)
         record = self.prepared(record, fates)
         if number and self.needs_id and not self.has_id(record):
             record = replace(record, id=str(number))
@@ -328,14 +329,13 @@ class RecordMapper:
 
     def _note_dropped(self, paths: tuple[str, ...], fates: FieldFates) -> None:
         """Note fields without a place; remove fates of fields filled in vain."""
-        lost = {Fate.DROPPED, Fate.MERGED}
         is_system_lost = FieldFate(
             Fate.DEFAULTED, "system", SYSTEM_OF_MESSAGES
         ) in fates.entries and not self._carries("system")
         filled_in_vain = {
             entry.path
             for entry in fates.entries
-            if entry.fate in lost
+            if entry.fate in _lossy
             and entry.path not in paths
             and entry.path in _whole_fields
         }
@@ -345,23 +345,21 @@ class RecordMapper:
             if entry.path not in filled_in_vain
             and (entry.fate is not Fate.DEFAULTED or self._carries(entry.path))
         ]
-        if self.owners:
+        if not self.owners.isdisjoint([entry.path for entry in fates.entries]):
             self._name_members(paths, fates)
         noted = {entry.path for entry in fates.entries}
-        for path in self._without_place(paths):
-            if path == SYSTEM_MESSAGE:
-                # What becomes of the other messages is noted for all of them.
-                if is_system_lost:
-                    fates.dropped(path, "a row has no place for it")
-            elif path not in noted:
-                fates.dropped(path, self.not_kept.get(path, ""))
+        # What becomes of the other messages is noted for all of them.
+        (noted.discard if is_system_lost else noted.add)(SYSTEM_MESSAGE)
+        lost = self._fate_if_lost if self.not_kept else self._lost.__getitem__
+        fates.entries += [
+            fate for path in paths if path not in noted and (fate := lost(path))
+        ]
 
-    def _without_place(self, paths: tuple[str, ...]) -> Iterable[str]:
-        """Return the paths of fields that may not arrive, in their order."""
-        placed = self._placed
-        if self.not_kept:
-            return [each for each in paths if each in self.not_kept or not placed[each]]
-        return filterfalse(placed.__getitem__, paths)
+    def _fate_if_lost(self, path: str) -> FieldFate | None:
+        """Return the fate of the field at `path` if it is not kept or has no place."""
+        if path in self.not_kept:
+            return FieldFate(Fate.DROPPED, path, self.not_kept[path])
+        return self._lost[path]
 
     def _name_members(self, paths: tuple[str, ...], fates: FieldFates) -> None:
         """Note what becomes of an object in an extra for each of its members."""

@@ -24,7 +24,7 @@ from harpia_formats.formats.schema.typed_decoder import TypedDecoder
 from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.field_fates import Unconvertible
 from harpia_formats.model.format import Format
-from harpia_formats.model.record import Record
+from harpia_formats.model.record import Record, field_paths
 from row_files import random_file
 
 SOURCES = [
@@ -74,7 +74,8 @@ def quick(
     """Return what needed fields become, None if they cannot be converted."""
     needed, key = found
     try:
-        rows, outcome = program.map_needed(needed, number, key, lambda _: whole)
+        nulls = field_paths(whole, program.mapper.owners)
+        rows, outcome = program.map_needed(needed, number, key, lambda _: nulls)
     except Unconvertible:
         return None
     return encode(rows), outcome.paths, outcome.fates

@@ -4,6 +4,8 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import UNSET
+from msgspec.structs import replace
 
 from cases import for_each_case
 from effort import examples
@@ -16,7 +18,7 @@ from harpia_formats.conversion.mapping.choices import (
     Turns,
 )
 from harpia_formats.conversion.mapping.compiled_fields import PresenceKeys
-from harpia_formats.conversion.mapping.field_constants import Completion, with_constants
+from harpia_formats.conversion.mapping.field_constants import Completion
 from harpia_formats.conversion.mapping.fit import fit_record
 from harpia_formats.conversion.mapping.record_program import (
     NO_FATES,
@@ -39,6 +41,8 @@ CONSTANTS = st.fixed_dictionaries(
         "prompt": st.just("q"),
         "references": st.just(["r"]),
         "metadata.k": st.just(1),
+        "params.model": st.just("m"),
+        "params.top_p": st.just(0.5),
         "outputs.model": st.just("m"),
         "outputs.text": st.just("a"),
         "outputs.reasoning": st.just("why"),
@@ -63,13 +67,67 @@ CHOICES = st.builds(
 )
 
 
+def with_constants(
+    record: Record, constants: dict[str, Any], fates: FieldFates, *, turns: bool
+) -> Record:
+    """Return `record` with `constants` for the fields that it lacks, step by step."""
+    own: dict[str, Any] = {}
+    of_outputs: dict[str, Any] = {}
+    of_scores: dict[str, Any] = {}
+    for path, value in constants.items():
+        owner, _, name = path.partition(".")
+        if path.startswith("outputs.scores."):
+            of_scores[path.removeprefix("outputs.scores.")] = value
+        elif owner == "outputs":
+            of_outputs[name] = value
+        elif owner in {"params", "metadata"}:
+            members = own.get(owner, getattr(record, owner))
+            members = {} if members is UNSET else members
+            if name not in members:
+                own[owner] = {**members, name: value}
+                fates.defaulted(path, "`--set`")
+        elif getattr(record, path) is UNSET or getattr(record, path) == []:
+            own[path] = value
+            fates.defaulted(path, "`--set`")
+    outputs = record.outputs
+    if not outputs and "text" in of_outputs:
+        fates.defaulted("outputs", "`--set`")
+        outputs = [Output()]
+    completed = []
+    for output in outputs:
+        said = [each for each in output.turns or () if each.get("role") == "assistant"]
+        is_said = any(each.get("content") is not None for each in said)
+        # A conversation is an answer, even without a text.
+        skipped = {"text"} if output.turns and (turns or is_said) else set()
+        missing = {key: of_outputs[key] for key in of_outputs if key not in skipped}
+        answer = with_missing(output, missing, "outputs.", fates)
+        if of_scores:
+            scores = [
+                with_missing(score, of_scores, "outputs.scores.", fates)
+                for score in output.scores or [Score()]
+            ]
+            answer = replace(answer, scores=scores)
+        completed.append(answer)
+    return replace(record, **own, outputs=completed)
+
+
+def with_missing(
+    owner: Any, values: dict[str, Any], start: str, fates: FieldFates
+) -> Any:
+    """Return `owner` with those of `values` that it lacks, each noted by its path."""
+    missing = {key: values[key] for key in values if getattr(owner, key) is UNSET}
+    for key in missing:
+        fates.defaulted(f"{start}{key}", "`--set`")
+    return replace(owner, **missing)
+
+
 @given(records(), CONSTANTS, st.booleans())
 def test_constants_complete_records_as_step_by_step(
     record: Record,
     constants: dict[str, Any],
     turns: bool,
 ) -> None:
-    """The record and its fates are those of `with_constants`, in the same order."""
+    """A record gets what it lacks, and each constant is noted in its order."""
     fates, expected_fates = FieldFates(), FieldFates()
     expected = with_constants(record, constants, expected_fates, turns=turns)
 
