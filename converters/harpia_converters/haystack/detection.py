@@ -4,7 +4,6 @@ With what all modules on them share: access to values whose type is not checked 
 remarks on components by their names, and phrases for messages.
 """
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -19,6 +18,8 @@ _shown, _listed = 40, 4
 
 def quoted(name: str) -> str:
     """Return a name in quotes, cut where it is long."""
+    import json  # noqa: PLC0415 - for problems only: start-up time
+
     cut = name if len(name) <= _shown else name[:_shown] + "…"
     return json.dumps(cut, ensure_ascii=False)
 

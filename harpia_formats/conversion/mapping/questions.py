@@ -1,6 +1,5 @@
 """What records ask: the fields of their input, the identity of their questions."""
 
-import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -43,6 +42,8 @@ def question_text(record: Record) -> str:
 
 def question_hash(question: str) -> str:
     """Return the first `HASH_DIGITS` digits of the SHA-256 of a question's text."""
+    import hashlib  # noqa: PLC0415 - loads OpenSSL, which most conversions do not need
+
     return hashlib.sha256(question.encode()).hexdigest()[:HASH_DIGITS]
 
 

@@ -1,7 +1,6 @@
 """Files beside those of records: companions, partners, documents without records."""
 
 import os
-import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -45,7 +44,10 @@ class Partners:
     """
 
     def __init__(self, name: str, records: Iterable[Record]) -> None:
+        import sqlite3  # noqa: PLC0415 - few conversions have a companion: start-up time
+
         self.name = name
+        self._repeated = sqlite3.IntegrityError
         # Without a name the database is temporary and is removed when it is closed.
         self._base = sqlite3.connect("", isolation_level=None, check_same_thread=False)
         finalize(self, self._base.close)
@@ -108,7 +110,7 @@ class Partners:
         for row in rows:
             try:
                 self._base.execute("INSERT INTO partner VALUES (?, ?, ?)", row)
-            except sqlite3.IntegrityError:
+            except self._repeated:
                 id_ = row[1].decode()
                 raise CompanionError(self.name, f"has the id {id_} twice") from None
         self._base.execute("COMMIT")
