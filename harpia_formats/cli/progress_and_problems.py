@@ -5,11 +5,12 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
+
+from msgspec import Struct
 
 from harpia_formats.cli.streams_and_exit_codes import (
     MESSAGE_LIMIT,
@@ -45,8 +46,7 @@ class When(StrEnum):
     NEVER = "never"
 
 
-@dataclass(frozen=True, slots=True)
-class UnitsDone:
+class UnitsDone(Struct, frozen=True):
     """The progress of other work than reading bytes, such as rows that were judged."""
 
     #: What was done with them.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from msgspec import UNSET, MsgspecError
+from msgspec import UNSET, MsgspecError, Struct
 from msgspec.structs import replace
 
 from harpia_formats.conversion.containers.row_writer import (
@@ -425,8 +425,7 @@ def _with_id(record: Record, id_: str, how: str, fates: FieldFates) -> Record:
     return replace(record, id=id_)
 
 
-@dataclass(frozen=True, slots=True)
-class RecordSteps:
+class RecordSteps(Struct, frozen=True):
     """What the records of one file go through, in the order of the methods."""
 
     takes_gt: bool = False

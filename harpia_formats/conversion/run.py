@@ -1,12 +1,11 @@
 """Convert files: from bytes to records to rows of another format."""
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from harpia_formats.conversion.destination import Destination, header_error
 from harpia_formats.conversion.losses.conversion_problems import (
@@ -127,8 +126,7 @@ def _first_header(
     return found[0] if found else None
 
 
-@dataclass(frozen=True, slots=True)
-class SideOutputs:
+class SideOutputs(Struct, frozen=True):
     """The outputs of a conversion beside its rows, in one group with them."""
 
     group: OutputGroup

@@ -147,8 +147,7 @@ ReadTyped = Callable[[Any], tuple[Record, Hashable] | None]
 DirectReader = Callable[[Mapping[str, Any], "FormatAdapter", Any], ReadTyped | None]
 
 
-@dataclass(frozen=True, slots=True)
-class RowMerging:
+class RowMerging(Struct, frozen=True):
     """How rows of one file that are parts of one record become that record."""
 
     #: The key whose text says which part a row is, such as the name of a filter.

@@ -1,10 +1,10 @@
 """Describe values, types, paths and counts in a few words, for messages."""
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 #: Characters of a value that a message shows.
 SHOWN = 40
@@ -30,8 +30,7 @@ _articles = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class HiddenValue:
+class HiddenValue(Struct, frozen=True):
     """Stands for a value of which messages say only the type and size."""
 
     words: str

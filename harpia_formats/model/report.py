@@ -7,6 +7,8 @@ from errno import ENOENT
 from os import strerror
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
+from msgspec import Struct
+
 from harpia_formats.model.problem import (
     MISSING,
     Because,
@@ -198,8 +200,7 @@ class Group:
     member: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class BaselineUse:
+class BaselineUse(Struct, frozen=True):
     """How a validation used its baseline."""
 
     path: str

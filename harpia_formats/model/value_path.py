@@ -1,11 +1,10 @@
 """Read values of rows: members, and paths such as `choices.text[answerKey]`."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from harpia_formats.model.problem import Path
 
@@ -18,8 +17,7 @@ class NoSuchItemError(ValueError):
     """A value that selects no item of a list; its text is the reason."""
 
 
-@dataclass(frozen=True, slots=True)
-class ValuePath:
+class ValuePath(Struct, frozen=True):
     """The path of a value in rows: keys, and by which value an item is selected."""
 
     #: As the user wrote it.

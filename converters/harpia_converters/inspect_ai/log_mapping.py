@@ -4,10 +4,9 @@ The answers of a sample are outputs, with its scores and what the log says of th
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from harpia_converters.inspect_ai.formats import KEY
@@ -32,8 +31,7 @@ from harpia_formats.model.adapter import (
 from harpia_formats.model.record import Header, Output, Record, Score
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Struct, frozen=True):
     """The run of a log, as far as its samples depend on it; "" for what is unknown."""
 
     model: str = ""

@@ -1,11 +1,11 @@
 """The adapters of openai-evals and openai-evals-log: samples and events to records."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Struct, UnsetType, field
 
 from harpia_converters.openai_evals.formats import KEY, LOG_KEY, MATCH, SAMPLING
 from harpia_formats.conversion.mapping.chat_messages import read_chat, write_chat
@@ -107,8 +107,7 @@ _unread = "unread_events"
 _task_keys = ("eval_name", "base_eval", "split")
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
+class _Run(Struct, frozen=True):
     """What the specification of a run says of each of its answers."""
 
     model: str | UnsetType = UNSET
@@ -117,8 +116,7 @@ class _Run:
     signature: str = tool_signature(MATCH, "evals")
 
 
-@dataclass(slots=True)
-class _Sample:
+class _Sample(Struct):
     """The fields of a record, as the events of its sample are read."""
 
     run: _Run

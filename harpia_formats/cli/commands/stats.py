@@ -3,9 +3,10 @@
 import sys
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 from textwrap import wrap
 from typing import Any
+
+from msgspec.structs import replace
 
 from harpia_formats.cli.command_options import Given
 from harpia_formats.cli.progress_and_problems import print_problems, print_unread

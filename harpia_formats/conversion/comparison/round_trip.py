@@ -3,6 +3,8 @@
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import replace as changed
 
+from msgspec import structs
+
 from harpia_formats.conversion.comparison.back_conversion import (
     BackConversion,
     RoundTripIds,
@@ -183,7 +185,7 @@ class RoundTrip:
         )
         if back_requirements.fields and self._could_keep(adapter):
             help_ = f"`--keep-extra` keeps it, or {back_requirements.help}"
-            back_requirements = changed(back_requirements, help=help_)
+            back_requirements = structs.replace(back_requirements, help=help_)
         self._back = BackConversion(
             variant.format,
             source,

@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import chain
 from typing import cast
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from harpia_formats.conversion.containers.row_writer import (
     EncodedRows,
@@ -23,8 +25,7 @@ from harpia_formats.model.safe_text import marked
 _BLANK_LINE = '""'
 
 
-@dataclass(frozen=True, slots=True)
-class TableEncoder:
+class TableEncoder(Struct, frozen=True):
     """Returns rows of texts as lines of cells; a text that is None is absent.
 
     The line of a row without any cell in a table of one column is empty: `with_columns`
@@ -143,8 +144,7 @@ def _needs_quotes(text: str, delimiter: str) -> bool:
 RUN_BYTES = 256 * 1024
 
 
-@dataclass(slots=True)
-class _Run:
+class _Run(Struct):
     """The number and the bytes of some lines that have the same columns."""
 
     columns: tuple[str, ...]
@@ -152,8 +152,7 @@ class _Run:
     count: int = 0
 
 
-@dataclass(slots=True)
-class CsvWriter:
+class CsvWriter(Struct):
     """Writes a line of column names, and a line of cells for each row."""
 
     write: WriteBytes

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from msgspec import Struct
+
 from harpia_formats.conversion.containers.row_writer import (
     EncodedRows,
     RowEncoder,
@@ -20,8 +22,7 @@ from harpia_formats.model.column_map import check_columns_unique
 from harpia_formats.model.exact_json import encode, encode_lines
 
 
-@dataclass(slots=True)
-class LineWriter:
+class LineWriter(Struct):
     """Writes each row as a line; a header becomes a member of the first row."""
 
     write: WriteBytes
@@ -77,8 +78,7 @@ class WaitingRows:
         self._later.close()
 
 
-@dataclass(slots=True)
-class _Items:
+class _Items(Struct):
     """Writes lines of JSON as the items of an array."""
 
     write: WriteBytes

@@ -6,10 +6,11 @@ so that memory does not grow with the number of rows.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from itertools import chain
 from operator import itemgetter
 from typing import Any, Protocol
+
+from msgspec import Struct, field
 
 from harpia_formats.files.io.spill import FixedRecords
 from harpia_formats.model.adapter import Row
@@ -24,8 +25,7 @@ SPOOL_BYTES = 1024 * 1024
 WriteBytes = Callable[[bytes], None]
 
 
-@dataclass(frozen=True, slots=True)
-class EncodedRows:
+class EncodedRows(Struct, frozen=True):
     """Some rows of one file as bytes: plain data, which crosses processes.
 
     A file gets the same bytes however its rows are cut into such blocks.
@@ -65,8 +65,7 @@ class RowWriter(Protocol):
         """Close the temporary files; what was not written yet is lost."""
 
 
-@dataclass(slots=True)
-class RowBatches:
+class RowBatches(Struct):
     """Takes single rows for a writer, which encodes many at once."""
 
     writer: RowWriter

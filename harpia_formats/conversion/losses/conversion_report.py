@@ -10,6 +10,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from msgspec import Struct
+
 from harpia_formats.conversion.reading.mapped_keys import REPLACED
 from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.formats.registry import adapter_of
@@ -238,8 +240,7 @@ MAX_PENDING = 200
 _member_prefixes = ("params.", "metadata.", "extra.", "outputs.extra.")
 
 
-@dataclass(slots=True)
-class FateCount:
+class FateCount(Struct):
     """How often one fate met one field, and the place of the first record."""
 
     field_fate: FieldFate

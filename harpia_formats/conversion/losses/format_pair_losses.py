@@ -2,8 +2,10 @@
 
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 from harpia_formats.conversion.losses.conversion_report import (
     LOSSES,
@@ -33,8 +35,7 @@ from harpia_formats.model.record import Record, field_paths
 _gone = frozenset({Fate.DROPPED, Fate.NULL})
 
 
-@dataclass(frozen=True, slots=True)
-class PairLosses:
+class PairLosses(Struct, frozen=True):
     """What is lost when records of one format are written in another."""
 
     source: str

@@ -1,9 +1,9 @@
 """Select the answers of one model, and group answers by the values of fields."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct, field
 from msgspec.structs import replace
 
 from harpia_formats.model.exact_json import encode
@@ -145,8 +145,7 @@ class UnknownMetricError(ConversionError):
         )
 
 
-@dataclass(slots=True)
-class ModelSelection:
+class ModelSelection(Struct):
     """Selects the answers of the wanted model; all answers if `wanted` is None.
 
     It also remembers the metrics of scores if those of one `metric` are wanted.

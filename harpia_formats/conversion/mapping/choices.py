@@ -1,9 +1,10 @@
 """The choices where a conversion has several ways; the first one is the default."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
+
+from msgspec import Struct, field
 
 
 class References(StrEnum):
@@ -53,8 +54,7 @@ class Prompt(StrEnum):
 ALL_FILTERS = "all"
 
 
-@dataclass(frozen=True, slots=True)
-class Choices:
+class Choices(Struct, frozen=True):
     """The choices of one conversion that concern single records."""
 
     references: References = References.FIRST

@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass, field
 from typing import Any
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 from msgspec.structs import astuple
 
 from harpia_formats.model.adapter import (
@@ -44,8 +44,7 @@ WriteOwn = Callable[[Record, Row, FieldFates], Row]
 Placed = Mapping[tuple[str, ...], Mapping[str, Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class Leaf:
+class Leaf(Struct, frozen=True):
     """A field in the tree of keys, and its place in a record."""
 
     field: FieldMapping

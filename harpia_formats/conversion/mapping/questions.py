@@ -2,11 +2,10 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from harpia_formats.model.exact_json import encode
@@ -66,8 +65,7 @@ NOTHING = bytes(WIDTH)
 _numbered_id = re.compile(r"(?s)(.*)#([1-9]\d*)")
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """The digests of the parts of a question, `NOTHING` for each that is missing."""
 
     id: bytes

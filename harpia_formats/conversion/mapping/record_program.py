@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, TypeVar
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from harpia_formats.conversion.mapping.chats import fit_chats
@@ -108,8 +108,7 @@ class KnownTuple(tuple[Item, ...]):  # noqa: SLOT001 - it holds its hash
         return type(self), (tuple(self),)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Outcome:
+class Outcome(Struct, frozen=True, eq=False):
     """What became of the fields of records that have the same fields and fates.
 
     It is compared and hashed by its identity.

@@ -1,9 +1,8 @@
 """Check that rows of a source have what a target requires."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from harpia_formats.conversion.mapping.compiled_fields import VERDICTS, listed
 from harpia_formats.model.adapter import Cardinality, FieldMapping, FormatAdapter
@@ -33,8 +32,7 @@ _plain_fields = frozenset(FIELD_TYPES) - OPEN_OBJECTS - {"extra", "outputs.extra
 _open = tuple(f"{path}." for path in sorted(OPEN_OBJECTS))
 
 
-@dataclass(frozen=True, slots=True)
-class RowRequirements:
+class RowRequirements(Struct, frozen=True):
     """Fields that the target requires, and that only some rows of the source have."""
 
     #: The path in a record of each field, and its name.

@@ -2,10 +2,9 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from dataclasses import replace as changed
 from typing import Any
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from harpia_formats.conversion.mapping.chats import SYSTEM_OF_MESSAGES
@@ -116,8 +115,7 @@ _whole_fields = frozenset(FIELD_TYPES) - {
 }
 
 
-@dataclass(slots=True)
-class MappedRecord:
+class MappedRecord(Struct):
     """The rows of one record, with the paths and the fates of its fields."""
 
     rows: list[Row]
@@ -199,7 +197,7 @@ class RecordMapper:
         self._is_own = source is target and not joined
         is_list = target.capacity.outputs is Cardinality.MANY_OF_ONE_MODEL
         if choices.keeps_own_lists and self._is_own and is_list:
-            choices = changed(choices, responses=Responses.LIST)
+            choices = replace(choices, responses=Responses.LIST)
         self.choices = choices
 
     @property

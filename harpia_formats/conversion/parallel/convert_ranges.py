@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from harpia_formats.conversion.losses.conversion_report import ConversionTotals
 from harpia_formats.conversion.mapping.answer_groups import ModelSelection
@@ -63,8 +65,7 @@ HELD = 8 * 1024 * 1024
 USUAL = 4 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class ConversionWorkers:
+class ConversionWorkers(Struct, frozen=True):
     """The worker processes of a run, which convert the rows of its large files."""
 
     pool: WorkerPool
@@ -366,8 +367,7 @@ def _release(parts: "list[Part] | None") -> None:
         release_file(Path(file))
 
 
-@dataclass(frozen=True, slots=True)
-class _Batch:
+class _Batch(Struct, frozen=True):
     """Rows of columns that are handed out together, and their bytes."""
 
     batch: "RowBatch"
@@ -375,8 +375,7 @@ class _Batch:
     place: "UnitPlace"
 
 
-@dataclass(frozen=True, slots=True)
-class Shift:
+class Shift(Struct, frozen=True):
     """Moves a place by the lines and records before it."""
 
     lines: int
@@ -388,8 +387,7 @@ class Shift:
         return replace(found, line=found.line + self.lines, record=record)
 
 
-@dataclass(frozen=True, slots=True)
-class PlaceInBatch:
+class PlaceInBatch(Struct, frozen=True):
     """Finds the places of the rows of a batch, by their numbers."""
 
     batch: RowBatch

@@ -3,14 +3,13 @@
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import islice
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 from weakref import finalize
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from harpia_formats.conversion.mapping.extra_fields import NO_SURROUNDINGS, PARTNERS
 from harpia_formats.files.io.inputs import Input, is_lasting
@@ -120,8 +119,7 @@ class Partners:
 _KEPT = 8
 
 
-@dataclass(frozen=True, slots=True)
-class _Document:
+class _Document(Struct, frozen=True):
     """A document that belongs to files, with the id of its format."""
 
     name: str

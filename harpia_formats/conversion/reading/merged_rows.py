@@ -6,12 +6,12 @@ document, so that the rows of one record may stand a whole file apart.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
+from msgspec import Struct, field
 
 from harpia_formats.files.framing.chunk import Cursor
 from harpia_formats.files.io.inputs import is_lasting
@@ -74,8 +74,7 @@ def has_several_parts(source: Source, merging: RowMerging) -> bool:
     return False
 
 
-@dataclass(slots=True)
-class MergedRows:
+class MergedRows(Struct):
     """Collects rows one by one, and yields the rows of each record.
 
     After the last `add` comes `groups`, and at last `close`. Two rows of one part are

@@ -1,7 +1,8 @@
 """A record with the row that it was read from, and the place of that row."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from harpia_formats.files.framing.chunk import Cursor
 from harpia_formats.model.adapter import Row
@@ -9,8 +10,7 @@ from harpia_formats.model.record import Record
 from harpia_formats.validation.diagnosis.row_context import RowContext, id_of
 
 
-@dataclass(slots=True)  # not frozen: then each field is set by a call
-class PlacedRecord:
+class PlacedRecord(Struct):
     """One record, and its row with its place in the file."""
 
     record: Record

@@ -5,10 +5,11 @@ Rows of columns are held until there are enough, joined, and encoded.
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import accumulate, chain, repeat
 from typing import Any
+
+from msgspec import Struct, field
 
 from harpia_formats.files.framing.chunk import Chunk, Cursor
 from harpia_formats.files.io.spill import Framed, FramedRecords
@@ -19,8 +20,7 @@ from harpia_formats.model.problem import Path
 from harpia_formats.validation.unit.findings import RecordNumbers, RecordSet
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnItems:
+class ColumnItems(Struct, frozen=True):
     """The items of adjacent rows of columns, as they stand in the file."""
 
     #: The names of the columns, and of values that are the same in all rows.
@@ -34,8 +34,7 @@ class ColumnItems:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class RowBatch:
+class RowBatch(Struct, frozen=True):
     """Valid rows of a file, decoded, in order; not all of them need be adjacent.
 
     Bytes and places are computed when they are asked for, since most rows are converted
@@ -79,8 +78,7 @@ class LazyRows(Sequence[Row]):
         return self._made
 
 
-@dataclass(frozen=True, slots=True)
-class DecodedChunk:
+class DecodedChunk(Struct, frozen=True):
     """The rows of a chunk, all of them valid, as a typed decoder decoded them."""
 
     chunk: Chunk
@@ -93,8 +91,7 @@ class DecodedChunk:
 JOINED = 2 * 1024 * 1024
 
 
-@dataclass(slots=True)
-class ItemBlock:
+class ItemBlock(Struct):
     """Adjacent items of a column."""
 
     chunk: Chunk
@@ -118,8 +115,7 @@ class ItemBlock:
         return self._values[first - self.first : behind - self.first]
 
 
-@dataclass(slots=True)
-class ColumnRows:
+class ColumnRows(Struct):
     """Adjacent rows of columns that all have items for them."""
 
     names: Sequence[str]
@@ -277,8 +273,7 @@ def _blocks() -> FramedRecords:
     return FramedRecords("QQQQQ", 1, HELD, parts=0)
 
 
-@dataclass(slots=True)
-class ColumnBuffer:
+class ColumnBuffer(Struct):
     """The items of all columns of a file, block by block in a temporary file.
 
     The items of a block are kept as they are in the file, so they are decoded at once.
@@ -375,8 +370,7 @@ def _no_items() -> ItemBlock:
     return ItemBlock(Chunk(b"", Cursor(), []), 1)
 
 
-@dataclass(slots=True)
-class _ColumnReader:
+class _ColumnReader(Struct):
     """Reads the blocks of a column in order."""
 
     blocks: Iterator[Framed]

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from itertools import islice
 from operator import attrgetter
 from typing import Any
+
+from msgspec.structs import replace
 
 from harpia_formats.conversion.mapping.answer_groups import (
     AnswerGrouping,

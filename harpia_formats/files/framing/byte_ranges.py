@@ -1,11 +1,11 @@
 """Cut files of lines or CSV into byte ranges of whole records, and read such ranges."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 import stringzilla  # type: ignore[import-not-found]  # ships no types
+from msgspec import Struct
 
 from harpia_formats.files.framing.chunk import count_newlines
 from harpia_formats.files.io.reader import BLOCK, SourceError, error_reason
@@ -105,8 +105,7 @@ def read_range(origin: Path | RemoteFile, begin: int, end: int) -> bytes:
     return b"".join(range_blocks(origin, begin, end, REQUEST))
 
 
-@dataclass(slots=True)
-class RangeReader:
+class RangeReader(Struct):
     """The blocks of a range, iterated once, with counts of what was read.
 
     Iterating raises `SourceError` if the range cannot be read; there are fewer bytes

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
 
 import msgspec
 import stringzilla  # type: ignore[import-not-found]  # ships no types
+from msgspec import Struct
 
 
 @cache
@@ -76,8 +76,7 @@ JSON_SPACE = b" \t\r\n"
 _decode_items = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 
-@dataclass(frozen=True, slots=True)
-class Cursor:
+class Cursor(Struct, frozen=True):
     """A position in a file."""
 
     #: Bytes before it.
@@ -241,8 +240,7 @@ class Chunk:
         return between == len(self) - 1
 
 
-@dataclass(frozen=True, slots=True)
-class FramingFault:
+class FramingFault(Struct, frozen=True):
     """A fault of the container, outside of any row that can be validated."""
 
     #: "oversize", "bom", "empty", "spread", "unclosed", "trailing" or "missing-item".

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from harpia_formats.files.framing.chunk import (
     JSON_SPACE,
@@ -45,8 +46,7 @@ class RowArray:
     before: bytes = field(default=b"", compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentHeader:
+class DocumentHeader(Struct, frozen=True):
     """The text of an object without the items of the arrays that were cut."""
 
     text: bytes
@@ -227,8 +227,7 @@ def decoded_key(text: bytes) -> str | None:
 _decode = msgspec.json.Decoder().decode
 
 
-@dataclass(frozen=True, slots=True)
-class NumberedRecord:
+class NumberedRecord(Struct, frozen=True):
     """A record with its number and the chunk that it is a row of."""
 
     #: From 1; blank lines are not counted, rows over the limit are.

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Generator, Iterable
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+from msgspec import Struct, field
 
 from harpia_formats.files.framing.chunk import (
     BOM,
@@ -155,8 +156,7 @@ class Layout(StrEnum):
 _comments = re.compile(rb"(?>(?:[ \t\r\n]++|(?://|#)[^\n]*+\n|/\*.*?\*/)*)", re.DOTALL)
 
 
-@dataclass(slots=True)
-class OpenedContainer:
+class OpenedContainer(Struct):
     """A stream of bytes whose layout is known, with nothing cut from it yet."""
 
     buffer: ByteBuffer

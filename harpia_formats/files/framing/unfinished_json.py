@@ -3,20 +3,19 @@
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum, auto
 from itertools import chain
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from harpia_formats.files.framing.chunk import JSON_SPACE, Cursor, masked
 from harpia_formats.files.io.reader import BLOCK
 from harpia_formats.model.exact_json import NOT_JSON
 
 
-@dataclass(slots=True)
-class ByteBuffer:
+class ByteBuffer(Struct):
     """Blocks still to be read, and the bytes read from them but not yet cut."""
 
     blocks: Iterator[bytes]

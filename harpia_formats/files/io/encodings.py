@@ -5,8 +5,9 @@ import os
 import sys
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Protocol, Self
+
+from msgspec import Struct
 
 from harpia_formats.files.io.reader import BLOCK, FullReader, SourceError
 from harpia_formats.model.problem import OptionError
@@ -79,8 +80,7 @@ class _Gzip:
 _Loaded = tuple[Callable[[], _Decompressor], type[Exception]]
 
 
-@dataclass(frozen=True, slots=True)
-class Codec:
+class Codec(Struct, frozen=True):
     """One kind of compression."""
 
     name: str

@@ -3,9 +3,9 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 import msgspec
+from msgspec import Struct
 
 from harpia_formats.files.io.reader import SourceError
 
@@ -97,8 +97,7 @@ _WORD = 8
 COMMENTS = 50
 
 
-@dataclass(frozen=True, slots=True)
-class FileKind:
+class FileKind(Struct, frozen=True):
     """A kind of file that cannot be read, and what to do with one."""
 
     #: With its article, such as "a Parquet file".

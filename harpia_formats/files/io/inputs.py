@@ -4,12 +4,13 @@ import os
 import stat
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from dataclasses import replace
 from io import TextIOBase
 from os import PathLike
 from pathlib import Path, PurePath
 from types import TracebackType
 from typing import IO, Any, BinaryIO, Self, cast
+
+from msgspec.structs import replace
 
 from harpia_formats.files.io.discovery import (
     Exclusion,

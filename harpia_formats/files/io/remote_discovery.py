@@ -1,7 +1,8 @@
 """Find the remote files that a URL names: a file, a folder or a pattern."""
 
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from harpia_formats.files.io.reader import SourceError
 from harpia_formats.files.io.remote_file import (

@@ -5,10 +5,11 @@ import os
 import stat
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol, Self, cast
+
+from msgspec import Struct
 
 from harpia_formats.files.io.encodings import (
     LONGEST_MAGIC,
@@ -87,8 +88,7 @@ def _state_of(status: os.stat_result) -> FileState | None:
 STANDARD_INPUT = "<stdin>"
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """A file, stream or bytes to read, with its name."""
 
     #: As shown to the user.
@@ -132,8 +132,7 @@ class ReadProgress(Protocol):
         """Bytes read so far."""
 
 
-@dataclass(frozen=True, slots=True)
-class BytesRead:
+class BytesRead(Struct, frozen=True):
     """The progress of reading a file in parts."""
 
     name: str

@@ -4,10 +4,12 @@ import struct
 import zlib
 from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 from struct import Struct
 from typing import Any, BinaryIO
+
+from msgspec.structs import replace
 
 from harpia_formats.files.io.encodings import CODECS, Codec, DecompressedStream
 from harpia_formats.files.io.reader import BLOCK, FullReader, SourceError, printable

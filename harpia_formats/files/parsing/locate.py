@@ -3,10 +3,10 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
+from msgspec import Struct, field
 
 from harpia_formats.model.problem import Path
 
@@ -51,8 +51,7 @@ _BARE = re.compile(rb"[^ \t\n\r,\]}]*+")
 _Entry = tuple[int | None, int | None, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """Where a value is, in bytes from the start of the text."""
 
     #: Opening quotation mark of the member's name; None for the root and for items.
@@ -63,8 +62,7 @@ class Span:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Duplicate:
+class Duplicate(Struct, frozen=True):
     """A member name that its object already has, and where, in bytes."""
 
     path: Path
@@ -76,8 +74,7 @@ class Duplicate:
     end: int
 
 
-@dataclass(slots=True)
-class _Container:
+class _Container(Struct):
     """A container that is being read."""
 
     is_object: bool

@@ -13,10 +13,11 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from harpia_formats.files.io.source import ReadProgress
 from harpia_formats.files.io.urls import all_masked, is_url, masked, scheme_of
@@ -30,8 +31,7 @@ if TYPE_CHECKING:  # start-up: most runs need no processes
 CLUSTER_TIMEOUT = 600.0
 
 
-@dataclass(frozen=True, slots=True)
-class WorkersAwaited:
+class WorkersAwaited(Struct, frozen=True):
     """How long a run has waited for workers, as a progress of reading is told."""
 
     name: str
@@ -175,8 +175,7 @@ def _end_after(sentinel: int) -> None:
     os._exit(1)
 
 
-@dataclass(frozen=True, slots=True)
-class Engine:
+class Engine(Struct, frozen=True):
     """An executor, and how many tasks it runs at once."""
 
     #: Only `submit` is used, without keywords: Dask has keywords of its own.
@@ -266,8 +265,7 @@ def check_connected(name: str, error: BaseException) -> None:
 LOOK = 0.25
 
 
-@dataclass(slots=True)
-class WorkerWatch:
+class WorkerWatch(Struct):
     """Looks for workers of a cluster, and says it as long as there are none.
 
     What it says goes to `progress`; without one it is logged as a warning, which is

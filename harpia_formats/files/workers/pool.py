@@ -19,6 +19,8 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
 
+from msgspec import Struct
+
 from harpia_formats.files.io.source import ReadProgress
 from harpia_formats.files.io.urls import scheme_of
 from harpia_formats.files.workers.engine import (
@@ -156,8 +158,7 @@ class WorkerDied(Exception):  # noqa: N818 - says what happened
     """The worker processes that ran a task died, twice."""
 
 
-@dataclass(slots=True, eq=False)
-class PendingTask:
+class PendingTask(Struct, eq=False):
     """A task that was submitted."""
 
     task: Task

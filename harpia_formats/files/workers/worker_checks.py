@@ -2,10 +2,11 @@
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from harpia_formats.files.io.reader import error_reason, schema_folder
 from harpia_formats.files.io.remote_file import RemoteFile
@@ -82,8 +83,7 @@ BEGINNING = 64 * 1024
 _marker = "marker"
 
 
-@dataclass(frozen=True, slots=True)
-class FileFingerprint:
+class FileFingerprint(Struct, frozen=True):
     """The size of a file and a digest of its beginning, as seen on one machine."""
 
     origin: Path | RemoteFile

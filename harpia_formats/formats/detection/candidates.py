@@ -2,10 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from harpia_formats.files.framing.container import Layout
 from harpia_formats.model.format import Container, Dialect, Format, Sniff
@@ -14,8 +16,7 @@ from harpia_formats.model.format import Container, Dialect, Format, Sniff
 SHARED = 0.6
 
 
-@dataclass(frozen=True, slots=True)
-class FormatVariant:
+class FormatVariant(Struct, frozen=True):
     """A format in one of its dialects."""
 
     format: Format
@@ -28,8 +29,7 @@ class FormatVariant:
         return f"{self.format.id} ({dialect})" if dialect else self.format.id
 
 
-@dataclass(frozen=True, slots=True)
-class FormatChoice:
+class FormatChoice(Struct, frozen=True):
     """The variant that most of some records match, and how sure that is."""
 
     variant: FormatVariant

@@ -1,7 +1,8 @@
 """Recognize the format of a file from its sample, with notes for the user."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from harpia_formats.files.framing.container import Layout
 from harpia_formats.formats.detection.candidates import (
@@ -29,8 +30,7 @@ from harpia_formats.model.format import Format
 _ANSWERS = "response"
 
 
-@dataclass(frozen=True, slots=True)
-class Recognition:
+class Recognition(Struct, frozen=True):
     """The variant that a file is validated as, and the notes about that."""
 
     #: None if the file is in no known format.

@@ -1,10 +1,11 @@
 """Take a sample from the beginning of a file, and cut the file into rows afterwards."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from enum import Enum, auto
 from itertools import chain, islice
 from typing import IO, Any, Protocol
+
+from msgspec import Struct, field
 
 from harpia_formats.files.framing.chunk import (
     JSON_SPACE,
@@ -187,8 +188,7 @@ class Framing(Enum):
     NONE = auto()
 
 
-@dataclass(slots=True)
-class SampledFile:
+class SampledFile(Struct):
     """A file from which a sample was taken, with all of its bytes still to be cut."""
 
     opened: OpenedContainer

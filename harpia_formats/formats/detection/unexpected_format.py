@@ -3,12 +3,11 @@
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from shlex import quote
 from typing import Any
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from harpia_formats.files.parsing.csv_delimiter import (
     COMMA,
@@ -114,8 +113,7 @@ OTHER_SHAPE = "S201"
 OTHER_ROWS = "S210"
 
 
-@dataclass(frozen=True, slots=True)
-class DetectionNote:
+class DetectionNote(Struct, frozen=True):
     """What a rule reports about the format of a file."""
 
     code: str
@@ -348,8 +346,7 @@ def _mapped(row: Mapping[str, Any], what: str) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Distance:
+class _Distance(Struct, frozen=True):
     """How far a row is from a variant: keys of it that the row has, and lacks."""
 
     known: int

@@ -1,13 +1,12 @@
 """Build msgspec types from a schema, for a decoder that accepts valid rows only."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from keyword import iskeyword
 from typing import Annotated, Any, Literal, NewType, Union
 
 import msgspec
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from harpia_formats.formats.schema.bundled_schemas import Schema
 
@@ -60,8 +59,7 @@ def free_type(depth: int = FREE_DEPTH) -> Any:
     return NewType("FreeValue", free)
 
 
-@dataclass(slots=True)
-class TypeBuilder:
+class TypeBuilder(Struct):
     """Builds types from a schema, and holds the class of each object of the row."""
 
     extras: Extras

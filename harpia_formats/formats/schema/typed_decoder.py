@@ -15,12 +15,11 @@ again when rows with new ones are found valid.
 import json
 import struct
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any
 
 import msgspec
-from msgspec import UnsetType
+from msgspec import Struct, UnsetType, field
 
 from harpia_formats.files.parsing.duplicate_keys import (
     MemberCounter,
@@ -216,8 +215,7 @@ EXTRAS_LIMIT = 64
 MANY_ESCAPES = 8
 
 
-@dataclass(frozen=True, slots=True)
-class TypedDecoder:
+class TypedDecoder(Struct, frozen=True):
     """A decoder that accepts rows that are certainly valid, and refuses all others."""
 
     #: Decodes one row.
@@ -402,8 +400,7 @@ def levels_of(value: Any, most: int = FREE_DEPTH) -> int:
     return 1 + max((levels_of(item, most - 1) for item in items), default=0)
 
 
-@dataclass(slots=True)
-class RowSurvey:
+class RowSurvey(Struct):
     """Collects what rows have that their schema does not name."""
 
     #: The unknown keys, by the place of their object.

@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from harpia_formats.model.result import Result
 from harpia_formats.model.safe_text import safe

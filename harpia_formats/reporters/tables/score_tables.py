@@ -1,8 +1,9 @@
 """The tables that are published of a result: of scores, and of comparisons."""
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from operator import attrgetter
+
+from msgspec.structs import replace
 
 from harpia_formats.evaluation.scoring.measures.metric_score import (
     APPROXIMATE,

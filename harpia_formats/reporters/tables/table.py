@@ -2,7 +2,10 @@
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from harpia_formats.model.describe import p_text
 
@@ -10,8 +13,7 @@ from harpia_formats.model.describe import p_text
 NONE = "\u2013"
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
+class Number(Struct, frozen=True):
     """A number as text, such as a range; no text of data is in it."""
 
     text: str
@@ -52,8 +54,7 @@ class Score:
         return number_text(value, self.decimals, self.sign)
 
 
-@dataclass(frozen=True, slots=True)
-class PValue:
+class PValue(Struct, frozen=True):
     """A p-value, which is a bound if draws cannot show that it `is_least`."""
 
     value: float | None
@@ -67,8 +68,7 @@ class PValue:
         return Number(p_text(self.value, is_least=self.is_least), mark=self.mark)
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(Struct, frozen=True):
     """A share, which is shown as a percentage; "" if it is not known."""
 
     value: float | None
@@ -99,8 +99,7 @@ def shown_number(cell: Number | Score | PValue | Share, none: str) -> Number:
     return cell if isinstance(cell, Number) else cell.shown(none)
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
+class Heading(Struct, frozen=True):
     """The name of a column, and how its cells are set."""
 
     name: str
@@ -124,8 +123,7 @@ class Heading:
         return f"{name}{space}{self.arrow}" if self.arrow else name
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(Struct, frozen=True):
     """A note below a table: a sentence, or a label with a technical text behind it."""
 
     text: str
@@ -141,8 +139,7 @@ class Note:
         return f"{text}: {self.code}" if self.code else text
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Struct, frozen=True):
     """A table with its notes."""
 
     #: What the table shows.

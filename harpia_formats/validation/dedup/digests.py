@@ -7,11 +7,12 @@ texts themselves were compared.
 
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import compress, filterfalse
 from typing import Self
 
 import stringzilla  # type: ignore[import-not-found]  # ships no types
+from msgspec import Struct
+from msgspec.structs import replace
 
 from harpia_formats.files.io.spill import FixedRecords
 
@@ -26,8 +27,7 @@ _FEW = 4096
 _BITS = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(Struct, frozen=True):
     """The digests of a partition whose second byte ends in these bits of `value`."""
 
     #: The low byte of the digests.
@@ -162,8 +162,7 @@ LIMIT = 100_000
 _hash: Callable[[str | bytes], int] = stringzilla.hash
 
 
-@dataclass(frozen=True, slots=True)
-class RepeatedTexts:
+class RepeatedTexts(Struct, frozen=True):
     """The texts that were added more than once, by their digests."""
 
     #: At most as many as the limit allows.
@@ -172,8 +171,7 @@ class RepeatedTexts:
     surplus: int
 
 
-@dataclass(frozen=True, slots=True)
-class MissingTexts:
+class MissingTexts(Struct, frozen=True):
     """The texts that were added to one and not to another, by their digests."""
 
     #: At most as many as the limit allows.

@@ -4,9 +4,10 @@ from array import array
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
+
+from msgspec import Struct
 
 from harpia_formats.files.framing.chunk import Chunk, Cursor, FramingFault, is_blank
 from harpia_formats.files.framing.columns import (
@@ -367,8 +368,7 @@ class WholeTexts:
 NAMED = 100_000
 
 
-@dataclass(frozen=True, slots=True)
-class DuplicateId:
+class DuplicateId(Struct, frozen=True):
     """A record whose id is that of a record before it."""
 
     record: NumberedRecord

@@ -7,6 +7,8 @@ from itertools import islice
 from operator import itemgetter
 from typing import Any
 
+from msgspec import Struct
+
 from harpia_formats.files.framing.chunk import Cursor, code_points
 from harpia_formats.files.parsing.locate import Duplicate, PointerIndex, duplicates
 from harpia_formats.model.problem import Excerpt, Path, Place, pointer_of
@@ -15,8 +17,7 @@ from harpia_formats.model.problem import Excerpt, Path, Place, pointer_of
 FRAME = 100
 
 
-@dataclass(slots=True)
-class _PlaceCache:
+class _PlaceCache(Struct):
     """What was computed for one problem of a row, for its next problem."""
 
     #: The bytes of each value of the row.

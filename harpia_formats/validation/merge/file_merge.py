@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
+from msgspec import structs
 
 from harpia_formats.files.framing.chunk import Chunk, Cursor, FramingFault, is_blank
 from harpia_formats.files.framing.columns import DocumentHeader, RowArray
@@ -231,10 +232,11 @@ class FileMerge:
         self.count.records = max(self.count.records, self.records)
         if result.blanks and not self.blanks and result.first_blank is not None:
             start = result.first_blank
-            self.first_blank = replace(start, line=start.line + lines)
+            self.first_blank = structs.replace(start, line=start.line + lines)
         if any(result.line_ends):
             lf, crlf = (
-                end and replace(end, line=end.line + lines) for end in result.line_ends
+                end and structs.replace(end, line=end.line + lines)
+                for end in result.line_ends
             )
             self.line_ends = self.line_ends[0] or lf, self.line_ends[1] or crlf
         self.blanks += result.blanks

@@ -1,9 +1,10 @@
 """Which keys are words of a schema, and what stands for names that data give."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
+
+from msgspec import Struct, field
 
 from harpia_formats.formats.registry import all_formats
 from harpia_formats.formats.schema.bundled_schemas import built_in_schema
@@ -80,8 +81,7 @@ def _texts(keys: Any) -> Iterator[str]:
         yield from (key for key in keys if isinstance(key, str))
 
 
-@dataclass(frozen=True, slots=True)
-class NumberedNames:
+class NumberedNames(Struct, frozen=True):
     """Calls values by their kind and a number, in order of appearance: `model 2`."""
 
     _numbers: dict[str, dict[str, str]] = field(default_factory=dict)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from cases import for_each_case
 from harpia_formats.files.framing.container import Layout
@@ -266,4 +267,4 @@ def test_a_single_row_gives_the_choice_of_many() -> None:
     for record in records():
         one = choose_variant([record], variants)
         two = choose_variant([record, record], variants)
-        assert one == (two and replace(two, matching=1, records=1))
+        assert one == (two and structs.replace(two, matching=1, records=1))
