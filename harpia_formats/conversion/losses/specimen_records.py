@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from harpia_formats.conversion.losses.conversion_report import REST
 from harpia_formats.conversion.mapping.choices import Choices, Responses
+from harpia_formats.conversion.mapping.record_program import RecordProgram
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.model.adapter import Cardinality, FormatAdapter, Row
 from harpia_formats.model.exact_json import decode, encode
@@ -106,24 +107,24 @@ def _with_repeats(
         return
     required = {mapping.record_path for mapping in adapter.fields if mapping.required}
     constants = {path: FILLED[path] for path in required & FILLED.keys()}
-    mappers = [
-        RecordMapper(
-            adapter.with_own_extra or adapter,
-            Choices(responses=responses, constants=constants),
+    written = adapter.with_own_extra or adapter
+    programs = [
+        RecordProgram(
+            RecordMapper(written, Choices(responses=responses, constants=constants))
         )
         for responses in (Responses.LIST, Responses.EXPAND)
     ]
-    rows = (encode(row) for record in records for row in _rows_of(record, mappers))
+    rows = (encode(row) for record in records for row in _rows_of(record, programs))
     # Most records differ in what rows have no place for.
     for row in dict.fromkeys(rows):
         yield adapter.read(decode(row))
 
 
-def _rows_of(record: Record, mappers: Iterable[RecordMapper]) -> list[Row]:
-    """Return the rows of the first mapper that allows them, none if no one does."""
-    for mapper in mappers:
+def _rows_of(record: Record, programs: Iterable[RecordProgram]) -> list[Row]:
+    """Return the rows of the first program that allows them, none if no one does."""
+    for program in programs:
         with suppress(Unconvertible):
-            return mapper.map(record).rows
+            return program.rows_of(record)
     return []
 
 

@@ -181,6 +181,13 @@ class RecordProgram:
             store_extras(final, parts, rows, self.mapper.target, outcome.stored)
         return rows, outcome
 
+    def rows_of(self, record: Record) -> list[Row]:
+        """Return the rows of `record`, whose fates are not asked for.
+
+        Raises `Unconvertible` as `map` does.
+        """
+        return self._rows_of(record, 0, FieldFates())[2]
+
     def map_needed(
         self, needed: Record, number: int, presence: Hashable, nulls_of: NullsOf
     ) -> tuple[list[Row], Outcome]:

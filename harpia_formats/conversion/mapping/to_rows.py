@@ -44,6 +44,7 @@ from harpia_formats.model.record import (
 _extra = "extra"
 _numbers = frozenset({int, float})
 _lossy = frozenset({Fate.DROPPED, Fate.MERGED})
+_system_given = FieldFate(Fate.DEFAULTED, "system", SYSTEM_OF_MESSAGES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,9 +328,7 @@ class RecordMapper:
 
     def _note_dropped(self, paths: tuple[str, ...], fates: FieldFates) -> None:
         """Note fields without a place; remove fates of fields filled in vain."""
-        is_system_lost = FieldFate(
-            Fate.DEFAULTED, "system", SYSTEM_OF_MESSAGES
-        ) in fates.entries and not self._carries("system")
+        is_system_lost = _system_given in fates.entries and not self._carries("system")
         filled_in_vain = {
             entry.path
             for entry in fates.entries
