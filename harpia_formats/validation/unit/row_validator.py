@@ -4,6 +4,7 @@ The typed decoder that accepts most rows is trained by the first ones.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +44,8 @@ from harpia_formats.validation.unit.row_checks import (
 )
 
 if TYPE_CHECKING:  # imported only where a row has a problem: start-up time
+    import jsonschema_rs
+
     from harpia_formats.validation.diagnosis.cached_causes import CachedCauses
     from harpia_formats.validation.diagnosis.root_causes import Cause, Finding
     from harpia_formats.validation.unit.wide_records import WideErrors
@@ -287,7 +290,6 @@ class RowValidator:
     def __init__(self, schema: Schema, checks: RowChecks) -> None:
         self._schema = schema
         self._checks = checks
-        self.schema_validator = schema_validator_of(schema, formats=checks.formats)
         of_decoder = checks.decoder_schema if checks.remarks is not None else schema
         if not checks.is_typed:
             of_decoder = None
@@ -307,6 +309,11 @@ class RowValidator:
         self._failures = 0
         #: Whether single rows are not tried with the decoder, until a row is valid.
         self._skips_decoder = False
+
+    @cached_property
+    def schema_validator(self) -> "jsonschema_rs.Draft7Validator":
+        """The schema validator, which rows that the decoder accepts do not need."""
+        return schema_validator_of(self._schema, formats=self._checks.formats)
 
     @property
     def decoder_schema(self) -> Schema:
