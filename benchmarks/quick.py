@@ -86,9 +86,9 @@ def bars_of(found: Mapping[str, Measurement]) -> list[Bar]:
         Bar("all cores / orjson.loads", 3.0, best(found[OURS], found[PARSER])),
         Bar("every row bad / every row good", 4.0, best(found[ALL_BAD], found[OURS])),
         _start_bar("--help", 0.6, found[HELP], found[EMPTY]),
-        _start_bar("one record", 1.8, found[ONE], found[EMPTY]),
-        _start_bar("one record converted", 2.7, found[CONVERTED], found[EMPTY]),
-        _start_bar("formats --pairs", 26.0, found[PAIRS], found[EMPTY]),
+        _start_bar("one record", 1.7, found[ONE], found[EMPTY]),
+        _start_bar("one record converted", 2.4, found[CONVERTED], found[EMPTY]),
+        _start_bar("formats --pairs", 14.0, found[PAIRS], found[EMPTY]),
     ]
     if SOURCEMETA in found:
         figure = best(found[OURS], found[SOURCEMETA]) / PEER_SHARE
