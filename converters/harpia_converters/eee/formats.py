@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-
 from harpia_converters.eee import versions
 from harpia_converters.eee.versions import (
     ID_0_2_0,
