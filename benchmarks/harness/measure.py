@@ -169,9 +169,17 @@ def peak_of(candidate: Candidate) -> int:
     return peak
 
 
-def memory_of(processes: Iterable[int]) -> int:
-    """Return the sum of the proportional set sizes of `processes` in bytes."""
-    return sum(_share_of(process) for process in processes)
+#: What of a process's memory is counted: its share of all, or of what no file holds.
+#: Other processes that use the same files change the first, and not the second.
+ALL_MEMORY, OWN_MEMORY = ("Pss:",), ("Pss_Anon:", "Pss_Shmem:")
+
+
+def memory_of(processes: Iterable[int], kinds: tuple[str, ...] = ALL_MEMORY) -> int:
+    """Return the sum of the proportional set sizes of `processes` in bytes.
+
+    `kinds` are those of memory that are counted.
+    """
+    return sum(_share_of(process, kinds) for process in processes)
 
 
 def family_of(process: int) -> list[int]:
@@ -251,10 +259,10 @@ def _children_of(process: int) -> list[int]:
     return [int(child) for child in children]
 
 
-def _share_of(process: int) -> int:
+def _share_of(process: int, kinds: tuple[str, ...]) -> int:
     """Return the proportional set size in bytes, 0 for a process that has ended."""
     try:
         lines = (PROCESSES / str(process) / "smaps_rollup").read_text().splitlines()
     except OSError:
         return 0
-    return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) * 1024
+    return sum(int(line.split()[1]) for line in lines if line.startswith(kinds)) * 1024

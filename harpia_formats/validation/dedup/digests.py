@@ -155,7 +155,7 @@ class Partitions:
 #: Digests held in memory, 8 bytes each, before they are written to a file.
 HELD = 128 * 1024
 #: Distinct digests that are compared at once, at most some 100 bytes each.
-WHOLE = 32 * 1024
+WHOLE = 16 * 1024
 #: Digests that a result lists; further ones are counted only.
 LIMIT = 100_000
 
