@@ -162,7 +162,7 @@ class CounterWriter(Struct):
 
         `kind` is the type of what the expression `value` yields.
         """
-        kind = _plain(kind)
+        kind = plain_type(kind)
         origin = get_origin(kind)
         if not self._has_objects(kind):
             return "0"
@@ -222,7 +222,7 @@ class CounterWriter(Struct):
 
     def _class(self, kind: Any) -> str:
         """Return a name for the class of the values of a type."""
-        kind = _plain(kind)
+        kind = plain_type(kind)
         name = f"C{len(self.names)}"
         self.names[name] = get_origin(kind) or kind
         return name
@@ -235,7 +235,7 @@ class CounterWriter(Struct):
         return self.known[key]
 
     def _contains_objects(self, kind: Any, *, with_fields: bool) -> bool:
-        kind = _plain(kind)
+        kind = plain_type(kind)
         origin = get_origin(kind)
         if origin is None:
             return isinstance(kind, type) and issubclass(kind, Struct)
@@ -248,7 +248,7 @@ class CounterWriter(Struct):
         )
 
 
-def _plain(kind: Any) -> Any:
+def plain_type(kind: Any) -> Any:
     """Return a type without the limits of its values, and what a new type is for."""
     while True:
         if get_origin(kind) is Annotated:

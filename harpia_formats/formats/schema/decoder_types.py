@@ -45,6 +45,15 @@ _sizes = {
 }
 
 
+#: The types of values that stay as they are in the data, by the types of JSON that the
+#: schema allows. Nothing but their first byte tells that they are of these.
+UNDECODED = {
+    frozenset({"string"}): NewType("UndecodedText", msgspec.Raw),
+    frozenset({"string", "null"}): NewType("UndecodedTextOrNull", msgspec.Raw),
+}
+_of_any_text = ANNOTATIONS | {"type"}
+
+
 class UnsupportedSchemaError(Exception):
     """A schema restricts values in a way that the decoder's types cannot express."""
 
@@ -69,9 +78,6 @@ class TypeBuilder(Struct):
     free: Any = field(default_factory=free_type)
     #: Places of texts that stay as they are in the data, undecoded.
     undecoded: frozenset[Location] = frozenset()
-    #: Those places where the schema allows any text, and nothing else but null, by the
-    #: first bytes that a value may have.
-    first_bytes: dict[Location, frozenset[bytes]] = field(default_factory=dict)
     #: The class of the objects at a place.
     classes: dict[Location, type] = field(default_factory=dict)
     #: The attribute of each member of the objects at a place.
@@ -115,9 +121,9 @@ class TypeBuilder(Struct):
         self, names: list[str], node: Mapping[str, Any], location: Location
     ) -> Any:
         """Return the type of the values of JSON types that `node` allows."""
-        if location in self.undecoded and _is_any_text(node, names):
-            self.first_bytes[location] = frozenset(_first_bytes[name] for name in names)
-            return msgspec.Raw
+        kind = UNDECODED.get(frozenset(names))
+        if kind and location in self.undecoded and node.keys() <= _of_any_text:
+            return kind
         return _union(self._typed(name, node, location) for name in names)
 
     def _union_of(self, alternatives: list[Any], location: Location) -> Any:
@@ -178,22 +184,6 @@ class TypeBuilder(Struct):
             raise UnsupportedSchemaError("a member is required and forbidden")
         kind = self.type_of(rest, (*location, "*"))
         return dict.fromkeys(keys, kind)
-
-
-#: What values of a type begin with.
-_first_bytes = {"string": b'"', "null": b"n"}
-
-
-def _is_any_text(node: Mapping[str, Any], names: list[str]) -> bool:
-    """Return whether `node` allows every text, and nothing else but null.
-
-    `names` are the types that it allows.
-    """
-    return (
-        "string" in names
-        and set(names) <= _first_bytes.keys()
-        and node.keys() <= ANNOTATIONS | {"type"}
-    )
 
 
 def _union(types: Iterable[Any]) -> Any:

@@ -14,9 +14,9 @@ again when rows with new ones are found valid.
 
 import json
 import struct
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache, partial
-from typing import Any
+from typing import Any, NewType, Union, get_args, get_origin
 
 import msgspec
 from msgspec import Struct, UnsetType, field
@@ -25,12 +25,14 @@ from harpia_formats.files.parsing.duplicate_keys import (
     MemberCounter,
     member_counter_of,
     no_members,
+    plain_type,
 )
 from harpia_formats.formats.schema.bundled_schemas import Schema, without_exception
 from harpia_formats.formats.schema.decoder_types import (
     ANNOTATIONS,
     FREE_DEPTH,
     LEAST_DEPTH,
+    UNDECODED,
     Extras,
     Location,
     TypeBuilder,
@@ -327,7 +329,7 @@ def typed_decoder_of(
         array_decoder = msgspec.json.Decoder(list[kind])  # type: ignore[valid-type]  # made at run time
     except (TypeError, ValueError, OverflowError) as error:
         raise UnsupportedSchemaError(str(error)) from error
-    checks = tuple(_undecoded_texts(builder))
+    checks = _undecoded_texts(kind)
     if is_object:
         checks += conditions_of(keywords, builder)
     elif "allOf" in keywords or builder.contained or () in builder.classes:
@@ -344,43 +346,63 @@ def typed_decoder_of(
     )
 
 
-#: Returns the first byte of a value that is not decoded, in a tuple.
-_first_byte = struct.Struct("c").unpack_from
+def _undecoded_texts(kind: Any) -> tuple[Check, ...]:
+    """Return the check that what rows of the type `kind` hold undecoded is text.
 
-
-def _undecoded_texts(builder: TypeBuilder) -> Iterator[Check]:
-    """Yield the checks that what a row holds undecoded is text: one for each place.
-
-    A value of another type begins with another byte.
+    It is none if they hold nothing undecoded.
     """
-    for location, allowed in builder.first_bytes.items():
-        names: dict[str, Any] = {"U": msgspec.UNSET, "first": _first_byte}
-        names["allowed"] = {(byte,) for byte in allowed}
-        values = _values_at(location, builder, names)
-        # The text consists of names that are chosen here, and of attributes.
-        text = f"lambda r: allowed.issuperset(map(first, {values}))"
-        yield eval(text, names)  # noqa: S307 - see above
+    names: dict[str, Any] = {"first": struct.Struct("c").unpack_from}
+    text = _undecoded_in(kind, "r", names)
+    # The text consists of names that are chosen here, and of attributes.
+    return (eval(f"lambda r: {text}", names),) if text else ()  # noqa: S307 - see above
 
 
-def _values_at(location: Location, builder: TypeBuilder, names: dict[str, Any]) -> str:
-    """Return the list comprehension of the values at a place of the row `r`.
+_begins_with = {"string": b'"', "null": b"n"}
+#: The first bytes that values of an undecoded type may have, as they are unpacked.
+_first_bytes = {
+    kind: {(_begins_with[name],) for name in names} for names, kind in UNDECODED.items()
+}
 
-    What is absent, or inside something of another type, is left out. Classes of objects
-    are added to the `names` that it uses.
+
+def _undecoded_in(kind: Any, value: str, names: dict[str, Any]) -> str:
+    """Return the expression that what `value` has undecoded is text, "" without such.
+
+    `kind` is the type of what the expression `value` yields. What the expression uses
+    is added to `names`.
     """
-    value, clauses = "r", ""
-    for end, key in enumerate(location):
-        place = location[:end]
-        if place in builder.classes and key in builder.attributes[place]:
-            names[f"C{end}"] = builder.classes[place]
-            member = f"({value}.{builder.attributes[place][key]},)"
-            items = f"{member} if type({value}) is C{end} else ()"
-        else:
-            items = f"{value} if type({value}) is list else "
-            items += f"{value}.values() if type({value}) is dict else ()"
-        clauses += f" for v{end} in ({items}) if v{end} is not U"
-        value = f"v{end}"
-    return f"[{value}{clauses}]"
+    if kind in _first_bytes:
+        return f"first({value}) in {_named(_first_bytes[kind], names)}"
+    if isinstance(kind, NewType):
+        return ""
+    kind = plain_type(kind)
+    origin = get_origin(kind)
+    if origin in _containers:
+        # A comprehension has an `i` of its own.
+        inner = _undecoded_in(get_args(kind)[-1], "i", names)
+        items = value if origin is list else f"{value}.values()"
+        return f"all([{inner} for i in {items}])" if inner else ""
+    if origin is Union:
+        parts = [_undecoded_in_option(each, value, names) for each in get_args(kind)]
+    else:
+        is_object = origin is None and issubclass(kind, msgspec.Struct)
+        types = kind.__annotations__ if is_object else {}
+        parts = [_undecoded_in(types[name], f"{value}.{name}", names) for name in types]
+    return " and ".join(filter(None, parts))
+
+
+def _undecoded_in_option(option: Any, value: str, names: dict[str, Any]) -> str:
+    """Return what `_undecoded_in` does, for a value that may be of other types."""
+    inner = _undecoded_in(option, value, names)
+    plain = plain_type(option)
+    class_ = _named(get_origin(plain) or plain, names)
+    return inner and f"(type({value}) is not {class_} or {inner})"
+
+
+def _named(value: Any, names: dict[str, Any]) -> str:
+    """Return a new name for `value`, which is added to `names`."""
+    name = f"n{len(names)}"
+    names[name] = value
+    return name
 
 
 @cache

@@ -267,6 +267,71 @@ def test_texts_that_are_not_decoded_are_texts(place: str) -> None:
     assert sum(brief.accept(row) is not None for row in rows) > 100
 
 
+_TEXT, _TEXT_OR_NULL = {"type": "string"}, {"type": ["string", "null"]}
+_TEXTS_BELOW = {"type": "object", "properties": {"t": _TEXT}}
+
+
+@pytest.mark.parametrize(
+    ("node", "valid", "invalid"),
+    [
+        (
+            {"properties": {"k": {}}, "additionalProperties": _TEXT},
+            {"x": "é"},
+            {"x": 5},
+        ),
+        (
+            {"properties": {"k": {}}, "additionalProperties": _TEXTS_BELOW},
+            {"x": {"t": "é"}},
+            {"x": {"t": 5}},
+        ),
+        (
+            {"properties": {"*": {"type": "integer"}}, "additionalProperties": _TEXT},
+            {"*": 1, "x": "é"},
+            {"*": 1, "x": 5},
+        ),
+        (
+            {"properties": {"*": _TEXT}, "additionalProperties": _TEXT_OR_NULL},
+            {"*": "é", "x": None},
+            {"*": None, "x": "é"},
+        ),
+        (
+            {"properties": {"*": _TEXTS_BELOW}, "additionalProperties": _TEXTS_BELOW},
+            {"*": {"t": "é"}, "x": {"t": "é"}},
+            {"*": {"t": 5}, "x": {"t": "é"}},
+        ),
+        (
+            {"type": ["array", "object"], "additionalProperties": _TEXT_OR_NULL}
+            | {"items": _TEXT},
+            ["é"],
+            ["é", None],
+        ),
+        (
+            {"type": ["array", "object"], "items": _TEXTS_BELOW}
+            | {"additionalProperties": _TEXTS_BELOW},
+            [{"t": "é"}],
+            [{"t": 5}],
+        ),
+    ],
+)
+def test_places_with_one_name_are_told_apart(
+    node: dict[str, Any], valid: Any, invalid: Any
+) -> None:
+    """Texts that stay undecoded are texts, however the schema comes to their place.
+
+    Items, values of any key and unknown members share a name, as does a key of "*".
+    """
+    inner = {"type": "object"} | node
+    schema = {"type": "object", "properties": {"a": inner}}
+    survey = RowSurvey()
+    survey.take(schema, {"a": valid})
+    brief = typed_decoder_of(schema, survey.extras, undecoded=frozenset(survey.texts))
+
+    assert brief.checks
+    for value, accepts in ((valid, True), (invalid, False)):
+        row = json.dumps({"a": value}).encode()
+        assert (brief.accept(row) is not None) == accepts
+
+
 #: Values of each type of JSON, and what is none.
 _VALUES = (
     *(b"1", b"-1.5", b"true", b"false", b"null", b"nul", b'""', b'"x"', b' "x" '),
