@@ -95,7 +95,11 @@ class DecoderTraining:
         UTF-8. The texts at the places `read` are decoded. None without a decoder.
         """
         if read not in self._brief and self.decoder is not None:
-            places = self._survey.escaped_texts() - read
+            places = frozenset(
+                place
+                for place in self._survey.escaped_texts()
+                if not any(_includes(place, path) for path in read)
+            )
             self._brief[read] = self._decoder_of(places) if places else self.decoder
         return self._brief.get(read)
 
@@ -150,6 +154,13 @@ class DecoderTraining:
             of_items=self._of_items,
             undecoded=undecoded,
         )
+
+
+def _includes(place: Location, path: Location) -> bool:
+    """Return whether the member at `path` is at `place`, where "*" is any key."""
+    return len(place) == len(path) and all(
+        step in {"*", key} for step, key in zip(place, path, strict=True)
+    )
 
 
 def _values_of(rows: Iterable[bytes]) -> Iterable[Any]:

@@ -253,6 +253,29 @@ def outcome_of(
     return found, sorted(keys)
 
 
+@pytest.mark.parametrize(
+    "inner",
+    [
+        {"type": "object", "additionalProperties": {"type": "string"}},
+        {"type": "object", "properties": {"k": {}}}
+        | {"additionalProperties": {"type": "string"}},
+    ],
+)
+def test_keys_do_not_depend_on_escapes(inner: dict[str, Any]) -> None:
+    """Ids are read at members that the schema does not name, written with escapes."""
+    schema = {"type": "object", "properties": {"m": inner}}
+    identity = IdentityReader((("m", "id"),))
+    text = b"".join(
+        b'{"m": {"id": "%d", "note": "%b"}}\n' % (number, rb"\u00e9" * 40)
+        for number in range(100)
+    )
+    checks = RowChecks(identity=identity, keeps_texts=False)
+
+    verdict = RowValidator(schema, checks).validate(Chunk(text, Cursor()))
+
+    assert verdict.keys == [str(number) for number in range(100)]
+
+
 @given(st.lists(_ROWS, max_size=80), st.integers(1, 40), st.sampled_from([0, 100]))
 def test_verdicts_do_not_depend_on_the_size_of_chunks(
     rows: list[bytes], size: int, warm: int
