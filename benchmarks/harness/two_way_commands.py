@@ -88,6 +88,7 @@ def _candidates(comparison: Comparison, code: int) -> list[Candidate]:
 def exit_code_of(command: Sequence[str]) -> int:
     """Return the exit code of a comparison; raises `SystemExit` if it failed."""
     done = subprocess.run(command, check=False, capture_output=True)
-    if done.returncode not in COMPARED:
+    # A script that fails ends with the code of one that found a difference.
+    if done.returncode not in COMPARED or b"Traceback" in done.stderr:
         raise SystemExit(f"{' '.join(command)}: {done.stderr.decode()}")
     return done.returncode

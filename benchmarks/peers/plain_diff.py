@@ -1,7 +1,8 @@
 """Read two files of rows and compare them by id: what a script does by hand.
 
-Usage: plain_diff.py FILE OTHER; each is CSV or JSON Lines by its extension. A row
-without an id is known by its question and its model. Ends with 1 if a row differs.
+Usage: plain_diff.py FILE OTHER; each is CSV, a JSON array or JSON Lines by its
+extension. A row without an id is known by its question and its model. Ends with 1 if a
+row differs.
 """
 
 import csv
@@ -17,6 +18,8 @@ def rows_of(path: str) -> Iterator[dict[str, Any]]:
     with Path(path).open(encoding="utf-8", newline="") as lines:
         if path.endswith(".csv"):
             yield from csv.DictReader(lines)
+        elif path.endswith(".json"):
+            yield from json.load(lines)
         else:
             yield from map(json.loads, lines)
 

@@ -36,21 +36,29 @@ def test_the_worst_cell_of_a_line_is_held_to_its_limit(
     assert calls == [run]
 
 
-@pytest.mark.parametrize(("changed", "said"), [(0, "0 rows differ, 0"), (1, "1 rows")])
+@pytest.mark.parametrize("suffix", ["jsonl", "json", "csv"])
+@pytest.mark.parametrize("changed", [0, 1])
 def test_the_script_that_compares_counts_rows(
     modules: Modules,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     changed: int,
-    said: str,
+    suffix: str,
 ) -> None:
-    """It ends with 1 if a row differs."""
+    """It ends with 1 if a row differs, in files of each kind that is measured."""
     rows = [{"id": str(number), "text": "a"} for number in range(3)]
-    first, second = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
-    first.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    rows[2]["text"] = "ab"[changed]
-    second.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    code = modules("peers.plain_diff").main(str(first), str(second))
+    paths = [str(tmp_path / f"{name}.{suffix}") for name in "ab"]
+    for path, text in zip(paths, ("a", "ab"[changed]), strict=True):
+        rows[2]["text"] = text
+        write = {
+            "json": lambda: json.dumps(rows, indent=1),
+            "jsonl": lambda: "\n".join(map(json.dumps, rows)),
+            "csv": lambda: "\n".join(
+                ["id,text", *(",".join(row.values()) for row in rows)]
+            ),
+        }[suffix]
+        Path(path).write_text(write(), encoding="utf-8")
+    code = modules("peers.plain_diff").main(*paths)
 
     assert code == changed
-    assert capsys.readouterr().out.startswith(said)
+    assert capsys.readouterr().out.startswith(f"{changed} rows differ, 0 ")
