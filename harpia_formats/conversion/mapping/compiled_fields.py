@@ -6,6 +6,8 @@ a key that tells which fields a record has.
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from types import CodeType
 from typing import Any
 
 from msgspec import UNSET, Struct
@@ -90,9 +92,19 @@ class Code:
     def function(self, heading: str) -> Callable[..., Any]:
         """Return the function with a `heading` such as `read(row)`."""
         source = "\n".join([f"def {heading}:", *self.lines])
-        exec(compile(source, f"<{heading}>", "exec"), self.names)  # noqa: S102 - the lines name values by numbers and have no text of a user
+        exec(_code_of(source, f"<{heading}>"), self.names)  # noqa: S102 - the lines name values by numbers and have no text of a user
         function: Callable[..., Any] = self.names[heading.partition("(")[0]]
         return function
+
+
+@lru_cache(maxsize=256)
+def _code_of(source: str, name: str) -> CodeType:
+    """Return the code of `source`.
+
+    The readers of some files differ in a value only: `convert` of 400 logs of OpenAI's
+    evals takes 0.55 s instead of 0.75 s (one sample each, one process).
+    """
+    return compile(source, name, "exec")
 
 
 def compile_read(
