@@ -509,3 +509,12 @@ def test_rule_that_is_not_reported_is_named(
         assert (count.valid, count.unreported) == (0, (code,))
     (line,) = report.no_verdict_lines()
     assert f"{code}: add it to `--select`" in line
+
+
+def test_remarks_are_on_records_that_the_schema_allows() -> None:
+    """Without the rules of the schema, an invalid record leads to no internal error."""
+    invalid = sorted((ROOT / "fixtures").glob("*/invalid/*.json"))
+    report = validate(*invalid, select=["X"], jobs=1)
+
+    assert len(invalid) > 50
+    assert not [each for each in report.problems if each.code == "V902"]

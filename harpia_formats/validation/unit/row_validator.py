@@ -121,9 +121,7 @@ class DecoderTraining:
         self._rows += 1
         self._has_new_keys |= self._survey.take(self.schema, value)
         is_first = self.decoder is None
-        wanted = (
-            min(FIRST_ROWS, ROWS_BEFORE_DECODER) if is_first else ROWS_BEFORE_DECODER
-        )
+        wanted = FIRST_ROWS if is_first else ROWS_BEFORE_DECODER
         if self._rows >= wanted and (self._has_new_keys or is_first):
             self._build()
 
@@ -559,6 +557,8 @@ class RowValidator:
             if errors:
                 self._causes.add(number, value, errors, verdict)
                 return
+        elif not self.schema_validator.is_valid(value):
+            return  # remarks are on records that the schema allows
         remarks = iter(self._checks.remarks(value) if self._checks.remarks else ())
         first = next(remarks, None)
         if first is None:
