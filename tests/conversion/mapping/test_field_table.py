@@ -232,6 +232,9 @@ def test_rows_are_not_read_by_fields_where_more_decides() -> None:
     for table in tables:
         with pytest.raises(ValueError, match=r"^`reads_by_fields` needs a key"):
             table.adapter(reads_by_fields=True)
+        assert not table.adapter().reads_by_fields
+    plain = FieldTable("own", (PROMPT,))
+    assert plain.adapter(reads_by_fields=True).reads_by_fields
 
 
 def test_a_function_that_writes_what_is_kept() -> None:
