@@ -144,12 +144,8 @@ def _needs_quotes(text: str, delimiter: str) -> bool:
 RUN_BYTES = 256 * 1024
 
 
-class _Run(Struct):
-    """The number and the bytes of some lines that have the same columns."""
-
-    columns: tuple[str, ...]
-    size: int = 0
-    count: int = 0
+#: Numbers of runs that are in memory.
+_NUMBERS_HELD = 3 * 1024
 
 
 class CsvWriter(Struct):
@@ -159,11 +155,16 @@ class CsvWriter(Struct):
     encoder: TableEncoder = field(default_factory=TableEncoder)
     #: The name of a column in the file by its key, where they differ.
     names: Mapping[str, str] = field(default_factory=dict)
-    #: What is in the temporary file.
-    _runs: list["_Run"] = field(default_factory=list)
-    #: The columns of blocks, by themselves.
-    _layouts: dict[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
+    #: The numbers of the columns that blocks have.
+    _layouts: dict[tuple[str, ...], int] = field(default_factory=dict)
+    #: All lines, and what is known of each run of lines that have the same columns: the
+    #: number of these, the bytes and the number of the lines.
     _lines: FixedRecords | None = None
+    _runs: FixedRecords = field(
+        default_factory=lambda: FixedRecords("Q", _NUMBERS_HELD)
+    )
+    #: The same of the last run.
+    _last: list[int] = field(default_factory=lambda: [0, 0, 0])
 
     def add(self, blocks: Iterable[EncodedRows]) -> None:
         """Keep some lines in a temporary file."""
@@ -174,14 +175,12 @@ class CsvWriter(Struct):
                 self.encoder = self.encoder.with_known(block.columns)
             (lines,) = block.texts
             self._lines.extend_bytes(lines)
-            run = self._runs[-1] if self._runs else None
-            if run is None or run.columns != block.columns or run.size >= RUN_BYTES:
-                # Blocks of other processes have equal columns that are not the same.
-                columns = self._layouts.setdefault(block.columns, block.columns)
-                run = _Run(columns)
-                self._runs.append(run)
-            run.size += len(lines)
-            run.count += block.count
+            layout = self._layouts.setdefault(block.columns, len(self._layouts))
+            if layout != self._last[0] or self._last[1] >= RUN_BYTES:
+                self._runs.extend(self._last)
+                self._last = [layout, 0, 0]
+            self._last[1] += len(lines)
+            self._last[2] += block.count
 
     def close(self, header: Row) -> None:  # noqa: ARG002 - a table has no place for it
         """Write the names of the columns and all rows.
@@ -194,15 +193,18 @@ class CsvWriter(Struct):
         self.write(self.encoder.line(names))
         if self._lines is None:
             return
-        begin = 0
-        for run in self._runs:
-            lines = self._lines.read(begin, run.size).tobytes()
-            begin += run.size
-            block = EncodedRows(run.count, (lines,), run.columns)
+        if self._layouts:
+            self._runs.extend(self._last)
+        layouts, numbers, begin = [*self._layouts], iter(self._runs), 0
+        for layout, size, count in zip(numbers, numbers, numbers, strict=True):
+            lines = self._lines.read(begin, size).tobytes()
+            begin += size
+            block = EncodedRows(count, (lines,), layouts[layout])
             self.write(with_columns(block, columns, self.encoder.delimiter))
         self.discard()
 
     def discard(self) -> None:
         """Drop the rows."""
+        self._runs.close()
         if self._lines is not None:
             self._lines.close()
