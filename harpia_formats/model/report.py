@@ -7,8 +7,6 @@ from errno import ENOENT
 from os import strerror
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-from msgspec import Struct
-
 from harpia_formats.model.problem import (
     MISSING,
     Because,
@@ -200,7 +198,8 @@ class Group:
     member: str = ""
 
 
-class BaselineUse(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class BaselineUse:
     """How a validation used its baseline."""
 
     path: str

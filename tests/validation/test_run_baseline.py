@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -210,6 +211,19 @@ def test_a_baseline_that_is_better_than_needed_says_so(tmp_path: Path) -> None:
     tightened = checked(tmp_path).baseline
     assert tightened is not None
     assert (tightened.held, tightened.unused) == (2, 0)
+
+
+def test_a_report_with_a_baseline_becomes_plain_data(tmp_path: Path) -> None:
+    """`dataclasses.asdict` returns what the baseline held as plain data, too."""
+    write_rows(tmp_path / "1.jsonl", "{}")
+    record(tmp_path)
+
+    assert asdict(checked(tmp_path))["baseline"] == {
+        "path": str(tmp_path / "baseline.json"),
+        "held": 1,
+        "unused": 0,
+        "unused_in": (),
+    }
 
 
 def test_findings_of_other_rules_and_files_are_not_called_gone(tmp_path: Path) -> None:
