@@ -108,17 +108,22 @@ class FieldTable:
         """
         is_setting = given.record_path.startswith("params.")
         is_own = given.path[0] in (*self.own_keys, ANY_KEY)
-        return bool(self.own_keys) and (is_own or is_setting)
+        return self.read_own is not None and (is_own or is_setting)
 
     def adapter(self, *, is_read_only: bool = False, **members: Any) -> FormatAdapter:
         """Return the adapter of these fields, with other `members` of adapters.
 
         Its functions are compiled when they are used first. Raises `ValueError` for
-        `reads_by_fields` where more than that decides.
+        `reads_by_fields` where more than that decides, and for fields that `read_own`
+        reads and nothing writes, unless it `is_read_only`.
         """
-        decides = self.normalize or len(self.written_leaves) < len(self.leaves)
-        if members.get("reads_by_fields") and decides:
+        decides = self.read_own or self.normalize
+        if members.get("reads_by_fields") and (
+            decides or len(self.written_leaves) < len(self.leaves)
+        ):
             raise ValueError("`reads_by_fields` needs a key of its own for each field")
+        if self.read_own and not (self.write_own or is_read_only):
+            raise ValueError("`read_own` needs `write_own`, or `is_read_only`")
         write = None if is_read_only else _later(lambda: self.write)
         read = _later(lambda: self.read)
         return FormatAdapter(
@@ -158,7 +163,7 @@ class FieldTable:
         if self.write_own is not None:
             functions["write_own"] = self.write_own
             own = "write_own(record, kept, fates)"
-            own += "" if self.own_keys else " if kept else {}"
+            own += "" if self.read_own else " if kept else {}"
         placed = {**self.placed, (): self.constants}
         return compile_write(self.vendor, self.written_leaves, own, functions, placed)
 

@@ -224,10 +224,11 @@ def test_adapters_compile_what_is_used_first() -> None:
 
 
 def test_rows_are_not_read_by_fields_where_more_decides() -> None:
-    """Several keys for one field, and other rows, are not read without the table."""
+    """Functions, and several keys for one field, are not passed over."""
     tables = (
         FieldTable("own", (PROMPT, field("b", "prompt"))),
         FieldTable("own", (PROMPT,), normalize=without_nulls),
+        FieldTable("own", (PROMPT,), read_own=lambda row, _: {"prompt": row["a"]}),
     )
     for table in tables:
         with pytest.raises(ValueError, match=r"^`reads_by_fields` needs a key"):
@@ -235,6 +236,35 @@ def test_rows_are_not_read_by_fields_where_more_decides() -> None:
         assert not table.adapter().reads_by_fields
     plain = FieldTable("own", (PROMPT,))
     assert plain.adapter(reads_by_fields=True).reads_by_fields
+
+
+def test_fields_that_are_read_and_not_written() -> None:
+    """An adapter that writes needs a function for what a function reads."""
+    table = FieldTable("own", (PROMPT,), read_own=lambda _, __: {})
+
+    with pytest.raises(
+        ValueError, match=r"^`read_own` needs `write_own`, or `is_read_only`$"
+    ):
+        table.adapter()
+    assert table.adapter(is_read_only=True).write is None
+
+
+def test_a_function_for_any_key() -> None:
+    """It reads a table of no other fields, and writes it though nothing is kept."""
+    any_key = field(
+        "*", "outputs.scores.value", key_record_path="outputs.scores.metric"
+    )
+    table = FieldTable(
+        "own",
+        (any_key,),
+        read_own=lambda row, _: {"prompt": row["q"]},
+        write_own=lambda record, _, __: {"q": record.prompt},
+        removes_own=True,
+    )
+
+    assert table.leaves == []
+    assert table.read({"q": "x"}).prompt == "x"
+    assert table.write(Record(prompt="x"), FieldFates()) == {"q": "x"}
 
 
 def test_a_function_that_writes_what_is_kept() -> None:
