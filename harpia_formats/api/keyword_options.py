@@ -114,10 +114,17 @@ def fits_type(value: Any, wanted: Any) -> bool:
     if origin is tuple:
         items = isinstance(value, (tuple, list, set, frozenset))
         return items and all(fits_type(item, get_args(wanted)[0]) for item in value)
+    if origin is Mapping:
+        key, inner = get_args(wanted)
+        return isinstance(value, Mapping) and all(
+            fits_type(name, key) and fits_type(item, inner)
+            for name, item in value.items()
+        )
     if wanted in {int, float} and isinstance(value, bool):
         return False
     kind = (int, float) if wanted is float else origin or wanted
-    return not isinstance(kind, (type, tuple)) or isinstance(value, kind)
+    is_compared = isinstance(kind, (type, tuple)) and kind is not Any
+    return not is_compared or isinstance(value, kind)
 
 
 def type_in_words(wanted: Any) -> str:
@@ -130,6 +137,8 @@ def type_in_words(wanted: Any) -> str:
         return ", ".join(map(repr, get_args(wanted)))
     if isinstance(wanted, type) and issubclass(wanted, str) and wanted is not str:
         return ", ".join(repr(str(member)) for member in wanted)  # type: ignore[attr-defined]  # an enum
+    if origin is Mapping and get_args(wanted)[1] is str:
+        return "a mapping to texts"
     return _words.get(origin or wanted, getattr(wanted, "__name__", str(wanted)))
 
 

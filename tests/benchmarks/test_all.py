@@ -50,14 +50,13 @@ def test_the_script_that_compares_counts_rows(
     paths = [str(tmp_path / f"{name}.{suffix}") for name in "ab"]
     for path, text in zip(paths, ("a", "ab"[changed]), strict=True):
         rows[2]["text"] = text
-        write = {
-            "json": lambda: json.dumps(rows, indent=1),
-            "jsonl": lambda: "\n".join(map(json.dumps, rows)),
-            "csv": lambda: "\n".join(
-                ["id,text", *(",".join(row.values()) for row in rows)]
-            ),
-        }[suffix]
-        Path(path).write_text(write(), encoding="utf-8")
+        cells = [["id", "text"], *(list(row.values()) for row in rows)]
+        texts = {
+            "json": json.dumps(rows, indent=1),
+            "jsonl": "\n".join(map(json.dumps, rows)),
+            "csv": "\n".join(map(",".join, cells)),
+        }
+        Path(path).write_text(texts[suffix], encoding="utf-8")
     code = modules("peers.plain_diff").main(*paths)
 
     assert code == changed
