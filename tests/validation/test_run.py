@@ -518,3 +518,14 @@ def test_remarks_are_on_records_that_the_schema_allows() -> None:
 
     assert len(invalid) > 50
     assert not [each for each in report.problems if each.code == "V902"]
+
+
+@pytest.mark.parametrize("levels", [60, 300, 100_000])
+def test_a_schema_that_is_nested_too_deeply_is_refused(levels: int) -> None:
+    """It is one of a user's mistakes at any depth, and no internal error."""
+    schema: dict[str, Any] = {}
+    for _ in range(levels):
+        schema = {"type": "object", "properties": {"a": schema}}
+
+    with pytest.raises(SchemaError, match="is nested deeper than 100 levels"):
+        validate(b"{}", schema=schema, jobs=1)

@@ -22,7 +22,11 @@ from harpia_formats.files.workers.killable import (
     ProcessDied,
 )
 from harpia_formats.formats.schema.bundled_schemas import Schema, SchemaError
-from harpia_formats.formats.schema.user_schema import CheckedSchema, check_schema
+from harpia_formats.formats.schema.user_schema import (
+    CheckedSchema,
+    check_depth,
+    check_schema,
+)
 from harpia_formats.validation.unit.row_checks import Disagreement, RowChecks, Verdict
 from harpia_formats.validation.unit.row_validator import RowValidator
 
@@ -96,6 +100,8 @@ def check_schema_in_time(name: str, schema: Any) -> CheckedSchema:
 
     `name` is its name in the error.
     """
+    # What is nested too deeply cannot be sent to another process.
+    check_depth(name, schema)
     limit = CHECK_SECONDS
     try:
         (checked,) = _process().call(_checked, name, schema, timeout=limit)
