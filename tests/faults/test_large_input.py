@@ -198,8 +198,10 @@ def _peaks(words: list[str], sizes: list[float], folder: Path) -> list[tuple[int
         path = folder / "in.jsonl"
         count = _write_records(path, size * 1e9)
         given = [each.format(folder=folder) for each in words[1:]]
+        # A peak lasts for a moment, so a short run is looked at more often.
+        interval = min(0.05, size / 20)
         result, peak, own, text = peaks_of(
-            words[0], path, *_AS_RECORDS, *given, folder=folder
+            words[0], path, *_AS_RECORDS, *given, folder=folder, interval=interval
         )
         assert result == 0, text
         assert f"{count:,}" in text
