@@ -14,6 +14,7 @@ from harpia_formats.conversion.containers.csv_writers import (
     CsvWriter,
     TableEncoder,
 )
+from harpia_formats.conversion.containers.row_writer import SPOOL_BYTES
 from harpia_formats.conversion.parallel.converted_rows import RowBlocks
 from harpia_formats.files.framing.chunk import Cursor
 from harpia_formats.files.framing.unfinished_json import ByteBuffer
@@ -167,17 +168,18 @@ def test_late_column_is_added_to_large_cells(text: str) -> None:
 def test_what_is_known_of_runs_is_not_kept_in_memory() -> None:
     """A table whose rows change their columns takes no memory for each change."""
     held = []
-    for count in (2_000, 20_000):
+    for count in (3_000, 30_000):
         writer = CsvWriter(lambda _: None)
         first, second = writer.encoder([{"a": "1"}]), writer.encoder([{"b": "2"}])
         tracemalloc.start()
         for _ in range(count):
-            writer.add(loads(dumps([*first, *second])))  # noqa: S301 - made here
+            writer.add([*first, *second])
         held.append(tracemalloc.get_traced_memory()[0])
         tracemalloc.stop()
         writer.discard()
 
-    assert held[1] < held[0] + 50_000
+    # Some lines and numbers are held before they go to the files.
+    assert held[1] < held[0] + SPOOL_BYTES + 50_000
 
 
 def test_a_table_whose_columns_change_often_is_written() -> None:

@@ -233,7 +233,7 @@ def test_rows_are_not_read_by_fields_where_more_decides() -> None:
     for table in tables:
         with pytest.raises(ValueError, match=r"^`reads_by_fields` needs a key"):
             table.adapter(reads_by_fields=True)
-        assert not table.adapter().reads_by_fields
+        assert not table.adapter(is_read_only=True).reads_by_fields
     plain = FieldTable("own", (PROMPT,))
     assert plain.adapter(reads_by_fields=True).reads_by_fields
 
