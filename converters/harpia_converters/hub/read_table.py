@@ -434,10 +434,14 @@ def _lines_of(file: BinaryIO, name: str, features: dict[str, Any]) -> Iterator[b
 def _parts_of(batch: Any, most: int) -> Iterator[Any]:
     """Yield parts of a batch whose values are made at once.
 
-    Raises `BadTableError` if some of its rows have more than `most` bytes.
+    Raises `BadTableError` if some of its rows have more than `most` bytes, or a value
+    has a type that pyarrow has no class for, such as an interval of days.
     """
     for rows in row_parts(batch, ROWS):
-        size = batch_size(rows)
+        try:
+            size = batch_size(rows)
+        except KeyError as error:
+            raise BadTableError("has a type of values that is not supported") from error
         _check_ratio(most - size)
         yield from small_parts(rows, BYTES, size)
 
