@@ -262,7 +262,7 @@ SCHEMA = (
 )
 #: GitHub shows 5,000 results of a run.
 MOST = 5_000
-#: What is told of the run itself: the ids, and for each its name and what it means.
+#: Ids of the notifications on the run itself, each with its name and text below.
 UNREAD, NO_VERDICT, LEFT_OUT = "RUN001", "RUN002", "RUN003"
 _NOTIFICATIONS = {
     UNREAD: ("unread-file", "A file could not be read to its end."),

@@ -86,22 +86,22 @@ class DecoderTraining:
         is_hopeless = formats or schema is False or (schema is True and not of_items)
         self._decoders_left = 0 if is_hopeless else DECODERS
         #: The decoders that leave texts undecoded, by the places that they decode.
-        self._brief: dict[frozenset[Location], TypedDecoder] = {}
+        self._partial: dict[frozenset[Location], TypedDecoder] = {}
 
-    def brief(self, read: frozenset[Location]) -> TypedDecoder | None:
+    def partial_decoder(self, read: frozenset[Location]) -> TypedDecoder | None:
         """Return the decoder that leaves texts with many escapes undecoded.
 
         That takes less time. It accepts the same rows of ASCII, and others that are not
         UTF-8. The texts at the places `read` are decoded. None without a decoder.
         """
-        if read not in self._brief and self.decoder is not None:
+        if read not in self._partial and self.decoder is not None:
             places = frozenset(
                 place
                 for place in self._survey.escaped_texts()
                 if not any(_includes(place, path) for path in read)
             )
-            self._brief[read] = self._decoder_of(places) if places else self.decoder
-        return self._brief.get(read)
+            self._partial[read] = self._decoder_of(places) if places else self.decoder
+        return self._partial.get(read)
 
     def begin(self, chunk: Chunk) -> None:
         """Build a decoder by the first rows of `chunk` if it has many, valid or not."""
@@ -130,7 +130,7 @@ class DecoderTraining:
         self._decoders_left -= 1
         self._rows = 0
         self._has_new_keys = False
-        self._brief = {}
+        self._partial = {}
         try:
             if self.schema is True:
                 self.decoder = decoder_of_any_item()
@@ -393,7 +393,7 @@ class RowValidator:
         # What is no ASCII may be no UTF-8, which only decoding a text tells.
         if decoder is None or self._checks.keeps_texts or not chunk.data.isascii():
             return decoder
-        return self.training.brief(self._read)
+        return self.training.partial_decoder(self._read)
 
     def _accepted_by(
         self, decoder: TypedDecoder | None, chunk: Chunk
