@@ -72,7 +72,7 @@ class SpooledRows:
         self._numbers = FixedRecords(self._type.char, HELD // self._type.itemsize + 1)
         for part in parts_of(count):
             self._numbers.extend_bytes(rows[part].astype(self._type, order="C"))
-        self._numbers.settle()
+        self._numbers.flush()
 
     def part(self, questions: slice) -> Any:
         """Return the rows from one question to another as an array of 64-bit floats.
@@ -164,7 +164,7 @@ class SpooledColumns:
         """Add a column; raises `SourceError` if it cannot be written."""
         self._number += 1
         self._numbers.extend_bytes(column)
-        self._numbers.settle()
+        self._numbers.flush()
         self._loaded, self._columns = slice(0, 0), []
 
     def part(self, questions: slice) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.problem import HarpiaFormatsError
 
-#: What a user without pyarrow is told, as the end of a sentence.
+#: The end of the sentence that a user without pyarrow reads.
 MISSING = 'needs the extra "arrow": pip install "harpia-formats[arrow]"'
 #: The oldest release that reads and writes what the tests read and write.
 OLDEST = (17, 0)
@@ -271,7 +271,7 @@ def _score_row(cells: Row) -> Row:
     return row
 
 
-#: Bytes of each value beside its own: that of its place in a list.
+#: Bytes of each value in addition to its own: those of its place in a list.
 PLACE = 8
 #: Bytes of a view of a text, and of its length at the beginning of the view.
 _VIEW, _LENGTH = 16, 4

@@ -274,7 +274,7 @@ def _items_in(text: bytes) -> list[bytes]:
 def items_with_constants(array: bytes) -> list[bytes]:
     """Return the items of an array, whose numbers may be NaN or Infinity.
 
-    Raises `msgspec.DecodeError` if it is no array beside these.
+    Raises `msgspec.DecodeError` if it is no array apart from these.
     """
     items, at = [], 0
     for item in _decode_items(text := masked(array)):

@@ -275,7 +275,7 @@ def _array(data: bytes, at: int, depth: int) -> tuple[list[Any], int]:
         if data[at : at + 1] == b"]":
             return items, end_of_space(data, at + 1)
         value, at = _parse_truncated(data, at, depth)
-        # An item that is cut off is not needed beside whole ones.
+        # An item that is cut off is not needed if there are whole ones.
         if value is not _NOTHING and not (items and at == len(data)):
             items.append(value)
         if data[at : at + 1] != b",":

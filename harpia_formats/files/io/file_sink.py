@@ -89,7 +89,7 @@ _random_bytes = 6
 
 
 def create_part_file(place: Path) -> tuple[Path, int]:
-    """Create a locked temporary file beside `place`; return its path and descriptor.
+    """Create a locked temporary file next to `place`; return its path and descriptor.
 
     Raises `OSError`.
     """

@@ -136,7 +136,7 @@ def _identity(source: Source) -> str | None:
     return origin.identity if isinstance(origin, RemoteFile) else None
 
 
-#: Bytes of a name that is made: it may stand beside other text in the name of a file.
+#: Bytes of a generated name, which may be only a part of the name of a file.
 LONGEST = 150
 _unsafe = re.compile(r"[^\w.-]+")
 #: A leading dot hides a file or leads to another folder; a leading hyphen is an option;

@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # only remote files need threads
 
 
 NEEDS_EXTRA = 'needs the extra "remote": pip install "harpia-formats[remote]"'
-#: The package to install beside the extra, by the scheme of the URL.
+#: The package to install in addition to the extra, by the scheme of the URL.
 _packages = {
     "s3": "s3fs",
     "s3a": "s3fs",

@@ -175,7 +175,7 @@ class FixedRecords:
         self._file.flush()
         self._count = 0
 
-    def settle(self) -> None:
+    def flush(self) -> None:
         """Free the memory of the numbers if some are in the file already."""
         if self._file.is_in_file and self._count:
             self.spill()
@@ -294,9 +294,9 @@ class FramedRecords:
         self._held[part].append(record)
         self._count += len(record)
         if self._count >= self._limit:
-            self.settle()
+            self.flush()
 
-    def settle(self) -> None:
+    def flush(self) -> None:
         """Give each record its place, in the file if they are many."""
         if not self._count:
             return
@@ -310,7 +310,7 @@ class FramedRecords:
 
     def records(self, part: int = 0) -> Iterator[Framed]:
         """Yield the records of a part in the order in which they were added."""
-        self.settle()
+        self.flush()
         blocks = self._blocks[part]
         for offset, size in zip(blocks[::2], blocks[1::2], strict=True):
             yield from self._between(offset, offset + size)

@@ -174,7 +174,7 @@ def _bytes_behind(file: BinaryIO, member: Member, limit: int) -> int:
     file.seek(member.offset)
     header = file.read(_SMALLEST)
     if len(header) < _SMALLEST or not header.startswith(_HEADER):
-        return 0  # said when the member is read
+        return 0  # reported when the member is read
     more = sum(_field.unpack_from(header, _SMALLEST - _field.size))
     gap = limit - member.offset - _SMALLEST - more - member.packed
     return gap if gap > _DESCRIPTOR else 0

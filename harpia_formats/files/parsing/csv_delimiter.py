@@ -11,7 +11,7 @@ WIDE_DELIMITERS = {
     "、": "ideographic comma",
     "｜": "full-width vertical bar",
 }
-#: Names that a delimiter can be given by, beside the character itself.
+#: Names that a delimiter can be given by, apart from the character itself.
 _by_name = {"tab": TAB, "\\t": TAB, "comma": COMMA, "semicolon": ";", "bar": "|"}
 _not_allowed = '"\r\n\0'
 

@@ -247,7 +247,7 @@ INTEGER_LIMIT = 4300
 _BRACE = ord("{")
 _WS = SPACE_PATTERN
 
-# The parser allows DEL and \u0000, and half a surrogate pair only beside the other.
+# The parser allows DEL and \u0000, and half a surrogate pair only next to the other.
 _ESCAPE = (
     rb'\\(?:["\\/bfnrt]|u(?:[0-9abcefABCEF][0-9a-fA-F]{3}|[dD](?:[0-7][0-9a-fA-F]{2}'
     rb"|[89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})))"

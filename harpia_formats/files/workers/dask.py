@@ -188,7 +188,7 @@ def _difference(answer: Any, ours: _Installed) -> str:
     theirs = _Installed(*answer)
     if not (theirs.version or theirs.code):
         return f"has no harpia-formats; install {ours.version} on every worker"
-    # A zip file on the path has code, and no version beside it.
+    # A zip file on the path has code, but no version.
     if theirs.version != ours.version and (theirs.version or not theirs.code):
         return f"has harpia-formats {theirs.version}, not {ours.version}"
     if theirs.python != ours.python:

@@ -32,7 +32,7 @@ CLUSTER_TIMEOUT = 600.0
 
 
 class WorkersAwaited(Struct, frozen=True):
-    """How long a run has waited for workers, as a progress of reading is told."""
+    """How long a run has waited for workers, reported like the progress of reading."""
 
     name: str
     #: The seconds that it has waited, and that it waits at most.
@@ -80,7 +80,7 @@ def _start_fork_server() -> None:
     """Start the process that forks workers, which imports nothing of this folder.
 
     It is a `python -c`, and that looks for modules in the working folder first: a file
-    `multiprocessing.py` beside some data would be run.
+    `multiprocessing.py` next to the data would be run.
     """
     from multiprocessing.forkserver import ensure_running  # noqa: PLC0415 - start-up: most runs need no processes
 

@@ -182,7 +182,7 @@ class WorkerPool:
     name: str | None = None
     #: Seconds without a worker of a cluster that end the run.
     timeout: float = CLUSTER_TIMEOUT
-    #: Is told while the run waits for workers.
+    #: Called while the run waits for workers.
     progress: "Callable[[ReadProgress], None] | None" = None
     _pending: deque[PendingTask] = field(default_factory=deque)
     _engine: Engine | None = None
@@ -401,7 +401,7 @@ class WorkerOptions(Protocol):
 
     @property
     def progress(self) -> "Callable[[ReadProgress], None] | None":
-        """Is told how far the run is."""
+        """The function that is called with how far the run is."""
 
 
 def open_pool(options: WorkerOptions) -> AbstractContextManager[WorkerPool | None]:

@@ -56,7 +56,7 @@ def _files_in(name: str, folder: "Traversable") -> Iterator[tuple[str, bytes]]:
             yield path, child.read_bytes()
 
 
-#: Where a wheel has the schemas, which are beside the packages in a checkout.
+#: Where a wheel has the schemas, which are next to the packages in a checkout.
 _elsewhere = {"harpia_formats/_schemas"}
 
 

@@ -96,10 +96,10 @@ class Partitions:
         """Whether the digests are certainly distinct: few were added."""
         return self._parts is None and len(set(self._few)) == len(self._few)
 
-    def settle(self) -> None:
+    def flush(self) -> None:
         """Free the memory of the digests if some are in the file already."""
         if self._parts is not None:
-            self._parts.settle()
+            self._parts.flush()
 
     def shares(self, whole: int) -> Iterator[tuple[Share, set[int], int]]:
         """Yield shares that hold all digests, with the distinct ones and the count.
@@ -107,7 +107,7 @@ class Partitions:
         A share has at most some more than `whole` distinct digests, unless so many
         agree in two bytes. Raises `SourceError` if the temporary file fails.
         """
-        self.settle()
+        self.flush()
         for partition in range(_PARTITIONS):
             if count := self.count_of(partition):
                 # So many must mostly be parted anyway, which need not be found out.
@@ -269,7 +269,7 @@ class Digests:
         Raises `SourceError` if a temporary file fails.
         """
         mine = self.partitions
-        mine.settle()
+        mine.flush()
         found: set[int] = set()
         occurrences = 0
         for share, known, _ in other.partitions.shares(self._whole):

@@ -88,7 +88,7 @@ class IdentityReader:
     def keys_of_lines(self, data: bytes, lines: int) -> list[str] | None:
         """Return the keys of so many rows, each a line of JSON from `{` to `}`.
 
-        None if a row has none. What is beside the identity is not looked at.
+        None if a row has none. Nothing but the identity is looked at.
         """
         if not all(can_be_field(str(path[0])) for path in self._paths):
             return None

@@ -104,7 +104,7 @@ class PairDigests:
             return
         if len(set(few[::2])) == len(set(zip(few[::2], few[1::2], strict=True))) > 0:
             return
-        self._partitions.settle()
+        self._partitions.flush()
         for partition in range(_MOST_PARTS):
             count = self._partitions.count_of(partition) // 2
             parts = 1
@@ -125,7 +125,7 @@ class PairDigests:
         if few:
             yield list(few[::2]), list(few[1::2])
             return
-        self._partitions.settle()
+        self._partitions.flush()
         for partition in range(_MOST_PARTS):
             count = self._partitions.count_of(partition) // 2
             parts = 1

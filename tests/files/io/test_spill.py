@@ -65,7 +65,7 @@ def test_numbers_are_read_from_any_place(
             for one in some:
                 stored.append(one)
         if data.draw(st.booleans()):
-            stored.settle()
+            stored.flush()
     numbers = [one for some in added for one in some]
     begin = data.draw(st.integers(0, len(numbers)))
     end = data.draw(st.integers(begin, len(numbers)))
