@@ -19,7 +19,7 @@ from harpia_formats.expectations.outcomes import (
     where_of,
 )
 from harpia_formats.expectations.preflight_plan import DataSet
-from harpia_formats.formats.rules.near_duplicates import FEW, SaidTexts
+from harpia_formats.formats.rules.near_duplicates import FEW, ComparedTexts
 from harpia_formats.formats.rules.preflight_rules import (
     MISSING_ANSWER,
     MISSING_MODEL,
@@ -45,7 +45,7 @@ class Comparison(StrEnum):
 
 
 #: Normalises one text as rule X102 does.
-_said = SaidTexts(0, 1, ((),))
+_compared = ComparedTexts(0, 1, ((),))
 #: Numbers, which are kept whole, and other characters.
 _parts = re.compile(r"[0-9]+|[^0-9]")
 
@@ -111,8 +111,8 @@ def _asked_texts(record: Record) -> list[str]:
 
 def _compared_text(text: str, how: Comparison) -> str:
     """Return what two texts share that are the same in this comparison."""
-    said = _said.exactly(text)
-    letters = said.strip("\0") if said else ""
+    normalised = _compared.exactly(text)
+    letters = normalised.strip("\0") if normalised else ""
     if not letters:  # a text of punctuation only is compared as it is
         return f"\0{text.strip()}"
     if how is Comparison.NEAR and len(letters) >= FEW:

@@ -169,7 +169,7 @@ def adapter_of(format_: Format) -> "FormatAdapter":
 
 
 def unread_files() -> tuple[UnreadFiles, ...]:
-    """Return the kinds of files that are told from known formats and not read."""
+    """Return the kinds of files that are recognised, but not read."""
     return harpia_converters.UNREAD
 
 

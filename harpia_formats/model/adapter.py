@@ -251,8 +251,9 @@ class FormatAdapter:
     read_apart: tuple[tuple[str, ...], ...] = ()
     #: The keys of the objects in rows whose unknown keys go to the extra of outputs.
     answer_path: tuple[str, ...] = ()
-    #: Values of keys that rows may have beside fields, by their keys in the vendor's
-    #: extra of a record and of an output; examples for what pairs of formats lose.
+    #: Values of keys that rows may have apart from fields, by their keys in the
+    #: vendor's extra of a record and of an output; examples for what pairs of formats
+    #: lose.
     extra_examples: Mapping[str, Any] = field(default_factory=dict)
     answer_extra_examples: Mapping[str, Any] = field(default_factory=dict)
     #: Values of settings (`params`) that rows have; examples as those above.
@@ -260,8 +261,8 @@ class FormatAdapter:
     #: Why members of rows are not kept, by the path in a record of what stands for
     #: them, such as their number: they are lost in every format.
     not_kept: Mapping[str, str] = field(default_factory=dict)
-    #: The names of what rows say beside the values of keys, by its path in a record: a
-    #: key with something in parentheses, such as its place in a list.
+    #: The names of what rows express apart from the values of keys, by its path in a
+    #: record: a key with something in parentheses, such as its place in a list.
     other_names: Mapping[str, str] = field(default_factory=dict)
     #: The paths of all fields that rows carry, with everything below them.
     carried_paths: frozenset[str] = field(init=False, repr=False, compare=False)
@@ -278,7 +279,7 @@ class FormatAdapter:
     def extra_owners(self) -> frozenset[str]:
         """The paths in a record's extra of objects that hold fields in rows.
 
-        What rows have there beside the fields is counted by its own keys.
+        What rows have there apart from the fields is counted by its own keys.
         """
         found = set()
         for mapping in self.fields:

@@ -165,7 +165,7 @@ class CaseDecision:
     reported: Callable[[Mapping[str, int], int], Collection[str]]
     #: The code of a rule across rows that may be broken by the same mistake: without it
     #: there is nothing to decide. "" if no other rule has to do with it.
-    beside: str = ""
+    with_rule: str = ""
 
 
 @dataclass(frozen=True, slots=True)

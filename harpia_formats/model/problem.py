@@ -177,7 +177,7 @@ class Problem:
     excerpt: Excerpt | None = None
     #: The key that is missing at the place, if a key is missing.
     key: str = ""
-    #: What the problems of one group share beside code and pointer: the keywords of
+    #: What the problems of one group share apart from code and pointer: the keywords of
     #: the schema that failed with the missing keys, or the mistake in a text.
     cause: str = ""
     #: Whether its texts and its pointer certainly hold no value of a record.

@@ -188,7 +188,7 @@ class Group:
     record: int | None
     #: The key that is missing at the pointer, if a key is missing.
     key: str = ""
-    #: What the problems of the group share beside code and pointer.
+    #: What the problems of the group share apart from code and pointer.
     cause: str = ""
     #: The message of the first one.
     message: str = ""

@@ -200,7 +200,7 @@ def look_alikes() -> dict[str, frozenset[str]]:
 
 @cache
 def other_kinds() -> dict[str, frozenset[str]]:
-    """Return the units, languages and so on beside each word that is one."""
+    """Return the other units, languages and so on for each word that is one."""
     return _partners(KINDS)
 
 

@@ -158,7 +158,7 @@ _MINUTE, _HOUR = 60, 3600
 def progress_text(done: float, total: float | None, rate: float, unit: str) -> str:
     """Return how much is done, at which rate, and how long the rest takes.
 
-    `rate` is what is done in a second. Bytes are told in larger units, other units as
+    `rate` is what is done in a second. Bytes are shown in larger units, other units as
     they are.
     """
     amount, speed = _amount(done, unit), f"{_amount(rate, unit)}/s"

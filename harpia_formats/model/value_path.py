@@ -8,7 +8,7 @@ from msgspec import UNSET, Struct
 
 from harpia_formats.model.problem import Path
 
-#: The keys of the labels of items, beside the key of their texts.
+#: The keys of the labels of items, next to the key of their texts.
 _label_keys = ("label", "labels")
 _letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -58,9 +58,9 @@ class ValuePath(Struct, frozen=True):
             return value
         wanted = self.selector.find(row)
         if wanted is UNSET and len(self.keys) > 1:
-            beside = value_at(row, self.keys[:-1])
-            if isinstance(beside, Mapping):
-                wanted = self.selector.find(beside)
+            siblings = value_at(row, self.keys[:-1])
+            if isinstance(siblings, Mapping):
+                wanted = self.selector.find(siblings)
         if wanted is UNSET or wanted is None:
             return UNSET
         if type(value) is not list:
@@ -71,7 +71,7 @@ class ValuePath(Struct, frozen=True):
         return value[_index(wanted, labels, len(value))]
 
     def _labels_in(self, row: Mapping[str, Any], count: int) -> Sequence[Any] | None:
-        """Return the labels beside the values at this path, None if there are none."""
+        """Return the labels next to the values at this path, None if there are none."""
         for key in _label_keys:
             labels = value_at(row, (*self.keys[:-1], key))
             own = len(self.keys) > 1 and key != self.keys[-1]

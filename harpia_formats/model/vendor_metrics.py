@@ -120,7 +120,7 @@ def verdict_of(score: Score, correct_from: float | None = None) -> bool | None:
 
     True and false do. So does a number on a scale that the signature declares: the
     best one is correct. `correct_from` is the lowest score of a correct answer for all
-    other numbers, None if nobody said it.
+    other numbers, None if it is unknown.
     """
     value = score.value
     if isinstance(value, bool):
@@ -156,11 +156,12 @@ def full_name(score: Score) -> str | None:
         return None
     if score.signature is UNSET:
         return metric
-    parts = [part for part in score.signature.split("|") if not _is_said(part, metric)]
+    parts = score.signature.split("|")
+    parts = [part for part in parts if not _is_redundant(part, metric)]
     return "|".join([metric, *parts])
 
 
-def _is_said(part: str, metric: str) -> bool:
+def _is_redundant(part: str, metric: str) -> bool:
     """Tell whether a part of a signature adds nothing to the name of a metric."""
     key, _, value = part.partition(":")
     value = value.replace("%7C", "|")

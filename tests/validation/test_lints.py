@@ -390,7 +390,7 @@ def test_marks_with_a_meaning_tell_texts_apart(
     one: str, other: str, *, is_alike: bool
 ) -> None:
     """Symbols and marks of formulas and names count, and other punctuation does not."""
-    said = near_duplicates.SaidTexts(0, 1, ((),))
+    said = near_duplicates.ComparedTexts(0, 1, ((),))
 
     assert (said.exactly(one) == said.exactly(other)) is is_alike
 
@@ -405,7 +405,7 @@ texts = st.text(alphabet, max_size=80)
 @examples(100)
 def test_rough_comparison_finds_all_that_is_alike(one: str, other: str) -> None:
     """Texts that are the same exactly are the same roughly."""
-    said = near_duplicates.SaidTexts(0, 1, ((),))
+    said = near_duplicates.ComparedTexts(0, 1, ((),))
     if said.exactly(one) == said.exactly(other):
         assert said.roughly(one) == said.roughly(other)
     louder = one.upper().replace(" ", " - ") + "!"
@@ -424,7 +424,7 @@ def test_rough_comparison_finds_all_that_is_alike(one: str, other: str) -> None:
 )
 def test_no_letter_folds_to_one_that_is_compared_roughly(codes: Iterable[int]) -> None:
     """Bytes that count in the rough comparison are those of the folded text, too."""
-    said = near_duplicates.SaidTexts(0, 1, ((),))
+    said = near_duplicates.ComparedTexts(0, 1, ((),))
     enough = "中" * near_duplicates.FEW
     for code in codes:
         normal = near_duplicates.normal_bytes(chr(code)).decode()

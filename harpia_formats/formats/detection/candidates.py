@@ -219,7 +219,7 @@ def _most_matching(
         if matched.pop(best, ""):
             shared.update(dict.fromkeys(matched, times))
     rivals = [number for number in order if shared[number] == counts[best]]
-    return _settled(
+    return _choice_among(
         rows,
         variants,
         [best, *rivals],
@@ -240,10 +240,10 @@ def _equal_matches(
     if not matches:
         return None
     evidence = {number: [found] for number, found in matches}
-    return _settled(rows, variants, [*evidence], len(rows), evidence)
+    return _choice_among(rows, variants, [*evidence], len(rows), evidence)
 
 
-def _settled(
+def _choice_among(
     rows: Sequence[Any],
     variants: Sequence[FormatVariant],
     tied: Sequence[int],

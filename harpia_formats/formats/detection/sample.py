@@ -40,7 +40,7 @@ class Sample:
     #: The delimiter of a table, and the one that its lines have in its place, if any.
     delimiter: str = ""
     other_delimiter: str = ""
-    #: The delimiter by which a text may be a table, beside the comma, if any.
+    #: The delimiter by which a text may be a table, apart from the comma, if any.
     likely_delimiter: str = ""
     #: The bytes that the one value of `rows` was decoded from, if they are few.
     decoded: bytes = b""

@@ -264,8 +264,8 @@ def unknown_format(sample: Sample, variants: Sequence[FormatVariant]) -> Detecti
         if possible:
             message = f"no known format; may be {variant.name}, by {possible}"
             id_ = variant.format.id
-            settles = f"if it is, name it with `--from {id_}`"
-            return DetectionNote(CODE, message, f"{settles}; {_how}", id_)
+            help_ = f"if it is, name it with `--from {id_}`"
+            return DetectionNote(CODE, message, f"{help_}; {_how}", id_)
     for variant in variants:
         if variant.format.general and _is_of_tables(variant):
             return _unknown_table(row, variant.format)

@@ -158,12 +158,12 @@ def other_reference_lints(
         return list(dict.fromkeys(found))
 
     asked, expected = at(_question_fields), at(_expected)
-    beside = [path for path in at(_with) if path not in asked]
+    others = [path for path in at(_with) if path not in asked]
     if not (asked and expected):
         return ()
     # Fields may be in objects of lists.
     size = None if adapter.reads_by_fields else 1
-    keys = [*asked, *beside, *((key,) for key in adapter.asks_with)]
+    keys = [*asked, *others, *((key,) for key in adapter.asks_with)]
     key_texts = _Texts(tuple(_rest(path, size) for path in keys), len(asked))
     value_texts = _Texts(tuple(_rest(path, size) for path in expected), 0)
     return (

@@ -1,7 +1,7 @@
 """Check rows of any format for values that a program damaged (J210 to J214).
 
 Each check has a search in bytes that passes over nearly all rows, and looks at the
-whole row only where that finds something: what stands beside a text tells whether it
+whole row only where that finds something: what stands around a text shows whether it
 is about such values, as texts on programs, web pages and encodings are.
 """
 

@@ -46,7 +46,7 @@ _firsts, _seconds = _characters(_leads, _trails), _characters(_trails, _leads)
 _suspect = re.compile(
     rf"[{_firsts}{_accented}](?:(?<=[{_firsts}])[{_seconds}]|(?=[a-z]))"
 )
-#: What is searched for beside that, in UTF-8 and as escapes.
+#: What else is searched for, in UTF-8 and as escapes.
 _certain = tuple(text.encode() for text in (_replaced, _punctuation))
 _certain_escaped = re.compile(rb"\\u(?:951[fF]\\u65[aA]4|9225)")
 _misread = re.compile(_begin)
@@ -212,15 +212,15 @@ def misread_remarks(row: Any) -> Iterator[Remark]:
         if pair is None or "\ufffd" in text:
             continue
         wrong, meant = pair
-        said = f"{short_json(wrong)} is {short_json(meant)}"
+        difference = f"{short_json(wrong)} is {short_json(meant)}"
         if not meant:
             message = f"{short_json(wrong)} stands for bytes that were not decoded"
             how = "decode the source again in its own encoding"
         elif ord(wrong[0]) > 0xFF:  # noqa: PLR2004 - beyond Latin-1
-            message = f"{said} in UTF-8 that was read as GBK"
+            message = f"{difference} in UTF-8 that was read as GBK"
             how = "encode the text as GBK and decode it as UTF-8"
         else:
-            message = f"{said} in GBK that was read as Latin-1"
+            message = f"{difference} in GBK that was read as Latin-1"
             how = "encode the text as Latin-1 and decode it as GBK"
         yield Remark(MISREAD_CHINESE, path, message, how)
 

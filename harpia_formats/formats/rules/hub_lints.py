@@ -77,5 +77,5 @@ def _with_case_of_ids(remarks: Remarks, path: Path, row: Any) -> Iterator[Remark
 _OF_ID = "id"
 #: Characters that nobody sees in an id may make it look like another one.
 _ID_DECISION = CaseDecision(
-    INVISIBLE, (_OF_ID,), lambda *_: (_OF_ID,), beside=LOOK_ALIKE_ID
+    INVISIBLE, (_OF_ID,), lambda *_: (_OF_ID,), with_rule=LOOK_ALIKE_ID
 )

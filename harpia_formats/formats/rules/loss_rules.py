@@ -134,7 +134,7 @@ LOSS_RULES = (
         Severity.ERROR,
         "Rows that --group would combine do not ask the same.",
         "Rows become one record if they have the same prompt, system prompt, messages, "
-        "references, gt, choices and contexts; otherwise an answer would stand beside "
+        "references, gt, choices and contexts; otherwise an answer would belong to "
         "a question that it does not answer. --ids hash gives one id to the rows that "
         "ask the same.",
         _record(id="1", **_answer) + _record(id="1", prompt="3+3?"),

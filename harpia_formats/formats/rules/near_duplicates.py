@@ -185,7 +185,7 @@ def near_duplicate_lints(
     size = None if adapter.reads_by_fields else 1
     paths = list(dict.fromkeys((*context, *asked, *others)))
     rests = [() if size is None else path[size:] for path in paths]
-    said = SaidTexts(
+    compared = ComparedTexts(
         len(context), len(context) + len(asked), tuple(rests), is_nested=any(rests)
     )
     return (
@@ -194,9 +194,9 @@ def near_duplicate_lints(
             Agreement.UNIQUE,
             value=tuple(path[:size] for path in paths),
             place=asked[0],
-            value_text=said.exactly,
-            rough_text=said.roughly_and_whole,
-            rough_texts=said.all_roughly_and_whole,
+            value_text=compared.exactly,
+            rough_text=compared.roughly_and_whole,
+            rough_texts=compared.all_roughly_and_whole,
             takes_typed=True,
             normalize=normalize,
             message=lambda found: f"the record says the same as {found.owner}",
@@ -206,7 +206,7 @@ def near_duplicate_lints(
 
 
 class _KnownTexts(dict[tuple[str, str], str]):
-    """The exact texts of what rows said, of up to `KNOWN` characters in all."""
+    """The exact texts of rows, by their texts, of up to `KNOWN` characters in all."""
 
     __slots__ = ("_held",)
 
@@ -214,12 +214,12 @@ class _KnownTexts(dict[tuple[str, str], str]):
         super().__init__()
         self._held = 0
 
-    def add(self, said: tuple[str, str], exact: str) -> None:
+    def add(self, texts: tuple[str, str], exact: str) -> None:
         """Keep a text if there is room for it."""
-        size = len(said[1]) + len(exact)
+        size = len(texts[1]) + len(exact)
         if self._held + size <= KNOWN:
             self._held += size
-            self[said] = exact
+            self[texts] = exact
 
 
 class _KnownRough(dict[int, str]):
@@ -259,8 +259,8 @@ class _KnownRough(dict[int, str]):
 
 
 @dataclass(frozen=True, slots=True)
-class SaidTexts:
-    """Makes one text of what a row says, of its values."""
+class ComparedTexts:
+    """Makes one text of the values of a row that are compared."""
 
     #: How many values are the context, and how many are that or ask something.
     context: int
@@ -278,26 +278,26 @@ class SaidTexts:
 
         None if it asks nothing.
         """
-        said = self._said(values)
-        if said is None:
+        texts = self._texts_of(values)
+        if texts is None:
             return None
-        found = self.known.get(said)
+        found = self.known.get(texts)
         if found is not None:
             return found
-        context, text = said
+        context, text = texts
         marked = _marked(normal_bytes(text).decode())
         folded = _meaningless.sub("", marked.casefold())
         parts = filter(None, folded.translate(_letters).split("\0"))
         exact = "\0".join((context, "", *parts))
-        self.known.add(said, exact)
+        self.known.add(texts, exact)
         return exact
 
     def roughly(self, *values: Any) -> str | None:
         """Return a text that is the same where `exactly` returns the same."""
-        said = self._said(values)
-        if said is None:
+        texts = self._texts_of(values)
+        if texts is None:
             return None
-        context, text = said
+        context, text = texts
         data = counted_bytes(text)
         size = sum_of(data, ONES)
         if size < FEW:
@@ -307,8 +307,8 @@ class SaidTexts:
 
     def roughly_and_whole(self, *values: Any) -> RoughText | None:
         """Return what `roughly` does, and a text that tells all that the row says."""
-        said, rough = self._said(values), self.roughly(*values)
-        return None if said is None or rough is None else (rough, _whole(said))
+        texts, rough = self._texts_of(values), self.roughly(*values)
+        return None if texts is None or rough is None else (rough, _whole(texts))
 
     def all_roughly_and_whole(
         self, columns: Sequence[Sequence[Any]]
@@ -318,16 +318,16 @@ class SaidTexts:
         The texts of all rows are normalized and summed up at once.
         """
         rows = list(zip(*columns, strict=True))
-        said = self._all_said(columns) or list(map(self._said, rows))
-        texts = ["" if each is None else _whole(each) for each in said]
+        rows_texts = self._all_texts_of(columns) or list(map(self._texts_of, rows))
+        texts = ["" if each is None else _whole(each) for each in rows_texts]
         names, known = self.rough.names_of(texts), self.rough
         new = [
             row
-            for row, each in enumerate(said)
+            for row, each in enumerate(rows_texts)
             if each is not None and names[row] not in known
         ]
         roughly = self._all_roughly(
-            list(map(rows.__getitem__, new)), list(map(said.__getitem__, new))
+            list(map(rows.__getitem__, new)), list(map(rows_texts.__getitem__, new))
         )
         found: list[RoughText | None] = [
             (known[name], text) if text and name in known else None
@@ -336,24 +336,25 @@ class SaidTexts:
         for row, rough in zip(new, roughly, strict=True):
             if rough is not None:
                 found[row] = (rough, texts[row])
-        known.add(map(names.__getitem__, new), roughly, len(said) - len(new))
+        known.add(map(names.__getitem__, new), roughly, len(rows_texts) - len(new))
         return found
 
     def _all_roughly(
         self,
         rows: Sequence[tuple[Any, ...]],
-        said: Sequence[tuple[str, str] | None],
+        rows_texts: Sequence[tuple[str, str] | None],
     ) -> list[str | None]:
-        """Return what `roughly` does for each row, given what `_said` returns."""
-        joined = _mark.join([each[1] for each in said if each is not None])
+        """Return what `roughly` does for each row, given what `_texts_of` returns."""
+        joined = _mark.join([each[1] for each in rows_texts if each is not None])
         data = counted_bytes(joined)
         ends = list(accumulate(len(text) + 1 for text in data.split(_mark.encode())))
-        if len(ends) != len(said) - said.count(None):  # a text has the mark itself
+        # A text may have the mark itself.
+        if len(ends) != len(rows_texts) - rows_texts.count(None):
             return [self.roughly(*values) for values in rows]
         slices = [*map(slice, [0, *ends[:-1]], [end - 1 for end in ends])]
         sums = zip(*(sums_of(data, slices, each) for each in (ONES, *WEIGHTS)))  # noqa: B905 - all are as long
         found: list[str | None] = []
-        for values, each in zip(rows, said, strict=True):
+        for values, each in zip(rows, rows_texts, strict=True):
             if each is None:
                 found.append(None)
                 continue
@@ -364,8 +365,8 @@ class SaidTexts:
                 found.append(f"{each[0]}\0{size} {first} {second} {third}")
         return found
 
-    def _all_said(self, columns: Sequence[Sequence[Any]]) -> list[Any] | None:
-        """Return what `_said` does for each row; None if the rows are not alike."""
+    def _all_texts_of(self, columns: Sequence[Sequence[Any]]) -> list[Any] | None:
+        """Return what `_texts_of` does for each row; None if the rows are not alike."""
         texts: list[list[Sequence[str]]] = []
         for column, rest in zip(columns, self.rests, strict=True):
             found = text_columns(column, rest, MESSAGE_KEYS)
@@ -378,10 +379,10 @@ class SaidTexts:
             return None
         others = list(chain.from_iterable(texts[self.asked :]))
         contexts = map("\0".join, zip(*context, strict=True)) if context else repeat("")
-        said = map("\0".join, zip(*asked, *others, strict=True))
-        return list(zip(contexts, said, strict=False))
+        compared = map("\0".join, zip(*asked, *others, strict=True))
+        return list(zip(contexts, compared, strict=False))
 
-    def _said(self, values: tuple[Any, ...]) -> tuple[str, str] | None:
+    def _texts_of(self, values: tuple[Any, ...]) -> tuple[str, str] | None:
         """Return the context and the texts, None if nothing is asked."""
         context = self._texts(values[: self.context], 0)
         asked = self._texts(values[self.context : self.asked], self.context)
@@ -403,9 +404,9 @@ class SaidTexts:
         return texts
 
 
-def _whole(said: tuple[str, str]) -> str:
+def _whole(texts: tuple[str, str]) -> str:
     """Return one text of the context and the texts, which tells where these begin."""
-    context, text = said
+    context, text = texts
     return f"{len(context)}\0{context}{text}"
 
 

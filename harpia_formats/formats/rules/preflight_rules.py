@@ -133,8 +133,8 @@ PREFLIGHT_RULES = (
         "Each question must have exactly as many answers of each model as the "
         "preflight file says.",
         "Models that answered different questions cannot be compared. A question is "
-        "told by its id and its prompt, or by its prompt alone if it has no id. The "
-        "place is the first record of the question.",
+        "identified by its id and its prompt, or by its prompt alone if it has no id. "
+        "The place is the first record of the question.",
         _both + _answered("3+3?", "small"),
         _both + _answered("3+3?", "small", "large"),
         "record",
@@ -312,7 +312,7 @@ PREFLIGHT_RULES = (
         "own-expectation",
         Severity.ERROR,
         "An expectation that another package adds must be met.",
-        "What it requires is said as help; the package documents it.",
+        "What it requires is given as help; the package documents it.",
         _one,
         _one,
         "record",

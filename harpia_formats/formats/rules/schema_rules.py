@@ -30,7 +30,7 @@ SCHEMA_FILE_RULES = (
         "ignored-keyword",
         Severity.WARNING,
         "A schema must not have keywords that only other drafts do not ignore.",
-        "They are keywords of other drafts, and keywords beside `$ref`. Without "
+        "They are keywords of other drafts, and keywords next to `$ref`. Without "
         "`$schema`, keywords of other drafts are refused, because the schema is "
         "probably written in another draft.",
         b'{"$schema": "http://json-schema.org/draft-07/schema#", '
@@ -182,7 +182,7 @@ SCHEMA_CHECK_RULES = (
         _N,
         "An if that tests a required key should require it, too.",
         "An object without the key is refused anyway. But the `if` holds for it, so "
-        "it gets the errors of all branches beside the one that helps.",
+        "it gets the errors of all branches in addition to the one that helps.",
         b'{"required": ["kind"], "properties": {"kind": {}, "turns": {}}, "if": '
         b'{"properties": {"kind": {"const": "chat"}}}, '
         b'"then": {"required": ["turns"]}}',
@@ -194,7 +194,7 @@ SCHEMA_CHECK_RULES = (
         "S414",
         "redundant-not",
         _W,
-        "A not must not repeat what type beside it says.",
+        "A not must not repeat what the type next to it says.",
         "A wrong value breaks both keywords, so that one mistake gives two errors.",
         b'{"properties": {"output": {"type": "object", "not": {"type": "null"}}}}',
         b'{"properties": {"output": {"type": "object"}}}',
@@ -205,7 +205,7 @@ SCHEMA_CHECK_RULES = (
         _E,
         "The bounds of a schema must leave a value.",
         "A lower bound above the upper one refuses every value, and so does a `not` "
-        "of the type beside it.",
+        "of the type next to it.",
         b'{"properties": {"score": {"minimum": 1, "maximum": 0}}}',
         b'{"properties": {"score": {"minimum": 0, "maximum": 1}}}',
     ),
@@ -213,7 +213,7 @@ SCHEMA_CHECK_RULES = (
         "S416",
         "refused-constant",
         _W,
-        "The values of enum and const should be allowed by the keywords beside them.",
+        "The values of enum and const should be allowed by the keywords next to them.",
         "The value can never stand there: the type or the value is wrong.",
         b'{"properties": {"kind": {"type": "string", "enum": ["chat", null]}}}',
         b'{"properties": {"kind": {"type": ["string", "null"], '
@@ -355,7 +355,7 @@ SCHEMA_CHECK_RULES = (
         "exclusive-types",
         _W,
         "The types of an allOf must leave a value.",
-        "A value must match all of its branches and what stands beside them. If their "
+        "A value must match all of its branches and what stands next to them. If their "
         "types exclude each other, every value is refused.",
         b'{"allOf": [{"type": "string"}, {"type": ["integer", "null"]}]}',
         b'{"allOf": [{"type": ["string", "null"]}, {"type": ["integer", "null"]}]}',

@@ -86,7 +86,7 @@ def record_schema(dialect: Dialect, *, strict: bool = False) -> Schema:
 
 
 def without_exception(schema: Schema) -> Schema:
-    """Return `schema` without an `if` that stands beside required keys in its `anyOf`.
+    """Return `schema` without an `if` that stands next to required keys in its `anyOf`.
 
     The keys are always required by it, so that it may only refuse more.
     """

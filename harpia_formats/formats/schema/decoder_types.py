@@ -102,7 +102,7 @@ class TypeBuilder(Struct):
         alternatives = node.get("oneOf", node.get("anyOf"))
         if alternatives is not None:
             if len(node.keys() - ANNOTATIONS) > 1:
-                raise UnsupportedSchemaError("alternatives have conditions beside them")
+                raise UnsupportedSchemaError("alternatives come with conditions")
             # A union with values that are not decoded would be of these alone.
             self.undecoded -= {location}
             return self._union_of(alternatives, location)

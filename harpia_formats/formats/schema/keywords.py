@@ -89,8 +89,8 @@ class Draft:
     annotating: frozenset[str]
     #: What it has instead of each restricting keyword of other drafts, "" for nothing.
     others: Mapping[str, str]
-    #: Whether keywords beside `$ref` are ignored.
-    ignores_beside_ref: bool
+    #: Whether keywords next to `$ref` are ignored.
+    ignores_ref_siblings: bool
 
     @property
     def keywords(self) -> frozenset[str]:
@@ -128,7 +128,7 @@ DRAFTS = tuple(
         _words(_restricting, place),
         _words(_annotating, place),
         _others(place),
-        ignores_beside_ref=place <= _NAMES.index("draft-07"),
+        ignores_ref_siblings=place <= _NAMES.index("draft-07"),
     )
     for place, name in enumerate(_NAMES)
 )
@@ -187,8 +187,8 @@ def schemas_in(
 
 def parts_of(node: dict[str, Any], draft: Draft) -> Iterator[tuple[Path, Any]]:
     """Yield what stands directly in `node` where schemas stand, each with its path."""
-    beside_ref = not draft.ignores_beside_ref
-    yield from subschemas(node, beside_ref=beside_ref)
+    ref_siblings = not draft.ignores_ref_siblings
+    yield from subschemas(node, ref_siblings=ref_siblings)
     for keyword in _BY_NAME:
         named = node.get(keyword)
         # References lead to `$defs` in all drafts.
@@ -197,7 +197,7 @@ def parts_of(node: dict[str, Any], draft: Draft) -> Iterator[tuple[Path, Any]]:
         ):
             for key, part in named.items():
                 yield (keyword, key), part
-    if not beside_ref:
+    if not ref_siblings:
         return
     for keyword in _SCHEMA_OR_LIST:
         if keyword not in draft.keywords or keyword not in node:
@@ -244,9 +244,9 @@ def _remarks_on(
     """Yield what is doubtful about a keyword of the schema `node` at `path`."""
     here = (*path, keyword)
     if keyword in draft.restricting:
-        is_beside = keyword != "$ref" and isinstance(node.get("$ref"), str)
-        if is_beside and draft.ignores_beside_ref:
-            message = f"{keyword} stands beside $ref, where {draft.name} ignores it"
+        is_sibling = keyword != "$ref" and isinstance(node.get("$ref"), str)
+        if is_sibling and draft.ignores_ref_siblings:
+            message = f"{keyword} stands next to $ref, where {draft.name} ignores it"
             help_ = "put the $ref and the other keywords into the parts of an allOf"
             yield Remark(NO_EFFECT, here, message, help_, at_key=True)
         elif keyword == "enum" and not node[keyword]:

@@ -83,14 +83,14 @@ _SCHEMA_OR_LIST = tuple(
 
 
 def subschemas(
-    node: Mapping[str, Any], *, beside_ref: bool = False
+    node: Mapping[str, Any], *, ref_siblings: bool = False
 ) -> Iterator[tuple[Path, Any]]:
     """Yield what stands directly in `node` where schemas stand, each with its path.
 
-    Beside a reference, only definitions have an effect, unless `beside_ref`. Values
+    Next to a reference, only definitions have an effect, unless `ref_siblings`. Values
     that draft-07 does not allow are passed over.
     """
-    is_reference = isinstance(node.get("$ref"), str) and not beside_ref
+    is_reference = isinstance(node.get("$ref"), str) and not ref_siblings
     for keyword in ("definitions",) if is_reference else _BY_NAME:
         named = node.get(keyword)
         if isinstance(named, dict):

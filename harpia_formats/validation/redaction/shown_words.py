@@ -13,8 +13,8 @@ from harpia_formats.model.problem import Path
 
 #: What stands in the place of a key that is no word of a schema.
 MASK = "*"
-#: Words of the hub beside those of schemas: of paths of header fields, of the rest of
-#: open objects, and of the groups beyond those that are counted one by one.
+#: Words of the hub apart from those of schemas: of paths of header fields, of the rest
+#: of open objects, and of the groups beyond those that are counted one by one.
 _OWN = frozenset({"", MASK, "…", "header"})
 
 
@@ -72,7 +72,7 @@ def _words_of(schema: Any) -> Iterator[str]:
             for keys in named.values():
                 yield from _texts(keys)
     yield from _texts(schema.get("required"))
-    for _, part in subschemas(schema, beside_ref=True):
+    for _, part in subschemas(schema, ref_siblings=True):
         yield from _words_of(part)
 
 

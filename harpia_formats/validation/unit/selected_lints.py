@@ -58,7 +58,7 @@ def selected_lints(
             each
             for lints in found
             for each in lints.decisions
-            if {each.code, each.beside or each.code} <= codes
+            if {each.code, each.with_rule or each.code} <= codes
         ),
         same=tuple(
             _more_severe_first(each, rules)

@@ -132,7 +132,7 @@ def test_rough_texts_of_rows_are_those_of_each(
     rows: list[dict[str, Any]], context: int
 ) -> None:
     """Summing up many texts at once gives the same as one after the other."""
-    said = near_duplicates.SaidTexts(context, 2, ((), (), ()))
+    said = near_duplicates.ComparedTexts(context, 2, ((), (), ()))
     columns = [[row.get(key) for row in rows] for key in ("a", "b", "c")]
     values = list(zip(*columns, strict=True))
     singly = [said.roughly_and_whole(*each) for each in values]

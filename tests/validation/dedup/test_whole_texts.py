@@ -79,7 +79,7 @@ def test_findings_are_as_many_with_few_examples(other: str, jobs: int) -> None:
 def test_texts_that_come_once_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rough texts stay the same when no more of them are remembered."""
     monkeypatch.setattr(near_duplicates, "REMEMBERED", 4)
-    said = near_duplicates.SaidTexts(0, 1, ((),))
+    said = near_duplicates.ComparedTexts(0, 1, ((),))
     texts = [f"What is the number {number}, my dear machine?" for number in range(9)]
 
     found = [said.all_roughly_and_whole([texts]) for _ in range(3)]

@@ -66,10 +66,10 @@ class SchemaContext:
         return parts_of(node, self.draft)
 
     def own(self, node: Any) -> dict[str, Any]:
-        """Return the keywords of a schema that have an effect: none beside `$ref`."""
+        """Return the keywords of a schema that have an effect: none next to `$ref`."""
         if not isinstance(node, dict):
             return {}
-        is_reference = self.draft.ignores_beside_ref and self.reference_of(node)
+        is_reference = self.draft.ignores_ref_siblings and self.reference_of(node)
         return {} if is_reference else node
 
     def same_place(

@@ -98,7 +98,7 @@ def sample_remarks(context: SchemaContext) -> Iterator[Remark]:
             if budget < 0:
                 continue
             moved = moved or _moved(context.schema)
-            # Beside the reference, nothing of the root applies.
+            # Next to the reference, nothing of the root applies.
             schema = {
                 "$ref": f"#/definitions/root{_fragment(path)}",
                 "definitions": {"root": moved},

@@ -215,7 +215,7 @@ def _member_remark(path: Path, value: Any, draft: Draft) -> Remark:
     name = str(path[-1])
     message = f"the property {short_json(name)} is {short_json(value)}, not {_SCHEMA}"
     if name in draft.keywords:
-        help_ = f"if the keyword {name} is meant, it stands beside {path[-2]}"
+        help_ = f"if the keyword {name} is meant, it belongs next to {path[-2]}"
         return Remark(INVALID, path, message, help_, at_key=True)
     return Remark(INVALID, path, message)
 
@@ -242,7 +242,7 @@ _applies = {
     }.items()
     for keyword in keywords.split()
 }
-#: Keywords without effect unless another one stands beside them.
+#: Keywords without effect unless another one stands next to them.
 _needs = {
     "additionalItems": ("items",),
     "else": ("if",),
@@ -339,7 +339,7 @@ def allows_type(types: frozenset[str] | None, value: Any) -> bool:
 def _effect_remarks(
     path: Path, node: dict[str, Any], context: SchemaContext
 ) -> Iterator[Remark]:
-    """Yield the keywords that do nothing beside the others of a schema."""
+    """Yield the keywords that have no effect among the others of a schema."""
     types = types_of(node)
     for keyword in node:
         if keyword not in context.draft.keywords:
@@ -423,7 +423,7 @@ def _normal(value: Any) -> Any:
 
 
 def _not_remarks(path: Path, node: dict[str, Any]) -> Iterator[Remark]:
-    """Yield a `not` that only excludes types that `type` beside it excludes, too."""
+    """Yield a `not` that only excludes types that `type` next to it excludes, too."""
     refused, types = node.get("not"), types_of(node)
     if types is None or not isinstance(refused, dict) or refused.keys() != {"type"}:
         return

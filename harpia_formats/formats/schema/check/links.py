@@ -125,7 +125,7 @@ def _references_behind(node: Any, context: SchemaContext) -> list[int]:
         seen.add(id(part))
         if context.reference_of(part) is not None:
             found.append(id(part))
-            if context.draft.ignores_beside_ref:
+            if context.draft.ignores_ref_siblings:
                 continue
         pending += [
             inner

@@ -170,7 +170,7 @@ def _in_python(found: re.Match[str]) -> str:
         return other.get(one, "x" if len(one) > len(r"\d") else one)
     if not members:
         return r"[\s\S]" if found["negated"] else "(?!)"
-    # Beside a class of characters a hyphen is itself in ECMA.
+    # Next to a class of characters a hyphen is itself in ECMA.
     members = re.sub(r"(?<=\\[dDwWsS])-|-(?=\\[dDwWsS])", r"\-", members)
     return f"[{found['negated']}{members}]"
 
