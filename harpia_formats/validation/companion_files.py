@@ -122,7 +122,7 @@ class CompanionPairs:
                 return
 
     def check_alone(self) -> Iterator[Problem]:
-        """Yield what is to be said of files whose companion was not met."""
+        """Yield the problems of files whose companion was not met."""
         for validated in self._waiting.values():
             yield from self._pending(validated)
 

@@ -280,7 +280,7 @@ def _listed_texts(seen: Seen, options: InferOptions) -> list[str]:
     now and then, does not show that there are no others.
     """
     texts = seen.texts or {}
-    # Beside objects and arrays, `anyOf` would put all of them a level deeper.
+    # With objects and arrays, `anyOf` would put all of them a level deeper.
     if seen.kinds.keys() & {dict, list} or not 1 < len(texts) <= options.enum_limit:
         return []
     return sorted(texts) if min(texts.values()) >= _REPEATED else []

@@ -222,7 +222,7 @@ _Progress = Callable[[ReadProgress], None]
 
 
 class FileSettings(msgspec.Struct, frozen=True):
-    """How a file is validated, beside the plan of the run."""
+    """How a file is validated, apart from the plan of the run."""
 
     #: Returns which problems of the file need no description.
     demand: Callable[[], Demand] = Demand
@@ -380,8 +380,8 @@ def _flow(
 ) -> "tuple[Generator[Findings, None, None], _Progress | None]":
     """Return what validates the rows of a file, and the document around them.
 
-    With it comes what is told after each part how far the file was read, None if
-    workers read it.
+    With it comes the progress to update after each part, None if
+    workers read the file.
     """
     plan, in_workers = local.merge.plan, settings.in_workers
     if plan.cut is Framing.NONE:
@@ -473,7 +473,7 @@ def companion_names(format_id: str, name: str, document: Any) -> tuple[str, ...]
     return companion.file_names(plain, companion.expect(document))
 
 
-def names_beside(local: LocalValidation, name: str) -> tuple[str, ...] | None:
+def names_of_files(local: LocalValidation, name: str) -> tuple[str, ...] | None:
     """Return the names of files that are checked against the validated file `name`.
 
     None if they cannot be known without reading it again: only of a valid document its
@@ -569,7 +569,7 @@ def validated_file(file: OpenFile, local: LocalValidation) -> ValidatedFile | No
         rereading(plan, file.again),
         until=merge.records,
         whole=not (merge.stopped or merge.gap or file.blocks.error),
-        names=names_beside(local, file.source.name),
+        names=names_of_files(local, file.source.name),
         counts=merge.counts,
         pending=in_members(merge.pending, file.count.path, file.reader.places),
     )

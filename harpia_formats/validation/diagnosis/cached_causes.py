@@ -23,7 +23,7 @@ from harpia_formats.validation.diagnosis.root_causes import (
 
 #: Errors of a record for which a schema is built at most.
 MOST_ERRORS = 32
-#: Keywords that fail or hold whatever stands beside them. `pattern` is not among
+#: Keywords that fail or hold whatever stands next to them. `pattern` is not among
 #: them: where the engine gives up on a pattern, its opposite would hold.
 _independent = frozenset(
     "const contains enum exclusiveMaximum exclusiveMinimum format maxItems maxLength "
@@ -128,7 +128,7 @@ def _inline_reference(node: Node, schema: Any) -> None:
     """Replace `node` by a copy of the schema that it refers to, if it does."""
     if "$ref" in node:
         target = deepcopy(resolve(schema, node["$ref"]))
-        # Keywords beside a reference have no effect, but other references lead here.
+        # Keywords next to a reference have no effect, but other references lead here.
         kept = {key: node[key] for key in ("definitions",) if key in node}
         node.clear()
         node.update(target | kept)

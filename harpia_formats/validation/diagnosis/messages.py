@@ -399,14 +399,14 @@ def _null_removed(
     """
     first = cause.errors[0]
     key = first.path[-1] if first.path else None
-    is_optional = isinstance(key, str) and key not in _required_beside(schema, first)
+    is_optional = isinstance(key, str) and key not in _required_keys(schema, first)
     if cause.advice or not is_optional or value_at(record, first.path) is not None:
         return None, advice
     help_ = f"leave {short_json(key)} out: it is optional, but null is not allowed"
     return Fix("remove", pointer_of(first.path)), help_
 
 
-def _required_beside(schema: Any, error: EngineError) -> set[str]:
+def _required_keys(schema: Any, error: EngineError) -> set[str]:
     """Return the keys required of the object that holds an error's value."""
     steps = error.evaluation_path
     inward = [index for index, _, is_inward in keywords_on(steps) if is_inward]

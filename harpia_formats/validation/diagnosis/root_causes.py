@@ -370,7 +370,7 @@ class Finding:
 
     @property
     def cause(self) -> str:
-        """What equal findings share beside the code and the path."""
+        """What equal findings share apart from the code and the path."""
         about = self.about
         if isinstance(about, Cause):
             is_null = about.errors[0].keyword == "type" and (

@@ -278,9 +278,9 @@ class AcrossDigests(msgspec.Struct, frozen=True):
     def _counts_rest(self, check: "_Check") -> bool:
         """Tell whether what is left to find by a check need not be looked at."""
         code = check.reader.rule.code
-        is_beside = any(code in {each.first, each.second} for each in self.same)
+        is_of_same = any(code in {each.first, each.second} for each in self.same)
         is_error = check.collector.is_error(code)
-        return not (is_beside or is_error) and check.is_known()
+        return not (is_of_same or is_error) and check.is_known()
 
     def _whole_texts(self) -> dict[str, WholeTexts]:
         """Return what repeats of whole texts, by the code of a rule, where any does."""
@@ -455,9 +455,11 @@ class _Check:
         """Return the whole text of rows where it is repeated, else what is exact."""
         found = list(self._exactly_compared(rows))
         roughly = _compared(rows, AcrossReader(self.reader.rule))
-        said = [row for row, each in enumerate(roughly) if each is not None]
+        known = [row for row, each in enumerate(roughly) if each is not None]
         texts = [each[1] for each in roughly if each is not None]
-        for row, text, digest in zip(said, texts, digests_of_whole(texts), strict=True):
+        for row, text, digest in zip(
+            known, texts, digests_of_whole(texts), strict=True
+        ):
             if digest in repeated:
                 found[row] = (str(digest), text)
         return found

@@ -163,8 +163,8 @@ def map_ranges(  # noqa: PLR0913, PLR0917 - an open file has so many parts
     """Do the beginning of a file here, and the rest in workers if it is worth it.
 
     `frames` are those of the file; yields the problems of each part, in order.
-    `progress` is told how far the file was read. Raises `EngineError`, and what the
-    consumer of `local` raises.
+    `progress` is called with how far the file was read. Raises `EngineError`, and what
+    the consumer of `local` raises.
     """
     ranges, clock, done = Ranges(pool, work, local, file), Clock(), 0
     for frame in frames:
@@ -291,7 +291,7 @@ class Ranges:
         return self._bundles(frames)
 
     def _is_worth(self, clock: "Clock", done: int, place: Cursor) -> bool:
-        """Return whether workers save time, and settle how much they read at once."""
+        """Return whether workers save time, and set how much they read at once."""
         total = self.file.blocks.reader.total
         if total is None or not self._work.can_share(done):
             return False

@@ -22,7 +22,7 @@ from harpia_formats.model.report import FileCount
 from harpia_formats.validation.merge.tally import count_findings, joined
 from harpia_formats.validation.one_file import (
     FileSettings,
-    names_beside,
+    names_of_files,
     note_end,
     opened,
     validate_open,
@@ -297,7 +297,7 @@ def _whole(file: WholeFile) -> FileResult:
         bytes(merge.outcomes.undetermined.bits),
         until=merge.records,
         whole=not (merge.stopped or merge.gap or error),
-        names=names_beside(local, file.name),
+        names=names_of_files(local, file.name),
         counts=merge.counts,
         pending=merge.pending,
     )

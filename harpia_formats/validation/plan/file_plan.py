@@ -189,7 +189,7 @@ def _variant_of(format_: Format, dialect: int) -> FormatVariant:
 
 
 class FilePlan(msgspec.Struct, frozen=True):
-    """What one file is and how it is validated: plain data, settled once."""
+    """What one file is and how it is validated: plain data, decided once."""
 
     run: RunPlan
     #: The file as it is named in problems.

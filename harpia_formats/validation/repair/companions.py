@@ -174,7 +174,7 @@ class Companions:
     def unmet(self) -> Iterator[ChangedFile]:
         """Yield the repaired files whose document is there and could not follow.
 
-        It is the one that was given, or it is beside the file and has a digest of it.
+        It is the one that was given, or it is next to the file and has a digest of it.
         """
         stated: dict[str, frozenset[str]] = {}
         for (folder, name), one in self._changed.items():

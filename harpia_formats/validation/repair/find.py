@@ -26,7 +26,7 @@ from harpia_formats.validation.one_file import (
     FileSettings,
     OpenFile,
     ValidateInWorkers,
-    names_beside,
+    names_of_files,
     validate_open,
 )
 from harpia_formats.validation.options import Options
@@ -209,7 +209,7 @@ def find_repairs(file: OpenFile, job: Job, store: RepairStore, means: Means) -> 
         store.add(PlacedRepair((Edit(0, MARK_BYTES, b""),), (change,)))
     if job.settings.unsafe and OTHER_DELIMITER in job.settings.codes:
         _add_delimiters(file, local, store)
-    return Found(consumer.format, names_beside(local, file.source.name))
+    return Found(consumer.format, names_of_files(local, file.source.name))
 
 
 def _add_delimiters(file: OpenFile, local: LocalValidation, store: RepairStore) -> None:

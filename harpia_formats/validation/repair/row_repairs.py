@@ -192,7 +192,7 @@ class RowRepairer:
         self, text: bytes, findings: list[Finding], refused: set[_Identity]
     ) -> list[_Made]:
         """Return the repairs of a row that can be made together."""
-        # Where a value is cannot be told in broken JSON, nor among repeated keys.
+        # Where a value is cannot be known in broken JSON, nor among repeated keys.
         if any(isinstance(one.about, (Fault, RepeatedKey)) for one in findings):
             return []
         found = [

@@ -174,7 +174,7 @@ class Fixing:
         """Return the repaired files with a document that could not follow them.
 
         It is for the end of the run: the digest of such a file in the document that the
-        options name, or in one beside it, is out of date.
+        options name, or in one next to it, is out of date.
         """
         return list(self._companions.unmet())
 
@@ -348,7 +348,7 @@ class FixReport:
     #: output.
     report: Report | None = None
     #: Repaired files of which a digest in another file, such as an aggregate, is out of
-    #: date: it is beside them, or was named, and no document among the inputs could
+    #: date: it is next to them, or was named, and no document among the inputs could
     #: follow. With an output it is the input, which such a digest is still of.
     unfollowed: tuple[str, ...] = ()
 

@@ -1,6 +1,6 @@
 """Collect the findings on a part of a file as problems, and describe some of them.
 
-Beside the findings on rows, these are the ones on a broken container and on mixed line
+Apart from findings on rows, there are those on a broken container and on mixed line
 ends.
 """
 
@@ -361,7 +361,7 @@ _messages = {
         "add the missing ]",
     ),
     "trailing": ("J112", "there is more behind the end of the array", "remove it"),
-    "missing-item": ("J112", "no record stands beside this comma", "remove the comma"),
+    "missing-item": ("J112", "no record stands next to this comma", "remove the comma"),
 }
 
 

@@ -73,7 +73,7 @@ def header_findings(
 
 
 def _of_count(dialect: Dialect, text: bytes, records: int) -> Iterator[Finding]:
-    """Yield what is wrong with the number of records beside the text of a document."""
+    """Yield what is wrong with the number of records in the text of a document."""
     if dialect.count_remarks is not None:
         document = msgspec.json.decode(text)
         for remark in dialect.count_remarks(document, records):

@@ -194,7 +194,7 @@ def values_in(value: Any) -> int:
 def at_most(findings: "Iterator[Finding]", what: str) -> "Iterator[Finding]":
     """Yield findings on one row, at most `FINDINGS`, then one that there are more.
 
-    `what` they are is said there.
+    That one says `what` they are.
     """
     last = None
     for last in islice(findings, FINDINGS):

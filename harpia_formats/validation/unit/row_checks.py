@@ -23,7 +23,7 @@ FindOtherFormat = Callable[[Any], Remark | None]
 
 
 class RowChecks(msgspec.Struct, frozen=True):
-    """What is checked of rows beside their schema."""
+    """What is checked of rows in addition to their schema."""
 
     #: Returns the vendor's advice on a schema error.
     advise: Advise = no_advice

@@ -180,7 +180,7 @@ class RowCauses:
     """Finds the causes of schema errors, and remembers those that many rows have."""
 
     def __init__(self, schema: Schema, checks: RowChecks) -> None:
-        """Take the schema, and what is checked beside it."""
+        """Take the schema, and what else is checked."""
         self._schema = schema
         self._checks = checks
         #: Built at the first error.

@@ -48,7 +48,7 @@ class ValidatedRows(msgspec.Struct, frozen=True):
     numbers: RecordNumbers
     verdict: Verdict
     result: UnitResult
-    #: Indices of rows with an error or without a verdict, beside blank ones.
+    #: Indices of rows with an error or without a verdict, apart from blank ones.
     refused: frozenset[int]
 
 

@@ -29,7 +29,7 @@ from harpia_formats.validation.diagnosis.engine_errors import (
 from harpia_formats.validation.diagnosis.root_causes import Cause, shared_causes
 from harpia_formats.validation.unit.findings import FINDINGS, values_in
 
-#: Values of a part of a larger one, beside those that are in all parts.
+#: Values of a part of a larger one, apart from those that are in all parts.
 PART = 2_000
 #: Values of a member that is in all parts, since other errors may depend on it.
 SMALL = 20
