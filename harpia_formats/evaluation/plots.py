@@ -139,12 +139,12 @@ def interval_table(
         for row in rows[:_ROWS]
     )
     rest = f"<p>and {len(rows) - _ROWS:,} more</p>" if len(rows) > _ROWS else ""
-    said = f"<br><small>{escape(safe(meaning, 300))}</small>" if meaning else ""
+    subtitle = f"<br><small>{escape(safe(meaning, 300))}</small>" if meaning else ""
     ends = f"{axis.low:.4g} to {axis.high:.4g}"
     head = f'<td></td><th scope="col">value</th><th scope="col">{ends}</th>'
     return (
-        f'<table class="{EMBEDDED}"><caption>{_shown(title)}{said}</caption><thead><tr>'
-        f"{head}</tr></thead><tbody>{body}</tbody></table>{rest}"
+        f'<table class="{EMBEDDED}"><caption>{_shown(title)}{subtitle}</caption><thead>'
+        f"<tr>{head}</tr></thead><tbody>{body}</tbody></table>{rest}"
     )
 
 

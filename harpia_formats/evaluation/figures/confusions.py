@@ -26,7 +26,7 @@ from harpia_formats.evaluation.figures.drawing import (
 from harpia_formats.evaluation.scoring.measures.metric_score import SIDES, Confusion
 from harpia_formats.evaluation.scoring.results.scores import Scores
 
-#: Matrices of one picture, those beside each other, and labels of one.
+#: Matrices in one picture, matrices in a row of it, and labels of a matrix.
 MOST, _ACROSS, MOST_LABELS = 12, 3, 25
 #: Inches of a cell, above a matrix, and of a line of text.
 _CELL, _ABOVE, _LINE = 0.4, 0.35, 0.22
@@ -64,18 +64,18 @@ def draw_confusions(scores: Scores) -> Drawing:
             f"the {MOST_LABELS} most frequent labels are drawn, and the others "
             f"together: {first_of(cut)}"
         )
-    title, said = "Answers by the label of the reference and of the answer", []
+    title, legend = "Answers by the label of the reference and of the answer", []
     if drawn:
         of_rows, of_columns = drawn[0][1].sides
         if (of_rows, of_columns) == SIDES:
             of_rows, of_columns = "references", "answers"
         else:
             title = f"Answers by the label of {of_rows} and of {of_columns}"
-        said.append(
+        legend.append(
             f"Rows are labels of {of_rows}, columns are labels of {of_columns}. "
             "Numbers are answers; the shade of a cell is their share of the row."
         )
-    figure = _figure(drawn, caption_of([*said, *short_for(names)], (), notes))
+    figure = _figure(drawn, caption_of([*legend, *short_for(names)], (), notes))
     return Drawing(figure, title, described(_sentences(drawn)), tuple(notes))
 
 

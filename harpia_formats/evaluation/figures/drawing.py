@@ -288,7 +288,7 @@ _TITLE = re.compile(r"\s*<title>.*?</title>", re.DOTALL)
 
 
 def bytes_of(drawing: Drawing, suffix: str) -> tuple[bytes, tuple[str, ...]]:
-    """Return a drawing as a file, and what is to be said of it.
+    """Return the file of a drawing, and the notes on it.
 
     Call it within the `settings` for the suffix, which it changes where other fonts are
     needed.

@@ -178,7 +178,7 @@ class PictureFiles:
             raise FigureError(NO_LABELS)
 
     def write(self, result: Any) -> list[str]:
-        """Draw and write the pictures of a result; return what is to be said of them.
+        """Draw and write the pictures of a result; return the notes on them.
 
         Raises `SinkError`.
         """
@@ -186,9 +186,9 @@ class PictureFiles:
         group = OutputGroup(overwrite=True, reads=self._reads)
         try:
             for file in self._files:
-                data, said = file.drawn(result)
+                data, remarks = file.drawn(result)
                 group.open(file.place).write(data)
-                notes += [f"{masked(file.place)}: {note}" for note in said]
+                notes += [f"{masked(file.place)}: {note}" for note in remarks]
             group.commit()
         except BaseException:  # an interrupt, too, leaves no temporary file
             group.discard()

@@ -48,7 +48,7 @@ _ALONE, _PANEL, _BETWEEN = 4.2, 2.45, 0.45
 _ABOVE, _BELOW, _ROW, _SERIES, _LEGEND = 0.3, 0.36, 0.27, 0.15, 0.2
 #: Rows and panels of one picture.
 MOST_ROWS, MOST_PANELS = 60, 12
-#: Panels beside each other.
+#: Panels in a row.
 _ACROSS = 3
 
 
@@ -91,8 +91,8 @@ class Rows:
     has_zero: bool = False
 
 
-def picture_of(title: str, rows: Rows, marks: list[Mark], said: list[str]) -> Drawing:
-    """Return rows of marks as a drawing, with what is `said` below them.
+def picture_of(title: str, rows: Rows, marks: list[Mark], legend: list[str]) -> Drawing:
+    """Return rows of marks as a drawing, with what is `legend` below them.
 
     It has the first rows and scores, and names what is not drawn.
     """
@@ -109,12 +109,12 @@ def picture_of(title: str, rows: Rows, marks: list[Mark], said: list[str]) -> Dr
     notes += notes_of(left_out)
     drawn = [one for one in marks if not one.reason]
     remarks = (f"{one.sign} {one.interval.remark}" for one in drawn if one.sign)
-    caption = caption_of([_lines_said(drawn, rows), *said], remarks, notes)
+    caption = caption_of([_meaning_of_lines(drawn, rows), *legend], remarks, notes)
     figure = draw_rows(rows, titles, drawn, caption)
     return Drawing(figure, title, described(_sentences(marks, rows)), tuple(notes))
 
 
-def _lines_said(marks: Sequence[Mark], rows: Rows) -> str:
+def _meaning_of_lines(marks: Sequence[Mark], rows: Rows) -> str:
     """Return what the lines of the marks are."""
     levels = {
         float(part.removeprefix("level:"))
@@ -231,7 +231,7 @@ _DIGITS, _PLAIN = 6, 1e7
 
 
 def _ticks(low: float, high: float, width: float) -> tuple[list[float], list[str]]:
-    """Return round numbers on an axis with their texts, which have room beside others.
+    """Return round numbers on an axis with their texts, which do not overlap.
 
     No text is much beyond the ends of the axis, which is so many inches wide.
     """
@@ -379,6 +379,6 @@ def draw_differences(report: ComparisonReport) -> Drawing:
             at: pair.replace(" \u2212 ", " \u2212\n") for at, pair in labels.items()
         }
     rows = Rows(labels, has_zero=True)
-    said = [*marks_of_differences(report.compared, report.arrows.values())]
+    legend = [*marks_of_differences(report.compared, report.arrows.values())]
     title = "Differences of scores with their intervals"
-    return picture_of(title, rows, marks, [*said, *short_for(names)])
+    return picture_of(title, rows, marks, [*legend, *short_for(names)])

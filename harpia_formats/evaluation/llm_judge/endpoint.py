@@ -368,8 +368,8 @@ def _reason(error: Exception) -> str:
     """Return the message of a client error with its HTTP status."""
     message = str(getattr(error, "message", error))
     status = getattr(error, "status_code", None)
-    is_told = not status or str(status) in message
-    return message if is_told else f"HTTP {status}: {message}"
+    has_status = not status or str(status) in message
+    return message if has_status else f"HTTP {status}: {message}"
 
 
 def _reply_in(completion: Any, attempts: int) -> Reply | None:

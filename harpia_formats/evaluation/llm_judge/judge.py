@@ -546,12 +546,12 @@ def summary_of(judge: LLMJudge) -> str:
             UNASKED
         ],
     }
-    told = [f"{count}: {tally[OK]:,} judged"]
-    told += [text for text, is_told in parts.items() if is_told]
+    rows = [f"{count}: {tally[OK]:,} judged"]
+    rows += [text for text, number in parts.items() if number]
     requests = _counted(budget.requests, "request")
     if budget.retries:
         requests += f", of which {_counted(budget.retries, 'retry', 'retries')}"
-    counts = f"{', '.join(told)}; {requests}; {_counted(budget.tokens, 'token')}"
+    counts = f"{', '.join(rows)}; {requests}; {_counted(budget.tokens, 'token')}"
     majorities = (
         f"{safe(name)}: a majority in {found['rows'] - found['ties']:,} of "
         f"{_counted(found['rows'], 'row')}, {_counted(found['ties'], 'tie')}; "

@@ -316,6 +316,6 @@ def row_score(given: Any, outputs: Sequence[OutputField]) -> RowScore | None:
         require(name in names, message)
     require(
         SCORE not in names,
-        f"there is an output called {SCORE} beside the rule for it: leave one out",
+        f"there is an output called {SCORE} and a rule for it: leave one out",
     )
     return RowScore(rule, given[rule], given.get(_EACH, ""))

@@ -139,7 +139,7 @@ class ReplyCache:
     """The replies to prompts by `request_key`, usable from any thread.
 
     A reply is stored permanently once `put` returns, even if the process is killed.
-    Prompts and API keys are not stored. The claims on prompts are in a file beside it,
+    Prompts and API keys are not stored. The claims on prompts are in a file next to it,
     which is made with the first claim, and removed by the last process that closes it.
     Raises `CacheError` if a file is unusable.
     """

@@ -65,7 +65,7 @@ class Verdict:
 
     @property
     def meta(self) -> dict[str, Any]:
-        """The entry of `meta` beside the result."""
+        """The entry of `meta` that is written with the result."""
         return {
             **self.row.identity,
             "status": self.status,

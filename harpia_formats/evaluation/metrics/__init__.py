@@ -63,7 +63,7 @@ USUAL = (
     *("em", "accuracy", "f1", "f1-label", "rouge", "bleu", "chrf", "ter", "wer"),
     *("number-match", "multiple-choice", "pass@k", "maj@k", "documents"),
 )
-#: Metrics of a plug-in that is beside this package in its repository.
+#: Metrics of the plug-in that is in the repository of this package.
 NEURAL = ("sas", "bertscore")
 HOW_TO_INSTALL = (
     "`pip install ./integrations/neural-metrics` in a clone of harpia-formats"
@@ -121,7 +121,7 @@ def metric_hint(name: str, known: Iterable[str]) -> str:
 
 
 def measure_of(name: str, parameters: Mapping[str, Any]) -> Measure:
-    """Return the metric called `name` with its parameters settled.
+    """Return the metric called `name` with a value for each parameter.
 
     A name such as `pass@5` is that of `pass@k` with this k.
 

@@ -131,8 +131,8 @@ def label_measure(  # noqa: PLR0913 - what a metric of labels consists of
 
     `scores` returns a score between -1 and 1 of counts, of which there are some, and
     None where it is not defined; `undefined` tells why. `options` are those in the
-    signature beside those of the reading. `is_by_label` says whether a label with few
-    references may change the score as much as any other. On the scale "-1-1" the
+    signature apart from those of the reading. `is_by_label` says whether a label with
+    few references may change the score as much as any other. On the scale "-1-1" the
     score stays as it is.
     """
     factor = FACTORS.get(scale, 1)

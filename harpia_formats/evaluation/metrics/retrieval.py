@@ -35,7 +35,7 @@ DocumentScore = Callable[[list[Key], list[Key], Sequence[Any]], float]
 def document_of(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return what metrics compare of a document, whose metadata may be among its keys.
 
-    Haystack writes metadata beside the other keys, or in `meta`.
+    Haystack writes metadata among the other keys, or in `meta`.
     """
     nested = given.get("meta")
     meta = dict(nested) if isinstance(nested, Mapping) else {}

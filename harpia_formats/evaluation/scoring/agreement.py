@@ -156,7 +156,7 @@ class RaterLabels:
                 yield output, self._verdict(record, output)
 
     def _verdict(self, record: Record, output: Output) -> Any:
-        """Return the value of a verdict: a score of the answer, or a text beside it."""
+        """Return the value of a verdict: a score of the answer, or a text with it."""
         for score in output.scores or []:
             if metric_of(score) == self.path:
                 if isinstance(score.signature, str):
@@ -484,14 +484,14 @@ class Agreement:
             one.failures or not (one.ok or self._options.skips_invalid)
             for one in reports
         )
-        groups, said = ((), ()) if is_broken else self._compared()
+        groups, notes = ((), ()) if is_broken else self._compared()
         return Scores(
             profile="agreement",
             systems=groups,
             report=report,
             is_broken=is_broken,
             problems=report.problems,
-            said=said,
+            said=notes,
         )
 
     def _compared(self) -> tuple[tuple[Group], tuple[str, ...]]:

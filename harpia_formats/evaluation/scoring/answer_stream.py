@@ -67,7 +67,7 @@ SIZE = 4 * 1024 * 1024
 class AnswerMeasuring:
     """Finds the answers of records, and what follows of their outcomes.
 
-    Alone it is told of the rows of one range of a file, in a worker process.
+    In a worker process, it receives the rows of one range of a file only.
     """
 
     measured: tuple[ComputedMetric, ...]

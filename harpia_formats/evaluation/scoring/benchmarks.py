@@ -355,13 +355,13 @@ class BenchmarkRun:
     def report(self) -> BenchmarkScores:
         """Return the table; raises `ScoreError` for a mean over different scales."""
         plan = self._plan
-        said = (_of(one.name, note) for one in self._found for note in one.said)
+        notes = (_of(one.name, note) for one in self._found for note in one.said)
         found = BenchmarkScores(
             tuple(system.name for system in plan.systems),
             tuple(self._found),
             plan.baseline,
             plan.has_mean and all(one.systems for one in self._found),
-            tuple(dict.fromkeys(said)),
+            tuple(dict.fromkeys(notes)),
         )
         if found.has_mean:
             _check_mean(found)

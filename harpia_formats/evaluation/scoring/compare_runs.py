@@ -300,7 +300,7 @@ def _unproven(
 
 
 def _by_input(verb: str, texts: Sequence[str], between: str) -> str:
-    """Return what is said of each input, with the verb of the first one only."""
+    """Return a clause on each input, with the verb in the first one only."""
     parts = [
         f"{input_name(at, len(texts)).removesuffix(' input')} {text}"
         for at, text in enumerate(texts)
@@ -309,14 +309,14 @@ def _by_input(verb: str, texts: Sequence[str], between: str) -> str:
     return between.join(parts)
 
 
-def notes_of_inputs(said: Sequence[Sequence[str]]) -> list[str]:
+def notes_of_inputs(by_input: Sequence[Sequence[str]]) -> list[str]:
     """Return the notes of all inputs, each with its input unless all have it."""
     found = []
-    for at, notes in enumerate(said):
+    for at, notes in enumerate(by_input):
         for note in notes:
-            if not all(note in others for others in said):
+            if not all(note in others for others in by_input):
                 found.append(
-                    f"{input_name(at, len(said)).removeprefix('the ')}: {note}"
+                    f"{input_name(at, len(by_input)).removeprefix('the ')}: {note}"
                 )
             elif note not in found:
                 found.append(note)
@@ -461,7 +461,7 @@ class ScoreComparison:
     def _begin(self) -> None:
         """Prepare a run for each of the given inputs, or of those of one system."""
         given, options = self._given, self._options
-        #: The stored scores of all inputs are told by one source.
+        #: The stored scores of all inputs are selected by one object.
         self._stored: StoredMetrics | None = None
         if options.stored:
             self._stored = StoredMetrics(

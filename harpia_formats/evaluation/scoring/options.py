@@ -131,7 +131,7 @@ class ScoreOptions:
     skip_unrecognised: bool = False
     #: Fewer valid records in all files are an error.
     min_records: int = 0
-    #: The document with which the rows are read, such as the results beside the samples
+    #: The document with which the rows are read, such as the results for the samples
     #: of a harness; None for one that is found by the names of the files.
     companion: PathLike[str] | str | None = None
     #: The bytes that a row may have; a longer one is an error.

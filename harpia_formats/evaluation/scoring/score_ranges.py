@@ -174,7 +174,7 @@ class RangeScoring:
 
 @dataclass(frozen=True, slots=True)
 class SentPlace:
-    """The row of an answer of which there is something to say, as far as it is told."""
+    """The row of an answer that a message is about, as a worker process sends it."""
 
     number: int
     value: Row

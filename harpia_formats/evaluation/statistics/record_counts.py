@@ -74,14 +74,14 @@ _output_texts = {"text": "answers", "reasoning": "reasoning", "turns": "turns"}
 NUMBER = "number"
 #: What is counted of the stored scores of one metric.
 OUTCOMES = ("scores", "numbers", "correct", "incorrect")
-#: Distinct values that are counted. Of a field with more, only their total is told.
+#: Distinct values that are counted. Of a field with more, only the total is reported.
 MAX_VALUES = 10_000
-#: Models, kinds of counts or times, and metrics that are told apart; beyond so many
-#: pairs of them only the totals are told.
+#: Models, kinds of counts or times, and metrics that are counted apart; beyond so many
+#: pairs of them only the totals are reported.
 MAX_NAMES = 2_000
-#: Kinds of times that are told apart: each has a distribution.
+#: Kinds of times that are counted apart: each has a distribution.
 MAX_KINDS = 50
-#: How many keys a name has in counts of which only so many names are told apart.
+#: How many keys a name has in counts of which only so many names are counted apart.
 _KEYS = {"tokens": 2, "all tokens": 2, "scores": len(OUTCOMES)}
 
 
@@ -192,7 +192,7 @@ class Counts:
 
     @property
     def has_all_times(self) -> bool:
-        """Whether all kinds of times are told apart."""
+        """Whether all kinds of times are counted apart."""
         return len(self.times) <= MAX_KINDS
 
     def _add_times(self, times: Mapping[str, Distribution]) -> None:

@@ -137,7 +137,7 @@ def _middle(number: int) -> int:
     return number + (1 << shift >> 1)
 
 
-#: Characters of a value that are shown; a longer one is told apart by a digest.
+#: Characters of a value that are shown; a longer one is identified by a digest.
 MAX_SHOWN = 120
 
 

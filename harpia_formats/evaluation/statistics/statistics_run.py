@@ -74,7 +74,7 @@ class StatsOptions:
     skip_unrecognised: bool = False
     #: Fewer valid records in all files are an error.
     min_records: int = 0
-    #: The document with which the rows are read, such as the results beside the samples
+    #: The document with which the rows are read, such as the results for the samples
     #: of a harness; None for one that is found by the names of the files.
     companion: PathLike[str] | str | None = None
     max_row_bytes: int = ROW_LIMIT

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 #: Each script with the first and the last code points of its blocks: letters, marks,
 #: digits and punctuation. From Blocks.txt of Unicode 16, where blocks of one script
-#: that are beside each other, or parted by few code points without one, are joined.
+#: that are adjacent, or separated by few code points without one, are joined.
 _blocks = """
 Latin 0041-005A 0061-007A 00C0-02AF 1E00-1EFF 2C60-2C7F A720-A7FF AB30-AB6F
 Latin FF21-FF3A FF41-FF5A

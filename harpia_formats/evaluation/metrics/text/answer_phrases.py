@@ -191,16 +191,16 @@ class Statement(NamedTuple):
     #: Whether it is denied: `the answer is not ...`.
     is_denied: bool = False
     #: Whether it is asked for, a condition, or what others think.
-    is_unsaid: bool = False
+    is_unstated: bool = False
     #: Whether it is one of several: `the answer is also ...`.
     is_one_of_several: bool = False
     #: Whether its verb denies it, and no word that may begin a text: `is not`.
     is_verb_denied: bool = False
 
     @property
-    def is_said(self) -> bool:
-        """Whether it is neither denied nor unsaid."""
-        return not (self.is_denied or self.is_unsaid)
+    def is_stated(self) -> bool:
+        """Whether it is stated, and not denied."""
+        return not (self.is_denied or self.is_unstated)
 
 
 def without_thoughts(text: str) -> str:
@@ -222,12 +222,12 @@ def _fewer(match: re.Match[str]) -> str:
 def statements(text: str) -> list[Statement]:
     """Return what a text states as its answer, in its order, without withdrawn ones."""
     found = sorted((*_boxes(text), *_phrases(text)), key=lambda one: one.start)
-    said = [one for one in found if one.is_said]
-    if not said:
+    claims = [one for one in found if one.is_stated]
+    if not claims:
         return found
-    corrections = _correction.finditer(text, 0, said[-1].start)
+    corrections = _correction.finditer(text, 0, claims[-1].start)
     end = max((match.end() for match in corrections), default=0)
-    later = [one for one in said if one.start >= end]
+    later = [one for one in claims if one.start >= end]
     # What is also right withdraws nothing.
     return later if end and not later[0].is_one_of_several else found
 

@@ -1,6 +1,6 @@
 r"""The choice that an answer to a multiple-choice question names, by stated rules.
 
-A choice is named by its letter (A, B, C, ...), its text, or its number if it is said
+A choice is named by its letter (A, B, C, ...), its text, or its number if it is known
 what the number of the first one is. Where an answer is marked, the marked choice counts
 whatever else is named. The marks, the highest rank first:
 
@@ -453,7 +453,7 @@ class Choices:
             if held and self._is_taken_back(text, one.end + 1):
                 return _Mark(held | _SEVERAL)
             return _Mark(held, is_other=not held)
-        return None if one.is_unsaid else self._behind(text, one)
+        return None if one.is_unstated else self._behind(text, one)
 
     def _is_taken_back(self, text: str, end: int) -> bool:
         """Tell whether a box that ends at a place is denied, or asked."""
@@ -506,8 +506,8 @@ class Choices:
             for _, begin, last in (*mentions, *letters)
         )
         is_denied = _negation.search(_certain.sub("", self._masked(sentence)))
-        is_said = len(found) == 1 and is_last and not is_denied
-        return _Mark(frozenset(found if is_said else ()))
+        is_stated = len(found) == 1 and is_last and not is_denied
+        return _Mark(frozenset(found if is_stated else ()))
 
     def _chosen(self, text: str) -> Iterator[frozenset[int]]:
         """Yield the choices of `I choose B` and of `B is the correct answer`."""
@@ -688,7 +688,7 @@ def _edge(letter: str, length: int) -> str:
         return r"[\u30a0-\u30ff]"
     if not letter.isalnum():
         return ""
-    # Words of more characters are not told apart in scripts without spaces.
+    # Words of more characters cannot be distinguished in scripts without spaces.
     return r"[\u3400-\u9fff]" if length == 1 else ""
 
 

@@ -265,7 +265,7 @@ def number_in(
         found = reader.last(plain)
         if found is not None:
             return found
-    return reader.only(plain, "it", is_said=True)
+    return reader.only(plain, "it", is_stated=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,7 +307,7 @@ class _Reader:
     def declared(self, text: str, stated: list[Statement]) -> Fraction:
         """Return the number of the last phrase that says what the answer is."""
         for one in reversed(stated):
-            if not one.is_said:
+            if not one.is_stated:
                 continue
             if one.is_one_of_several:
                 raise NoNumberError(f"there are several numbers in {_SENTENCE}")
@@ -368,10 +368,10 @@ class _Reader:
         matches = list(self._matches(_without_latex(text)))
         return self._in_context(matches[-1]) if matches else None
 
-    def only(self, text: str, where: str, *, is_said: bool = False) -> Fraction:
+    def only(self, text: str, where: str, *, is_stated: bool = False) -> Fraction:
         """Return the only number of a text; raises `NoNumberError`.
 
-        With `is_said` it must not be asked for, and be in no condition.
+        With `is_stated` it must not be asked for, and be in no condition.
         """
         matches = list(self._matches(_without_latex(text)))
         try:
@@ -380,7 +380,7 @@ class _Reader:
             # That there are several says more than what joins them.
             _only(map(self._value, matches), where)
             raise
-        if is_said and all(map(_is_unsaid, matches)):
+        if is_stated and all(map(_is_unstated, matches)):
             raise NoNumberError("the number in it is asked for, or a condition")
         return found
 
@@ -473,7 +473,7 @@ def _is_product(match: re.Match[str]) -> bool:
     return re.match(r"\s*[*×·÷+-]\s*[\d(]", match.string[match.end() :]) is not None  # noqa: RUF001 - the sign of multiplication
 
 
-def _is_unsaid(match: re.Match[str]) -> bool:
+def _is_unstated(match: re.Match[str]) -> bool:
     """Tell whether the sentence of a number is a question or begins as a condition."""
     text = match.string
     start = sentence_start(text, match.start())

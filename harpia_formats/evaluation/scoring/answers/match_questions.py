@@ -15,7 +15,7 @@ _PARTS = ("id", "input", "references")
 _ALL_BITS = (1 << 8 * WIDTH) - 1
 _NAMES = {"id": "id", "input": "prompt", "references": "reference"}
 _OTHER = {"input": "have another prompt", "references": "have other references"}
-#: Pairs of inputs for which it is said why questions do not match.
+#: Pairs of inputs for which a note explains why questions do not match.
 _EXPLAINED = 10
 
 

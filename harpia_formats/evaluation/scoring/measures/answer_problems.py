@@ -58,7 +58,7 @@ class AnswerProblems:
     #: The record of the last message on a record, by its file and number, and all such
     #: messages on it.
     _record: tuple[int, int] = (0, 0)
-    _said: set[str] = field(default_factory=set)
+    _reported: set[str] = field(default_factory=set)
     _rules: dict[str, Rule] = field(default_factory=all_rules)
 
     def add(self, code: str, answer: ScoredAnswer, message: str) -> None:
@@ -117,9 +117,9 @@ class AnswerProblems:
         """Tell whether a message on a record is its first one with this text."""
         record = (id(answer.count), answer.placed.number)
         if record != self._record:
-            self._record, self._said = record, set()
-        is_new = message not in self._said
-        self._said.add(message)
+            self._record, self._reported = record, set()
+        is_new = message not in self._reported
+        self._reported.add(message)
         return is_new
 
     def _other_way(self, code: str) -> str:

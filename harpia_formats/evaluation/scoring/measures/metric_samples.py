@@ -15,7 +15,7 @@ from harpia_formats.model.record import Output, Record
 #: Bytes that a number in a list takes.
 _NUMBER = 32
 #: The fields of a sample that are lists of documents, and the keys under which they
-#: are. Ragas keeps the passages that should be found beside the contexts.
+#: are. Ragas keeps the passages that should be found next to the contexts.
 _DOCUMENTS = {
     "retrieved_documents": ("retrieved_documents",),
     "ground_truth_documents": ("ground_truth_documents", "reference_contexts"),

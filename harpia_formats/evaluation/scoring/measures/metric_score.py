@@ -202,7 +202,7 @@ class MetricScore:
         return name in {self.name, f"{self.metric}.{self.name}"}
 
 
-#: Groups whose unequal numbers of answers are told.
+#: Groups whose unequal numbers of answers are listed.
 _LISTED = 5
 #: Say that a higher score is better, or a lower one.
 UP, DOWN = "\u2191", "\u2193"

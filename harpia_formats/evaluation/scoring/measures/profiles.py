@@ -66,7 +66,7 @@ def profile_named(name: str) -> MetricProfile:
 
 
 def listed_metrics() -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Yield kinds of metrics, each with the names in it and what is said of them.
+    """Yield kinds of metrics, each with its names and their descriptions.
 
     Those that are named after a tool stand with the profile that reaches them. Raises
     `PluginError` for a plug-in that cannot be used.
@@ -197,6 +197,6 @@ def _renamed(found: Sequence[MetricRequest], own: str, name: str) -> MetricReque
 
 def _short_name(wanted: str, known: Iterable[str]) -> str:
     """Return the one name of two letters that `wanted` misspells, "" if none is."""
-    short = [name for name in known if len(name) == 2]  # noqa: PLR2004 - said so above
+    short = [name for name in known if len(name) == 2]  # noqa: PLR2004 - stated above
     near = [name for name in short if edits_between(wanted.casefold(), name) == 1]
     return near[0] if len(near) == 1 else ""

@@ -291,7 +291,7 @@ def with_parameters(
         return request
     own = dict(request.parameters)
     if found.get(CORRECT, own.get(CORRECT)) != own.get(CORRECT):
-        # The parameters of the metric that told before are none of the other one.
+        # The parameters of the metric that decided before do not fit another one.
         own = {name: own[name] for name in own if not name.startswith(PREFIX)}
     given = {**own, **found}
     return replace(request, parameters={**_defaults_of(request, given), **given})

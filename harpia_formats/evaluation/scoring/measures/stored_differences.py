@@ -1,7 +1,7 @@
-"""Computed scores beside those of the same metric that a tool stored.
+"""Compare computed scores with those of the same metric that a tool stored.
 
 Rows that hold one answer again, each with the stored score of another metric, are
-told from rows with other answers.
+distinguished from rows with other answers.
 """
 
 from collections.abc import Iterator
@@ -163,7 +163,7 @@ class StoredDifferences:
                     self._places.setdefault(_plain(name), (number, at))
 
     def add(self, answer: GroupAnswer, placed: PlacedRecord) -> Iterator[str]:
-        """Yield what is to be said of each stored score of an answer that differs."""
+        """Yield a message on each stored score of an answer that differs."""
         for score in answer.scores:
             plain, signature = _plain(score.metric or ""), score.signature or ""
             place = self._places.get(_OUR_NAMES.get(plain, plain))

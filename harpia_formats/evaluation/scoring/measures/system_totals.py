@@ -32,7 +32,7 @@ from harpia_formats.evaluation.scoring.measures.outcomes import (
 from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
 from harpia_formats.model.vendor_metrics import ScoreError, ScoreOptionsError
 
-#: Models whose left out questions are told, and files that a message names.
+#: Models whose left out questions are listed, and files that a message names.
 _LISTED = 5
 #: The system of a group, and the values of the fields by which it is grouped; of all
 #: answers of a system only that.
@@ -143,7 +143,7 @@ class SystemTotals:
         return totals
 
     def finish(self) -> None:
-        """Settle the systems and score them and their groups, after the last answer.
+        """Score the systems and their groups, after the last answer.
 
         Raises `ScoreError` if missing answers without a model count as 0, or if it is
         not known of which system some answers are, and `SourceError` if the temporary
@@ -171,7 +171,7 @@ class SystemTotals:
     def _name_systems(self) -> None:
         """Make one system of answers without a model, or one of each file.
 
-        Such answers are of the only model there is. Beside several models they are a
+        Such answers are of the only model there is. Among several models they are a
         system of their own, without the missing ones.
         """
         names = dict.fromkeys(key[0] for key in self._totals)
@@ -245,7 +245,7 @@ class SystemTotals:
             file: f"{name} (without a model)" if name in named else name
             for file, name in called.items()
         }
-        if len({*self.files.values(), *named}) < 2:  # noqa: PLR2004 - one is told apart
+        if len({*self.files.values(), *named}) < 2:  # noqa: PLR2004 - one needs no note
             return
         if self.row_format and len(set(self.files.values())) > 1:
             why = f"rows of {self.row_format} name the model of their answer"

@@ -85,7 +85,7 @@ class VerdictMetrics:
             )
 
     def check_file(self, variant: FormatVariant, count: FileCount) -> None:  # noqa: ARG002 - of any file
-        """Raise `ScoreError` for a format of answers, beside one of verdicts."""
+        """Raise `ScoreError` for a format of answers, not of verdicts."""
         if not holds_verdicts(adapter_of(variant.format)):
             raise ScoreOptionsError(
                 f"{variant.format.id} holds answers, and another input verdicts of a "
@@ -187,9 +187,9 @@ class VerdictMetrics:
         )
 
 
-def _results(record: Record, *beside: str) -> Iterator[Mapping[str, Any]]:
-    """Yield the result of each verdict of a record that stands beside some keys."""
+def _results(record: Record, *required: str) -> Iterator[Mapping[str, Any]]:
+    """Yield the result of each verdict that comes with the `required` keys."""
     for members in () if record.extra is UNSET else record.extra.values():
         result = members.get("result")
-        if isinstance(result, Mapping) and all(key in members for key in beside):
+        if isinstance(result, Mapping) and all(key in members for key in required):
             yield result

@@ -104,7 +104,7 @@ WriteSignatures = Callable[[Iterable[tuple[str, str]]], None]
 
 
 def signature_writer(files: Files) -> WriteSignatures:
-    """Return a function that writes signatures to a text file beside the result file.
+    """Return a function that writes signatures to a text file next to the result file.
 
     This is for result formats that have no field for signatures. The file is text with
     one score in each line, since a `.json` file would be read as data. Without a named

@@ -81,7 +81,7 @@ _NOT_ALL = (
     " A system that was not tested against the best by all questions of both is not "
     "bold."
 )
-#: Systems of which it is told why they are not tested.
+#: Systems for which a note explains why they are not tested.
 _LISTED = 5
 _NO_TEST = " In a column without such a test nothing is bold."
 

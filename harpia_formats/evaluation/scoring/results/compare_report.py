@@ -362,7 +362,7 @@ def difference_of(score: ComparedScore, label: str = "") -> Interval:
 def is_share(score: ComparedScore) -> bool:
     """Tell whether a score may be one from 0 to 1.
 
-    On one axis with percentages such differences could not be told apart.
+    On one axis with percentages such differences could not be distinguished.
     """
     return max(abs(score.first or 0), abs(score.second or 0)) <= 1
 
@@ -419,7 +419,7 @@ def marks_of_differences(
             yield f"{arrow}: {side} of 0 the first system is better."
 
 
-#: The least difference of which the number of questions is told.
+#: The least difference for which the number of questions is reported.
 _LEAST_DIFFERENCE = 1e-9
 
 

@@ -71,7 +71,7 @@ class ResultWriter(Protocol):
         """Release temporary files after an error."""
 
 
-#: Returns a writer that gets all answers of a run beside the writer of its results.
+#: Returns a writer that gets all answers of a run, as the writer of its results does.
 Observer = Callable[[ResultRun], ResultWriter]
 
 

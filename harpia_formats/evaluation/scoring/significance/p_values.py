@@ -130,8 +130,8 @@ def flip_tests(
     """Return the p-values of permutation tests of sums over questions.
 
     Each test has the places of its questions and their parts: what each adds to the
-    difference of two systems, whose sign is flipped if the systems change places. With
-    each p-value it is told whether it is that of random flips, which are common to all.
+    difference of two systems, whose sign is flipped if the systems change places. Each
+    p-value comes with whether random flips, which are common to all, were used.
     """
     found: list[tuple[float, bool]] = []
     #: For each test to be drawn its place, its sum, and the sum to be reached.
