@@ -144,7 +144,7 @@ class ConvertOptions:
     #: Whether the name of its file is put in front of each id.
     prefix_ids: bool = False
     overwrite: bool = False
-    #: The file for invalid rows; None for one beside the output.
+    #: The file for invalid rows; None for one next to the output.
     quarantine: PathLike[str] | str | None = None
     #: The file for a report of the losses in JSON; None to write none.
     loss_report: PathLike[str] | str | None = None
@@ -156,7 +156,7 @@ class ConvertOptions:
     skip_unrecognised: bool = False
     #: Fewer valid records in all files are an error.
     min_records: int = 0
-    #: The document with which the rows are read, such as the results beside the samples
+    #: The document with which the rows are read, such as the results for the samples
     #: of a harness; None for one that is found by the names of the files.
     companion: PathLike[str] | str | None = None
     max_row_bytes: int = ROW_LIMIT

@@ -21,15 +21,15 @@ class Quarantine:
     _sinks: dict[str, Sink] = field(default_factory=dict)
 
     @classmethod
-    def beside(
+    def next_to(
         cls, given: Any, output: Any, group: OutputGroup, *, overwrite: bool = False
     ) -> "Quarantine":
-        """Return a quarantine at the path `given`, or beside `output` if it is None.
+        """Return a quarantine at the path `given`, or next to `output` if it is None.
 
         Its files are of `group`. Nothing is written yet. Raises `ConversionError` where
         `output` has no folder, and `SinkError` where a file already exists or is read.
         """
-        rows = _beside(output) if given is None else fspath(given)
+        rows = _path_next_to(output) if given is None else fspath(given)
         stem = file_name_of(rows).removesuffix(".jsonl")
         findings = sibling_of(rows, f"{stem}.findings.jsonl")
         for path in (rows, findings):
@@ -79,8 +79,8 @@ def finding_line(problem: Problem) -> bytes:
     return (json_text(problem_as_dict(problem)) + "\n").encode()
 
 
-def _beside(output: Any) -> str:
-    """Return the path for rows beside `output`; raises `ConversionError`."""
+def _path_next_to(output: Any) -> str:
+    """Return the path for rows next to `output`; raises `ConversionError`."""
     if not isinstance(output, (str, PathLike)) or fspath(output) == "-":
         where = "standard output"
     elif MODEL in sibling_of(fspath(output), ""):
@@ -88,5 +88,5 @@ def _beside(output: Any) -> str:
     else:
         name = file_name_of(fspath(output)).split(".")[0].replace(MODEL, "all")
         return sibling_of(fspath(output), f"{name}.invalid.jsonl")
-    reason = f"rows cannot be put beside {where}; name a file with `--quarantine`"
+    reason = f"rows cannot be put next to {where}; name a file with `--quarantine`"
     raise ConversionError(reason)

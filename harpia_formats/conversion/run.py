@@ -127,7 +127,7 @@ def _first_header(
 
 
 class SideOutputs(Struct, frozen=True):
-    """The outputs of a conversion beside its rows, in one group with them."""
+    """The outputs of a conversion apart from its rows, in one group with them."""
 
     group: OutputGroup
     #: Where invalid rows go; None if they are not put aside.
@@ -161,7 +161,7 @@ class SideOutputs(Struct, frozen=True):
 def side_outputs(
     options: ConvertOptions, output: Output, inputs: Iterable[Any]
 ) -> SideOutputs:
-    """Return the outputs beside `output` that the options ask for.
+    """Return the outputs that the options ask for in addition to `output`.
 
     Nothing is written yet. Raises `ConversionError` and `SinkError` for a place that
     cannot be written, or that is an input or another output.
@@ -178,7 +178,7 @@ def side_outputs(
     if options.on_invalid is OnInvalid.QUARANTINE:
         from harpia_formats.conversion.quarantine import Quarantine  # noqa: PLC0415 - few conversions put rows aside
 
-        quarantine = Quarantine.beside(
+        quarantine = Quarantine.next_to(
             options.quarantine, output, group, overwrite=options.overwrite
         )
     if options.loss_report is None:
@@ -395,7 +395,7 @@ class Conversion:
             yield problem
 
     def _put_aside(self, problem: Problem) -> None:
-        """Write a problem beside the rows that are put aside, if any are."""
+        """Write a problem to the file of quarantined rows, if there is one."""
         if self._quarantine is not None:
             redaction = self._redaction
             shown = problem if redaction is None else redaction.problem(problem)
@@ -487,7 +487,7 @@ class Conversion:
         if self._destination is not None:
             target = self._destination.target
         for file in self._totals.files:
-            file.losses.settled()
+            file.losses.up_to_date()
         written = 0 if self._destination is None else self._destination.written
         found = ConversionReport(
             report=self._tally.report(),

@@ -130,9 +130,9 @@ def test_existing_file_is_kept(tmp_path: Path) -> None:
     (tmp_path / "out.invalid.jsonl").write_bytes(b"mine")
     output = tmp_path / "out.json"
     with pytest.raises(SinkError, match="already exists"):
-        Quarantine.beside(None, output, OutputGroup(overwrite=False))
+        Quarantine.next_to(None, output, OutputGroup(overwrite=False))
     group = OutputGroup(overwrite=True)
-    Quarantine.beside(None, output, group, overwrite=True).discard()
+    Quarantine.next_to(None, output, group, overwrite=True).discard()
 
     assert (tmp_path / "out.invalid.jsonl").read_bytes() == b"mine"
 
@@ -140,7 +140,7 @@ def test_existing_file_is_kept(tmp_path: Path) -> None:
 def test_a_file_for_each_model_has_one_beside(tmp_path: Path) -> None:
     """Where there is a file for each model, there is one for what is wrong."""
     group = OutputGroup(overwrite=False)
-    found = Quarantine.beside(None, tmp_path / "{model}.json", group)
+    found = Quarantine.next_to(None, tmp_path / "{model}.json", group)
     found.row(b"x")
     found.complete()
     group.commit()
@@ -156,11 +156,11 @@ def test_a_file_for_each_model_has_one_beside(tmp_path: Path) -> None:
 def test_there_must_be_a_place_for_it(output: Any) -> None:
     """Without one file as an output the place has to be named."""
     with pytest.raises(ConversionError, match="`--quarantine`"):
-        Quarantine.beside(None, output, OutputGroup(overwrite=False))
+        Quarantine.next_to(None, output, OutputGroup(overwrite=False))
 
 
 def test_quarantine_cannot_be_the_output(tmp_path: Path) -> None:
     """Quarantined rows cannot be written to the output file."""
     output = tmp_path / "o.jsonl"
     with pytest.raises(ConversionError, match="output and quarantine at once"):
-        Quarantine.beside(output, output, OutputGroup(overwrite=True), overwrite=True)
+        Quarantine.next_to(output, output, OutputGroup(overwrite=True), overwrite=True)

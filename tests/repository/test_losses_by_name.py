@@ -114,7 +114,7 @@ def lines_for(row: Any, source: str, target: str) -> tuple[str, list[FieldLine]]
     mapped = mapper.map(ours.read(row))
     losses = FateCounts(SourceNames(ours))
     losses.add(mapped.paths, mapped.fates, lambda: None)
-    lines = field_lines([FileLosses("", SOURCES[source], losses.settled())])
+    lines = field_lines([FileLosses("", SOURCES[source], losses.up_to_date())])
     return encode(mapped.rows).decode(), lines
 
 

@@ -227,7 +227,7 @@ class ColumnWriter:
 
         Raises `MapError` if two columns have one name.
         """
-        # Rows without a component, beside others, are those of the header's.
+        # Rows without a component, among others, are those of the header's.
         component = header.get("component", "component" if self._is_named else None)
         if component is None:
             self._write_columns(self._components.get(None, _Columns()))

@@ -291,7 +291,7 @@ class FateCounts:
         for field_fate in fates:
             self._count_of(field_fate, place)
 
-    def settled(self) -> "FateCounts":
+    def up_to_date(self) -> "FateCounts":
         """Return itself with every count up to date."""
         self._add_up()
         return self
@@ -564,7 +564,7 @@ class FieldLine:
     #: Its name in the source format.
     name: str
     #: Whether it is a key of an open object, and no field of a record.
-    beside: bool = False
+    is_open_key: bool = False
     #: Records that had it.
     records: int = 0
     #: Records of which it arrived unchanged.
@@ -591,8 +591,8 @@ def field_lines(files: Sequence[FileLosses]) -> list[FieldLine]:
         fates = (fate_count.field_fate.path for fate_count in losses.counts.values())
         for path in (*losses.carried, *fates):
             name = losses.names.of(path)
-            beside = path.startswith(_open_prefixes)
-            lines.setdefault(name, FieldLine(name, beside=beside))
+            is_open_key = path.startswith(_open_prefixes)
+            lines.setdefault(name, FieldLine(name, is_open_key=is_open_key))
         for name, count in losses.records.items():
             lines[name].records += count
             lines[name].kept += losses.kept[name]
@@ -608,7 +608,7 @@ def field_lines(files: Sequence[FileLosses]) -> list[FieldLine]:
         if name in lines and not lines[name].fates:
             lines.pop(key, None)
     found = [line for line in lines.values() if line.records or line.fates]
-    return sorted(found, key=lambda line: line.beside)
+    return sorted(found, key=lambda line: line.is_open_key)
 
 
 def words_for(line: FieldLine) -> Iterator[str]:

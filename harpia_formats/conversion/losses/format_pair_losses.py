@@ -139,7 +139,7 @@ def losses_of_pair(
 
 
 def mapper_for(source: FormatAdapter, target: FormatAdapter) -> RecordMapper:
-    """Return what maps records of `source` with all that `target` needs beside."""
+    """Return what maps records of `source` with all else that `target` needs."""
     choices = Choices(constants=FILLED)
     return RecordMapper(
         target, choices, owners=source.extra_owners, not_kept=source.not_kept

@@ -109,7 +109,7 @@ def _redacted_file(file: FileLosses, redaction: Redaction) -> FileLosses:
 def _redacted(losses: FateCounts, redaction: Redaction) -> FateCounts:
     """Return losses by the names of fields, with `*` for keys that may be values.
 
-    Fields of one name then share their counts, and how a field is changed is not told.
+    Fields of one name then share their counts, and how a field is changed is left out.
     """
     words = redaction.words
     found = FateCounts()

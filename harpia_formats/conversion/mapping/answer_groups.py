@@ -18,7 +18,7 @@ from harpia_formats.model.vendor_metrics import (
     is_of_metric,
 )
 
-#: Fields that answers can be grouped by, beside `METADATA` and a name.
+#: Fields that answers can be grouped by, apart from `METADATA` and a name.
 MODEL = "model"
 EVALUATION = "evaluation_name"
 GROUPED = ("category", "source", MODEL, EVALUATION)

@@ -136,8 +136,8 @@ def _texts_of(record: Record, output: Output) -> tuple[Any, ...]:
 
 def _are_left_out(turns: Messages, kept: tuple[Any, ...]) -> bool:
     """Tell whether turns say or think anything that is none of the `kept` texts."""
-    said = (turn.get(key) for turn in turns for key in ("content", "reasoning"))
-    return any(text and text not in kept for text in said)
+    texts = (turn.get(key) for turn in turns for key in ("content", "reasoning"))
+    return any(text and text not in kept for text in texts)
 
 
 def _note_last_answer(output: Output, kept: tuple[Any, ...], fates: FieldFates) -> None:

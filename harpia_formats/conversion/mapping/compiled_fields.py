@@ -1,6 +1,6 @@
 """Compile a table of fields to functions in Python that read and write its rows.
 
-Beside it: what is written for the fields of a record, which ones a record lacks, and
+Also here: what is written for the fields of a record, which ones a record lacks, and
 a key that tells which fields a record has.
 """
 

@@ -96,7 +96,7 @@ class FieldTable:
                 self.leaves.append(leaf)
         scores = [leaf for leaf in self.leaves if leaf.level == OF_SCORE]
         if len(scores) > 1 and any(leaf.key_name for leaf in scores):
-            raise ValueError("beside scores by key there is no place for another")
+            raise ValueError("next to scores by key there is no place for another")
         is_answered = any(each.record_path.startswith(_OUTPUTS) for each in owned)
         if is_answered and any(leaf.level != OF_RECORD for leaf in self.leaves):
             raise ValueError("`read_own` returns the outputs, and fields are of others")
@@ -104,7 +104,7 @@ class FieldTable:
     def _is_own(self, given: FieldMapping) -> bool:
         """Tell whether `read_own` reads a field.
 
-        It may be a setting, or what stands at any key beside those of other fields.
+        It may be a setting, or what stands at any key apart from those of other fields.
         """
         is_setting = given.record_path.startswith("params.")
         is_own = given.path[0] in (*self.own_keys, ANY_KEY)

@@ -317,11 +317,11 @@ def _chosen(record: Record, output: Output) -> tuple[str, str]:
         how = f"{_DERIVED} per character (acc_norm)"
     elif "acc_norm" in accuracies and choices[by_length] != choices[best]:
         how = f"{_DERIVED} (acc), where acc_norm chooses another"
-    told = accuracies.get(metric)
+    stored = accuracies.get(metric)
     is_right = choices[best] in (record.references or ())
-    if record.references and told in (0, 1) and is_right != bool(told):
+    if record.references and stored in (0, 1) and is_right != bool(stored):
         raise _unknown(
-            f"{metric} is {told:g}, but the choice of the highest likelihood is "
+            f"{metric} is {stored:g}, but the choice of the highest likelihood is "
             f"{'right' if is_right else 'wrong'}"
         )
     return choices[best], how

@@ -77,8 +77,8 @@ def _all_of(checks: tuple[str, ...], model: str | None = None) -> Check:
 
 Item = TypeVar("Item")
 
-#: Outcomes that are kept, so that memory is bounded; a record with one more is settled
-#: by itself. Files with so many different sets of keys are rare.
+#: Outcomes that are kept, so that memory is bounded; a record with one more is
+#: evaluated by itself. Files with so many different sets of keys are rare.
 MAX_OUTCOMES = 2_000
 
 #: The fates before mapping of records that no step changes; nothing is added to them.
@@ -168,14 +168,14 @@ class RecordProgram:
             return [], Outcome(found.paths, found.fates)
         fates = FieldFates()
         final, parts, rows = self._rows_of(record, number, fates)
-        # None stands between what was noted before, which is not settled, and now.
+        # None stands between what was noted before, which is not evaluated, and now.
         key = self._presence.of(record), *before.entries, None, *fates.entries
         outcome = self._outcomes.get(key)
         if outcome is None:
             answered = bool(final.outputs)
             first = record if whole is None else whole(number)
             nulls = field_paths(first, self.mapper.owners)
-            outcome = self._settled(nulls, before, fates, answered=answered)
+            outcome = self._outcome_of(nulls, before, fates, answered=answered)
             self._keep(key, outcome)
         if outcome.stored:
             store_extras(final, parts, rows, self.mapper.target, outcome.stored)
@@ -205,7 +205,7 @@ class RecordProgram:
         if outcome is None:
             answered = bool(final.outputs)
             nulls = nulls_of(number)
-            outcome = self._settled(nulls, NO_FATES, fates, answered=answered)
+            outcome = self._outcome_of(nulls, NO_FATES, fates, answered=answered)
             self._keep(key, outcome)
         return rows, outcome
 
@@ -240,7 +240,7 @@ class RecordProgram:
         if len(self._outcomes) < self.limit:
             self._outcomes[key] = outcome
 
-    def _settled(
+    def _outcome_of(
         self,
         nulls: Mapping[str, bool],
         before: FieldFates,
@@ -249,9 +249,9 @@ class RecordProgram:
         answered: bool,
     ) -> Outcome:
         """Return what becomes of the fields with paths `nulls`, which have `fates`."""
-        settled = self.mapper.settle(nulls, fates.entries, answered=answered)
+        complete = self.mapper.complete_fates(nulls, fates.entries, answered=answered)
         stored: tuple[str, ...] = ()
         if self._stores_extras:
-            stored, settled = lost_fields(settled), stored_fates(settled)
-        entries = dict.fromkeys((*before.entries, *settled))
+            stored, complete = lost_fields(complete), stored_fates(complete)
+        entries = dict.fromkeys((*before.entries, *complete))
         return Outcome(KnownTuple(nulls), KnownTuple(entries), stored)

@@ -56,7 +56,7 @@ class RowRequirements(Struct, frozen=True):
             raise Unconvertible(missing[0][0], reason, self.help)
 
 
-def check_requirements(  # noqa: PLR0913 - two formats, and what is given beside
+def check_requirements(  # noqa: PLR0913 - two formats, and what is given with them
     source: Format,
     source_adapter: FormatAdapter,
     target: Format,
@@ -79,7 +79,7 @@ def check_requirements(  # noqa: PLR0913 - two formats, and what is given beside
         )
 
 
-def row_requirements(  # noqa: PLR0913 - two formats, and what is given beside
+def row_requirements(  # noqa: PLR0913 - two formats, and what is given with them
     source: Format,
     source_adapter: FormatAdapter,
     target: Format,

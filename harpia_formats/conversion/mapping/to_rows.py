@@ -238,15 +238,16 @@ class RecordMapper:
         except Unconvertible as error:
             self.misfits.refuse(error, record)
             raise
-        settled = self.settle(nulls, fates.entries, answered=bool(record.outputs))
+        answered = bool(record.outputs)
+        complete = self.complete_fates(nulls, fates.entries, answered=answered)
         if self.stores_extras:
-            lost = lost_fields(settled)
+            lost = lost_fields(complete)
             store_extras(record, parts, rows, self.target, lost)
-            settled = stored_fates(settled)
+            complete = stored_fates(complete)
         if self.check is not None:
             for row in rows:
                 self.check(row)
-        return MappedRecord(rows, paths, tuple(dict.fromkeys(settled)))
+        return MappedRecord(rows, paths, tuple(dict.fromkeys(complete)))
 
     def leaves_out(self, record: Record) -> bool:
         """Tell whether a record has scores, and only of metrics not chosen."""
@@ -265,7 +266,7 @@ class RecordMapper:
         """Whether fields that would be lost are stored in the rows."""
         return self.choices.keep_extra and self.target.extras_path is not None
 
-    def settle(
+    def complete_fates(
         self, nulls: Mapping[str, bool], entries: Iterable[FieldFate], *, answered: bool
     ) -> list[FieldFate]:
         """Return the fates of all fields of a record, from the `entries` noted so far.

@@ -144,7 +144,7 @@ class RowConverter:
             lambda _: None,
             self.chunks,
             job.fields,
-            settled=job.surroundings,
+            known_surroundings=job.surroundings,
         )
         self.stream.open(variant)
         # The items of columns are kept in the main process.

@@ -1,4 +1,4 @@
-"""Files beside those of records: companions, partners, documents without records."""
+"""Files that belong to files of records: companions, partners, and documents."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -349,7 +349,7 @@ def checked_begin(begin: Begin, count: FileCount) -> Callable[[FormatVariant], N
 class Documents:
     """The documents that are passed over, because they are met in folders.
 
-    EvalEval's aggregate, for one, is beside its samples. One with which the rows of
+    EvalEval's aggregate, for one, is next to its samples. One with which the rows of
     other inputs are read may also be named.
     """
 
@@ -371,8 +371,8 @@ class Documents:
         except NoRecordsError as error:
             origin = source.origin
             is_named = not isinstance(origin, Path) or origin.absolute() in self._named
-            is_beside = not self._is_alone and is_companion_format(error.format)
-            if is_named and not is_beside:
+            is_companion = not self._is_alone and is_companion_format(error.format)
+            if is_named and not is_companion:
                 raise
             count.skipped = NO_RECORDS
             count.reason = "holds no records"

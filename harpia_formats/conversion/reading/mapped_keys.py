@@ -130,9 +130,9 @@ class MappedKeys:
         for value_path in self._paths:
             is_key = value_path.text in row
             for part in value_path.parts():
-                beside = (*value_path.keys[:-1], *part.keys)
+                sibling = (*value_path.keys[:-1], *part.keys)
                 if is_key or any(
-                    value_at(row, keys) is not UNSET for keys in (part.keys, beside)
+                    value_at(row, keys) is not UNSET for keys in (part.keys, sibling)
                 ):
                     self._found.add(part.text)
         if len(self._seen) < _many:

@@ -62,4 +62,4 @@ Receive = Callable[[PlacedRecord], None]
 
 
 class NotApart(Exception):  # noqa: N818 - a reason to stop, not an error
-    """What becomes of a record cannot be told without rows of other ranges."""
+    """What becomes of a record cannot be known without rows of other ranges."""

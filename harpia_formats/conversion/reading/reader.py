@@ -120,7 +120,7 @@ class Reading:
     Raises when it is made: `UnknownFormat`, `MapError` or `ConversionError` for columns
     that cannot be mapped, `CompanionError` for a companion that cannot be used,
     `ValueError` without an input, and `TypeError` for an input of another type.
-    Documents without records, such as the aggregate beside EvalEval's samples, are
+    Documents without records, such as the aggregate of EvalEval's samples, are
     passed over where they are met in a folder.
     """
 

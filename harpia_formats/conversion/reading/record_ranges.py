@@ -76,7 +76,7 @@ class RecordsState(RangeState):
             lambda _: None,
             bulk,
             rows.fields,
-            settled=rows.surroundings,
+            known_surroundings=rows.surroundings,
         )
         self._stream.open(variant)
         # The items of columns are kept in the main process.

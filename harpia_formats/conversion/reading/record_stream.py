@@ -116,8 +116,8 @@ class RecordStream:
     )
     #: Given how rows become one record: whether the file has several rows of a record.
     has_parts: Callable[[RowMerging], bool] = lambda _: False
-    #: What another process has settled as `surroundings` of the rows that it sends.
-    settled: Mapping[str, Any] | None = None
+    #: The `surroundings` that another process found of the rows that it sends.
+    known_surroundings: Mapping[str, Any] | None = None
     #: What stands around the rows, as far as the adapter needs it: plain data.
     surroundings: Mapping[str, Any] = field(default_factory=dict)
     #: The headers of the file, around the records or in them.
@@ -135,7 +135,7 @@ class RecordStream:
         self.begin(variant)
         self._variant = variant
         self._adapter = adapter_of(variant.format)
-        if self.settled is None:
+        if self.known_surroundings is None:
             surroundings, header = self.around(variant)
             self.note_header(header)
             merging = self._adapter.merging
@@ -144,12 +144,12 @@ class RecordStream:
                 surroundings = {**surroundings, HAS_PARTS: True}
             self._read_rows_in(self._needed(surroundings))
         else:
-            self._read_rows_in(self.settled)
+            self._read_rows_in(self.known_surroundings)
         if variant.dialect.container is Container.COLUMNS:
             self._columns = ColumnBuffer()
 
     def _read_rows_in(self, surroundings: Mapping[str, Any]) -> None:
-        """Settle how rows are read where needed `surroundings` stand around them."""
+        """Prepare to read rows that have the needed `surroundings` around them."""
         adapter, variant = self._adapter, self._variant
         assert adapter is not None  # noqa: S101 - it is set with the variant
         assert variant is not None  # noqa: S101 - only rows of a known format are read

@@ -138,7 +138,7 @@ def _key(first: FileKind, other: FileKind) -> str:
     return "they cannot be compared"
 
 
-#: Different repeated ids that are told apart, so that memory is bounded.
+#: Different repeated ids that are distinguished, so that memory is bounded.
 MOST_REPEATED = 300_000
 #: Repeated ids that a message names.
 _NAMED = 5

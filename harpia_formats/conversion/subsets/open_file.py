@@ -1,4 +1,4 @@
-"""Open a file whose rows are copied: settle its format, and how it is cut."""
+"""Open a file whose rows are copied: find its format, and how it is cut."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -49,7 +49,7 @@ LEAST_AROUND = 16 * 1024 * 1024
 def cut_file(
     source: Source, options: SubsetOptions, *, is_brief: bool = False
 ) -> Generator[CutFile, None, None]:
-    """Open a file whose rows are copied, and settle how it is cut.
+    """Open a file whose rows are copied, and find how it is cut.
 
     If `is_brief`, only as much is read for that as is needed: the format may stay
     unknown. Raises `SourceError` if the file cannot be read, also at the end if it has

@@ -39,7 +39,7 @@ from harpia_formats.model.spelling import hint_on, nearest
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.run import Validation
 
-#: Fields of records that identify what is asked, beside those of groups.
+#: Fields of records that identify what is asked, apart from those of groups.
 IDENTITY = ("id", "prompt")
 #: Keys of a row that a message names.
 _NAMED = 10
@@ -361,7 +361,7 @@ def _hash_rows(
             for _ in range(len(found) + 1, number):
                 found.append(0)
             found.append(keyed_hash(key, b"value\0" + _bytes(value)) if value else 0)
-        # What has no value is told apart by its bytes.
+        # What has no value is distinguished by its bytes.
         known, is_given = iter(found), len(found) > 0
         with cut_file(given.source(), options) as file:
             for row in file.rows():

@@ -64,7 +64,7 @@ def _conversion() -> ConversionReport:
         names,
         1,
         0,
-        (FileLosses("a", None, losses.settled()),),
+        (FileLosses("a", None, losses.up_to_date()),),
         written=True,
         notes=names,
     )
