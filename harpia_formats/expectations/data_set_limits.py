@@ -36,8 +36,8 @@ class Counts:
     #: The files that hold records, or might.
     files: tuple[FileCount, ...]
     groups: tuple[Group, ...]
-    #: Documents that are beside the files of records, and hold none.
-    beside: tuple[FileCount, ...] = ()
+    #: Documents that accompany the files of records, and hold none.
+    documents: tuple[FileCount, ...] = ()
 
     @property
     def records(self) -> int:
@@ -182,7 +182,7 @@ def _per_file(  # noqa: PLR0913, PLR0917 - the words of two keys that are alike
 def _invalid(limit: Limit, counts: Counts) -> Outcome:
     """Return whether there are few invalid records, and no error of a whole file.
 
-    An invalid document beside the records, such as of their results, counts as one.
+    An invalid document next to the records, such as of their results, counts as one.
     """
     invalid = sum(file.invalid for file in counts.files)
     whole = sum(
@@ -190,16 +190,16 @@ def _invalid(limit: Limit, counts: Counts) -> Outcome:
         for group in counts.groups
         if group.severity is Severity.ERROR and group.record is None
     )
-    documents = sum(1 for file in counts.beside if file.invalid)
-    is_met = limit.allows(invalid, counts.records) and not (whole or documents)
+    refused = sum(1 for file in counts.documents if file.invalid)
+    is_met = limit.allows(invalid, counts.records) and not (whole or refused)
     found = limit.found_text(invalid, counts.records)
     messages: tuple[str, ...] = ()
     if not limit.allows(invalid, counts.records) and not limit.is_zero:
         messages = (f"{found} records are invalid, more than {limit.text}",)
     if whole:
         found += f", and {with_noun(whole, 'error')} of whole files"
-    if documents:
-        found += f"; {with_noun(documents, 'invalid document')} beside them"
+    if refused:
+        found += f"; {with_noun(refused, 'invalid document')} next to them"
     return Outcome(
         "" if limit is _NONE else "max-invalid",
         f"invalid records at most {limit.text}",

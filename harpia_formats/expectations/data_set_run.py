@@ -182,15 +182,15 @@ class DataSetRun:
     def _counts(self) -> Counts:
         """Return what the validation found, without what expectations found."""
         report = self.report()
-        files, beside = list[FileCount](), list[FileCount]()
+        files, documents = list[FileCount](), list[FileCount]()
         for file in report.files:
             if not file.skipped:
-                is_beside = is_companion_format(file.format or "")
-                (beside if is_beside else files).append(file)
+                is_document = is_companion_format(file.format or "")
+                (documents if is_document else files).append(file)
         groups = [group for group in report.groups if group.code not in CODES]
-        if not files:  # nothing stands beside records then
-            files, beside = beside, files
-        return Counts(tuple(files), tuple(groups), tuple(beside))
+        if not files:  # there are no records then
+            files, documents = documents, files
+        return Counts(tuple(files), tuple(groups), tuple(documents))
 
     @property
     def invalid_records(self) -> int:
@@ -206,7 +206,7 @@ class DataSetRun:
         """Yield the outcome of each expectation but the relations."""
         counts = self._counts()
         yield from count_outcomes(self.data_set, counts, self.last_records)
-        files = (*counts.files, *counts.beside) if self._is_read else ()
+        files = (*counts.files, *counts.documents) if self._is_read else ()
         yield from file_outcomes(self.data_set, files)
         for limit in self._limits:
             yield from limit.outcomes()
@@ -219,7 +219,7 @@ class DataSetRun:
 
 
 class _Rows(RecordStream):
-    """Reads the rows of a file as records; none of a document that is beside rows."""
+    """Reads the rows of a file as records; none of a document that accompanies rows."""
 
     def open(self, variant: FormatVariant | None) -> None:
         """Prepare to read rows of `variant`; None for a file in no known format."""

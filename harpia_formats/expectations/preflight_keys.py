@@ -140,8 +140,8 @@ SOURCE_KEYS = (
     Key(
         "with",
         Kind.TEXT,
-        "The file that belongs to the files, such as the results beside the samples "
-        "of lm-eval: a path from the folder of this file.",
+        "The file that belongs to the files, such as lm-eval's results for its "
+        "samples: a path from the folder of this file.",
         'with = "results.json"',
         _path,
     ),
@@ -453,6 +453,6 @@ BY_NAME = {key.name: key for key in KEYS}
 RELATIONS = tuple(
     key.name for key in LIMIT_KEYS if key.kind in {Kind.DATA_SETS, Kind.COMPARED}
 )
-#: The keys beside the data sets.
+#: The keys apart from the data sets.
 DATA_SETS, VARIABLES, REPORTS, STATE = "datasets", "variables", "reports", "state"
 TOP = (VARIABLES, REPORTS, STATE, DATA_SETS)

@@ -136,7 +136,7 @@ class DataSet:
         """Return the files, folders, patterns and URLs of the data set."""
         return tuple(map(self.located, self.values["files"]))
 
-    def beside(self) -> list[str]:
+    def other_files(self) -> list[str]:
         """Return the other files that the data set names, such as its schema."""
         return [
             self.located(self.values[key])

@@ -162,14 +162,16 @@ class Preflight:
                 other = self._run_of(name)
                 outcome = relation.outcome(key, run.keys, other.keys)
                 unread = run.invalid_records + other.invalid_records
-                yield from self._settled(outcome.without_records(unread), run, other)
+                yield from self._problems_of(
+                    outcome.without_records(unread), run, other
+                )
 
     def _of_data_set(self, run: DataSetRun) -> Iterator[Problem]:
         """Yield the problems of a data set that was read, and note its checks."""
         for outcome in run.outcomes():
-            yield from self._settled(outcome, run)
+            yield from self._problems_of(outcome, run)
 
-    def _settled(self, outcome: Outcome, *runs: DataSetRun) -> Iterator[Problem]:
+    def _problems_of(self, outcome: Outcome, *runs: DataSetRun) -> Iterator[Problem]:
         """Note the check of an outcome, and yield its problems."""
         data_set = runs[0].data_set
         of_records = outcome.key and BY_NAME[outcome.key].of_records

@@ -148,7 +148,7 @@ def preflight_file(inputs: Iterable[str], folder: Path) -> PreflightFile:
     Nothing can be proposed of a file in no known format; the report says why.
     """
     groups: dict[tuple[str, str], list[str]] = {}
-    beside: dict[tuple[str, str], list[str]] = {}
+    documents: dict[tuple[str, str], list[str]] = {}
     unread: list[FileCount] = []
     for detected in detect_files(inputs):
         if detected.reason is not None or detected.format is None:
@@ -158,10 +158,10 @@ def preflight_file(inputs: Iterable[str], folder: Path) -> PreflightFile:
             unread.append(FileCount(detected.path, reason=detected.contested))
         else:
             key = os.path.dirname(detected.path), detected.format  # noqa: PTH120 - as named
-            into = beside if is_companion_format(detected.format) else groups
+            into = documents if is_companion_format(detected.format) else groups
             into.setdefault(key, []).append(detected.path)
     # Documents that belong to files of rows are data where there are no such files.
-    groups = groups or beside
+    groups = groups or documents
     found = [_Found(name, tuple(paths)) for (_, name), paths in groups.items()]
     names = _names(found)
     sections = [_START]

@@ -358,7 +358,7 @@ def _prompts_in(own: Keys, other: Keys, held: int) -> tuple[str, RecordFindings,
     return _found(met, findings, "prompt"), findings, ""
 
 
-#: What is said of a prompt that is in both data sets, by how it was compared.
+#: The finding on a prompt that is in both data sets, by how it was compared.
 _SHARED = {
     Comparison.EXACT: "the prompt is in {}, too",
     Comparison.NORMALISED: "the prompt, or a user turn of it, is in {}, too, but for "

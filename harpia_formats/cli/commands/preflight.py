@@ -70,8 +70,8 @@ def preflight(given: Given) -> ExitCode:
     named = [path for one in plan.data_sets for path in one.inputs()]
     progress = given.progress(named)
     options = given.options(PreflightOptions, progress=progress.update)
-    beside = [path for one in plan.data_sets for path in one.beside()]
-    places = [plan.path, *named, *beside]
+    others = [path for one in plan.data_sets for path in one.other_files()]
+    places = [plan.path, *named, *others]
     reports = ReportFiles([*plan.reports, *given.report], Report, places)
     run = Preflight(plan, options, reports.paths)
     if given.dry_run:
