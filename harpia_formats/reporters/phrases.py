@@ -24,7 +24,7 @@ _LABELS = {
     State.WARNED: "warn",
     State.UNDECIDED: "--",
 }
-#: What is said of an expectation that is not decided.
+#: The finding of an expectation that is not decided.
 UNDECIDED = "not decided, as not all records were read"
 #: The most code points of a line.
 _LINE = 500

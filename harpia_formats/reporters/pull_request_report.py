@@ -33,7 +33,7 @@ from harpia_formats.reporters.reporter import Options, Reporter
 #: The columns of the tables.
 _FILES = "file format records invalid undetermined errors warnings notes read".split()
 _CHECKS = ["", "data set", "expected", "found"]
-#: What is said below a table, once for all of its rows.
+#: What is written below a table, once for all of its rows.
 _METHODS = ("signature", "method", "test")
 _FINDINGS = ["", "rule", "field", "findings", "files", "first"]
 _NUMBERS = {*_FILES[2:-1], "findings", "files"}

@@ -42,7 +42,7 @@ def copy_of(source: Source) -> Copy | None:
             codec = codec_of(source.name, head)
             if codec is not None:
                 return Copy("its unpacked text", _unpacked_size(path, codec.name))
-    except (OSError, SourceError):  # why it cannot be read is said when it is
+    except (OSError, SourceError):  # reading it reports why it cannot be read
         return None
     if unpacker_of_file(source.unpackers, head, source.name) is not None:
         return Copy("its records as text")
@@ -56,6 +56,6 @@ def _unpacked_size(path: Path, codec: str) -> int | None:
         return None
     with path.open("rb") as file:
         file.seek(-_SIZE_OF_GZIP, os.SEEK_END)
-        told = int.from_bytes(file.read(), "little")
+        stated = int.from_bytes(file.read(), "little")
     # Of several members only the last one tells its size.
-    return told if told > size else None
+    return stated if stated > size else None

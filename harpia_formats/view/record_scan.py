@@ -40,9 +40,9 @@ from harpia_formats.view.options import ViewError, ViewOptions
 #: Models, metrics and rules that have a number of their own; the last number stands for
 #: all further ones.
 MODELS, METRICS, RULES = 64, 32, 64
-#: Categories that are told apart, and the characters of all of their names.
+#: Categories that are distinguished, and the characters of all of their names.
 CATEGORIES, MOST_TEXT = 100_000, 2_000_000
-#: Characters of the name of a model or metric that is told apart from others.
+#: Characters of the name of a model or metric that is distinguished from others.
 LONGEST_NAME = 1_000
 #: Records, and findings, after which the columns are written.
 BATCH = 20_000
@@ -88,7 +88,7 @@ class ScanState(msgspec.Struct):
     #: The answers of each model, and the records of each category, in the order of
     #: their numbers.
     models: dict[str, int] = {}
-    #: Answers of further models, which are not told apart.
+    #: Answers of further models, which are not distinguished.
     other_answers: int = 0
     metrics: list[str] = []
     categories: dict[str, int] = {}

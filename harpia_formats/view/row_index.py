@@ -182,17 +182,17 @@ def _indexed(
             yield from _records_indexed(source, plan, options, offsets, copy)
             return
         found = _Found(plan, sampled, delimiter_of(options.delimiter, source.name))
-        is_told = False
-        told_at = monotonic()
+        is_yielded = False
+        reported_at = monotonic()
         for begins, end, start in found.rows(limit):
-            if not is_told:
+            if not is_yielded:
                 yield found.file(blocks)
-                is_told = True
+                is_yielded = True
             offsets.add(begins, end, start)
-            if monotonic() - told_at > PAUSE:
+            if monotonic() - reported_at > PAUSE:
                 yield IndexProgress(reader.consumed, reader.total or 0)
-                told_at = monotonic()
-        if not is_told:
+                reported_at = monotonic()
+        if not is_yielded:
             yield found.file(blocks)
         offsets.close()
         after = blocks.text(offsets.end) if offsets.count else b""

@@ -385,7 +385,7 @@ def _mask(file: FileColumns, asked: Filter, numbers: Any) -> Any:
 
     if asked.model is not None:
         if asked.model not in state.models and state.other_answers:
-            raise ViewError(f"models after the first {MODELS - 1} are not told apart")
+            raise ViewError(f"models after the first {MODELS - 1} are counted together")
         place = (
             list(state.models).index(asked.model) if asked.model in state.models else -1
         )

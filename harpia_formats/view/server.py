@@ -103,7 +103,7 @@ class ServerError(HarpiaFormatsError):
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What the server answers from: a session, and what is beside it."""
+    """What the server answers from: a session, its options and its notes."""
 
     session: Session
     options: ViewOptions

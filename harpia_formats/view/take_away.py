@@ -51,7 +51,7 @@ _with_another = {
     "high": "metric",
     "below": "metric",
 }
-#: Further keys of an address of the page: which file, and what is shown beside rows.
+#: Further keys of an address of the page: which file, and what is shown but rows.
 _of_page = frozenset("file view open columns pair a b compared by verdict".split())
 #: Keys of a query that do not choose rows.
 _others = frozenset({"start", "count", "to", "record"})

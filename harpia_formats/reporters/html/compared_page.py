@@ -36,7 +36,7 @@ from harpia_formats.reporters.html.scores_page import (
     axes_sentence,
     confusions,
     interval_cell,
-    said_of,
+    notes_of,
 )
 from harpia_formats.reporters.tables.benchmark_tables import benchmark_tables
 from harpia_formats.reporters.tables.score_cells import labelled
@@ -49,7 +49,7 @@ from harpia_formats.reporters.tables.score_tables import (
 )
 from harpia_formats.reporters.tables.table import Cell, table_of
 
-#: Scores beside each other in the table of systems.
+#: Scores in a row of the table of systems.
 _ACROSS = 6
 #: Bytes of all tables of a section.
 _ROOM = 80_000
@@ -106,8 +106,8 @@ def _systems(found: ComparisonReport, shown: Mapping[str, str]) -> Section:
     parts.append(axes_sentence(axes) if axes else sentence("There is no score."))
     every = [note for one in found.scores for note in one.said]
     notes = [note for note in every if note not in found.said]
-    said = [f"{shown[one]} is {one}." for one in shown if shown[one] != one]
-    parts.append(sentences([*said, *said_of(groups, notes)]))
+    names = [f"{shown[one]} is {one}." for one in shown if shown[one] != one]
+    parts.append(sentences([*names, *notes_of(groups, notes)]))
     for one in found.scores:
         parts += confusions(one)
     return section("systems", "Systems", parts)
@@ -138,11 +138,11 @@ def _differences(found: ComparisonReport, shown: Mapping[str, str]) -> Section:
         one = table_of(title, columns, rows, numbers, optional, none="")
         parts.append(table(one, title, room))
     parts = parts or [sentence("Nothing was compared.")]
-    parts.append(sentences(_said(found)))
+    parts.append(sentences(_explanations(found)))
     return section("differences", "Differences", parts)
 
 
-def _said(found: ComparisonReport) -> Iterator[str]:
+def _explanations(found: ComparisonReport) -> Iterator[str]:
     """Yield what the marks are, and how scores and tests were computed."""
     tested = [one for one in found.compared if one.comparison]
     alpha = alpha_of(tested)

@@ -166,8 +166,8 @@ def table(found: Table, caption: str = "", room: Room | None = None) -> Markup:
     ]
     drawn: Markup = macro("tables.html", "table")(found.title, names, rows, caption)
     if left.cut > cut:
-        said = f"This page has no room for {left.cut - cut:,} more rows."
-        drawn += macro("tables.html", "soft")(said)
+        remark = f"This page has no room for {left.cut - cut:,} more rows."
+        drawn += macro("tables.html", "soft")(remark)
     return drawn
 
 
@@ -234,7 +234,7 @@ def bars(
     rows: Sequence[tuple[str, int, str]],
     shown: int = _BARS,
 ) -> Markup:
-    """Return labels with their counts as a table with bars; a single one is said.
+    """Return labels with their counts as a table with bars; a single one is a sentence.
 
     `head` is what the labels are of, and what is counted; a row has the look of its
     bar behind its count.

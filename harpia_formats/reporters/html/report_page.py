@@ -272,12 +272,12 @@ def _lengths_sections(report: Report) -> list[Section]:
         lengths = joined_lengths(lengths, file.lengths)
     if lengths is None or lengths.least is None:
         return []
-    said = (
+    text = (
         f"{with_noun(lengths.total, 'row')} of {lengths.least:,} to {lengths.most:,} "
         f"bytes, on average {lengths.sum / lengths.total:,.0f}."
     )
     drawn = histogram("Bytes of a row", lengths.bins(), "bytes", "rows")
-    return [section("lengths", "Lengths of rows", [drawn, sentence(said)])]
+    return [section("lengths", "Lengths of rows", [drawn, sentence(text)])]
 
 
 def cards(report: Report) -> list[tuple[str, str]]:
@@ -296,15 +296,15 @@ def cards(report: Report) -> list[tuple[str, str]]:
 def alerts(*reports: Report) -> list[str]:
     """Return which files could not be read, and why records have no verdict."""
     failures = [file for report in reports for file in report.failures]
-    said = [
+    lines = [
         f"{safe(file.path, _PATH)} was not read to its end: "
         f"{safe(file.reason or '', _PATH)}"
         for file in failures[:_ALERTS]
     ]
     if len(failures) > _ALERTS:
         more = len(failures) - _ALERTS
-        said.append(f"{with_noun(more, 'more file')} could not be read to the end")
-    return [*said, *(line for report in reports for line in report.no_verdict_lines())]
+        lines.append(f"{with_noun(more, 'more file')} could not be read to the end")
+    return [*lines, *(line for report in reports for line in report.no_verdict_lines())]
 
 
 def files_section(

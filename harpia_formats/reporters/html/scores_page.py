@@ -86,11 +86,11 @@ def _scores(scores: Scores) -> Section:
     groups = list(scores.groups_by_system())
     if not groups:
         return section("scores", "Scores", [sentence("There is no score.")])
-    parts = [_table(scores, groups), sentences(said_of(groups, scores.said))]
+    parts = [_table(scores, groups), sentences(notes_of(groups, scores.said))]
     return section("scores", "Scores", [*parts, *confusions(scores)])
 
 
-def said_of(groups: Sequence[Group], notes: Iterable[str]) -> Iterator[str]:
+def notes_of(groups: Sequence[Group], notes: Iterable[str]) -> Iterator[str]:
     """Yield how the scores of groups were computed, and the notes of their run."""
     every = [score for group in groups for score in group.scores]
     yield from (f"Signature: {one.signature}" for one in every if one.signature)

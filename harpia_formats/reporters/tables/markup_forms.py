@@ -209,7 +209,7 @@ def _width(text: str, size: float) -> float:
 
 def _layout_of(table: Table) -> _CloseLayout | None:
     """Return how a table has room on a page if it has none as it is, else None."""
-    beside = [
+    columns = [
         max(_width(_in_one_line(cell), _TEXT_SIZE) for cell in column)
         for column in zip(*table.rows, strict=True)
     ]
@@ -217,7 +217,7 @@ def _layout_of(table: Table) -> _CloseLayout | None:
         _width(max(one.group, f"{one.name} ^", key=len), _TEXT_SIZE)
         for one in table.headings
     ]
-    widths = map(max, beside or headings, headings)
+    widths = map(max, columns or headings, headings)
     if sum(widths) + _GAP * len(headings) <= _WIDTH:
         return None
     found = _close_widths(table, with_words=True)

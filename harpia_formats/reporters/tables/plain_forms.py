@@ -32,7 +32,7 @@ def csv_lines(result: Result, *, csv_safe: bool) -> Iterator[str]:
 
 
 def _fields(scores: Scores) -> Iterator[str]:
-    """Yield the fields by which scores are told apart."""
+    """Yield the fields by which scores are distinguished."""
     groups = scores.groups or scores.systems
     yield from (groups[0].key if groups else ())
 

@@ -24,7 +24,7 @@ ALL, EMPTY = "(all)", "(empty)"
 
 
 def key_cells(fields: Iterable[str], group: Group) -> list[str]:
-    """Return the values of fields by which a group is told apart."""
+    """Return the values of fields by which a group is identified."""
     return [group.key.get(field, ALL) or EMPTY for field in fields]
 
 

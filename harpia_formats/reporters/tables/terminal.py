@@ -69,7 +69,7 @@ def note_line(note: Note) -> str:
 def fitted_lines(table: Table, width: int | None) -> Iterator[str]:
     """Yield the lines of a table of texts whose last column has places.
 
-    Places may be long paths: where they have no room beside the other columns, they are
+    Places may be long paths: where they do not fit next to the other columns, they are
     below their rows.
     """
     names, rows = (
@@ -86,7 +86,7 @@ def fitted_lines(table: Table, width: int | None) -> Iterator[str]:
 def fits(
     names: Sequence[str], rows: Sequence[Sequence[str]], width: int | None
 ) -> bool:
-    """Tell whether the columns of a table have room beside each other."""
+    """Tell whether the columns of a table have room side by side."""
     return _widths([names, *rows], width, 2) is not None
 
 
@@ -105,7 +105,7 @@ def table_lines(  # noqa: PLR0913 - how a table looks
     The columns that `is_right` tells are aligned on the right, `gap` spaces are between
     two columns, and a line is below the names if it `is_ruled`. Cells are broken
     between words. `below` has a text to be set below each row, none if it is empty.
-    Where even the longest words have no room beside each other, each row is a block of
+    Where even the longest words have no room side by side, each row is a block of
     lines instead, with a line for each column.
     """
     widths: list[int] | None = natural_widths([names, *rows])
@@ -230,7 +230,7 @@ def listed_lines(
 
     `below` has further lines for each row. In a terminal of `width` columns the table
     begins with the names of its columns, and further lines are in its column
-    `notes_in`, or below the row if the columns have no room beside each other. Names
+    `notes_in`, or below the row if the columns have no room side by side. Names
     and headings are bold, and further lines are dim, if it `has_colors`.
     """
     rows = [[safe(str(cell), CELL) for cell in row] for row in table.rows]
@@ -243,15 +243,15 @@ def listed_lines(
     count = len(table.headings)
     head = _painted(table.names, count, bold)
     empty = [""] * (count - 1)
-    plain, beside, under = [], [], []
+    plain, aligned, under = [], [], []
     for row, lines in zip(rows, notes, strict=True):
         plain.append(_painted(row, count, bold if len(row) == 1 else ""))
         shown = _painted(lines, len(lines), dim)
-        beside.append(plain[-1])
-        beside += [[*empty[:notes_in], note, *empty[notes_in:]] for note in shown]
+        aligned.append(plain[-1])
+        aligned += [[*empty[:notes_in], note, *empty[notes_in:]] for note in shown]
         under.append("\n".join(f"  {note}" for note in shown))
-    if fits(head, beside, width):
-        return _closed(table_lines(head, beside, width))
+    if fits(head, aligned, width):
+        return _closed(table_lines(head, aligned, width))
     return _closed(table_lines(head, plain, width, below=under))
 
 

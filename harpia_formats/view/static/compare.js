@@ -35,7 +35,7 @@ function wordsBlock(words) {
   return block;
 }
 
-/** Return tables of scores beside each other, and below them how they were computed. */
+/** Return tables of scores side by side, and below them how they were computed. */
 function scoreTables(tables) {
   if (!tables.length) return [];
   const shown = tables.map(({ title, columns, rows }) =>
@@ -163,7 +163,7 @@ export class Comparison {
     if (this.state.pair) this.showPairScores();
   }
 
-  /** Show both answers to a question beside each other. */
+  /** Show both answers to a question side by side. */
   async showPair(record, { a, b, metric }) {
     const key = JSON.stringify([record, a, b]);
     if (key === this.panelOf) return;

@@ -64,7 +64,7 @@ export function percent(part) {
 
 /** Say something to those who listen to the page. */
 export function say(text) {
-  document.getElementById("said").textContent = text;
+  document.getElementById("announcement").textContent = text;
 }
 
 /** Return a table of texts with its heads. */

@@ -131,7 +131,7 @@ export class FilterBar {
     const kinds = [["record", "Record"], ["line", "Line"], ...(isRedacted ? [] : [["id", "Id"]])];
     const what = choice(kinds, "record", { name: "kind", "aria-label": "Jump to what" });
     const value = make("input", { name: "jump", size: 10, "aria-keyshortcuts": "g", spellcheck: "false" });
-    const said = make("span", { class: "soft", role: "status" });
+    const status = make("span", { class: "soft", role: "status" });
     const act = async (event) => {
       event.preventDefault();
       const wanted = value.value.trim();
@@ -139,14 +139,14 @@ export class FilterBar {
       const kind = !isRedacted && what.value !== "id" && !/^[0-9]+$/.test(wanted) ? "id" : what.value;
       try {
         const found = await ask("find", { file: shown().file ?? "0", [kind]: wanted });
-        said.textContent = "";
+        status.textContent = "";
         this.jumped(found.record);
       } catch (error) {
-        said.textContent = error.message;
+        status.textContent = error.message;
       }
     };
     return make("form", { class: "tools jump", onsubmit: act }, what, labelled("Jump to", value),
-      make("button", { type: "submit" }, "Go"), said);
+      make("button", { type: "submit" }, "Go"), status);
   }
 
   /** Put the cursor into the box of a name. */

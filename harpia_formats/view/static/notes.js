@@ -4,7 +4,7 @@ import { tell } from "./server.js";
 
 /** What was written and is not saved yet, by file and record. */
 const drafts = new Map();
-const VERDICTS = [["right", "Right"], ["wrong", "Wrong"], ["unclear", "Unclear"], ["", "Not said"]];
+const VERDICTS = [["right", "Right"], ["wrong", "Wrong"], ["unclear", "Unclear"], ["", "Not given"]];
 
 /** The form of one record. */
 export class NoteForm {
@@ -18,12 +18,12 @@ export class NoteForm {
     this.choices = VERDICTS.map(([value, text]) => make("label", { class: "check" },
       make("input", { type: "radio", name: "verdict", value, checked: note.verdict === value }), text));
     const saved = drafts.has(this.key) ? "Not saved yet." : found.note ? "Saved." : "";
-    this.said = make("span", { class: "soft", role: "status" }, saved);
+    this.status = make("span", { class: "soft", role: "status" }, saved);
     this.element = make("form", { class: "part note", onsubmit: (event) => this.save(event), oninput: () => this.keep() },
       make("h3", {}, "Note"),
       make("fieldset", {}, make("legend", {}, "Is the answer right?"), this.choices),
       make("label", { class: "whole" }, make("span", {}, "Text"), this.text),
-      make("div", { class: "tools" }, make("button", { type: "submit" }, "Save the note"), this.said));
+      make("div", { class: "tools" }, make("button", { type: "submit" }, "Save the note"), this.status));
   }
 
   /** Return the name of the draft. */
@@ -40,7 +40,7 @@ export class NoteForm {
   /** Keep what is written while other records are looked at. */
   keep() {
     drafts.set(this.key, this.value);
-    this.said.textContent = "Not saved yet.";
+    this.status.textContent = "Not saved yet.";
   }
 
   /** Save the note. */
@@ -50,10 +50,10 @@ export class NoteForm {
     try {
       await tell("notes", { file: this.file, record: this.record, ...value });
       drafts.delete(this.key);
-      this.said.textContent = "Saved.";
+      this.status.textContent = "Saved.";
     } catch (error) {
-      this.said.textContent = `Not saved: ${error.message}`;
-      say(this.said.textContent);
+      this.status.textContent = `Not saved: ${error.message}`;
+      say(this.status.textContent);
     }
   }
 }

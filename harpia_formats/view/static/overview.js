@@ -29,13 +29,13 @@ function cards(file) {
 export function progressText(file) {
   if (file.state === "changed" || file.state === "failed") return "";
   if (isOpening(file)) return "The file is being opened.";
-  const said = [];
-  if (!file.indexed.complete) said.push(`places of rows found in ${percent(file.indexed)} of the file`);
+  const parts = [];
+  if (!file.indexed.complete) parts.push(`places of rows found in ${percent(file.indexed)} of the file`);
   if (file.indexed.complete && !file.scanned.complete)
-    said.push(`${plural(file.scanned.done, "record")} read for filters and scores`);
+    parts.push(`${plural(file.scanned.done, "record")} read for filters and scores`);
   if (!file.validated.complete && file.format)
-    said.push(`validated ${percent(file.validated)}; findings are not complete yet`);
-  const text = said.join(" · ");
+    parts.push(`validated ${percent(file.validated)}; findings are not complete yet`);
+  const text = parts.join(" · ");
   return text ? text[0].toUpperCase() + text.slice(1) + "." : "";
 }
 
@@ -49,11 +49,11 @@ export function factsText(file) {
   const kinds = { lines: "one record in each line", array: "one array of records", table: "a table",
     document: "one document", copy: "read from a copy" };
   if (isOpening(file) || (!file.kind && !file.format)) return "";
-  const said = [file.format ? `${file.format}${file.dialect ? ` (${file.dialect})` : ""}` : "no known format: rows are shown as they are",
+  const parts = [file.format ? `${file.format}${file.dialect ? ` (${file.dialect})` : ""}` : "no known format: rows are shown as they are",
     kinds[file.kind] ?? file.kind, file.bytes ? size(file.bytes) : ""];
-  if (file.records && file.indexed.complete) said.push(plural(file.records, "record"));
-  if (file.copy) said.push(`read from a temporary copy of the ${file.copy.of} (${size(file.copy.bytes)})`);
-  return said.filter(Boolean).join(" · ");
+  if (file.records && file.indexed.complete) parts.push(plural(file.records, "record"));
+  if (file.copy) parts.push(`read from a temporary copy of the ${file.copy.of} (${size(file.copy.bytes)})`);
+  return parts.filter(Boolean).join(" · ");
 }
 
 /** The overview of the chosen file and its findings. */

@@ -11,13 +11,13 @@ import { plain, setText } from "./text.js";
 
 const AGAIN = 500;
 /** Milliseconds between two messages on the progress to those who listen. */
-const SAID = 10_000;
+const ANNOUNCED = 10_000;
 const parts = new Map();
 const main = document.getElementById("main");
 let files = null;
 let systems = null;
 let known = "";
-let saidAt = 0;
+let announcedAt = 0;
 let timer = null;
 
 /** Return the file that the state names. */
@@ -63,12 +63,12 @@ function showHead(state) {
   setText(document.getElementById("facts"), factsText(file));
   const progress = progressText(file);
   document.getElementById("progress").textContent = progress;
-  if (progress && performance.now() - saidAt > SAID) {
-    saidAt = performance.now();
+  if (progress && performance.now() - announcedAt > ANNOUNCED) {
+    announcedAt = performance.now();
     say(progress);
   }
-  if (!progress && saidAt) {
-    saidAt = 0;
+  if (!progress && announcedAt) {
+    announcedAt = 0;
     say("The file is read, and its findings are complete.");
   }
   const changed = files.files.filter((one) => !isReadable(one)).map((one) => {

@@ -254,7 +254,7 @@ export class RecordPanel {
     fields.append(...this.others(found), this.note(found, file));
     this.findings = make("ol", { class: "findings" });
     const list = someOf(this.findings, found.findings, (one, at) => this.findingItem(one, at), FINDINGS);
-    this.content.replaceChildren(fields, make("div", { class: "beside" },
+    this.content.replaceChildren(fields, make("div", { class: "record-row" },
       make("section", { class: "part" }, make("h3", {}, found.findings.length ? plural(found.findings.length, "finding") : "Nothing was found"), list),
       this.rawPart(found, file)));
     this.content.classList.toggle("only-row", !found.fields);

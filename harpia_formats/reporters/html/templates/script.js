@@ -33,9 +33,9 @@
       [heading(field)?.querySelector(".severity").textContent]);
     choice("All rules", (field) => [heading(field)?.dataset.rule]);
     choice("All files", filesOf);
-    const said = make("span", "", tools);
-    said.setAttribute("role", "status");
-    said.className = "soft";
+    const status = make("span", "", tools);
+    status.setAttribute("role", "status");
+    status.className = "soft";
     const filter = () => {
       const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
       let shown = 0;
@@ -49,7 +49,7 @@
       for (const rule of document.querySelectorAll(".rule"))
         rule.hidden = !rule.querySelector(".field:not([hidden])") && shown < fields.length;
       const isFiltered = words.length || tools.querySelector("select:has(option:checked:not([value='']))");
-      said.textContent = isFiltered ? shown + " of " + fields.length : "";
+      status.textContent = isFiltered ? shown + " of " + fields.length : "";
     };
     input.addEventListener("input", filter);
     for (const open of [true, false]) {
