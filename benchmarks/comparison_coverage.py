@@ -33,7 +33,7 @@ pooled score is a quotient of counts, as an error rate is, of 20 to 60 words a q
 The error of a family is the share of data sets in which any pair of {family} equal
 systems has a p-value below 0.05 after Holm's correction. The power is the share of data
 sets with a p-value below 0.05 if the true difference is the one that the questions are
-said to detect, or if there are as many questions as are said to detect half of it, or
+reported to detect, or if there are as many questions as are reported to detect half of it, or
 twice as much. Scores of labels are of two labels, of which the rarer one is expected in
 {rare} references, and an answer is right with a chance of {right:g}.
 
@@ -54,7 +54,7 @@ LABEL_SIZES = (50, 100, 200)
 FAMILY = 4
 ALPHA = 0.05
 #: The bounds of intervals, of tests, of the bootstrap of continuous scores, and of the
-#: power that is said to be 0.8.
+#: power that is reported as 0.8.
 INTERVAL, TEST, BOOTSTRAP, POWER = (0.92, 0.98), (0, 0.055), (0.03, 0.075), (0.77, 0.83)
 #: The bounds of the power for scores of 0 and 1, whose test has few p-values.
 SIGN_POWER = (0.8, 0.9)
@@ -222,7 +222,7 @@ def _below(found: Sequence[Comparison]) -> float:
 
 
 def _family_error(chance: Any, questions: int, sets: int) -> float:
-    """Return how often any pair of equal systems is told apart after the correction."""
+    """Return how often any pair of equal systems is distinguished after the correction."""
     pairs = [(one, other) for one in range(FAMILY) for other in range(one)]
     wrong = 0
     for number in range(sets):
@@ -256,7 +256,7 @@ def _power(chance: Any, questions: int, sets: int) -> Iterator[Row]:
 def _power_of_signs(
     chance: Any, signs: tuple[int, int], questions: int, sets: int
 ) -> float:
-    """Return the power of as many questions as are said to detect a difference."""
+    """Return the power of as many questions as are reported to detect a difference."""
     import numpy as np  # noqa: PLC0415 - numpy is in the extra score
 
     ahead, behind = signs
@@ -286,7 +286,7 @@ def _power_of_signs(
 
 
 def _unequal(chance: Any, questions: int, sets: int, repeats: int) -> float:
-    """Return how often equal systems with unequal numbers of answers are told apart.
+    """Return how often equal systems with unequal numbers of answers are distinguished.
 
     With two repeats the first has the same answers twice, else each is another one.
     """

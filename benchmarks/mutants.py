@@ -105,7 +105,7 @@ PARTS = {
     "root-causes": Part(
         ("harpia_formats/validation/diagnosis/*.py",),
         (
-            # The laws of all formats beside these take much longer.
+            # The laws of all formats apart from these take much longer.
             "tests/validation/diagnosis/test_bounded_causes.py",
             "tests/validation/diagnosis/test_engine_errors.py",
             "tests/validation/diagnosis/test_expected_findings.py",

@@ -33,7 +33,7 @@ from text_kinds import KINDS, SEED, text_pairs  # noqa: E402 - found by the path
 TOLERANCE = 1e-9
 ROUGE = ("rouge1", "rouge2", "rouge3", "rougeL", "rougeLsum")
 MARKDOWN = """\
-# Scores beside those of other packages
+# Scores compared with those of other packages
 
 Written by `benchmarks/proof.py`, on {count:,} records of eleven kinds of text
 ({kinds}).

@@ -80,7 +80,7 @@ One in a hundred, {most:,} rows:
   `orjson + jsonschema-rs` and `orjson alone` are one process each that loops over
   the lines. `jsonschema` was run on the first {sample:,} rows, and its time, less
   that for one row, multiplied. `every_eval_ever validate` also compares the ids and the
-  number of rows with the aggregate beside the samples, as ours does `--with` it; it
+  number of rows with the aggregate of the samples, as ours does `--with` it; it
   coerces what the schema refuses.
 - Each command was seen to accept a good record and to refuse a bad one.
 - Wall time is from the start of a process to its end. Runs of each command, by

@@ -22,7 +22,7 @@ from damage.kinds import Kind
 #: Seconds of processor time after which a command hangs.
 SECONDS = 20
 #: Bytes of the messages that are kept of a command.
-SAID = 1_000
+STDERR_BYTES = 1_000
 #: The outcomes: what the exit code says, or how the process ended otherwise.
 VALID, OTHER, FINDING, REFUSED, BUG, CRASH, HANGS, ENDED = (
     "unchanged",
@@ -50,7 +50,7 @@ class Ended:
     peak: int
     seconds: float
     #: The end of what it wrote to its standard error.
-    said: str = ""
+    message: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +138,9 @@ def in_copy(act: Callable[[], int]) -> Ended:
     else:
         outcome = _codes.get(os.WEXITSTATUS(status), ENDED)
     size = os.fstat(errors).st_size
-    said = os.pread(errors, SAID, max(0, size - SAID)).decode("utf-8", "replace")
+    message = os.pread(errors, STDERR_BYTES, max(0, size - STDERR_BYTES)).decode("utf-8", "replace")
     os.close(errors)
-    return Ended(outcome, peak, seconds, said.strip())
+    return Ended(outcome, peak, seconds, message.strip())
 
 
 def _act(act: Callable[[], int], errors: int) -> None:

@@ -1,6 +1,6 @@
 """Generate many small files as EvalEval's datastore has them: aggregates, and runs.
 
-A run is an aggregate with a few records in a file of their own beside it.
+A run is an aggregate with a few records in a file of their own next to it.
 """
 
 import json

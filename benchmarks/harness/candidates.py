@@ -169,7 +169,7 @@ def every_candidates(command: str, count: int, folder: Path) -> list[Candidate]:
     """Return our command and EvalEval's own validator on `count` rows.
 
     That validator requires a certain folder structure, and also reads the aggregate
-    beside the file; ours reads it if `--with` names it. Raises `UnexpectedExitError`
+    next to the file; ours reads it if `--with` names it. Raises `UnexpectedExitError`
     unless that validator refuses a record without keys.
     """
     bad, _ = datastore(folder, 1, broken=True)

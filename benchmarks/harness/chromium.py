@@ -54,7 +54,7 @@ class Chromium:
         self._number = 0
         self._rest = b""
         self._session: str | None = None
-        #: What the browser told of the page: its name and its values.
+        #: What the browser reported of the page: its name and its values.
         self.events: list[tuple[str, dict[str, Any]]] = []
 
     def __enter__(self) -> Self:

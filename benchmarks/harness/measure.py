@@ -226,7 +226,7 @@ def _adopting() -> Iterator[None]:
 
 
 def _adopted(others: Collection[int]) -> Iterator[struct_rusage]:
-    """Yield the times of each child process beside `others`, once it has ended."""
+    """Yield the times of each child process apart from `others`, once it has ended."""
     while new := set(_children_of(os.getpid())).difference(others):
         for process in new:
             yield os.wait4(process, 0)[2]

@@ -10,7 +10,7 @@ from harness.measure import Run
 
 #: The candidates of each pair.
 TWO, ONE, SCRIPT = "default jobs", "one process", "script"
-#: A net time is not less than this, in seconds: shorter ones cannot be told.
+#: A net time is not less than this, in seconds: shorter ones cannot be measured.
 LEAST = 0.001
 
 
@@ -36,7 +36,7 @@ class Cell:
 
 @dataclass(slots=True)
 class Times:
-    """The runs of a candidate: wall and processor seconds, start-up beside them."""
+    """The runs of a candidate: wall, processor and start-up seconds."""
 
     wall: list[float] = field(default_factory=list)
     processor: list[float] = field(default_factory=list)

@@ -1,7 +1,7 @@
 """The limits of speed: what each is of, and the function that measures its cells.
 
 A cell is one file and one comparison. Ratios are of the medians of runs by turns, of
-wall times if nothing else is said; the worst cell of a line counts.
+wall times unless stated otherwise; the worst cell of a line counts.
 """
 
 import random

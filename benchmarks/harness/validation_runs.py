@@ -98,7 +98,7 @@ def _measured_every(
     if command is None:
         log(NO_EVERY)
         return {}
-    log(f"measuring {count:,} rows beside every_eval_ever")
+    log(f"measuring {count:,} rows against every_eval_ever")
     return compare(every_candidates(command, count, folder), runs)
 
 

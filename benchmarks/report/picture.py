@@ -182,7 +182,7 @@ def _curves(
 def _labels(
     panel: Panel, names: list[str], across: LogScale, upright: LogScale
 ) -> list[str]:
-    """Return the name of each line, beside its end."""
+    """Return the name of each line, next to its end."""
     parts = []
     ends = {name: line[-1] for name, line in panel.lines.items()}
     for rows in sorted({rows for rows, _ in ends.values()}):

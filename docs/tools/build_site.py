@@ -1,7 +1,7 @@
 """Build the documentation site: `python docs/tools/build_site.py [--output FOLDER]`.
 
 It needs the extra `docs`, and no network. `--version NAME` builds into a folder of the
-output with that name, beside those of other versions, among which a menu chooses. The
+output with that name, next to those of other versions, among which a menu chooses. The
 links of the built pages are checked; a broken one, or a resource of another host, is
 an error, and so is a question for which the search does not find its page.
 `python -m http.server --directory FOLDER` serves the site with its search.
@@ -43,7 +43,7 @@ def main() -> None:
     """Build the site into the folder that the arguments name, and check its links."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--output", type=Path, default=Path("site"))
-    parser.add_argument("--version", help="a folder of the output, beside others")
+    parser.add_argument("--version", help="the folder of a version in the output")
     arguments = parser.parse_args()
     output: Path = arguments.output
     folder = output / arguments.version if arguments.version else output

@@ -42,7 +42,7 @@ repeat it: `python docs/tools/fault_page.py` injects what every run of the tests
 The tests of a fault are named by its number, such as `test_03_…`, and lie in
 `tests/faults/`. They fail if anything else comes out, and a test that fails has no
 result here. Which data is trusted, and what harpia-formats does about data that is not,
-is said in [Security](https://github.com/harpia-formats/harpia-formats/blob/main/SECURITY.md);
+is described in [Security](https://github.com/harpia-formats/harpia-formats/blob/main/SECURITY.md);
 the limits and the findings of what is beyond them are a page of
 [reference](../reference/limits.md).
 """

@@ -289,7 +289,7 @@ LIMITS: dict[str, dict[str, Limit]] = {
             merge.MOST_REPEATED - 1,
             "ids",
             "and more different ids stand in several rows",
-            "they are told apart in memory",
+            "they are distinguished in memory",
         ),
         "examples": Limit(
             "findings of the same kind that are printed",

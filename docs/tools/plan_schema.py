@@ -50,7 +50,7 @@ def schema_of_plans() -> dict[str, Any]:
                 _benchmark(keys, of_benchmarks),
             ),
             "baseline": {
-                "description": "The system from which differences are told.",
+                "description": "The system from which differences are reported.",
                 "type": "string",
             },
             "mean": {

@@ -254,7 +254,7 @@ def detect(
 
     The inputs are those of `validate`; files that match a pattern of `exclude` are left
     out. Only the beginning of a file is read: 1,000 records or 8 MB. `delimiter` is
-    that of tables, as in `validate`, and with `redact` no evidence is told. A file that
+    that of tables, as in `validate`, and `redact` leaves out the evidence. A file that
     cannot be read has the reason in `reason`. Raises `ValueError` if there is no input,
     if `delimiter` is none or a pattern is empty, and `TypeError` for an input of
     another type.
@@ -568,7 +568,7 @@ def score_plan(plan: Path | Mapping[str, Any], **options: Any) -> BenchmarkScore
     `plan` is a file in TOML, as `harpia-formats score --plan` reads it, or a mapping
     like one: `systems` has the files of each system by its name, `benchmarks` for each
     its `files` (patterns of those of a system), `metrics` and `parameters`. `baseline`
-    is the system from which differences are told, and `mean` adds the mean over all
+    is the system from which differences are reported, and `mean` adds the mean over all
     benchmarks. The options are those of `score` that a whole plan may have; they
     replace its own. What the plan says of reports, pictures and output is not done
     here: `write_report` and `write_picture` take the result.

@@ -4,7 +4,7 @@ From this table come the parameters of commands (`cli.command_options`), the key
 arguments of functions and their stub (`api.signatures`), the keys of settings
 (`api.settings_file`), completion, the pages of reference, and how messages name an
 option. Its import is cheap, since each start of a command reads it: the values that
-options take, beside others, are imported when help pages and shells list them.
+options take from elsewhere are imported when help pages and shells list them.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -78,7 +78,7 @@ class Option(NamedTuple):
     default: Any = None
     #: The words of a choice.
     choices: str = ""
-    #: Which of the lists below of what is installed it takes, beside others.
+    #: Which of the lists below of what is installed its values include.
     values: str = ""
     #: The range of a number.
     least: float | None = None
@@ -91,7 +91,7 @@ class Option(NamedTuple):
     shows_default: bool = True
     #: A line of TOML that sets it, if it is a setting. A flag then has --no-NAME, too.
     setting: str = ""
-    #: The functions that have it; after a `+`, beside those of its commands.
+    #: The functions that have it; after a `+`, in addition to those of its commands.
     functions: str = "+"
     #: The type of the argument, where its kind does not say it.
     type: str = ""
@@ -469,7 +469,7 @@ OPTIONS = (
            "Compare only this model, of the input with this path or number from 1 if "
            "it is named (repeatable)."),
     Option("companion", "--with FILE", TEXT, "convert score score_compare stats",
-           "Read rows with this file, such as the results beside lm-eval's samples; "
+           "Read rows with this file, such as lm-eval's results for its samples; "
            "one in the same folder or among the inputs is found by its name.",
            functions="+ from_table read score_agreement", aliases="with"),
     Option("columns", "--map --columns FIELD=COLUMN", MAP, "roundtrip diff",
@@ -514,7 +514,7 @@ OPTIONS = (
            "Rows that are not valid or cannot be converted: {}.", default="fail",
            choices="fail skip quarantine", usual=True),
     Option("quarantine", "--quarantine FILE", TEXT, "convert",
-           "File for quarantined rows; beside the output if not given."),
+           "File for quarantined rows; next to the output if not given."),
     Option("max_row_bytes", "--max-row-bytes N", WHOLE,
            "validate convert score stats judge head sample split merge schema_infer "
            "view",
@@ -638,7 +638,7 @@ OPTIONS = (
     ),
     *_under("Cache and limits",
     Option("cache", "--cache FILE", PATH, "judge",
-           "File that keeps replies; beside the output if not given."),
+           "File that keeps replies; next to the output if not given."),
     Option("no_cache", "--no-cache", FLAG, "judge",
            "Keep no replies, and send a request per row."),
     Option("ask_again", "--ask-again", FLAG, "judge",
@@ -758,7 +758,7 @@ def fields_of(function: str) -> frozenset[str]:
     return frozenset(option.field for option in arguments_of(function))
 
 
-#: A value, and what is said of it.
+#: A value and its description.
 Value = tuple[str, str]
 
 
@@ -776,14 +776,14 @@ def listed(choices: Iterable[str]) -> str:
 
 
 def help_of(option: Option, most: int | None = None) -> str:
-    """Return what is said of an option, with its values, or the first `most` of all."""
+    """Return the help of an option, with its values, or the first `most` of them."""
     text = option.help
     if "{}" not in text and "{all}" not in text:
         return text
     values = values_of(option)
     if option.values.startswith("pictures"):
-        said = "; ".join(f"{one.rstrip('=')}: {about}" for one, about in values)
-        return text.replace("{}", said)
+        described = "; ".join(f"{one.rstrip('=')}: {about}" for one, about in values)
+        return text.replace("{}", described)
     names = [name for name, _ in values]
     if most is not None and option.values and len(names) > most:
         some = f"{', '.join(names[:most])} and {len(names) - most} more"

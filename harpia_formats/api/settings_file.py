@@ -142,7 +142,7 @@ _checks: dict[str, Callable[[str], object]] = {
 }
 #: The headings of help pages below which options of a whole run stand.
 _OF_RUN = {"", "Processes", "Reporting"}
-#: Limits of memory and time, which data must not raise by settings beside it.
+#: Limits of memory and time, which data must not raise by settings next to it.
 _LIMITS = {"max-row-bytes", "row-timeout"}
 
 

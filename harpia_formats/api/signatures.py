@@ -88,7 +88,7 @@ def type_of(option: Option) -> str:
 
 
 def _help_of(name: str) -> str:
-    """Return what is said of the options of a function."""
+    """Return the help texts of the options of a function."""
     known = signature_of(name).parameters
     options = [one for one in arguments_of(name) if one.field in known]
     lines = [

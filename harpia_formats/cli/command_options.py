@@ -340,7 +340,7 @@ _OF_BYTES = {"fix": "--fix", "diff": "--diff"}
 def with_encoding(arguments: Mapping[str, Any], encoding: str) -> dict[str, Any]:
     """Return the arguments of a command whose inputs are in an encoding.
 
-    Raises `UsageError` beside an option that writes the bytes of an input, and
+    Raises `UsageError` together with an option that writes the bytes of an input, and
     `OptionError` for a name that is no encoding.
     """
     from harpia_formats.files.io.encodings import EncodedPath, checked_encoding  # noqa: PLC0415 - only with the option

@@ -38,7 +38,7 @@ class Style:
     color: bool = False
 
 
-#: A name of an option, argument or command, and what is said of it.
+#: A name of an option, argument or command, and its description.
 Entry = tuple[str, str]
 
 
@@ -174,7 +174,7 @@ def option_name(option: Option) -> str:
 
 
 def _help(option: Option, most: int | None) -> str:
-    """Return what is said of an option, with its default in brackets."""
+    """Return the help text of an option, with its default in brackets."""
     more = ""
     if option.default is REQUIRED:
         more = " [required]" if option.words else ""

@@ -102,7 +102,7 @@ def _given(**options: Any) -> dict[str, Any]:
 def _cache_file(output: str, cache: Path | None, *, is_off: bool) -> Path | None:
     """Return the file that keeps replies, None if no replies are kept.
 
-    It is beside the output if no file is given. Raises `UsageError` if a file is given
+    It is next to the output if no file is given. Raises `UsageError` if a file is given
     although the cache `is_off`.
     """
     if is_off and cache is not None:

@@ -148,7 +148,7 @@ def _print_metrics() -> ExitCode:
     from harpia_formats.evaluation.scoring.measures.profiles import listed_metrics  # noqa: PLC0415 - for this option only
 
     parts = (
-        "".join([f"{kind}:\n", *(f"  {name:<19} {said}\n" for name, said in names)])
+        "".join([f"{kind}:\n", *(f"  {name:<19} {about}\n" for name, about in names)])
         for kind, names in listed_metrics()
     )
     text_writer(sys.stdout)("\n".join(parts))
@@ -248,7 +248,7 @@ def print_plan(given: Given, inputs: Sequence[str], options: ScoreOptions) -> Ex
 def print_scores(scores: "Scores", given: Given, *, is_extra: bool) -> ExitCode:
     """Print the scores, or why there are none; return the exit code.
 
-    They go to standard error if they are `is_extra`, beside results in a file.
+    They go to standard error if they are `is_extra`, since the results go to a file.
     """
     from harpia_formats.cli.score_table import score_lines  # noqa: PLC0415 - for this command only
 

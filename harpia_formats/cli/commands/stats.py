@@ -216,7 +216,7 @@ def _fields(found: Statistics) -> Iterator[str]:
 def _first(field: Mapping[str, Any], room: int) -> str:
     """Return the place of the first record that lacks a field, in `room` columns.
 
-    Where they are too few, the record is told by its line, and the end of the path.
+    Where they are too few, the record is shown by its line, and the end of the path.
     """
     places = [field[how]["first"] for how in _LACKS if field[how]["count"]]
     place = places[0]
