@@ -240,7 +240,7 @@ def arguments_of(given: list[str] | None = None) -> argparse.Namespace:
     add("--scale", type=float, default=1.0, help="multiplies the rows of all files")
     add("--only", metavar="TEXT", help="only lines whose name contains TEXT")
     add("--folder", type=Path, help="where generated files are kept")
-    add("--output", type=Path, help="a file for the page, in addition to standard output")
+    add("--output", type=Path, help="a file for the page, not only standard output")
     arguments = parser.parse_args(given)
     if arguments.pairs < 1 or arguments.memory_pairs < 0:
         parser.error("at least one pair is needed")

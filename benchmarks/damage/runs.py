@@ -138,9 +138,9 @@ def in_copy(act: Callable[[], int]) -> Ended:
     else:
         outcome = _codes.get(os.WEXITSTATUS(status), ENDED)
     size = os.fstat(errors).st_size
-    message = os.pread(errors, STDERR_BYTES, max(0, size - STDERR_BYTES)).decode("utf-8", "replace")
+    message = os.pread(errors, STDERR_BYTES, max(0, size - STDERR_BYTES))
     os.close(errors)
-    return Ended(outcome, peak, seconds, message.strip())
+    return Ended(outcome, peak, seconds, message.decode("utf-8", "replace").strip())
 
 
 def _act(act: Callable[[], int], errors: int) -> None:

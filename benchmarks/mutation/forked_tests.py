@@ -27,7 +27,7 @@ from mutation.changed_modules import MUTANT, TEST, mutant_code
 
 #: Names the file with the task.
 TASK = "HARPIA_FORKED_TESTS"
-#: Seconds after which a test of a mutant counts as failed, in addition to its usual time.
+#: Seconds after which a test of a mutant counts as failed, added to its usual time.
 PATIENCE, TIMES = 5.0, 5.0
 #: Bytes of memory that a test of a mutant may take.
 _MEMORY = 6 * 2**30

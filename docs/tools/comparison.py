@@ -115,7 +115,7 @@ def comparison() -> str:
 
 
 def times() -> str:
-    """Return a sentence on the time of validation compared with three other programs."""
+    """Return a sentence on the time of validation against three other programs."""
     parts = [f"{_ratio(line)} of the time of {line.other}" for line in LINES[:3]]
     task = LINES[0].task.replace("validate", "Validating")
     return f"{task} takes {', '.join(parts[:-1])}, and {parts[-1]}.\n"

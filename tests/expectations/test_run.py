@@ -307,7 +307,7 @@ def test_an_invalid_document_beside_records(tmp_path: Path) -> None:
 
     assert not report.ok
     assert states(report)["a.max-invalid"] == "broken"
-    assert report.checks[-1].found.endswith("; 1 invalid document beside them")
+    assert report.checks[-1].found.endswith("; 1 invalid document next to them")
 
 
 def test_an_empty_data_set_is_not_ok(tmp_path: Path, write: Write) -> None:

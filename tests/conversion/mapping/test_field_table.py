@@ -38,11 +38,11 @@ def field(path: str, record_path: str, **more: Any) -> FieldMapping:
     [
         (
             [BY_KEY, field("score", "outputs.scores.value")],
-            "beside scores by key there is no place for another",
+            "next to scores by key there is no place for another",
         ),
         (
             [BY_KEY, field("why", "outputs.scores.signature")],
-            "beside scores by key there is no place for another",
+            "next to scores by key there is no place for another",
         ),
         (
             [field("a.*", "outputs.scores.value")],

@@ -156,7 +156,7 @@ def test_wrong_rules_are_refused(score: Any, message: str) -> None:
 
 def test_a_score_is_not_given_twice() -> None:
     """An output called score and a rule for it exclude each other."""
-    with pytest.raises(DefinitionError, match="an output called score beside the rule"):
+    with pytest.raises(DefinitionError, match="an output called score and a rule"):
         LLMJudge("i", [("x", list[str])], ["a", "score"], [], score={"any_of": "a"})
 
 
