@@ -97,7 +97,7 @@ def bars_of(found: Mapping[str, Measurement]) -> list[Bar]:
 
 
 def _start_bar(name: str, limit: float, ours: Measurement, empty: Measurement) -> Bar:
-    """Return the limit of a command's time as a ratio to a program that does nothing."""
+    """Return the limit of a command's time, by that of a program that does nothing."""
     return Bar(f"{name} / empty typer program", limit, best(ours, empty))
 
 
