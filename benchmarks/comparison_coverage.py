@@ -33,9 +33,9 @@ pooled score is a quotient of counts, as an error rate is, of 20 to 60 words a q
 The error of a family is the share of data sets in which any pair of {family} equal
 systems has a p-value below 0.05 after Holm's correction. The power is the share of data
 sets with a p-value below 0.05 if the true difference is the one that the questions are
-reported to detect, or if as many questions are asked as are reported to detect half
-of it, or twice as much. Scores of labels are of two labels, of which the rarer one is expected in
-{rare} references, and an answer is right with a chance of {right:g}.
+reported to detect, or if as many questions are asked as are reported to detect half of
+it, or twice as much. Scores of labels are of two labels, of which the rarer one is
+expected in {rare} references, and an answer is right with a chance of {right:g}.
 
 Of scores of 0 and 1 the power is that of the number of questions for a difference
 such as 9:1 of 20 questions, on 9 of which one system is ahead, on one the other; more
