@@ -1,4 +1,4 @@
-"""The answers of a scoring run as an iterator that becomes a data frame, too."""
+"""The answers of a scoring run: an iterator that can be made a data frame."""
 
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing

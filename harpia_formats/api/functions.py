@@ -1,4 +1,4 @@
-"""The Python functions of `harpia_formats`: their bodies, and what they say of them.
+"""The Python functions of `harpia_formats`, with their documentation.
 
 Each takes its options by their names in the table of options, from which the package
 builds the signature that users see.

@@ -1,4 +1,4 @@
-"""How typer runs a command, and messages on mistakes in its words."""
+"""Run a command with typer, and report mistakes in its arguments."""
 
 import inspect
 import os

@@ -1,4 +1,4 @@
-"""From the words of options to their values, and to what a command is given.
+"""Parse the arguments of a command into the values of its options.
 
 Values are converted without pydantic, by which newer releases of typer convert them:
 its import takes a third of the time of a short run, and its messages speak of types.

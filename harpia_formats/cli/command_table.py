@@ -1,4 +1,4 @@
-"""The table of commands: their words, functions and docstrings."""
+"""The table of commands: their names, functions and docstrings."""
 
 from collections.abc import Iterator
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""Answer the script of a shell: what the word at the cursor can become."""
+"""Answer the script of a shell with the completions of the word at the cursor."""
 
 import os
 import shlex

@@ -1,4 +1,4 @@
-"""What a command shares with its shell: streams, their terminal, and exit codes."""
+"""The standard streams of a command, its terminal, and its exit codes."""
 
 import errno
 import io
