@@ -1,4 +1,4 @@
-"""What every writer of a file of rows does, and the helpers that they share.
+"""The interface of all writers of rows, and the helpers that they share.
 
 Rows are encoded in blocks by a function that needs no file, so that another process may
 call it. What cannot be written before all rows are known goes through temporary files,

@@ -1,4 +1,4 @@
-"""What the mappings of formats with chats share: messages, parts of content, losses."""
+"""Helpers for formats with chats: messages, parts of content, losses."""
 
 from collections.abc import Sequence
 from operator import is_

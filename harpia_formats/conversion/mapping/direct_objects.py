@@ -1,4 +1,4 @@
-"""Write the lines that find the objects of decoded rows, and what is no field there."""
+"""Generate the code that finds objects in decoded rows, and keys that are no fields."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field

@@ -1,4 +1,4 @@
-"""Read the fields that a target needs straight from what a typed decoder decoded.
+"""Read the fields that a target needs directly from the rows of a typed decoder.
 
 A row of a format with `FormatAdapter.reads_by_fields` needs no dict then, no field that
 is not written, and its extra only for targets that may write that. The types of all its

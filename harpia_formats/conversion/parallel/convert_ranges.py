@@ -1,4 +1,4 @@
-"""Have the rows of a large file converted by other processes."""
+"""Convert the rows of a large file in worker processes."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack

@@ -1,4 +1,4 @@
-"""The rows that a worker has converted: collected, and handed over in files."""
+"""Collect the rows that a worker has converted, and pass them on in files."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""Cut a file into its rows and what stands around them, all as it is in the file."""
+"""Cut a file into its rows and the bytes around them, and change none of them."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field

@@ -65,7 +65,7 @@ class RowOutput:
         self._is_line_open = file.is_terminated and row.text[-1:] not in {b"\n", b"\r"}
 
     def end(self, file: CutFile, after: bytes | None = None) -> None:
-        """Write what stands behind the rows of `file`, or `after` instead."""
+        """Write what follows the rows of `file`, or `after` instead."""
         after = file.after if after is None else after
         if self.rows:
             self._sink.write(after)

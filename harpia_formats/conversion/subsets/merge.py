@@ -47,7 +47,7 @@ from harpia_formats.validation.redaction import errors_shown, redaction_of
 
 @dataclass(frozen=True, slots=True)
 class FileKind:
-    """What a file is, once its rows were read."""
+    """The kind of a file whose rows were read: files of one kind can be merged."""
 
     name: str
     #: Its format and dialect, empty if it is in no known one.
@@ -61,7 +61,7 @@ class FileKind:
 
 
 def kind_of(file: CutFile) -> FileKind:
-    """Return what a file is whose rows were read."""
+    """Return the kind of a file whose rows were read."""
     variant = file.plan.variant
     format_ = variant.name if variant is not None else ""
     if not file.count and not file.before.strip():
@@ -83,7 +83,7 @@ def kind_of(file: CutFile) -> FileKind:
 
 
 def check_same_kind(first: FileKind, other: FileKind) -> None:
-    """Raise `SubsetError` if the rows of two files cannot stand in one."""
+    """Raise `SubsetError` if the rows of two files cannot be merged."""
     if not (first.container and other.container):
         return  # an empty file fits any
     pair = f"{first.name} and {other.name}"

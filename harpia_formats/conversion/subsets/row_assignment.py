@@ -48,7 +48,7 @@ ValueOf = Callable[[Record], str | None]
 
 
 def field_reader(name: str) -> ValueOf:
-    """Return what reads a field of records; raises `SubsetError` for an unknown one."""
+    """Return a function that reads a field; raises `SubsetError` for an unknown one."""
     known = (*IDENTITY, *GROUPED)
     if name not in known and not (name.startswith(METADATA) and name != METADATA):
         hint = hint_on(name, (*known, f"{METADATA}NAME"))
