@@ -155,7 +155,7 @@ class AnswerMeasuring:
     def batch_of(
         self, answers: Sequence[ScoredAnswer]
     ) -> tuple[list[Pair], list[Sample]]:
-        """Return what metrics get of some answers that are not measured yet."""
+        """Return the input of metrics for some answers that are not measured yet."""
         pairs: list[Pair] = [
             (answer.answer, answer.record.references)
             for answer in answers

@@ -1,4 +1,4 @@
-"""Systems on benchmarks: each benchmark is a comparison, and all are one table.
+"""Score systems on several benchmarks: a comparison for each, and one table of all.
 
 A benchmark is a data set with its metrics, and a system is who answered. A plan says
 which files hold the answers of which system to which benchmark.

@@ -1,4 +1,4 @@
-"""Have the answers of a large file read and scored by other processes."""
+"""Read and score the answers of a large file in worker processes."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -57,7 +57,7 @@ class ScoringWorkers:
     answers: AnswerScorer
 
     def work(self, local: LocalValidation) -> "RangeScoring":
-        """Return what is done with the ranges of a file."""
+        """Return the work to do on the ranges of a file."""
         self.answers.batches.is_pool_busy = False
         return RangeScoring(self.answers, local)
 

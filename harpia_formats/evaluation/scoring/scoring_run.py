@@ -134,7 +134,7 @@ def check_scored_units(
 def score_redaction(
     redaction: "Redaction | None", given: Iterable[str] = (), *, by_options: bool = True
 ) -> "ScoreRedaction | None":
-    """Return what takes the values of records out of scores, None if all are shown.
+    """Return the redaction of scores, None if all values of records are shown.
 
     `given` are names by the user; `by_options` tells whether options name all metrics.
     """
@@ -249,7 +249,7 @@ class Scoring:
         )
 
     def prepare(self) -> bool:
-        """Read the inputs to their ends, so that they tell what the metrics are.
+        """Read the inputs to their ends, to know the metrics of the run.
 
         Returns whether they can be scored. Raises `ScoreError` for inputs of which no
         metric can be made. It is done once, and for most runs not at all.

@@ -1,4 +1,4 @@
-"""The answers of systems by question: their statistics."""
+"""The statistics of the answers of systems, by question."""
 
 import math
 from array import array

@@ -1,4 +1,4 @@
-"""Have the records of a large file counted by other processes."""
+"""Count the records of a large file in worker processes."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -29,7 +29,7 @@ class CountingWorkers:
     counter: RecordCounter
 
     def work(self, local: LocalValidation) -> "RangeCounting":
-        """Return what is done with the ranges of a file."""
+        """Return the work to do on the ranges of a file."""
         return RangeCounting(self.counter, local)
 
     def finish(self, local: LocalValidation, stream: RecordStream) -> Iterator[None]:  # noqa: ARG002 - the protocol of workers

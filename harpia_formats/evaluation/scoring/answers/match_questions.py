@@ -35,7 +35,7 @@ class QuestionTable:
         return b"".join(self._numbers)
 
     def take_keys(self) -> bytes:
-        """Return the keys of all questions, one behind the other, and forget them.
+        """Return the concatenated keys of all questions, and forget them.
 
         The key of a question has the digests of its parts.
         """

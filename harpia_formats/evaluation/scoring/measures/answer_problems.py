@@ -1,4 +1,4 @@
-"""The findings on answers that have no score, or another one than was stored."""
+"""Report answers that have no score, or a score that differs from the stored one."""
 
 import json
 from collections.abc import Iterator

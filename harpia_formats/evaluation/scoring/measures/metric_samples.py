@@ -1,4 +1,4 @@
-"""What metrics get that need more of a record than an answer and its references."""
+"""The input of metrics that need more of a record than an answer and references."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field

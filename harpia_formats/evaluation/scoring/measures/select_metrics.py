@@ -55,7 +55,7 @@ class SelectedMetrics:
 
 
 class MetricSource(Protocol):
-    """What tells the metrics of a run, by what its inputs hold.
+    """Selects the metrics of a run by what its inputs hold.
 
     They are read to their ends before they are scored.
     """

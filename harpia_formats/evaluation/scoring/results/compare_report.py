@@ -1,4 +1,4 @@
-"""The result of comparing systems: each score of two of them, and how it differs."""
+"""The result of a comparison: the scores of pairs of systems, and their differences."""
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -93,14 +93,14 @@ class ResultWriters:
             self.results.add(scored)
 
     def close(self, scores: Scores) -> None:
-        """Have each writer write its end."""
+        """Close each writer, which then writes the end of its file."""
         for writer in self.observers:
             writer.close(scores)
         if self.results is not None:
             self.results.close(scores.as_over_answers())
 
     def drop(self) -> None:
-        """Have each writer release its temporary files after an error."""
+        """Release the temporary files of each writer after an error."""
         for writer in (*self.observers, *filter(None, [self.results])):
             writer.drop()
 
