@@ -1,4 +1,4 @@
-"""What was seen of the values of many rows, and the draft-07 schema made of it."""
+"""Summarise the values of many rows, and make a draft-07 schema of the summary."""
 
 import json
 from collections import Counter

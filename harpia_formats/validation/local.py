@@ -1,4 +1,4 @@
-"""Validate the rows of a file in this process, and then what only all of them show."""
+"""Validate the rows of a file in this process, and then the file as a whole."""
 
 from array import array
 from collections.abc import Callable, Generator, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Find records that are there twice, by ids and digests, in bounded memory.
+"""Find duplicate records by ids and digests, in bounded memory.
 
 To read in this order: `identity`, `digests`, `repeated_digests`, `item_partitions`.
 """

@@ -1,4 +1,4 @@
-"""Items in temporary files by their key, so that those of one key come together.
+"""Partition items by key in temporary files, so that those of one key come together.
 
 Items go to temporary files by the digest of their key. The items of one file are
 grouped in memory, which a single file fits into; then the groups of all files are

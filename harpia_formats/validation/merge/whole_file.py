@@ -1,4 +1,4 @@
-"""Report what only all records of a file show: remarks by case, and counts."""
+"""Report the problems of a file as a whole: remarks by case, and counts."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Do the work on ranges of a large file in a worker process, with plain data.
+"""Work on ranges of a large file in a worker process, which exchanges plain data.
 
 A worker keeps what it learned from one range to the next. That changes its speed only:
 a range gets the same answer from a worker that is new.

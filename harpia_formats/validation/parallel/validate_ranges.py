@@ -1,4 +1,4 @@
-"""Validate the ranges of a large file in other processes."""
+"""Validate the ranges of a large file in worker processes."""
 
 from array import array
 from collections.abc import Callable, Iterator

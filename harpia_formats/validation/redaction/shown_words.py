@@ -1,4 +1,4 @@
-"""Which keys are words of a schema, and what stands for names that data give."""
+"""Find the keys that a schema names, and replace names that come from data."""
 
 from collections.abc import Iterator, Sequence
 from functools import cache

@@ -1,4 +1,4 @@
-"""Let documents that state the digest of a file follow when that file is repaired."""
+"""Update documents that state the digest of a file when that file is repaired."""
 
 import hashlib
 import os

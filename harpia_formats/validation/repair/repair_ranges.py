@@ -1,4 +1,4 @@
-"""Have the rows of a large file repaired by other processes."""
+"""Repair the rows of a large file in worker processes."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack

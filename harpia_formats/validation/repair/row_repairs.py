@@ -1,4 +1,4 @@
-"""Repair one row, validate what comes of it, and name every change."""
+"""Repair one row, validate the result, and describe every change."""
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
