@@ -1,4 +1,4 @@
-"""The metrics that a vendor's names mean, and what a stored score says of itself."""
+"""Find the metrics that vendors' names mean, and describe stored scores."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Bytes that were read and not yet cut into rows, and JSON whose end may be missing."""
+"""Buffer bytes that are not yet cut into rows, and parse JSON that may be truncated."""
 
 import re
 import sys

@@ -1,4 +1,4 @@
-"""Records that memory should not hold all of: many of them go to a temporary file.
+"""Records that go to a temporary file where they are too many for memory.
 
 `FixedRecords` are numbers of one size; `FramedRecords` tell in front of them how long
 they are. Both are in parts, which are read one by one. The temporary file has no name

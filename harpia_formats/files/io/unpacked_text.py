@@ -1,4 +1,4 @@
-"""The text that an unpacker makes of a file that can seek, with its places."""
+"""The text that an unpacker extracts from a seekable file, with its places."""
 
 import io
 from bisect import bisect_right

@@ -1,4 +1,4 @@
-"""Engines: what runs tasks for this process, how one is checked, started and watched.
+"""Engines, which run tasks for this process: check, start and watch them.
 
 An engine is a group of processes, an executor, or a cluster. A task is a function of a
 module with plain data as arguments and result: it runs in another process, perhaps on
