@@ -1,4 +1,4 @@
-"""What reporters for people share: phrases, check lists, groups of equal problems."""
+"""Helpers of reporters for people: phrases, check lists, groups of equal problems."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Who may ask the server, and for what: it stands in front of everything else.
+"""Check who may send requests to the server, before any of them is answered.
 
 The page has the values of records, and other users of the machine, and pages of other
 sites in the same browser, can reach the port. So the first address has a token, which a

@@ -1,4 +1,4 @@
-"""What a record asks, and what its answers and their scores say."""
+"""The question of a record, its answers, and their scores, as the page shows them."""
 
 from contextlib import suppress
 from typing import Any

@@ -1,4 +1,4 @@
-"""Work in processes of their own, which a thread each follows."""
+"""Run work in separate processes, each of which a thread follows."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext

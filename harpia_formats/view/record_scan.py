@@ -1,4 +1,4 @@
-"""What is known of each record of a file: numbers in columns that grow during a scan.
+"""Scan the records of a file into columns of numbers, for filters and scores.
 
 A process of its own validates the file and reads its valid rows as records. For each
 record it writes one number to the file of each column, so that rows are selected and

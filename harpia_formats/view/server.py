@@ -1,4 +1,4 @@
-"""The server of the page: its paths, what each answers, and its start and end."""
+"""The HTTP server of the page: its paths and their answers, its start and its end."""
 
 import os
 import signal

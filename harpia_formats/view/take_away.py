@@ -1,4 +1,4 @@
-"""Take rows away: the selected rows as they are, or converted into another format.
+"""Export the selected rows as they are, or converted into another format.
 
 A conversion runs in a process of its own, which is killed with the server. Its result
 is kept for the download that follows the table of losses.

@@ -1,4 +1,4 @@
-"""What all tables of scores share: their cells, their digits, and notes below them."""
+"""Helpers of tables of scores: their cells, their digits, and notes below them."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
