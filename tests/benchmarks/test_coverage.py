@@ -68,7 +68,9 @@ def test_true_means_follow_from_the_chances(
         pytest.param("pass@5 of 10 answers", marks=pytest.mark.long),
     ],
 )
-def test_equal_systems_are_rarely_told_apart(simulation: ModuleType, kind: str) -> None:
+def test_equal_systems_are_rarely_distinguished(
+    simulation: ModuleType, kind: str
+) -> None:
     """With some data sets, p-values below 0.05 are as rare as promised."""
     cells = [
         simulation.false_positives(kind, 30, test, SETS, replicates=400)

@@ -61,7 +61,7 @@ def test_table_of_limits_marks_missing_measurements(modules: Modules) -> None:
     ]
 
 
-def test_memory_stands_beside_a_time(modules: Modules) -> None:
+def test_memory_stands_next_to_a_time(modules: Modules) -> None:
     """A limit of times names the peak memory of both commands, if it is known."""
     bars, measure = modules("harness.bars"), modules("harness.measure")
     one = measure.Measurement("one", (1.0,), 80_000_000)

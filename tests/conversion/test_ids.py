@@ -213,7 +213,7 @@ def test_ids_are_the_same_for_any_number_of_processes(
 
 
 def test_rows_without_ids_that_ask_the_same_have_one_hash() -> None:
-    """The hash is an id of two rows though their format has no ids, which is told."""
+    """The hash is an id of two rows though their format has no ids, with a note."""
     asked = {"prompt": "q", "ideal_response": "r", "category": "", "source": ""}
     options: dict[str, Any] = {"from_": "nemo-input", "constants": GIVEN}
     rows = lines_of(asked, asked)

@@ -41,7 +41,7 @@ def test_rows_are_quarantined_byte_for_byte(tmp_path: Path) -> None:
 
 
 def test_there_are_no_files_where_nothing_is_wrong(tmp_path: Path) -> None:
-    """Without an invalid row there is nothing beside the output."""
+    """Without an invalid row there is nothing next to the output."""
     assert aside(GOOD + b"\n", tmp_path) == ["out.json"]
 
 
@@ -137,7 +137,7 @@ def test_existing_file_is_kept(tmp_path: Path) -> None:
     assert (tmp_path / "out.invalid.jsonl").read_bytes() == b"mine"
 
 
-def test_a_file_for_each_model_has_one_beside(tmp_path: Path) -> None:
+def test_a_file_for_each_model_has_one_next_to_it(tmp_path: Path) -> None:
     """Where there is a file for each model, there is one for what is wrong."""
     group = OutputGroup(overwrite=False)
     found = Quarantine.next_to(None, tmp_path / "{model}.json", group)

@@ -23,7 +23,7 @@ def lines_of(*rows: dict[str, Any]) -> bytes:
 
 
 def test_a_chat_with_an_answer_may_take_it_as_reference(tmp_path: Path) -> None:
-    """A record without a reference is told of the one that its chat ends with."""
+    """A record without a reference is reported with the one that its chat ends with."""
     with pytest.raises(ValidationFailed) as failed:
         convert(lines_of(CHAT), to="nemo-input", output=tmp_path / "x.jsonl")
 
@@ -45,7 +45,7 @@ def test_rows_without_an_answer_or_a_score_have_a_remedy(tmp_path: Path) -> None
     assert 'or compute the score with score="em" or score="f1"' in found["eee"]
 
 
-def test_a_dropped_answer_of_a_chat_is_told_with_the_option(tmp_path: Path) -> None:
+def test_a_dropped_answer_of_a_chat_is_reported_with_the_option(tmp_path: Path) -> None:
     """A note names the option where a target has a place for references."""
     path = tmp_path / "x.jsonl"
     report = convert(lines_of(CHAT), to="inspect-dataset", output=path)
@@ -53,7 +53,7 @@ def test_a_dropped_answer_of_a_chat_is_told_with_the_option(tmp_path: Path) -> N
     assert [note for note in report.notes if "reference" in note]
 
 
-def test_a_table_of_any_columns_is_told_of_the_map(tmp_path: Path) -> None:
+def test_a_table_of_any_columns_is_pointed_to_the_map(tmp_path: Path) -> None:
     """Columns with other names are an error or a loss, and both name the option.
 
     A table of which no column is known is undetermined, whatever it becomes.
@@ -78,7 +78,7 @@ def test_a_table_of_any_columns_is_told_of_the_map(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("to", "name"), [("parquet", "x.jsonl"), ("record", "x.parquet")]
 )
-def test_a_name_of_another_kind_is_told(to: str, name: str, tmp_path: Path) -> None:
+def test_a_name_of_another_kind_is_reported(to: str, name: str, tmp_path: Path) -> None:
     """An output with a suffix of text, or of a table, that is not one has a note."""
     pytest.importorskip("pyarrow", reason="the extra arrow is not installed")
     report = convert(lines_of(CHAT), to=to, output=tmp_path / name)

@@ -294,7 +294,7 @@ def test_invalid_records_that_are_allowed_are_not_compared(
     assert check.found == "1 prompt compared; 1 invalid record not compared"
 
 
-def test_an_invalid_document_beside_records(tmp_path: Path) -> None:
+def test_an_invalid_document_next_to_records(tmp_path: Path) -> None:
     """A document that rows are read with is no record, and must be valid, too."""
     fixtures = Path(__file__).parents[2] / "fixtures"
     rows = (fixtures / "lm-eval-samples/valid/choices.jsonl").read_bytes()
@@ -576,7 +576,7 @@ def test_relations_are_those_of_sets(
 
 
 def test_a_missing_file_is_named_with_redaction(tmp_path: Path) -> None:
-    """The name of a file, however long a number, is shown beside why it is not read."""
+    """The name of a file, however long a number, is shown with the reason."""
     name = f"{'1' * 60}x.jsonl"
     text = f'[datasets.a]\nfiles = "{name}"\n'
 

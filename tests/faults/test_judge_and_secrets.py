@@ -150,7 +150,7 @@ def test_35_instructions_in_an_answer_change_no_score(
 def test_35_what_is_no_verdict_is_no_score(
     reply: str, tmp_path: Path, fault: Injections
 ) -> None:
-    """A reply around or beside the form of a verdict is refused, and gives no score."""
+    """A reply around or next to the form of a verdict is refused and gives no score."""
     _write(tmp_path, ["a"])
     with JudgeServer(lambda *_: completion(reply)) as server:
         found = _judge(tmp_path, server, "--overwrite", "--cache", "c")

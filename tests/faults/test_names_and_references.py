@@ -170,7 +170,7 @@ class _Planted:
 
 
 def test_36_nothing_that_is_planted_runs(tmp_path: Path, fault: Injections) -> None:
-    """Pickles, YAML tags, templates and settings beside the data run nothing."""
+    """Pickles, YAML tags, templates and settings next to the data run nothing."""
     work, trap = tmp_path / "work", tmp_path / "ran"
     work.mkdir()
     code = f"open({str(trap)!r}, 'w')"
@@ -225,7 +225,7 @@ def test_36_nothing_that_is_planted_runs(tmp_path: Path, fault: Injections) -> N
 def test_36_the_installed_command_imports_nothing_of_the_folder(
     tmp_path: Path, fault: Injections
 ) -> None:
-    """The command that is installed imports no module beside the data."""
+    """The command that is installed imports no module next to the data."""
     command = Path(sys.executable).with_name("harpia-formats")
     if not command.exists():
         pytest.skip("the command is not installed beside the interpreter")

@@ -157,7 +157,7 @@ if not os.geteuid():
 
 
 def check_refused_unread(result: Result, reason: str) -> None:
-    """Check that a run ended for this reason, and said nothing of its rows."""
+    """Check that a run ended for this reason, and reported nothing of its rows."""
     assert result.returncode == 2, result
     told = result.stderr.decode().lower()
     assert reason in told, told

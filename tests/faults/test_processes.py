@@ -115,7 +115,7 @@ class AtWorker:
         self._to_main = to_main
         self._main = 0
         self.count = 0
-        #: Processes that read the input, beside the main one.
+        #: Processes that read the input, apart from the main one.
         self.workers: set[int] = set()
 
     def __call__(self, call: Call) -> int:

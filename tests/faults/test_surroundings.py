@@ -72,7 +72,7 @@ def shown(result: Result) -> tuple[int, bytes, bytes]:
 def test_46_no_shared_memory(
     tmp_path: Path, words: str, error: str, fault: Injections
 ) -> None:
-    """Where /dev/shm cannot be used, the result is the same, or the reason is told."""
+    """Where /dev/shm cannot be used, the result is the same, or there is a reason."""
     with_rows(tmp_path)
     workers = script(tmp_path, WORKERS)
     usual = run(*words.split(), cwd=tmp_path, environment=workers)

@@ -35,7 +35,7 @@ _INSTALL = (
 )
 #: Seconds after which one input hangs, whatever the machine does.
 _HANG = 20
-#: Seconds that a process may take to start and to end, beside those of the search.
+#: Seconds that a process may take to start and to end, without those of the search.
 _AROUND = 600
 #: Megabytes that a process may take at most.
 _MEMORY = 700

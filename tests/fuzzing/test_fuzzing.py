@@ -75,7 +75,7 @@ def _python(*words: str) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(command, capture_output=True, check=False)  # noqa: S603 - ours
 
 
-def test_a_crash_is_told_from_a_refusal() -> None:
+def test_a_crash_is_distinguished_from_a_refusal() -> None:
     """A process that native code ends is reported as that, and no other input."""
     target = Target("any code", eval, (), list, is_isolated=True)
 

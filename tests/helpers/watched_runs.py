@@ -130,7 +130,7 @@ def _runs(
 
 
 def is_output(path: str, work: Path, outputs: Iterable[str]) -> bool:
-    """Tell whether a path is that of an output, or of a part of it beside it.
+    """Tell whether a path is that of an output, or of a part of it next to it.
 
     `outputs` are patterns of names in the working folder.
     """

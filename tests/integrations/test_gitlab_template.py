@@ -38,7 +38,7 @@ def job_of(**inputs: Any) -> dict[str, Any]:
     """Return the job for inputs, as GitLab inserts them: into the text, as they are.
 
     Source: `lib/gitlab/ci/config/interpolation/text_template.rb` of gitlabhq, and
-    `inputs/*.rb` beside it for the types and for patterns, which no empty text matches.
+    `inputs/*.rb` next to it for types and for patterns, which no empty text matches.
     """
     given = {name: one.get("default") for name, one in INPUTS.items()} | inputs
     for name, value in given.items():

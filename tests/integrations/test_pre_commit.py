@@ -23,7 +23,7 @@ HOOKS = {hook["id"]: hook for hook in load_manifest(ROOT / ".pre-commit-hooks.ya
 ANSWERS = ROOT / "fixtures" / "nemo-output" / "valid" / "answers.jsonl"
 #: A row without the keys that its format requires.
 BROKEN = b'{"input": {"prompt": "1 + 1?", "ideal_response": "2"}}\n'
-#: Files that repositories have beside their data, in no format of ours.
+#: Files that repositories have next to their data, in no format of ours.
 OTHERS = {
     "package.json": b'{"name": "x", "version": "1.0.0", "scripts": {"test": "t"}}\n',
     "data.schema.json": b'{"$schema": "x", "type": "object"}\n',

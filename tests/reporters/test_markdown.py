@@ -178,7 +178,7 @@ def test_scores_are_a_table_for_readers() -> None:
 
 
 def test_statistics_are_several_tables() -> None:
-    """Beside lengths they are fields, values, repetitions and tokens."""
+    """Next to lengths they are fields, values, repetitions and tokens."""
     answer = {"text": "", "model": "m", "token_usage": {"total": 3}}
     found = hf.stats([{"prompt": "p", "outputs": [answer]}])
 

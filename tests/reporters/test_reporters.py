@@ -388,7 +388,7 @@ def test_full_folds_repeats() -> None:
 
 
 @pytest.mark.parametrize("name", ["concise", "full"])
-def test_groups_at_one_place_are_told_apart(name: str) -> None:
+def test_groups_at_one_place_are_distinguished(name: str) -> None:
     """Groups of one code and pointer have their key, or else a message, in the line."""
     group = replace(GROUP, pointer="", count=9)
     keys = [replace(group, key=each, cause=each) for each in ("turns", "output")]

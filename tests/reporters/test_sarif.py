@@ -130,7 +130,7 @@ def test_offsets_and_fixes_are_those_of_the_file(tmp_path: Path) -> None:
     assert fixed == 1
 
 
-def test_results_are_capped_and_the_rest_is_told(
+def test_results_are_capped_and_the_rest_is_reported(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """GitHub's limit is kept, errors stay, and a notification has the number."""
@@ -160,7 +160,7 @@ def test_fingerprints_outlive_moved_lines() -> None:
     assert prints(GROUP) != prints(replace(GROUP, path="c.jsonl"))
 
 
-def test_what_was_not_read_is_told_of_the_run() -> None:
+def test_what_was_not_read_is_reported_of_the_run() -> None:
     """An unread file is a notification with its place; the run was not successful."""
     unread = FileCount("b c.gz", reason="is not gzip data")
     report = Report((unread,), (), ())

@@ -176,7 +176,7 @@ def test_the_stub_is_current() -> None:
 
 @pytest.mark.parametrize("page", ["README.md", "docs/benchmarks/comparison.md"])
 def test_comparison_shows_published_figures(page: str) -> None:
-    """What is said of other tools has the figures that the pages of benchmarks have."""
+    """The text on other tools has the figures that the pages of benchmarks have."""
     text = text_of(page)
 
     assert tool("comparison").with_comparison(text) == text

@@ -1,4 +1,4 @@
-"""A file that is converted to its own format says what it said, and loses nothing."""
+"""A file that is converted to its own format keeps its content, and loses nothing."""
 
 from pathlib import Path
 from typing import Any

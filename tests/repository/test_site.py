@@ -126,7 +126,7 @@ def test_every_question_to_the_search_names_a_page(pages: dict[str, str]) -> Non
 
 
 def test_a_page_that_the_search_does_not_find_is_named(tmp_path: Path) -> None:
-    """A question whose page is not among the first is said with what comes first."""
+    """A question whose page is not among the first is reported with the first ones."""
     pytest.importorskip("lunr")
     documents = [
         {"location": name, "title": title, "text": "<p>NeMo</p>", "boost": boost}

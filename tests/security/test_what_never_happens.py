@@ -432,7 +432,7 @@ def _watched_program(text: str) -> str:
 
 
 def test_an_import_of_the_working_folder_is_caught(tmp_path: Path) -> None:
-    """A module that lies beside the data is code of a file that is not installed."""
+    """A module that lies next to the data is code of a file that is not installed."""
     module = tmp_path / "work" / "beside.py"
     module.parent.mkdir()
     module.write_text("")

@@ -1,4 +1,4 @@
-"""No module that lies beside the data is imported and so run."""
+"""No module that lies next to the data is imported and so run."""
 
 import subprocess
 import sys
@@ -14,7 +14,7 @@ PLANTED = (
     "multiprocessing numpy orjson msgspec yaml pyarrow jinja2 nltk rich typer fsspec "
     "sqlite3 csv zipfile gzip concurrent sacrebleu rapidfuzz jsonschema_rs stringzilla"
 ).split()
-#: Calls a function in a new interpreter: beside other threads a fork is not safe.
+#: Calls a function in a new interpreter: next to other threads a fork is not safe.
 PROGRAM = """\
 import threading
 from harpia_formats.files.workers.engine import process_pool
@@ -37,7 +37,7 @@ if __name__ == "__main__":
 
 
 def test_commands_import_nothing_from_the_working_folder(tmp_path: Path) -> None:
-    """Modules beside the data are not run by the program."""
+    """Modules next to the data are not run by the program."""
     program = Path(sys.executable).with_name("harpia-formats")
     rows = _rows(tmp_path)
 
@@ -59,7 +59,7 @@ def test_module_imports_nothing_from_the_working_folder(tmp_path: Path) -> None:
 def test_workers_import_nothing_from_the_working_folder(
     is_pool: bool, tmp_path: Path
 ) -> None:
-    """Modules beside the data are not run by an interpreter that a program starts."""
+    """Modules next to the data are not run by an interpreter that a program starts."""
     (tmp_path / "program").mkdir()
     program = tmp_path / "program" / "program.py"
     program.write_text(PROGRAM.format(is_pool=is_pool))

@@ -111,7 +111,7 @@ def test_row_lint_places_its_remarks(count: int) -> None:
 
 
 @pytest.mark.usefixtures("_lints")
-def test_refused_row_is_linted_beside_its_error() -> None:
+def test_refused_row_is_linted_next_to_its_error() -> None:
     """A row with a schema error is linted, but not at the place of that error."""
     small = row_of(1, response="", llm_name=5)
     noisy = row_of(2, response={})
@@ -225,7 +225,7 @@ def test_findings_are_exact(rows: list[Row], named: int) -> None:
     assert [each[:2] for each in found] == reference(rows)
 
 
-def test_rows_without_what_is_compared_may_stand_beside_repeats(
+def test_rows_without_what_is_compared_may_stand_next_to_repeats(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A rule may concern none of some rows, and be broken by others of the file."""

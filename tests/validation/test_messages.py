@@ -114,7 +114,7 @@ def test_valid_alternatives_are_named_in_each_row(tmp_path: Path) -> None:
 
 
 def test_contained_item_is_described(tmp_path: Path) -> None:
-    """A list without an item that it must contain is told which one."""
+    """A list without an item that it must contain is reported with that item."""
     schema = {"properties": {"v": {"contains": {"type": "string"}}}}
 
     for items in ([], [1], [1, 2]):

@@ -660,7 +660,7 @@ def test_columns_that_are_cut_short_are_not_complete() -> None:
 
 @pytest.mark.parametrize("options", [{"strict": True}, {"companion": "a.json"}])
 def test_options_of_formats_exclude_a_schema(options: dict[str, Any]) -> None:
-    """What is about formats is refused beside a schema, and not ignored."""
+    """What is about formats is refused with a schema, and not ignored."""
     with pytest.raises(ValueError, match="are about formats, not a schema"):
         validate(b"{}", schema=True, **options)
 

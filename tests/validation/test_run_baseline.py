@@ -282,7 +282,7 @@ def test_records_without_a_verdict_are_never_held(tmp_path: Path) -> None:
 
 
 def test_another_file_is_never_replaced(tmp_path: Path) -> None:
-    """A file that is no baseline is not overwritten, and said before the run."""
+    """A file that is no baseline is not overwritten, and reported before the run."""
     path = write_rows(tmp_path / "1.jsonl", "{}")
     with pytest.raises(BaselineError, match="is no baseline, and is not replaced"):
         validate(path, schema=SCHEMA, write_baseline=path)

@@ -61,7 +61,7 @@ def test_schema_engine_is_built_once_for_files_of_one_kind(
 def test_valid_aggregate_is_read_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A valid aggregate without samples beside it is opened once."""
+    """A valid aggregate without samples next to it is opened once."""
     opened = []
     open_stream = source._stream_of  # noqa: SLF001 - every file is opened there
 

@@ -84,7 +84,7 @@ def test_every_table_has_the_schema_that_is_inferred(
     assert report.files[0].valid == found.rows == len(rows)
 
 
-def test_another_delimiter_is_said(tmp_path: Any) -> None:
+def test_another_delimiter_is_reported(tmp_path: Any) -> None:
     """A table with semicolons has one problem, and is valid with the option."""
     path = tmp_path / "table.csv"
     path.write_text("id;note\n1;ab\n")

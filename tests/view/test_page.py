@@ -296,7 +296,7 @@ def test_the_search_finds_text_and_patterns(visit: Visit) -> None:
     _shows(page, "9 records")
 
 
-def test_a_pattern_that_is_none_is_said(visit: Visit) -> None:
+def test_a_pattern_that_is_none_is_reported(visit: Visit) -> None:
     """The reason stands in the place of the rows."""
     page = visit.open("/?view=records&text=((&regex=1")
 
@@ -781,7 +781,7 @@ def test_long_records_are_shown_in_parts(hostile: Visit) -> None:
     expect(page.locator(".message")).to_have_count(40)
 
 
-def test_the_progress_of_a_search_is_said_and_it_can_be_ended(visit: Visit) -> None:
+def test_the_progress_of_a_search_is_reported_and_it_can_be_ended(visit: Visit) -> None:
     """While rows are searched, what was found so far is shown, with a button to end."""
     told: list[Any] = []
     searched: dict[str, Any] = {"done": 42, "of": 100, "reason": None}

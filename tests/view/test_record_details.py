@@ -81,7 +81,7 @@ def test_findings_are_those_of_the_file(tmp_path: Path, name: str, data: bytes) 
 
 
 def test_a_cell_that_is_not_utf_8() -> None:
-    """A row of a table that is not UTF-8 is said to be that, and not to be no JSON."""
+    """A row of a table that is not UTF-8 is reported as such, not as broken JSON."""
     found = FoundFile("csv", "", "table", "file", b"id,prompt,output\n", ",")
     with pytest.raises(ViewError, match="it is not UTF-8"):
         RecordReader(found).read(b"1,caf\xe9,a")
@@ -115,7 +115,7 @@ def test_what_is_nested_deep_is_shown_as_text(
     assert "12345678901234567890" in value
 
 
-def test_what_is_nested_too_deep_is_said(tmp_path: Path) -> None:
+def test_what_is_nested_too_deep_is_reported(tmp_path: Path) -> None:
     """A value that no encoder takes is left out with a word, and the rest is shown."""
     value = "[" * 900 + "]" * 900
     path = tmp_path / "a.jsonl"

@@ -32,7 +32,7 @@ def row(number: int, model: str, **more: Any) -> dict[str, Any]:
 
 
 def test_models_beyond_those_that_have_a_bit(tmp_path: Path) -> None:
-    """The first 63 models are told apart, and a filter on another one is refused."""
+    """The first 63 models are distinguished, and a filter on another one is refused."""
     file = scanned(tmp_path, [row(n, f"m{n}") for n in range(1, 101)])
     state = file.columns.state
     assert (len(state.models), state.other_answers) == (63, 37)

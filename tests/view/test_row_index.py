@@ -1,4 +1,4 @@
-"""Where rows begin: in files of any framing, and what is said of lines."""
+"""Where rows begin: in files of any framing, and the findings on lines."""
 
 import gzip
 import json

@@ -103,7 +103,7 @@ def test_icon_is_no_error(served: Served) -> None:
     assert served.client.get("/favicon.ico").status == 204
 
 
-def test_files_are_told_with_what_the_server_knows(served: Served) -> None:
+def test_files_are_reported_with_what_the_server_knows(served: Served) -> None:
     """The file of notes is added, if there is one."""
     found = served.client.get("/api/files").json
 
@@ -137,7 +137,7 @@ def test_record_has_its_note(served: Served) -> None:
     assert (found["record"], found["id"], found["note"]) == (2, "q2", None)
 
 
-def test_systems_and_formats_are_told(served: Served) -> None:
+def test_systems_and_formats_are_reported(served: Served) -> None:
     """The formats are those that can be written."""
     assert served.client.get("/api/systems").json["asked"] == "systems"
     assert served.client.get("/api/formats").json == {"to": list(writable_formats())}
@@ -229,7 +229,7 @@ def test_notes_need_a_file(served: Served) -> None:
 
 
 def test_notes_are_taken(served: Served, tmp_path: Path) -> None:
-    """A note is told with its record, and with those of its file."""
+    """A note is reported with its record, and with those of its file."""
     served.notes = Notes(tmp_path / "notes.jsonl", [])
     note = {"file": 0, "record": 2, "verdict": "wrong", "text": "no\nreason"}
 

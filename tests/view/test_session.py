@@ -1,4 +1,4 @@
-"""What the page is told of files: rows, records, ids, changes, and nothing redacted."""
+"""What the page gets of files: rows, records, ids, changes, and nothing redacted."""
 
 import json
 import os
@@ -121,7 +121,7 @@ def test_jump_to_a_row_that_is_no_record(session: ViewSession) -> None:
 
 @pytest.mark.parametrize("query", [{"id": "q"}, {"line": "0"}, {"record": "9999"}])
 def test_jump_to_nothing(session: ViewSession, query: dict[str, str]) -> None:
-    """What is not there is said, and no other record is shown for it."""
+    """What is not there is reported, and no other record is shown for it."""
     with pytest.raises(ViewError, match="no such record"):
         session.find({"file": "0", **query})
 
@@ -147,7 +147,7 @@ def test_wrong_numbers_are_refused(session: ViewSession, query: dict[str, str]) 
 def test_a_regular_expression_that_never_ends_is_given_up(
     session: ViewSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its process is ended, and why is said with the rows that were found."""
+    """Its process is ended, with a reason with the rows that were found."""
     monkeypatch.setattr("harpia_formats.view.viewed_file.LIMIT", 1.0)
     query = {"file": "0", "regex": "1", "text": f"({HIDDEN}|a|.)*$x"}
     assert "given up" in complete(session, query)["searched"]["reason"]

@@ -162,7 +162,7 @@ def test_few_conversions_are_kept(
 def test_rows_that_cannot_be_converted_are_counted(
     taken: TakeAway, session: FakeSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They are left out; if none is left, the reason is told, and there is no file."""
+    """They are left out; if none is left, there is a reason and no file."""
     good = b"".join(session.selected_bytes({}))
     blocks = iter([b'{"response": 1}\n', good])
     monkeypatch.setattr(session, "selected_bytes", lambda _: blocks)

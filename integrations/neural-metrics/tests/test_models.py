@@ -121,7 +121,7 @@ def test_nothing_is_downloaded(metric: Metric, tmp_path: Path) -> None:
         metric.build({"layers": 1})
 
 
-def test_models_in_folders_of_one_name_are_told_apart(tmp_path: Path) -> None:
+def test_models_in_folders_of_one_name_are_distinguished(tmp_path: Path) -> None:
     """Other weights give another name, and another place or a note does not."""
     folders = [tmp_path / place / "small" for place in "abc"]
     for folder, weights in zip(folders, (b"1", b"1", b"2"), strict=True):

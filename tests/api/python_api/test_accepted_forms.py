@@ -1,4 +1,4 @@
-"""What the Python functions accept beside the documented forms, and their errors."""
+"""What the Python functions accept besides the documented forms, and their errors."""
 
 import json
 import pickle
@@ -45,7 +45,7 @@ def test_missing_file_is_a_file_not_found_error(name: str, tmp_path: Path) -> No
 
 
 def test_other_errors_are_no_file_not_found_error(tmp_path: Path) -> None:
-    """A file that exists and cannot be read is not said to be missing."""
+    """A file that exists and cannot be read is not reported as missing."""
     (tmp_path / "bad.jsonl").write_bytes(b"\x00\x01\n")
     with pytest.raises(HarpiaFormatsError) as error:
         list(harpia_formats.read(tmp_path / "bad.jsonl"))

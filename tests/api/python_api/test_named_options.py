@@ -113,7 +113,7 @@ def _messages() -> list[tuple[str, str]]:
 
 
 def test_each_option_in_a_message_is_in_backquotes() -> None:
-    """So that it can be told from other text, and is shown as it is typed."""
+    """So that it can be distinguished from other text, and is shown as it is typed."""
     left = [
         f"{name}: {text}"
         for name, text in _messages()

@@ -373,7 +373,7 @@ def test_input_without_records_has_no_output(tmp_path: Path, target: str) -> Non
 def test_document_without_records_in_a_folder_is_passed_over(
     tmp_path: Path, arguments: list[str]
 ) -> None:
-    """An aggregate beside samples is said and counted; named, it is an error."""
+    """An aggregate next to samples is reported and counted; named, it is an error."""
     fixtures = Path(__file__).parents[3] / "fixtures"
     (aggregate, *_) = sorted((fixtures / "eee-aggregate" / "valid").glob("*.json"))
     samples = fixtures / "eee@0.3.0" / "valid" / "full.jsonl"

@@ -27,7 +27,7 @@ def run(
     monkeypatch: pytest.MonkeyPatch,
     capfdbinary: pytest.CaptureFixture[bytes],
 ) -> InProcess:
-    """Return what runs the command line in a folder with data and what is beside."""
+    """Return what runs the command line in a folder with data and other files."""
     monkeypatch.chdir(tmp_path)
     Path("d").mkdir()
     for name in ("a.jsonl", "d/1.jsonl", "d/2.jsonl"):
@@ -99,7 +99,7 @@ def test_one_file_of_a_folder_is_no_output(run: InProcess) -> None:
 def test_a_document_that_the_run_finds_is_no_output(
     run: InProcess,
 ) -> None:
-    """What stands beside the samples of an lm-eval run is read, and stays."""
+    """What stands next to the samples of an lm-eval run is read, and stays."""
     samples, results = Path("samples_t_2024.jsonl"), Path("results_2024.json")
     valid = "valid/two-filters-and-repeats.jsonl"
     samples.write_bytes((FIXTURES / "lm-eval-samples" / valid).read_bytes())

@@ -17,7 +17,7 @@ COMMANDS = {
     "diff": ("diff", "a.jsonl", "b.jsonl"),
     "roundtrip": ("roundtrip", "a.jsonl", "--via", "nemo-output"),
 }
-#: What the page of a command shows beside its counts.
+#: What the page of a command shows in addition to its counts.
 SHOWN = {
     "validate": ["40 records, all valid", "None.", "Lengths of rows", "40 rows of"],
     "convert": ["with losses", "source", "defaulted 40", "Files written"],

@@ -80,7 +80,7 @@ def test_a_broken_expectation_ends_with_1_and_all_are_listed(main: InProcess) ->
 
 @pytest.mark.parametrize("name", REPORTERS)
 def test_each_reporter_writes_a_preflight(main: InProcess, name: str) -> None:
-    """The check list is seen beside any output, and the exit code is the same."""
+    """The check list is seen with any output, and the exit code is the same."""
     edit("min-records = 3", "min-records = 4")
 
     run = main("preflight", "--output-format", name)
@@ -120,7 +120,7 @@ def test_a_mistake_in_the_file_ends_with_2(main: InProcess) -> None:
 
 
 def test_variables_and_reports(main: InProcess) -> None:
-    """A value is given on the command line, and reports are written beside the file."""
+    """A value is given on the command line, and reports go next to the file."""
     edit("questions/*", "${WHERE}/*")
     edit("[datasets", 'reports = "out.json"\n[datasets')
 

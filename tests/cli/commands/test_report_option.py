@@ -1,4 +1,4 @@
-"""`--report [NAME=]FILE`: the whole report beside what is printed."""
+"""`--report [NAME=]FILE`: the whole report in addition to what is printed."""
 
 import gzip
 import json
@@ -22,7 +22,7 @@ def run(
     return InProcess(monkeypatch, capfdbinary)
 
 
-def test_reports_are_written_beside_what_is_printed(run: InProcess) -> None:
+def test_reports_are_written_in_addition_to_what_is_printed(run: InProcess) -> None:
     """Each file has what `--output-format` of its name or suffix prints."""
     plain = run("validate", *ROWS)
     found = run(

@@ -79,7 +79,7 @@ def test_marks_for_spreadsheets_need_csv(run: InProcess) -> None:
     assert "`--to csv` and `--output-format csv`" in refused.err
 
 
-def test_the_table_goes_to_standard_error_beside_results(run: InProcess) -> None:
+def test_the_table_goes_to_standard_error_next_to_results(run: InProcess) -> None:
     """What goes to standard output is one thing."""
     alone = run(*SCORE, "--output-format", "latex")
     beside = run(*SCORE, "--output-format", "latex", "--to", "record")

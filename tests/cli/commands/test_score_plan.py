@@ -120,7 +120,7 @@ def test_the_best_and_what_is_not_worse_are_marked(run: InProcess) -> None:
     assert adjusted["Llama", "Qwen"] < 0.05 <= adjusted["Qwen", "Mistral"]
 
 
-def test_differences_are_told_from_a_baseline(run: InProcess) -> None:
+def test_differences_are_distinguished_from_a_baseline(run: InProcess) -> None:
     """They are those of each other system minus the baseline, in a second table."""
     text = PLAN.replace("[systems]", 'baseline = "Qwen"\nmean = true\n[systems]', 1)
     Path("paper.toml").write_text(text, encoding="utf-8")
@@ -279,7 +279,7 @@ def test_what_is_no_plan_is_refused(run: InProcess, case: str) -> None:
     assert not Path("out.json").exists()
 
 
-def test_lines_of_mistakes_are_told(run: InProcess) -> None:
+def test_lines_of_mistakes_are_reported(run: InProcess) -> None:
     """A wrong key is placed at its line."""
     Path("paper.toml").write_text(PLAN + 'metricz = "em"\n', encoding="utf-8")
     with pytest.raises(PlanError, match=r"paper\.toml:13"):
@@ -291,7 +291,7 @@ def test_lines_of_mistakes_are_told(run: InProcess) -> None:
     "words", [["runs/llama/mmlu.jsonl"], ["--to", "nemo-results"], ["--by", "category"]]
 )
 def test_a_plan_stands_alone(run: InProcess, words: list[str]) -> None:
-    """Files, results of vendors and groups are refused beside a plan."""
+    """Files, results of vendors and groups are refused with a plan."""
     result = run("score", "--plan", "paper.toml", *words)
 
     assert (result.code, result.out) == (2, "")

@@ -23,7 +23,7 @@ def run(
     return InProcess(monkeypatch, capfdbinary)
 
 
-def test_pictures_appear_beside_the_table(run: InProcess) -> None:
+def test_pictures_appear_next_to_the_table(run: InProcess) -> None:
     """What is printed stays as it is, and each file has its picture."""
     pytest.importorskip("matplotlib", reason="pictures need the extra report")
     words = ("score", "a.jsonl", "-m", "em", "--replicates", 100)
@@ -47,7 +47,7 @@ def test_a_picture_has_no_value_of_a_record_if_asked_for(run: InProcess) -> None
 
 
 def test_nothing_is_drawn_of_an_input_that_cannot_be_read(run: InProcess) -> None:
-    """There is no picture of a part of the data, which is said."""
+    """There is no picture of a part of the data, which is reported."""
     pytest.importorskip("matplotlib", reason="pictures need the extra report")
     Path("a.jsonl").write_text('{"id": 1', encoding="utf-8")
     result = run("score", "a.jsonl", "--from", "record", "--plot", "a.svg")
@@ -60,7 +60,7 @@ def test_nothing_is_drawn_of_an_input_that_cannot_be_read(run: InProcess) -> Non
 def test_without_matplotlib_the_command_that_installs_it_is_named(
     run: InProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is a use that is not possible here, which is told before the run."""
+    """It is a use that is not possible here, which is reported before the run."""
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     result = run("score", "a.jsonl", "-m", "em", "--plot", "a.svg")
 

@@ -84,7 +84,7 @@ def test_each_file_has_the_closest_settings(project: Path) -> None:
 
 
 def test_limits_are_those_of_the_working_folder(project: Path) -> None:
-    """Settings beside the data raise no limit of memory or time, and a note says so."""
+    """Settings next to the data raise no limit of memory or time, with a note."""
     put(project / "legacy", 'max-row-bytes = 5\nrow-timeout = 9\nignore = ["J2"]')
     command = ("validate", "legacy", "--schema", "schema.json")
 

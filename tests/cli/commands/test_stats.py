@@ -83,7 +83,7 @@ def test_statistics_are_json(run: Any) -> None:
 
 
 def test_an_invalid_row_ends_the_run(run: Any, tmp_path: Path) -> None:
-    """The exit code is 1, nothing is told, and the help names the option."""
+    """The exit code is 1, nothing is reported, and the help names the option."""
     path = tmp_path / "rows.jsonl"
     path.write_bytes(ANSWERS.read_bytes() + b'{"input": 1}\n')
 
@@ -96,7 +96,7 @@ def test_an_invalid_row_ends_the_run(run: Any, tmp_path: Path) -> None:
     assert "left out   1  records that are not valid" in skipping[1]
 
 
-def test_columns_that_are_no_fields_are_told(run: Any, tmp_path: Path) -> None:
+def test_columns_that_are_no_fields_are_reported(run: Any, tmp_path: Path) -> None:
     """Without a question the option is named with which columns become fields."""
     path = tmp_path / "own.csv"
     path.write_text("frage\nq\n")
@@ -110,7 +110,7 @@ def test_columns_that_are_no_fields_are_told(run: Any, tmp_path: Path) -> None:
     assert named[1].endswith("with `--map`, such as `--map prompt=COLUMN`\n")
 
 
-def test_a_page_is_written_beside(run: Any, tmp_path: Path) -> None:
+def test_a_page_is_written_as_well(run: Any, tmp_path: Path) -> None:
     """`--report` writes the page, and what is printed stays."""
     page = tmp_path / "stats.html"
 

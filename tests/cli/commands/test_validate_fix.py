@@ -400,7 +400,7 @@ def test_real_samples(
 ) -> None:
     """So many of the 306 real rows and of all 324 records are valid for their shape.
 
-    Beside their aggregates 12 rows that have another evaluation id stay invalid, and
+    Next to their aggregates 12 rows that have another evaluation id stay invalid, and
     all checksums hold as before.
     """
     copy = tmp_path / "samples"
@@ -438,7 +438,7 @@ def test_changes_that_lose_text_are_counted(tmp_path: Path) -> None:
 
 
 @pytest.mark.corpora
-def test_aggregates_that_do_not_follow_are_told(tmp_path: Path) -> None:
+def test_aggregates_that_do_not_follow_are_reported(tmp_path: Path) -> None:
     """In one line, whether an aggregate is missing, cannot be written, or is kept."""
     stem = "conv_inspect_mock_adds"
     samples, aggregate = (tmp_path / f"{stem}{end}" for end in ENDS)

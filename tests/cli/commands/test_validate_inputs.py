@@ -242,7 +242,7 @@ def test_unknown_format_is_an_error(data: Path) -> None:
     assert b"no known format" in result.stdout
 
 
-def test_records_without_a_verdict_are_told(data: Path) -> None:
+def test_records_without_a_verdict_are_reported(data: Path) -> None:
     """If S301 is ignored, the exit code 1 has its reason on standard error."""
     result = run("validate", data / "good.jsonl", "--ignore", "S301", "--quiet")
 

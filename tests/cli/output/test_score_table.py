@@ -15,7 +15,7 @@ class _Terminal(io.StringIO):
 
 @pytest.mark.parametrize("width", [62, 80])
 def test_a_row_has_one_line(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Why a score has no interval is said below the table if its row has no room."""
+    """Why a score has no interval is written below the table if a row has no room."""
     monkeypatch.setenv("COLUMNS", str(width))
     rows = [
         {

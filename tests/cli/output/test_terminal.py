@@ -1,4 +1,4 @@
-"""What a terminal can show is told by its variables."""
+"""What a terminal can show is detected from its variables."""
 
 import io
 import os

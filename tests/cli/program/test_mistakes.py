@@ -139,7 +139,7 @@ def test_unknown_command_lists_all(capsys: pytest.CaptureFixture[str]) -> None:
 def test_mistake_is_one_sentence(
     words: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Other mistakes are told in words, not in types."""
+    """Other mistakes are reported in words, not in types."""
     command = words.split(maxsplit=1)[0]
     help_line = f"for help: harpia-formats {command} --help\n"
 

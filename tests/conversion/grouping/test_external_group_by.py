@@ -169,7 +169,7 @@ def test_conflicts_are_found_in_any_number_of_values(
         max_size=12,
     )
 )
-def test_an_answer_stays_beside_its_question(key: str, rows: list[Any]) -> None:
+def test_an_answer_stays_next_to_its_question(key: str, rows: list[Any]) -> None:
     """Either rows are a conflict, or each answer is in a record that asks the same."""
     records = [
         answered(prompt, f"{prompt}{reference}", id=id_, references=[reference])

@@ -105,7 +105,7 @@ class Outcome:
 
     #: The type and the text of the error that was raised.
     error: str = ""
-    #: The contents of each file beside the input, by its name.
+    #: The contents of each file next to the input, by its name.
     files: dict[str, bytes] = field(default_factory=dict)
     #: Code, place, message and help of each problem, as far as they are of converting.
     problems: list[tuple[str, Place, str, str]] = field(default_factory=list)
@@ -342,7 +342,7 @@ class PlainConversion:
             message = f"{ids} of several rows of the output"
             place = Place(self.name, 1, 1, 2, 0)
             self.outcome.problems.append(("L202", place, message, ""))
-            # A repeated id is told before anything is put aside.
+            # A repeated id is reported before anything is put aside.
             self._refused.clear()
             return
         self.outcome.is_written = True

@@ -30,7 +30,7 @@ COLUMNS = (
     "metadata",
 )
 COMPONENTS = ["first", "second"]
-#: Columns that a table may have beside those of its format.
+#: Columns that a table may have apart from those of its format.
 OTHER_COLUMNS = ("note", "a", "b c", "ключ", "model", "Prompt")
 _one = Cursor()
 
@@ -68,7 +68,7 @@ def random_file(format_: Format, dialect: Dialect, count: int, seed: str) -> Row
 
 
 def valid_part(file: RowFile) -> RowFile:
-    """Return a file with the rows that rules of its format allow beside its schema."""
+    """Return a file with the rows that rules of its format allow beyond its schema."""
     reading = Reading([file.data], file.format.id, fail_fast=False)
     found = {
         problem.place.record
@@ -179,7 +179,7 @@ def _members(items: Iterable[tuple[str, Any]]) -> bytes:
 
 
 def required_beside(key: str, schema: Any, chance: Random) -> dict[str, Any]:
-    """Return random members that an object must have beside the one at `key`."""
+    """Return random members that an object must have apart from the one at `key`."""
     names = (name for name in schema["required"] if name != key)
     properties = schema["properties"]
     return {name: from_schema(properties[name], chance) for name in names}

@@ -59,7 +59,7 @@ def pointers_in(report: ConversionReport) -> dict[str, str]:
 
 
 def test_keys_inside_an_object_have_their_path() -> None:
-    """An unknown key beside fields is lost under its own path, and its owner is not."""
+    """An unknown key among fields is lost under its own path, and its owner is not."""
     row = SAMPLE | {"input": {**SAMPLE["input"], "lang.uage": "pt", "x": {"y": 1}}}
     row["evaluation"] = {**SAMPLE["evaluation"], "num_turns": 1}
     report = report_of(row, to="nemo-output")
@@ -113,7 +113,7 @@ def test_nulls_are_counted_apart() -> None:
 
 
 def test_null_of_metadata_is_counted_apart_in_any_batch() -> None:
-    """Rows of one shape whose member is null or not are told apart."""
+    """Rows of one shape whose member is null or not are distinguished."""
     rows = [SAMPLE | {"sample_id": f"{n}"} for n in range(300)]
     rows = [
         row | {"metadata": {"k": None if n % 3 else "v"}} for n, row in enumerate(rows)

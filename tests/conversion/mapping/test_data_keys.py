@@ -128,7 +128,7 @@ def test_a_score_without_a_key_of_its_own_is_dropped(scores: list[Score]) -> Non
     ]
 
 
-def test_a_value_that_is_no_score_is_kept_beside() -> None:
+def test_a_value_that_is_no_score_is_kept_next_to_them() -> None:
     """A key whose value no score can have stays in `extra`, and comes back."""
     row = {**ROW, "scores": {"em": 1, "judge": {"verdict": "good"}}}
     record = ADAPTER.read(row)

@@ -195,7 +195,7 @@ def test_rows_that_are_normalized() -> None:
 
 
 def test_fields_of_own_keys_are_no_leaves() -> None:
-    """What a function reads, and settings beside it, the table does not read."""
+    """What a function reads, and settings with it, the table does not read."""
     fields = (
         PROMPT,
         field("chat.text", "references"),

@@ -164,7 +164,7 @@ def test_records_with_the_same_key_have_the_same_fields(found: list[Record]) -> 
 def test_records_with_other_fields_have_other_keys(
     left: dict[str, Any], right: dict[str, Any]
 ) -> None:
-    """Records whose fields, keys or nulls differ are told apart."""
+    """Records whose fields, keys or nulls differ are distinguished."""
     keys = PresenceKeys(OWNERS)
 
     assert keys.of(Record(**left)) != keys.of(Record(**right))

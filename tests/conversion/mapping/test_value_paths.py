@@ -97,7 +97,7 @@ def test_key_that_is_written_as_a_path_goes_first(text: str, value: int) -> None
 
 
 def test_nulls_in_lists_are_left_out() -> None:
-    """An item without the member gives nothing, and labels stay beside their items."""
+    """An item without the member gives nothing, and labels stay next to their items."""
     row = {"c": [{"label": "A"}, {"label": "B", "text": "x"}], "k": "B"}
 
     assert parse_value_path("c.text").find(row) == ["x"]
@@ -122,7 +122,7 @@ def test_names_are_those_of_all_levels() -> None:
     ]
 
 
-def test_item_is_selected_by_what_stands_beside_the_list() -> None:
+def test_item_is_selected_by_what_stands_next_to_the_list() -> None:
     """Where the row has no such key, that of the object around the list counts."""
     path = parse_value_path("doc.choices[answer]")
 

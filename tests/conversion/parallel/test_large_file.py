@@ -225,7 +225,7 @@ def test_invalid_rows_are_found_in_their_places(
     )
 
 
-#: What a line of a table may be instead of a record, or beside it.
+#: What a line of a table may be instead of a record, or next to it.
 FAULTS = (
     'i,"never closed',
     'i,a "quoted" word',

@@ -185,7 +185,9 @@ def test_what_a_mapped_value_replaces_stays_in_extra() -> None:
         assert record.extra["map"] == {"references": ["4"]}
 
 
-def test_a_replaced_value_is_told_as_lost_where_it_has_no_place(tmp_path: Path) -> None:
+def test_a_replaced_value_is_reported_as_lost_where_it_has_no_place(
+    tmp_path: Path,
+) -> None:
     """The table names the mapped path as kept, and the format's own key as dropped."""
     report = convert(
         lines_of(ASKED | {"note": {"answer": "four"}}),
@@ -205,8 +207,8 @@ def test_a_list_is_no_text() -> None:
         only(lines_of(ASKED), columns={"prompt": "input.content"})
 
 
-def test_key_beside_a_list_is_seen() -> None:
-    """A key that only stands beside the list is not taken for one that is missing."""
+def test_key_next_to_a_list_is_seen() -> None:
+    """A key that only stands next to the list is not taken for one that is missing."""
     row = chat(doc={"options": ["3", "4"], "key": "B"})
     record = only(lines_of(row), columns={"references": "doc.options[key]"})
 

@@ -82,7 +82,7 @@ def test_rows_of_a_table_keep_quotes_and_line_ends(tmp_path: Path) -> None:
 
 
 def test_document_around_rows_is_kept() -> None:
-    """What stands around the rows is copied, and it is said."""
+    """What stands around the rows is copied, and it is reported."""
     rows = ", ".join(HARPIA % n for n in range(3))
     data = f'{{"metrics": [], "instances": [{rows}], "zzz": {{"n": 1e2}}}}\n'.encode()
     output = io.BytesIO()
@@ -338,7 +338,7 @@ def test_every_field_divides(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("how", [{"by": "%"}, {"ratio": (0.5, 0.5), "key": "%"}])
 def test_a_field_that_no_row_has(how: dict[str, Any], tmp_path: Path) -> None:
-    """A key that no row has is a mistake, which is refused; a field is only said."""
+    """A key that no row has is a mistake, which is refused; a field is only noted."""
 
     def divided(data: bytes, name: str, **options: Any) -> Any:
         fields: dict[str, Any] = {
@@ -409,7 +409,7 @@ def test_valid_rows_are_parted_from_invalid_ones(tmp_path: Path, jobs: int) -> N
 
 
 def test_rows_in_no_known_format_have_no_verdict(tmp_path: Path) -> None:
-    """Without a format nothing is valid, which is said; a schema gives verdicts."""
+    """Without a format nothing is valid, which is reported; a schema gives verdicts."""
     data = b'{"zz": 1}\n{"zz": "x"}\n'
     with pytest.raises(SubsetError, match="in no known format"):
         split(data, valid=tmp_path / "v.jsonl")
@@ -474,7 +474,7 @@ def test_files_that_are_not_alike(first: bytes, second: bytes, reason: str) -> N
 
 
 def test_a_file_that_is_named_twice(tmp_path: Path) -> None:
-    """It is read once, which is said."""
+    """It is read once, which is reported."""
     path = tmp_path / "rows.jsonl"
     path.write_bytes(record_lines(2))
     done = merge(path, str(path), output=tmp_path / "out.jsonl")

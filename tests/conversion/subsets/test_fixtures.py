@@ -1,4 +1,4 @@
-"""Rows of every fixture are copied as they are, or it is said why they cannot be."""
+"""Rows of every fixture are copied as they are, or the reason why they cannot be."""
 
 import io
 import json
@@ -30,7 +30,7 @@ FOLDER = Path(__file__).parents[3] / "fixtures"
 FILES = sorted(path for path in FOLDER.glob("*/*/*") if path.is_file())
 #: A valid file of each format.
 FIRST = {max(folder.iterdir()) for folder in FOLDER.glob("*/valid")}
-#: A format whose rows cannot be copied, and what is said of it.
+#: A format whose rows cannot be copied, and the notes on it.
 REFUSED = {
     "eee-aggregate": "one document",
     "haystack": "in columns",
@@ -71,7 +71,7 @@ def test_all_rows_are_the_file() -> None:
 
 @for_each_case("name", REFUSED)
 def test_what_has_no_rows_is_refused(name: str) -> None:
-    """It is said why the rows of a file cannot be copied, and nothing is written."""
+    """Why the rows of a file cannot be copied is reported; nothing is written."""
     path = next(iter(sorted((FOLDER / name / "valid").iterdir())))
     output = io.BytesIO()
 
@@ -132,7 +132,7 @@ def test_a_sample_is_some_of_the_rows(tmp_path: Path) -> None:
 
 
 def test_rows_of_a_binary_table_are_lines(tmp_path: Path) -> None:
-    """Rows of Parquet are written as JSON Lines, which is said."""
+    """Rows of Parquet are written as JSON Lines, which is reported."""
     pytest.importorskip("pyarrow", reason="Parquet needs the extra arrow")
     path = tmp_path / "table.parquet"
     write([Record(prompt="p"), Record(prompt="q")], to="parquet", output=path)

@@ -20,7 +20,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 def drawn(
     folder: Path, pairs: list[tuple[str, str]], metrics: tuple[str, ...]
 ) -> tuple[ET.Element, list[str]]:
-    """Return the SVG of pairs of a reference and an answer, and what is said of it."""
+    """Return the SVG of pairs of a reference and an answer, and the notes on it."""
     rows = [
         {"prompt": f"q{at}", "references": [one], "outputs": [{"text": other}]}
         for at, (one, other) in enumerate(pairs)
@@ -53,7 +53,7 @@ def test_a_matrix_has_the_number_of_answers_of_each_pair(tmp_path: Path) -> None
 
 
 def test_rare_labels_are_drawn_together(tmp_path: Path) -> None:
-    """Of many labels the most frequent ones are drawn, which is said."""
+    """Of many labels the most frequent ones are drawn, with a note."""
     pairs = [(f"l{at:02}", f"l{at:02}") for at in range(40) for _ in range(40 - at)]
     picture, notes = drawn(tmp_path, pairs, ("kappa",))
     texts = texts_of(picture)
@@ -64,7 +64,7 @@ def test_rare_labels_are_drawn_together(tmp_path: Path) -> None:
     assert "the 25 most frequent labels are drawn" in notes[0]
 
 
-def test_one_label_is_said_and_not_drawn(tmp_path: Path) -> None:
+def test_one_label_is_reported_and_not_drawn(tmp_path: Path) -> None:
     """A matrix of one label shows nothing."""
     picture, notes = drawn(tmp_path, [("yes", "yes")] * 3, ("f1-macro",))
 

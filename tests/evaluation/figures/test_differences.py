@@ -38,7 +38,7 @@ def compared(
 
 
 def drawn(found: ComparisonReport, folder: Path) -> tuple[ET.Element, tuple[str, ...]]:
-    """Return the SVG of a comparison, and what is said of it."""
+    """Return the SVG of a comparison, and the notes on it."""
     notes = hf.write_picture(found, folder / "a.svg")
     return ET.fromstring((folder / "a.svg").read_bytes()), notes  # noqa: S314 - our own text
 
@@ -121,7 +121,7 @@ def test_charts_and_pictures_fill_the_same_marks(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_it_is_said_on_which_side_the_first_system_is_better(
+def test_it_is_reported_on_which_side_the_first_system_is_better(
     metrics: tuple[str, ...], titles: set[str], sides: list[str], tmp_path: Path
 ) -> None:
     """The names of scores have arrows, which the picture and the chart explain."""

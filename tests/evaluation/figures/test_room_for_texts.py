@@ -120,7 +120,7 @@ def test_no_text_is_on_another_one(kind: Any, names: list[str]) -> None:
 
 @pytest.mark.parametrize("questions", [1, 6])
 def test_groups_have_room(questions: int) -> None:
-    """Six systems differ by their marks, and one question is said in a note."""
+    """Six systems differ by their marks, and one question is reported in a note."""
     result = result_of("scores", WIDE[:6], questions, ("category",))
     with drawing.settings():
         check_room(KINDS[0].draw(result).figure)
@@ -132,7 +132,7 @@ _numbers = st.floats(-1e300, 1e300) | st.floats(-100, 100) | st.floats(0, 1)
 @examples(6)
 @given(_numbers, st.floats(0, 1e6) | st.floats(0, 1e-6), st.booleans())
 def test_any_number_has_an_axis(value: float, width: float, zero: bool) -> None:
-    """Numbers on axes beside each other are apart, whatever they are."""
+    """Numbers on axes next to each other are apart, whatever they are."""
     row = Interval(value, value - width, value + width, "a remark")
     marks = [Mark(0, title, row) for title in "abc"]
     with drawing.settings():

@@ -1,4 +1,4 @@
-"""Pictures of scores: what is drawn, what is said, and the bytes of the files."""
+"""Pictures of scores: what is drawn, the notes, and the bytes of the files."""
 
 import json
 import re
@@ -57,7 +57,7 @@ def named(*given: str) -> list[PictureFile]:
 
 
 def drawn(scores: Scores, folder: Path, name: str = "a.svg") -> tuple[bytes, list[str]]:
-    """Return the picture of scores, and what is said of it."""
+    """Return the picture of scores, and the notes on it."""
     files = PictureFiles(named(str(folder / name)), FilesRead())
     notes = files.write(scores)
     return (folder / name).read_bytes(), notes
@@ -127,7 +127,7 @@ def test_colours_change_on_dark_pages(tmp_path: Path) -> None:
     assert all(f"fill:{dark} !important" in picture for dark in ON_DARK.values())
 
 
-def test_one_question_is_said_and_not_drawn(tmp_path: Path) -> None:
+def test_one_question_is_reported_and_not_drawn(tmp_path: Path) -> None:
     """A score of one question is named below the picture and in a note."""
     picture, notes = drawn(scores_of(questions=1), tmp_path)
     text = "not drawn (one question): em of all answers, f1 of all answers"
@@ -152,7 +152,7 @@ def test_remarks_on_scores_are_marked_and_explained(tmp_path: Path) -> None:
     assert f"[100.0000, 100.0000], {remark}." in picture.decode()
 
 
-def test_the_number_of_rows_has_a_limit_that_is_said(tmp_path: Path) -> None:
+def test_the_number_of_rows_has_a_limit_that_is_reported(tmp_path: Path) -> None:
     """Of more models than the limit the first ones are drawn."""
     more = tuple(f"model {number:02}" for number in range(MOST_ROWS + 1))
     picture, notes = drawn(scores_of(more, 2), tmp_path, "b.svg")
@@ -175,7 +175,7 @@ def test_any_name_is_drawn(
     assert capfd.readouterr().err == ""
 
 
-def test_letters_without_a_font_are_said(tmp_path: Path) -> None:
+def test_letters_without_a_font_are_reported(tmp_path: Path) -> None:
     """A PNG with boxes in the place of letters is no silent one."""
     _, notes = drawn(scores_of(("\U0001f9ff\u0378", "y")), tmp_path, "a.png")
 

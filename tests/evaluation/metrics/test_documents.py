@@ -89,7 +89,7 @@ def test_documents_are_compared_by_what_is_chosen() -> None:
 
 
 def test_contexts_are_retrieved_documents_if_asked_for() -> None:
-    """With `retrieved=contexts` the contexts are ranked, and said in the signature."""
+    """With `retrieved=contexts` the contexts are ranked, as the signature states."""
     sample = Sample(contexts=["x", "a"], ground_truth_documents=["a"])
 
     assert score_of("document-mrr", sample, retrieved="contexts") == 0.5

@@ -74,7 +74,7 @@ def test_a_choice_is_read(answer: str, expected: int) -> None:
 
 @for_each_case("answer, reason", REFUSED)
 def test_nothing_is_guessed(answer: str, reason: str) -> None:
-    """An answer that names none or several choices has none, and the reason is said."""
+    """An answer that names none or several choices has none, with a reason."""
     with pytest.raises(NoChoiceError, match=reason):
         Choices(CITIES, None).in_answer(answer)
 
@@ -187,7 +187,7 @@ def test_a_wrong_index_is_refused() -> None:
 
 
 def test_choices_come_from_the_record(tmp_path: Path) -> None:
-    """Each answer is read with the choices of its record, and lacking ones are said."""
+    """Each answer is read with the choices of its record, and a note names lacking ones."""
     rows: list[dict[str, Any]] = [
         {"choices": ["x", "y"], "references": ["B"], "outputs": [{"text": "y"}]},
         {"choices": ["x", "y"], "references": ["x"], "outputs": [{"text": "(B)"}]},

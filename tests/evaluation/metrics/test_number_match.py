@@ -109,7 +109,7 @@ def test_a_number_is_read(text: str, expected: Fraction | int) -> None:
 
 @for_each_case("text, reason", REFUSED)
 def test_nothing_is_guessed(text: str, reason: str) -> None:
-    """A text without a number, or with several, has none, and the reason is said."""
+    """A text without a number, or with several, has none, with a reason."""
     with pytest.raises(NoNumberError) as refused:
         number_in(text)
 

@@ -91,7 +91,7 @@ def test_a_number_that_no_axis_can_have_is_not_drawn(value: float | None) -> Non
 
 
 def test_of_many_rows_the_first_are_shown() -> None:
-    """How many more there are is said."""
+    """How many more there are is reported."""
     rows = [Interval(at, label=f"row {at}") for at in range(50)]
     table = interval_table("D", rows, meaning="Hollow dots are parts.")
 

@@ -154,7 +154,7 @@ def test_answers_of_models_are_paired_by_their_names() -> None:
 
 
 def test_one_question_has_no_interval() -> None:
-    """And this is said."""
+    """And this is reported."""
     rows = verdicts(["bad", "good"])
     found = score_agreement(rows, rows)
     assert [one.interval for one in found] == [None, None]

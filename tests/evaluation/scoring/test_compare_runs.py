@@ -143,7 +143,7 @@ def test_chats_are_paired_by_all_messages() -> None:
 
 @pytest.mark.parametrize("is_stored", [False, True])
 def test_answers_without_a_model_are_of_none_of_several(*, is_stored: bool) -> None:
-    """Beside two models they are a system of their own, and beside one its own."""
+    """With two models they are a system of their own, and with one its own."""
     scored = {"text": "a", "scores": [{"metric": "em", "value": 1, "signature": "em"}]}
 
     def data(*names: str) -> bytes:
@@ -403,7 +403,7 @@ def test_one_id_on_several_questions_pairs_each_with_itself() -> None:
 
 
 def test_data_without_prompts_are_paired_by_id_with_a_note() -> None:
-    """If one input has no prompts at all, ids pair the questions, which is said."""
+    """If one input has no prompts at all, ids pair the questions, which is reported."""
     theirs = [
         {name: value for name, value in row.items() if name != "prompt"}
         for row in system(0.4)
@@ -768,7 +768,7 @@ def test_equal_differences_of_all_questions_are_marked() -> None:
 
 
 def test_systems_that_never_differ_have_no_size() -> None:
-    """No heading stands without lines, and what `detect` cannot tell is said."""
+    """No heading stands without lines, and what `detect` cannot tell is reported."""
     both = lines(system(0.5)), lines(system(0.5))
     alone = compare_scores(*both, metrics=("em",))
     asked = compare_scores(*both, metrics=("em",), detect=0.05)

@@ -1,4 +1,4 @@
-"""The formulas of intervals, beside plain ones that take longer, and their limits."""
+"""The formulas of intervals compared with slow plain ones, and their limits."""
 
 import itertools
 import math

@@ -83,7 +83,7 @@ def test_names_that_cannot_be_used_are_refused(
         ("tencent", ("pass@2",), ""),
     ],
 )
-def test_what_a_profile_lacks_is_said_with_what_it_has(
+def test_what_a_profile_lacks_is_reported_with_what_it_has(
     profile: str, names: tuple[str, ...], note: str
 ) -> None:
     """A note names the metrics that are not the profile's, and those that it has."""

@@ -121,7 +121,7 @@ def test_a_file_has_one_name(
     assert run(capsys, equal)[0] == 0
 
 
-def test_a_file_beside_the_only_model_is_a_system_if_they_share_questions(
+def test_a_file_next_to_the_only_model_is_a_system_if_they_share_questions(
     tmp_path: Path,
 ) -> None:
     """Answers without a model are those of the only model for other questions only."""
@@ -199,7 +199,7 @@ def test_the_model_may_be_the_name_of_a_file(tmp_path: Path, *, stored: bool) ->
 def test_rows_of_several_files_without_names_are_not_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], to: str
 ) -> None:
-    """Their rows could not be told apart, and are with NAME=FILE."""
+    """Their rows could not be distinguished, and are with NAME=FILE."""
     one = written(tmp_path / "a.jsonl", range(20), 15)
     other = written(tmp_path / "b.jsonl", range(20), 5)
     shard = written(tmp_path / "c.jsonl", range(20, 40), 5)
@@ -218,7 +218,7 @@ def test_rows_of_several_files_without_names_are_not_written(
 
 
 @pytest.mark.parametrize("stored", [False, True])
-def test_lists_of_rows_are_told_apart_as_files_are(*, stored: bool) -> None:
+def test_lists_of_rows_are_distinguished_as_files_are(*, stored: bool) -> None:
     """Three lists of Python, of which one shares no question, are a mixture."""
 
     def rows(numbers: range, text: str) -> list[dict[str, object]]:

@@ -113,7 +113,7 @@ def test_a_scorer_that_needs_more_than_the_answer_is_refused() -> None:
 
 
 def samples(folder: Path, *options: dict[str, Any]) -> Path:
-    """Return samples beside results whose tasks have exact_match with `options`."""
+    """Return samples next to results whose tasks have exact_match with `options`."""
     configs = {
         f"task{number}": {"metric_list": [{"metric": "exact_match", **each}]}
         for number, each in enumerate(options)

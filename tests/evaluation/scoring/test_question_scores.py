@@ -136,7 +136,7 @@ def test_missing_answers_are_left_out_or_wrong() -> None:
     assert counted["pass@2"].value == pytest.approx(2 / 3)
 
 
-def test_models_with_left_out_questions_are_told_briefly() -> None:
+def test_models_with_left_out_questions_are_reported_briefly() -> None:
     """Of many models the first few are named, and the others counted."""
     outputs = [{"model": f"m{one}", "text": "1"} for one in range(50)]
 
@@ -218,7 +218,7 @@ def test_entries_in_a_file_give_the_same_scores() -> None:
 
 @pytest.mark.parametrize("to", ["csv", "record", "harpia-log", "haystack-results"])
 def test_forms_with_scores_of_answers_refuse_scores_of_questions(to: str) -> None:
-    """A score of a question has no place beside one answer."""
+    """A score of a question has no place in one answer."""
     with pytest.raises(ScoreError, match=r"pass@1 scores questions: leave it out"):
         score(lines([row(1, "1")]), metrics=("pass@1",), to=to, output=io.BytesIO())
 

@@ -153,7 +153,7 @@ def test_processes_make_no_difference() -> None:
 def test_answers_that_kill_two_workers_are_reported(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """They have no verdict (V901), and no scores are told without them."""
+    """They have no verdict (V901), and no scores are reported without them."""
     answers = [
         (f"{text} {number}", refs, category, model)
         for number in range(400)

@@ -73,7 +73,7 @@ def test_documents_without_an_answer_name_their_metrics() -> None:
         ),
     ],
 )
-def test_a_field_that_no_document_has_is_said(field: str, notes: list[str]) -> None:
+def test_a_field_that_no_document_has_is_reported(field: str, notes: list[str]) -> None:
     """A score of 0 for want of what is compared comes with a note."""
     truth = [{"id": "1", "content": "a", "meta": {"tag": "x"}}]
     found = [{"content": "a", "meta": {"tag": "x"}}]
@@ -119,7 +119,7 @@ def test_a_record_without_a_part_is_reported_once() -> None:
 
 
 def test_findings_name_the_model_or_are_of_the_record() -> None:
-    """What a record lacks is said once, and what an answer lacks with its model."""
+    """What a record lacks is reported once, and what an answer lacks with its model."""
     outputs = [
         {"model": name, "text": text} for name, text in zip("ab", "xz", strict=True)
     ]
@@ -224,7 +224,7 @@ def test_scores_without_an_answer_are_written_with_their_records(
 
 
 def test_contexts_of_ragas_are_scored() -> None:
-    """Retrieved contexts are compared with the reference contexts beside them."""
+    """Retrieved contexts are compared with the reference contexts next to them."""
     row = {
         "user_input": "q",
         "response": "a",

@@ -240,7 +240,7 @@ def test_a_row_that_may_be_repeated_leaves_its_range(
 def test_computed_scores_are_compared_with_stored_ones(
     tmp_path: Path, shared: list[int]
 ) -> None:
-    """Where computed scores differ from stored ones is told as by one process."""
+    """Where computed scores differ from stored ones is reported as by one process."""
     rows = records(1_200)
     for number, row in enumerate(rows):
         signature = {"signature": "em|impl:other"}

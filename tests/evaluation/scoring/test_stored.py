@@ -1,4 +1,4 @@
-"""Scores that tools stored: shown as they are, and beside computed ones."""
+"""Scores that tools stored: shown as they are, and compared with computed ones."""
 
 import io
 import json
@@ -53,7 +53,7 @@ FILTERED = lines(
 )
 
 
-def test_scores_of_one_metric_are_told_apart_by_their_signatures() -> None:
+def test_scores_of_one_metric_are_distinguished_by_their_signatures() -> None:
     """Two filters of one metric are two quantities, named by what differs."""
     scores = score(FILTERED, stored=True)
     strict = scores["exact_match|filter:strict-match"]
@@ -172,7 +172,7 @@ def test_a_format_without_scores_is_refused() -> None:
     "options", [{"profile": "squad"}, {"reference_from": "gt"}, {"to": "record"}]
 )
 def test_options_for_computed_scores_are_refused(options: dict[str, Any]) -> None:
-    """Stored scores are shown as they are, and not written beside themselves."""
+    """Stored scores are shown as they are, and not written a second time."""
     with pytest.raises(ScoreError, match=r"stored|have these scores already"):
         score(FILTERED, stored=True, **options)
 
@@ -211,7 +211,7 @@ def test_results_hold_stored_scores() -> None:
     ]
 
 
-def test_a_difference_of_stored_and_computed_scores_is_told() -> None:
+def test_a_difference_of_stored_and_computed_scores_is_reported() -> None:
     """It is counted for each signature, with the record where it is largest."""
     scores = score(FILTERED, metrics=("em",))
     (difference,) = scores.stored_differences

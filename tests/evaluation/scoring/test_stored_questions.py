@@ -52,7 +52,7 @@ def test_stored_scores_tell_what_is_correct() -> None:
 
 
 def test_stored_means_and_scores_of_questions_are_shown_together() -> None:
-    """A stored metric may be named beside metrics of questions."""
+    """A stored metric may be named next to metrics of questions."""
     found = score(TWO, stored=True, metrics=("match", "pass@2"), missing="skip")
 
     assert [one.name for one in found] == ["match", "pass@2"]
@@ -87,7 +87,7 @@ def test_is_correct_counts_before_the_value() -> None:
 
 
 def test_each_stored_quantity_has_its_own_score() -> None:
-    """Several quantities are told apart, and `correct` chooses one of them."""
+    """Several quantities are distinguished, and `correct` chooses one of them."""
     data = lines(
         [
             answer("a", right(1), right(0, "other"), right(7, "length")),

@@ -118,7 +118,7 @@ def test_results_of_several_models(to: str, tmp_path: Any) -> None:
 
 
 def test_answers_without_a_model_are_of_the_only_one() -> None:
-    """Beside one model, answers without a model are its own, with a note."""
+    """Next to one model, answers without a model are its own, with a note."""
     unnamed: Outputs = [{"text": "no"}]
     missing: Outputs = []
     data = lines(missing, RIGHT, unnamed, RIGHT)
@@ -143,8 +143,8 @@ def test_answers_without_a_model_are_of_the_only_one() -> None:
     assert "answers without a model: 1, scored as those of org/right" in (scores.said)
 
 
-def test_answers_without_a_model_beside_several_are_apart() -> None:
-    """Beside several models, answers without a model are a system of their own."""
+def test_answers_without_a_model_next_to_several_are_apart() -> None:
+    """Next to several models, answers without a model are a system of their own."""
     data = lines(RIGHT + WRONG, [{"text": "yes"}])
 
     scores = harpia_formats.score(data, metrics=("em",))
@@ -153,7 +153,7 @@ def test_answers_without_a_model_beside_several_are_apart() -> None:
 
 
 def test_missing_answers_of_no_model() -> None:
-    """Beside several models, missing answers of none are said, and count for none."""
+    """Next to several models, missing answers of none count for none, with a note."""
     data = lines([], RIGHT + WRONG)
 
     scores = harpia_formats.score(data, metrics=("em",), missing="skip")

@@ -261,7 +261,7 @@ def test_moments_are_those_of_the_questions_means(
 @pytest.mark.parametrize(
     ("ahead", "behind", "questions"), [(9, 1, 20), (12, 3, 30), (10, 2, 50), (9, 1, 60)]
 )
-def test_as_many_questions_as_are_said_detect_a_difference(
+def test_as_many_questions_as_are_reported_detect_a_difference(
     ahead: int, behind: int, questions: int
 ) -> None:
     """The exact test of that number of questions has a power of 80 percent."""

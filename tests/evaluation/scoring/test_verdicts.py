@@ -334,7 +334,7 @@ def test_verdicts_are_chosen_with_stored(name: str) -> None:
 
 
 def test_answers_and_verdicts_are_not_mixed() -> None:
-    """Answers beside verdicts are an error in either order."""
+    """Answers next to verdicts are an error in either order."""
     answer = b'{"prompt": "?", "references": ["a"], "outputs": [{"text": "a"}]}\n'
 
     for inputs in ((answer, lines(rated(3))), (lines(rated(3)), answer)):

@@ -177,7 +177,7 @@ def is_empty(value: Any) -> bool:
 @few
 @given(RECORDS)
 def test_repeated_values_are_those_of_plain_python(found: list[Record]) -> None:
-    """Prompts, answers and ids are compared, and the first places are told."""
+    """Prompts, answers and ids are compared, and the first places are reported."""
     duplicates = statistics([found]).duplicates
 
     for kind, keys in naive_keys(found).items():

@@ -203,7 +203,7 @@ def test_ids_are_compared_within_a_file(tmp_path: Path) -> None:
 def test_many_values_are_not_counted_one_by_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Beyond a bound only the number of values is told."""
+    """Beyond a bound only the number of values is reported."""
     monkeypatch.setattr(record_counts, "MAX_VALUES", 2)
 
     values = harpia_formats.stats(rows(20)).values
@@ -218,10 +218,10 @@ def test_many_values_are_not_counted_one_by_one(
 
 
 @pytest.mark.parametrize("redact", [False, True])
-def test_too_many_scores_and_times_are_null_and_said(
+def test_too_many_scores_and_times_are_null_and_reported(
     monkeypatch: pytest.MonkeyPatch, *, redact: bool
 ) -> None:
-    """Beyond a bound only the number of scores is told, in all outputs."""
+    """Beyond a bound only the number of scores is reported, in all outputs."""
     monkeypatch.setattr(record_counts, "MAX_NAMES", 2)
     monkeypatch.setattr(record_counts, "MAX_KINDS", 2)
     answers = [

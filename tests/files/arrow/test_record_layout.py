@@ -86,7 +86,7 @@ def test_types_do_not_depend_on_the_records() -> None:
 
 
 def test_layout_says_its_version() -> None:
-    """The layout is told by the metadata of the table, and a newer one is refused."""
+    """The layout is given by the metadata of the table, and a newer one is refused."""
     assert is_record_layout(record_schema().metadata)
     assert not is_record_layout(None)
     with pytest.raises(NewerLayoutError, match="layout 2, and this version reads"):

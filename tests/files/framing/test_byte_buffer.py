@@ -108,7 +108,7 @@ def test_putting_back() -> None:
 def test_skipping_white_space(
     data: bytes, blocks: list[bytes], place: Cursor | None, held: bytes
 ) -> None:
-    """The place of the first other byte is told, none where the file ends before."""
+    """The place of the first other byte is given, none where the file ends before."""
     buffer = ByteBuffer(iter(blocks), data)
 
     assert skip_space(buffer, Cursor(5, 2, 3)) == place

@@ -66,7 +66,7 @@ def test_the_end_of_valid_utf8_is_found_without_decoding(
 
 
 def test_another_number_of_items_is_an_error() -> None:
-    """Rows are not taken from an array that has fewer items than was said."""
+    """Rows are not taken from an array that has fewer items than was stated."""
     with pytest.raises(ValueError, match="not cut as they were before"):
         _ = Chunk(b"1,2", Cursor(), items=3).rows
 

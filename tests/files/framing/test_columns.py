@@ -332,7 +332,7 @@ def test_arrays_of_an_object_with_many_are_cut_into_smaller_chunks(
     assert max(sizes[32:]) <= 4000 // 3
 
 
-def test_what_stands_before_the_first_array_is_told_once() -> None:
+def test_what_stands_before_the_first_array_is_reported_once() -> None:
     """The first array is announced with the text before it, the others without."""
     frames = frames_of(b'{"n": 1, "a": [1, 2], "m": 2, "b": [3]}')
     found = [(each.path, each.before) for each in frames if isinstance(each, RowArray)]

@@ -111,7 +111,7 @@ def test_empty_pattern_is_refused(folder: Path, pattern: str) -> None:
 
 
 def test_patterns_that_match_nothing_are_known(folder: Path) -> None:
-    """A pattern that matches files only beside another one has matched."""
+    """A pattern that matches files only next to another one has matched."""
     exclusion = Exclusion(["*.json", "a.*", "no/such", "b.jsn"])
     list(sources_of_inputs([folder], exclusion))
 

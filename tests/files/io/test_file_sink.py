@@ -291,7 +291,7 @@ def test_the_name_is_written_to_the_disk(
     ("number", "is_told"), [(errno.EIO, True), (errno.EINVAL, False)]
 )
 @pytest.mark.skipif(os.name != "posix", reason="folders are synced on POSIX only")
-def test_a_name_that_the_disk_may_not_have_is_told(
+def test_a_name_that_the_disk_may_not_have_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, *, is_told: bool
 ) -> None:
     """The file is in place then; a system that cannot sync folders is no error."""
@@ -505,7 +505,7 @@ def test_the_disk_is_given_eight_megabytes(
 def test_a_pipe_is_given_nothing_early(
     pipe: tuple[Path, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Only of a file that this process makes is the disk told."""
+    """Only of a file that this process makes is the disk informed."""
     monkeypatch.setattr(file_sink, "TOGETHER", 1)
     sink = FileSink(pipe[0], overwrite=True)
     asked: list[str] = []
@@ -640,7 +640,7 @@ def test_the_mask_of_new_files_is_as_before(tmp_path: Path) -> None:
 def test_a_folder_on_a_system_without_locks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No other process can tell that the folder is used, so none is told of it."""
+    """No other process can tell that the folder is used, so none is informed of it."""
     monkeypatch.setattr(file_sink, "acquire_lock", lambda _: False)
     with temporary_folder(str(tmp_path)) as folder:
         names = [path.name for path in Path(folder).iterdir()]

@@ -60,7 +60,7 @@ def test_an_error_names_the_files_that_were_replaced_before(tmp_path: Path) -> N
         group.commit()
 
 
-def test_a_file_that_fails_beside_a_stream_is_the_error(tmp_path: Path) -> None:
+def test_a_file_that_fails_next_to_a_stream_is_the_error(tmp_path: Path) -> None:
     """A stream has no place from which it could be removed again."""
     group = OutputGroup(overwrite=False)
     group.add_stream(StreamSink(io.BytesIO()))

@@ -1,4 +1,4 @@
-"""Which places an output may have, and what is said of one that it may not."""
+"""Which places an output may have, and the message on one that it may not."""
 
 import io
 import os
@@ -316,7 +316,7 @@ def test_a_name_of_no_file_is_left_to_who_opens_it(folder: Path) -> None:
 def test_a_new_file_that_another_one_removed_is_no_further_error(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first error is told, even if a file that was new is there no more."""
+    """The first error is reported, even if a file that was new is there no more."""
     group = OutputGroup(overwrite=True)
     gone, bad = FailingSink(), FailingSink(at="commit")
     grouped(group, [(folder / "gone", gone), (folder / "z", bad)], monkeypatch)
@@ -347,7 +347,7 @@ def test_a_remote_file_of_a_folder_is_no_output(
     assert refused == ("is an input, too (found)" if has_it else None)
 
 
-def test_names_that_the_disk_may_not_have_are_told_at_the_end(
+def test_names_that_the_disk_may_not_have_are_reported_at_the_end(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All outputs are put into place before the error of one that is there."""
@@ -406,7 +406,7 @@ def test_a_further_output_in_a_store(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_why_a_folder_is_closed(
     folder: Path, monkeypatch: pytest.MonkeyPatch, flags: int, reason: str
 ) -> None:
-    """A file system that is mounted read-only is told from a missing permission."""
+    """A file system that is mounted read-only is not taken for a missing permission."""
     monkeypatch.setattr(os, "access", lambda *_: False)
     monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_flag=flags))
     with pytest.raises(SinkError) as failed:

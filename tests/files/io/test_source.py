@@ -527,7 +527,7 @@ def test_file_with_the_name_of_a_pattern(
 def test_a_folder_that_disappears_is_a_source_that_is_not_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The files beside it are read, and reading it says that it is gone."""
+    """The files next to it are read, and reading it says that it is gone."""
     fill(tmp_path, "a.jsonl", "gone/b.jsonl", "z/c.jsonl")
     real = os.scandir
 

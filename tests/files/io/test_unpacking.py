@@ -245,7 +245,7 @@ def test_folder_that_is_one_input(tmp_path: Path) -> None:
 
 
 def test_folders_are_found_below_a_folder(tmp_path: Path) -> None:
-    """Below a folder, each folder that is one input is one source, beside files."""
+    """Below a folder, each folder that is one input is one source, next to files."""
     two = folder_of(tmp_path / "runs" / "two", {"a.json": GOOD})
     one = folder_of(tmp_path / "runs" / "one", {"a.json": GOOD, "b.json": GOOD})
     (tmp_path / "a.json").write_bytes(GOOD)

@@ -114,7 +114,7 @@ def test_a_query_of_a_store_is_part_of_the_name() -> None:
     assert masked("s3://bucket/y?/key=1/a.jsonl") == "s3://bucket/y?/key=1/a.jsonl"
 
 
-def test_a_file_beside_another_keeps_both_slashes() -> None:
+def test_a_file_next_to_another_keeps_both_slashes() -> None:
     """The sibling of a URL is a URL, and that of a path is a path."""
     assert sibling_of("s3://bucket/a/b.jsonl", "c.json") == "s3://bucket/a/c.json"
     assert sibling_of("a/b.jsonl", "c.json").replace("\\", "/") == "a/c.json"

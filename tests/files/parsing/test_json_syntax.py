@@ -435,7 +435,7 @@ def test_fault_of_a_long_text_is_that_of_single_steps(
         (rb"\uDfff", "the second half of a surrogate pair has no first half"),
     ],
 )
-def test_halves_of_a_pair_are_told_apart(half: bytes, message: str) -> None:
+def test_halves_of_a_pair_are_distinguished(half: bytes, message: str) -> None:
     """The fault says which half of a surrogate pair there is, and where."""
     fault = find_fault(b'["a' + half + b' and more"]')
 

@@ -255,7 +255,7 @@ def test_repeated_paths_are_those_of_the_duplicates(value: Any, seed: int) -> No
     assert repeated_paths(text) == [found.path for found in duplicates(text)]
 
 
-def test_repeated_path_is_found_beside_a_long_integer() -> None:
+def test_repeated_path_is_found_next_to_a_long_integer() -> None:
     """An integer that Python does not convert changes nothing."""
     text = b'{"a": ' + b"1" * 4400 + b', "b": {"c": 1, "c": 2}}'
 

@@ -428,7 +428,7 @@ def test_rows_that_always_kill_are_named(
 ) -> None:
     """A range that kills workers and processes is named and counted as undetermined.
 
-    The ranges in progress beside it are validated.
+    The other ranges in progress are validated.
     """
     monkeypatch.setattr(worker_pool, "process_pool", lambda _: Mortal())
     monkeypatch.setattr(ranges, "FAR_RANGE", 20_000)

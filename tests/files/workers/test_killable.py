@@ -68,7 +68,7 @@ def test_silence_ends_the_call(process: KillableProcess) -> None:
     assert list(process.call(numbers, 1, timeout=20)) == [0]
 
 
-def test_exception_is_told(process: KillableProcess) -> None:
+def test_exception_is_reported(process: KillableProcess) -> None:
     """An exception of the function is raised with its type and message."""
     values = process.call(fail, timeout=20)
 
@@ -77,7 +77,7 @@ def test_exception_is_told(process: KillableProcess) -> None:
         next(values)
 
 
-def test_death_is_told(process: KillableProcess) -> None:
+def test_death_is_reported(process: KillableProcess) -> None:
     """The end of the process is raised, and the next call has a new one."""
     with pytest.raises(ProcessDied):
         list(process.call(die, timeout=20))

@@ -45,7 +45,7 @@ def test_workers_end_with_their_parent(busy: int) -> None:
 def test_all_processes_start_with_the_first_task() -> None:
     """No process starts later, when another one may just have been found dead."""
     ended = threading.Event()
-    # Beside a thread no process may be a copy of this one.
+    # Next to a thread no process may be a copy of this one.
     thread = threading.Thread(target=ended.wait)
     thread.start()
     try:

@@ -59,7 +59,7 @@ def pool_of(
 
 
 def test_lost_workers_end_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After the time without workers the run ends, and said from the first why."""
+    """After the time without workers the run ends, with the first reason."""
     shown: list[Any] = []
     counts = [2, 1]
     watch = WorkerWatch(

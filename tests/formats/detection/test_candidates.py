@@ -108,7 +108,7 @@ def signed(key: str) -> FormatVariant:
 
 
 @pytest.mark.parametrize("count", [1, 3])
-def test_own_sign_settles_which_of_several_formats(count: int) -> None:
+def test_own_sign_decides_which_of_several_formats(count: int) -> None:
     """Of formats that match the same rows, one with a sign of its own is chosen."""
     first, second = signed("a"), signed("b")
     rows = [{"any": ""}] * (count - 1)

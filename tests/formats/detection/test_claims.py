@@ -426,7 +426,7 @@ def lines_of(*rows: dict[str, Any]) -> bytes:
 
 
 @for_each_case("row", OPENAI)
-def test_sign_of_openai_settles_a_chat(row: dict[str, Any]) -> None:
+def test_sign_of_openai_decides_for_a_chat(row: dict[str, Any]) -> None:
     """A sign that only OpenAI has, in one row, makes a file of chats its own."""
     for rows in ([row], [chat(), row], [row, chat(), chat()]):
         found = claim_on(lines_of(*rows))
@@ -437,10 +437,10 @@ def test_sign_of_openai_settles_a_chat(row: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("row", NEITHER)
-def test_sign_of_openai_decides_beside_that_of_files_that_are_not_read(
+def test_sign_of_openai_decides_next_to_that_of_files_that_are_not_read(
     row: dict[str, Any],
 ) -> None:
-    """Tools beside a verdict or typed parts are OpenAI's, whatever stands beside."""
+    """Tools next to a verdict or typed parts are OpenAI's, whatever else is there."""
     assert claim_on(lines_of(row | {"tools": []})).format == "openai-chat"
 
 
@@ -458,10 +458,10 @@ def test_sign_of_another_tool_refutes_a_chat(row: dict[str, Any]) -> None:
 @for_each_case(
     "key, row", itertools.product(["ref_answer", "model_outputs"], [*OPENAI, *NEITHER])
 )
-def test_own_sign_decides_whatever_stands_beside_it(
+def test_own_sign_decides_whatever_stands_next_to_it(
     row: dict[str, Any], key: str
 ) -> None:
-    """A key that only Tencent has decides for it, beside any sign of another tool."""
+    """A key that only Tencent has decides for it, despite any sign of another tool."""
     value = "4" if key == "ref_answer" else []
     format_ = "tencent-messages" if key == "ref_answer" else "tencent-outputs"
     found = claim_on(lines_of(row | {key: value}))

@@ -22,7 +22,7 @@ FORMATS = (
     ("chat/v1_sft_*", ""),
     ("chat/*", "sharegpt"),
     ("helm/*", "helm"),
-    # Several members for each sample: said to be that, and not read.
+    # Several members for each sample: reported as such, and not read.
     ("inspect/made/*_chunked.eval", ""),
     ("inspect/*", "inspect-log"),
     ("lm-eval/*/results_*", "lm-eval-results"),

@@ -10,10 +10,10 @@ Install = Callable[[Path, Path], None]
 
 
 def _install(project: Path, target: Path) -> None:
-    """Install the packages beside a `pyproject.toml` into the folder `target`.
+    """Install the packages next to a `pyproject.toml` into the folder `target`.
 
     `pip install --no-deps --target` takes seconds; all that Python needs are the
-    packages, and their name, version and entry points in a folder beside them.
+    packages, and their name, version and entry points in a folder next to them.
     """
     metadata = tomllib.loads((project / "pyproject.toml").read_text("utf-8"))["project"]
     for folder in project.iterdir():

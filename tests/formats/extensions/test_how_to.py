@@ -193,7 +193,7 @@ def test_page_can_be_followed_inside_the_repository(page: str, tmp_path: Path) -
 def test_page_can_be_followed_outside(
     page: str, tmp_path: Path, install: Callable[[Path, Path], None]
 ) -> None:
-    """The package that the page makes works beside harpia-formats, with its tests."""
+    """The package that the page makes works with harpia-formats, with its tests."""
     project, site = tmp_path / "project", tmp_path / "site"
     project.mkdir()
     follower = Follower(

@@ -154,7 +154,7 @@ def broken(
 
 @pytest.fixture
 def run(site: Path, tmp_path: Path) -> Run:
-    """Return what runs the command beside a file of each format of the package."""
+    """Return what runs the command next to a file of each format of the package."""
     (tmp_path / "chat.jsonl").write_bytes(CHAT)
     (tmp_path / "more.jsonl").write_bytes(CHAT)
     (tmp_path / "board.jsonl").write_bytes(BOARD)
@@ -304,7 +304,7 @@ def test_a_format_that_is_only_read_is_not_written(run: Run) -> None:
 
 
 def test_its_metric_scores(run: Run) -> None:
-    """`--metrics` takes the metric of the package beside ours, with its parameter."""
+    """`--metrics` takes the metric of the package next to ours, with its parameter."""
     done = run(
         *("score", "chat.jsonl", "--from", "acme-chat"),
         *("--metrics", "em,acme-length", "--param", "acme-length.most=0.5"),

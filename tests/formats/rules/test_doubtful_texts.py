@@ -48,7 +48,9 @@ def test_what_is_doubtful_is_searched_for(
         ('{"a": 0.1234567890123456}', False),
     ],
 )
-def test_long_integers_are_told_from_other_digits(text: str, is_found: bool) -> None:
+def test_long_integers_are_distinguished_from_other_digits(
+    text: str, is_found: bool
+) -> None:
     """Digits in a float, in a word or too few of them are no long integer."""
     assert INTEGERS.text is not None
     assert INTEGERS.text.search(text.encode()) is is_found

@@ -186,7 +186,7 @@ def test_every_rule_has_each_severity_that_is_asked_for(
 
 
 def check_severity(code: str, severity: Severity, tmp_path: Path) -> None:
-    """Assert that findings of a rule have another severity wherever one is told."""
+    """Assert that findings of a rule have another severity wherever one is reported."""
     data, rule = RULES[code].bad, RULES[code]
     plain = report_of(data, rule, tmp_path)
     others = sum(group.count for group in plain.groups if group.code != code)

@@ -97,7 +97,7 @@ def columns_of(rows: list[dict[str, str]]) -> TextColumns:
 def test_columns_are_clean_only_if_each_row_is(
     name: str, dialect: str, rows: list[dict[str, str]]
 ) -> None:
-    """What is said of columns holds for each of their rows, and across them."""
+    """What is found in columns holds for each of their rows, and across them."""
     rows = [{key: row[key] for key in rows[0]} for row in rows]  # in one order
     linter = linter_of(name, dialect)
     columns = columns_of(rows)

@@ -64,7 +64,7 @@ def check_accepted(
 ) -> int:
     """Assert that the validator accepts what the decoder accepts; count how much.
 
-    `more` are the rows beside fixtures whose keys the decoder knows.
+    `more` are the rows apart from fixtures whose keys the decoder knows.
     """
     schema_validator = schema_validator_of(built_in_schema(identifier))
     accepted = [each for each in rows if decoder.accept(each) is not None]
@@ -313,7 +313,7 @@ _TEXTS_BELOW = {"type": "object", "properties": {"t": _TEXT}}
         ),
     ],
 )
-def test_places_with_one_name_are_told_apart(
+def test_places_with_one_name_are_distinguished(
     node: dict[str, Any], valid: Any, invalid: Any
 ) -> None:
     """Texts that stay undecoded are texts, however the schema comes to their place.

@@ -270,7 +270,7 @@ def test_what_is_no_slip(given: str, known: str) -> None:
 
 #: Letters that one of two near words has and the other has not, at most.
 MOST_CHANGED = 2 * EDITS + len("_- ")
-#: Pairs of known keys that mean the same, beside plurals and other separators.
+#: Pairs of known keys that mean the same, apart from plurals and other separators.
 SAME = {
     frozenset(pair.split())
     for pair in (

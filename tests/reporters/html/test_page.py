@@ -244,7 +244,7 @@ def test_a_page_needs_a_bounded_number_of_problems() -> None:
     assert sum(map(is_needed, others)) == 3_000 - 51
 
 
-def test_a_group_of_the_empty_text_is_told_from_all_answers() -> None:
+def test_a_group_of_the_empty_text_is_distinguished_from_all_answers() -> None:
     """The page of scores names a group whose value is the empty text."""
     row = (
         '{"input": {"prompt": "%s?", "ideal_response": "a", "category": "%s", '

@@ -184,7 +184,7 @@ def test_records_differ_as_their_identities_do(one: Any, data: st.DataObject) ->
     ],
 )
 def test_record_without_an_id_has_no_key(record: Any) -> None:
-    """A record has no key unless its id is a text or integer beside plain values."""
+    """A record has no key unless its id is a text or integer among plain values."""
     assert of_value(record) == []
 
 

@@ -368,7 +368,7 @@ CONDITIONS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("first", CONDITIONS)
 def test_causes_of_one_rule_are_groups_of_their_own(first: str) -> None:
-    """Rows that lack `output` and rows that lack `interactions` are told apart."""
+    """Rows that lack `output` and rows that lack `interactions` are distinguished."""
     row = records_of("eee@0.2.0")[0]
     rows = []
     for key in sorted(CONDITIONS, key=lambda key: key != first):

@@ -137,7 +137,7 @@ def test_condition_on_a_path(path: Path, condition: AppliedCondition | None) -> 
 
 
 def test_keywords_on_a_path() -> None:
-    """Keywords are told from names and numbers, and those that lead inward from others.
+    """Keywords, names and numbers are distinguished, and keywords that lead inward.
 
     The last one may be a name.
     """

@@ -246,7 +246,7 @@ def test_remembered_causes_are_those_computed(group: Group) -> None:
 
 
 def in_lines(group: Group) -> Iterator[str]:
-    """Yield a group as JSON with what is found now, a line for each thing said."""
+    """Yield a group as JSON with what is found now, a line for each text."""
     head = {name: part for name, part in group.given.items() if name != "rows"}
     yield f'{{{members(head)},\n"rows": ['
     for row, like in zip(group.rows, likeness(group), strict=True):

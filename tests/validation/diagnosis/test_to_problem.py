@@ -28,7 +28,7 @@ def problems_in(data: Any, schema: Any, **options: Any) -> tuple[Problem, ...]:
     """Return the problems of `data`, which is one record unless it is bytes."""
     text = data if isinstance(data, bytes) else json.dumps(data).encode()
     found = validate(text, schema=schema, **options).problems
-    # What is said of the schema itself has its name.
+    # A finding on the schema itself has its name.
     return tuple(problem for problem in found if problem.place.path == "<data>")
 
 

@@ -60,7 +60,7 @@ def seen_of(rows: list[Any], size: int = 7) -> Seen:
 
 
 def inferred(*rows: Any, **options: Any) -> dict[str, Any]:
-    """Return the schema of rows without what is said about the file."""
+    """Return the schema of rows without the description of the file."""
     schema = infer_schema(list(rows), **options).schema
     assert schema is not None
     return {key: schema[key] for key in schema if key not in {"$schema", "title"}} | {
@@ -185,7 +185,7 @@ def test_other_texts_are_only_texts(texts: list[str], options: Any) -> None:
 
 
 def test_objects_with_keys_that_are_data_are_maps() -> None:
-    """Keys that hardly repeat are not described one by one, which is said."""
+    """Keys that hardly repeat are not described one by one, which is reported."""
     rows = [{"scores": {f"user {n}": n, "z": 0.5}} for n in range(200)]
     scores = inferred(*rows)["properties"]["scores"]
 
@@ -218,7 +218,7 @@ def test_memory_is_bounded_for_any_keys() -> None:
 
 
 def test_too_many_places_are_refused() -> None:
-    """Rows in which nothing repeats have no schema, and that is said."""
+    """Rows in which nothing repeats have no schema, and that is reported."""
     rows = [{f"a{m}": {f"b{n}": n for n in range(200)}} for m in range(200)]
 
     with pytest.raises(SchemaError, match=r"more than 20,000 different keys"):

@@ -116,7 +116,7 @@ def test_no_command_shows_a_value_of_many_fixtures(
     assert list(islice(leaks(FILES[::8], seeds, tmp_path, capsys), 9)) == []
 
 
-def test_losses_are_told_without_values(
+def test_losses_are_reported_without_values(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Keys that no schema names share a line, and the counts are those of all."""

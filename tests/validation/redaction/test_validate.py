@@ -150,7 +150,7 @@ def test_what_shows_lines_or_keys_is_refused(
 
 
 def test_schema_errors_say_what_the_schema_wants() -> None:
-    """Of a wrong value its type and length are shown, beside what the schema wants."""
+    """Of a wrong value its type and length are shown, with what the schema wants."""
     schema = {
         "properties": {"score": {"type": "number"}, "kind": {"enum": ["chat", "tool"]}},
         "required": ["answer"],

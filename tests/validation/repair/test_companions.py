@@ -140,7 +140,7 @@ def test_ignored_rules_are_not_followed(tmp_path: Path) -> None:
     assert codes(report) == ["J201", "S103"]
 
 
-def test_repaired_samples_without_their_aggregate_are_told(tmp_path: Path) -> None:
+def test_repaired_samples_without_their_aggregate_are_reported(tmp_path: Path) -> None:
     """So are those of a run with an output, whose input keeps the checksum."""
     paths = pair(tmp_path, aggregate(BROKEN))
     output = tmp_path / "out.jsonl"
@@ -167,10 +167,10 @@ def test_repaired_samples_without_their_aggregate_are_told(tmp_path: Path) -> No
         (NAME.replace(".jsonl", "_of_mine.jsonl"), BROKEN, False),
     ],
 )
-def test_a_checksum_is_told_only_where_there_is_one(
+def test_a_checksum_is_reported_only_where_there_is_one(
     name: str, document: bytes, tmp_path: Path, *, is_told: bool
 ) -> None:
-    """In a document beside the samples file, whatever it is called."""
+    """In a document next to the samples file, whatever it is called."""
     samples = tmp_path / NAME
     samples.write_bytes(BROKEN)
     (tmp_path / name).write_bytes(document)

@@ -37,7 +37,7 @@ FORMATS = ("eee@0.2.0", "eee@0.2.0-tag", "eee@0.3.0", "nemo-output", "tencent-ou
 NAMES = ("own", *FORMATS)
 #: Rows of a format.
 ROWS = 120
-#: Rules of EvalEval whose findings are repaired, beside those of the schema.
+#: Rules of EvalEval whose findings are repaired, apart from those of the schema.
 OF_VENDOR = {"C201", "E103", "E104", "E109", "E110"}
 #: A schema of the user, with bounds that a repair may break.
 OWN: dict[str, Any] = {
@@ -73,7 +73,7 @@ OWN_ROW = {
     "verdict": "correct",
     "nested": {"answer_a": "x", "weight": 2},
 }
-#: Keys and values that mean something else than those beside them.
+#: Keys and values that mean something else than those next to them.
 MEANT = {
     "is_correct": "is_incorrect",
     "minimum": "maximum",

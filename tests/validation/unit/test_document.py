@@ -65,7 +65,7 @@ def test_lengths_are_not_checked_with_a_broken_header() -> None:
 
 
 def test_number_of_records_is_remarked_on() -> None:
-    """A dialect that knows how many records there are is told their number."""
+    """A dialect that knows how many records there are receives their number."""
 
     def counted(document: Any, records: int) -> Iterator[Remark]:
         if records != len(document["name"]):

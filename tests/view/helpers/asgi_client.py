@@ -31,7 +31,7 @@ class Answer:
 
 @dataclass
 class Client:
-    """Sends requests to an application, with the cookie of `secrets` if not told."""
+    """Sends requests to an application, with the cookie of `secrets` by default."""
 
     app: ASGIApp
     secrets: Secrets

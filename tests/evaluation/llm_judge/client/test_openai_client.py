@@ -33,7 +33,7 @@ def judge(server: Any, **others: Any) -> LLMJudge:
 
 
 def asked(server: Any, **others: Any) -> tuple[Any, LLMJudge]:
-    """Return the entry beside the result of one row, and the judge."""
+    """Return the entry next to the result of one row, and the judge."""
     asking = judge(server, **others)
     found = asking.run(responses=["a"])
     asking.close()

@@ -118,7 +118,7 @@ def test_included_definitions_are_documented(name: str) -> None:
     assert included_definition(name) is not None
 
 
-def test_a_misspelled_name_is_told() -> None:
+def test_a_misspelled_name_is_reported() -> None:
     """A name that is neither a file nor included says which is meant."""
     with pytest.raises(DefinitionError, match="did you mean faithfulness, which is"):
         arguments_from(Path("faithfullness"))

@@ -675,7 +675,7 @@ def test_a_run_that_is_cancelled_asks_for_nothing_more() -> None:
 
 
 def test_no_rows_are_no_results() -> None:
-    """Empty lists give no results, and null for what is beside them."""
+    """Empty lists give no results, and null for the other results."""
     assert judge().run(responses=[]) == {"results": [], "meta": None}
 
 
@@ -732,7 +732,7 @@ def test_the_first_failure_ends_a_run(reply: Any, message: str) -> None:
 
 @FAILURES
 def test_a_failure_is_a_null_with_its_reason(reply: Any, message: str) -> None:
-    """Without raise_on_failure a failed row is null, and what is beside it says why."""
+    """Without raise_on_failure a failed row is null, and its entry says why."""
     run = judge('{"score": 1}', reply, raise_on_failure=False)
     found = run.run(responses=["a", "b", "c"])
 

@@ -286,7 +286,7 @@ def test_a_definition_that_is_not_of_pairs_is_refused(
 
 
 def test_inputs_without_two_models_are_refused(tmp_path: Path) -> None:
-    """One model is no pair; a model called tie could not be told from a tie."""
+    """One model is no pair; a model called tie could be taken for a tie."""
     alone = write(tmp_path / "a.jsonl", *rows_of("a", ["A"]))
     tie = write(tmp_path / "b.jsonl", *rows_of("tie", ["B"]))
     other = write(tmp_path / "c.jsonl", *rows_of("b", ["A", "B"])[1:])

@@ -21,7 +21,7 @@ from harpia_formats.model.report import FileCount
 
 
 def loaded(name: str) -> Any:
-    """Return the module of that name beside this one, which nothing else imports."""
+    """Return the module of that name next to this one, which nothing else imports."""
     spec = importlib.util.spec_from_file_location(
         name, Path(__file__).parents[3] / f"{name}.py"
     )
@@ -296,7 +296,7 @@ def test_a_missing_package_is_named(url: str, missing: str, reason: str) -> None
     ],
 )
 def test_an_address_that_names_no_file_has_a_reason(url: str, reason: str) -> None:
-    """What is wrong with an address is told, and no secret of it."""
+    """What is wrong with an address is reported, and no secret of it."""
     data, error = read(url)
 
     assert data == b""
@@ -305,7 +305,7 @@ def test_an_address_that_names_no_file_has_a_reason(url: str, reason: str) -> No
     assert SECRET not in error
 
 
-def test_the_reason_on_the_second_line_is_told() -> None:
+def test_the_reason_on_the_second_line_is_reported() -> None:
     """A message that announces its reason is shown with it, and without a colon."""
     error = ValueError("Parameter validation failed:\nInvalid name of a bucket")
 

@@ -107,7 +107,7 @@ def test_each_model_gets_its_file(memory: Any) -> None:
     assert len(files_of(memory)) == len(report.outputs) > 0
 
 
-def test_results_are_written_beside_each_other(memory: Any) -> None:
+def test_results_are_written_next_to_each_other(memory: Any) -> None:
     """Several files of results are there together, in the folder of the first."""
     files = ResultFiles("memory://a/r.json", overwrite=False)
     files.check()

@@ -15,7 +15,7 @@ DEFAULTS = {"most": 1}
 
 
 def build(given: Mapping[str, Any]) -> Measure:
-    """Return the metric with its parameters settled; raises `MetricError`."""
+    """Return the metric with a value for each parameter; raises `MetricError`."""
     most = read_parameters("acme-length", DEFAULTS, given).number("most")
 
     def ratio(answer: str, references: Sequence[str]) -> float:
