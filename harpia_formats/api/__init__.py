@@ -1,4 +1,4 @@
-"""Turn keyword arguments and files of options into the options of a run.
+"""Keyword arguments and files of options become the options of a run.
 
 What comes in: the arguments of the functions of `harpia_formats`, settings files and
 plans. What goes out: the frozen options of the other packages, and results that speak

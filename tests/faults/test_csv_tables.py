@@ -177,7 +177,7 @@ def test_23_empty_and_missing_values(fault: Injections) -> None:
     seen = [(each.get("prompt"), each.get("gt")) for each in read]
 
     assert seen == [("q", None), ("q", ""), (None, "a"), ("", "a")]
-    fault.add("an empty cell, and an empty text", "told apart")
+    fault.add("an empty cell, and an empty text", "distinguished")
 
 
 _RUNNING = [

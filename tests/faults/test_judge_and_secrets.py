@@ -71,7 +71,7 @@ ECHOES = {
     "a reply that repeats the key": lambda _, headers: completion(
         f'{{"score": 1}} {headers}'
     ),
-    "a verdict beside the key": lambda _, headers: completion(
+    "a verdict next to the key": lambda _, headers: completion(
         json.dumps({"score": 1, "why": headers["authorization"]})
     ),
 }

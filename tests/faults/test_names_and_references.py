@@ -246,7 +246,7 @@ def test_36_the_installed_command_imports_nothing_of_the_folder(
 
         assert done.returncode == code, done.stderr
         assert not trap.exists()
-        fault.add("modules beside the data, the command", "nothing is imported")
+        fault.add("modules next to the data, the command", "nothing is imported")
 
 
 #: Pairs of ids that look alike, and are two.

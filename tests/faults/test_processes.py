@@ -248,7 +248,7 @@ def test_11_workers_out_of_memory(
         assert result.returncode in {1, 2, 3}, result
         assert b"memory" in told or b"rows.jsonl" in told, told
         assert [each.name for each in rows.iterdir()] == ["rows.jsonl"]
-        fault.add("no memory for workers", "told with the rows; no output")
+        fault.add("no memory for workers", "reported with the rows; no output")
 
 
 #: An error that neither pickle nor its reader can make again.

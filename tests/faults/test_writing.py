@@ -35,7 +35,7 @@ ERRORS = {"ENOSPC": errno.ENOSPC, "EIO": errno.EIO}
 #: What comes out, in the words of the report.
 UNCHANGED = "exit code 2, every file as it was"
 NAMED = "exit code 2, and what was replaced before is named"
-UNKNOWN = "exit code 2, the file whole, its durability said to be unknown"
+UNKNOWN = "exit code 2, the file whole, its durability reported as unknown"
 NEEDLESS = "exit code as without the fault, the outputs whole"
 
 

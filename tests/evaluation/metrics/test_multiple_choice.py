@@ -187,7 +187,7 @@ def test_a_wrong_index_is_refused() -> None:
 
 
 def test_choices_come_from_the_record(tmp_path: Path) -> None:
-    """Each answer is read with the choices of its record, and a note names lacking ones."""
+    """Each answer is read with the choices of its record; lacking ones are named."""
     rows: list[dict[str, Any]] = [
         {"choices": ["x", "y"], "references": ["B"], "outputs": [{"text": "y"}]},
         {"choices": ["x", "y"], "references": ["x"], "outputs": [{"text": "(B)"}]},
