@@ -4,14 +4,15 @@ Records are matched by their ids, or by their prompts where one side has no ids.
 that one of the two formats has no place for are not compared.
 """
 
-import struct
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import chain
+from operator import attrgetter
 from typing import Any
 
-import msgspec
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET
 
 from harpia_formats.conversion.comparison.comparison_report import (
     DifferenceReport,
@@ -28,15 +29,25 @@ from harpia_formats.conversion.comparison.differences import (
     encoded_differences,
 )
 from harpia_formats.conversion.comparison.record_partitions import (
+    HELD_BYTES,
     PARTS,
     RecordPartitions,
     StoredRecord,
 )
+from harpia_formats.conversion.comparison.stored_rows import (
+    PLACE,
+    RowSequence,
+    RowSource,
+    StoredRows,
+)
 from harpia_formats.conversion.mapping.answer_groups import ModelSelection
-from harpia_formats.conversion.mapping.chats import last_text_of
+from harpia_formats.conversion.mapping.choices import Choices
+from harpia_formats.conversion.mapping.direct_read import DirectRead, direct_read
+from harpia_formats.conversion.mapping.extra_fields import ReadRow
 from harpia_formats.conversion.options import ConvertOptions, OnInvalid
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.conversion.reading.reader import Reading
+from harpia_formats.conversion.reading.row_batch import DecodedChunk, RowBatch
 from harpia_formats.files.io.inputs import Input
 from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.formats.detection.mapped_format import (
@@ -44,31 +55,31 @@ from harpia_formats.formats.detection.mapped_format import (
     has_free_names,
 )
 from harpia_formats.formats.registry import adapter_of
-from harpia_formats.model.adapter import FormatAdapter
-from harpia_formats.model.exact_json import decode, encode
+from harpia_formats.formats.schema.typed_decoder import TypedDecoder
+from harpia_formats.model.adapter import (
+    FieldMapping,
+    FormatAdapter,
+    Row,
+    RowCapacity,
+)
+from harpia_formats.model.exact_json import decode
 from harpia_formats.model.problem import ConversionError, Place, Problem
 from harpia_formats.model.record import Record
 from harpia_formats.model.report import FileCount, Report
 from harpia_formats.validation.redaction import problems_shown, redaction_of
 
-#: The place of a record: the index of its file, line, column, offset in bytes, and its
-#: number. The id that its row has stands behind it as JSON.
-_place = struct.Struct("<IQQQQ")
-
-
-class _Question(Struct):
-    """The fields of a record that tell its prompt."""
-
-    prompt: str | UnsetType = UNSET
-    messages: list[dict[str, Any]] | UnsetType = UNSET
-
-
-_question_of = msgspec.json.Decoder(_Question).decode
+#: Reads ids only, which are all that is needed of most rows.
+_IDS = FormatAdapter(
+    vendor="comparison",
+    fields=(FieldMapping(("id",), "id"),),
+    read=lambda row: Record(**row),
+    capacity=RowCapacity(),
+)
 
 
 @dataclass(slots=True)
 class DataSet:
-    """The records of one data set, distributed by their ids or by their prompts."""
+    """The records of one data set, as rows that are read when they are compared."""
 
     reading: Reading
     #: Selects the answers of one model, if the options ask for that.
@@ -76,21 +87,32 @@ class DataSet:
     #: Whether records are matched by their ids, as far as all of them have some.
     by_id: bool = True
     adapters: list[FormatAdapter] = field(default_factory=list)
-    records: RecordPartitions = field(default_factory=RecordPartitions)
-    #: The path of each file, and the key of the id in its rows.
-    _files: list[tuple[str, str]] = field(default_factory=list)
-    #: Whether the answers of the file that is read have models.
-    _has_models: bool = False
+    rows: StoredRows = field(default_factory=StoredRows)
+    #: The path of the file that is read, and its format.
+    _path: str = ""
+    _variant: FormatVariant | None = None
+    #: What reads ids of the rows of a decoder directly, None for rows read as a whole.
+    _decoder: TypedDecoder | None = None
+    _direct: DirectRead | None = None
 
     def problems(self) -> Iterator[Problem]:
-        """Read all records and distribute them; yield the problems of the input."""
-        yield from self.reading.problems(self._receive, self._begin, lambda _: None)
+        """Read all rows and store them; yield the problems of the input."""
+        # An answer is selected in records.
+        bulk = self if self.models.wanted is None else None
+        yield from self.reading.problems(
+            self._receive, self._begin, lambda _: None, bulk
+        )
 
     def _begin(self, variant: FormatVariant, count: FileCount) -> None:
-        adapter = adapter_of(variant.format)
-        self.adapters.append(adapter)
-        self._files.append((count.path, variant.format.id_key))
-        self._has_models = adapter.carries("outputs.model")
+        self.adapters.append(adapter_of(variant.format))
+        self._path, self._variant = count.path, variant
+        self.rows.begin(RowSource(count.path, variant))
+
+    def begin(self, read: ReadRow, around: Mapping[str, Any]) -> None:
+        """Take what reads a row of the file, and what stands around its rows."""
+        assert self._variant is not None  # noqa: S101 - the format is known by then
+        self.rows.begin(RowSource(self._path, self._variant, read, around))
+        self._decoder = None
 
     def check_model(self, which: str) -> None:
         """Raise `ConversionError` if no answer is of the selected model."""
@@ -98,58 +120,75 @@ class DataSet:
             self.models.check(f" in the {which}")
 
     def _receive(self, placed: PlacedRecord) -> None:
+        """Store a record that was read alone."""
         record = placed.record
-        if self._has_models:
+        if self.adapters[-1].carries("outputs.model"):
             record = self.models.select(record)
-        if self.by_id and record.id is UNSET:
-            self.match_by_prompt()
-        file, start = len(self._files) - 1, placed.start
-        place = _place.pack(file, start.line, start.column, start.offset, placed.number)
-        key = _key_of_id(record) if self.by_id else _key_of_prompt(record)
-        self.records.add(
-            self.records.count, key, place + encode(placed.row_id), encode(record)
-        )
+        self.by_id = self.by_id and record.id is not UNSET
+        self.rows.add_record(record, placed)
 
-    def match_by_prompt(self) -> None:
-        """Distribute the records by their prompts, also those that come."""
-        if not self.by_id:
-            return
-        self.by_id = False
-        if self.records.count:
-            by_id, self.records = self.records, RecordPartitions()
-            for stored in by_id.all():
-                key = _key_of_prompt(_question_of(stored.text))
-                self.records.add(stored.number, key, stored.place, stored.text)
-            by_id.close()
+    def decoded(self, rows: DecodedChunk) -> bool:
+        """Store the rows of a chunk that a typed decoder decoded."""
+        self.by_id = self.by_id and self._have_ids(rows)
+        self.rows.add_chunk(rows.chunk, rows.numbers)
+        return True
+
+    def batch(self, batch: RowBatch) -> bool:
+        """Store a batch of rows."""
+        self.rows.add_batch(batch)
+        self.by_id = (
+            self.by_id
+            and self.adapters[-1].carries("id")
+            and all(map(self._has_id, batch.values))
+        )
+        return True
+
+    def _has_id(self, row: Row) -> bool:
+        """Tell whether the record of a row has an id."""
+        return self.rows.sources[-1].read(row).id is not UNSET
+
+    def _have_ids(self, rows: DecodedChunk) -> bool:
+        """Tell whether all records of a chunk have ids."""
+        source = self.rows.sources[-1]
+        adapter = self.adapters[-1]
+        if not adapter.carries("id"):
+            return False
+        if rows.decoder is not self._decoder:
+            self._decoder, self._direct = rows.decoder, None
+            if source.variant.dialect.name not in adapter.dialect_normalizers:
+                self._direct = direct_read(
+                    adapter,
+                    _IDS,
+                    Choices(),
+                    rows.decoder,
+                    source.around,
+                    is_exact=False,
+                )
+        chunk = rows.chunk
+        if self._direct is None:
+            return all(map(self._has_id, map(decode, chunk.rows)))
+        return all(
+            self._has_id(decode(chunk.rows[row]))
+            if found is None
+            else found[0].id is not UNSET
+            for row, found in enumerate(self._direct.records(chunk, rows.values))
+        )
 
     def place_of(self, packed: bytes) -> Place:
         """Return the place of the first byte of a record's row."""
-        file, line, column, offset, number = _place.unpack_from(packed)
-        path, id_key = self._files[file]
+        index, line, column, offset, number = PLACE.unpack_from(packed)
+        source = self.rows.sources[index]
         place = Place(
-            path=path,
+            path=source.path,
             line=line,
             column=column + 1,
             end_column=column + 2,
             byte_offset=offset,
             record=number,
-            record_id=decode(packed[_place.size :]),
-            record_id_key=id_key,
+            record_id=decode(packed[PLACE.size :]),
+            record_id_key=source.variant.format.id_key,
         )
         return self.reading.tally.in_member(place)
-
-
-def _key_of_id(record: Record) -> str:
-    """Return the text by which a record is matched by its id."""
-    return f"={record.id}"
-
-
-def _key_of_prompt(record: Record | _Question) -> str:
-    """Return the text by which a record is matched by its prompt."""
-    prompt: Any = record.prompt
-    if prompt is UNSET:
-        prompt = last_text_of(record.messages or [], "user")
-    return "?" if prompt is UNSET else f"={prompt}"
 
 
 class Unmatched:
@@ -195,6 +234,39 @@ class Unmatched:
 def _is_mapped(inputs: list[Input], format_: str | None) -> bool:
     """Tell whether the columns of inputs may have any names."""
     return has_free_names(format_ or detect_mapped_format(inputs))
+
+
+class WaitingRecords:
+    """Records that the other side does not have yet, by their keys."""
+
+    def __init__(self) -> None:
+        #: The bytes of their texts.
+        self.size = 0
+        self._records: dict[str, deque[StoredRecord]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._records)
+
+    def add(self, record: StoredRecord) -> None:
+        """Add a record behind those with the same key."""
+        self.size += len(record.text)
+        self._records.setdefault(record.key, deque()).append(record)
+
+    def take(self, key: str) -> StoredRecord | None:
+        """Remove the first record with a key, and return it, None if there is none."""
+        records = self._records.get(key)
+        if records is None:
+            return None
+        record = records.popleft()
+        if not records:
+            del self._records[key]
+        self.size -= len(record.text)
+        return record
+
+    def all(self) -> list[StoredRecord]:
+        """Return all records in the order of their numbers."""
+        found = chain.from_iterable(self._records.values())
+        return sorted(found, key=attrgetter("number"))
 
 
 class Comparison:
@@ -252,6 +324,7 @@ class Comparison:
         self._found = DifferenceReport()
         #: The number of the record of each example, by the path of its field.
         self._examples: dict[str, int] = {}
+        self._ranks: dict[str, tuple[int, bool, int, int]] = {}
         #: The field by which records were matched: `id` or `prompt`.
         self.matched_by = "id"
         self._common_fields = CommonFields(())
@@ -263,12 +336,11 @@ class Comparison:
         try:
             yield from self._run()
         finally:
-            self._left.records.close()
-            self._right.records.close()
+            self._left.rows.close()
+            self._right.rows.close()
 
     def _run(self) -> Iterator[Problem]:
         yield from self._left.problems()
-        self._right.by_id = self._left.by_id
         yield from self._right.problems()
         if self._failed():
             return
@@ -280,11 +352,14 @@ class Comparison:
         )
         readings = self._left.reading, self._right.reading
         compare_headers(*readings, self._common_fields, self._found)
-        if not self._right.by_id:
-            self._left.match_by_prompt()
-            self.matched_by = "prompt"
-        for part in range(PARTS):
-            self._compare(part)
+        by_id = self._left.by_id and self._right.by_id
+        self.matched_by = "id" if by_id else "prompt"
+        self._compare(by_id=by_id)
+        self._found.fields = dict(
+            sorted(
+                self._found.fields.items(), key=lambda one: self._ranks.get(one[0], ())
+            )
+        )
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -323,20 +398,89 @@ class Comparison:
             )
         return differences_shown(self._found, self._redaction)
 
-    def _compare(self, part: int) -> None:
+    def _compare(self, *, by_id: bool) -> None:
+        """Compare all records of both sides.
+
+        Records of one format are compared in their order as far as that is the same,
+        for which only those wait in memory that the other side does not have yet. All
+        others are matched in parts, on the disk.
+        """
+        left, right = RowSequence(self._left.rows), RowSequence(self._right.rows)
+        waiting = WaitingRecords(), WaitingRecords()
+        is_over = self._common_fields.is_all and self._compare_in_order(
+            (left, right), waiting, by_id=by_id
+        )
+        if is_over:
+            for one, add in zip(
+                waiting, (self._only_left, self._only_right), strict=True
+            ):
+                for record in one.all():
+                    add(record)
+            return
+        with closing(RecordPartitions()) as ours, closing(RecordPartitions()) as theirs:
+            for one, rest, parts in zip(
+                waiting, (left, right), (ours, theirs), strict=True
+            ):
+                for each in chain(one.all(), rest.rest(by_id=by_id)):
+                    parts.add(each.number, each.key, each.place, each.text)
+            for part in range(PARTS):
+                self._compare_part(ours, theirs, part)
+
+    def _compare_in_order(
+        self,
+        rows: tuple[RowSequence, RowSequence],
+        waiting: "tuple[WaitingRecords, WaitingRecords]",
+        *,
+        by_id: bool,
+    ) -> bool:
+        """Compare records in their order; return whether all rows were taken.
+
+        A record waits until the other side has one with its key.
+        """
+        left, right = rows
+        left_waiting, right_waiting = waiting
+        while max(left_waiting.size, right_waiting.size) <= HELD_BYTES:
+            if not (left_waiting or right_waiting):
+                self._found.records += left.pass_equal(right)
+            ours = left.take(by_id=by_id)
+            if ours is not None:
+                if found := right_waiting.take(ours.key):
+                    self._match(ours, found)
+                    continue
+                left_waiting.add(ours)
+            theirs = right.take(by_id=by_id)
+            if theirs is not None:
+                if found := left_waiting.take(theirs.key):
+                    self._match(found, theirs)
+                else:
+                    right_waiting.add(theirs)
+            elif ours is None:
+                return True
+        return False
+
+    def _compare_part(
+        self, ours: RecordPartitions, theirs: RecordPartitions, part: int
+    ) -> None:
         """Compare the records of one part of both sides."""
-        others = Unmatched(self._right.records, part)
-        for record in self._left.records.part(part):
+        others = Unmatched(theirs, part)
+        for record in ours.part(part):
             other = others.take(record)
             if other is None:
-                self._found.only_left += 1
-                where = "only in the first"
-                self._add_unmatched(where, record, self._left)
+                self._only_left(record)
             else:
                 self._match(record, other)
         for record in others.rest():
-            self._found.only_right += 1
-            self._add_unmatched("only in the second", record, self._right)
+            self._only_right(record)
+
+    def _only_left(self, record: StoredRecord) -> None:
+        """Count a record that only the first side has."""
+        self._found.only_left += 1
+        self._add_unmatched("only in the first", record, self._left)
+
+    def _only_right(self, record: StoredRecord) -> None:
+        """Count a record that only the second side has."""
+        self._found.only_right += 1
+        self._add_unmatched("only in the second", record, self._right)
 
     def _match(self, left: StoredRecord, right: StoredRecord) -> None:
         self._found.records += 1
@@ -351,10 +495,10 @@ class Comparison:
             return
         found = first_by_path(encoded_differences(ours, theirs))
         self._found.differing += bool(found)
-        for difference in found:
+        for number, difference in enumerate(found):
             path = difference.path
             line = self._found.fields.setdefault(path, FieldDifferences(path))
-            self._add(line, difference, left, self._left)
+            self._add(line, difference, left, self._left, number)
 
     def _add_unmatched(self, where: str, record: StoredRecord, side: DataSet) -> None:
         """Count a record that only one side has; the first one is the example."""
@@ -368,9 +512,14 @@ class Comparison:
         difference: Difference,
         record: StoredRecord,
         side: DataSet,
+        number: int = 0,
     ) -> None:
-        """Count a difference; that of the first record is the example."""
+        """Count a difference, one of several; that of the first record is the example."""
         line.count += 1
+        # Fields are shown as they are met in the parts, whatever was compared first.
+        rank = record.digest % PARTS, side is self._right, record.number, number
+        if line.path not in self._ranks or rank < self._ranks[line.path]:
+            self._ranks[line.path] = rank
         first = self._examples.get(line.path)
         if first is None or record.number < first:
             line.example, line.place = difference, side.place_of(record.place)

@@ -108,6 +108,7 @@ class Chunk:
         "_known",
         "_rows",
         "data",
+        "is_array",
         "is_utf8",
         "lines",
         "start",
@@ -132,6 +133,8 @@ class Chunk:
         self.lines = rows is None and items is None
         #: Whether `data` is known to be valid UTF-8.
         self.is_utf8 = False
+        #: Whether `data` is known to be the inside of an array, whose items are rows.
+        self.is_array = items is not None
         self._rows = rows
         self._ends: list[int] | None = None
         self._count: int | None = None
