@@ -5,9 +5,10 @@ that one of the two formats has no place for are not compared.
 """
 
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from operator import attrgetter
 from typing import Any
@@ -41,8 +42,6 @@ from harpia_formats.conversion.comparison.stored_rows import (
     StoredRows,
 )
 from harpia_formats.conversion.mapping.answer_groups import ModelSelection
-from harpia_formats.conversion.mapping.choices import Choices
-from harpia_formats.conversion.mapping.direct_read import DirectRead, direct_read
 from harpia_formats.conversion.mapping.extra_fields import ReadRow
 from harpia_formats.conversion.options import ConvertOptions, OnInvalid
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
@@ -57,24 +56,19 @@ from harpia_formats.formats.detection.mapped_format import (
 from harpia_formats.formats.registry import adapter_of
 from harpia_formats.formats.schema.typed_decoder import TypedDecoder
 from harpia_formats.model.adapter import (
-    FieldMapping,
     FormatAdapter,
     Row,
-    RowCapacity,
 )
 from harpia_formats.model.exact_json import decode
-from harpia_formats.model.problem import ConversionError, Place, Problem
+from harpia_formats.model.problem import ConversionError, Path, Place, Problem
 from harpia_formats.model.record import Record
 from harpia_formats.model.report import FileCount, Report
-from harpia_formats.validation.redaction import problems_shown, redaction_of
-
-#: Reads ids only, which are all that is needed of most rows.
-_IDS = FormatAdapter(
-    vendor="comparison",
-    fields=(FieldMapping(("id",), "id"),),
-    read=lambda row: Record(**row),
-    capacity=RowCapacity(),
+from harpia_formats.validation.dedup.identity import (
+    MemberReader,
+    member_at,
+    member_reader,
 )
+from harpia_formats.validation.redaction import problems_shown, redaction_of
 
 
 @dataclass(slots=True)
@@ -91,9 +85,10 @@ class DataSet:
     #: The path of the file that is read, and its format.
     _path: str = ""
     _variant: FormatVariant | None = None
-    #: What reads ids of the rows of a decoder directly, None for rows read as a whole.
+    #: Reads the ids of decoded rows, None if the format has none.
+    _id_path: Path | None = None
     _decoder: TypedDecoder | None = None
-    _direct: DirectRead | None = None
+    _ids_of: MemberReader | None = None
 
     def problems(self) -> Iterator[Problem]:
         """Read all rows and store them; yield the problems of the input."""
@@ -104,15 +99,17 @@ class DataSet:
         )
 
     def _begin(self, variant: FormatVariant, count: FileCount) -> None:
-        self.adapters.append(adapter_of(variant.format))
+        adapter = adapter_of(variant.format)
+        self.adapters.append(adapter)
         self._path, self._variant = count.path, variant
+        paths = (each.path for each in adapter.fields if each.record_path == "id")
+        self._id_path, self._decoder = next(paths, None), None
         self.rows.begin(RowSource(count.path, variant))
 
     def begin(self, read: ReadRow, around: Mapping[str, Any]) -> None:
         """Take what reads a row of the file, and what stands around its rows."""
         assert self._variant is not None  # noqa: S101 - the format is known by then
         self.rows.begin(RowSource(self._path, self._variant, read, around))
-        self._decoder = None
 
     def check_model(self, which: str) -> None:
         """Raise `ConversionError` if no answer is of the selected model."""
@@ -129,49 +126,49 @@ class DataSet:
 
     def decoded(self, rows: DecodedChunk) -> bool:
         """Store the rows of a chunk that a typed decoder decoded."""
-        self.by_id = self.by_id and self._have_ids(rows)
-        self.rows.add_chunk(rows.chunk, rows.numbers)
+        chunk = rows.chunk
+        self.rows.add_chunk(chunk, rows.numbers)
+        if (
+            self.by_id
+            and self._id_path is not None
+            and rows.decoder is not self._decoder
+        ):
+            self._decoder = rows.decoder
+            self._ids_of = member_reader(self._id_path, rows.decoder)
+        self._note_ids(self._ids_of, rows.values, lambda row: decode(chunk.rows[row]))
         return True
 
     def batch(self, batch: RowBatch) -> bool:
         """Store a batch of rows."""
         self.rows.add_batch(batch)
-        self.by_id = (
-            self.by_id
-            and self.adapters[-1].carries("id")
-            and all(map(self._has_id, batch.values))
-        )
+        ids_of = None
+        if self._id_path is not None:
+            ids_of = partial(map, partial(member_at, path=self._id_path))
+        self._note_ids(ids_of, batch.values, batch.values.__getitem__)
         return True
 
-    def _has_id(self, row: Row) -> bool:
-        """Tell whether the record of a row has an id."""
-        return self.rows.sources[-1].read(row).id is not UNSET
+    def _note_ids(
+        self,
+        ids_of: "Callable[[Sequence[Any]], Iterable[Any]] | None",
+        values: Sequence[Any],
+        row_at: Callable[[int], Row],
+    ) -> None:
+        """Note whether the records of all rows have ids, if others have.
 
-    def _have_ids(self, rows: DecodedChunk) -> bool:
-        """Tell whether all records of a chunk have ids."""
-        source = self.rows.sources[-1]
-        adapter = self.adapters[-1]
-        if not adapter.carries("id"):
-            return False
-        if rows.decoder is not self._decoder:
-            self._decoder, self._direct = rows.decoder, None
-            if source.variant.dialect.name not in adapter.dialect_normalizers:
-                self._direct = direct_read(
-                    adapter,
-                    _IDS,
-                    Choices(),
-                    rows.decoder,
-                    source.around,
-                    is_exact=False,
-                )
-        chunk = rows.chunk
-        if self._direct is None:
-            return all(map(self._has_id, map(decode, chunk.rows)))
-        return all(
-            self._has_id(decode(chunk.rows[row]))
-            if found is None
-            else found[0].id is not UNSET
-            for row, found in enumerate(self._direct.records(chunk, rows.values))
+        `ids_of` returns what the rows have in the place of their ids. A row with
+        anything but a text or an integer there has to be read.
+        """
+        if not self.by_id:
+            return
+        if ids_of is None:
+            self.by_id = False
+            return
+        read = self.rows.sources[-1].read
+        self.by_id = all(
+            type(found) is int
+            or (type(found) is str and not (found == "" or found.isspace()))
+            or read(row_at(row)).id is not UNSET
+            for row, found in enumerate(ids_of(values))
         )
 
     def place_of(self, packed: bytes) -> Place:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cache
-from itertools import compress
+from itertools import accumulate, compress, repeat
 from typing import NamedTuple
 
 import stringzilla  # type: ignore[import-not-found]  # ships no types
@@ -251,8 +251,10 @@ class TableBlock:
     _marks: _Marks
     #: Whether the marks of cells that a spreadsheet would run are taken back.
     csv_safe: bool
-    #: Where each record is, once that was asked for.
-    _places: list[tuple[Cursor, bytes]] | None = None
+    #: Where each record begins in the bytes, and on which line, once that was asked
+    #: for; behind them the same of the end.
+    _offsets: Sequence[int] = ()
+    _lines: Sequence[int] = ()
 
     def rows(self, names: Sequence[str], *, drops_blank: bool) -> list[dict[str, str]]:
         """Return the fields of each record by `names`, one for each column.
@@ -291,29 +293,29 @@ class TableBlock:
 
     def start_of(self, number: int) -> Cursor:
         """Return where in the file record `number` of the block, from 0, begins."""
-        return self._placed()[number][0]
+        self._place()
+        start, at, line = self.start, self._offsets[number], self._lines[number]
+        return Cursor(start.offset + at, line, 0 if at else start.column)
 
     def data_of(self, number: int) -> bytes:
         """Return the bytes of record `number` of the block, without its line end."""
-        return self._placed()[number][1]
+        self._place()
+        data = self.data[self._offsets[number] : self._offsets[number + 1] - 1]
+        return data.removesuffix(b"\r")
 
-    def _placed(self) -> list[tuple[Cursor, bytes]]:
-        """Return the place and the bytes of each record."""
-        if self._places is not None:
-            return self._places
+    def _place(self) -> None:
+        """Find where the records begin, without a step in Python for each."""
+        if self._offsets:
+            return
         parts = _parts(self.data, self._marks)
         outside = _QUOTED_MARK.join(parts[::2]).replace(b"\n", self._marks.record)
         parts[::2] = outside.split(_QUOTED_MARK)
-        places: list[tuple[Cursor, bytes]] = []
-        at, line = 0, self.start.line
-        for masked in b'"'.join(parts).split(self._marks.record)[:-1]:
-            data = self.data[at : at + len(masked)]
-            start = Cursor(self.start.offset + at, line, 0 if at else self.start.column)
-            places.append((start, data.removesuffix(b"\r")))
-            at += len(data) + 1
-            line += 1 + data.count(b"\n")
-        self._places = places
-        return places
+        records = b'"'.join(parts).split(self._marks.record)[:-1]
+        self._offsets = [0, *accumulate(len(record) + 1 for record in records)]
+        newlines = map(bytes.count, records, repeat(b"\n"))
+        self._lines = [
+            *accumulate((1 + count for count in newlines), initial=self.start.line)
+        ]
 
 
 def _of_quotes(field: str) -> str:
