@@ -650,7 +650,7 @@ OPTIONS = (
     ),
     *_under("Processes",
     Option("jobs", "--jobs N", WORKERS,
-           "validate preflight convert score score_compare stats split",
+           "validate preflight convert diff score score_compare stats split",
            "Worker processes; 0 is one per processor. The command line takes auto for "
            "0, which is its default.",
            default=0, shows_default=False, setting="jobs = 4", python_default=1),

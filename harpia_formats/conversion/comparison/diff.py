@@ -5,13 +5,10 @@ that one of the two formats has no place for are not compared.
 """
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
-from functools import partial
 from itertools import chain
 from operator import attrgetter
-from typing import Any
 
 from msgspec import UNSET
 
@@ -23,6 +20,7 @@ from harpia_formats.conversion.comparison.comparison_report import (
     first_by_path,
     refuse_quarantine,
 )
+from harpia_formats.conversion.comparison.data_set import DataSet
 from harpia_formats.conversion.comparison.differences import (
     CommonFields,
     Difference,
@@ -35,157 +33,19 @@ from harpia_formats.conversion.comparison.record_partitions import (
     RecordPartitions,
     StoredRecord,
 )
-from harpia_formats.conversion.comparison.stored_rows import (
-    PLACE,
-    RowSequence,
-    RowSource,
-    StoredRows,
-)
+from harpia_formats.conversion.comparison.stored_rows import RowSequence
 from harpia_formats.conversion.mapping.answer_groups import ModelSelection
-from harpia_formats.conversion.mapping.extra_fields import ReadRow
 from harpia_formats.conversion.options import ConvertOptions, OnInvalid
-from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.conversion.reading.reader import Reading
-from harpia_formats.conversion.reading.row_batch import DecodedChunk, RowBatch
 from harpia_formats.files.io.inputs import Input
-from harpia_formats.formats.detection.candidates import FormatVariant
+from harpia_formats.files.workers.pool import open_pool
 from harpia_formats.formats.detection.mapped_format import (
     detect_mapped_format,
     has_free_names,
 )
-from harpia_formats.formats.registry import adapter_of
-from harpia_formats.formats.schema.typed_decoder import TypedDecoder
-from harpia_formats.model.adapter import (
-    FormatAdapter,
-    Row,
-)
-from harpia_formats.model.exact_json import decode
-from harpia_formats.model.problem import ConversionError, Path, Place, Problem
-from harpia_formats.model.record import Record
-from harpia_formats.model.report import FileCount, Report
-from harpia_formats.validation.dedup.identity import (
-    MemberReader,
-    member_at,
-    member_reader,
-)
+from harpia_formats.model.problem import ConversionError, Problem
+from harpia_formats.model.report import Report
 from harpia_formats.validation.redaction import problems_shown, redaction_of
-
-
-@dataclass(slots=True)
-class DataSet:
-    """The records of one data set, as rows that are read when they are compared."""
-
-    reading: Reading
-    #: Selects the answers of one model, if the options ask for that.
-    models: ModelSelection
-    #: Whether records are matched by their ids, as far as all of them have some.
-    by_id: bool = True
-    adapters: list[FormatAdapter] = field(default_factory=list)
-    rows: StoredRows = field(default_factory=StoredRows)
-    #: The path of the file that is read, and its format.
-    _path: str = ""
-    _variant: FormatVariant | None = None
-    #: Reads the ids of decoded rows, None if the format has none.
-    _id_path: Path | None = None
-    _decoder: TypedDecoder | None = None
-    _ids_of: MemberReader | None = None
-
-    def problems(self) -> Iterator[Problem]:
-        """Read all rows and store them; yield the problems of the input."""
-        # An answer is selected in records.
-        bulk = self if self.models.wanted is None else None
-        yield from self.reading.problems(
-            self._receive, self._begin, lambda _: None, bulk
-        )
-
-    def _begin(self, variant: FormatVariant, count: FileCount) -> None:
-        adapter = adapter_of(variant.format)
-        self.adapters.append(adapter)
-        self._path, self._variant = count.path, variant
-        paths = (each.path for each in adapter.fields if each.record_path == "id")
-        self._id_path, self._decoder = next(paths, None), None
-        self.rows.begin(RowSource(count.path, variant))
-
-    def begin(self, read: ReadRow, around: Mapping[str, Any]) -> None:
-        """Take what reads a row of the file, and what stands around its rows."""
-        assert self._variant is not None  # noqa: S101 - the format is known by then
-        self.rows.begin(RowSource(self._path, self._variant, read, around))
-
-    def check_model(self, which: str) -> None:
-        """Raise `ConversionError` if no answer is of the selected model."""
-        if any(adapter.carries("outputs.model") for adapter in self.adapters):
-            self.models.check(f" in the {which}")
-
-    def _receive(self, placed: PlacedRecord) -> None:
-        """Store a record that was read alone."""
-        record = placed.record
-        if self.adapters[-1].carries("outputs.model"):
-            record = self.models.select(record)
-        self.by_id = self.by_id and record.id is not UNSET
-        self.rows.add_record(record, placed)
-
-    def decoded(self, rows: DecodedChunk) -> bool:
-        """Store the rows of a chunk that a typed decoder decoded."""
-        chunk = rows.chunk
-        self.rows.add_chunk(chunk, rows.numbers)
-        if (
-            self.by_id
-            and self._id_path is not None
-            and rows.decoder is not self._decoder
-        ):
-            self._decoder = rows.decoder
-            self._ids_of = member_reader(self._id_path, rows.decoder)
-        self._note_ids(self._ids_of, rows.values, lambda row: decode(chunk.rows[row]))
-        return True
-
-    def batch(self, batch: RowBatch) -> bool:
-        """Store a batch of rows."""
-        self.rows.add_batch(batch)
-        ids_of = None
-        if self._id_path is not None:
-            ids_of = partial(map, partial(member_at, path=self._id_path))
-        self._note_ids(ids_of, batch.values, batch.values.__getitem__)
-        return True
-
-    def _note_ids(
-        self,
-        ids_of: "Callable[[Sequence[Any]], Iterable[Any]] | None",
-        values: Sequence[Any],
-        row_at: Callable[[int], Row],
-    ) -> None:
-        """Note whether the records of all rows have ids, if others have.
-
-        `ids_of` returns what the rows have in the place of their ids. A row with
-        anything but a text or an integer there has to be read.
-        """
-        if not self.by_id:
-            return
-        if ids_of is None:
-            self.by_id = False
-            return
-        read = self.rows.sources[-1].read
-        self.by_id = all(
-            type(found) is int
-            or (type(found) is str and not (found == "" or found.isspace()))
-            or read(row_at(row)).id is not UNSET
-            for row, found in enumerate(ids_of(values))
-        )
-
-    def place_of(self, packed: bytes) -> Place:
-        """Return the place of the first byte of a record's row."""
-        index, line, column, offset, number = PLACE.unpack_from(packed)
-        source = self.rows.sources[index]
-        place = Place(
-            path=source.path,
-            line=line,
-            column=column + 1,
-            end_column=column + 2,
-            byte_offset=offset,
-            record=number,
-            record_id=decode(packed[PLACE.size :]),
-            record_id_key=source.variant.format.id_key,
-        )
-        return self.reading.tally.in_member(place)
 
 
 class Unmatched:
@@ -337,8 +197,9 @@ class Comparison:
             self._right.rows.close()
 
     def _run(self) -> Iterator[Problem]:
-        yield from self._left.problems()
-        yield from self._right.problems()
+        with open_pool(self._options) as pool:
+            yield from self._left.problems(pool)
+            yield from self._right.problems(pool)
         if self._failed():
             return
         self._left.check_model("first data set")
@@ -349,7 +210,7 @@ class Comparison:
         )
         readings = self._left.reading, self._right.reading
         compare_headers(*readings, self._common_fields, self._found)
-        by_id = self._left.by_id and self._right.by_id
+        by_id = self._left.have_ids and self._right.have_ids
         self.matched_by = "id" if by_id else "prompt"
         self._compare(by_id=by_id)
         self._found.fields = dict(
@@ -402,7 +263,9 @@ class Comparison:
         for which only those wait in memory that the other side does not have yet. All
         others are matched in parts, on the disk.
         """
-        left, right = RowSequence(self._left.rows), RowSequence(self._right.rows)
+        left, right = (
+            RowSequence(side.rows, side.sources) for side in (self._left, self._right)
+        )
         waiting = WaitingRecords(), WaitingRecords()
         is_over = self._common_fields.is_all and self._compare_in_order(
             (left, right), waiting, by_id=by_id
@@ -511,7 +374,7 @@ class Comparison:
         side: DataSet,
         number: int = 0,
     ) -> None:
-        """Count a difference, one of several; that of the first record is the example."""
+        """Count one of several differences; that of the first record is shown."""
         line.count += 1
         # Fields are shown as they are met in the parts, whatever was compared first.
         rank = record.digest % PARTS, side is self._right, record.number, number

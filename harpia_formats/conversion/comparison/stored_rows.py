@@ -8,7 +8,7 @@ import struct
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
@@ -24,7 +24,7 @@ from harpia_formats.conversion.reading.row_batch import RowBatch
 from harpia_formats.files.framing.chunk import Chunk, Cursor
 from harpia_formats.files.io.spill import FramedRecords
 from harpia_formats.formats.detection.candidates import FormatVariant
-from harpia_formats.model.exact_json import decode, encode
+from harpia_formats.model.exact_json import decode, decoder_of, encode
 from harpia_formats.model.record import Record
 from harpia_formats.validation.dedup.digests import digest_of
 from harpia_formats.validation.diagnosis.row_context import id_of
@@ -56,7 +56,7 @@ class _Question(Struct):
 
 
 _pair_of = msgspec.json.Decoder(_IdAndRecord).decode
-_question_of = msgspec.json.Decoder(_Question).decode
+_question_of = decoder_of(_Question).decode
 
 
 class RowSource(Struct, frozen=True):
@@ -124,19 +124,36 @@ def _prompt_of(record: Record | _Question) -> str:
     return "?" if prompt is UNSET else f"={prompt}"
 
 
-class StoredRows:
-    """The rows of a data set in their order; to be closed."""
+class BlockHead(NamedTuple):
+    """What is known of the rows of a block."""
 
-    __slots__ = ("_blocks", "_held", "_held_bytes", "_places", "count", "sources")
+    #: The number of their source.
+    source: int
+    kind: int
+    rows: int
+    #: The number in the file before that of the first record; of rows whose places are
+    #: stored, what is added to the number of each.
+    before: int
+    #: The place of the first row; of rows whose places are stored, only how many lines
+    #: are added to that of each.
+    offset: int = 0
+    line: int = 0
+    column: int = 0
 
-    def __init__(self) -> None:
-        #: The rows that were added.
-        self.count = 0
+
+#: The head of a block, its rows, and their numbers and places, if these do not follow
+#: from those of the first one.
+Block = tuple[BlockHead, bytes, bytes]
+
+
+class RowBlocks:
+    """Makes blocks of the rows of files, and passes them to `append`."""
+
+    __slots__ = ("_append", "_held", "_held_bytes", "_places", "sources")
+
+    def __init__(self, append: Callable[[Block], None]) -> None:
+        self._append = append
         self.sources: list[RowSource] = []
-        #: The source, the kind, the number of rows, the number in the file before that
-        #: of the first record, the place of the first one (offset, line, column); then
-        #: the bytes, and numbers and places of rows where they do not follow from that.
-        self._blocks = FramedRecords("QQQQQQQ", 2, HELD_BYTES)
         #: Records that were added one by one, and their numbers and places.
         self._held: list[bytes] = []
         self._held_bytes = 0
@@ -144,20 +161,21 @@ class StoredRows:
 
     def begin(self, source: RowSource) -> None:
         """Take the rows of another source from now on."""
-        self._store_held()
+        self.flush()
         self.sources.append(source)
 
     def add_chunk(self, chunk: Chunk, numbers: RecordNumbers) -> None:
         """Add the rows of a chunk, none of which is blank."""
-        if type(chunk) is Chunk and (chunk.lines or chunk.is_array):
-            kind = _LINES if chunk.lines else _ITEMS
-            before = numbers.of(0) - 1
-            self._store_held()
-            self._append(kind, len(chunk), chunk.data, before, chunk.start)
-        else:
-            self._add_placed(
-                chunk.rows, map(numbers.of, range(len(chunk))), chunk.start_of
-            )
+        if type(chunk) is not Chunk or not (chunk.lines or chunk.is_array):
+            numbers_of = map(numbers.of, range(len(chunk)))
+            self._add_placed(chunk.rows, numbers_of, chunk.start_of)
+            return
+        self.flush()
+        kind, start = _LINES if chunk.lines else _ITEMS, chunk.start
+        place = numbers.of(0) - 1, start.offset, start.line, start.column
+        self._append(
+            (BlockHead(self._index, kind, len(chunk), *place), chunk.data, b"")
+        )
 
     def add_batch(self, batch: RowBatch) -> None:
         """Add decoded rows."""
@@ -170,7 +188,19 @@ class StoredRows:
         self._held_bytes += len(text)
         _add_place(self._places, placed.number, placed.start)
         if len(self._held) >= _TOGETHER or self._held_bytes >= _TOGETHER_BYTES:
-            self._store_held()
+            self.flush()
+
+    def flush(self) -> None:
+        """Make a block of the records that wait."""
+        if self._held:
+            texts, places = self._held, self._places
+            self._held, self._held_bytes, self._places = [], 0, array("Q")
+            self._add(_RECORDS, texts, places)
+
+    @property
+    def _index(self) -> int:
+        """The number of the source of the rows that come."""
+        return len(self.sources) - 1
 
     def _add_placed(
         self,
@@ -179,46 +209,48 @@ class StoredRows:
         start_of: Callable[[int], Cursor],
     ) -> None:
         """Add rows whose places do not follow from that of the first one."""
-        self._store_held()
+        self.flush()
         places = array("Q")
         for row, number in enumerate(numbers):
             _add_place(places, number, start_of(row))
-        self._append(_PLACED, len(texts), b",".join(texts), places=places)
+        self._add(_PLACED, texts, places)
 
-    def _store_held(self) -> None:
-        """Store the records that wait."""
-        if self._held:
-            data, places = b",".join(self._held), self._places
-            self._append(_RECORDS, len(self._held), data, places=places)
-            self._held, self._held_bytes, self._places = [], 0, array("Q")
+    def _add(self, kind: int, texts: Sequence[bytes], places: "array[int]") -> None:
+        """Add rows with their places."""
+        head = BlockHead(self._index, kind, len(texts), 0)
+        self._append((head, b",".join(texts), places.tobytes()))
 
-    def _append(  # noqa: PLR0913, PLR0917 - all that a block consists of
-        self,
-        kind: int,
-        rows: int,
-        data: bytes,
-        before: int = 0,
-        start: Cursor = Cursor(),  # noqa: B008 - it is frozen
-        places: "array[int] | None" = None,
-    ) -> None:
-        place = before, start.offset, start.line, start.column
-        numbers = len(self.sources) - 1, kind, rows, *place
-        self._blocks.append(numbers, (data, places.tobytes() if places else b""))
-        self.count += rows
 
-    def blocks(self) -> Iterator[RowBlock]:
-        """Yield all rows in the order in which they were added."""
-        self._store_held()
+class StoredRows:
+    """The rows of a data set in their order, most of them on the disk; to be closed."""
+
+    __slots__ = ("_blocks", "count")
+
+    def __init__(self) -> None:
+        #: The rows that were added.
+        self.count = 0
+        self._blocks = FramedRecords("QQQQQQQ", 2, HELD_BYTES)
+
+    def append(self, block: Block) -> None:
+        """Add the rows of a block behind the others."""
+        head, *fields = block
+        self._blocks.append(head, tuple(fields))
+        self.count += head.rows
+
+    def blocks(self, sources: Sequence[RowSource]) -> Iterator[RowBlock]:
+        """Yield all rows in the order in which they were added, with their source."""
         first = 0
-        for _, (index, kind, rows, before, *place), fields in self._blocks.records():
-            data, places = fields
-            chunk = Chunk(data, Cursor(*place), items=None if kind == _LINES else rows)
-            place_of = partial(_place_in, chunk, before)
+        for _, numbers, (data, places) in self._blocks.records():
+            head = BlockHead(*numbers)
+            start = Cursor(head.offset, head.line, head.column)
+            items = None if head.kind == _LINES else head.rows
+            chunk = Chunk(data, start, items=items)
+            place_of = partial(_place_in, chunk, head.before)
             if places:
-                place_of = partial(_place_at, array("Q", places))
-            source = self.sources[index]
-            yield RowBlock(source, index, kind, first, chunk.rows, place_of)
-            first += rows
+                place_of = partial(_place_at, array("Q", places), head)
+            source = sources[head.source]
+            yield RowBlock(source, head.source, head.kind, first, chunk.rows, place_of)
+            first += head.rows
 
     def close(self) -> None:
         """Delete the temporary file."""
@@ -230,10 +262,10 @@ def _add_place(places: "array[int]", number: int, start: Cursor) -> None:
     places.extend((number, start.offset, start.line, start.column))
 
 
-def _place_at(places: "array[int]", row: int) -> tuple[int, Cursor]:
-    """Return the number and the place of a row as they were added."""
-    number, *place = places[4 * row : 4 * row + 4]
-    return number, Cursor(*place)
+def _place_at(places: "array[int]", head: BlockHead, row: int) -> tuple[int, Cursor]:
+    """Return the number and the place of a row, behind what stands before the block."""
+    number, offset, line, column = places[4 * row : 4 * row + 4]
+    return head.before + number, Cursor(offset, head.line + line, column)
 
 
 def _place_in(chunk: Chunk, before: int, row: int) -> tuple[int, Cursor]:
@@ -244,9 +276,10 @@ def _place_in(chunk: Chunk, before: int, row: int) -> tuple[int, Cursor]:
 class RowSequence:
     """The rows of a data set, from the first one that was not taken yet."""
 
-    def __init__(self, rows: StoredRows) -> None:
-        self._blocks = rows.blocks()
+    def __init__(self, rows: StoredRows, sources: Sequence[RowSource]) -> None:
+        self._blocks = rows.blocks(sources)
         self._block: RowBlock | None = None
+        #: The index of the next row in the block.
         self._at = 0
 
     @property
@@ -277,21 +310,21 @@ class RowSequence:
         Returns how many these are. Equal rows of several files of one data set may not
         be equal records, as what stands around them may differ.
         """
-        passed = 0
+        passed, is_equal = 0, True
         while (
-            (ours := self.block) is not None
+            is_equal
+            and (ours := self.block) is not None
             and (theirs := other.block) is not None
             and ours.has_equal_rows(theirs)
         ):
-            one, two = self._at, other._at
-            count = min(len(ours.texts) - one, len(theirs.texts) - two)
-            left, right = ours.texts[one : one + count], theirs.texts[two : two + count]
+            left, right = ours.texts[self._at :], theirs.texts[other._at :]
+            count = min(len(left), len(right))
             # Lists are compared many times as fast as their items one by one.
-            if left != right:
-                pairs = enumerate(zip(left, right, strict=True))
-                count = next(at for at, (ours_, theirs_) in pairs if ours_ != theirs_)
-            self._at, other._at = one + count, two + count
+            is_equal = left[:count] == right[:count]
+            if not is_equal:
+                pairs = zip(left, right, strict=False)
+                count = next(at for at, (one, two) in enumerate(pairs) if one != two)
+            self._at += count
+            other._at += count
             passed += count
-            if left != right:
-                break
         return passed
