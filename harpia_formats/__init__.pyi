@@ -241,6 +241,7 @@ def diff(
     from_csv_safe: bool = False,
     on_invalid: Literal["fail", "skip"] = "fail",
     max_row_bytes: int = 16777216,
+    jobs: int = 1,
     progress: Progress | None = None,
     format: str | None = None,
     map: Mapping[str, str] | None = None,

@@ -494,8 +494,8 @@ def diff(
     Records are matched by their ids, or by their prompts where one side has no ids.
     `from_` is the format of `left` and `to` that of `right`, detected if not given. The
     other options are `columns`, `delimiter`, `exclude`, `model`, `on_invalid` ("fail"
-    or "skip"), `max_row_bytes` and `progress` of `convert`. The errors are those of
-    `convert`.
+    or "skip"), `max_row_bytes`, `jobs` (one by default) and `progress` of `convert`.
+    The errors are those of `convert`.
     """
     from harpia_formats.api.arguments import file_inputs
     from harpia_formats.api.keyword_options import make_options
@@ -505,7 +505,7 @@ def diff(
     run = Comparison(
         file_inputs([left]),
         file_inputs([right]),
-        make_options(ConvertOptions, options, fields_of("diff")),
+        make_options(ConvertOptions, _in_one_process(options), fields_of("diff")),
         to,
     )
     problems = tuple(run)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from msgspec import Struct
 
-from harpia_formats.conversion.comparison.data_set import RowTaker
+from harpia_formats.conversion.comparison.row_taker import RowTaker
 from harpia_formats.conversion.comparison.stored_rows import Block, StoredRows
 from harpia_formats.conversion.mapping.answer_groups import ModelSelection
 from harpia_formats.conversion.reading.record_ranges import (

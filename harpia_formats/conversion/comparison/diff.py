@@ -5,10 +5,12 @@ that one of the two formats has no place for are not compared.
 """
 
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import dataclass, field
 from itertools import chain
 from operator import attrgetter
+from typing import TYPE_CHECKING
 
 from msgspec import UNSET
 
@@ -20,7 +22,6 @@ from harpia_formats.conversion.comparison.comparison_report import (
     first_by_path,
     refuse_quarantine,
 )
-from harpia_formats.conversion.comparison.data_set import DataSet
 from harpia_formats.conversion.comparison.differences import (
     CommonFields,
     Difference,
@@ -33,19 +34,102 @@ from harpia_formats.conversion.comparison.record_partitions import (
     RecordPartitions,
     StoredRecord,
 )
-from harpia_formats.conversion.comparison.stored_rows import RowSequence
+from harpia_formats.conversion.comparison.row_taker import RowTaker
+from harpia_formats.conversion.comparison.stored_rows import (
+    PLACE,
+    RowSequence,
+    RowSource,
+    StoredRows,
+)
 from harpia_formats.conversion.mapping.answer_groups import ModelSelection
 from harpia_formats.conversion.options import ConvertOptions, OnInvalid
 from harpia_formats.conversion.reading.reader import Reading
 from harpia_formats.files.io.inputs import Input
-from harpia_formats.files.workers.pool import open_pool
+from harpia_formats.files.workers.pool import WorkerPool, open_pool
+from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.formats.detection.mapped_format import (
     detect_mapped_format,
     has_free_names,
 )
-from harpia_formats.model.problem import ConversionError, Problem
-from harpia_formats.model.report import Report
+from harpia_formats.formats.registry import adapter_of
+from harpia_formats.model.adapter import FormatAdapter
+from harpia_formats.model.exact_json import decode
+from harpia_formats.model.problem import ConversionError, Place, Problem
+from harpia_formats.model.report import FileCount, Report
 from harpia_formats.validation.redaction import problems_shown, redaction_of
+
+if TYPE_CHECKING:  # only with workers: start-up time
+    from harpia_formats.conversion.comparison.compare_ranges import StoringWorkers
+
+
+@dataclass(slots=True)
+class DataSet:
+    """The records of one data set, as rows that are read when they are compared."""
+
+    reading: Reading
+    models: ModelSelection
+    rows: StoredRows = field(default_factory=StoredRows)
+    adapters: list[FormatAdapter] = field(default_factory=list)
+    taker: RowTaker = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.taker = RowTaker(self.rows.append, self.models)
+
+    def problems(self, pool: WorkerPool | None) -> Iterator[Problem]:
+        """Read all rows and store them; yield the problems of the input."""
+        # Answers are selected in records.
+        reads_rows = self.models.wanted is None
+        yield from self.reading.problems(
+            self.taker.receive,
+            self._begin,
+            lambda _: None,
+            self.taker if reads_rows else None,
+            self._workers(pool) if reads_rows else None,
+        )
+        self.taker.blocks.flush()
+
+    def _workers(self, pool: WorkerPool | None) -> "StoringWorkers | None":
+        """Return what reads the rows of large files, None without workers."""
+        if pool is None or self.reading.companions.are_by_id:
+            return None
+        from harpia_formats.conversion.comparison.compare_ranges import StoringWorkers  # noqa: PLC0415 - only with workers
+
+        return StoringWorkers(pool, self.taker, self.rows)
+
+    def _begin(self, variant: FormatVariant, count: FileCount) -> None:
+        self.adapters.append(adapter_of(variant.format))
+        self.taker.open(count.path, variant)
+
+    @property
+    def have_ids(self) -> bool:
+        """Whether all records have ids."""
+        return self.taker.have_ids
+
+    @property
+    def sources(self) -> Sequence[RowSource]:
+        """The sources of the rows."""
+        return self.taker.blocks.sources
+
+    def check_model(self, which: str) -> None:
+        """Raise `ConversionError` if no answer is of the selected model."""
+        if any(adapter.carries("outputs.model") for adapter in self.adapters):
+            self.models.check(f" in the {which}")
+
+    def place_of(self, packed: bytes) -> Place:
+        """Return the place of the first byte of a record's row."""
+        index, line, column, offset, number = PLACE.unpack_from(packed)
+        source = self.sources[index]
+        place = Place(
+            path=source.path,
+            line=line,
+            column=column + 1,
+            end_column=column + 2,
+            byte_offset=offset,
+            record=number,
+            record_id=decode(packed[PLACE.size :]),
+            record_id_key=source.variant.format.id_key,
+        )
+        return self.reading.tally.in_member(place)
 
 
 class Unmatched:

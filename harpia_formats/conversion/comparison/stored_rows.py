@@ -280,13 +280,13 @@ class RowSequence:
         self._blocks = rows.blocks(sources)
         self._block: RowBlock | None = None
         #: The index of the next row in the block.
-        self._at = 0
+        self.at = 0
 
     @property
     def block(self) -> RowBlock | None:
         """The block of the next row, None behind the last one."""
-        while self._block is None or self._at >= len(self._block.texts):
-            self._block, self._at = next(self._blocks, None), 0
+        while self._block is None or self.at >= len(self._block.texts):
+            self._block, self.at = next(self._blocks, None), 0
             if self._block is None:
                 return None
         return self._block
@@ -296,8 +296,8 @@ class RowSequence:
         block = self.block
         if block is None:
             return None
-        self._at += 1
-        return block.stored(self._at - 1, by_id=by_id)
+        self.at += 1
+        return block.stored(self.at - 1, by_id=by_id)
 
     def rest(self, *, by_id: bool) -> Iterator[StoredRecord]:
         """Take all further rows."""
@@ -317,14 +317,14 @@ class RowSequence:
             and (theirs := other.block) is not None
             and ours.has_equal_rows(theirs)
         ):
-            left, right = ours.texts[self._at :], theirs.texts[other._at :]
+            left, right = ours.texts[self.at :], theirs.texts[other.at :]
             count = min(len(left), len(right))
             # Lists are compared many times as fast as their items one by one.
             is_equal = left[:count] == right[:count]
             if not is_equal:
                 pairs = zip(left, right, strict=False)
                 count = next(at for at, (one, two) in enumerate(pairs) if one != two)
-            self._at += count
-            other._at += count
+            self.at += count
+            other.at += count
             passed += count
         return passed

@@ -1,40 +1,31 @@
-"""Read one of two data sets that are compared, and store its rows."""
+"""Take the rows of the files that are compared, and whether their records have ids."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import UNSET
 
 from harpia_formats.conversion.comparison.stored_rows import (
-    PLACE,
     Block,
     RowBlocks,
     RowSource,
-    StoredRows,
 )
 from harpia_formats.conversion.mapping.answer_groups import ModelSelection
 from harpia_formats.conversion.mapping.extra_fields import ReadRow
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
-from harpia_formats.conversion.reading.reader import Reading
 from harpia_formats.conversion.reading.row_batch import DecodedChunk, RowBatch
-from harpia_formats.files.workers.pool import WorkerPool
 from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.formats.registry import adapter_of
 from harpia_formats.formats.schema.typed_decoder import TypedDecoder
 from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.exact_json import decode
-from harpia_formats.model.problem import Path, Place, Problem
-from harpia_formats.model.report import FileCount
+from harpia_formats.model.problem import Path
 from harpia_formats.validation.dedup.identity import (
     MemberReader,
     member_at,
     member_reader,
 )
-
-if TYPE_CHECKING:  # only with workers: start-up time
-    from harpia_formats.conversion.comparison.compare_ranges import StoringWorkers
 
 
 class RowTaker:
@@ -114,73 +105,3 @@ class RowTaker:
             or read(row_at(row)).id is not UNSET
             for row, found in enumerate(ids_of(values))
         )
-
-
-@dataclass(slots=True)
-class DataSet:
-    """The records of one data set, as rows that are read when they are compared."""
-
-    reading: Reading
-    models: ModelSelection
-    rows: StoredRows = field(default_factory=StoredRows)
-    adapters: list[FormatAdapter] = field(default_factory=list)
-    taker: RowTaker = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.taker = RowTaker(self.rows.append, self.models)
-
-    def problems(self, pool: WorkerPool | None) -> Iterator[Problem]:
-        """Read all rows and store them; yield the problems of the input."""
-        # Answers are selected in records.
-        reads_rows = self.models.wanted is None
-        yield from self.reading.problems(
-            self.taker.receive,
-            self._begin,
-            lambda _: None,
-            self.taker if reads_rows else None,
-            self._workers(pool) if reads_rows else None,
-        )
-        self.taker.blocks.flush()
-
-    def _workers(self, pool: WorkerPool | None) -> "StoringWorkers | None":
-        """Return what reads the rows of large files, None without workers."""
-        if pool is None or self.reading.companions.are_by_id:
-            return None
-        from harpia_formats.conversion.comparison.compare_ranges import StoringWorkers  # noqa: PLC0415 - only with workers
-
-        return StoringWorkers(pool, self.taker, self.rows)
-
-    def _begin(self, variant: FormatVariant, count: FileCount) -> None:
-        self.adapters.append(adapter_of(variant.format))
-        self.taker.open(count.path, variant)
-
-    @property
-    def have_ids(self) -> bool:
-        """Whether all records have ids."""
-        return self.taker.have_ids
-
-    @property
-    def sources(self) -> Sequence[RowSource]:
-        """The sources of the rows."""
-        return self.taker.blocks.sources
-
-    def check_model(self, which: str) -> None:
-        """Raise `ConversionError` if no answer is of the selected model."""
-        if any(adapter.carries("outputs.model") for adapter in self.adapters):
-            self.models.check(f" in the {which}")
-
-    def place_of(self, packed: bytes) -> Place:
-        """Return the place of the first byte of a record's row."""
-        index, line, column, offset, number = PLACE.unpack_from(packed)
-        source = self.sources[index]
-        place = Place(
-            path=source.path,
-            line=line,
-            column=column + 1,
-            end_column=column + 2,
-            byte_offset=offset,
-            record=number,
-            record_id=decode(packed[PLACE.size :]),
-            record_id_key=source.variant.format.id_key,
-        )
-        return self.reading.tally.in_member(place)

@@ -1,0 +1,158 @@
+"""Rows are compared by their bytes as their records are, in whatever order they are."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import UNSET
+
+from cases import for_each_case
+from effort import examples
+from harpia_formats.conversion.comparison import diff as diff_module
+from harpia_formats.formats.registry import adapter_of, readable_formats
+from harpia_formats.model.exact_json import NOT_JSON, decode, encode
+from harpia_formats.validation.parallel import ranges
+from plain_comparison import plainly_matched
+from unchecked import diff
+
+ROOT = Path(__file__).parents[3]
+#: Rows of which some have one key, and some are equal.
+ROWS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 1)), max_size=40)
+#: What a format of rows is written as.
+LAYOUTS = st.sampled_from(["lines", "array", "indented"])
+
+
+def written(rows: list[dict[str, Any]], layout: str) -> bytes:
+    """Return rows of JSON as lines, or as an array on one line or on many."""
+    if layout == "lines":
+        return b"".join(encode(row) + b"\n" for row in rows)
+    between = b"," if layout == "array" else b" ,\n\n "
+    return b"[" + between.join(map(encode, rows)) + b"]"
+
+
+def question(number: int, answer: int) -> dict[str, Any]:
+    """Return a row without an id, which is matched by its prompt."""
+    return {
+        "input": {"prompt": f"q{number}", "ideal_response": "r", "category": "c"},
+        "response": f"a{answer}",
+        "llm_name": "m",
+    }
+
+
+@contextmanager
+def waiting(size: int) -> Iterator[None]:
+    """Let records of so many bytes wait in memory."""
+    with patch.object(diff_module, "HELD_BYTES", size):
+        yield
+
+
+@given(left=ROWS, right=ROWS, layouts=st.tuples(LAYOUTS, LAYOUTS), size=st.integers())
+@examples(60)
+def test_the_first_is_compared_with_the_first_of_its_key(
+    left: list[tuple[int, int]],
+    right: list[tuple[int, int]],
+    layouts: tuple[str, str],
+    size: int,
+) -> None:
+    """Records with one key are compared in their order; of no key, they are alone."""
+    if not left or not right:
+        return
+    keys = [[str(number) for number, _ in rows] for rows in (left, right)]
+    pairs, alone, rest = plainly_matched(*keys)
+    differing = [one for one, other in pairs if left[one][1] != right[other][1]]
+    texts = [
+        written([question(*row) for row in rows], layout)
+        for rows, layout in zip((left, right), layouts, strict=True)
+    ]
+    with waiting(abs(size) % 1000):
+        found = diff(*texts, from_="nemo-output", to="nemo-output")
+
+    assert (found.records, found.differing) == (len(pairs), len(differing))
+    assert (found.only_left, found.only_right) == (len(alone), len(rest))
+    first = [line.place and line.place.record for line in found.fields.values()]
+    assert not differing or differing[0] + 1 in first
+
+
+def many(count: int, *, changed: int = 7) -> list[dict[str, Any]]:
+    """Return rows of questions, of which every seventh or so has another answer."""
+    return [
+        question(number, int(number % changed == changed - 1))
+        | {"llm_name": f"m{number % 3}"}
+        for number in range(count)
+    ]
+
+
+@pytest.mark.parametrize("layout", ["lines", "array", "indented"])
+def test_a_report_is_the_same_in_memory_and_on_disk(layout: str) -> None:
+    """What waits in memory or goes to the disk has one report, in the same order."""
+    left, right = many(300), many(300, changed=5)
+    for row in right[100:200]:
+        row["input"]["category"] = "d"
+    del right[20:25], left[250]
+    right[40], right[90] = right[90], right[40]
+    texts = written(left, layout), written(right, layout)
+    reports = []
+    for size in (0, 700, 10**7):
+        with waiting(size):
+            reports.append(diff(*texts, from_="nemo-output", to="nemo-output"))
+
+    assert reports[0].differing > 50
+    assert reports[0].only_left == 5
+    assert [each.to_dict() for each in reports[1:]] == [reports[0].to_dict()] * 2
+
+
+@for_each_case("layout", ["lines", "array", "csv"])
+def test_processes_find_what_one_finds(layout: str, tmp_path: Path) -> None:
+    """Several processes report the same differences at the same places."""
+    paths = [tmp_path / "left", tmp_path / "right"]
+    for path, changed, count in zip(paths, (7, 5), (3_000, 2_999), strict=True):
+        rows = many(count, changed=changed)
+        if layout == "csv":
+            lines = [
+                f'{number},"question\n{number}",{row["response"]}\r\n'.encode()
+                for number, row in enumerate(rows)
+            ]
+            path.write_bytes(b"id,prompt,output\r\n" + b"".join(lines))
+        else:
+            path.write_bytes(written(rows, layout))
+    given_ = {"from_": "csv", "to": "csv"} if layout == "csv" else {}
+    alone = diff(*paths, **given_)
+    sizes = dict.fromkeys(("MIN_RANGE", "MAX_RANGE", "BUNDLE"), 9_000)
+    with patch.dict(vars(ranges), {**sizes, "WORTH_SECONDS": 0, "TIMED": 1}):
+        shared = diff(*paths, **given_, jobs=2)
+
+    assert alone.differing > 500
+    assert shared.to_dict() == alone.to_dict()
+    place = shared.fields["only in the first"].place
+    assert place is not None
+    assert place.record == 3_000
+    assert place == alone.fields["only in the first"].place
+
+
+def test_a_text_or_a_number_in_the_place_of_an_id_is_one() -> None:
+    """A row with a text or an integer as its id is a record with one, in any format."""
+    checked = set()
+    for name, format_ in readable_formats().items():
+        adapter = adapter_of(format_)
+        for key in (one.path[0] for one in adapter.fields if one.record_path == "id"):
+            for row in rows_of_fixtures(name):
+                for value in ("0", " x", 7, 2**60) if key in row else ():
+                    checked.add(name)
+                    assert adapter.read({**row, key: value}).id is not UNSET, name
+
+    assert len(checked) > 10
+
+
+def rows_of_fixtures(name: str) -> Iterator[dict[str, Any]]:
+    """Yield the valid rows of a format, as far as they are lines of its own keys."""
+    for path in (ROOT / "fixtures" / name / "valid").glob("*.jsonl"):
+        for line in path.read_bytes().splitlines():
+            with suppress(*NOT_JSON, TypeError, KeyError):
+                row = decode(line)
+                adapter_of(readable_formats()[name]).read(row)
+                yield row
