@@ -32,6 +32,8 @@ from harpia_formats.validation.unit.findings import RecordNumbers
 
 #: Records that are stored together if they were read one by one, and their bytes.
 _TOGETHER, _TOGETHER_BYTES = 256, 256 * 1024
+#: Rows that are compared at once.
+_MOST_TEXTS = 1024
 #: The place of a record: the index of its source, line, column, offset in bytes, and
 #: its number. The id that its row has stands behind it as JSON.
 PLACE = struct.Struct("<IQQQQ")
@@ -310,21 +312,25 @@ class RowSequence:
         Returns how many these are. Equal rows of several files of one data set may not
         be equal records, as what stands around them may differ.
         """
-        passed, is_equal = 0, True
+        passed, width = 0, 1
         while (
-            is_equal
-            and (ours := self.block) is not None
+            (ours := self.block) is not None
             and (theirs := other.block) is not None
             and ours.has_equal_rows(theirs)
         ):
-            left, right = ours.texts[self.at :], theirs.texts[other.at :]
+            # Lists are compared many times as fast as their items one by one; they get
+            # longer, so that no more items are looked at than twice those passed.
+            left = ours.texts[self.at : self.at + width]
+            right = theirs.texts[other.at : other.at + width]
             count = min(len(left), len(right))
-            # Lists are compared many times as fast as their items one by one.
             is_equal = left[:count] == right[:count]
             if not is_equal:
-                pairs = zip(left, right, strict=False)
-                count = next(at for at, (one, two) in enumerate(pairs) if one != two)
+                pairs = enumerate(zip(left, right, strict=False))
+                count = next(at for at, (one, two) in pairs if one != two)
             self.at += count
             other.at += count
             passed += count
+            if not is_equal:
+                break
+            width = min(2 * width, _MOST_TEXTS)
         return passed
