@@ -3,7 +3,7 @@
     python docs/tools/fault_page.py [NUMBER ...] [--long]
 
 Runs the tests of the faults with these numbers, of all without one; with `--long` in
-full size, which takes up to three hours. `tests/faults/results.json` keeps the results
+full size, which takes about half an hour. `tests/faults/results.json` keeps the results
 of each test, with the version that it was run on, and
 `docs/explanation/reliability.md` is written from them. Exits with 1 if a test fails.
 """
