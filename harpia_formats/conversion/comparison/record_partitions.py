@@ -1,8 +1,6 @@
 """Distribute records over the parts of a temporary file by the keys they match by."""
 
-import heapq
 from collections.abc import Iterator
-from operator import attrgetter
 from typing import NamedTuple
 
 from harpia_formats.files.io.spill import Framed, FramedRecords
@@ -46,7 +44,7 @@ class RecordPartitions:
         self._records = FramedRecords("QQ", 3, HELD_BYTES, PARTS)
 
     def add(self, number: int, key: str, place: bytes, text: bytes) -> None:
-        """Add a record, whose `number` is greater than those of records before."""
+        """Add a record behind the others with its key."""
         digest = digest_of(key)
         fields = key.encode("utf-8", "surrogatepass"), place, text
         self._records.append((number, digest), fields, digest % PARTS)
@@ -55,11 +53,6 @@ class RecordPartitions:
     def part(self, part: int) -> Iterator[StoredRecord]:
         """Yield the records of a part in their order."""
         return map(_stored, self._records.records(part))
-
-    def all(self) -> Iterator[StoredRecord]:
-        """Yield the records of all parts in the order of their numbers."""
-        parts = map(self.part, range(PARTS))
-        return heapq.merge(*parts, key=attrgetter("number"))
 
     def at(self, offset: int) -> StoredRecord:
         """Return the record that is at an offset of the file."""

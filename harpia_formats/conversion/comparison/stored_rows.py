@@ -226,18 +226,15 @@ class RowBlocks:
 class StoredRows:
     """The rows of a data set in their order, most of them on the disk; to be closed."""
 
-    __slots__ = ("_blocks", "count")
+    __slots__ = ("_blocks",)
 
     def __init__(self) -> None:
-        #: The rows that were added.
-        self.count = 0
         self._blocks = FramedRecords("QQQQQQQ", 2, HELD_BYTES)
 
     def append(self, block: Block) -> None:
         """Add the rows of a block behind the others."""
         head, *fields = block
         self._blocks.append(head, tuple(fields))
-        self.count += head.rows
 
     def blocks(self, sources: Sequence[RowSource]) -> Iterator[RowBlock]:
         """Yield all rows in the order in which they were added, with their source."""
