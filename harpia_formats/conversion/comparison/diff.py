@@ -8,8 +8,6 @@ from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from itertools import chain
-from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from msgspec import UNSET
@@ -177,39 +175,6 @@ def _is_mapped(inputs: list[Input], format_: str | None) -> bool:
     return has_free_names(format_ or detect_mapped_format(inputs))
 
 
-class WaitingRecords:
-    """Records that the other side does not have yet, by their keys."""
-
-    def __init__(self) -> None:
-        #: The bytes of their texts.
-        self.size = 0
-        self._records: dict[str, deque[StoredRecord]] = {}
-
-    def __bool__(self) -> bool:
-        return bool(self._records)
-
-    def add(self, record: StoredRecord) -> None:
-        """Add a record behind those with the same key."""
-        self.size += len(record.text)
-        self._records.setdefault(record.key, deque()).append(record)
-
-    def take(self, key: str) -> StoredRecord | None:
-        """Remove the first record with a key, and return it, None if there is none."""
-        records = self._records.get(key)
-        if records is None:
-            return None
-        record = records.popleft()
-        if not records:
-            del self._records[key]
-        self.size -= len(record.text)
-        return record
-
-    def all(self) -> list[StoredRecord]:
-        """Return all records in the order of their numbers."""
-        found = chain.from_iterable(self._records.values())
-        return sorted(found, key=attrgetter("number"))
-
-
 class Comparison:
     """One comparison: iterate for the problems, then ask for the report.
 
@@ -348,56 +313,42 @@ class Comparison:
         others are matched in parts, on the disk.
         """
         left, right = (
-            RowSequence(side.rows, side.sources) for side in (self._left, self._right)
+            RowSequence(side.rows, side.sources, by_id=by_id)
+            for side in (self._left, self._right)
         )
-        waiting = WaitingRecords(), WaitingRecords()
-        is_over = self._common_fields.is_all and self._compare_in_order(
-            (left, right), waiting, by_id=by_id
-        )
-        if is_over:
-            for one, add in zip(
-                waiting, (self._only_left, self._only_right), strict=True
-            ):
-                for record in one.all():
-                    add(record)
+        if self._common_fields.is_all and self._compare_in_order(left, right):
+            for record in left.rest():
+                self._only_left(record)
+            for record in right.rest():
+                self._only_right(record)
             return
         with closing(RecordPartitions()) as ours, closing(RecordPartitions()) as theirs:
-            for one, rest, parts in zip(
-                waiting, (left, right), (ours, theirs), strict=True
-            ):
-                for each in chain(one.all(), rest.rest(by_id=by_id)):
+            for rows, parts in ((left, ours), (right, theirs)):
+                for each in rows.rest():
                     parts.add(each.number, each.key, each.place, each.text)
             for part in range(PARTS):
                 self._compare_part(ours, theirs, part)
 
-    def _compare_in_order(
-        self,
-        rows: tuple[RowSequence, RowSequence],
-        waiting: "tuple[WaitingRecords, WaitingRecords]",
-        *,
-        by_id: bool,
-    ) -> bool:
+    def _compare_in_order(self, left: RowSequence, right: RowSequence) -> bool:
         """Compare records in their order; return whether all rows were taken.
 
         A record waits until the other side has one with its key.
         """
-        left, right = rows
-        left_waiting, right_waiting = waiting
-        while max(left_waiting.size, right_waiting.size) <= HELD_BYTES:
-            if not (left_waiting or right_waiting):
+        while max(left.waiting.size, right.waiting.size) <= HELD_BYTES:
+            if not (left.waiting or right.waiting):
                 self._found.records += left.pass_equal(right)
-            ours = left.take(by_id=by_id)
+            ours = left.take()
             if ours is not None:
-                if found := right_waiting.take(ours.key):
+                if found := right.waiting.take(ours.key):
                     self._match(ours, found)
                     continue
-                left_waiting.add(ours)
-            theirs = right.take(by_id=by_id)
+                left.waiting.add(ours)
+            theirs = right.take()
             if theirs is not None:
-                if found := left_waiting.take(theirs.key):
+                if found := left.waiting.take(theirs.key):
                     self._match(found, theirs)
                 else:
-                    right_waiting.add(theirs)
+                    right.waiting.add(theirs)
             elif ours is None:
                 return True
         return False

@@ -6,8 +6,11 @@ never decoded again, and their places are never computed.
 
 import struct
 from array import array
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import msgspec
@@ -272,11 +275,50 @@ def _place_in(chunk: Chunk, before: int, row: int) -> tuple[int, Cursor]:
     return before + row + 1, chunk.start_of(row)
 
 
+class WaitingRecords:
+    """Records that the other side does not have yet, by their keys."""
+
+    def __init__(self) -> None:
+        #: The bytes of their texts.
+        self.size = 0
+        self._records: dict[str, deque[StoredRecord]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._records)
+
+    def add(self, record: StoredRecord) -> None:
+        """Add a record behind those with the same key."""
+        self.size += len(record.text)
+        self._records.setdefault(record.key, deque()).append(record)
+
+    def take(self, key: str) -> StoredRecord | None:
+        """Remove the first record with a key, and return it, None if there is none."""
+        records = self._records.get(key)
+        if records is None:
+            return None
+        record = records.popleft()
+        if not records:
+            del self._records[key]
+        self.size -= len(record.text)
+        return record
+
+    def all(self) -> list[StoredRecord]:
+        """Return all records in the order of their numbers."""
+        found = chain.from_iterable(self._records.values())
+        return sorted(found, key=attrgetter("number"))
+
+
 class RowSequence:
     """The rows of a data set, from the first one that was not taken yet."""
 
-    def __init__(self, rows: StoredRows, sources: Sequence[RowSource]) -> None:
+    def __init__(
+        self, rows: StoredRows, sources: Sequence[RowSource], *, by_id: bool
+    ) -> None:
+        """Read rows whose records are matched by their ids, or by their prompts."""
         self._blocks = rows.blocks(sources)
+        self._by_id = by_id
+        #: Records that were taken, and have no match yet.
+        self.waiting = WaitingRecords()
         self._block: RowBlock | None = None
         #: The index of the next row in the block.
         self.at = 0
@@ -290,17 +332,18 @@ class RowSequence:
                 return None
         return self._block
 
-    def take(self, *, by_id: bool) -> StoredRecord | None:
+    def take(self) -> StoredRecord | None:
         """Take the record of the next row, None behind the last one."""
         block = self.block
         if block is None:
             return None
         self.at += 1
-        return block.stored(self.at - 1, by_id=by_id)
+        return block.stored(self.at - 1, by_id=self._by_id)
 
-    def rest(self, *, by_id: bool) -> Iterator[StoredRecord]:
-        """Take all further rows."""
-        while (record := self.take(by_id=by_id)) is not None:
+    def rest(self) -> Iterator[StoredRecord]:
+        """Yield the records that wait, and take all further ones."""
+        yield from self.waiting.all()
+        while (record := self.take()) is not None:
             yield record
 
     def pass_equal(self, other: "RowSequence") -> int:
