@@ -177,3 +177,10 @@ def _filled(data: bytes, size: int) -> ByteBuffer:
     buffer = ByteBuffer(data[at : at + size] for at in range(0, len(data), size))
     buffer.fill(1)
     return buffer
+
+
+@pytest.mark.parametrize("size", [1, 2, 9])
+@pytest.mark.parametrize("data", [b"", b" ", b"\n \t\r\n "])
+def test_white_space_is_no_document(data: bytes, size: int) -> None:
+    """Data of nothing but white space has no rows and no faults."""
+    assert [*document_rows(_filled(data, size), Cursor(), 100)] == []
