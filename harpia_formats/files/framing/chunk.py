@@ -258,10 +258,10 @@ class FramingFault(Struct, frozen=True):
 
 def _next_row(data: bytes, behind: int, row: bytes) -> int:
     """Return the offset of a row whose predecessor ends at `behind`."""
-    at, size = behind, len(data)
+    at = behind
     # Mostly a comma and some white space stand between two, and a search for a long row
     # takes ten times as long as that.
-    while at < size and data[at] in _BETWEEN:
+    while data[at] in _BETWEEN:
         at += 1
     return at if data.startswith(row, at) else data.index(row, behind)
 
