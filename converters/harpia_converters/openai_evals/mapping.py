@@ -1,8 +1,6 @@
 """The adapters of openai-evals and openai-evals-log: samples and events to records."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from functools import partial
+from collections.abc import Mapping
 from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType, field
@@ -243,19 +241,14 @@ def _without(row: Row, *keys: str) -> Row:
     return {key: value for key, value in row.items() if key not in keys}
 
 
-def _reader_in(around: Mapping[str, Any]) -> Callable[[Row], Record]:
-    """Return what reads the samples of the run whose document is `around`."""
-    run = _run_of(around.get(_spec))
-    return replace(_log_table, read_own=partial(_read_events, run=run)).read
-
-
 def _needed_around(around: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the specification of the run, which is all that `_reader_in` needs."""
+    """Return the specification of the run, which is all that `_run_of` needs."""
     return {_spec: around[_spec]} if _spec in around else {}
 
 
-def _run_of(spec: Any) -> _Run:
-    """Return what a specification says of each answer."""
+def _run_of(around: Mapping[str, Any]) -> _Run:
+    """Return what the specification in a document says of each answer."""
+    spec = around.get(_spec)
     if type(spec) is not dict:
         return _Run()
     models = spec.get("completion_fns")
@@ -276,7 +269,7 @@ def _text(value: Any) -> str | UnsetType:
     return value if type(value) is str else UNSET
 
 
-def _read_events(row: Row, kept: Row, run: _Run) -> Row:
+def _read_events(run: _Run, row: Row, kept: Row) -> Row:
     """Return the fields of a sample, and keep what is not read of its events."""
     sample = _Sample(run)
     takes = {SAMPLING: sample.sampling, MATCH: sample.match}
@@ -326,7 +319,7 @@ def _read_header(document: Row) -> Header:
 
 _event = ("events", "data")
 
-_log_table = FieldTable(
+LOG = FieldTable(
     LOG_KEY,
     (
         FieldMapping(("sample_id",), "id"),
@@ -342,13 +335,12 @@ _log_table = FieldTable(
         FieldMapping((_spec, "run_id"), "outputs.scores.evaluation_id"),
         FieldMapping((_spec, "eval_name"), "outputs.scores.evaluation_name"),
     ),
-    read_own=partial(_read_events, run=_Run()),
+    run_of=_run_of,
+    read_own=_read_events,
     in_order=True,
     removes_own=True,
-)
-LOG = _log_table.adapter(
+).adapter(
     is_read_only=True,
-    reader_in=_reader_in,
     needed_around=_needed_around,
     capacity=RowCapacity(
         references=Cardinality.MANY,

@@ -1,8 +1,6 @@
 """The adapter of promptfoo: the result of one prompt in one test to a record."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from functools import partial
+from collections.abc import Mapping
 from typing import Any
 
 from msgspec import UNSET
@@ -17,7 +15,7 @@ from harpia_formats.model.adapter import (
     RowCapacity,
 )
 from harpia_formats.model.exact_json import encode
-from harpia_formats.model.record import Header, Output, Record, Score
+from harpia_formats.model.record import Header, Output, Score
 
 _vendor = "promptfoo"
 #: The names of counts of tokens in a record.
@@ -56,7 +54,7 @@ _answer = (
 )
 
 
-def _answered(row: Row, rest: Row, evaluation: Any = UNSET) -> Row:
+def _answered(evaluation: Any, row: Row, rest: Row) -> Row:
     """Return the answer of an item, whose scores are of the run `evaluation`.
 
     What is no field is its extra, but for the test, which the question has.
@@ -143,12 +141,10 @@ def _is_count(usage: Row, key: str) -> bool:
     return type(usage.get(key)) is int and usage[key] >= 0
 
 
-def _read_in(document: Mapping[str, Any]) -> Callable[[Row], Record]:
-    """Return the function that reads the items of the evaluation of `document`."""
+def _evaluation_of(document: Mapping[str, Any]) -> Any:
+    """Return the id of the evaluation of `document`, `UNSET` if it has none."""
     evaluation = document.get("evalId")
-    if not isinstance(evaluation, str):
-        return _table.read
-    return replace(_table, read_own=partial(_answered, evaluation=evaluation)).read
+    return evaluation if isinstance(evaluation, str) else UNSET
 
 
 def _needed(document: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -160,17 +156,16 @@ def _read_header(document: Row) -> Header:
     return Header(extra={_vendor: document}) if document else Header()
 
 
-_table = FieldTable(
+PROMPTFOO = FieldTable(
     _vendor,
     (*_question, *_answer),
     own_keys=tuple(field.path[0] for field in _answer),
+    run_of=_evaluation_of,
     read_own=_answered,
     in_order=True,
     removes_own=True,
-)
-PROMPTFOO = _table.adapter(
+).adapter(
     is_read_only=True,
-    reader_in=_read_in,
     needed_around=_needed,
     read_header=_read_header,
     capacity=RowCapacity(

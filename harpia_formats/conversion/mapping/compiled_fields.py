@@ -201,9 +201,7 @@ class _Reader:
         # left of nested objects took a quarter of the time in which such rows are read.
         removes = own_keys is not None and self.in_order
         if removes:
-            own = code.name_of(frozenset(own_keys or ()))
-            others = f"k: x for k, x in {owner}.items() if k not in {own}"
-            code.add(f"{left} = {{{others if own_keys else f'**{owner}'}}}")
+            code.add(f"{left} = {{{self._others(owner, own_keys or ())}}}")
         # Most fields are there, so those that are not are counted.
         code.add(f"{count} = {len(tree)}", f"{odd} = ()")
         for key, place in tree.items():
@@ -254,6 +252,15 @@ class _Reader:
         has_more += [f"{inner} is not None" for inner in lefts.values()]
         code.block(f"if {' or '.join(has_more)}:", *lines)
         return left
+
+    def _others(self, owner: str, own_keys: tuple[str, ...]) -> str:
+        """Return the members of an object that are no own keys, as those of another."""
+        if ANY_KEY in own_keys:
+            return ""
+        if not own_keys:
+            return f"**{owner}"
+        own = self.code.name_of(frozenset(own_keys))
+        return f"k: x for k, x in {owner}.items() if k not in {own}"
 
     def _field(
         self,

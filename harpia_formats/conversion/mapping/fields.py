@@ -6,7 +6,7 @@ A value that a record's field cannot hold, and a key that the table does not kno
 
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from msgspec import UNSET
@@ -19,7 +19,6 @@ from harpia_formats.conversion.mapping.compiled_fields import (
     Leaf,
     Placed,
     Read,
-    ReadOwn,
     Write,
     WriteOwn,
     compile_read,
@@ -42,6 +41,8 @@ from harpia_formats.model.record import FIELD_TYPES, Record
 
 _OUTPUTS, _SCORES = "outputs.", "outputs.scores."
 Tree = dict[str, "Leaf | Tree"]
+#: What stands around rows of which nothing else is known.
+_NOTHING: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True)
@@ -60,10 +61,11 @@ class FieldTable:
     placed: Placed = field(default_factory=dict)
     #: Keys that functions read and write, as a chat is a prompt or messages. Each field
     #: that they are has a mapping. By default, `read_own` reads the first keys of all.
+    #: "*" is any key: `read_own` keeps what it does not read.
     own_keys: tuple[str, ...] = ()
     #: Given a row and its members that are no fields, which it may change: the fields
     #: that the own keys are, in a new object.
-    read_own: ReadOwn | None = None
+    read_own: Callable[..., Row] | None = None
     #: Given a record, a copy of the vendor's members of its extra, which it may change,
     #: and the fates: the members that the row begins with, in a new object. Where there
     #: are no own keys it is asked only if something is kept.
@@ -76,13 +78,18 @@ class FieldTable:
     removes_own: bool = False
     #: Given a row: the one that is read in its place, such as one without nulls.
     normalize: Callable[[Row], Row] | None = None
+    #: Given what stands around the rows of a file, or nothing: a value that `read_own`
+    #: is given in front of a row. Adapters of the table then have `reader_in`.
+    run_of: Callable[[Mapping[str, Any]], Any] | None = None
     tree: Tree = field(init=False, default_factory=dict)
     #: The fields that the table reads itself.
     leaves: list[Leaf] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
-        if self.read_own is None and (self.own_keys or self.removes_own):
-            raise ValueError("`own_keys` and `removes_own` need `read_own`")
+        if self.read_own is None and (self.own_keys or self.removes_own or self.run_of):
+            raise ValueError("`own_keys`, `removes_own` and `run_of` need `read_own`")
+        if ANY_KEY in self.own_keys and (self.removes_own or not self.in_order):
+            raise ValueError("any key as an own one needs `in_order` alone")
         if self.read_own is not None and not self.own_keys:
             keys = dict.fromkeys(mapping.path[0] for mapping in self.fields)
             keys.pop(ANY_KEY, None)
@@ -107,7 +114,8 @@ class FieldTable:
         It may be a setting, or what stands at any key apart from those of other fields.
         """
         is_setting = given.record_path.startswith("params.")
-        is_own = given.path[0] in (*self.own_keys, ANY_KEY)
+        own = self.own_keys
+        is_own = given.path[0] in (*own, ANY_KEY) or ANY_KEY in own
         return self.read_own is not None and (is_own or is_setting)
 
     def adapter(self, *, is_read_only: bool = False, **members: Any) -> FormatAdapter:
@@ -126,6 +134,8 @@ class FieldTable:
             raise ValueError("`read_own` needs `write_own`, or `is_read_only`")
         write = None if is_read_only else _later(lambda: self.write)
         read = _later(lambda: self.read)
+        if self.run_of is not None:
+            members["reader_in"] = self.read_in
         return FormatAdapter(
             vendor=self.vendor, fields=self.fields, read=read, write=write, **members
         )
@@ -139,10 +149,17 @@ class FieldTable:
         """Return `read` for rows that have no keys but `keys`: it asks for these."""
         return self._read_of({key: self.tree[key] for key in self.tree if key in keys})
 
-    def _read_of(self, tree: Tree) -> Read:
+    def read_in(self, around: Mapping[str, Any]) -> Read:
+        """Return `read` for the rows of a file, given what stands around them."""
+        return self._read_of(self.tree, around)
+
+    def _read_of(self, tree: Tree, around: Mapping[str, Any] = _NOTHING) -> Read:
         own_keys = () if self.removes_own else self.own_keys
+        read_own = self.read_own
+        if read_own is not None and self.run_of is not None:
+            read_own = partial(read_own, self.run_of(around))
         read = compile_read(
-            self.vendor, tree, own_keys, self.read_own, in_order=self.in_order
+            self.vendor, tree, own_keys, read_own, in_order=self.in_order
         )
         normalize = self.normalize
         return read if normalize is None else lambda row: read(normalize(row))

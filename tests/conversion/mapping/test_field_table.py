@@ -135,14 +135,16 @@ def test_the_first_of_several_keys_is_one_field() -> None:
 
 
 def test_own_keys_need_their_function() -> None:
-    """Keys that a function reads or removes need the function."""
+    """Keys that a function reads or removes, and what it is given, need it."""
     halves: tuple[dict[str, Any], ...] = (
         {"own_keys": ("question",)},
         {"removes_own": True},
+        {"run_of": dict},
     )
     for more in halves:
         with pytest.raises(
-            ValueError, match=r"^`own_keys` and `removes_own` need `read_own`$"
+            ValueError,
+            match=r"^`own_keys`, `removes_own` and `run_of` need `read_own`$",
         ):
             FieldTable("own", (PROMPT,), **more)
 
@@ -160,6 +162,52 @@ def test_own_keys_are_those_of_all_fields_unless_given() -> None:
     assert table.read({"question": "q", "chat": "c", "*": 1}) == Record(
         prompt="c", extra={"own": {"*": 1}}
     )
+
+
+def test_any_key_may_be_an_own_one() -> None:
+    """A function that reads whole rows keeps what it does not read itself."""
+
+    def read_own(row: Any, kept: dict[str, Any]) -> dict[str, Any]:
+        kept["z"] = dict(kept)
+        kept["b"] = row["by"]
+        return {"prompt": row["question"]}
+
+    fields = (PROMPT, field("count", "outputs.index"))
+    more: dict[str, Any] = {"own_keys": ("*",), "read_own": read_own}
+    table = FieldTable("own", fields, in_order=True, **more)
+    record = table.read({"by": 1, "question": "q", "a": 2})
+
+    assert table.leaves == []
+    assert record == Record(prompt="q", extra={"own": {"z": {}, "b": 1}})
+    assert [*(record.extra or {})["own"]] == ["z", "b"]
+    wrong: tuple[dict[str, Any], ...] = ({}, {"in_order": True, "removes_own": True})
+    for flags in wrong:
+        with pytest.raises(ValueError, match=r"^any key .* needs `in_order` alone$"):
+            FieldTable("own", fields, **more, **flags)
+
+
+def test_rows_are_read_with_what_stands_around_them() -> None:
+    """A function is given what is made of that once a file, or of nothing."""
+    made = []
+
+    def run_of(around: Any) -> Any:
+        made.append(around)
+        return around.get("model", "none")
+
+    def read_own(run: str, row: Any, _: Any) -> dict[str, Any]:
+        return {"prompt": row["question"], "source": run}
+
+    table = FieldTable("own", (PROMPT,), run_of=run_of, read_own=read_own)
+    adapter = table.adapter(is_read_only=True)
+    row = {"question": "q", "more": 1}
+    own = {"own": {"more": 1}}
+
+    assert adapter.reader_in is not None
+    read = adapter.reader_in({"model": "m"})
+    assert [read(row), read(row)] == [Record(prompt="q", source="m", extra=own)] * 2
+    assert made == [{"model": "m"}]
+    assert adapter.read(row) == Record(prompt="q", source="none", extra=own)
+    assert FieldTable("own", (PROMPT,)).adapter().reader_in is None
 
 
 def test_own_keys_that_are_not_removed_stay_where_they_stood() -> None:
