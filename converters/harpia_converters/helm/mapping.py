@@ -4,7 +4,7 @@ Completions are outputs, with the scores of those of HELM's metrics that say how
 an answer is.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -12,15 +12,15 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from harpia_converters.helm.formats import ALONE
+from harpia_formats.conversion.mapping.fields import FieldTable
 from harpia_formats.conversion.mapping.preparation import tool_signature
 from harpia_formats.model.adapter import (
     Cardinality,
     FieldMapping,
-    FormatAdapter,
     Row,
     RowCapacity,
 )
-from harpia_formats.model.record import Header, Output, Record, Score
+from harpia_formats.model.record import Header, Output, Score
 
 #: Statistics that HELM records of every run and that do not judge an answer: counts,
 #: times, costs, why a completion ended, and probabilities.
@@ -133,11 +133,10 @@ def _outputs_of_request(state: Row) -> Iterator[Output]:
         model=_model_of(state),
         formatted_prompt=prompt if prompt and isinstance(prompt, str) else UNSET,
         error=_error_of(state) or UNSET,
-        extra=_completion_extra(state, result, {}),
     )
     completions = result["completions"]
     if not completions:
-        yield bare
+        yield replace(bare, extra=_completion_extra(state, result, {}))
     time = result.get("request_time")
     for at, completion in enumerate(completions):
         thinking = completion.get("thinking")
@@ -287,18 +286,12 @@ _known_of_instance = frozenset("id input references split sub_split".split())
 _correct = "correct"
 
 
-def _read(row: Row) -> Record:
-    return _record(row, UNSET, UNSET)
+_Run = tuple[str | UnsetType, str | UnsetType]
 
 
-def _reader_in(run: Mapping[str, Any]) -> Callable[[Row], Record]:
-    """Return the function that reads an instance of a run with these files."""
-    source, name = _name_in(run, "scenario"), _name_in(run, "run_spec")
-
-    def read(row: Row) -> Record:
-        return _record(row, source, name)
-
-    return read
+def _run_of(run: Mapping[str, Any]) -> _Run:
+    """Return the names of the scenario and of the run with these files."""
+    return _name_in(run, "scenario"), _name_in(run, "run_spec")
 
 
 def _needed_around(run: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -313,8 +306,9 @@ def _name_in(run: Mapping[str, Any], file: str) -> str | UnsetType:
     return name if isinstance(name, str) else UNSET
 
 
-def _record(row: Row, source: str | UnsetType, name: str | UnsetType) -> Record:
-    """Return the record of an instance of the scenario `source`, in the run `name`."""
+def _read_instance(run: _Run, row: Row, kept: Row) -> Row:
+    """Return the fields of an instance, and keep what is known of it beside them."""
+    source, name = run
     states: list[Row] = row["states"]
     state = states[0]
     instance: Row = state["instance"]
@@ -323,18 +317,19 @@ def _record(row: Row, source: str | UnsetType, name: str | UnsetType) -> Record:
     text = asked.get("text")
     is_chat = _is_chat(messages)
     choices = _choices(states)
-    return Record(
-        id=instance["id"],
-        prompt=text if isinstance(text, str) and (text or not is_chat) else UNSET,
-        messages=messages if is_chat else UNSET,
-        references=_texts(instance, is_correct=True),
-        choices=choices,
-        source=source,
-        params=_settings(state["request"]),
-        metadata=_metadata(state),
-        extra=_instance_extra(row, choices),
-        outputs=outputs_of(states, row.get("stats"), name),
-    )
+    if rest := _rest_of(instance, choices):
+        kept["instance"] = rest
+    return {
+        "id": instance["id"],
+        "prompt": text if isinstance(text, str) and (text or not is_chat) else UNSET,
+        "messages": messages if is_chat else UNSET,
+        "references": _texts(instance, is_correct=True),
+        "choices": choices,
+        "source": source,
+        "params": _settings(state["request"]),
+        "metadata": _metadata(state),
+        "outputs": outputs_of(states, row.get("stats"), name),
+    }
 
 
 def _is_chat(messages: Any) -> bool:
@@ -383,12 +378,8 @@ def _metadata(state: Row) -> Row:
     return found
 
 
-def _instance_extra(
-    row: Row, choices: list[str] | UnsetType
-) -> dict[str, Row] | UnsetType:
+def _rest_of(instance: Row, choices: list[str] | UnsetType) -> Row:
     """Return what is known of the instance beside its fields."""
-    states: list[Row] = row["states"]
-    instance = states[0]["instance"]
     kept = {
         key: item for key, item in instance.items() if key not in _known_of_instance
     }
@@ -401,7 +392,7 @@ def _instance_extra(
         kept["input"] = more
     if not _are_told(instance["references"], choices):
         kept["references"] = instance["references"]
-    return {_vendor: {"instance": kept}} if kept else UNSET
+    return kept
 
 
 def _are_told(references: list[Row], choices: list[str] | UnsetType) -> bool:
@@ -436,9 +427,9 @@ def _alone(state: Row) -> Row:
 _instance = ("states", "instance")
 _request = ("states", "request")
 _completion = ("states", "result", "completions")
-RUN = FormatAdapter(
-    vendor=_vendor,
-    fields=(
+RUN = FieldTable(
+    _vendor,
+    (
         FieldMapping(("instance_id",), "id", required=True),
         FieldMapping((*_instance, "input", "text"), "prompt"),
         FieldMapping((*_instance, "input", "messages"), "messages"),
@@ -476,14 +467,18 @@ RUN = FormatAdapter(
         FieldMapping(("stats", "stats", "name", "name"), "outputs.scores.metric"),
         FieldMapping(("run_spec", "name"), "outputs.scores.evaluation_id"),
     ),
-    read=_read,
+    own_keys=("*",),
+    run_of=_run_of,
+    read_own=_read_instance,
+    in_order=True,
+).adapter(
+    is_read_only=True,
     capacity=RowCapacity(
         Cardinality.MANY,
         Cardinality.MANY_OF_ONE_MODEL,
         Cardinality.MANY,
         messages=True,
     ),
-    reader_in=_reader_in,
     needed_around=_needed_around,
     read_header=_read_header,
     dialect_normalizers={ALONE: _alone},
