@@ -3,7 +3,7 @@
 The answers of a sample are outputs, with its scores and what the log says of the run.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType
@@ -19,16 +19,16 @@ from harpia_converters.inspect_ai.messages import (
     is_empty,
     values_in,
 )
+from harpia_formats.conversion.mapping.fields import FieldTable
 from harpia_formats.conversion.mapping.preparation import tool_signature
 from harpia_formats.model.adapter import (
     LIST_OF_ONE,
     Cardinality,
     FieldMapping,
-    FormatAdapter,
     Row,
     RowCapacity,
 )
-from harpia_formats.model.record import Header, Output, Record, Score
+from harpia_formats.model.record import Header, Output, Score
 
 
 class Run(Struct, frozen=True):
@@ -348,51 +348,40 @@ def repeated_ids(around: Mapping[str, Any]) -> str:
     return f"each sample has {epochs:,} epochs with one id" if epochs > 1 else ""
 
 
-def reader_in(around: Mapping[str, Any]) -> Callable[[Row], Record]:
-    """Return the function that reads the samples of a log.
-
-    `around` is what `needed_around` returned of the members before the samples.
-    """
-    run = run_of(around)
-
-    def read(sample: Row) -> Record:
-        return _read(sample, run)
-
-    return read
-
-
-def _read(sample: Row, run: Run) -> Record:
+def _read_sample(run: Run, sample: Row, kept: Row) -> Row:
+    """Return the fields of a sample, and keep what is read as no field."""
     attachments = Attachments(sample)
     chat = Chat(sample.get("messages") or [], attachments)
-    fields, asked, rest = _question(sample, attachments)
+    fields, asked = _question(sample, attachments, kept)
     if "system" not in fields and chat.system() is not None:
         fields["system"] = chat.system()
     first, *others = read_outputs(sample, run, attachments)
     first = with_conversation(first, chat, asked)
     if chat.has_rest:
-        rest["messages"] = chat.rest
+        kept["messages"] = chat.rest
     if chat.parts:
-        rest["parts"] = chat.parts
-    rest |= _rest_of(sample)
+        kept["parts"] = chat.parts
+    kept |= _rest_of(sample)
     if attachments.unresolved:
-        rest["unresolved_attachments"] = len(attachments.unresolved)
-    return Record(
-        id=sample["id"],
+        kept["unresolved_attachments"] = len(attachments.unresolved)
+    return {
+        "id": sample["id"],
         **fields,
-        references=_references(sample["target"]),
-        choices=sample.get("choices") or UNSET,
-        metadata=sample.get("metadata") or UNSET,
-        extra={KEY: rest} if rest else UNSET,
-        outputs=[first, *others],
-    )
+        "references": _references(sample["target"]),
+        "choices": sample.get("choices") or UNSET,
+        "metadata": sample.get("metadata") or UNSET,
+        "outputs": [first, *others],
+    }
 
 
-def _question(sample: Row, attachments: Attachments) -> tuple[Row, list[Row], Row]:
-    """Return the fields for what is asked, it as messages, and what has no place."""
+def _question(
+    sample: Row, attachments: Attachments, kept: Row
+) -> tuple[Row, list[Row]]:
+    """Return the fields for what is asked, and it as messages; keep the others."""
     given = sample["input"]
     if type(given) is str:
         prompt = attachments.text(given)
-        return {"prompt": prompt}, [{"role": "user", "content": prompt}], {}
+        return {"prompt": prompt}, [{"role": "user", "content": prompt}]
     chat = Chat(given, attachments)
     fields: Row = {"messages": chat.turns}
     system = chat.system()
@@ -400,12 +389,11 @@ def _question(sample: Row, attachments: Attachments) -> tuple[Row, list[Row], Ro
         fields["system"] = system
     elif chat.is_one_question:
         fields = {"prompt": chat.turns[0]["content"]}
-    rest: Row = {}
     if chat.has_rest:
-        rest["input"] = chat.rest
+        kept["input"] = chat.rest
     if chat.parts:
-        rest["input_parts"] = chat.parts
-    return fields, chat.turns, rest
+        kept["input_parts"] = chat.parts
+    return fields, chat.turns
 
 
 def _references(target: Any) -> Any:
@@ -451,9 +439,9 @@ def read_header(document: Row) -> Header:
     )
 
 
-LOG = FormatAdapter(
-    vendor=KEY,
-    fields=(
+LOG = FieldTable(
+    KEY,
+    (
         FieldMapping(("id",), "id", required=True),
         FieldMapping(
             ("input",), "prompt", required=True, note="a text, or a single message"
@@ -506,8 +494,12 @@ LOG = FormatAdapter(
             note="of the log, else its `run_id`",
         ),
     ),
-    read=reader_in({}),
-    reader_in=reader_in,
+    own_keys=("*",),
+    run_of=run_of,
+    read_own=_read_sample,
+    in_order=True,
+).adapter(
+    is_read_only=True,
     repeated_ids=repeated_ids,
     needed_around=needed_around,
     capacity=RowCapacity(
