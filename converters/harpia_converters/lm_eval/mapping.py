@@ -34,6 +34,7 @@ from harpia_converters.lm_eval.sample_fields import (
     texts_of,
 )
 from harpia_formats.conversion.mapping.extra_fields import HAS_PARTS
+from harpia_formats.conversion.mapping.fields import FieldTable
 from harpia_formats.conversion.mapping.preparation import has_empty_answers
 from harpia_formats.model.adapter import (
     Cardinality,
@@ -285,8 +286,8 @@ class _SampleReader:
         #: Whether there is a row for each of several filters.
         self._has_filters: bool = around.get(HAS_PARTS, False)
 
-    def read(self, row: Row) -> Record:
-        """Return the record of a sample."""
+    def read(self, row: Row, kept: Row) -> Row:
+        """Return the fields of a sample, and keep what they cannot hold."""
         requests = requests_of(row["arguments"])
         answers = row["resps"]
         first = answers[0][0] if answers and answers[0] else None
@@ -295,23 +296,20 @@ class _SampleReader:
         if not kind or (kind == GENERATE and not is_text):
             # Results of another task are not believed.
             kind = guessed_type(requests, first)
-        found, rest = self._scores.read(row)
-        scores: Any = found or UNSET
+        scores: Any = self._scores.read(row, kept) or UNSET
         fields: Row = {"id": row["doc_id"]}
         if kind == GENERATE and is_text:
-            self._generated(row, requests[0], fields, rest)
+            self._generated(row, requests[0], fields, kept)
             fields["outputs"] = self._outputs(row, answers[0], scores)
         else:
-            self._scored(row, kind, requests, fields, rest)
+            self._scored(row, kind, requests, fields, kept)
             fields["outputs"] = [Output(model=self._model, text=None, scores=scores)]
         doc = row["doc"]
         if type(doc) is dict:
             fields["metadata"] = doc
         else:
-            rest["doc"] = doc
-        if rest:
-            fields["extra"] = {_vendor: rest}
-        return Record(**fields)
+            kept["doc"] = doc
+        return fields
 
     def _generated(self, row: Row, request: Row, fields: Row, rest: Row) -> None:
         """Put what was asked into `fields`, and what they cannot hold into `rest`."""
@@ -466,15 +464,15 @@ def _joined(first: Any, second: Any) -> Any:
     return [*first, *second]
 
 
-def _reader_in(around: Mapping[str, Any]) -> Callable[[Row], Record]:
-    return _SampleReader(around).read
-
-
-SAMPLES = FormatAdapter(
-    vendor=_vendor,
-    fields=_fields,
-    read=_SampleReader({}).read,
-    reader_in=_reader_in,
+SAMPLES = FieldTable(
+    _vendor,
+    _fields,
+    own_keys=("*",),
+    run_of=_SampleReader,
+    read_own=_SampleReader.read,
+    in_order=True,
+).adapter(
+    is_read_only=True,
     direct_reader=direct_reader,
     around_of=around_of,
     header_of=header_of,

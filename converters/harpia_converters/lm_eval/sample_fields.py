@@ -214,13 +214,13 @@ class ScoreReader:
         self._version: str = around.get("version", "")
         self._signatures: dict[tuple[str, Any], str] = {}
 
-    def read(self, row: Row) -> tuple[list[Score], Row]:
-        """Return the scores of a sample, and its members that no field holds.
+    def read(self, row: Row, kept: Row) -> list[Score]:
+        """Return the scores of a sample, and keep its members that no field holds.
 
         A metric that is no number is one of these: a list is what the metric of the
         whole task is computed of. So is a log-likelihood, which is no perplexity.
         """
-        rest = {key: row[key] for key in _hashes if key in row}
+        kept |= {key: row[key] for key in _hashes if key in row}
         filter_ = row.get("filter", "none")
         # The typed decoder and the JSON decoder give unknown keys in different orders.
         others = sorted(row.keys() - KNOWN_KEYS)
@@ -231,10 +231,10 @@ class ScoreReader:
             if _is_number(value) and name not in LIKELIHOODS:
                 scores.append(self._score(name, value, filter_))
         found = {score.metric for score in scores}
-        rest |= {key: row[key] for key in others if key not in found}
-        if names is not None and any(name not in row for name in names):
-            rest["metrics"] = names
-        return scores, rest
+        kept |= {key: row[key] for key in others if key not in found}
+        if names and not row.keys() >= {*names}:
+            kept["metrics"] = names
+        return scores
 
     def _score(self, metric: str, value: Any, filter_: Any) -> Score:
         key = metric, filter_
