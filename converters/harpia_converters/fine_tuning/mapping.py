@@ -9,7 +9,7 @@ from harpia_converters.fine_tuning.turn_checks import (
     parsed,
 )
 from harpia_formats.conversion.mapping.chat_messages import read_chat
-from harpia_formats.conversion.mapping.fields import FieldTable, put_in_front
+from harpia_formats.conversion.mapping.fields import FieldTable, put_in_front, without
 from harpia_formats.model.adapter import (
     LIST_OF_ONE,
     Cardinality,
@@ -100,7 +100,7 @@ def _conversation(row: Row, kept: Row) -> Row:
         *turns, answer = turns
         fields["gt"] = answer["value"]
         if len(answer) > _usual_keys:
-            put_in_front(kept, "conversations", _without(answer, _turn_keys))
+            put_in_front(kept, "conversations", without(answer, _turn_keys))
     fields |= read_chat([_message(turn) for turn in turns])
     if "system" not in fields and row.get("system") is not None:
         fields["system"] = kept.pop("system")
@@ -121,7 +121,7 @@ def _message(turn: Row) -> Row:
     message |= {"content": value} if calls is None else _calling(calls)
     if len(turn) == _usual_keys:
         return message
-    beside = _without(turn, _turn_keys)
+    beside = without(turn, _turn_keys)
     taken = {key: beside.pop(key) for key in _message_keys & beside.keys()}
     return {**message, **beside, **({_sharegpt: taken} if taken else {})}
 
@@ -129,10 +129,6 @@ def _message(turn: Row) -> Row:
 def _calling(calls: list[Row]) -> Row:
     """Return the content and the calls of a message that only calls tools."""
     return {"content": None, "tool_calls": calls}
-
-
-def _without(row: Row, known: frozenset[str]) -> Row:
-    return {key: value for key, value in row.items() if key not in known}
 
 
 SHAREGPT = FieldTable(

@@ -12,8 +12,8 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from harpia_converters.helm.formats import ALONE
-from harpia_formats.conversion.mapping.fields import FieldTable
-from harpia_formats.conversion.mapping.preparation import tool_signature
+from harpia_formats.conversion.mapping.fields import FieldTable, without
+from harpia_formats.conversion.mapping.preparation import extraction, tool_signature
 from harpia_formats.model.adapter import (
     Cardinality,
     FieldMapping,
@@ -76,6 +76,7 @@ _calibration = "calibration"
 _known_of_completion = frozenset({"text", "thinking"})
 _known_of_result = frozenset({"success", "error", "completions", "request_time"})
 _kept_of_request = ("model_deployment", "messages", "multimodal_prompt")
+_of_instance = ("instance", "train_trial_index")
 _milliseconds = 1000
 
 
@@ -99,7 +100,7 @@ def _outputs(states: list[Row]) -> Iterator[Output]:
     """Yield the outputs of some requests without scores."""
     if is_nothing_written(states):
         # The probabilities of given texts, of which each request has one.
-        requests = [_without_instance(state) for state in states]
+        requests = [without(state, _of_instance) for state in states]
         failed = [error for state in states if (error := _error_of(state))]
         yield Output(
             model=_model_of(states[0]),
@@ -171,24 +172,14 @@ def _attribution(state: Row, text: str) -> list[Any] | UnsetType:
     option = mapping.get(text.strip())
     if option is None:
         return UNSET
-    return [
-        {
-            "turn_idx": 0,
-            "source": "output.raw",
-            "extracted_value": option,
-            "extraction_method": "output_mapping",
-            "is_terminal": True,
-        }
-    ]
+    return [extraction(option, "output_mapping")]
 
 
 def _completion_extra(
     state: Row, result: Row, completion: Row
 ) -> dict[str, Row] | UnsetType:
     """Return what is known of a completion beside its fields."""
-    kept = {
-        key: item for key, item in completion.items() if key not in _known_of_completion
-    }
+    kept = without(completion, _known_of_completion)
     thinking = completion.get("thinking") or {}
     if thinking.keys() - {"text"}:
         kept["thinking"] = thinking
@@ -199,14 +190,8 @@ def _completion_extra(
         for key, item in result.items()
         if key not in _known_of_result and item not in ([], None)
     }
-    known = {"instance", "train_trial_index", "request", "result"}
-    kept |= {key: item for key, item in state.items() if key not in known}
+    kept |= without(state, {"instance", "train_trial_index", "request", "result"})
     return {_vendor: kept} if kept else UNSET
-
-
-def _without_instance(state: Row) -> Row:
-    known = {"instance", "train_trial_index"}
-    return {key: item for key, item in state.items() if key not in known}
 
 
 def _with_stats(output: Output, entries: list[Row], name: str | UnsetType) -> Output:
@@ -363,8 +348,7 @@ def _choices(states: list[Row]) -> list[str] | UnsetType:
 
 
 def _settings(request: Row) -> Row | UnsetType:
-    found = {key: item for key, item in request.items() if key not in _known_of_request}
-    return found or UNSET
+    return without(request, _known_of_request) or UNSET
 
 
 def _metadata(state: Row) -> Row:
@@ -380,9 +364,7 @@ def _metadata(state: Row) -> Row:
 
 def _rest_of(instance: Row, choices: list[str] | UnsetType) -> Row:
     """Return what is known of the instance beside its fields."""
-    kept = {
-        key: item for key, item in instance.items() if key not in _known_of_instance
-    }
+    kept = without(instance, _known_of_instance)
     more = {
         key: item
         for key, item in instance["input"].items()

@@ -34,8 +34,8 @@ from harpia_converters.lm_eval.sample_fields import (
     texts_of,
 )
 from harpia_formats.conversion.mapping.extra_fields import HAS_PARTS
-from harpia_formats.conversion.mapping.fields import FieldTable
-from harpia_formats.conversion.mapping.preparation import has_empty_answers
+from harpia_formats.conversion.mapping.fields import FieldTable, without
+from harpia_formats.conversion.mapping.preparation import extraction, has_empty_answers
 from harpia_formats.model.adapter import (
     Cardinality,
     FieldMapping,
@@ -335,7 +335,7 @@ class _SampleReader:
             attribution: Any = UNSET
             is_other = filter_ != "none" or self._has_filters
             if index < len(kept) and (is_other or kept[index] != text):
-                attribution = [_attribution(kept[index], filter_)]
+                attribution = [extraction(kept[index], str(filter_))]
             outputs.append(
                 Output(
                     model=self._model,
@@ -395,9 +395,7 @@ def _put_context(request: Row, fields: Row, rest: Row) -> None:
         if first.get("role") == "system" and type(first.get("content")) is str:
             fields["system"] = first["content"]
     if not request.keys() <= PARTS:  # such as an image
-        rest["arguments"] = {
-            name: part for name, part in request.items() if name not in PARTS
-        }
+        rest["arguments"] = without(request, PARTS)
 
 
 def _are_texts(answers: Any) -> bool:
@@ -413,17 +411,6 @@ def _kept(filtered: Any, count: int) -> list[str]:
     if type(value) is list and len(value) == count:
         return value if all(type(each) is str for each in value) else []
     return []
-
-
-def _attribution(value: str, filter_: Any) -> Row:
-    """Return where what a filter kept of an answer is from."""
-    return {
-        "turn_idx": 0,
-        "source": "output.raw",
-        "extracted_value": value,
-        "extraction_method": str(filter_),
-        "is_terminal": True,
-    }
 
 
 def _shared(row: Row) -> Any:

@@ -9,14 +9,13 @@ from harpia_converters.openai.messages import (
     question_messages,
     read_question,
     text_of,
-    without,
 )
 from harpia_converters.openai.tool_calls import CALLS
 from harpia_formats.conversion.mapping.chat_messages import (
     no_question,
     record_question_fates,
 )
-from harpia_formats.conversion.mapping.fields import FieldTable, put_in_front
+from harpia_formats.conversion.mapping.fields import FieldTable, put_in_front, without
 from harpia_formats.model.adapter import (
     Cardinality,
     FieldMapping,

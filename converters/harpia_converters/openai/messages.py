@@ -1,6 +1,5 @@
 """Messages to the question of a record and back, and keys that are no fields."""
 
-from collections.abc import Collection
 from typing import Any
 
 from msgspec import UNSET
@@ -21,17 +20,13 @@ from harpia_formats.conversion.mapping.chat_messages import (
     text_of_part,
     write_parts,
 )
+from harpia_formats.conversion.mapping.fields import without
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Record
 
 #: The keys in `extra` under which those of examples and those of batches are kept.
 EXAMPLES, BATCHES = "openai", "openai-batch"
-
-
-def without(row: Row, known: Collection[str]) -> Row:
-    """Return the members of `row` whose keys are not in `known`."""
-    return {key: value for key, value in row.items() if key not in known}
 
 
 #: The roles of messages that OpenAI documents.

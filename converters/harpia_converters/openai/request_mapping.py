@@ -13,7 +13,6 @@ from harpia_converters.openai.messages import (
     BATCHES,
     question_messages,
     read_question,
-    without,
 )
 from harpia_converters.openai.tool_calls import CALLS, read_arguments
 from harpia_formats.conversion.mapping.chat_messages import (
@@ -21,7 +20,7 @@ from harpia_formats.conversion.mapping.chat_messages import (
     read_parts,
     record_question_fates,
 )
-from harpia_formats.conversion.mapping.fields import FieldTable
+from harpia_formats.conversion.mapping.fields import FieldTable, without
 from harpia_formats.model.adapter import (
     Cardinality,
     ChangedValue,

@@ -9,7 +9,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from harpia_converters.openai.formats import ERROR_STATUS
-from harpia_converters.openai.messages import BATCHES, text_of, without
+from harpia_converters.openai.messages import BATCHES, text_of
 from harpia_converters.openai.tool_calls import (
     CALLS,
     as_turn,
@@ -17,7 +17,7 @@ from harpia_converters.openai.tool_calls import (
     read_arguments,
     read_message,
 )
-from harpia_formats.conversion.mapping.fields import FieldTable
+from harpia_formats.conversion.mapping.fields import FieldTable, without
 from harpia_formats.model.adapter import (
     Cardinality,
     FieldMapping,

@@ -7,8 +7,8 @@ from msgspec import UNSET, Struct, UnsetType, field
 
 from harpia_converters.openai_evals.formats import KEY, LOG_KEY, MATCH, SAMPLING
 from harpia_formats.conversion.mapping.chat_messages import read_chat, write_chat
-from harpia_formats.conversion.mapping.fields import FieldTable, put_in_front
-from harpia_formats.conversion.mapping.preparation import tool_signature
+from harpia_formats.conversion.mapping.fields import FieldTable, put_in_front, without
+from harpia_formats.conversion.mapping.preparation import extraction, tool_signature
 from harpia_formats.model.adapter import (
     LIST_OF_ONE,
     Cardinality,
@@ -142,7 +142,7 @@ class _Sample(Struct):
             # Something else was asked, such as a grading of the first answer.
             return data
         self.texts += texts
-        return _without(data, "prompt", "sampled")
+        return without(data, ("prompt", "sampled"))
 
     def match(self, data: Row) -> Row:
         """Take a match event; return what of its data is not read."""
@@ -159,8 +159,8 @@ class _Sample(Struct):
             signature=self.run.signature,
         )
         self.scores.setdefault(place, []).append(score)
-        return _without(
-            data, "correct", *self._expected(data), *self._picked(data, place)
+        return without(
+            data, ("correct", *self._expected(data), *self._picked(data, place))
         )
 
     def _place_of(self, sampled: Any) -> int:
@@ -189,16 +189,7 @@ class _Sample(Struct):
         found = [picked] if type(picked) is str else picked
         if not _are_texts(found):
             return ("picked",) if picked is None else ()
-        steps = [
-            {
-                "turn_idx": 0,
-                "source": "output.raw",
-                "extracted_value": text,
-                "extraction_method": "picked",
-                "is_terminal": True,
-            }
-            for text in found
-        ]
+        steps = [extraction(text, "picked") for text in found]
         self.steps.setdefault(place, []).extend(steps)
         return ("picked",)
 
@@ -235,10 +226,6 @@ def _is_message(value: Any) -> bool:
 
 def _are_texts(value: Any) -> bool:
     return type(value) is list and all(type(item) is str for item in value)
-
-
-def _without(row: Row, *keys: str) -> Row:
-    return {key: value for key, value in row.items() if key not in keys}
 
 
 def _needed_around(around: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -282,7 +269,7 @@ def _read_events(run: _Run, row: Row, kept: Row) -> Row:
                 unread.append((at, event))
             elif take is not None and event["type"] == type_:
                 unread.append((at, {**event, "data": take(event["data"])}))
-    events = [_without(event, "sample_id") for _, event in sorted(unread, key=_place)]
+    events = [without(event, ("sample_id",)) for _, event in sorted(unread, key=_place)]
     del kept["events"]
     sample_id = kept.pop("sample_id")
     put_in_front(kept, _unread, events)
@@ -304,12 +291,12 @@ def _read_header(document: Row) -> Header:
     if type(spec) is not dict:
         spec = {}
     task = {key: spec[key] for key in _task_keys if key in spec}
-    run = _without(spec, *_task_keys)
+    run = without(spec, _task_keys)
     if _report in document:
         run[_report] = document[_report]
-    rest = _without(document, _spec, _report)
+    rest = without(document, (_spec, _report))
     if rest.get("run_id") == spec.get("run_id"):
-        rest = _without(rest, "run_id")
+        rest = without(rest, ("run_id",))
     return Header(
         task=task or UNSET,
         evaluation=run or UNSET,

@@ -17,6 +17,7 @@ from harpia_formats.conversion.mapping.chat_messages import (
 from harpia_formats.conversion.mapping.chat_messages import (
     read_chat as question_of,
 )
+from harpia_formats.conversion.mapping.fields import without
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
@@ -26,11 +27,6 @@ from harpia_formats.model.record import Output, Record
 KEY = "tencent"
 #: The keys of a message that every one has.
 _message_keys = frozenset({"role", "content"})
-
-
-def without(row: Row, known: Collection[str]) -> Row:
-    """Return the members of `row` whose keys are not in `known`."""
-    return {key: value for key, value in row.items() if key not in known}
 
 
 def kept_of(owner: Record | Output) -> Row:

@@ -13,7 +13,6 @@ from harpia_converters.tencent.conversations import (
     is_beside_answer,
     read_answers,
     read_chat,
-    without,
     write_answers,
     write_chat,
 )
@@ -24,7 +23,7 @@ from harpia_formats.conversion.mapping.chat_messages import (
     record_question_fates,
     with_text,
 )
-from harpia_formats.conversion.mapping.fields import FieldTable, put_in_front
+from harpia_formats.conversion.mapping.fields import FieldTable, put_in_front, without
 from harpia_formats.model.adapter import (
     EMPTY_FOR_NULL,
     LIST_OF_ONE,

@@ -4,7 +4,7 @@ A value that a record's field cannot hold, and a key that the table does not kno
 `extra` under the vendor's name, and are written back to where they were.
 """
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Collection, Container, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
@@ -324,6 +324,11 @@ def merge_missing(row: Row, rest: Row) -> list[str]:
         ):
             taken.append(key)
     return taken
+
+
+def without(row: Row, known: Collection[str]) -> Row:
+    """Return the members of `row` whose keys are not in `known`."""
+    return {key: value for key, value in row.items() if key not in known}
 
 
 def put_in_front(members: Row, key: str, value: Any) -> None:

@@ -42,6 +42,17 @@ def tool_signature(metric: str, tool: str, version: str = "", **parts: str) -> s
     return "|".join(map(_escaped, (metric, f"impl:{library}", *named)))
 
 
+def extraction(text: str, method: str) -> dict[str, Any]:
+    """Return the attribution of `text`, which a `method` found in an answer's text."""
+    return {
+        "turn_idx": 0,
+        "source": "output.raw",
+        "extracted_value": text,
+        "extraction_method": method,
+        "is_terminal": True,
+    }
+
+
 @lru_cache(maxsize=4096)
 def part_of(signature: str, name: str) -> str:
     """Return the value of a part of a signature, "" if it has none of the name.
