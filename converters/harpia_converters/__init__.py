@@ -87,7 +87,7 @@ RULES = (
     *promptfoo.formats.RULES,
 )
 
-#: The kinds of files that are told from the formats that they look like, and not read.
+#: The kinds of files that look like known formats, are recognised, and not read.
 UNREAD = (
     *fine_tuning.formats.LLAMA_FACTORY_UNREAD,
     *fine_tuning.formats.SHAREGPT_UNREAD,

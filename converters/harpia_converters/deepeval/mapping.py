@@ -146,7 +146,7 @@ def _conversation(rest: Row) -> tuple[Row, Row]:
     """Remove the turns; return the fields of a record and of its output.
 
     The output has the turns unless they are one question, and an answer at most. What
-    they say beside their texts is its extra, in their order.
+    they have apart from their texts is its extra, in their order.
     """
     turns = rest.pop(_turns, [])
     said = [{"role": turn["role"], "content": turn["content"]} for turn in turns]
@@ -168,7 +168,7 @@ def _conversation(rest: Row) -> tuple[Row, Row]:
 
 
 def _beside(owner: Row, known: tuple[str, ...]) -> Row:
-    """Return what a turn or a metric says beside its `known` keys, without nulls."""
+    """Return what a turn or a metric has apart from its `known` keys, without nulls."""
     return {
         key: value
         for key, value in owner.items()
@@ -198,7 +198,7 @@ def _score(metric: Row) -> Score:
 
 
 def _read_header(document: Row) -> Header:
-    """Return what a run says beside its test cases: settings, totals and links."""
+    """Return what a run has apart from its test cases: settings, totals and links."""
     run = without_nulls({**run_in(document)})
     around = {} if LATEST not in document else document
     others = {key: value for key, value in around.items() if key != LATEST}

@@ -1,6 +1,6 @@
-"""The aggregate of scores, one document beside the samples, in either version.
+"""The aggregate of scores, one document next to the samples, in either version.
 
-Its members beside the scores are given by `--set`, or have defaults.
+Its members apart from the scores are given by `--set`, or have defaults.
 """
 
 import os

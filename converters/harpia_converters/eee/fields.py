@@ -163,7 +163,7 @@ def _note_kind(output: Output, kind: str, fates: FieldFates) -> None:
 
 
 def _note_text(output: Output, fates: FieldFates) -> None:
-    """Record in `fates` what becomes of an output's text beside its conversation."""
+    """Record in `fates` what becomes of an output's text that has a conversation."""
     answers = [turn for turn in output.turns or () if turn.get("role") == "assistant"]
     last = answers[-1] if answers else {}
     for name, key in (("text", "content"), ("reasoning", "reasoning")):

@@ -98,7 +98,7 @@ class Expected:
 
     @property
     def total_rows(self) -> int | float | None:
-        """How many rows it has, None if that is not said."""
+        """How many rows it has, None if that is not stated."""
         rows = self._found.get("total_rows")
         return rows if type(rows) in {int, float} else None
 
@@ -144,7 +144,7 @@ class Expected:
         return configs[0] if is_one else None
 
     def scale_for(self, result: str) -> "Scale | None":
-        """Return what is said of the scores of a result, None if nothing is."""
+        """Return the description of the scores of a result, None if there is none."""
         from harpia_converters.eee.file_counts import scale_of  # noqa: PLC0415 - start-up: needed for lints only
 
         config = self.metrics.get(result, self.metric)
@@ -236,7 +236,7 @@ def samples_names(aggregate_name: str, expected: Expected) -> tuple[str, ...]:
     """Return the possible names of an aggregate's samples file, likeliest first.
 
     They are names only: the folders in `file_path` are those of the collection, and
-    the file is looked for beside the aggregate.
+    the file is looked for next to the aggregate.
     """
     given = expected.file_path.replace("\\", "/").rpartition("/")[2]
     stem = stem_of(aggregate_name)

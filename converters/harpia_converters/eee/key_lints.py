@@ -26,7 +26,7 @@ CHOICES, EMPTY = "E121", "E122"
 
 #: A letter or a number that stands for one of the choices, as in "B", "(b)" or "2.".
 _label = re.compile(r"\(?(?:(?P<letter>[A-Za-z])|(?P<number>[0-9]{1,4}))[).:]?")
-#: Keys of the root that identify a row, beside those that E101 and E102 check.
+#: Keys of the root that identify a row, apart from those that E101 and E102 check.
 _names = ("evaluation_id", "evaluation_name", "sample_id", "evaluation_result_id")
 
 

@@ -366,7 +366,7 @@ RESULT_RULES = (
         "total_tokens is the sum of input_tokens and output_tokens, or of these and "
         "reasoning_tokens where reasoning is counted apart. Else reasoning_tokens is a "
         "part of output_tokens. Tokens that were written to a cache or read from it "
-        "may be counted in input_tokens or beside it, in one way in all rows: one "
+        "may be counted in input_tokens or apart from it, in one way in all rows: one "
         "warning a file says how many rows differ from the others.",
         single(b'"total_tokens": 14', b'"total_tokens": 41'),
         SINGLE,

@@ -463,7 +463,7 @@ def _sorted_by_key(
 def _placed(
     fields: Sequence[FieldMapping], version: Version
 ) -> dict[tuple[str, ...], Row]:
-    """Return the members that rows have beside fields, by the field behind them."""
+    """Return the members that rows have apart from fields, by the field behind them."""
     keys = [field.path[0] for field in fields]
     behind_id = keys.index("sample_id") + 1
     return {

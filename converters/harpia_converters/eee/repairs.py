@@ -25,7 +25,7 @@ def of_turns(row: Mapping[str, Any], key: str, turns: list[Any]) -> Iterator[Rep
     """Yield the repairs of turn indices, and of the attributions that name them.
 
     There are none for turns in another order than that of their indices, nor if it
-    cannot be told which turn an attribution is of.
+    cannot be known which turn an attribution is of.
     """
     indices = [turn.get("turn_idx") for turn in turns]
     if indices == list(range(len(turns))) or not all(map(_is_index, indices)):

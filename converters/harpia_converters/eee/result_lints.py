@@ -39,7 +39,7 @@ _grouped = re.compile(
     r"(?<![\d.,])\d{1,3}(?:(?P<mark>[,'’_ \u00a0\u2009\u202f])\d{2,3})"  # noqa: RUF001 - marks as written
     r"(?:(?P=mark)\d{2,3})*(?!\d)|(?<![\d.,])\d{1,3}(?:\.\d{3}){2,}(?!\d)"
 )
-#: White space that separates no two words: beside a mark, or a letter of a script
+#: White space that separates no two words: next to a mark, or a letter of a script
 #: that puts no spaces between words.
 _between_marks = re.compile(
     r" (?![^\W_])|(?<![^\W_]) |(?<=[\u0e00-\u0eff\u1780-\u17ff\u3040-\u9fff]) "

@@ -81,7 +81,7 @@ def aggregate_name(name: str | None, settings: AggregateSettings, format_: str) 
     plain = without_compression(Path(name or "").name)
     if not plain.endswith(_samples_end) or plain == _samples_end:
         raise ScoreOptionsError(
-            f"{format_} is written with its aggregate NAME.json beside it: give "
+            f"{format_} is written with its aggregate NAME.json next to it: give "
             f"`--output NAME{_samples_end}`"
         )
     given = settings.values.get(_path_key)

@@ -260,9 +260,9 @@ MISSPELT, REPEATED, NONE_ENABLED = "H116", "H117", "H118"
 _names = {"bleu": "BLEU", "bertscore": "BERTScore"}
 #: Other metrics, whose names are nearly the same.
 _no_misspelling = frozenset({"gleu", "bartscore"})
-#: The parameters of NLTK's sentence_bleu and corpus_bleu beside the texts.
+#: The parameters of NLTK's sentence_bleu and corpus_bleu apart from the texts.
 NLTK_BLEU = frozenset("weights smoothing_function auto_reweigh".split())
-#: The parameters of BERTScore's compute in Hugging Face Evaluate beside the texts.
+#: The parameters of BERTScore's compute in Hugging Face Evaluate apart from the texts.
 HF_BERTSCORE = frozenset(
     "lang model_type num_layers verbose idf device batch_size nthreads all_layers "
     "rescale_with_baseline baseline_path use_fast_tokenizer".split()
@@ -405,7 +405,7 @@ def _check_enabled(metrics: list[Any]) -> Iterator[Remark]:
                 REPEATED,
                 path,
                 "an earlier metric has the same id and the same parameters",
-                "remove one of them: their results cannot be told apart",
+                "remove one of them: their results cannot be distinguished",
             )
 
 

@@ -65,7 +65,7 @@ def _is_switch(value: Any) -> bool:
 
 
 def write_header(header: Header, fates: FieldFates) -> Row:
-    """Return the members of an input beside its instances; losses go to `fates`."""
+    """Return the members of an input without its instances; losses go to `fates`."""
     row: Row = {}
     if header.metrics is not UNSET:
         row[_metrics] = [metric for metric in header.metrics if _is_metric(metric)]
@@ -227,7 +227,7 @@ def _put_back_in_row(kept: Row, row: Row, fates: FieldFates) -> None:
 
 
 def _is_beside(key: str, value: Any, row: Row) -> bool:
-    """Tell whether `key`, another spelling of a field, may stand beside the first."""
+    """Tell whether `key`, another spelling of a field, may stand next to the first."""
     for keys in _spellings:
         if key in keys[1:]:
             is_valid = type(value) is str or _are_texts(value)

@@ -3,7 +3,7 @@
 `score` and `result` are a number, or an object of numbers by name if a metric has
 several, or null if there was nothing to score. In an output, `score` of a metric that
 was left out says why. The documented keys have no place for signatures, so these are
-written to a text file beside it.
+written to a text file next to it.
 """
 
 from collections.abc import Iterable, Sequence

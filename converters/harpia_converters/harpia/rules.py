@@ -66,7 +66,7 @@ PAIRS = (
         Severity.ERROR,
         "An output must have an object for each metric that its input enables.",
         "The page says that it has one for each of the metrics selected. Checked "
-        "where the input is given beside the output.",
+        "where the input is given with the output.",
         GOOD_OUTPUT,
         _and(b"BERTScore"),
         "harpia-output",
@@ -78,7 +78,7 @@ PAIRS = (
         Severity.ERROR,
         "An output or a log must have nothing of a metric that its input disables.",
         "A disabled metric is not run and not included in the results, says the page. "
-        "Checked where the input is given beside the file.",
+        "Checked where the input is given with the file.",
         _and(b"BERTScore"),
         GOOD_OUTPUT,
         "harpia-output",
@@ -90,7 +90,7 @@ PAIRS = (
         Severity.ERROR,
         "An output or a log must have only metrics that its input has.",
         "The file was made from another input, or a name was changed. Checked where "
-        "the input is given beside the file.",
+        "the input is given with the file.",
         _and(b"BLEU"),
         GOOD_OUTPUT,
         "harpia-output",
@@ -103,7 +103,7 @@ PAIRS = (
         "The parameters in an output or a log must be those of its input.",
         "The page says that they are repeated. They are compared as JSON values: 1 is "
         "1.0, true is not 1, and the order of keys is free. Checked where the input is "
-        "given beside the file.",
+        "given with the file.",
         output(NAMED, b'"parameters": {"weights": [1]}', TIME),
         GOOD_OUTPUT,
         "harpia-output",
@@ -115,7 +115,7 @@ PAIRS = (
         Severity.ERROR,
         "The instance_id in a log must be the id of an instance of its input.",
         "Text and number are compared by their text. Checked where the input is given "
-        "beside the log.",
+        "with the log.",
         log(b'"999"'),
         log(b'"1"'),
         "harpia-log",
@@ -127,7 +127,7 @@ PAIRS = (
         Severity.ERROR,
         "An output must have one object for each metric that its input enables.",
         "There are more objects of a metric than the input has metrics of that id. "
-        "Checked where the input is given beside the output.",
+        "Checked where the input is given with the output.",
         GOOD_OUTPUT[:-2] + b", " + GOOD_OUTPUT[1:],
         GOOD_OUTPUT,
         "harpia-output",
@@ -252,7 +252,7 @@ _LINT = (
         "bertscore-parameter",
         Severity.NOTE,
         "BERTScore takes the parameters that Hugging Face Evaluate gives it.",
-        "The page says that it needs ten; Evaluate takes twelve beside the texts. "
+        "The page says that it needs ten; Evaluate takes twelve apart from the texts. "
         "Which ten is not known: a name is doubted only if it is none of the twelve.",
         metrics(b'"id": "BERTScore", "enable": true, "parameters": {"language": "en"}'),
         metrics(b'"id": "BERTScore", "enable": true, "parameters": {"lang": "en"}'),
@@ -313,7 +313,7 @@ _LINT = (
         Severity.WARNING,
         "A metric should be enabled once with the same parameters.",
         "An output has an object for each enabled metric, with its id and its "
-        "parameters, so two that are equal cannot be told apart.",
+        "parameters, so two that are equal cannot be distinguished.",
         metrics(METRIC + BLEU + b"}, {" + METRIC + BLEU),
         metrics(METRIC + BLEU),
         "harpia",

@@ -103,7 +103,7 @@ _harpia_results = (
     frozenset({"parameters"}),
     frozenset({"elapsed time", "elapsed_time", "elapsed-time", "elapsedTime"}),
 )
-#: Keys beside `instructions` in a definition.
+#: Keys apart from `instructions` in a definition.
 _declared = ("inputs", "outputs", "examples")
 #: The most members of a wrong type that a document may have and still be detected.
 _most_strays = 2

@@ -116,7 +116,7 @@ def _put_back(kept: Row, row: Row, fates: FieldFates) -> None:
             fates.dropped(f"extra.{_vendor}.{key}", "the field of that name is taken")
     if row:
         for key in nulls:
-            fates.dropped(f"extra.{_vendor}.{key}", "null beside other columns")
+            fates.dropped(f"extra.{_vendor}.{key}", "null next to other columns")
     else:
         row.update(dict.fromkeys(nulls))
 

@@ -1,7 +1,7 @@
 """Write scores as Haystack's evaluators return them, or as an EvaluationRunResult.
 
 Haystack's documented keys have no place for signatures, so these are written to a text
-file beside the results.
+file next to the results.
 """
 
 from collections.abc import Callable

@@ -80,7 +80,7 @@ DEFINITION_RULES = (
         "undeclared-example-keys",
         Severity.WARNING,
         "The keys of an example should be the names that are declared.",
-        "The judge is shown the examples beside the inputs and is asked for the "
+        "The judge is shown the examples with the inputs and is asked for the "
         "outputs, so other keys mislead it. The page's sentence that an example has "
         "questions, contexts, statements and statement_scores is true of "
         "FaithfulnessEvaluator alone. Haystack does not check it.",
@@ -212,7 +212,7 @@ DEFINITION_RULES = (
         "no-instructions",
         Severity.WARNING,
         "The instructions should not be empty.",
-        "Haystack accepts it. The judge is then asked for outputs and not told what "
+        "Haystack accepts it. The judge is then asked for outputs without knowing what "
         "they mean.",
         _definition.replace(b"Is it rude?", b""),
         _definition,

@@ -11,7 +11,7 @@ from harpia_formats.model.problem import Severity
 VENDOR = "HELM"
 #: The member of a document that holds its rows.
 ROWS = "request_states"
-#: The dialect of a scenario_state.json without the files beside it.
+#: The dialect of a scenario_state.json without the files next to it.
 ALONE = "scenario-state"
 #: The file by which a folder is a run.
 STATE_FILE = "scenario_state.json"
@@ -185,7 +185,7 @@ RULES = (
         "R106",
         "scenario-state-alone",
         Severity.NOTE,
-        "A scenario_state.json should be read with the files beside it.",
+        "A scenario_state.json should be read with the other files of its folder.",
         "It holds requests and completions. The scores are in per_instance_stats.json, "
         "and are read if the folder of the run is given.",
         _alone,

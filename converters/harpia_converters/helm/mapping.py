@@ -178,7 +178,7 @@ def _attribution(state: Row, text: str) -> list[Any] | UnsetType:
 def _completion_extra(
     state: Row, result: Row, completion: Row
 ) -> dict[str, Row] | UnsetType:
-    """Return what is known of a completion beside its fields."""
+    """Return what is known of a completion apart from its fields."""
     kept = without(completion, _known_of_completion)
     thinking = completion.get("thinking") or {}
     if thinking.keys() - {"text"}:
@@ -292,7 +292,7 @@ def _name_in(run: Mapping[str, Any], file: str) -> str | UnsetType:
 
 
 def _read_instance(run: _Run, row: Row, kept: Row) -> Row:
-    """Return the fields of an instance, and keep what is known of it beside them."""
+    """Return the fields of an instance, and keep what is known of it next to them."""
     source, name = run
     states: list[Row] = row["states"]
     state = states[0]
@@ -363,7 +363,7 @@ def _metadata(state: Row) -> Row:
 
 
 def _rest_of(instance: Row, choices: list[str] | UnsetType) -> Row:
-    """Return what is known of the instance beside its fields."""
+    """Return what is known of the instance apart from its fields."""
     kept = without(instance, _known_of_instance)
     more = {
         key: item

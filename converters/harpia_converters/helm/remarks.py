@@ -8,7 +8,7 @@ from harpia_formats.model.problem import Path
 from harpia_formats.model.safe_text import safe
 
 STATS_FILE = "per_instance_stats.json"
-#: The files of a run beside scenario_state.json, and what is not known without them.
+#: The files of a run but scenario_state.json, and what is not known without them.
 FILES = {
     "run_spec.json": "the name and the settings of the run are not known",
     "scenario.json": "the name of the scenario is not known",

@@ -1,4 +1,4 @@
-"""Read the folder of a run as one document, its statistics beside each instance."""
+"""Read the folder of a run as one document, with its statistics at each instance."""
 
 from array import array
 from collections import Counter

@@ -1,6 +1,6 @@
 """Write scores as a CSV table: a row for each answer, a column for each score.
 
-A table has no place for signatures, so these are written to a text file beside it.
+A table has no place for signatures, so these are written to a text file next to it.
 """
 
 from dataclasses import dataclass

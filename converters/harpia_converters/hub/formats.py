@@ -13,7 +13,7 @@ _of_records = frozenset(
     "id prompt system messages references gt choices contexts category source params "
     "metadata extra outputs header".split()
 )
-#: Keys of which a record has at least one beside its outputs.
+#: Keys of which a record has at least one apart from its outputs.
 _other_keys = ("prompt", "messages", "references", "header")
 #: Keys of an output, of which a record without these has at least one.
 _answer_keys = ("text", "scores")
@@ -91,7 +91,7 @@ RECORD_FORMAT = Format(
 
 VERDICTS = "judge-verdicts"
 
-#: Keys that no other format has, beside the result of a verdict.
+#: Keys that no other format has, apart from the result of a verdict.
 _keys = frozenset({"attempts", "cached"})
 
 
@@ -205,7 +205,7 @@ PARQUET_FORMAT = Format(
 #: What a Parquet file begins with, one that is encrypted, a file of Arrow (Feather is
 #: the same), and the first message of a stream of Arrow.
 _magics = (b"PAR1", b"PARE", b"ARROW1\x00\x00", b"\xff\xff\xff\xff")
-#: Files beside the data in a folder that `save_to_disk` has written.
+#: Files next to the data in a folder that `save_to_disk` has written.
 _SAVED = frozenset({"state.json", "dataset_info.json"})
 
 

@@ -395,7 +395,7 @@ def _lines_of_member(
 
 
 def _document(folder: Path, member: str, name: str) -> dict[str, Any]:
-    """Return the object in a file beside the data; raises `SourceError`."""
+    """Return the object in a file next to the data; raises `SourceError`."""
     try:
         found = json.loads((folder / member).read_bytes())
     except OSError as error:

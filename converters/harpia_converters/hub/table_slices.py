@@ -371,7 +371,7 @@ class Pages:
 
 
 def pages_of(file: BinaryIO, start: int, size: int, values: int) -> Pages:
-    """Return what is said of the pages in the `size` bytes of a column.
+    """Return the description of the pages in the `size` bytes of a column.
 
     They have as many `values` as the footer says. Raises `BadTableError`.
     """

@@ -21,7 +21,7 @@ from harpia_formats.files.io.zip_archive import (
 HEADER, REDUCTIONS = "header.json", "reductions.json"
 #: What is there instead of the header while the run goes on, and after it crashed.
 START = "_journal/start.json"
-#: What such a log lacks beside results.
+#: What such a log lacks apart from results.
 _STARTED = b',\n"status": "started"'
 #: What tells a log in an archive, which may be of any version, from one in JSON.
 _OF_ARCHIVE = b',\n"log_format": "eval"'
@@ -52,7 +52,7 @@ class _Log:
         self._file = file
         self._name = name
         self._directory = ZipDirectory()
-        #: The members beside samples, by their names.
+        #: The members apart from samples, by their names.
         self._others: dict[str, int] = {}
 
     def parts(self) -> Iterator[TextPart]:

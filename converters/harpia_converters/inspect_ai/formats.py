@@ -14,7 +14,7 @@ VENDOR = "Inspect AI"
 #: The key of its own data in a record's `extra`.
 KEY = "inspect"
 
-#: Members of a log beside `eval`; one that was cut short or crashed may lack some.
+#: Members of a log apart from `eval`; one that was cut short or crashed may lack some.
 _beside = ("plan", "version", "status")
 #: Keys of answers and scores, and of questions of other tools; a row with any of them
 #: is no sample of a data set.
@@ -264,7 +264,7 @@ _OF_SAMPLES = (
         Severity.WARNING,
         "The value of a score should be a number, true or false, or C, P, I or N.",
         "What other texts count depends on the metric, which the log does not tell. "
-        "They are kept beside the score, which has no value then.",
+        "They are kept next to the score, which has no value then.",
         _example({"scores": {"match": {"value": "good"}}}),
         _example(),
         _log,
@@ -275,7 +275,7 @@ _OF_SAMPLES = (
         Severity.NOTE,
         "A message may have parts that are no text.",
         "Images, audio, documents and other data have no place in a text. They are "
-        "kept beside the record, with what they refer to.",
+        "kept with the record, with what they refer to.",
         _example(_asked([_text, _image])),
         _example(_asked([_text])),
         _log,

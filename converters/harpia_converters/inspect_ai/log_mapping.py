@@ -281,7 +281,7 @@ _read_sample_keys = frozenset(
 )
 #: Members that say what happened in a sample, step by step. Only their number is kept.
 _steps = ("events", "transcript")
-#: Members that only events refer to, beside what is resolved.
+#: Members that only events refer to, apart from what is resolved.
 _of_steps = frozenset({*_steps, "attachments", "events_data", "message_pool"})
 
 

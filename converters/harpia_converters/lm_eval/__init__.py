@@ -1,4 +1,4 @@
-"""lm-evaluation-harness: samples of its tasks, and the results beside them.
+"""lm-evaluation-harness: samples of its tasks, and the results next to them.
 
 In reading order: `formats` and `rules`; loaded when they are needed: `task_totals`,
 `sample_fields`, `mapping`, `lints` and `profile`.

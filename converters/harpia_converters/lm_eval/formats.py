@@ -98,7 +98,7 @@ def expectations_of(document: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _of_task(expected: Mapping[str, Any], name: str) -> Any:
-    """Return the expectation of the file called `name`: its task, and what is said."""
+    """Return the expectation of the file called `name`: its task, and its notes."""
     task, _ = task_and_date(name)
     if not task and len(expected) == 1:
         (task,) = expected

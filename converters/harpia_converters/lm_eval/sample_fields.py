@@ -83,7 +83,7 @@ def first_half(requests: list[Row], delimiter: str) -> list[Row]:
 
 
 def choices_of(requests: list[Row], delimiter: str) -> list[str] | None:
-    """Return the choices of a multiple choice, None if they cannot be told.
+    """Return the choices of a multiple choice, None if they cannot be known.
 
     They are the continuations without the delimiter, or the contexts where the
     continuation is the same.

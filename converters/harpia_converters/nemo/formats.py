@@ -77,7 +77,7 @@ def input_sign(row: Mapping[str, Any]) -> str:
     """Return by which keys `row` is a question, or ""."""
     if ANSWER_KEYS & row.keys():
         return ""
-    # Rows of many tools have these keys, and others beside them.
+    # Rows of many tools have these keys, among others.
     if "ideal_response" not in row and not row.keys() <= QUESTION_KEYS:
         return ""
     return next(filter(None, (sign_of(row, *keys) for keys in _signs)), "")
@@ -132,7 +132,7 @@ def output_sign(row: Mapping[str, Any]) -> str:
 
 
 def sniff_flat(row: Mapping[str, Any]) -> str:
-    """Return by which keys `row` is an answer beside its question, or ""."""
+    """Return by which keys `row` is an answer next to its question, or ""."""
     if output_sign(row):
         return ""
     signs = (
@@ -167,14 +167,14 @@ def output_remarks(row: Any) -> Iterator[Remark]:
 
 
 def remarks_flat(row: Any) -> Iterator[Remark]:
-    """Yield remarks on an answer beside the keys of its question (N101, N102)."""
+    """Yield remarks on an answer next to the keys of its question (N101, N102)."""
     if isinstance(row, Mapping):
         yield from category_remarks(row)
         yield from key_remarks(row, _flat_keys)
 
 
 def remarks_reference(row: Any) -> Iterator[Remark]:
-    """Yield remarks on keys beside input, reference and output (N102)."""
+    """Yield remarks on keys apart from input, reference and output (N102)."""
     if isinstance(row, Mapping):
         yield from key_remarks(row, _reference_keys)
 

@@ -259,7 +259,7 @@ def _unknown(kind: str, key: str, definitions: MetricDefinitions) -> MetricReque
 
 
 def _given(key: str, metric: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters of a metric, in `params` or beside its type."""
+    """Return the parameters of a metric, in `params` or next to its type."""
     params = metric.get("params")
     if params is None:
         params = {}
@@ -352,7 +352,7 @@ def _sides(key: str, given: Mapping[str, Any]) -> tuple[Any, Any, Any]:
     return left, operation, right
 
 
-#: Keys beside the type of a metric, by which one of the open SDK is recognised.
+#: Keys next to the type of a metric, by which one of the open SDK is recognised.
 _sdk_keys = frozenset({"reference", "references", "candidate", "left_template"})
 _nothing = "no task of the configuration names a metric"
 

@@ -1,7 +1,7 @@
 """Write scores as nemo-results: a tree of tasks or groups, as NVIDIA's services do.
 
 The signature of each score is in `custom_fields.harpia_formats.signatures` at
-`METRIC.SCORE`; the messages of the run are in `notes` beside it.
+`METRIC.SCORE`; the messages of the run are in `notes` next to it.
 """
 
 from collections.abc import Iterable, Mapping

@@ -80,7 +80,7 @@ RULES = (
         Severity.WARNING,
         "A question should not occur twice with the same ideal response.",
         "NeMo has no ids: an answer is found by the question and the ideal response, "
-        "and by the model. Those of two rows cannot be told apart.",
+        "and by the model. Those of two rows cannot be distinguished.",
         b"{"
         + _question
         + b', "category": ""}\n{'

@@ -11,7 +11,7 @@ VENDOR = "OpenAI"
 #: The endpoint to which requests are written.
 CHAT_URL = "/v1/chat/completions"
 
-#: Keys of a row and of a message that no other tool writes beside `messages`.
+#: Keys of a row and of a message that no other tool writes next to `messages`.
 _own_keys = ("tools", "functions", "parallel_tool_calls")
 _own_message_keys = ("weight", "tool_calls", "function_call", "tool_call_id")
 #: Keys of other vendors' records with `messages`; a row with any is not OpenAI's.
@@ -145,7 +145,7 @@ def result_remarks(row: Any) -> Iterator[Remark]:
         yield Remark(
             BOTH_RESULTS,
             ("error",),
-            f"the request has an error beside a response with the status {status}",
+            f"the request has an error next to a response with the status {status}",
             "the error is read, and the response as well",
         )
     body = response.get("body")
@@ -157,7 +157,7 @@ def result_remarks(row: Any) -> Iterator[Remark]:
         yield Remark(
             STATUS,
             at_error if has_error else ("response", "status_code"),
-            f"the body has an error beside the status {status}"
+            f"the body has an error, but the status is {status}"
             if has_error
             else f"the status is {status}, and the body has no error",
             f"a status from {ERROR_STATUS} is an error, which the body explains",
@@ -461,7 +461,7 @@ RULES = (
         "O302",
         "result-with-error",
         Severity.WARNING,
-        "A result must not have an error beside a response that is none.",
+        "A result must not have an error next to a response that is none.",
         "Either the request failed, or the model answered. The answer is read with the "
         "error.",
         _result_row(_response(200, _choices), _error),

@@ -11,7 +11,7 @@ NO_OUTPUT, ERROR_SCORED = "D301", "D302"
 #: The value of `failureReason` where the test did not run to its end.
 ERROR = 2
 
-#: Keys beside the two numbers of which an item has one at least.
+#: Keys apart from the two numbers of which an item has one at least.
 _item_keys = ("success", "score", "response", "prompt")
 
 

@@ -152,7 +152,7 @@ def _needed(document: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _read_header(document: Row) -> Header:
-    """Return what a document says beside its items."""
+    """Return what a document has apart from its items."""
     return Header(extra={_vendor: document}) if document else Header()
 
 

@@ -9,7 +9,7 @@ from harpia_formats.model.problem import Severity
 
 TOOL_WITHOUT_CALL = "D101"
 
-#: Keys beside `user_input` of which a sample has one at least.
+#: Keys apart from `user_input` of which a sample has one at least.
 _other_keys = (
     "response",
     "reference",

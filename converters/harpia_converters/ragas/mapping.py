@@ -37,7 +37,7 @@ _fields = (
     FieldMapping(
         ("*",),
         "outputs.scores.value",
-        note="numbers beside the keys of a sample",
+        note="numbers in other keys of a sample",
         key_record_path="outputs.scores.metric",
     ),
 )

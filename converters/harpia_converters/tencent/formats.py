@@ -15,7 +15,7 @@ MESSAGES, OUTPUTS, MANUAL = "tencent-messages", "tencent-outputs", "tencent-manu
 
 #: Keys of Tencent's rows that no other tool writes.
 _own_keys = ("model_outputs", "ref_answer")
-#: Names under which other tools write an answer beside the messages.
+#: Names under which other tools write an answer next to the messages.
 _answer_keys = (
     "model_response model_answer model_output model_completion model_prediction "
     "response answer output completion prediction generated_text generation "
@@ -48,7 +48,7 @@ def own_sign(row: Mapping[str, Any]) -> str:
 
 
 def unread_answer(row: Mapping[str, Any]) -> str:
-    """Return the key of an answer that stands beside a chat, or ""."""
+    """Return the key of an answer that stands next to a chat, or ""."""
     if "model_outputs" in row or not isinstance(row.get("messages"), list):
         return ""
     return next((key for key in _answer_keys if isinstance(row.get(key), str)), "")

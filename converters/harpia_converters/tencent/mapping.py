@@ -313,9 +313,7 @@ def _write_messages(record: Record, kept: Row, fates: FieldFates) -> Row:
     if not kept:
         return row
     if isinstance(kept.get("outputs"), list):
-        fates.dropped(
-            f"extra.{KEY}.outputs", "beside messages they are of another tool"
-        )
+        fates.dropped(f"extra.{KEY}.outputs", "with messages they are of another tool")
         del kept["outputs"]
     _note_kept(row, record, kept, fates)
     return row
