@@ -52,10 +52,10 @@ if TYPE_CHECKING:  # a name is loaded when it is first used
         ValueCodec,
     )
     from harpia_formats.model.describe import short_json
-    from harpia_formats.model.field_fates import (
-        Fate,
-        FieldFate,
-        FieldFates,
+    from harpia_formats.model.field_outcomes import (
+        FieldOutcome,
+        FieldOutcomes,
+        Outcome,
         Unconvertible,
     )
     from harpia_formats.model.format import (
@@ -118,10 +118,9 @@ __all__ = [
     "Expectation",
     "ExpectationCheck",
     "ExpectationResult",
-    "Fate",
-    "FieldFate",
-    "FieldFates",
     "FieldMapping",
+    "FieldOutcome",
+    "FieldOutcomes",
     "FieldTable",
     "FileCount",
     "FileSummary",
@@ -137,6 +136,7 @@ __all__ = [
     "MetricError",
     "MetricProfile",
     "MetricRequest",
+    "Outcome",
     "Output",
     "Pair",
     "Parameters",
@@ -201,7 +201,8 @@ _names_by_module = {
     ),
     "harpia_formats.conversion.mapping.fields": "FieldTable",
     "harpia_formats.conversion.mapping.preparation": "tool_signature",
-    "harpia_formats.model.field_fates": "Fate FieldFate FieldFates Unconvertible",
+    "harpia_formats.model.field_outcomes": "FieldOutcome FieldOutcomes Outcome "
+    "Unconvertible",
     "harpia_formats.model.record": "Header Output Record Score",
     "msgspec": "UNSET UnsetType",
     # Rules, and the problems that report them.

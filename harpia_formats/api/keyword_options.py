@@ -147,7 +147,7 @@ _Item = TypeVar("_Item")
 _KEPT = frozenset({"path", "name", "asked"})
 #: The fields of results that have such texts, or hold values that have them.
 _TEXTS_OF_RESULTS = frozenset(
-    "failures files nearest notes problems reason report said why".split()
+    "failures files nearest notes problems reason report why".split()
 )
 
 #: What a message has in backquotes as it is typed: options, behind a command or alone.

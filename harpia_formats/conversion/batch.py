@@ -15,8 +15,8 @@ from harpia_formats.conversion.mapping.direct_read import (
 )
 from harpia_formats.conversion.mapping.extra_fields import ReadRow
 from harpia_formats.conversion.mapping.record_program import (
-    NO_FATES,
-    Outcome,
+    NO_OUTCOMES,
+    RecordOutcome,
     RecordProgram,
     WholeRecord,
 )
@@ -27,7 +27,7 @@ from harpia_formats.formats.registry import adapter_of
 from harpia_formats.formats.schema.typed_decoder import TypedDecoder
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.exact_json import decode
-from harpia_formats.model.field_fates import FieldFates, Unconvertible
+from harpia_formats.model.field_outcomes import FieldOutcomes, Unconvertible
 from harpia_formats.model.record import Record, field_paths
 
 
@@ -40,7 +40,7 @@ class ConvertedBatch:
     lines: bytes
     #: What became of the fields, with the index of the first record and the number of
     #: records that it became of.
-    outcomes: list[tuple[Outcome, int, int]]
+    record_outcomes: list[tuple[RecordOutcome, int, int]]
     records: int
     #: The models of the answers of the records, if those of one model are wanted.
     models: ModelSelection
@@ -121,7 +121,7 @@ class BatchConverter:
 
     def _mapped_in(
         self, chunk: Chunk, values: Sequence[Any], before: int
-    ) -> Iterator[tuple[list[Row], Outcome]]:
+    ) -> Iterator[tuple[list[Row], RecordOutcome]]:
         """Yield the rows of each row of `chunk`, and what became of its fields.
 
         A typed decoder decoded them as `values`. They are decoded again where a number
@@ -132,7 +132,7 @@ class BatchConverter:
 
         def whole(number: int) -> Record:
             record = self.read(decode(chunk.rows[number - before - 1]))
-            return self._after_steps(record, number, FieldFates())
+            return self._after_steps(record, number, FieldOutcomes())
 
         return self._mapped(map(msgspec.to_builtins, values), before, whole)
 
@@ -150,7 +150,7 @@ class BatchConverter:
 
     def _mapped(
         self, rows: Iterable[Row], before: int, whole: WholeRecord | None = None
-    ) -> Iterator[tuple[list[Row], Outcome]]:
+    ) -> Iterator[tuple[list[Row], RecordOutcome]]:
         """Yield the rows of each of `rows`, and what became of its fields.
 
         `whole` is given if the keys of `rows` have another order than in the file.
@@ -160,24 +160,26 @@ class BatchConverter:
         selects = self._models.wanted is not None
         for row in rows:
             number += 1
-            record, fates = read(row), NO_FATES
+            record, outcomes = read(row), NO_OUTCOMES
             if selects:
                 self._models.observe(record)
             if self._has_steps:
-                fates = FieldFates()
-                record = self._after_steps(record, number, fates)
-            yield program.map(record, number, fates, whole)
+                outcomes = FieldOutcomes()
+                record = self._after_steps(record, number, outcomes)
+            yield program.map(record, number, outcomes, whole)
 
-    def _after_steps(self, record: Record, number: int, fates: FieldFates) -> Record:
-        """Return a record after the steps of the options, which note `fates`."""
+    def _after_steps(
+        self, record: Record, number: int, outcomes: FieldOutcomes
+    ) -> Record:
+        """Return a record after the steps of the options, which note `outcomes`."""
         if not self._has_steps:
             return record
-        record = self.steps.before_grouping(record, fates)
-        return self.steps.after_grouping(record, number, fates)
+        record = self.steps.before_grouping(record, outcomes)
+        return self.steps.after_grouping(record, number, outcomes)
 
     def _mapped_directly(
         self, chunk: Chunk, values: Sequence[Any], direct: DirectRead, before: int
-    ) -> Iterator[tuple[list[Row], Outcome]]:
+    ) -> Iterator[tuple[list[Row], RecordOutcome]]:
         """Yield the rows of each of `values`, and what became of its fields.
 
         Raises `Unconvertible`.
@@ -197,24 +199,24 @@ class BatchConverter:
             if selects:
                 self._models.observe(record)
             if found is None:
-                yield program.map(record, number, NO_FATES)
+                yield program.map(record, number, NO_OUTCOMES)
             else:
                 yield program.map_needed(record, number, found[1], nulls_of)
 
     def _collected(
-        self, mapped: Iterator[tuple[list[Row], Outcome]]
+        self, mapped: Iterator[tuple[list[Row], RecordOutcome]]
     ) -> ConvertedBatch | None:
         """Return the batch of all rows and outcomes, None if it cannot be written."""
         self._models = ModelSelection(self.mapper.choices.model)
         written: list[Row] = []
-        found: dict[Outcome, list[int]] = {}
+        found: dict[RecordOutcome, list[int]] = {}
         index = -1
         try:
-            for index, (rows, outcome) in enumerate(mapped):
+            for index, (rows, record_outcome) in enumerate(mapped):
                 written += rows
-                count = found.get(outcome)
+                count = found.get(record_outcome)
                 if count is None:
-                    found[outcome] = [index, 1]
+                    found[record_outcome] = [index, 1]
                 else:
                     count[1] += 1
         except Unconvertible:
@@ -222,7 +224,8 @@ class BatchConverter:
         lines = self.check.valid_lines(written)
         if lines is None:
             return None
-        outcomes = [
-            (outcome, first, times) for outcome, (first, times) in found.items()
+        record_outcomes = [
+            (record_outcome, first, times)
+            for record_outcome, (first, times) in found.items()
         ]
-        return ConvertedBatch(written, lines, outcomes, index + 1, self._models)
+        return ConvertedBatch(written, lines, record_outcomes, index + 1, self._models)

@@ -21,7 +21,10 @@ from harpia_formats.conversion.mapping.field_constants import constants_by_path
 from harpia_formats.conversion.mapping.preparation import with_gt_as_reference
 from harpia_formats.conversion.mapping.questions import question_hash
 from harpia_formats.conversion.mapping.questions import question_text as question_of
-from harpia_formats.conversion.mapping.record_program import Outcome, RecordProgram
+from harpia_formats.conversion.mapping.record_program import (
+    RecordOutcome,
+    RecordProgram,
+)
 from harpia_formats.conversion.mapping.requirements import (
     NO_REQUIREMENTS,
     RowRequirements,
@@ -42,7 +45,7 @@ from harpia_formats.formats.schema.bundled_schemas import document_schema, recor
 from harpia_formats.formats.schema.decoder_types import allows_any
 from harpia_formats.model.adapter import Cardinality, FormatAdapter, Row
 from harpia_formats.model.exact_json import encode, encode_lines
-from harpia_formats.model.field_fates import FieldFates, Unconvertible
+from harpia_formats.model.field_outcomes import FieldOutcomes, Unconvertible
 from harpia_formats.model.format import Container, Dialect, Format
 from harpia_formats.model.problem import (
     ConversionOptionsError,
@@ -315,19 +318,19 @@ class Destination:
             # The numbers of the records of one file are unique.
             self._identity = None
 
-    def mapped(self, record: Record, number: int) -> tuple[list[Row], Outcome]:
+    def mapped(self, record: Record, number: int) -> tuple[list[Row], RecordOutcome]:
         """Return the rows of record `number`, and what became of its fields.
 
         Raises `Unconvertible`, with the reason that the mapper gives.
         """
         try:
-            rows, outcome = self._program.map(record, number, FieldFates())
+            rows, record_outcome = self._program.map(record, number, FieldOutcomes())
             for row in rows:
                 self.check(row)
         except Unconvertible:
             found = self.mapper.map(record, number)
-            return found.rows, Outcome(found.paths, found.fates)
-        return rows, outcome
+            return found.rows, RecordOutcome(found.paths, found.outcomes)
+        return rows, record_outcome
 
     @property
     def checks_ids(self) -> bool:
@@ -400,13 +403,13 @@ class Destination:
 _id_is_hash = "is the hash of what the record asks"
 
 
-def with_number_as_id(record: Record, number: int, fates: FieldFates) -> Record:
-    """Return `record` with its number as id, which is added to the fates."""
-    return _with_id(record, str(number), ID_IS_NUMBER, fates)
+def with_number_as_id(record: Record, number: int, outcomes: FieldOutcomes) -> Record:
+    """Return `record` with its number as id, which is added to the outcomes."""
+    return _with_id(record, str(number), ID_IS_NUMBER, outcomes)
 
 
-def with_hash_as_id(record: Record, fates: FieldFates) -> Record:
-    """Return `record` with the hash of what it asks as id, added to the fates.
+def with_hash_as_id(record: Record, outcomes: FieldOutcomes) -> Record:
+    """Return `record` with the hash of what it asks as id, added to the outcomes.
 
     Raises `Unconvertible` if the record asks nothing.
     """
@@ -414,14 +417,14 @@ def with_hash_as_id(record: Record, fates: FieldFates) -> Record:
     if not question:
         reason = "the record asks nothing, so that its id cannot be a hash of that"
         raise Unconvertible("id", reason, "take `--ids number`")
-    return _with_id(record, question_hash(question), _id_is_hash, fates)
+    return _with_id(record, question_hash(question), _id_is_hash, outcomes)
 
 
-def _with_id(record: Record, id_: str, how: str, fates: FieldFates) -> Record:
+def _with_id(record: Record, id_: str, how: str, outcomes: FieldOutcomes) -> Record:
     if record.id is UNSET:
-        fates.defaulted("id", how)
+        outcomes.defaulted("id", how)
     elif record.id != id_:
-        fates.changed("id", how)
+        outcomes.changed("id", how)
     return replace(record, id=id_)
 
 
@@ -437,27 +440,29 @@ class RecordSteps(Struct, frozen=True):
     #: What the target requires and only some records have.
     requirements: RowRequirements = NO_REQUIREMENTS
 
-    def before_grouping(self, record: Record, fates: FieldFates) -> Record:
-        """Return `record` with its reference and its id; changes are added to `fates`.
+    def before_grouping(self, record: Record, outcomes: FieldOutcomes) -> Record:
+        """Return `record` with its reference and id; changes are added to `outcomes`.
 
         Raises `Unconvertible` for an id that cannot be made.
         """
         if self.takes_gt:
-            record = with_gt_as_reference(record, fates)
+            record = with_gt_as_reference(record, outcomes)
         if self.hashes_ids:
-            record = with_hash_as_id(record, fates)
+            record = with_hash_as_id(record, outcomes)
         if self.prefix and record.id is not UNSET:
             record = replace(record, id=f"{self.prefix}{record.id}")
-            fates.changed("id", "with the name of its file in front")
+            outcomes.changed("id", "with the name of its file in front")
         return record
 
-    def after_grouping(self, record: Record, number: int, fates: FieldFates) -> Record:
-        """Return `record` with its number as id; changes are added to `fates`.
+    def after_grouping(
+        self, record: Record, number: int, outcomes: FieldOutcomes
+    ) -> Record:
+        """Return `record` with its number as id; changes are added to `outcomes`.
 
         Raises `Unconvertible` for a record that lacks what the target requires.
         """
         if self.numbers_ids:
-            record = with_number_as_id(record, number, fates)
+            record = with_number_as_id(record, number, outcomes)
         self.requirements.check(record)
         return record
 

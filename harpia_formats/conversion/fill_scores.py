@@ -11,7 +11,7 @@ from harpia_formats.conversion.options import (
     ConvertOptions,
     FillingMeasure,
 )
-from harpia_formats.model.field_fates import FieldFates, Unconvertible
+from harpia_formats.model.field_outcomes import FieldOutcomes, Unconvertible
 from harpia_formats.model.problem import ConversionError
 from harpia_formats.model.record import Output, Record, Score
 
@@ -23,17 +23,19 @@ class ScoreFiller:
     name: str
     measure: FillingMeasure
 
-    def __call__(self, record: Record, fates: FieldFates) -> Record:
+    def __call__(self, record: Record, outcomes: FieldOutcomes) -> Record:
         """Return `record` with a score for each answer.
 
         Raises `Unconvertible` where a record lacks the answer or the references.
         """
         outputs = [
-            self._with_scores(record, output, fates) for output in record.outputs
+            self._with_scores(record, output, outcomes) for output in record.outputs
         ]
         return replace(record, outputs=outputs)
 
-    def _with_scores(self, record: Record, output: Output, fates: FieldFates) -> Output:
+    def _with_scores(
+        self, record: Record, output: Output, outcomes: FieldOutcomes
+    ) -> Output:
         scores = output.scores or [Score()]
         if all(score.value is not UNSET for score in scores):
             return output
@@ -48,17 +50,19 @@ class ScoreFiller:
         (value,) = self.measure.scores(
             self.measure.statistics(answer, record.references)
         )
-        fates.defaulted("outputs.scores.value", f"`--score {self.name}`")
+        outcomes.defaulted("outputs.scores.value", f"`--score {self.name}`")
         filled = [
-            score if score.value is not UNSET else self._filled(score, value, fates)
+            score if score.value is not UNSET else self._filled(score, value, outcomes)
             for score in scores
         ]
         return replace(output, scores=filled)
 
-    def _filled(self, score: Score, value: float | None, fates: FieldFates) -> Score:
+    def _filled(
+        self, score: Score, value: float | None, outcomes: FieldOutcomes
+    ) -> Score:
         changes: dict[str, Any] = {"value": value}
         if score.is_correct is UNSET:
-            fates.defaulted("outputs.scores.is_correct", "whether the score is 1")
+            outcomes.defaulted("outputs.scores.is_correct", "whether the score is 1")
             changes["is_correct"] = value == 1.0
         for name, given in (
             ("metric", self.name),
@@ -66,7 +70,7 @@ class ScoreFiller:
         ):
             if getattr(score, name) is UNSET:
                 path = f"outputs.scores.{name}"
-                fates.defaulted(path, f"`--score {self.name}`")
+                outcomes.defaulted(path, f"`--score {self.name}`")
                 changes[name] = given
         return replace(score, **changes)
 

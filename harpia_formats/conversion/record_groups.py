@@ -23,7 +23,7 @@ from harpia_formats.conversion.mapping.questions import (
 from harpia_formats.conversion.mapping.questions import question_text as question_of
 from harpia_formats.model.describe import short_json
 from harpia_formats.model.exact_json import decode, encode
-from harpia_formats.model.field_fates import FieldFates
+from harpia_formats.model.field_outcomes import FieldOutcomes
 from harpia_formats.model.problem import ConversionError, Place
 from harpia_formats.model.record import Record, record_of
 from harpia_formats.model.spelling import hint_on
@@ -48,7 +48,7 @@ class MergedRecord:
     record: Record
     #: The place of the first record of the group, as it was given.
     place: bytes
-    fates: FieldFates
+    outcomes: FieldOutcomes
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,12 +137,12 @@ class ExternalGroupBy:
         for _, place, text in self._items.groups():
             _, records = _decode_group(text)
             members = [record_of(decode(bytes(member))) for member in records]
-            fates = FieldFates()
-            merged = _merged(members, fates, self.key)
+            outcomes = FieldOutcomes()
+            merged = _merged(members, outcomes, self.key)
             if self.merges_answers and len(members) > 1:
                 outputs = merged_answers([member.outputs for member in members])
                 merged = replace(merged, outputs=outputs)
-            yield MergedRecord(merged, place, fates)
+            yield MergedRecord(merged, place, outcomes)
 
     def close(self) -> None:
         """Delete the temporary files."""
@@ -189,7 +189,7 @@ _decode_item = msgspec.json.Decoder(
 _decode_group = msgspec.json.Decoder(tuple[str | None, list[msgspec.Raw]]).decode
 
 
-def _merged(members: list[Record], fates: FieldFates, key: str) -> Record:
+def _merged(members: list[Record], outcomes: FieldOutcomes, key: str) -> Record:
     """Return one record with the outputs of all `members`, and add what differs."""
     first = members[0]
     if len(members) == 1:
@@ -203,8 +203,8 @@ def _merged(members: list[Record], fates: FieldFates, key: str) -> Record:
             base = base_id(first.id)
             changes["id"] = first.id if base is None else base
         elif any(text != texts[0] for text in texts):
-            fates.dropped(name, "differs among rows that became one")
-    fates.merged("outputs", "rows that became one")
+            outcomes.dropped(name, "differs among rows that became one")
+    outcomes.merged("outputs", "rows that became one")
     return replace(first, **changes)
 
 
@@ -217,7 +217,7 @@ class RecordGroup(NamedTuple):
     """The record of one group, with the file and the place of its first record."""
 
     record: Record
-    fates: FieldFates
+    outcomes: FieldOutcomes
     #: The index of the file.
     file: int
     place: Place
@@ -289,7 +289,7 @@ class RecordGroups:
     def __iter__(self) -> Iterator[RecordGroup]:
         for merged in self._group_by.groups():
             file, place = pickle.loads(merged.place)  # noqa: S301 - pickled by `add`
-            yield RecordGroup(merged.record, merged.fates, file, place)
+            yield RecordGroup(merged.record, merged.outcomes, file, place)
 
     def close(self) -> None:
         """Delete the temporary files."""

@@ -28,7 +28,7 @@ from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.formats.registry import adapter_of
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.exact_json import decode, encode
-from harpia_formats.model.field_fates import FieldFates, Unconvertible
+from harpia_formats.model.field_outcomes import FieldOutcomes, Unconvertible
 from harpia_formats.model.problem import ConversionError, Place
 from harpia_formats.model.record import Record
 from harpia_formats.validation.diagnosis.row_context import RowContext
@@ -123,12 +123,14 @@ class ChunkConverter:
         assert destination is not None  # noqa: S101 - without it nothing is converted
         if batch is None:
             return False
-        for outcome, first, times in batch.outcomes:
+        for record_outcome, first, times in batch.record_outcomes:
 
             def place(first: int = first) -> Place:
                 return place_of(first)
 
-            totals.losses.add(outcome.paths, outcome.fates, place, times)
+            totals.losses.add(
+                record_outcome.paths, record_outcome.outcomes, place, times
+            )
         totals.records += batch.records
         self._models.add(batch.models.seen, found=batch.models.found)
         if batch.rows:
@@ -231,7 +233,7 @@ class RecordConverter:
 
         `prefix` is put in front of its id if the options ask for it.
         """
-        record, fates = placed.record, FieldFates()
+        record, outcomes = placed.record, FieldOutcomes()
         self._models.observe(record)
         self._totals.records += 1
 
@@ -240,17 +242,18 @@ class RecordConverter:
 
         steps = self._steps_of(file, prefix, destination)
         try:
-            record = steps.before_grouping(record, fates)
+            record = steps.before_grouping(record, outcomes)
         except Unconvertible as error:
             self._reject(error, record, place(), file, placed.texts)
             return
         if self._groups is not None:
-            # The merged record has its own fates; those of its rows are counted here.
-            self._totals.files[file].losses.add((), tuple(fates.entries), place)
+            # The merged record has its own outcomes; those of its rows are counted
+            # here.
+            self._totals.files[file].losses.add((), tuple(outcomes.entries), place)
             self._groups.add(record, file, place())
             return
 
-        self._convert(record, fates, place, placed.texts, file, destination, steps)
+        self._convert(record, outcomes, place, placed.texts, file, destination, steps)
 
     def _steps_of(
         self, file: int, prefix: str, destination: Destination
@@ -273,7 +276,7 @@ class RecordConverter:
         if not self._problems.are_grouped(self._groups.conflicts()):
             raise StopConversion
         self._totals.records = 0
-        for record, fates, file, place in self._groups:
+        for record, outcomes, file, place in self._groups:
             self._totals.records += 1
             text = encode(record)
 
@@ -281,7 +284,9 @@ class RecordConverter:
                 return place
 
             steps = self._steps_of(file, "", destination)
-            self._convert(record, fates, place_of_first, text, file, destination, steps)
+            self._convert(
+                record, outcomes, place_of_first, text, file, destination, steps
+            )
 
     def close(self) -> None:
         """Delete the temporary files of groups."""
@@ -291,7 +296,7 @@ class RecordConverter:
     def _convert(  # noqa: PLR0913, PLR0917 - a record with all that is known of it
         self,
         record: Record,
-        fates: FieldFates,
+        outcomes: FieldOutcomes,
         place: Callable[[], Place],
         text: bytes,
         file: int,
@@ -299,10 +304,10 @@ class RecordConverter:
         steps: RecordSteps,
     ) -> None:
         try:
-            record = steps.after_grouping(record, self._totals.records, fates)
+            record = steps.after_grouping(record, self._totals.records, outcomes)
             parts = [("", record)]
             if destination.outputs.is_split:
-                parts = list(split_by_model(record, fates, self._options.model))
+                parts = list(split_by_model(record, outcomes, self._options.model))
             mapped = [
                 (model, destination.mapped(part, self._totals.records))
                 for model, part in parts
@@ -310,13 +315,15 @@ class RecordConverter:
         except Unconvertible as error:
             self._reject(error, record, place(), file, text)
             return
-        for model, (rows, outcome) in mapped:
+        for model, (rows, record_outcome) in mapped:
             destination.add(rows, destination.file_of(model), len(text))
-            fates.entries += outcome.fates
-        # A fate counts once for a record, however many rows the record becomes.
-        outcomes = [outcome for _, (_, outcome) in mapped]
-        paths = tuple(dict.fromkeys(path for each in outcomes for path in each.paths))
-        entries = tuple(dict.fromkeys(fates.entries))
+            outcomes.entries += record_outcome.outcomes
+        # An outcome counts once for a record, however many rows the record becomes.
+        record_outcomes = [record_outcome for _, (_, record_outcome) in mapped]
+        paths = tuple(
+            dict.fromkeys(path for each in record_outcomes for path in each.paths)
+        )
+        entries = tuple(dict.fromkeys(outcomes.entries))
         self._totals.files[file].losses.add(paths, entries, place)
         self._totals.stop_at_loss()
 

@@ -52,7 +52,7 @@ from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.formats.detection.mapped_format import maps_output_columns
 from harpia_formats.formats.registry import adapter_of, all_unpackers
 from harpia_formats.model.adapter import Row
-from harpia_formats.model.field_fates import Fate, FieldFate, FieldFates
+from harpia_formats.model.field_outcomes import FieldOutcome, FieldOutcomes, Outcome
 from harpia_formats.model.format import Format
 from harpia_formats.model.problem import Problem, Severity
 from harpia_formats.model.record import Header
@@ -79,35 +79,35 @@ def header_row(
     if chosen is None:
         return {}
     file, header = chosen
-    fates = FieldFates()
+    outcomes = FieldOutcomes()
     row: Row = {}
     names = [
         name for name in header.__struct_fields__ if getattr(header, name) is not UNSET
     ]
     if header_needs_rows(destination.target) and not destination.written:
         for name in names:
-            fates.dropped(f"header.{name}", "there is no record to carry it")
+            outcomes.dropped(f"header.{name}", "there is no record to carry it")
     else:
         adapter = destination.adapter
         if adapter.write_header is not None:
-            row = adapter.write_header(header, fates)
-            _drop_invalid(row, destination.target, fates)
+            row = adapter.write_header(header, outcomes)
+            _drop_invalid(row, destination.target, outcomes)
         carried = {path.partition(".")[0] for path in adapter.header_fields}
         for name in names:
             if name not in carried:
-                fates.dropped(f"header.{name}")
+                outcomes.dropped(f"header.{name}")
     paths = tuple(f"header.{name}" for name in names)
-    file.losses.add(paths, tuple(fates.entries), lambda: None)
+    file.losses.add(paths, tuple(outcomes.entries), lambda: None)
     return row
 
 
-def _drop_invalid(row: Row, target: Format, fates: FieldFates) -> None:
+def _drop_invalid(row: Row, target: Format, outcomes: FieldOutcomes) -> None:
     """Remove the members of a written header that `target` refuses, as dropped."""
     for key in list(row):
         problem = header_error(target, key, row[key])
         if problem is not None:
             del row[key]
-            fates.dropped(f"header.{key}", f"not valid: {problem.message}")
+            outcomes.dropped(f"header.{key}", f"not valid: {problem.message}")
 
 
 def _first_header(
@@ -121,7 +121,7 @@ def _first_header(
     ]
     for file, header in found[1:]:
         if header != found[0][1]:
-            dropped = FieldFate(Fate.DROPPED, "header", "another one came first")
+            dropped = FieldOutcome(Outcome.DROPPED, "header", "another one came first")
             file.losses.add((), (dropped,), lambda: None)
     return found[0] if found else None
 

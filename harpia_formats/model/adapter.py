@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Struct
 
-from harpia_formats.model.field_fates import FieldFates
+from harpia_formats.model.field_outcomes import FieldOutcomes
 from harpia_formats.model.problem import Path
 from harpia_formats.model.record import FIELD_TYPES, TEXT_LISTS, Header, Record, Score
 
@@ -164,15 +164,15 @@ class FormatAdapter:
     """Reads rows of a format as records, and writes records as rows.
 
     `read` takes a row in the first dialect of the format. `write` takes a record that
-    fits the `capacity`, and adds the fates of fields that it changes; the caller adds
-    those of fields without a place.
+    fits the `capacity`, and adds the outcomes of fields that it changes; the caller
+    adds those of fields without a place.
     """
 
     vendor: str
     fields: tuple[FieldMapping, ...]
     read: Callable[[Row], Record]
     #: None for a format that can be read and not written (`Format.read_only`).
-    write: Callable[[Record, FieldFates], Row] | None = None
+    write: Callable[[Record, FieldOutcomes], Row] | None = None
     capacity: RowCapacity = field(default_factory=RowCapacity)
     #: The keys of the object in a row that stores extra fields; None if there is none.
     extras_path: tuple[str, ...] | None = None
@@ -191,8 +191,8 @@ class FormatAdapter:
     needed_around: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
     #: Given what `reader_in` gets, a target and the typed decoder of rows: a function
     #: that returns of a typed row the record with the fields that the target needs, and
-    #: a key that is the same for rows whose fields all have the same fate, or None for
-    #: a row that is to be read as a whole. None where all rows are.
+    #: a key that is the same for rows whose fields all have the same outcome, or None
+    #: for a row that is to be read as a whole. None where all rows are.
     direct_reader: DirectReader | None = None
     #: Given the same as `reader_in`: why several records have one id, "" if nothing
     #: says so before they are read. None if nothing ever does.
@@ -209,7 +209,7 @@ class FormatAdapter:
     merging: RowMerging | None = None
     #: Read the header from a document without its rows, and write it.
     read_header: Callable[[Row], Header] | None = None
-    write_header: Callable[[Header, FieldFates], Row] | None = None
+    write_header: Callable[[Header, FieldOutcomes], Row] | None = None
     #: The paths in the header that `write_header` writes.
     header_fields: tuple[str, ...] = ()
     #: Functions that convert a row to the first dialect, by the name of its dialect.
@@ -298,7 +298,7 @@ class FormatAdapter:
         return frozenset(found)
 
     @property
-    def writer(self) -> Callable[[Record, FieldFates], Row]:
+    def writer(self) -> Callable[[Record, FieldOutcomes], Row]:
         """`write`; raises `TypeError` if the format is read-only."""
         if self.write is None:
             raise TypeError(f"rows of {self.vendor} are read and not written")

@@ -158,7 +158,7 @@ class Companion:
     #: Given the name of a file: the names that its companion file may have, the most
     #: likely first, in which rows are read with what it says (see
     #: `FormatAdapter.around_of`).
-    beside: Callable[[str], tuple[str, ...]] | None = None
+    names_for: Callable[[str], tuple[str, ...]] | None = None
     #: Given the companion document, its name and that of a file, both without folders:
     #: why the file is not one of those to which the document belongs, "" if it may be.
     refusal: Callable[[Mapping[str, Any], str, str], str] | None = None

@@ -149,7 +149,7 @@ FIELD_TYPES: dict[str, tuple[type, ...]] = {
 TEXT_LISTS = frozenset({"references", "choices", "contexts"})
 #: Fields that are lists of objects.
 OBJECT_LISTS = frozenset({"messages", "outputs.turns"})
-#: Fields whose members have fates of their own.
+#: Fields whose members have outcomes of their own.
 OPEN_OBJECTS = frozenset({"params", "metadata"})
 
 #: The path of the system message that a chat begins with.

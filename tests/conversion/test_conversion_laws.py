@@ -44,7 +44,7 @@ from harpia_formats.conversion.reading.reader import Reading
 from harpia_formats.formats.registry import adapter_of, format_of, writable_formats
 from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.exact_json import encode
-from harpia_formats.model.field_fates import FieldFates, Unconvertible
+from harpia_formats.model.field_outcomes import FieldOutcomes, Unconvertible
 from harpia_formats.model.problem import Severity
 from harpia_formats.model.record import Record, as_dict
 from plain_conversion import records_of
@@ -142,28 +142,28 @@ def choices_of(adapter: Any) -> Iterator[Choices]:
 
 
 def by_program(program: RecordProgram, record: Record, number: int) -> Any:
-    """Return the rows, paths and fates of a record by a program, None if it fails."""
+    """Return rows, paths and outcomes of a record by a program, None if it fails."""
     try:
-        rows, outcome = program.map(record, number, FieldFates())
+        rows, record_outcome = program.map(record, number, FieldOutcomes())
     except Unconvertible:
         return None
-    return encode(rows), set(outcome.paths), list(outcome.fates)
+    return encode(rows), set(record_outcome.paths), list(record_outcome.outcomes)
 
 
 def by_mapper(mapper: RecordMapper, record: Record, number: int) -> Any:
-    """Return the rows, paths and fates of a record by the mapper, None if it fails."""
+    """Return rows, paths and outcomes of a record by the mapper, None if it fails."""
     try:
         made = mapper.map(record, number)
     except Unconvertible:
         return None
-    return encode(made.rows), set(made.paths), list(made.fates)
+    return encode(made.rows), set(made.paths), list(made.outcomes)
 
 
 @for_each_case(
     "limit, target", itertools.product([3, 2000], TARGETS), ids=lambda each: each.id
 )
 def test_the_program_maps_as_its_mapper_does(target: Any, limit: int) -> None:
-    """Rows, paths and fates are the same, however many outcomes are kept."""
+    """Rows, paths and outcomes are the same, however many outcomes are kept."""
     adapter = adapter_of(target)
     chance = Random(f"{target.id}")  # noqa: S311 - a test needs a seed, not secrecy
     source = adapter_of(format_of("csv"))
@@ -236,22 +236,22 @@ def test_compiled_tables_read_rows_alike() -> None:
 
 
 def test_compiled_tables_write_rows_alike() -> None:
-    """Each table writes random records as it does step by step, with the same fates."""
+    """Each table writes random records as step by step, with the same outcomes."""
     chance = Random(5)  # noqa: S311 - a test needs a seed, not secrecy
     for table in tables():
         for _ in range(drawn(40)):
             record = random_values.record(chance)
             results: list[Any] = []
             for write in (table.write, partial(write_steps, table)):
-                fates = FieldFates()
+                outcomes = FieldOutcomes()
                 try:
-                    written = write(record, fates)
+                    written = write(record, outcomes)
                 except Unconvertible as error:
-                    results.append((str(error), fates.entries))
+                    results.append((str(error), outcomes.entries))
                 else:
                     # The adapter replaces or deletes members that are `UNSET`.
                     row = {k: v for k, v in written.items() if v is not UNSET}
-                    results.append((list(written), encode(row), fates.entries))
+                    results.append((list(written), encode(row), outcomes.entries))
 
             assert results[0] == results[1]
 
@@ -284,7 +284,7 @@ def test_any_number_of_processes_writes_the_same(
             found.append(run(file, to, "output.dat", given, folder, Way(jobs=jobs)))
         # The names of the folders differ.
         found[-1].counts = [
-            (fate, times, at[1:]) for fate, times, at in found[-1].counts
+            (outcome, times, at[1:]) for outcome, times, at in found[-1].counts
         ]
         found[-1].problems = [
             (code, replace(place, path=""), message, help_)
@@ -326,7 +326,7 @@ def test_losses_of_unbounded_keys_are_the_same_for_any_number_of_processes(
                 file, to, "output.dat", {**OPTIONS["set"]}, folder, Way(jobs=jobs)
             )
         tables_of_losses.append(
-            [(fate, times, at[1:]) for fate, times, at in found.counts]
+            [(outcome, times, at[1:]) for outcome, times, at in found.counts]
         )
 
         assert found.is_written
@@ -345,7 +345,7 @@ def test_outcomes_of_unbounded_keys_are_bounded() -> None:
         tracemalloc.start()
         for number in range(count):
             record = Record(prompt="q", metadata={f"key {number}": number})
-            program.map(record, number, FieldFates())
+            program.map(record, number, FieldOutcomes())
         size, _ = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         return size

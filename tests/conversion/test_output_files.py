@@ -18,7 +18,7 @@ from harpia_formats import SinkError, convert
 from harpia_formats.conversion.losses.conversion_report import ConversionReport
 from harpia_formats.conversion.output_files import check_output
 from harpia_formats.evaluation.scoring.results.result_files import ResultFiles
-from harpia_formats.model.field_fates import Fate
+from harpia_formats.model.field_outcomes import Outcome
 from harpia_formats.model.problem import ConversionError
 
 
@@ -295,11 +295,11 @@ def test_a_table_of_tencent_has_its_documented_columns(tmp_path: Path) -> None:
     bare, whole = tmp_path / "bare.csv", tmp_path / "whole.csv"
     report = convert(row, to="tencent-csv", output=bare)
     kept = convert(row, to="tencent-csv", output=whole, keep_extra=True)
-    lost = {(each.fate, each.path) for each in report.losses[0].losses.counts}
+    lost = {(each.outcome, each.path) for each in report.losses[0].losses.counts}
 
     assert bare.read_text() == "system,prompt,response\n,q,r\n"
     assert whole.read_text() == "system,prompt,response,k\n,q,r,v\n"
-    assert lost == {(Fate.DROPPED, "extra.tencent.k"), (Fate.DEFAULTED, "system")}
+    assert lost == {(Outcome.DROPPED, "extra.tencent.k"), (Outcome.DEFAULTED, "system")}
     assert [each.path for each in kept.losses[0].losses.counts] == ["system"]
 
 

@@ -22,7 +22,7 @@ from harpia_formats.conversion.losses.conversion_report import (
     field_lines,
 )
 from harpia_formats.formats.registry import adapter_of, writable_formats
-from harpia_formats.model.field_fates import Fate
+from harpia_formats.model.field_outcomes import Outcome
 from harpia_formats.model.problem import ConversionError
 from harpia_formats.validation.dedup.digests import Digests
 from harpia_formats.validation.parallel import ranges
@@ -226,7 +226,7 @@ def test_missing_model_becomes_offline() -> None:
 
     assert written["llm_name"] == "offline"
     assert written["input"]["category"] == written["input"]["source"] == ""
-    assert lines["category"].fates[Fate.DEFAULTED] == 1
+    assert lines["category"].outcomes[Outcome.DEFAULTED] == 1
 
 
 # Several answers and models
@@ -384,7 +384,7 @@ def test_dropped_header_is_reported() -> None:
     _, report = converted(json.dumps(HEADED).encode(), to="nemo")
     lines = table_of(report)
 
-    assert lines["header.metrics"].fates == {Fate.DROPPED: 1}
+    assert lines["header.metrics"].outcomes == {Outcome.DROPPED: 1}
     assert not report.lossless
 
 
@@ -414,7 +414,7 @@ def test_losses_are_counted_exactly() -> None:
     lines = table_of(report)
 
     assert (lines["score"].records, lines["score"].kept) == (334, 0)
-    assert lines["score"].fates == {Fate.DROPPED: 334}
+    assert lines["score"].outcomes == {Outcome.DROPPED: 334}
     assert lines["score"].place is not None
     assert lines["score"].place.line == 1
     assert (lines["llm_name"].records, lines["llm_name"].kept) == (1_000, 0)
@@ -438,7 +438,10 @@ def test_an_empty_list_of_answers_is_no_loss_and_a_text_is_one() -> None:
     )
     _, report = converted(lines_of(*rows), to="nemo-input", from_="eee@0.2.0-tag")
 
-    assert table_of(report)["output.raw"].fates == {Fate.DROPPED: 300, Fate.NULL: 700}
+    assert table_of(report)["output.raw"].outcomes == {
+        Outcome.DROPPED: 300,
+        Outcome.NULL: 700,
+    }
 
 
 def test_on_loss_fail_writes_nothing(tmp_path: Path) -> None:
@@ -798,7 +801,7 @@ def both_ways(file: Path, folder: Path, **options: Any) -> list[Any]:
         output = folder / f"{jobs}.out"
         report = convert(file, output=output, jobs=jobs, **options)
         lines = [
-            (each.name, each.records, each.kept, each.fates, each.hows, each.place)
+            (each.name, each.records, each.kept, each.outcomes, each.hows, each.place)
             for each in field_lines(report.losses)
         ]
         places = [(each.code, each.place) for each in report.report.problems]
@@ -891,10 +894,10 @@ def test_invalid_rows_do_not_change_the_output_of_valid_ones(
     assert kept.read_bytes().splitlines() == refused
     assert among.skipped == len(refused)
     assert [
-        (name, each.records, each.kept, each.fates)
+        (name, each.records, each.kept, each.outcomes)
         for name, each in table_of(among).items()
     ] == [
-        (name, each.records, each.kept, each.fates)
+        (name, each.records, each.kept, each.outcomes)
         for name, each in table_of(alone).items()
     ]
 
@@ -1019,7 +1022,7 @@ def test_an_id_that_is_made_was_not_carried() -> None:
     _, report = converted(lines_of(*many(300)), to="harpia")
     line = table_of(report)["id"]
 
-    assert (line.records, line.kept, line.fates[Fate.DEFAULTED]) == (0, 0, 300)
+    assert (line.records, line.kept, line.outcomes[Outcome.DEFAULTED]) == (0, 0, 300)
 
 
 def test_a_record_of_a_further_file_has_its_own_number() -> None:
@@ -1031,7 +1034,7 @@ def test_a_record_of_a_further_file_has_its_own_number() -> None:
         each.place
         for file in report.losses
         for each in file.losses.counts.values()
-        if each.field_fate.path == "extra.nemo.extra"
+        if each.field_outcome.path == "extra.nemo.extra"
     ]
 
     assert place is not None
@@ -1047,7 +1050,7 @@ def test_losses_are_counted_where_a_loss_is_a_failure() -> None:
     line = table_of(report)["system"]
 
     assert not report.written
-    assert (line.records, line.fates[Fate.DROPPED]) == (1, 1)
+    assert (line.records, line.outcomes[Outcome.DROPPED]) == (1, 1)
 
 
 def test_optional_modules_are_not_loaded(tmp_path: Path) -> None:

@@ -90,10 +90,10 @@ def test_invalid_header_is_left_out(option: Any, tmp_path: Path) -> None:
     report = convert(
         source, to="harpia", output=output, from_="harpia", on_invalid=option
     )
-    fates = {fate.path: fate.how for fate in report.losses[0].losses.counts}
+    outcomes = {outcome.path: outcome.how for outcome in report.losses[0].losses.counts}
 
     assert report.ok
-    assert fates == {"header.metrics": "not valid: metrics[0].id is missing"}
+    assert outcomes == {"header.metrics": "not valid: metrics[0].id is missing"}
     assert validate(output, format="harpia").ok
 
 

@@ -190,7 +190,7 @@ def _converted(
     output = BytesIO()
     options |= {"from_": source, "to": target, "keep_extra": True}
     made = convert(data, output=output, **options)
-    lost = {fate.path for file in made.losses for fate in file.losses.counts}
+    lost = {outcome.path for file in made.losses for outcome in file.losses.counts}
     return output.getvalue(), lost
 
 

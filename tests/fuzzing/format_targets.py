@@ -42,7 +42,7 @@ from harpia_formats.formats.schema.typed_decoder import (
     typed_decoder_of,
 )
 from harpia_formats.model.exact_json import NOT_JSON, decode, encode
-from harpia_formats.model.field_fates import Unconvertible
+from harpia_formats.model.field_outcomes import Unconvertible
 from harpia_formats.model.format import Container, Dialect, Format
 from harpia_formats.model.problem import HarpiaFormatsError
 from harpia_formats.model.record import Record

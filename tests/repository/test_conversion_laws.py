@@ -17,7 +17,7 @@ from harpia_formats.formats.schema.bundled_schemas import (
     record_schema,
     schema_validator_of,
 )
-from harpia_formats.model.field_fates import BLANK, Fate, Unconvertible
+from harpia_formats.model.field_outcomes import BLANK, Outcome, Unconvertible
 from harpia_formats.model.format import Container
 from harpia_formats.model.record import Record, field_paths
 
@@ -85,9 +85,9 @@ def test_differences_are_the_declared_losses(
     (row,) = written.rows
     back = adapter.read(row)
     found = {each.path for each in differences(filled(record), back)}
-    noted = {each.path for each in written.fates}
+    noted = {each.path for each in written.outcomes}
     # Empty text that every row has may be read as an absent value.
-    blank = {each.path for each in written.fates if each.how == BLANK}
+    blank = {each.path for each in written.outcomes if each.how == BLANK}
 
     assert {each for each in found if not any(covers(n, each) for n in noted)} == set()
     seen = noted - blank
@@ -141,7 +141,9 @@ def test_kept_extra_fields_are_restored(target: str, record: Record) -> None:
     (row,) = written.rows
     bare, fragment = split_extras(row, adapter)
     back = restore_extras(adapter.read(bare), fragment)
-    defaulted = {each.path for each in written.fates if each.fate is Fate.DEFAULTED}
+    defaulted = {
+        each.path for each in written.outcomes if each.outcome is Outcome.DEFAULTED
+    }
     found = {each.path for each in differences(record, back) if each.left is not UNSET}
 
     assert {

@@ -16,7 +16,7 @@ from harpia_formats.conversion.mapping.extra_fields import row_reader
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.formats.registry import adapter_of, writable_formats
 from harpia_formats.model.exact_json import decode, encode
-from harpia_formats.model.field_fates import Fate, Unconvertible
+from harpia_formats.model.field_outcomes import Outcome, Unconvertible
 from harpia_formats.model.record import Record
 
 FORMATS = writable_formats()
@@ -52,17 +52,17 @@ def test_a_fixture_is_the_same_in_its_own_format(
         path, from_=name, to=name, output=output, keep_extra=True
     )
     lost = [
-        fate
+        outcome
         for file in report.losses
-        for fate in file.losses.counts
-        if fate.fate is not Fate.NULL
+        for outcome in file.losses.counts
+        if outcome.outcome is not Outcome.NULL
     ]
     before, after = (
         list(harpia_formats.read(each, format=name)) for each in (path, output)
     )
 
     # Rows of NeMo that lack a required key are tolerated, and get it.
-    assert {fate.fate for fate in lost} <= {Fate.DEFAULTED}
+    assert {outcome.outcome for outcome in lost} <= {Outcome.DEFAULTED}
     assert after == before or (lost and name in NEMO)
     assert not lost or name in NEMO
 
@@ -92,7 +92,7 @@ def test_a_row_of_any_record_is_the_same_in_its_own_format(
 
         (back,) = mapped.rows
         assert adapter.read(decode(encode(back))) == adapter.read(decode(encode(row)))
-        assert {fate.fate for fate in mapped.fates} <= {Fate.NULL}
+        assert {outcome.outcome for outcome in mapped.outcomes} <= {Outcome.NULL}
 
 
 def test_a_list_of_answers_is_expanded_on_request(tmp_path: Path) -> None:

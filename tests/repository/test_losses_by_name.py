@@ -16,9 +16,9 @@ from effort import examples
 from harpia_formats.api.testing import filled
 from harpia_formats.api.testing.strategies import records
 from harpia_formats.conversion.losses.conversion_report import (
-    FateCounts,
     FieldLine,
     FileLosses,
+    OutcomeCounts,
     SourceNames,
     field_lines,
 )
@@ -30,7 +30,7 @@ from harpia_formats.formats.schema.bundled_schemas import (
     schema_validator_of,
 )
 from harpia_formats.model.exact_json import encode
-from harpia_formats.model.field_fates import Fate, Unconvertible
+from harpia_formats.model.field_outcomes import Outcome, Unconvertible
 from harpia_formats.model.format import Container
 from harpia_formats.model.record import Record
 
@@ -49,7 +49,7 @@ CONSTANTS: dict[str, Any] = {
     "params.model": "m",
 }
 ONE_ROW = Choices(References.FIRST, Responses.FIRST, constants=CONSTANTS)
-LOST = {Fate.DROPPED, Fate.CHANGED, Fate.MERGED, Fate.NULL}
+LOST = {Outcome.DROPPED, Outcome.CHANGED, Outcome.MERGED, Outcome.NULL}
 #: Texts that decide how other values are read, and are not made unique.
 KINDS = {"role", "interaction_type", "schema_version", "source", "column", "messages"}
 
@@ -112,8 +112,8 @@ def lines_for(row: Any, source: str, target: str) -> tuple[str, list[FieldLine]]
         adapter_of(TARGETS[target]), ONE_ROW, owners=ours.extra_owners
     )
     mapped = mapper.map(ours.read(row))
-    losses = FateCounts(SourceNames(ours))
-    losses.add(mapped.paths, mapped.fates, lambda: None)
+    losses = OutcomeCounts(SourceNames(ours))
+    losses.add(mapped.paths, mapped.outcomes, lambda: None)
     lines = field_lines([FileLosses("", SOURCES[source], losses.up_to_date())])
     return encode(mapped.rows).decode(), lines
 
@@ -140,14 +140,14 @@ def check_pair(
         written, lines = lines_for(row, source, target)
     except Unconvertible:
         return
-    lost = [line for line in lines if LOST & line.fates.keys()]
+    lost = [line for line in lines if LOST & line.outcomes.keys()]
     for text, keys in texts.items():
         if text not in written:
             assert any(speaks_of(line, keys) for line in lost), (keys, row, written)
     items = Counter(texts.values())
     for line in lost:
         # Of the items of a list some may arrive.
-        if set(line.fates) != {Fate.DROPPED} or line.hows or "(" in line.name:
+        if set(line.outcomes) != {Outcome.DROPPED} or line.hows or "(" in line.name:
             continue
         arrived = [
             keys

@@ -21,7 +21,7 @@ from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.files.io.sink import SinkError
 from harpia_formats.formats.registry import adapter_of, writable_formats
 from harpia_formats.model.column_map import MapError
-from harpia_formats.model.field_fates import BLANK, Fate, Unconvertible
+from harpia_formats.model.field_outcomes import BLANK, Outcome, Unconvertible
 from harpia_formats.model.format import Container
 from harpia_formats.model.problem import ConversionError
 from harpia_formats.model.record import SYSTEM_MESSAGE, Output, Record, Score
@@ -327,7 +327,11 @@ def check_defaults(source: str, target: str) -> None:
                 mapped = RecordMapper(adapter, choices).map(record, 7)
             except Unconvertible:
                 continue
-            added = {each.path for each in mapped.fates if each.fate is Fate.DEFAULTED}
+            added = {
+                each.path
+                for each in mapped.outcomes
+                if each.outcome is Outcome.DEFAULTED
+            }
             # Every record has a list of answers, maybe an empty one.
             known = {*mapped.paths, *added, "outputs"}
             if SYSTEM_MESSAGE in known:
@@ -350,10 +354,10 @@ def is_kept(path: tuple[str, ...], record: Record) -> bool:
 
 def test_an_empty_target_is_a_default() -> None:
     """A sample of Inspect has a target in any case, and the losses say if it is new."""
-    (fate,) = (
+    (outcome,) = (
         RecordMapper(adapter_of(TARGETS["inspect-dataset"]), Choices())
         .map(Record(prompt="q", outputs=[]))
-        .fates
+        .outcomes
     )
 
-    assert fate == (Fate.DEFAULTED, "references", BLANK)
+    assert outcome == (Outcome.DEFAULTED, "references", BLANK)

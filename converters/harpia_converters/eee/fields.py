@@ -26,7 +26,7 @@ from harpia_formats.model.adapter import (
     ValueCodec,
     as_is,
 )
-from harpia_formats.model.field_fates import FieldFates, Unconvertible
+from harpia_formats.model.field_outcomes import FieldOutcomes, Unconvertible
 from harpia_formats.model.record import Output, Record, field_paths
 
 SINGLE, MULTI, AGENTIC = "single_turn", "multi_turn", "agentic"
@@ -107,29 +107,29 @@ def output_of(outputs: list[Output]) -> Row:
 
 
 def fitting_answers(
-    outputs: list[Output], version: Version, fates: FieldFates
+    outputs: list[Output], version: Version, outcomes: FieldOutcomes
 ) -> list[Output]:
-    """Return the outputs of a record as a row can hold them; losses go to `fates`.
+    """Return the outputs of a record as a row can hold them; losses go to `outcomes`.
 
     The list is `outputs` itself if a row can hold these.
     """
     if len(outputs) > 1:
-        return _fitting_several(outputs, version, fates)
+        return _fitting_several(outputs, version, outcomes)
     if not outputs:
         return outputs
-    fitting = _fitting_one(outputs[0], version, fates)
+    fitting = _fitting_one(outputs[0], version, outcomes)
     return outputs if fitting is outputs[0] else [fitting]
 
 
-def _fitting_one(output: Output, version: Version, fates: FieldFates) -> Output:
+def _fitting_one(output: Output, version: Version, outcomes: FieldOutcomes) -> Output:
     kind = _kind_of(output)
-    _note_kind(output, kind, fates)
+    _note_kind(output, kind, outcomes)
     if output.index is not UNSET and version.has_lists:
-        fates.dropped("outputs.index")
+        outcomes.dropped("outputs.index")
     if kind == SINGLE:
-        return _as_text(output, version, fates)
+        return _as_text(output, version, outcomes)
     if output.text is not UNSET or output.reasoning is not UNSET:
-        _note_text(output, fates)
+        _note_text(output, outcomes)
     elif output.interaction_type == kind:
         return output
     return replace(output, interaction_type=kind, text=UNSET, reasoning=UNSET)
@@ -154,16 +154,16 @@ def _kind_of(output: Output) -> str:
     return AGENTIC if has_tools else MULTI
 
 
-def _note_kind(output: Output, kind: str, fates: FieldFates) -> None:
+def _note_kind(output: Output, kind: str, outcomes: FieldOutcomes) -> None:
     path = "outputs.interaction_type"
     if output.interaction_type is UNSET:
-        fates.defaulted(path, f"is {kind}, by the turns")
+        outcomes.defaulted(path, f"is {kind}, by the turns")
     elif output.interaction_type != kind:
-        fates.changed(path, f"is {kind}, by the turns")
+        outcomes.changed(path, f"is {kind}, by the turns")
 
 
-def _note_text(output: Output, fates: FieldFates) -> None:
-    """Record in `fates` what becomes of an output's text that has a conversation."""
+def _note_text(output: Output, outcomes: FieldOutcomes) -> None:
+    """Record in `outcomes` what becomes of an output's text that has a conversation."""
     answers = [turn for turn in output.turns or () if turn.get("role") == "assistant"]
     last = answers[-1] if answers else {}
     for name, key in (("text", "content"), ("reasoning", "reasoning")):
@@ -171,12 +171,12 @@ def _note_text(output: Output, fates: FieldFates) -> None:
         if value is UNSET:
             continue
         if value is not None and value == last.get(key):
-            fates.merged(f"outputs.{name}", "in the last turn of the assistant")
+            outcomes.merged(f"outputs.{name}", "in the last turn of the assistant")
         else:
-            fates.dropped(f"outputs.{name}", "a conversation has only turns")
+            outcomes.dropped(f"outputs.{name}", "a conversation has only turns")
 
 
-def _as_text(output: Output, version: Version, fates: FieldFates) -> Output:
+def _as_text(output: Output, version: Version, outcomes: FieldOutcomes) -> Output:
     """Return `output` as one text without turns; raises `Unconvertible` without one."""
     text, reasoning = output.text, output.reasoning
     if text is UNSET:
@@ -185,12 +185,12 @@ def _as_text(output: Output, version: Version, fates: FieldFates) -> Output:
             "outputs.text", reason, "give it with `--set output.raw=VALUE`"
         )
     if output.turns is not UNSET:
-        fates.dropped("outputs.turns", f"{SINGLE} has none")
+        outcomes.dropped("outputs.turns", f"{SINGLE} has none")
     if text is None and not version.has_lists:
-        fates.changed("outputs.text", "empty text for null")
+        outcomes.changed("outputs.text", "empty text for null")
         text = ""
     if reasoning is None and version.has_lists and not version.is_closed:
-        fates.null("outputs.reasoning")
+        outcomes.null("outputs.reasoning")
         reasoning = UNSET
     if (
         text is output.text
@@ -205,7 +205,7 @@ def _as_text(output: Output, version: Version, fates: FieldFates) -> Output:
 
 
 def _fitting_several(
-    outputs: list[Output], version: Version, fates: FieldFates
+    outputs: list[Output], version: Version, outcomes: FieldOutcomes
 ) -> list[Output]:
     """Return several outputs of one model as a row can list them.
 
@@ -215,38 +215,38 @@ def _fitting_several(
         reason = "one of several answers has no text, so they cannot be one list"
         raise Unconvertible("outputs.text", reason, "use `--responses expand`")
     first = outputs[0]
-    _note_kind(first, SINGLE, fates)
+    _note_kind(first, SINGLE, outcomes)
     if first.turns is not UNSET:
-        fates.dropped("outputs.turns", f"{SINGLE} has none")
+        outcomes.dropped("outputs.turns", f"{SINGLE} has none")
     if first.scores is not UNSET and len(first.scores) > 1:
-        fates.dropped("outputs.scores", "all but the first")
+        outcomes.dropped("outputs.scores", "all but the first")
     for path in field_paths(Record(outputs=outputs[1:])):
         if path not in _own and not path.startswith("outputs.extra."):
-            fates.dropped(path, "of all answers but the first")
-    _note_places(outputs, fates)
+            outcomes.dropped(path, "of all answers but the first")
+    _note_places(outputs, outcomes)
     texts = [output.text if output.text is not None else "" for output in outputs]
     if any(output.text is None for output in outputs):
-        fates.changed("outputs.text", "empty text for null")
+        outcomes.changed("outputs.text", "empty text for null")
     own = {"interaction_type": SINGLE, "turns": UNSET}
     return [
         replace(output, text=text, reasoning=reasoning, **own)
         for output, text, reasoning in zip(
-            outputs, texts, _reasonings(outputs, version, fates), strict=True
+            outputs, texts, _reasonings(outputs, version, outcomes), strict=True
         )
     ]
 
 
-def _note_places(outputs: list[Output], fates: FieldFates) -> None:
-    """Record in `fates` that an output's index becomes its place in the list."""
+def _note_places(outputs: list[Output], outcomes: FieldOutcomes) -> None:
+    """Record in `outcomes` that an output's index becomes its place in the list."""
     given = [output.index for output in outputs]
     if all(index is UNSET for index in given):
-        fates.defaulted("outputs.index", "their place in the list")
+        outcomes.defaulted("outputs.index", "their place in the list")
     elif given != list(range(len(outputs))):
-        fates.changed("outputs.index", "their place in the list")
+        outcomes.changed("outputs.index", "their place in the list")
 
 
 def _reasonings(
-    outputs: list[Output], version: Version, fates: FieldFates
+    outputs: list[Output], version: Version, outcomes: FieldOutcomes
 ) -> list[Any]:
     """Return the reasoning of each output, with empty text for gaps before the last."""
     given: list[Any] = [output.reasoning for output in outputs]
@@ -262,7 +262,7 @@ def _reasonings(
     ]
     mended += nothing[count:]
     if mended != given:
-        fates.changed(
+        outcomes.changed(
             "outputs.reasoning", "empty text where missing, left out behind the last"
         )
     return mended

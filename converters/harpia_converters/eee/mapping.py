@@ -33,7 +33,7 @@ from harpia_formats.model.adapter import (
     Row,
     RowCapacity,
 )
-from harpia_formats.model.field_fates import FieldFates
+from harpia_formats.model.field_outcomes import FieldOutcomes
 from harpia_formats.model.record import Output, Record, Score
 from harpia_formats.model.vendor_metrics import full_name
 
@@ -122,8 +122,8 @@ _hashed = frozenset({"references", "prompt"})
 _objects = frozenset({"input", "output", "evaluation"})
 
 
-def put_back(row: Row, kept: Row, version: Version, fates: FieldFates) -> bool:
-    """Put `kept`, extra fields of a read row, into `row`; record losses in `fates`.
+def put_back(row: Row, kept: Row, version: Version, outcomes: FieldOutcomes) -> bool:
+    """Put `kept`, extra fields of a read row, into `row`; record losses in `outcomes`.
 
     `row` has a place for the hash, with `UNSET`. Return whether it has got new keys.
     """
@@ -134,11 +134,11 @@ def put_back(row: Row, kept: Row, version: Version, fates: FieldFates) -> bool:
         if key == HASH:
             is_put = _is_hash_put(row, value, version)
         elif key == _VERSION:
-            _put_version(row, value, version, fates)
+            _put_version(row, value, version, outcomes)
             continue
         elif key in _objects and type(value) is dict and value:
             for inner in _put_members(row.get(key), key, value, version):
-                fates.dropped(
+                outcomes.dropped(
                     f"{_path_of(key)}.{inner}", "no place for it in this version"
                 )
             continue
@@ -146,9 +146,9 @@ def put_back(row: Row, kept: Row, version: Version, fates: FieldFates) -> bool:
             is_put = _is_put(row, key, value, version)
             has_new = has_new or is_put
         if not is_put:
-            fates.dropped(_path_of(key), "no place for it in this version")
+            outcomes.dropped(_path_of(key), "no place for it in this version")
     if row.get(HASH) is not None:
-        _renew_hash(row, version, fates)
+        _renew_hash(row, version, outcomes)
     return has_new
 
 
@@ -167,11 +167,13 @@ def _path_of(key: str) -> str:
     return f"extra.{VENDOR}.{key}"
 
 
-def _put_version(row: Row, value: Any, version: Version, fates: FieldFates) -> None:
+def _put_version(
+    row: Row, value: Any, version: Version, outcomes: FieldOutcomes
+) -> None:
     if value != version.label and type(value) is str and value in version.labels:
         row[_VERSION] = value
     else:
-        fates.changed(_path_of(_VERSION), f"is {version.label}")
+        outcomes.changed(_path_of(_VERSION), f"is {version.label}")
 
 
 def _is_put(row: Row, key: str, value: Any, version: Version) -> bool:
@@ -241,9 +243,9 @@ def _is_trace_put(output: Row, surplus: Any, version: Version) -> bool:
     return True
 
 
-def _renew_hash(row: Row, version: Version, fates: FieldFates) -> None:
+def _renew_hash(row: Row, version: Version, outcomes: FieldOutcomes) -> None:
     """Compute `sample_hash` again if references or the prompt were changed."""
-    for entry in fates.entries:
+    for entry in outcomes.entries:
         if entry.path in _hashed:
             break
     else:
@@ -253,7 +255,7 @@ def _renew_hash(row: Row, version: Version, fates: FieldFates) -> None:
     if recipe_of(row[HASH], raw, listed) or not (listed or version.is_closed):
         return
     row[HASH] = RECIPES["A" if version.is_closed else "C"](raw, listed)
-    fates.changed(f"extra.{VENDOR}.{HASH}", "computed again from the written row")
+    outcomes.changed(f"extra.{VENDOR}.{HASH}", "computed again from the written row")
 
 
 def kept_of(extra: Any) -> Row:
@@ -272,7 +274,7 @@ def telling_names(score: Score) -> Hashable | None:
     return None if name is None else (score.evaluation_id, score.evaluation_name, name)
 
 
-def with_result(outputs: list[Output], fates: FieldFates) -> list[Output]:
+def with_result(outputs: list[Output], outcomes: FieldOutcomes) -> list[Output]:
     """Return `outputs` with the `evaluation_result_id` as metric of the first score.
 
     The list is `outputs` itself if it already is.
@@ -285,15 +287,17 @@ def with_result(outputs: list[Output], fates: FieldFates) -> list[Output]:
     if name == score.metric or score.metric is UNSET:
         return outputs
     if name is None:
-        fates.dropped("outputs.scores.metric", "it is empty")
+        outcomes.dropped("outputs.scores.metric", "it is empty")
     else:
-        fates.changed("outputs.scores.metric", "with what its signature adds")
+        outcomes.changed("outputs.scores.metric", "with what its signature adds")
     metric = UNSET if name is None else name
     first = replace(outputs[0], scores=[replace(score, metric=metric), *scores[1:]])
     return [first, *outputs[1:]]
 
 
-def with_signature_of(outputs: list[Output], metadata: Any, fates: FieldFates) -> Any:
+def with_signature_of(
+    outputs: list[Output], metadata: Any, outcomes: FieldOutcomes
+) -> Any:
     """Return the metadata of a row with the signature of its score, if it has one.
 
     It is `metadata` itself if not. A member of that name which is no signature would be
@@ -304,13 +308,13 @@ def with_signature_of(outputs: list[Output], metadata: Any, fates: FieldFates) -
     held = UNSET if metadata is UNSET else metadata.get(SIGNATURE, UNSET)
     if signature is UNSET:
         if type(held) is str:
-            fates.changed(_member, "the signature of the score")
-            fates.defaulted("outputs.scores.signature", f"is {_member}")
+            outcomes.changed(_member, "the signature of the score")
+            outcomes.defaulted("outputs.scores.signature", f"is {_member}")
         return metadata
     if held is not UNSET:
-        fates.dropped(_member, "its place is taken by the signature of the score")
+        outcomes.dropped(_member, "its place is taken by the signature of the score")
     elif metadata == {}:
-        fates.dropped("metadata", "it is empty")
+        outcomes.dropped("metadata", "it is empty")
     rest = {} if metadata is UNSET else metadata
     others = {key: value for key, value in rest.items() if key != SIGNATURE}
     return {**others, SIGNATURE: signature}
@@ -399,7 +403,7 @@ def _with_answers(record: Record, output: Row) -> Record:
 
 def _write(
     record: Record,
-    fates: FieldFates,
+    outcomes: FieldOutcomes,
     table: FieldTable,
     version: Version,
     order: Sequence[str],
@@ -407,18 +411,18 @@ def _write(
     kept = kept_of(record.extra)
     if record.id is UNSET and kept:
         record, kept = _with_own_id(record, kept, version)
-    outputs = with_result(fitting_answers(record.outputs, version, fates), fates)
-    metadata = written_metadata(record.metadata, version, fates)
-    metadata = with_signature_of(outputs, metadata, fates)
+    outputs = with_result(fitting_answers(record.outputs, version, outcomes), outcomes)
+    metadata = written_metadata(record.metadata, version, outcomes)
+    metadata = with_signature_of(outputs, metadata, outcomes)
     if kept or outputs is not record.outputs or metadata is not record.metadata:
         record = replace(record, outputs=outputs, metadata=metadata, extra=UNSET)
-    row = table.write(record, fates)
+    row = table.write(record, outcomes)
     if len(outputs) > 1:
         row["output"] = output_of(outputs)
     if not kept:
         del row[HASH]
         return row
-    has_new = put_back(row, kept, version, fates)
+    has_new = put_back(row, kept, version, outcomes)
     if "input" in kept:
         row["input"] = _ordered(row["input"], _input)
     return _ordered(row, order) if has_new else row

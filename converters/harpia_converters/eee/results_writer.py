@@ -51,7 +51,7 @@ from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.formats.detection.sample import without_compression
 from harpia_formats.model.adapter import FieldMapping, FormatAdapter, Row
 from harpia_formats.model.exact_json import encode
-from harpia_formats.model.field_fates import Unconvertible
+from harpia_formats.model.field_outcomes import Unconvertible
 from harpia_formats.model.format import Format
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.record import Record, Score
@@ -230,7 +230,7 @@ class _Samples:
     columns: tuple[ScoreColumn, ...]
     sample_format: _SampleFormat
     settings: AggregateSettings
-    beside: Write
+    write_document: Write
     consistency: RowConsistency
     #: The required fields that nothing gives, each with what does not have it. They are
     #: asked for together, and no row is written.
@@ -369,7 +369,7 @@ class _Samples:
             is_only=not self.consistency.has_groups,
         )
         document = aggregate_of(run, self._results(scores), context)
-        self.beside(msgspec.json.format(encode(document), indent=2) + b"\n")
+        self.write_document(msgspec.json.format(encode(document), indent=2) + b"\n")
 
     def _results(self, scores: Scores) -> dict[str, tuple[MetricScore, ...]]:
         """Return the scores of each evaluation by its name."""
@@ -401,7 +401,7 @@ def _writer(files: Files, run: ResultRun, sample_format: _SampleFormat) -> _Samp
         columns=columns,
         sample_format=sample_format,
         settings=settings,
-        beside=files.beside(name),
+        write_document=files.sibling(name),
         consistency=RowConsistency(
             IdentityReader(
                 sample_format.format.identity_paths,

@@ -17,7 +17,7 @@ from harpia_converters.eee.versions import (
 )
 from harpia_formats.model.adapter import DECLINED, ChangedValue
 from harpia_formats.model.exact_json import encode
-from harpia_formats.model.field_fates import Fate, FieldFate, FieldFates
+from harpia_formats.model.field_outcomes import FieldOutcome, FieldOutcomes, Outcome
 
 Turn = dict[str, Any]
 
@@ -247,7 +247,7 @@ def write_performance(times: dict[str, Any], version: Version) -> Any:
     return times
 
 
-def written_metadata(metadata: Any, version: Version, fates: FieldFates) -> Any:
+def written_metadata(metadata: Any, version: Version, outcomes: FieldOutcomes) -> Any:
     """Return the metadata of a record, with values as text if the version asks it.
 
     It is `metadata` itself if nothing is changed.
@@ -263,7 +263,7 @@ def written_metadata(metadata: Any, version: Version, fates: FieldFates) -> Any:
         if type(value) is str:
             texts[key] = value
             continue
-        fates.entries.append(_as_json_text(key))
+        outcomes.entries.append(_as_json_text(key))
         # Most are integers, whose text needs no encoder.
         is_int = type(value) is int
         texts[key] = str(value) if is_int else encode(value).decode()
@@ -271,6 +271,6 @@ def written_metadata(metadata: Any, version: Version, fates: FieldFates) -> Any:
 
 
 @lru_cache(1_000)
-def _as_json_text(key: str) -> FieldFate:
-    """Return the fate of a member of the metadata that becomes JSON text."""
-    return FieldFate(Fate.CHANGED, f"metadata.{key}", "as JSON text")
+def _as_json_text(key: str) -> FieldOutcome:
+    """Return the outcome of a member of the metadata that becomes JSON text."""
+    return FieldOutcome(Outcome.CHANGED, f"metadata.{key}", "as JSON text")

@@ -18,7 +18,7 @@ from harpia_formats.model.adapter import (
     ValueCodec,
     as_is,
 )
-from harpia_formats.model.field_fates import FieldFates
+from harpia_formats.model.field_outcomes import FieldOutcomes
 from harpia_formats.model.record import Header, Output, Record
 
 _vendor = "harpia"
@@ -64,28 +64,28 @@ def _is_switch(value: Any) -> bool:
     return type(value) is bool or value in ("true", "false")
 
 
-def write_header(header: Header, fates: FieldFates) -> Row:
-    """Return the members of an input without its instances; losses go to `fates`."""
+def write_header(header: Header, outcomes: FieldOutcomes) -> Row:
+    """Return the members of an input without its instances; losses go to `outcomes`."""
     row: Row = {}
     if header.metrics is not UNSET:
         row[_metrics] = [metric for metric in header.metrics if _is_metric(metric)]
         if len(row[_metrics]) < len(header.metrics):
-            fates.changed("header.metrics", "without those that have no `id`")
+            outcomes.changed("header.metrics", "without those that have no `id`")
     for vendor, kept in ({} if header.extra is UNSET else header.extra).items():
         if vendor == _vendor:
-            _put_back_in_header(kept, row, fates)
+            _put_back_in_header(kept, row, outcomes)
         else:
-            fates.dropped(f"header.extra.{vendor}")
+            outcomes.dropped(f"header.extra.{vendor}")
     return row
 
 
-def _put_back_in_header(kept: Row, row: Row, fates: FieldFates) -> None:
+def _put_back_in_header(kept: Row, row: Row, outcomes: FieldOutcomes) -> None:
     """Put kept members into `row`, except those that would be read as another field."""
     for key, value in kept.items():
         is_list_of_metrics = key.casefold() in METRICS and _are_metrics(value)
         is_read = is_list_of_metrics and _metrics not in row
         if key in row or key == _instances or is_read:
-            fates.dropped(f"header.extra.{_vendor}.{key}", "the key is taken")
+            outcomes.dropped(f"header.extra.{_vendor}.{key}", "the key is taken")
         else:
             row[key] = value
 
@@ -153,31 +153,31 @@ def kept_of(owner: Record | Output) -> Row:
     return {} if owner.extra is UNSET else owner.extra.get(_vendor, {})
 
 
-def _write(record: Record, fates: FieldFates) -> Row:
+def _write(record: Record, outcomes: FieldOutcomes) -> Row:
     if len(record.outputs) == 1 and not kept_of(record):
         (answer,) = record.outputs
         has_place = answer.index is UNSET and not kept_of(answer)
         if has_place and answer.text is not UNSET:
             # Nothing but fields is written.
-            return _table.write(record, fates)
-    return write_any(record, fates)
+            return _table.write(record, outcomes)
+    return write_any(record, outcomes)
 
 
-def write_any(record: Record, fates: FieldFates) -> Row:
+def write_any(record: Record, outcomes: FieldOutcomes) -> Row:
     """Return the row for any record: the specification of `_write`."""
     kept = dict(kept_of(record))
     given = record.id
     if given is UNSET and is_whole(kept.get("id")):
         given = kept.pop("id")
-    answers = _answers(record, fates)
+    answers = _answers(record, outcomes)
     bare = replace(record, id=given, extra=UNSET, outputs=answers[:1])
-    row = _table.write(bare, fates)
+    row = _table.write(bare, outcomes)
     if len(answers) > 1:
-        row[_answer] = _texts(answers, fates)
+        row[_answer] = _texts(answers, outcomes)
     elif answers and kept_of(answers[0]).get(_in_a_list) is True:
         row[_answer] = [row[_answer]]
-    _note_kept(answers, row, fates)
-    _put_back_in_row(kept, row, fates)
+    _note_kept(answers, row, outcomes)
+    _put_back_in_row(kept, row, outcomes)
     return row
 
 
@@ -186,44 +186,46 @@ def is_whole(value: Any) -> bool:
     return isinstance(value, float) and value.is_integer()
 
 
-def _answers(record: Record, fates: FieldFates) -> list[Output]:
-    """Return the outputs that have a text; record the fates of their indices."""
+def _answers(record: Record, outcomes: FieldOutcomes) -> list[Output]:
+    """Return the outputs that have a text; record the outcomes of their indices."""
     answers = [output for output in record.outputs if output.text is not UNSET]
     if len(answers) < len(record.outputs):
-        fates.dropped("outputs", "without a text")
+        outcomes.dropped("outputs", "without a text")
     for place, answer in enumerate(answers):
         if len(answers) == 1:
             if answer.index is not UNSET:
-                fates.dropped("outputs.index", "one answer has no place in a list")
+                outcomes.dropped("outputs.index", "one answer has no place in a list")
         elif answer.index is UNSET:
-            fates.defaulted("outputs.index", "the place in the list")
+            outcomes.defaulted("outputs.index", "the place in the list")
         elif answer.index != place:
-            fates.changed("outputs.index", "the place in the list")
+            outcomes.changed("outputs.index", "the place in the list")
     return answers
 
 
-def _note_kept(answers: list[Output], row: Row, fates: FieldFates) -> None:
+def _note_kept(answers: list[Output], row: Row, outcomes: FieldOutcomes) -> None:
     """Record as dropped the extra members of outputs that are not written."""
     is_alone = len(answers) == 1 and type(row[_answer]) is list
     for answer in answers:
         for key in kept_of(answer):
             if not is_alone or key != _in_a_list:
-                fates.dropped(f"outputs.extra.{_vendor}.{key}")
+                outcomes.dropped(f"outputs.extra.{_vendor}.{key}")
 
 
-def _texts(answers: list[Output], fates: FieldFates) -> list[str]:
+def _texts(answers: list[Output], outcomes: FieldOutcomes) -> list[str]:
     if any(answer.text is None for answer in answers):
-        fates.changed("outputs.text", "empty text for null")
+        outcomes.changed("outputs.text", "empty text for null")
     return [answer.text or "" for answer in answers]
 
 
-def _put_back_in_row(kept: Row, row: Row, fates: FieldFates) -> None:
+def _put_back_in_row(kept: Row, row: Row, outcomes: FieldOutcomes) -> None:
     """Put kept members into `row`, except those that would be read as a field."""
     for key, value in kept.items():
         if key not in _known or _is_beside(key, value, row):
             row[key] = value
         else:
-            fates.dropped(f"extra.{_vendor}.{key}", "the field of that name is taken")
+            outcomes.dropped(
+                f"extra.{_vendor}.{key}", "the field of that name is taken"
+            )
 
 
 def _is_beside(key: str, value: Any, row: Row) -> bool:

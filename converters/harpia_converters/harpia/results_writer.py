@@ -149,7 +149,7 @@ class _Output:
 
     def _item(self, entry: _MetricEntry, scores: Scores) -> dict[str, Any]:
         if not entry.indices:
-            reason = _reason(entry.label, scores.said)
+            reason = _reason(entry.label, scores.notes)
             return entry.as_object(score={LEFT_OUT: reason}, **{TIME[0]: 0.0})
         values = _values_by_metric(scores)
         score = _as_score(

@@ -18,7 +18,7 @@ from harpia_formats.model.adapter import (
     RowCapacity,
     ValueCodec,
 )
-from harpia_formats.model.field_fates import FieldFates, Unconvertible
+from harpia_formats.model.field_outcomes import FieldOutcomes, Unconvertible
 from harpia_formats.model.record import Header, Output, Record
 
 _vendor = "haystack"
@@ -87,24 +87,24 @@ def _kept_of(owner: Record | Output | Header) -> Row:
     return {} if owner.extra is UNSET else owner.extra.get(_vendor, {})
 
 
-def _write(record: Record, fates: FieldFates) -> Row:
+def _write(record: Record, outcomes: FieldOutcomes) -> Row:
     answer = record.outputs[0] if record.outputs else None
     named = {} if answer is None else _kept_of(answer)
     table = _responses_table if named.get(_column) == _responses else _predicted_table
-    row = table.write(replace(record, extra=UNSET), fates)
+    row = table.write(replace(record, extra=UNSET), outcomes)
     if answer is not None and answer.text is UNSET:
-        fates.dropped("outputs", "without a text")
+        outcomes.dropped("outputs", "without a text")
     for key in named:
         if key != _column or _responses not in row:
-            fates.dropped(f"outputs.extra.{_vendor}.{key}")
-    _put_back(_kept_of(record), row, fates)
+            outcomes.dropped(f"outputs.extra.{_vendor}.{key}")
+    _put_back(_kept_of(record), row, outcomes)
     if not row:
         reason = "the record has nothing for any column"
         raise Unconvertible("prompt", reason, "give it with `--set questions=VALUE`")
     return row
 
 
-def _put_back(kept: Row, row: Row, fates: FieldFates) -> None:
+def _put_back(kept: Row, row: Row, outcomes: FieldOutcomes) -> None:
     """Put kept members into `row`, except those that would be read as a field."""
     nulls = [key for key, item in kept.items() if item is None and key in _known]
     for key, value in kept.items():
@@ -113,10 +113,12 @@ def _put_back(kept: Row, row: Row, fates: FieldFates) -> None:
         if key not in row and _stays(key, value, row):
             row[key] = value
         else:
-            fates.dropped(f"extra.{_vendor}.{key}", "the field of that name is taken")
+            outcomes.dropped(
+                f"extra.{_vendor}.{key}", "the field of that name is taken"
+            )
     if row:
         for key in nulls:
-            fates.dropped(f"extra.{_vendor}.{key}", "null next to other columns")
+            outcomes.dropped(f"extra.{_vendor}.{key}", "null next to other columns")
     else:
         row.update(dict.fromkeys(nulls))
 
@@ -134,13 +136,13 @@ def _read_header(document: Row) -> Header:
     return Header(extra={_vendor: document} if document else UNSET)
 
 
-def _write_header(header: Header, fates: FieldFates) -> Row:
+def _write_header(header: Header, outcomes: FieldOutcomes) -> Row:
     component = _kept_of(header).get("component")
     is_named = type(component) is str
     for vendor, kept in ({} if header.extra is UNSET else header.extra).items():
         for key in kept:
             if (vendor, key) != (_vendor, "component") or not is_named:
-                fates.dropped(f"header.extra.{vendor}.{key}")
+                outcomes.dropped(f"header.extra.{vendor}.{key}")
     return {"component": component} if is_named else {}
 
 

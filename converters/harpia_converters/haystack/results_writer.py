@@ -39,7 +39,7 @@ from harpia_formats.evaluation.scoring.results.result_format import (
 from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.files.io.spill import FixedRecords
 from harpia_formats.model.exact_json import encode
-from harpia_formats.model.field_fates import Unconvertible
+from harpia_formats.model.field_outcomes import Unconvertible
 from harpia_formats.model.problem import ConversionError
 from harpia_formats.model.vendor_metrics import ScoreError
 

@@ -27,7 +27,7 @@ from harpia_formats.model.adapter import (
     as_is,
 )
 from harpia_formats.model.exact_json import decode, encode
-from harpia_formats.model.field_fates import FieldFates, Unconvertible
+from harpia_formats.model.field_outcomes import FieldOutcomes, Unconvertible
 from harpia_formats.model.record import FIELD_TYPES, Record
 
 #: The values of common cells, which are looked up instead of decoded.
@@ -299,14 +299,14 @@ def _read(row: Row) -> Record:
     return replace(record, extra=given)
 
 
-def _write(record: Record, fates: FieldFates) -> Row:
+def _write(record: Record, outcomes: FieldOutcomes) -> Row:
     extra = record.extra
     if extra is UNSET:
-        row = _table.write(record, fates)
+        row = _table.write(record, outcomes)
     else:
-        row = _table.write(replace(record, extra=UNSET), fates)
+        row = _table.write(replace(record, extra=UNSET), outcomes)
     if record.outputs and _output_columns.isdisjoint(row):
-        fates.dropped("outputs", "without any field")
+        outcomes.dropped("outputs", "without any field")
     if extra is not UNSET:
         _put_back(extra, row)
     if not row:

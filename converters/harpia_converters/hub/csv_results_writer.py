@@ -30,7 +30,7 @@ from harpia_formats.evaluation.scoring.results.result_format import (
 )
 from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.formats.detection.sample import delimiter_of
-from harpia_formats.model.field_fates import FieldFates
+from harpia_formats.model.field_outcomes import FieldOutcomes
 from harpia_formats.model.problem import ConversionError
 from harpia_formats.model.vendor_metrics import ScoreError
 
@@ -49,7 +49,7 @@ class _Rows:
     def add(self, scored: ScoredAnswer) -> None:
         """Add an answer."""
         record = replace(scored.record, outputs=[scored.output])
-        record = self.completion.complete(record, FieldFates())
+        record = self.completion.complete(record, FieldOutcomes())
         (output,) = record.outputs
         ids = zip(_id_columns, (record.id, output.model, record.category), strict=True)
         row = {

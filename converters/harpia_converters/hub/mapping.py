@@ -13,7 +13,7 @@ from harpia_formats.model.adapter import (
     Row,
     RowCapacity,
 )
-from harpia_formats.model.field_fates import FieldFates
+from harpia_formats.model.field_outcomes import FieldOutcomes
 from harpia_formats.model.record import (
     FIELD_TYPES,
     Header,
@@ -23,7 +23,7 @@ from harpia_formats.model.record import (
 )
 
 
-def _write(record: Record, fates: FieldFates) -> Row:  # noqa: ARG001 - nothing is lost
+def _write(record: Record, outcomes: FieldOutcomes) -> Row:  # noqa: ARG001 - nothing is lost
     return as_dict(record)
 
 
@@ -31,7 +31,7 @@ def _read_header(document: Row) -> Header:
     return msgspec.convert(document, Header)
 
 
-def _write_header(header: Header, fates: FieldFates) -> Row:  # noqa: ARG001 - nothing is lost
+def _write_header(header: Header, outcomes: FieldOutcomes) -> Row:  # noqa: ARG001 - nothing is lost
     return as_dict(header)
 
 

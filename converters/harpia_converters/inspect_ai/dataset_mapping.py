@@ -19,7 +19,7 @@ from harpia_formats.model.adapter import (
     Row,
     RowCapacity,
 )
-from harpia_formats.model.field_fates import BLANK, FieldFates
+from harpia_formats.model.field_outcomes import BLANK, FieldOutcomes
 from harpia_formats.model.record import SYSTEM_MESSAGE, Record
 
 #: The key of its own data in a record's `extra`. That of logs is another, since their
@@ -88,19 +88,19 @@ def _written_call(call: Any) -> Any:
     return {**own, "type": "function"}
 
 
-def _write_sample(record: Record, kept: Row, fates: FieldFates) -> Row:
+def _write_sample(record: Record, kept: Row, outcomes: FieldOutcomes) -> Row:
     """Return the question and the references of a record.
 
     A prompt without a system message is written as a text, all else as a chat. Raises
     `Unconvertible` for a record that asks nothing.
     """
-    asked = _asked(record, kept.get(_parts), fates)
-    row: Row = {_input: asked, _target: _targets(record, fates)}
-    _drop_taken(kept, row, fates)
+    asked = _asked(record, kept.get(_parts), outcomes)
+    row: Row = {_input: asked, _target: _targets(record, outcomes)}
+    _drop_taken(kept, row, outcomes)
     return row
 
 
-def _asked(record: Record, parts: Any, fates: FieldFates) -> Any:
+def _asked(record: Record, parts: Any, outcomes: FieldOutcomes) -> Any:
     """Return the input of a sample, with the `parts` of its messages that are no text.
 
     Raises `Unconvertible` if the record asks nothing.
@@ -108,12 +108,12 @@ def _asked(record: Record, parts: Any, fates: FieldFates) -> Any:
     has_prompt = record.prompt is not UNSET and record.system is UNSET
     if has_prompt and not record.messages and not parts:
         if record.messages is not UNSET:
-            fates.dropped("messages", "there are none")
+            outcomes.dropped("messages", "there are none")
         return record.prompt
-    chat = write_chat(record, fates)
+    chat = write_chat(record, outcomes)
     written = [_with_calls(message, _written_call) for message in chat]
     if [_with_calls(message, _read_call) for message in written] != chat:
-        fates.changed("messages", "the calls of tools are spelt as in a record")
+        outcomes.changed("messages", "the calls of tools are spelt as in a record")
     return _with_parts(written, parts) if _fit(parts, written) else written
 
 
@@ -142,19 +142,19 @@ def _with_parts(chat: list[Row], parts: list[Row]) -> list[Row]:
     return written
 
 
-def _targets(record: Record, fates: FieldFates) -> Any:
+def _targets(record: Record, outcomes: FieldOutcomes) -> Any:
     """Return the target of a sample: "" if the record has no references.
 
     References that are choices are written as their letters, by which Inspect scores.
     """
     if record.references is UNSET:
-        fates.defaulted("references", BLANK)
+        outcomes.defaulted("references", BLANK)
         return ""
     targets = record.references
     if record.choices:
         targets = _letters_of(targets, record.choices)
         if targets != record.references:
-            fates.changed("references", "the letters of the choices")
+            outcomes.changed("references", "the letters of the choices")
     return targets[0] if len(targets) == 1 and targets[0] else targets
 
 
@@ -172,16 +172,18 @@ def _letters_of(references: list[str], choices: list[str]) -> list[str]:
     return [letters[place] for place in places]
 
 
-def _drop_taken(kept: Row, row: Row, fates: FieldFates) -> None:
+def _drop_taken(kept: Row, row: Row, outcomes: FieldOutcomes) -> None:
     """Remove the kept members that are read from others of `row`."""
     if not kept.keys() & _taken:
         return
     is_written = kept.get(_parts) and _question(row[_input])[1] == kept[_parts]
     for key in sorted(kept.keys() & _taken):
         if key != _parts:
-            fates.dropped(f"extra.{_vendor}.{key}", "the key belongs to another field")
+            outcomes.dropped(
+                f"extra.{_vendor}.{key}", "the key belongs to another field"
+            )
         elif not is_written:
-            fates.dropped(f"extra.{_vendor}.{key}", "they fit no message")
+            outcomes.dropped(f"extra.{_vendor}.{key}", "they fit no message")
         del kept[key]
 
 

@@ -153,7 +153,7 @@ COMPANION = Companion(
     has_several_files=True,
     totals=_totals,
     totals_codes=(OTHER_COUNT, OTHER_HASH),
-    beside=results_names,
+    names_for=results_names,
     refusal=_refusal,
     without="the model is not known, and the type of the task is guessed by its rows",
 )

@@ -12,7 +12,7 @@ from harpia_formats.model.adapter import (
     Row,
     RowCapacity,
 )
-from harpia_formats.model.field_fates import FieldFates
+from harpia_formats.model.field_outcomes import FieldOutcomes
 from harpia_formats.model.record import Record
 
 _vendor = "nemo"
@@ -35,7 +35,7 @@ _question_keys = ("prompt", "ideal_response", "category", "source")
 _not_of_questions = ANSWER_KEYS | FOREIGN_KEYS
 
 
-def _keep_question(record: Record, kept: Row, fates: FieldFates) -> Row:  # noqa: ARG001 - the signature of `write_own`
+def _keep_question(record: Record, kept: Row, outcomes: FieldOutcomes) -> Row:  # noqa: ARG001 - the signature of `write_own`
     """Keep the members by which a row is a question, those in `input` of an answer too.
 
     Others are dropped.
@@ -43,9 +43,9 @@ def _keep_question(record: Record, kept: Row, fates: FieldFates) -> Row:  # noqa
     rest: Row = {}
     for key, value in kept.items():
         if key == "input" and isinstance(value, dict):
-            rest |= _of_input(value, kept, fates)
+            rest |= _of_input(value, kept, outcomes)
         elif key in ANSWER_KEYS:
-            fates.dropped(f"extra.{_vendor}.{key}", "a question has no answer")
+            outcomes.dropped(f"extra.{_vendor}.{key}", "a question has no answer")
         else:
             rest[key] = value
     kept.clear()
@@ -53,19 +53,19 @@ def _keep_question(record: Record, kept: Row, fates: FieldFates) -> Row:  # noqa
     return {}
 
 
-def _of_input(members: Row, kept: Row, fates: FieldFates) -> Row:
+def _of_input(members: Row, kept: Row, outcomes: FieldOutcomes) -> Row:
     """Return the members of `input` that go to the row itself, which has `kept`."""
     moved: Row = {}
     path = f"extra.{_vendor}.input"
     for key, value in members.items():
         if key in _not_of_questions:
-            fates.dropped(f"{path}.{key}", "by the key a row is no question")
+            outcomes.dropped(f"{path}.{key}", "by the key a row is no question")
         elif key in kept or key in _question_keys:
-            fates.dropped(f"{path}.{key}", "its place is taken")
+            outcomes.dropped(f"{path}.{key}", "its place is taken")
         else:
             moved[key] = value
-            fates.merged(f"{path}.{key}", "a key of the question")
-            fates.defaulted(f"extra.{_vendor}.{key}", f"of {path}")
+            outcomes.merged(f"{path}.{key}", "a key of the question")
+            outcomes.defaulted(f"extra.{_vendor}.{key}", f"of {path}")
     return moved
 
 

@@ -69,7 +69,7 @@ def document_of(scores: Scores, names: Mapping[str, str]) -> dict[str, Any]:
         for score in system.scores
     }
     ours: dict[str, Any] = {"signatures": signatures}
-    notes = [*scores.said, *_left_out(scores)]
+    notes = [*scores.notes, *_left_out(scores)]
     if notes:
         ours["notes"] = notes
     return {**document, "custom_fields": {"harpia_formats": ours}}

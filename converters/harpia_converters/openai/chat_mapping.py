@@ -13,7 +13,7 @@ from harpia_converters.openai.messages import (
 from harpia_converters.openai.tool_calls import CALLS
 from harpia_formats.conversion.mapping.chat_messages import (
     no_question,
-    record_question_fates,
+    record_question_outcomes,
 )
 from harpia_formats.conversion.mapping.fields import FieldTable, put_in_front, without
 from harpia_formats.model.adapter import (
@@ -23,7 +23,7 @@ from harpia_formats.model.adapter import (
     RowCapacity,
 )
 from harpia_formats.model.exact_json import encode
-from harpia_formats.model.field_fates import FieldFates
+from harpia_formats.model.field_outcomes import FieldOutcomes
 from harpia_formats.model.record import SYSTEM_MESSAGE, Record
 
 _messages = "messages"
@@ -64,32 +64,32 @@ def read_chat(messages: list[Row]) -> tuple[Row, Row]:
     return asked, answer
 
 
-def _write_example(record: Record, kept: Row, fates: FieldFates) -> Row:
+def _write_example(record: Record, kept: Row, outcomes: FieldOutcomes) -> Row:
     """Return the chat for a record, with the answer that it expects, and its settings.
 
     Raises `Unconvertible` if the record has neither a prompt nor messages.
     """
     beside = kept.get(_messages)
     own: Row = kept.pop(_messages) if isinstance(beside, dict) and beside else {}
-    chat = _chat_of(record, own, fates)
+    chat = _chat_of(record, own, outcomes)
     if kept.pop(_worse, UNSET) is not UNSET:
-        fates.dropped(f"extra.{EXAMPLES}.{_worse}", "an example has one answer")
+        outcomes.dropped(f"extra.{EXAMPLES}.{_worse}", "an example has one answer")
     row: Row = {_messages: chat}
     for key, value in (record.params or {}).items():
         if key not in SETTINGS:
             continue
         if _is_setting(key, value):
-            row[key] = _as_tools(value, fates) if key == "tools" else value
+            row[key] = _as_tools(value, outcomes) if key == "tools" else value
         else:
-            fates.dropped(f"params.{key}", "not in OpenAI's form")
+            outcomes.dropped(f"params.{key}", "not in OpenAI's form")
     return row
 
 
-def _chat_of(record: Record, kept: Row, fates: FieldFates) -> list[Row]:
+def _chat_of(record: Record, kept: Row, outcomes: FieldOutcomes) -> list[Row]:
     """Return the chat for `record`, with the `kept` keys of its answer."""
     answer = without(kept, ("role",))
-    chat, done = question_messages(record, fates)
-    expected = _expected(record, fates)
+    chat, done = question_messages(record, outcomes)
+    expected = _expected(record, outcomes)
     if expected is not UNSET:
         if text_of(answer.get("content")) != expected:
             answer = {"content": expected, **without(answer, ("content",))}
@@ -104,37 +104,37 @@ def _chat_of(record: Record, kept: Row, fates: FieldFates) -> list[Row]:
     back, beside = read_chat(chat)
     if "gt" in back and expected is UNSET:
         done.append("the last message is gt")
-        fates.defaulted("gt", "the last message, of the assistant")
-    _record_kept(kept, beside, fates)
-    record_question_fates(record, back, done, fates)
+        outcomes.defaulted("gt", "the last message, of the assistant")
+    _record_kept(kept, beside, outcomes)
+    record_question_outcomes(record, back, done, outcomes)
     return chat
 
 
-def _expected(record: Record, fates: FieldFates) -> Any:
+def _expected(record: Record, outcomes: FieldOutcomes) -> Any:
     """Return the answer that a record expects, `UNSET` if it has none."""
     if record.gt is not UNSET:
         if record.references is not UNSET:
-            fates.dropped("references", "gt is used instead")
+            outcomes.dropped("references", "gt is used instead")
         return record.gt
     if not record.references:
         if record.references is not UNSET:
-            fates.dropped("references", "there are none")
+            outcomes.dropped("references", "there are none")
         return UNSET
-    fates.merged("references", "the last message")
-    fates.defaulted("gt", "the reference")
+    outcomes.merged("references", "the last message")
+    outcomes.defaulted("gt", "the reference")
     return record.references[0]
 
 
-def _record_kept(kept: Row, back: Row, fates: FieldFates) -> None:
-    """Record in `fates` which kept keys are not read back, and which others are."""
+def _record_kept(kept: Row, back: Row, outcomes: FieldOutcomes) -> None:
+    """Record in `outcomes` which kept keys are not read back, and which others are."""
     for key, value in kept.items():
         if key not in back or encode(back[key]) != encode(value):
-            fates.dropped(f"{_of_answer}.{key}", "the messages are other ones")
+            outcomes.dropped(f"{_of_answer}.{key}", "the messages are other ones")
     for key in back.keys() - kept.keys():
-        fates.defaulted(f"{_of_answer}.{key}", "of the last message")
+        outcomes.defaulted(f"{_of_answer}.{key}", "of the last message")
 
 
-def _as_tools(tools: list[Row], fates: FieldFates) -> list[Row]:
+def _as_tools(tools: list[Row], outcomes: FieldOutcomes) -> list[Row]:
     """Return `tools` with each bare function in the object that OpenAI asks for."""
     written = [
         {"type": "function", "function": tool}
@@ -144,7 +144,7 @@ def _as_tools(tools: list[Row], fates: FieldFates) -> list[Row]:
     ]
     if written == tools:
         return tools
-    fates.changed("params.tools", "each in an object of the type function")
+    outcomes.changed("params.tools", "each in an object of the type function")
     return written
 
 

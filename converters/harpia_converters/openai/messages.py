@@ -22,7 +22,7 @@ from harpia_formats.conversion.mapping.chat_messages import (
 )
 from harpia_formats.conversion.mapping.fields import without
 from harpia_formats.model.adapter import Row
-from harpia_formats.model.field_fates import FieldFates, Unconvertible
+from harpia_formats.model.field_outcomes import FieldOutcomes, Unconvertible
 from harpia_formats.model.record import Record
 
 #: The keys in `extra` under which those of examples and those of batches are kept.
@@ -49,7 +49,9 @@ def read_question(messages: list[Row]) -> Row:
     return {"messages": [read_parts(message) for message in messages]}
 
 
-def question_messages(record: Record, fates: FieldFates) -> tuple[list[Row], list[str]]:
+def question_messages(
+    record: Record, outcomes: FieldOutcomes
+) -> tuple[list[Row], list[str]]:
     """Return the question of a record as messages, and the changes made to them.
 
     Raises `Unconvertible` if there is no question, or if a message is none of OpenAI's.
@@ -59,11 +61,11 @@ def question_messages(record: Record, fates: FieldFates) -> tuple[list[Row], lis
         return [*system_message(record), question], []
     if record.messages is UNSET:
         raise no_question()
-    from_turns = is_from_turns(fates)
+    from_turns = is_from_turns(outcomes)
     done: dict[str, None] = {}
     chat = [_written(each, done, from_turns=from_turns) for each in record.messages]
     if from_turns and done:
-        fates.changed("outputs.turns", "; ".join(done))
+        outcomes.changed("outputs.turns", "; ".join(done))
     start = system_message(record)
     if not start or any(message["role"] == "system" for message in chat):
         return chat, [*done]

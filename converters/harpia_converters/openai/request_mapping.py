@@ -18,7 +18,7 @@ from harpia_converters.openai.tool_calls import CALLS, read_arguments
 from harpia_formats.conversion.mapping.chat_messages import (
     no_question,
     read_parts,
-    record_question_fates,
+    record_question_outcomes,
 )
 from harpia_formats.conversion.mapping.fields import FieldTable, without
 from harpia_formats.model.adapter import (
@@ -30,7 +30,7 @@ from harpia_formats.model.adapter import (
     ValueCodec,
     as_is,
 )
-from harpia_formats.model.field_fates import FieldFates, Unconvertible
+from harpia_formats.model.field_outcomes import FieldOutcomes, Unconvertible
 from harpia_formats.model.record import SYSTEM_MESSAGE, Record
 
 _call_keys = {"type", "call_id", "name", "arguments"}
@@ -148,7 +148,7 @@ def _read_response(body: Row) -> tuple[Row, tuple[str, ...]]:
     return fields, ("input", _instructions)
 
 
-def _write_request(record: Record, kept: Row, fates: FieldFates) -> Row:
+def _write_request(record: Record, kept: Row, outcomes: FieldOutcomes) -> Row:
     """Return the request for a record: to the endpoint that it names, or for a chat.
 
     Raises `Unconvertible` for a record without a question or a model.
@@ -159,36 +159,36 @@ def _write_request(record: Record, kept: Row, fates: FieldFates) -> Row:
         given = "no" if _model not in settings else "another value than text as"
         reason = f"the record has {given} `body.model`"
         raise Unconvertible("params.model", reason, "give `--set body.model=NAME`")
-    url = _endpoint(record, kept, fates)
-    asked, done = _write_question(record, url, fates)
+    url = _endpoint(record, kept, outcomes)
+    asked, done = _write_question(record, url, outcomes)
     body: Row = {_model: model, **asked}
     reserved = {_messages, *asked}
     if asked and _asks_response(url):
         reserved |= _reserved
     for key, value in settings.items():
         if key in reserved:
-            fates.dropped(f"params.{key}", "the key belongs to the question")
+            outcomes.dropped(f"params.{key}", "the key belongs to the question")
         elif url == CHAT_URL and key in _foreign_settings:
-            fates.dropped(f"params.{key}", "OpenAI has no such setting of a chat")
+            outcomes.dropped(f"params.{key}", "OpenAI has no such setting of a chat")
         else:
             body[key] = value
     back, taken = _read_body(body, url)
     for key in taken:
         if key not in asked:
-            fates.merged(f"params.{key}", "the question")
-    record_question_fates(record, back, done, fates)
-    id_ = _custom_id(record, fates)
+            outcomes.merged(f"params.{key}", "the question")
+    record_question_outcomes(record, back, done, outcomes)
+    id_ = _custom_id(record, outcomes)
     return {"custom_id": id_, "method": "POST", "url": url, "body": body}
 
 
-def _custom_id(record: Record, fates: FieldFates) -> str:
+def _custom_id(record: Record, outcomes: FieldOutcomes) -> str:
     """Return the id of a record as text; raises `Unconvertible` if it has none."""
     if record.id is UNSET:
         help_ = "give it with `--set custom_id=VALUE`"
         raise Unconvertible("id", "the record has nothing for `custom_id`", help_)
     if type(record.id) is str:
         return record.id
-    fates.changed("id", "as text")
+    outcomes.changed("id", "as text")
     return str(record.id)
 
 
@@ -196,23 +196,23 @@ def _asks_response(url: str) -> bool:
     return url.endswith(_responses)
 
 
-def _endpoint(record: Record, rest: Row, fates: FieldFates) -> str:
+def _endpoint(record: Record, rest: Row, outcomes: FieldOutcomes) -> str:
     """Return the endpoint for a record, which is moved from `rest` if it is there."""
     if "url" not in rest:
         return CHAT_URL
     url = rest.pop("url")
     if type(url) is not str or url == CHAT_URL:
-        fates.dropped(f"extra.{BATCHES}.url", "no other endpoint")
+        outcomes.dropped(f"extra.{BATCHES}.url", "no other endpoint")
         return CHAT_URL
     is_chat = bool(record.messages) or record.system is not UNSET
     if is_chat and url.endswith(_completions) and not url.endswith(CHAT_URL[3:]):
-        fates.dropped(f"extra.{BATCHES}.url", "the question is a chat")
+        outcomes.dropped(f"extra.{BATCHES}.url", "the question is a chat")
         return CHAT_URL
     return url
 
 
 def _write_question(
-    record: Record, url: str, fates: FieldFates
+    record: Record, url: str, outcomes: FieldOutcomes
 ) -> tuple[Row, list[str]]:
     """Return the members of the body that ask, and the changes made to messages.
 
@@ -225,7 +225,7 @@ def _write_question(
     if has_prompt and url.endswith(_completions) and not url.endswith(CHAT_URL[3:]):
         return {"prompt": record.prompt}, []
     if not _asks_response(url):
-        messages, done = question_messages(record, fates)
+        messages, done = question_messages(record, outcomes)
         if not messages:
             raise no_question()
         return {_messages: messages}, done
@@ -233,7 +233,7 @@ def _write_question(
     done = []
     if not has_prompt:
         bare = replace(record, system=UNSET)
-        messages, done = question_messages(bare, fates)
+        messages, done = question_messages(bare, outcomes)
         if not messages:
             raise no_question()
         asked["input"] = write_items(messages)

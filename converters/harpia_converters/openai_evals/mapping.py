@@ -17,7 +17,7 @@ from harpia_formats.model.adapter import (
     RowCapacity,
     ValueCodec,
 )
-from harpia_formats.model.field_fates import FieldFates, Unconvertible
+from harpia_formats.model.field_outcomes import FieldOutcomes, Unconvertible
 from harpia_formats.model.record import SYSTEM_MESSAGE, Header, Output, Record, Score
 
 _input, _ideal = "input", "ideal"
@@ -45,7 +45,7 @@ def _read_sample(row: Row, kept: Row) -> Row:
     return fields
 
 
-def _write_sample(record: Record, kept: Row, fates: FieldFates) -> Row:
+def _write_sample(record: Record, kept: Row, outcomes: FieldOutcomes) -> Row:
     """Return the question and the references of a record.
 
     A prompt is written as a chat, which OpenAI's guide asks for, unless it was a text.
@@ -53,11 +53,11 @@ def _write_sample(record: Record, kept: Row, fates: FieldFates) -> Row:
     """
     is_text = kept.get(_input) == _is_text and not record.messages
     is_text = is_text and record.system is UNSET and record.prompt is not UNSET
-    asked: Any = record.prompt if is_text else write_chat(record, fates)
+    asked: Any = record.prompt if is_text else write_chat(record, outcomes)
     if is_text:
         del kept[_input]
         if record.messages is not UNSET:
-            fates.dropped("messages", "there are none")
+            outcomes.dropped("messages", "there are none")
     if record.references is UNSET:
         reason = f"the record has nothing for `{_ideal}`"
         help_ = f"give it with `--set {_ideal}=VALUE`"

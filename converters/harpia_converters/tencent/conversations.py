@@ -10,7 +10,7 @@ from msgspec import UNSET
 from harpia_formats.conversion.mapping.chat_messages import (
     is_from_turns,
     no_question,
-    record_question_fates,
+    record_question_outcomes,
     system_message,
     with_text,
 )
@@ -20,7 +20,7 @@ from harpia_formats.conversion.mapping.chat_messages import (
 from harpia_formats.conversion.mapping.fields import without
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.exact_json import encode
-from harpia_formats.model.field_fates import FieldFates, Unconvertible
+from harpia_formats.model.field_outcomes import FieldOutcomes, Unconvertible
 from harpia_formats.model.record import Output, Record
 
 #: The key in `extra` under which they are kept.
@@ -40,12 +40,12 @@ def is_beside_answer(kept: Any) -> bool:
 
 
 def put_back(
-    row: Row, rest: Row, known: Collection[str], where: str, fates: FieldFates
+    row: Row, rest: Row, known: Collection[str], where: str, outcomes: FieldOutcomes
 ) -> Row:
     """Put `rest`, kept at the path `where`, into `row` without keys in `known`."""
     for key, value in rest.items():
         if key in known:
-            fates.dropped(f"{where}.{KEY}.{key}", "the key belongs to another field")
+            outcomes.dropped(f"{where}.{KEY}.{key}", "the key belongs to another field")
         else:
             row[key] = value
     return row
@@ -57,24 +57,24 @@ MESSAGE_KEYS = ("role", "content")
 EMPTIED = "empty text for null"
 
 
-def expected_answer(record: Record, key: str, fates: FieldFates) -> str:
+def expected_answer(record: Record, key: str, outcomes: FieldOutcomes) -> str:
     """Return the expected answer of a record: its first reference, or else its gt.
 
     Raises `Unconvertible` if it has neither; `key` is the row's key in the message.
     """
     if record.references:
         if record.gt is not UNSET:
-            fates.dropped("gt", "the reference is used instead")
+            outcomes.dropped("gt", "the reference is used instead")
         return record.references[0]
     if record.gt is UNSET:
         reason = f"the record has nothing for `{key}`"
         help_ = f"give it with `--set {key}=VALUE`"
         raise Unconvertible("references", reason, help_)
-    fates.merged("gt", "the expected answer")
+    outcomes.merged("gt", "the expected answer")
     if record.references is UNSET:
-        fates.defaulted("references", "of gt")
+        outcomes.defaulted("references", "of gt")
     else:
-        fates.changed("references", "gt, for an empty list")
+        outcomes.changed("references", "gt, for an empty list")
     return record.gt
 
 
@@ -97,7 +97,7 @@ def read_chat(messages: list[Row]) -> tuple[Row, Row]:
     return fields, {} if is_usual else without(answer, MESSAGE_KEYS)
 
 
-def write_chat(record: Record, rest: Row, fates: FieldFates) -> list[Row]:
+def write_chat(record: Record, rest: Row, outcomes: FieldOutcomes) -> list[Row]:
     """Return the chat for `record`; extra keys of its answer are moved from `rest`.
 
     Raises `Unconvertible` if the record has neither a prompt nor messages.
@@ -105,22 +105,22 @@ def write_chat(record: Record, rest: Row, fates: FieldFates) -> list[Row]:
     if record.messages is UNSET and record.prompt is not UNSET:
         # It is read as it was, so that nothing has to be noted.
         return _with_answer(_prompt_chat(record), record, rest)
-    return write_any_chat(record, rest, fates)
+    return write_any_chat(record, rest, outcomes)
 
 
-def write_any_chat(record: Record, rest: Row, fates: FieldFates) -> list[Row]:
+def write_any_chat(record: Record, rest: Row, outcomes: FieldOutcomes) -> list[Row]:
     """Return what `write_chat` returns, for any record: the specification of that."""
-    chat, done = _question_chat(record, fates)
+    chat, done = _question_chat(record, outcomes)
     chat = _with_answer(chat, record, rest)
     if not chat:
         raise no_question()
     back, beside = read_chat(chat)
     if record.gt is UNSET and "gt" in back:
         done.append("the last message is gt")
-        fates.defaulted("gt", "the last message, of the assistant")
+        outcomes.defaulted("gt", "the last message, of the assistant")
         if beside:
-            fates.defaulted(f"extra.{KEY}.messages", "of the last message")
-    record_question_fates(record, back, done, fates)
+            outcomes.defaulted(f"extra.{KEY}.messages", "of the last message")
+    record_question_outcomes(record, back, done, outcomes)
     return chat
 
 
@@ -136,7 +136,9 @@ def _prompt_chat(record: Record) -> list[Row]:
     return [*system_message(record), {"role": "user", "content": record.prompt}]
 
 
-def _question_chat(record: Record, fates: FieldFates) -> tuple[list[Row], list[str]]:
+def _question_chat(
+    record: Record, outcomes: FieldOutcomes
+) -> tuple[list[Row], list[str]]:
     """Return the chat without its answer, and the changes made to the messages.
 
     Raises `Unconvertible` if there is none.
@@ -146,10 +148,10 @@ def _question_chat(record: Record, fates: FieldFates) -> tuple[list[Row], list[s
     start = system_message(record)
     if record.messages is UNSET:
         raise no_question()
-    from_turns = is_from_turns(fates)
+    from_turns = is_from_turns(outcomes)
     messages, done = _documented(record.messages, from_turns=from_turns)
     if from_turns and done:
-        fates.changed("outputs.turns", "; ".join(done))
+        outcomes.changed("outputs.turns", "; ".join(done))
     chat = [with_text(message) for message in messages]
     if chat != messages:
         done.append(EMPTIED)
@@ -277,80 +279,84 @@ def _extra_of(entry: Row, response: Row) -> Any:
     return {KEY: rest}
 
 
-def write_answers(outputs: list[Output], fates: FieldFates) -> list[Row]:
+def write_answers(outputs: list[Output], outcomes: FieldOutcomes) -> list[Row]:
     """Return the entries for `outputs`, one for successive outputs of a model.
 
     Raises `Unconvertible` for an output without a text or a model.
     """
     if len(outputs) == 1:
-        return [_only_entry(outputs[0], fates)]
+        return [_only_entry(outputs[0], outcomes)]
     entries: list[Row] = []
     for model, run in groupby(outputs, key=attrgetter("model")):
         if model is UNSET:
             raise _missing("outputs.model", "model_name")
         answers = list(run)
-        _record_indices(answers, fates)
-        entries.extend(_entries(model, answers, fates))
+        _record_indices(answers, outcomes)
+        entries.extend(_entries(model, answers, outcomes))
     return entries
 
 
-def _only_entry(answer: Output, fates: FieldFates) -> Row:
+def _only_entry(answer: Output, outcomes: FieldOutcomes) -> Row:
     """Return the entry of the only output; raises `Unconvertible` without a model."""
     if answer.model is UNSET:
         raise _missing("outputs.model", "model_name")
     if answer.index is not UNSET:
-        fates.dropped("outputs.index", "the only answer of the model there")
-    beside, response = _extra_and_response(answer, fates)
+        outcomes.dropped("outputs.index", "the only answer of the model there")
+    beside, response = _extra_and_response(answer, outcomes)
     return {"model_name": answer.model, "responses": [response], **beside}
 
 
-def _record_indices(answers: list[Output], fates: FieldFates) -> None:
+def _record_indices(answers: list[Output], outcomes: FieldOutcomes) -> None:
     for index, answer in zip(_indices(answers), answers, strict=True):
         if answer.index == index:
             continue
         if answer.index is UNSET:
-            fates.defaulted("outputs.index", "the place among answers of the model")
+            outcomes.defaulted("outputs.index", "the place among answers of the model")
         elif index is UNSET:
-            fates.dropped("outputs.index", "the only answer of the model there")
+            outcomes.dropped("outputs.index", "the only answer of the model there")
         else:
-            fates.changed("outputs.index", "the place among answers of the model")
+            outcomes.changed("outputs.index", "the place among answers of the model")
 
 
-def _entries(model: str, answers: list[Output], fates: FieldFates) -> Iterator[Row]:
+def _entries(
+    model: str, answers: list[Output], outcomes: FieldOutcomes
+) -> Iterator[Row]:
     """Yield an entry for each run of answers with equal extra members."""
-    parts = [_extra_and_response(answer, fates) for answer in answers]
+    parts = [_extra_and_response(answer, outcomes) for answer in answers]
     for _, run in groupby(parts, key=lambda part: encode(part[0])):
         members = list(run)
         responses = [response for _, response in members]
         yield {"model_name": model, "responses": responses, **members[0][0]}
 
 
-def _extra_and_response(output: Output, fates: FieldFates) -> tuple[Row, Row]:
+def _extra_and_response(output: Output, outcomes: FieldOutcomes) -> tuple[Row, Row]:
     """Return the extra members of an output's entry, and its response."""
     if output.extra is UNSET or KEY not in output.extra:
-        return {}, _response(output, {}, fates)
+        return {}, _response(output, {}, outcomes)
     rest = kept_of(output)
     inner: Row = {}
     if isinstance(rest.get("responses"), dict) and rest["responses"]:
         inner = rest.pop("responses")
-    beside = put_back({}, rest, _entry_keys, _extra, fates)
-    return beside, _response(output, inner, fates)
+    beside = put_back({}, rest, _entry_keys, _extra, outcomes)
+    return beside, _response(output, inner, outcomes)
 
 
-def _response(output: Output, rest: Row, fates: FieldFates) -> Row:
+def _response(output: Output, rest: Row, outcomes: FieldOutcomes) -> Row:
     if output.text is UNSET:
         raise _missing("outputs.text", "content")
     if output.text is None:
-        fates.changed("outputs.text", "empty text for null")
+        outcomes.changed("outputs.text", "empty text for null")
     response: Row = {"content": output.text or ""}
     if output.reasoning is None:
-        fates.null("outputs.reasoning")
+        outcomes.null("outputs.reasoning")
     elif output.reasoning is not UNSET:
         response["reasoning_content"] = output.reasoning
     if not rest:
         return response
     if rest.keys() & _response_keys:
-        fates.dropped(f"{_extra}.tencent.responses", "the keys belong to other fields")
+        outcomes.dropped(
+            f"{_extra}.tencent.responses", "the keys belong to other fields"
+        )
         return response
     return {**response, **rest}
 

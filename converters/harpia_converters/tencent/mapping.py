@@ -20,7 +20,7 @@ from harpia_converters.tencent.formats import ANSWER_COLUMNS
 from harpia_formats.conversion.mapping.chat_messages import (
     CUT,
     no_question,
-    record_question_fates,
+    record_question_outcomes,
     with_text,
 )
 from harpia_formats.conversion.mapping.fields import FieldTable, put_in_front, without
@@ -33,7 +33,7 @@ from harpia_formats.model.adapter import (
     Row,
     RowCapacity,
 )
-from harpia_formats.model.field_fates import BLANK, FieldFates
+from harpia_formats.model.field_outcomes import BLANK, FieldOutcomes
 from harpia_formats.model.record import SYSTEM_MESSAGE, Record, fits
 
 _turn_keys = frozenset({"prompt", "response"})
@@ -62,37 +62,39 @@ def _question_fields(system: str | UnsetType, turns: list[Row]) -> Row:
     return {"messages": messages[:-1]}
 
 
-def _write_turns(record: Record, kept: Row, fates: FieldFates) -> Row:
+def _write_turns(record: Record, kept: Row, outcomes: FieldOutcomes) -> Row:
     """Return system input and turns; a chat that does not alternate is cut to a prompt.
 
     Raises `Unconvertible` for a record without a prompt, or without a reference.
     """
     if record.messages is UNSET and record.prompt is not UNSET:
         # The question is read as it was, so that nothing has to be noted.
-        answer = expected_answer(record, "response", fates)
+        answer = expected_answer(record, "response", outcomes)
         system, turns = record.system, [{"prompt": record.prompt, "response": answer}]
     else:
-        system, turns = any_turns(record, fates)
+        system, turns = any_turns(record, outcomes)
     if kept:
-        _drop_of_message(kept, fates)
+        _drop_of_message(kept, outcomes)
         turns = _with_others(turns, kept)
     row: Row = {} if system is UNSET else {"system": system}
     return {**row, "conversation": turns}
 
 
-def any_turns(record: Record, fates: FieldFates) -> tuple[str | UnsetType, list[Row]]:
+def any_turns(
+    record: Record, outcomes: FieldOutcomes
+) -> tuple[str | UnsetType, list[Row]]:
     """Return the system input and the turns for any record.
 
     Raises `Unconvertible` for a record without a prompt, or without a reference.
     """
     system, chat, done = _split(record)
     texts: list[str] = [message["content"] for message in chat]
-    texts.append(expected_answer(record, "response", fates))
+    texts.append(expected_answer(record, "response", outcomes))
     turns: list[Row] = [
         {"prompt": prompt, "response": response}
         for prompt, response in zip(texts[::2], texts[1::2], strict=True)
     ]
-    record_question_fates(record, _question_fields(system, turns), done, fates)
+    record_question_outcomes(record, _question_fields(system, turns), done, outcomes)
     return system, turns
 
 
@@ -145,11 +147,11 @@ def _with_others(turns: list[Row], rest: Row) -> list[Row]:
     return [{**turn, **other} for turn, other in zip(turns, others, strict=True)]
 
 
-def _drop_of_message(rest: Row, fates: FieldFates) -> None:
+def _drop_of_message(rest: Row, outcomes: FieldOutcomes) -> None:
     """Remove the keys of an answer's message from `rest`: a row of turns has none."""
     if is_beside_answer(rest.get("messages")):
         del rest["messages"]
-        fates.dropped(f"extra.{KEY}.messages", "a turn is no message")
+        outcomes.dropped(f"extra.{KEY}.messages", "a turn is no message")
 
 
 def turn_keys_of(rest: Row, count: int) -> Any:
@@ -185,7 +187,7 @@ def _read_cells(row: Row, kept: Row) -> Row:
     return {"prompt": row["prompt"], "system": system, "references": references}
 
 
-def write_cells(record: Record, fates: FieldFates) -> Row:
+def write_cells(record: Record, outcomes: FieldOutcomes) -> Row:
     """Return the row for `record` with Tencent's columns, and with text in every cell.
 
     Raises `Unconvertible` for a record without a prompt, or without a reference.
@@ -193,36 +195,36 @@ def write_cells(record: Record, fates: FieldFates) -> Row:
     if record.prompt is UNSET:
         raise no_question()
     if record.system is UNSET:
-        fates.defaulted("system", BLANK)
+        outcomes.defaulted("system", BLANK)
     elif record.system == "":
-        fates.changed("system", "a blank cell is read as none")
+        outcomes.changed("system", "a blank cell is read as none")
     return {
         "system": record.system or "",
         "prompt": record.prompt,
-        "response": expected_answer(record, "response", fates),
+        "response": expected_answer(record, "response", outcomes),
     }
 
 
-def _write_all_cells(record: Record, kept: Row, fates: FieldFates) -> Row:
+def _write_all_cells(record: Record, kept: Row, outcomes: FieldOutcomes) -> Row:
     """Return Tencent's columns, and keep those that the own row had."""
-    row = write_cells(record, fates)
-    _keep_texts(kept, fates)
+    row = write_cells(record, outcomes)
+    _keep_texts(kept, outcomes)
     return row
 
 
-def _keep_texts(rest: Row, fates: FieldFates) -> None:
+def _keep_texts(rest: Row, outcomes: FieldOutcomes) -> None:
     """Remove kept members that are no text, which are lost.
 
     So are columns by which a table holds answers of models instead of references.
     """
     for key in ANSWER_COLUMNS & rest.keys():
-        fates.dropped(f"extra.{KEY}.{key}", "by the column a response is a model's")
+        outcomes.dropped(f"extra.{KEY}.{key}", "by the column a response is a model's")
         del rest[key]
     for key in [key for key, value in rest.items() if not isinstance(value, str)]:
-        fates.dropped(f"extra.{KEY}.{key}", "a cell holds text only")
+        outcomes.dropped(f"extra.{KEY}.{key}", "a cell holds text only")
         del rest[key]
     for key in [key for key, value in rest.items() if not value]:
-        fates.dropped(f"extra.{KEY}.{key}", "a blank cell is read as none")
+        outcomes.dropped(f"extra.{KEY}.{key}", "a blank cell is read as none")
         del rest[key]
 
 
@@ -307,35 +309,37 @@ def _read_messages(row: Row, kept: Row) -> Row:
     return fields
 
 
-def _write_messages(record: Record, kept: Row, fates: FieldFates) -> Row:
+def _write_messages(record: Record, kept: Row, outcomes: FieldOutcomes) -> Row:
     """Return a row without outputs of models."""
-    row = _asking_row(record, kept, fates)
+    row = _asking_row(record, kept, outcomes)
     if not kept:
         return row
     if isinstance(kept.get("outputs"), list):
-        fates.dropped(f"extra.{KEY}.outputs", "with messages they are of another tool")
+        outcomes.dropped(
+            f"extra.{KEY}.outputs", "with messages they are of another tool"
+        )
         del kept["outputs"]
-    _note_kept(row, record, kept, fates)
+    _note_kept(row, record, kept, outcomes)
     return row
 
 
-def _write_with_answers(record: Record, kept: Row, fates: FieldFates) -> Row:
+def _write_with_answers(record: Record, kept: Row, outcomes: FieldOutcomes) -> Row:
     """Return a row with all outputs of models."""
-    answers = write_answers(record.outputs, fates)
-    row = _asking_row(record, kept, fates)
+    answers = write_answers(record.outputs, outcomes)
+    row = _asking_row(record, kept, outcomes)
     row["model_outputs"] = answers
     if kept:
-        _note_kept(row, record, kept, fates)
+        _note_kept(row, record, kept, outcomes)
     return row
 
 
-def _asking_row(record: Record, kept: Row, fates: FieldFates) -> Row:
+def _asking_row(record: Record, kept: Row, outcomes: FieldOutcomes) -> Row:
     """Return the chat of a record with its reference, its id and its settings."""
-    row: Row = {"messages": write_chat(record, kept, fates)}
+    row: Row = {"messages": write_chat(record, kept, outcomes)}
     if record.references:
         row["ref_answer"] = record.references[0]
     elif record.references is not UNSET:
-        fates.dropped("references", "there are none")
+        outcomes.dropped("references", "there are none")
     if record.id is not UNSET:
         row["id"] = record.id
     if record.params:
@@ -344,24 +348,24 @@ def _asking_row(record: Record, kept: Row, fates: FieldFates) -> Row:
     return row
 
 
-def _note_kept(row: Row, record: Record, kept: Row, fates: FieldFates) -> None:
+def _note_kept(row: Row, record: Record, kept: Row, outcomes: FieldOutcomes) -> None:
     """Drop kept keys of turns, and note each key that is read as a field of `row`."""
     if record.references and record.gt is UNSET:
-        _drop_of_turns(row["messages"], kept, fates)
+        _drop_of_turns(row["messages"], kept, outcomes)
     for key, value in kept.items():
         record_path = f"params.{key}" if key in _settings else key
         if key not in row and (key in _settings or (key == "id" and fits("id", value))):
-            fates.merged(f"extra.{KEY}.{key}", f"the field {record_path}")
-            fates.defaulted(record_path, f"of extra.{KEY}")
+            outcomes.merged(f"extra.{KEY}.{key}", f"the field {record_path}")
+            outcomes.defaulted(record_path, f"of extra.{KEY}")
 
 
-def _drop_of_turns(messages: list[Row], rest: Row, fates: FieldFates) -> None:
+def _drop_of_turns(messages: list[Row], rest: Row, outcomes: FieldOutcomes) -> None:
     """Remove the keys of turns, which have an answer each, from `rest`."""
     if "conversation" in rest:
         asked = [message for message in messages if message.get("role") == "user"]
         if turn_keys_of(rest, len(asked)) is not None:
             del rest["conversation"]
-            fates.dropped(f"extra.{KEY}.conversation", "a message is no turn")
+            outcomes.dropped(f"extra.{KEY}.conversation", "a message is no turn")
 
 
 #: The role of a message decides which field it is.

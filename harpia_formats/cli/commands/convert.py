@@ -45,8 +45,8 @@ def loss_lines(report: ConversionReport, width: int | None = None) -> Iterator[s
     columns wide, and as wide as its cells if `width` is None.
     """
     lines = field_lines(report.losses)
-    changed = [line for line in lines if line.fates]
-    kept = [line.name for line in lines if not line.fates]
+    changed = [line for line in lines if line.outcomes]
+    kept = [line.name for line in lines if not line.outcomes]
     if not changed:
         if kept:
             yield "nothing is lost"

@@ -207,7 +207,7 @@ def score_plan(given: Given) -> ExitCode:
     if not found.is_whole:
         write_stderr("no table: some rows are not valid; see above\n")
     elif not given.quiet:
-        print_notes(found.said)
+        print_notes(found.notes)
     reports.write(found, ReportOptions())
     pictures.write(found, is_whole=found.is_whole)
     return exit_code_of(*every, ok=found.ok)
@@ -267,7 +267,7 @@ def print_scores(scores: "Scores", given: Given, *, is_extra: bool) -> ExitCode:
     elif not given.quiet:
         write_stderr(text, is_fitted=form != TABLE)
     if scores.is_whole:
-        print_notes(scores.said)
+        print_notes(scores.notes)
         for name in scores.outputs:
             write_stderr(f"{name}: written\n")
     elif scores.report.lacks_records:
@@ -363,7 +363,7 @@ def _print_comparison(
         text_writer(sys.stdout)("".join(f"{line}\n" for line in lines))
     if is_bad:
         return exit_code_of(*found.reports, ok=False)
-    print_notes(found.said)
+    print_notes(found.notes)
     print_notes(unpaired_lines(found))
     return ExitCode.OK if found.ok else ExitCode.FOUND
 

@@ -19,7 +19,10 @@ from harpia_formats.conversion.mapping.questions import (
     merged_answers,
 )
 from harpia_formats.conversion.mapping.questions import question_text as question_of
-from harpia_formats.conversion.mapping.record_program import MAX_OUTCOMES, RecordProgram
+from harpia_formats.conversion.mapping.record_program import (
+    MAX_RECORD_OUTCOMES,
+    RecordProgram,
+)
 from harpia_formats.conversion.mapping.requirements import (
     RowRequirements,
     missing_fields,
@@ -28,7 +31,7 @@ from harpia_formats.conversion.mapping.requirements import (
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.conversion.options import ConvertOptions
 from harpia_formats.model.adapter import FormatAdapter, Row
-from harpia_formats.model.field_fates import FieldFates, Unconvertible
+from harpia_formats.model.field_outcomes import FieldOutcomes, Unconvertible
 from harpia_formats.model.format import Format
 from harpia_formats.model.problem import ConversionError
 from harpia_formats.model.record import Record, field_paths
@@ -159,7 +162,7 @@ class RowsOfRecords:
     check: WrittenRowCheck
     _program: RecordProgram = field(init=False)
     _needs_id: bool = field(init=False)
-    _no_fates: FieldFates = field(default_factory=FieldFates)
+    _no_outcomes: FieldOutcomes = field(default_factory=FieldOutcomes)
 
     def __post_init__(self) -> None:
         self._program = RecordProgram(self.mapper)
@@ -173,7 +176,7 @@ class RowsOfRecords:
         if record.id is UNSET and self._needs_id:
             record = replace(record, id=str(number))
         try:
-            rows, _ = self._program.map(record, 0, self._no_fates)
+            rows, _ = self._program.map(record, 0, self._no_outcomes)
         except Unconvertible:
             rows = []
         if rows and self.check.valid_lines(rows) is not None:
@@ -247,7 +250,7 @@ class BackConversion:
         had = self._had.get(key)
         if had is None:
             had = frozenset(self.constants).intersection(field_paths(record))
-            if len(self._had) < MAX_OUTCOMES:
+            if len(self._had) < MAX_RECORD_OUTCOMES:
                 self._had[key] = had
         return had
 

@@ -17,7 +17,7 @@ from harpia_formats.conversion.options import ConvertOptions, OnInvalid
 from harpia_formats.conversion.reading.reader import Reading
 from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.describe import hidden_value
-from harpia_formats.model.field_fates import FieldFates
+from harpia_formats.model.field_outcomes import FieldOutcomes
 from harpia_formats.model.problem import ConversionError, Place
 from harpia_formats.model.record import Header, Record
 from harpia_formats.model.report import Report, validation_failed
@@ -202,7 +202,7 @@ def converted_header(header: Header, adapter: FormatAdapter) -> Header:
     """Return what is left of a header that a format wrote and read."""
     if adapter.write_header is None or adapter.read_header is None:
         return Header()
-    return adapter.read_header(adapter.write_header(header, FieldFates()))
+    return adapter.read_header(adapter.write_header(header, FieldOutcomes()))
 
 
 _REASON = "cannot be converted"

@@ -51,7 +51,7 @@ from harpia_formats.model.column_map import (
     names_by_column,
     rename_columns,
 )
-from harpia_formats.model.field_fates import Unconvertible
+from harpia_formats.model.field_outcomes import Unconvertible
 from harpia_formats.model.format import Format
 from harpia_formats.model.problem import ConversionOptionsError, Place, Problem
 from harpia_formats.model.record import Header, Record

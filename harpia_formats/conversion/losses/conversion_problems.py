@@ -20,7 +20,7 @@ from harpia_formats.formats.rules.loss_rules import (
 )
 from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.column_map import field_name
-from harpia_formats.model.field_fates import Fate, FieldFate, Unconvertible
+from harpia_formats.model.field_outcomes import FieldOutcome, Outcome, Unconvertible
 from harpia_formats.model.format import Format
 from harpia_formats.model.problem import Place, Problem
 from harpia_formats.model.record import Record
@@ -150,9 +150,9 @@ class ConversionProblems:
     def _has_numbered_ids(self) -> bool:
         """Tell whether some records got their number for an id."""
         return any(
-            field_fate.path == "id" and field_fate.how == ID_IS_NUMBER
+            field_outcome.path == "id" and field_outcome.how == ID_IS_NUMBER
             for file in self._totals.files
-            for field_fate in file.losses.counts
+            for field_outcome in file.losses.counts
         )
 
 
@@ -192,12 +192,14 @@ def remedies_for_losses(
     notes: dict[str, None] = {}
     for file, variant in zip(totals.files, totals.variants, strict=True):
         counts = file.losses.counts
-        dropped = {fate.path for fate in counts if fate.fate is Fate.DROPPED}
-        if any(fate.how == NO_VERDICT for fate in counts):
+        dropped = {
+            outcome.path for outcome in counts if outcome.outcome is Outcome.DROPPED
+        }
+        if any(outcome.how == NO_VERDICT for outcome in counts):
             what = f"scores of {file.path} that do not say what is correct are left out"
             notes[f"{what}; {_CORRECT} keeps those with a number"] = None
         left_out = sum(
-            one.count for one in counts.values() if one.field_fate.how == LEFT_OUT
+            one.count for one in counts.values() if one.field_outcome.how == LEFT_OUT
         )
         if left_out:
             have = "record has" if left_out == 1 else "records have"
@@ -209,7 +211,7 @@ def remedies_for_losses(
             what = f"columns of {file.path} that are no fields are dropped"
             notes[f"{what}; `--map FIELD=COLUMN` reads them as fields"] = None
         notes |= _filter_note(counts, file.path, options)
-        if any(fate.how == UNANSWERABLE for fate in counts):
+        if any(outcome.how == UNANSWERABLE for outcome in counts):
             what = f"options of multiple choice in {file.path} are dropped"
             carried = adapter_of(variant.format).carried_paths
             has_prompt = "outputs.formatted_prompt" in carried
@@ -224,10 +226,12 @@ def remedies_for_losses(
 
 
 def _filter_note(
-    fates: Iterable[FieldFate], path: str, options: ConvertOptions
+    outcomes: Iterable[FieldOutcome], path: str, options: ConvertOptions
 ) -> dict[str, None]:
     """Return which filter's scores are written, if nobody chose it."""
-    found = [fate.how for fate in fates if fate.how.startswith(OTHER_FILTERS)]
+    found = [
+        outcome.how for outcome in outcomes if outcome.how.startswith(OTHER_FILTERS)
+    ]
     if not found or options.filter is not None:
         return {}
     name = "" if options.redact else f" ({found[0].removeprefix(OTHER_FILTERS)})"

@@ -16,7 +16,7 @@ from harpia_formats.conversion.reading.mapped_keys import REPLACED
 from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.formats.registry import adapter_of
 from harpia_formats.model.adapter import FormatAdapter
-from harpia_formats.model.field_fates import Fate, FieldFate
+from harpia_formats.model.field_outcomes import FieldOutcome, Outcome
 from harpia_formats.model.format import Format
 from harpia_formats.model.problem import Path as Keys
 from harpia_formats.model.problem import Place, pointer_of
@@ -235,22 +235,22 @@ def _keys_below(key: str, value: Any) -> Iterator[tuple[str, ...]]:
 
 #: Members of open objects that are counted one by one; further ones share a path.
 MAX_MEMBERS = 200
-#: Pairs of paths and fates that are counted before they are added up.
+#: Pairs of paths and outcomes that are counted before they are added up.
 MAX_PENDING = 200
 _member_prefixes = ("params.", "metadata.", "extra.", "outputs.extra.")
 
 
-class FateCount(Struct):
-    """How often one fate met one field, and the place of the first record."""
+class OutcomeCount(Struct):
+    """How often one outcome met one field, and the place of the first record."""
 
-    field_fate: FieldFate
+    field_outcome: FieldOutcome
     count: int = 0
     place: Place | None = None
 
 
 @dataclass(slots=True)
-class FateCounts:
-    """How many records had each field, and how often which fate met it."""
+class OutcomeCounts:
+    """How many records had each field, and how often which outcome met it."""
 
     #: The names of fields in the rows of the file.
     names: SourceNames = field(default_factory=SourceNames, compare=False)
@@ -262,72 +262,78 @@ class FateCounts:
     #: several paths can have one name.
     records: Counter[str] = field(default_factory=Counter)
     kept: Counter[str] = field(default_factory=Counter)
-    #: How often each fate met a field, by path and detail.
-    counts: dict[FieldFate, FateCount] = field(default_factory=dict)
-    #: Records of which a fate met a field, by its name, whatever the detail.
-    fates: Counter[tuple[Fate, str]] = field(default_factory=Counter)
-    #: Records with the same paths and fates, which are not added up yet.
+    #: How often each outcome met a field, by path and detail.
+    counts: dict[FieldOutcome, OutcomeCount] = field(default_factory=dict)
+    #: Records of which an outcome met a field, by its name, whatever the detail.
+    outcomes: Counter[tuple[Outcome, str]] = field(default_factory=Counter)
+    #: Records with the same paths and outcomes, which are not added up yet.
     _pending: dict[tuple[Any, Any], int] = field(default_factory=dict)
     _members: int = 0
 
     def add(
         self,
         paths: tuple[str, ...],
-        fates: tuple[FieldFate, ...],
+        outcomes: tuple[FieldOutcome, ...],
         place: Callable[[], Place | None],
         times: int = 1,
     ) -> None:
-        """Count `times` records that had fields at `paths`, of which `fates` are known.
+        """Count `times` records that had fields at `paths`, with the known `outcomes`.
 
         `place` returns where the first of them is; it is called only if needed.
         """
-        pair = (paths, fates)
+        pair = (paths, outcomes)
         if pair in self._pending:
             self._pending[pair] += times
             return
         if len(self._pending) >= MAX_PENDING:
             self._add_up()
         self._pending[pair] = times
-        for field_fate in fates:
-            self._count_of(field_fate, place)
+        for field_outcome in outcomes:
+            self._count_of(field_outcome, place)
 
-    def up_to_date(self) -> "FateCounts":
+    def up_to_date(self) -> "OutcomeCounts":
         """Return itself with every count up to date."""
         self._add_up()
         return self
 
     def _add_up(self) -> None:
-        for (paths, fates), times in self._pending.items():
+        for (paths, outcomes), times in self._pending.items():
             had: dict[str, None] = {}
             for path in dict.fromkeys(paths):
                 counted = self._counted_path(path)
                 self.carried[counted] = self.carried.get(counted, 0) + times
                 had[self.names.of(counted)] = None
             met = set()
-            for field_fate in dict.fromkeys(fates):
-                count = self._count_of(field_fate, lambda: None)
+            for field_outcome in dict.fromkeys(outcomes):
+                count = self._count_of(field_outcome, lambda: None)
                 count.count += times
-                met.add((field_fate.fate, self.names.of(count.field_fate.path)))
-            for fate_and_name in met:
-                self.fates[fate_and_name] += times
-            touched = {name for fate, name in met if fate is not Fate.DEFAULTED}
+                met.add(
+                    (field_outcome.outcome, self.names.of(count.field_outcome.path))
+                )
+            for outcome_and_name in met:
+                self.outcomes[outcome_and_name] += times
+            touched = {
+                name for outcome, name in met if outcome is not Outcome.DEFAULTED
+            }
             for name in had:
                 self.records[name] += times
                 self.kept[name] += 0 if name in touched else times
         self._pending.clear()
 
     def _count_of(
-        self, field_fate: FieldFate, place: Callable[[], Place | None]
-    ) -> FateCount:
-        path = self._counted_path(field_fate.path)
-        if path != field_fate.path:
-            field_fate = FieldFate(field_fate.fate, path, field_fate.how)
-        count = self.counts.get(field_fate)
+        self, field_outcome: FieldOutcome, place: Callable[[], Place | None]
+    ) -> OutcomeCount:
+        path = self._counted_path(field_outcome.path)
+        if path != field_outcome.path:
+            field_outcome = FieldOutcome(field_outcome.outcome, path, field_outcome.how)
+        count = self.counts.get(field_outcome)
         if count is None:
             found = place()
             if found is not None and self.places is not None:
                 found = self.places.of_place(found)
-            count = self.counts[field_fate] = FateCount(field_fate, place=found)
+            count = self.counts[field_outcome] = OutcomeCount(
+                field_outcome, place=found
+            )
         return count
 
     def _counted_path(self, path: str) -> str:
@@ -342,8 +348,8 @@ class FateCounts:
         return path
 
 
-#: The fates that lose something.
-LOSSES = frozenset({Fate.DROPPED, Fate.CHANGED, Fate.MERGED})
+#: The outcomes that lose something.
+LOSSES = frozenset({Outcome.DROPPED, Outcome.CHANGED, Outcome.MERGED})
 
 
 class StopConversion(Exception):  # noqa: N818 - not an error
@@ -359,19 +365,23 @@ class FileLosses:
 
     path: str
     source: Format | None = None
-    losses: FateCounts = field(default_factory=FateCounts)
+    losses: OutcomeCounts = field(default_factory=OutcomeCounts)
 
     @property
     def has_loss(self) -> bool:
         """Whether a field of some record was dropped, changed or merged."""
-        return any(field_fate.fate in LOSSES for field_fate in self.losses.counts)
+        return any(
+            field_outcome.outcome in LOSSES for field_outcome in self.losses.counts
+        )
 
     @property
     def lost_fields(self) -> Iterator[str]:
         """The names of the fields that were dropped, changed or merged."""
         names = self.losses.names
         return (
-            names.of(fate.path) for fate in self.losses.counts if fate.fate in LOSSES
+            names.of(outcome.path)
+            for outcome in self.losses.counts
+            if outcome.outcome in LOSSES
         )
 
 
@@ -450,16 +460,16 @@ class ConversionReport(Result):
         return f"{names}: {self.rows:,} rows of {self.target}, {lost}"
 
     def table(self) -> list[dict[str, Any]]:
-        """Return a row for each fate of each field in each file, with its first place.
+        """Return a row for each outcome of a field in a file, with its first place.
 
         A field that arrived unchanged in all records has no row.
         """
         return [
             {
                 "path": file.path,
-                "field": file.losses.names.of(loss.field_fate.path),
-                "fate": loss.field_fate.fate.name.lower(),
-                "how": loss.field_fate.how,
+                "field": file.losses.names.of(loss.field_outcome.path),
+                "fate": loss.field_outcome.outcome.name.lower(),
+                "how": loss.field_outcome.how,
                 "records": loss.count,
                 "line": loss.place and loss.place.line,
                 "column": loss.place and loss.place.column,
@@ -523,7 +533,7 @@ class ConversionTotals:
         names = self._names.get(variant.name)
         if names is None:
             names = self._names[variant.name] = _names_of(variant, columns)
-        self.files.append(FileLosses(count.path, variant.format, FateCounts(names)))
+        self.files.append(FileLosses(count.path, variant.format, OutcomeCounts(names)))
         self.counts.append(count)
         self.variants.append(variant)
         stem = Path(count.path).name.split(".")[0]
@@ -532,7 +542,7 @@ class ConversionTotals:
         self.prefix = f"{stem}/" if number == 1 else f"{stem}-{number}/"
 
     @property
-    def losses(self) -> FateCounts:
+    def losses(self) -> OutcomeCounts:
         """The losses of the current file."""
         return self.files[-1].losses
 
@@ -569,8 +579,8 @@ class FieldLine:
     records: int = 0
     #: Records of which it arrived unchanged.
     kept: int = 0
-    #: How often each fate met it.
-    fates: Counter[Fate] = field(default_factory=Counter)
+    #: How often each outcome met it.
+    outcomes: Counter[Outcome] = field(default_factory=Counter)
     #: How often it was changed in each way, by the description of the way.
     hows: dict[str, int] = field(default_factory=dict)
     #: The first record of which it did not arrive unchanged.
@@ -588,8 +598,10 @@ def field_lines(files: Sequence[FileLosses]) -> list[FieldLine]:
     for file in files:
         losses = file.losses
         mapped |= losses.names.mapped
-        fates = (fate_count.field_fate.path for fate_count in losses.counts.values())
-        for path in (*losses.carried, *fates):
+        outcomes = (
+            outcome_count.field_outcome.path for outcome_count in losses.counts.values()
+        )
+        for path in (*losses.carried, *outcomes):
             name = losses.names.of(path)
             is_open_key = path.startswith(_open_prefixes)
             lines.setdefault(name, FieldLine(name, is_open_key=is_open_key))
@@ -597,22 +609,22 @@ def field_lines(files: Sequence[FileLosses]) -> list[FieldLine]:
             lines[name].records += count
             lines[name].kept += losses.kept[name]
         for loss in losses.counts.values():
-            line = lines[losses.names.of(loss.field_fate.path)]
+            line = lines[losses.names.of(loss.field_outcome.path)]
             line.place = line.place or loss.place
-            how = loss.field_fate.how
+            how = loss.field_outcome.how
             if how:
                 line.hows[how] = line.hows.get(how, 0) + loss.count
-        for (fate, name), count in losses.fates.items():
-            lines[name].fates[fate] += count
+        for (outcome, name), count in losses.outcomes.items():
+            lines[name].outcomes[outcome] += count
     for key, name in mapped.items():
-        if name in lines and not lines[name].fates:
+        if name in lines and not lines[name].outcomes:
             lines.pop(key, None)
-    found = [line for line in lines.values() if line.records or line.fates]
+    found = [line for line in lines.values() if line.records or line.outcomes]
     return sorted(found, key=lambda line: line.is_open_key)
 
 
 def words_for(line: FieldLine) -> Iterator[str]:
-    """Yield how often each fate met a field, such as `dropped 12`."""
-    for fate in Fate:
-        if line.fates[fate]:
-            yield f"{fate.name.lower()} {line.fates[fate]:,}"
+    """Yield how often each outcome met a field, such as `dropped 12`."""
+    for outcome in Outcome:
+        if line.outcomes[outcome]:
+            yield f"{outcome.name.lower()} {line.outcomes[outcome]:,}"

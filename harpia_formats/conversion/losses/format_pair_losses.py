@@ -18,7 +18,10 @@ from harpia_formats.conversion.losses.specimen_records import (
     specimens_of,
 )
 from harpia_formats.conversion.mapping.choices import Choices
-from harpia_formats.conversion.mapping.record_program import Outcome, RecordProgram
+from harpia_formats.conversion.mapping.record_program import (
+    RecordOutcome,
+    RecordProgram,
+)
 from harpia_formats.conversion.mapping.requirements import missing_fields
 from harpia_formats.conversion.mapping.to_rows import MappedRecord, RecordMapper
 from harpia_formats.formats.registry import (
@@ -27,12 +30,12 @@ from harpia_formats.formats.registry import (
     writable_formats,
 )
 from harpia_formats.model.adapter import FieldMapping, FormatAdapter
-from harpia_formats.model.field_fates import Fate, FieldFate, Unconvertible
+from harpia_formats.model.field_outcomes import FieldOutcome, Outcome, Unconvertible
 from harpia_formats.model.format import Format
 from harpia_formats.model.record import Record, field_paths
 
 #: What becomes of fields that do not arrive.
-_gone = frozenset({Fate.DROPPED, Fate.NULL})
+_gone = frozenset({Outcome.DROPPED, Outcome.NULL})
 
 
 class PairLosses(Struct, frozen=True):
@@ -112,15 +115,15 @@ def losses_of_pair(
     found = FieldLosses(names)
     program = RecordProgram(mapper_for(ours, theirs))
     between = _with_paths(specimens_between(ours, theirs), ours)
-    outcomes: dict[Outcome, None] = {}
+    record_outcomes: dict[RecordOutcome, None] = {}
     for record, nulls in (*known, *between):
         # What a constant cannot give, such as a question in a conversation.
         with suppress(Unconvertible):
             found_nulls = [nulls].__getitem__
-            _, outcome = program.map_needed(record, 0, id(nulls), found_nulls)
-            outcomes[outcome] = None
-    for outcome in outcomes:
-        found.add(outcome)
+            _, record_outcome = program.map_needed(record, 0, id(nulls), found_nulls)
+            record_outcomes[record_outcome] = None
+    for record_outcome in record_outcomes:
+        found.add(record_outcome)
     dropped = found.dropped()
     header = _lost_header(ours, theirs)
     needs = {field.name: field for field in _needed(ours, theirs)}
@@ -160,13 +163,13 @@ class FieldLosses:
         #: The paths of fields that arrived, maybe changed, of some record.
         self._arrived: set[str] = set()
         #: What was done to fields, in the order in which it was found.
-        self._fates: dict[FieldFate, None] = {}
+        self._outcomes: dict[FieldOutcome, None] = {}
 
-    def add(self, mapped: MappedRecord | Outcome) -> None:
+    def add(self, mapped: MappedRecord | RecordOutcome) -> None:
         """Add what became of the fields of one record, or of several alike."""
-        self._fates.update(dict.fromkeys(mapped.fates))
+        self._outcomes.update(dict.fromkeys(mapped.outcomes))
         self._paths.update(dict.fromkeys(mapped.paths))
-        gone = {path for fate, path, _ in mapped.fates if fate in _gone}
+        gone = {path for outcome, path, _ in mapped.outcomes if outcome in _gone}
         self._arrived.update(set(mapped.paths) - gone)
 
     @property
@@ -183,13 +186,13 @@ class FieldLosses:
         return {*map(self._name_of, self._arrived)}
 
     @property
-    def losses(self) -> dict[str, dict[FieldFate, None]]:
+    def losses(self) -> dict[str, dict[FieldOutcome, None]]:
         """What was done to each field, by its name, but for nulls and defaults."""
-        found: dict[str, dict[FieldFate, None]] = {}
-        for fate, path, how in self._fates:
-            if fate in LOSSES or fate is Fate.SPLIT:
+        found: dict[str, dict[FieldOutcome, None]] = {}
+        for outcome, path, how in self._outcomes:
+            if outcome in LOSSES or outcome is Outcome.SPLIT:
                 losses = found.setdefault(self._name_of(path), {})
-                losses[FieldFate(fate, "", how)] = None
+                losses[FieldOutcome(outcome, "", how)] = None
         return found
 
     def dropped(self) -> dict[str, str]:
@@ -205,17 +208,17 @@ class FieldLosses:
         """Return what is done to each other field with a loss, by its name."""
         dropped = self.dropped()
         return {
-            name: tuple(dict.fromkeys(map(_words_for, fates)))
-            for name, fates in self.losses.items()
+            name: tuple(dict.fromkeys(map(_words_for, outcomes)))
+            for name, outcomes in self.losses.items()
             if name not in dropped
         }
 
 
-def _words_for(fate: FieldFate) -> str:
+def _words_for(outcome: FieldOutcome) -> str:
     """Return what is done to a field, in a few words."""
-    if fate.fate is Fate.DROPPED:
-        return f"dropped ({fate.how})" if fate.how else "dropped in part"
-    return fate.how or fate.fate.name.lower()
+    if outcome.outcome is Outcome.DROPPED:
+        return f"dropped ({outcome.how})" if outcome.how else "dropped in part"
+    return outcome.how or outcome.outcome.name.lower()
 
 
 def _header_names(adapter: FormatAdapter) -> list[str]:

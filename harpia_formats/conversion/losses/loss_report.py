@@ -5,12 +5,12 @@ from dataclasses import replace
 
 from harpia_formats.conversion.losses.conversion_report import (
     ConversionReport,
-    FateCount,
-    FateCounts,
     FileLosses,
+    OutcomeCount,
+    OutcomeCounts,
 )
 from harpia_formats.formats.registry import all_rules
-from harpia_formats.model.field_fates import Fate, FieldFate
+from harpia_formats.model.field_outcomes import FieldOutcome, Outcome
 from harpia_formats.model.problem import Place, Problem
 from harpia_formats.model.report import Group, Report, problem_as_dict, report_as_dict
 from harpia_formats.model.safe_text import json_text
@@ -26,7 +26,7 @@ def loss_report(report: ConversionReport) -> bytes:
 
 
 def as_report(report: ConversionReport) -> Report:
-    """Return the losses as problems, one for each fate of each field.
+    """Return the losses as problems, one for each outcome of each field.
 
     The counts of a file are those of its validation and of its losses.
     """
@@ -43,17 +43,17 @@ def as_report(report: ConversionReport) -> Report:
     return Report(tuple(counts), tuple(groups), tuple(problems))
 
 
-def _problems_of(file: FileLosses) -> Iterator[tuple[FateCount, Problem]]:
+def _problems_of(file: FileLosses) -> Iterator[tuple[OutcomeCount, Problem]]:
     rules = all_rules()
     for loss in file.losses.counts.values():
         if not loss.count:
             continue
-        field_fate = loss.field_fate
-        rule = rules[field_fate.fate]
-        pointer = file.losses.names.pointer_of(field_fate.path)
+        field_outcome = loss.field_outcome
+        rule = rules[field_outcome.outcome]
+        pointer = file.losses.names.pointer_of(field_outcome.path)
         place = loss.place or Place(file.path, 1, 1, 2, 0)
-        name = file.losses.names.of(field_fate.path)
-        how = f": {field_fate.how}" if field_fate.how else ""
+        name = file.losses.names.of(field_outcome.path)
+        how = f": {field_outcome.how}" if field_outcome.how else ""
         yield (
             loss,
             Problem(
@@ -61,17 +61,17 @@ def _problems_of(file: FileLosses) -> Iterator[tuple[FateCount, Problem]]:
                 rule.name,
                 rule.severity,
                 replace(place, pointer=pointer),
-                f"{name} is {_word_for(field_fate.fate, rule.name)}{how}",
+                f"{name} is {_word_for(field_outcome.outcome, rule.name)}{how}",
             ),
         )
 
 
-def _word_for(fate: Fate, name: str) -> str:
-    """Return what a fate is called behind the name of a field."""
-    return "null, and left out" if fate is Fate.NULL else name
+def _word_for(outcome: Outcome, name: str) -> str:
+    """Return what an outcome is called behind the name of a field."""
+    return "null, and left out" if outcome is Outcome.NULL else name
 
 
-def _group(problem: Problem, loss: FateCount) -> Group:
+def _group(problem: Problem, loss: OutcomeCount) -> Group:
     place = problem.place
     return Group(
         path=place.path,
@@ -106,15 +106,15 @@ def _redacted_file(file: FileLosses, redaction: Redaction) -> FileLosses:
     return replace(file, losses=_redacted(file.losses, redaction))
 
 
-def _redacted(losses: FateCounts, redaction: Redaction) -> FateCounts:
+def _redacted(losses: OutcomeCounts, redaction: Redaction) -> OutcomeCounts:
     """Return losses by the names of fields, with `*` for keys that may be values.
 
     Fields of one name then share their counts, and how a field is changed is left out.
     """
     words = redaction.words
-    found = FateCounts()
+    found = OutcomeCounts()
     names = {losses.names.of(path): path for path in losses.carried}
-    names |= {losses.names.of(fate.path): fate.path for fate in losses.counts}
+    names |= {losses.names.of(outcome.path): outcome.path for outcome in losses.counts}
     shown = {name: losses.names.shown(path, words) for name, path in names.items()}
     for path, count in losses.carried.items():
         name = shown[losses.names.of(path)]
@@ -122,12 +122,12 @@ def _redacted(losses: FateCounts, redaction: Redaction) -> FateCounts:
     for own, counts in ((found.records, losses.records), (found.kept, losses.kept)):
         for name, count in counts.items():
             own[shown[name]] += count
-    for (fate, name), count in losses.fates.items():
-        found.fates[fate, shown[name]] += count
+    for (outcome, name), count in losses.outcomes.items():
+        found.outcomes[outcome, shown[name]] += count
     for loss in losses.counts.values():
-        path, fate = loss.field_fate.path, loss.field_fate.fate
-        key = FieldFate(fate, shown[losses.names.of(path)])
+        path, outcome = loss.field_outcome.path, loss.field_outcome.outcome
+        key = FieldOutcome(outcome, shown[losses.names.of(path)])
         place = loss.place and redaction.place(loss.place)
-        known = found.counts.setdefault(key, FateCount(key, place=place))
+        known = found.counts.setdefault(key, OutcomeCount(key, place=place))
         known.count += loss.count
     return found

@@ -13,7 +13,7 @@ from harpia_formats.conversion.mapping.record_program import RecordProgram
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.model.adapter import Cardinality, FormatAdapter, Row
 from harpia_formats.model.exact_json import decode, encode
-from harpia_formats.model.field_fates import Unconvertible
+from harpia_formats.model.field_outcomes import Unconvertible
 from harpia_formats.model.record import Output, Record, Score
 
 #: Values for fields that a format requires and a specimen lacks.

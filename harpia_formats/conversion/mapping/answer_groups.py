@@ -7,7 +7,7 @@ from msgspec import UNSET, Struct, field
 from msgspec.structs import replace
 
 from harpia_formats.model.exact_json import encode
-from harpia_formats.model.field_fates import FieldFates
+from harpia_formats.model.field_outcomes import FieldOutcomes
 from harpia_formats.model.problem import ConversionError, ConversionOptionsError
 from harpia_formats.model.record import Output, Record, Score
 from harpia_formats.model.spelling import hint_on
@@ -231,20 +231,20 @@ def _missing_model(wanted: str, models: list[str], where: str) -> str:
 
 
 def split_by_model(
-    record: Record, fates: FieldFates, wanted: str | None
+    record: Record, outcomes: FieldOutcomes, wanted: str | None
 ) -> Iterator[tuple[str, Record]]:
     """Yield each model with a record of its answers; one model only if it is `wanted`.
 
     The name of the model is "" for answers without a model, and where there is no
-    answer. `fates` gets what becomes of the answers.
+    answer. `outcomes` gets what becomes of the answers.
     """
     models = dict.fromkeys(output.model or "" for output in record.outputs)
     if wanted is not None:
         if models.keys() - {wanted}:
-            fates.dropped("outputs", "of another model")
+            outcomes.dropped("outputs", "of another model")
         models = {wanted: None}
     if len(models) > 1:
-        fates.split("outputs", "a file for each model")
+        outcomes.split("outputs", "a file for each model")
     for model in models or {"": None}:
         outputs = [output for output in record.outputs if (output.model or "") == model]
         yield model, replace(record, outputs=outputs)

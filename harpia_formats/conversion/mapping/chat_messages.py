@@ -8,7 +8,12 @@ from msgspec import UNSET
 
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.exact_json import encode
-from harpia_formats.model.field_fates import Fate, FieldFate, FieldFates, Unconvertible
+from harpia_formats.model.field_outcomes import (
+    FieldOutcome,
+    FieldOutcomes,
+    Outcome,
+    Unconvertible,
+)
 from harpia_formats.model.record import Record
 
 #: The keys of a message that has no further ones.
@@ -21,8 +26,8 @@ _plain = {
 }
 #: The change made to a message without content.
 _emptied = "empty text for null"
-#: The fate that the hub records when it makes messages of an output's turns.
-_messages_from_turns = FieldFate(Fate.DEFAULTED, "messages", "of the turns")
+#: The outcome that the hub records when it makes messages of an output's turns.
+_messages_from_turns = FieldOutcome(Outcome.DEFAULTED, "messages", "of the turns")
 
 
 def read_chat(messages: list[Row]) -> Row:
@@ -39,8 +44,8 @@ def read_chat(messages: list[Row]) -> Row:
     return fields
 
 
-def write_chat(record: Record, fates: FieldFates) -> list[Row]:
-    """Return the chat that `record` asks; what changes is added to `fates`.
+def write_chat(record: Record, outcomes: FieldOutcomes) -> list[Row]:
+    """Return the chat that `record` asks; what changes is added to `outcomes`.
 
     Raises `Unconvertible` if the record has neither a prompt nor messages, or if a
     message cannot be written.
@@ -60,7 +65,7 @@ def write_chat(record: Record, fates: FieldFates) -> list[Row]:
     if record.system is not UNSET and not is_led:
         chat = [{"role": "system", "content": record.system}, *chat]
         done.append("with the system message")
-    _record_fates(record, chat, "; ".join(done), fates)
+    _record_outcomes(record, chat, "; ".join(done), outcomes)
     return chat
 
 
@@ -87,8 +92,8 @@ def with_text(message: Row) -> Row:
     return {"role": role, "content": "", **rest}
 
 
-def _record_fates(
-    record: Record, chat: list[Row], done: str, fates: FieldFates
+def _record_outcomes(
+    record: Record, chat: list[Row], done: str, outcomes: FieldOutcomes
 ) -> None:
     """Record which fields of `record` are others when `chat` is read."""
     back = read_chat(chat)
@@ -97,31 +102,35 @@ def _record_fates(
         if mine == theirs:
             continue
         if mine is UNSET:
-            fates.defaulted(name, "of the messages")
+            outcomes.defaulted(name, "of the messages")
         elif theirs is not UNSET:
-            fates.changed(name, "that of the messages")
+            outcomes.changed(name, "that of the messages")
         elif {"role": role, "content": mine} in chat:
-            fates.merged(name, f"a message of the {role}")
+            outcomes.merged(name, f"a message of the {role}")
         else:
-            fates.dropped(name, "the messages are used instead")
-    _record_messages_fate(record.messages, back.get("messages", UNSET), done, fates)
+            outcomes.dropped(name, "the messages are used instead")
+    _record_messages_outcome(
+        record.messages, back.get("messages", UNSET), done, outcomes
+    )
 
 
-def _record_messages_fate(mine: Any, theirs: Any, done: str, fates: FieldFates) -> None:
+def _record_messages_outcome(
+    mine: Any, theirs: Any, done: str, outcomes: FieldOutcomes
+) -> None:
     if mine is UNSET and theirs is UNSET:
         return
     if mine is UNSET:
-        fates.defaulted("messages", done)
+        outcomes.defaulted("messages", done)
     elif theirs is not UNSET:
         if len(mine) != len(theirs) or not all(map(is_, mine, theirs)):
-            fates.changed("messages", done)
+            outcomes.changed("messages", done)
     elif not mine:
-        fates.dropped("messages", "there are none")
-    elif _messages_from_turns in fates.entries:
+        outcomes.dropped("messages", "there are none")
+    elif _messages_from_turns in outcomes.entries:
         # The record had no messages, and has none when the row is read.
-        fates.entries.remove(_messages_from_turns)
+        outcomes.entries.remove(_messages_from_turns)
     else:
-        fates.merged("messages", "the prompt")
+        outcomes.merged("messages", "the prompt")
 
 
 #: The key of a message in a record under which its parts are.
@@ -173,61 +182,63 @@ def no_question() -> Unconvertible:
     return Unconvertible("prompt", reason, "give it with `--set prompt=VALUE`")
 
 
-def is_from_turns(fates: FieldFates) -> bool:
+def is_from_turns(outcomes: FieldOutcomes) -> bool:
     """Tell whether `fit_chats` made the messages of the turns of an output."""
-    if not fates.entries:
+    if not outcomes.entries:
         return False
-    changed = (entry.path == "outputs.turns" for entry in fates.entries)
-    return _messages_from_turns in fates.entries or any(changed)
+    changed = (entry.path == "outputs.turns" for entry in outcomes.entries)
+    return _messages_from_turns in outcomes.entries or any(changed)
 
 
-def record_question_fates(
-    record: Record, back: Row, done: Sequence[str], fates: FieldFates
+def record_question_outcomes(
+    record: Record, back: Row, done: Sequence[str], outcomes: FieldOutcomes
 ) -> None:
-    """Record in `fates` which fields of `record` change when the row is read back.
+    """Record in `outcomes` which fields of `record` change when the row is read back.
 
     `back` has the fields that the row is read as, and `done` the changes made to the
     messages, in a few words each.
     """
     for name in _roles:
-        _record_text_fate(name, record, back, fates)
-    _record_chat_fate(record, back, done, fates)
+        _record_text_outcome(name, record, back, outcomes)
+    _record_chat_outcome(record, back, done, outcomes)
 
 
-def _record_text_fate(name: str, record: Record, back: Row, fates: FieldFates) -> None:
+def _record_text_outcome(
+    name: str, record: Record, back: Row, outcomes: FieldOutcomes
+) -> None:
     mine, theirs = getattr(record, name), back.get(name, UNSET)
     if mine == theirs:
         return
     if mine is UNSET:
-        fates.defaulted(name, "of the messages")
+        outcomes.defaulted(name, "of the messages")
     elif theirs is not UNSET:
-        fates.changed(name, "that of the messages")
+        outcomes.changed(name, "that of the messages")
     elif any(
         message.get("role") == _roles[name] and message.get("content") == mine
         for message in back.get("messages", ())
     ):
-        fates.merged(name, f"a message of the {_roles[name]}")
+        outcomes.merged(name, f"a message of the {_roles[name]}")
     else:
-        fates.dropped(name, "the messages are used instead")
+        outcomes.dropped(name, "the messages are used instead")
 
 
-def _record_chat_fate(
-    record: Record, back: Row, done: Sequence[str], fates: FieldFates
+def _record_chat_outcome(
+    record: Record, back: Row, done: Sequence[str], outcomes: FieldOutcomes
 ) -> None:
     mine, theirs = record.messages, back.get("messages", UNSET)
     if _is_same_chat(mine, theirs):
         return
     if theirs is not UNSET:
-        fates.changed("messages", "; ".join(done))
+        outcomes.changed("messages", "; ".join(done))
     elif not mine:
-        fates.dropped("messages", "there are none")
-    elif _messages_from_turns in fates.entries:
+        outcomes.dropped("messages", "there are none")
+    elif _messages_from_turns in outcomes.entries:
         # The record had no messages, and the row has none.
-        fates.entries.remove(_messages_from_turns)
+        outcomes.entries.remove(_messages_from_turns)
     elif CUT in done:
-        fates.changed("messages", CUT)
+        outcomes.changed("messages", CUT)
     else:
-        fates.merged("messages", "; ".join(["the prompt", *done]))
+        outcomes.merged("messages", "; ".join(["the prompt", *done]))
 
 
 def _is_same_chat(mine: Any, theirs: Any) -> bool:

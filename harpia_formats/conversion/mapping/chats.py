@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 from harpia_formats.conversion.mapping.choices import Choices, Turns
 from harpia_formats.model.adapter import Cardinality, RowCapacity
-from harpia_formats.model.field_fates import FieldFates, Unconvertible
+from harpia_formats.model.field_outcomes import FieldOutcomes, Unconvertible
 from harpia_formats.model.record import SYSTEM_MESSAGE, Output, Record
 
-#: The detail of the fate of a system prompt that was a message.
+#: The detail of the outcome of a system prompt that was a message.
 SYSTEM_OF_MESSAGES = "of the messages"
 #: The part of a turn that a source names, by the source in an answer without turns.
 _PARTS_OF_TURNS = {
@@ -25,7 +25,7 @@ Messages = list[dict[str, Any]]
 
 
 def fit_chats(
-    record: Record, capacity: RowCapacity, choices: Choices, fates: FieldFates
+    record: Record, capacity: RowCapacity, choices: Choices, outcomes: FieldOutcomes
 ) -> Record:
     """Return `record` with chats and conversations in the form that a row can hold.
 
@@ -37,24 +37,24 @@ def fit_chats(
             return record
         if capacity.asks_only and record.prompt is not UNSET:
             return record
-        return _turns_to_messages(record, capacity, fates)
+        return _turns_to_messages(record, capacity, outcomes)
     if not capacity.messages and record.messages is not UNSET:
         if capacity.turns:
-            return _messages_to_turns(record, record.messages, fates)
-        record = _messages_to_prompt(record, record.messages, choices, fates)
+            return _messages_to_turns(record, record.messages, outcomes)
+        record = _messages_to_prompt(record, record.messages, choices, outcomes)
     if not capacity.turns and not capacity.messages:
-        return _turns_to_answer(record, capacity, choices, fates)
+        return _turns_to_answer(record, capacity, choices, outcomes)
     return record
 
 
 def _messages_to_prompt(
-    record: Record, messages: Messages, choices: Choices, fates: FieldFates
+    record: Record, messages: Messages, choices: Choices, outcomes: FieldOutcomes
 ) -> Record:
     if choices.turns is Turns.FAIL:
         reason = "the prompt is a chat, and a row holds one text"
         raise Unconvertible("messages", reason, "choose with `--turns`")
     if choices.turns is Turns.TRANSCRIPT:
-        fates.changed("messages", "one text, as a transcript")
+        outcomes.changed("messages", "one text, as a transcript")
         prompt: Any = transcript(messages)
     else:
         prompt = record.prompt
@@ -63,39 +63,43 @@ def _messages_to_prompt(
         if prompt is UNSET:
             reason = "no message is of the user, so nothing is asked"
             raise Unconvertible("messages", reason, "or take `--turns transcript`")
-        record = _with_system(record, messages, fates)
+        record = _with_system(record, messages, outcomes)
         kept = (prompt, record.system)
         if any(_is_left_out(message, kept) for message in messages):
-            fates.dropped("messages", "all but the last of the user")
+            outcomes.dropped("messages", "all but the last of the user")
         else:
-            fates.changed("messages", "the last of the user")
-    return _with_prompt(replace(record, messages=UNSET), prompt, "the messages", fates)
+            outcomes.changed("messages", "the last of the user")
+    return _with_prompt(
+        replace(record, messages=UNSET), prompt, "the messages", outcomes
+    )
 
 
-def _with_system(record: Record, messages: Messages, fates: FieldFates) -> Record:
+def _with_system(record: Record, messages: Messages, outcomes: FieldOutcomes) -> Record:
     """Return `record` with the system message that its chat begins with."""
     first = messages[0] if messages else {}
     text = first.get("content")
     if first.get("role") != "system" or record.system == text:
         return record
     if record.system is not UNSET or not isinstance(text, str) or not text:
-        fates.dropped(SYSTEM_MESSAGE, "the first message")
+        outcomes.dropped(SYSTEM_MESSAGE, "the first message")
         return record
-    fates.defaulted("system", SYSTEM_OF_MESSAGES)
+    outcomes.defaulted("system", SYSTEM_OF_MESSAGES)
     return replace(record, system=text)
 
 
-def _with_prompt(record: Record, prompt: str, where: str, fates: FieldFates) -> Record:
+def _with_prompt(
+    record: Record, prompt: str, where: str, outcomes: FieldOutcomes
+) -> Record:
     """Return `record` with a prompt that was found in `where`."""
     if record.prompt is UNSET:
-        fates.defaulted("prompt", f"of {where}")
+        outcomes.defaulted("prompt", f"of {where}")
     elif record.prompt != prompt:
-        fates.changed("prompt", f"that of {where}")
+        outcomes.changed("prompt", f"that of {where}")
     return replace(record, prompt=prompt)
 
 
 def _turns_to_answer(
-    record: Record, capacity: RowCapacity, choices: Choices, fates: FieldFates
+    record: Record, capacity: RowCapacity, choices: Choices, outcomes: FieldOutcomes
 ) -> Record:
     if capacity.outputs is Cardinality.NONE or len(record.outputs) != 1:
         return record
@@ -112,18 +116,18 @@ def _turns_to_answer(
         # A prompt that the data set has is kept.
         has_prompt = record.prompt is not UNSET
         prompt = UNSET if has_prompt else last_text_of(before, "user")
-    changed = _with_answer(output, answer, fates)
+    changed = _with_answer(output, answer, outcomes)
     record = replace(record, outputs=[changed])
     if prompt is not UNSET and before:
-        record = _with_prompt(record, prompt, "the turns", fates)
+        record = _with_prompt(record, prompt, "the turns", outcomes)
     if choices.turns is Turns.TRANSCRIPT:
-        fates.changed("outputs.turns", "one text, as a transcript, and the answer")
+        outcomes.changed("outputs.turns", "one text, as a transcript, and the answer")
         rest = output.turns[len(before) :]
         thoughts = [turn for turn in before if turn.get("reasoning")]
         if _are_left_out([*thoughts, *rest], _texts_of(record, changed)):
-            fates.dropped("outputs.turns", "what is neither asked nor the answer")
+            outcomes.dropped("outputs.turns", "what is neither asked nor the answer")
     else:
-        _note_last_answer(output, _texts_of(record, changed), fates)
+        _note_last_answer(output, _texts_of(record, changed), outcomes)
     return record
 
 
@@ -140,48 +144,50 @@ def _are_left_out(turns: Messages, kept: tuple[Any, ...]) -> bool:
     return any(text and text not in kept for text in texts)
 
 
-def _note_last_answer(output: Output, kept: tuple[Any, ...], fates: FieldFates) -> None:
+def _note_last_answer(
+    output: Output, kept: tuple[Any, ...], outcomes: FieldOutcomes
+) -> None:
     """Note that only the last answer stays of turns: a loss, if they say more."""
     if _are_left_out(output.turns or [], kept):
-        fates.dropped("outputs.turns", "all but the last answer")
+        outcomes.dropped("outputs.turns", "all but the last answer")
     else:
-        fates.changed("outputs.turns", "the last answer")
+        outcomes.changed("outputs.turns", "the last answer")
 
 
 def _turns_to_messages(
-    record: Record, capacity: RowCapacity, fates: FieldFates
+    record: Record, capacity: RowCapacity, outcomes: FieldOutcomes
 ) -> Record:
     """Return `record` with a conversation as a chat and the answer to it."""
     if not any(output.turns for output in record.outputs):
         return record
     if len(record.outputs) != 1:
-        return _with_last_answers(record, fates)
+        return _with_last_answers(record, outcomes)
     output = record.outputs[0]
     turns = output.turns or []
     before, answer = _split_at_answer(turns)
     is_asked = capacity.outputs is Cardinality.NONE
     if _has_text(turns[len(before) + 1 :]):
-        fates.dropped("outputs.turns", "what follows the answer")
+        outcomes.dropped("outputs.turns", "what follows the answer")
     elif answer is not None and not _is_written(answer, output, is_asked=is_asked):
-        fates.dropped("outputs.turns", "the answer")
+        outcomes.dropped("outputs.turns", "the answer")
     if before:
         how = "messages" if is_asked else "messages and the answer"
-        fates.changed("outputs.turns", how)
+        outcomes.changed("outputs.turns", how)
         if record.messages is UNSET:
-            fates.defaulted("messages", "of the turns")
+            outcomes.defaulted("messages", "of the turns")
         elif _are_left_out(
             record.messages, tuple(turn.get("content") for turn in before)
         ):
-            fates.dropped("messages", "those of the turns stand in their place")
+            outcomes.dropped("messages", "those of the turns stand in their place")
         elif record.messages != before:
-            fates.changed("messages", "those of the turns")
+            outcomes.changed("messages", "those of the turns")
         record = replace(record, messages=before)
     elif answer is not None and not is_asked:
-        fates.changed("outputs.turns", "the answer")
-    return replace(record, outputs=[_with_answer(output, answer, fates)])
+        outcomes.changed("outputs.turns", "the answer")
+    return replace(record, outputs=[_with_answer(output, answer, outcomes)])
 
 
-def _with_last_answers(record: Record, fates: FieldFates) -> Record:
+def _with_last_answers(record: Record, outcomes: FieldOutcomes) -> Record:
     """Return `record` with the last answer in place of each conversation.
 
     Several conversations have no chat in common, so only their answers stay.
@@ -190,8 +196,8 @@ def _with_last_answers(record: Record, fates: FieldFates) -> Record:
     for output in record.outputs:
         if output.turns:
             answer = _split_at_answer(output.turns)[1]
-            changed = _with_answer(output, answer, fates)
-            _note_last_answer(output, _texts_of(record, changed), fates)
+            changed = _with_answer(output, answer, outcomes)
+            _note_last_answer(output, _texts_of(record, changed), outcomes)
             outputs.append(changed)
         else:
             outputs.append(output)
@@ -224,7 +230,7 @@ def _is_written(answer: dict[str, Any], output: Output, *, is_asked: bool) -> bo
 
 
 def _with_answer(
-    output: Output, answer: dict[str, Any] | None, fates: FieldFates
+    output: Output, answer: dict[str, Any] | None, outcomes: FieldOutcomes
 ) -> Output:
     """Return `output` without turns, with `answer` as its text and reasoning."""
     changes: dict[str, Any] = {"turns": UNSET}
@@ -234,12 +240,14 @@ def _with_answer(
                 not isinstance(getattr(output, name), str)
                 and answer.get(key) is not None
             ):
-                fates.defaulted(f"outputs.{name}", "of the last answer in the turns")
+                outcomes.defaulted(f"outputs.{name}", "of the last answer in the turns")
                 changes[name] = answer[key]
     return replace(output, **changes)
 
 
-def _messages_to_turns(record: Record, messages: Messages, fates: FieldFates) -> Record:
+def _messages_to_turns(
+    record: Record, messages: Messages, outcomes: FieldOutcomes
+) -> Record:
     """Return `record` with its chat and each answer to it as a conversation."""
     system = {"role": "system", "content": record.system}
     # The system prompt may be the first message as well.
@@ -252,17 +260,17 @@ def _messages_to_turns(record: Record, messages: Messages, fates: FieldFates) ->
         answer: dict[str, Any] = {"role": "assistant", "content": output.text}
         if output.reasoning is not UNSET:
             answer["reasoning"] = output.reasoning
-            fates.merged("outputs.reasoning", "of the last turn")
-        fates.merged("outputs.text", "the last turn")
-        fates.defaulted("outputs.turns", "the messages and the answer")
+            outcomes.merged("outputs.reasoning", "of the last turn")
+        outcomes.merged("outputs.text", "the last turn")
+        outcomes.defaulted("outputs.turns", "the messages and the answer")
         turns = [*start, *messages, answer]
-        steps = _steps_at_turn(output.attribution, len(turns) - 1, fates)
+        steps = _steps_at_turn(output.attribution, len(turns) - 1, outcomes)
         outputs.append(
             replace(output, turns=turns, text=UNSET, reasoning=UNSET, attribution=steps)
         )
     if record.system:
-        fates.merged("system", "the first turn")
-    fates.merged("messages", "turns before the answer")
+        outcomes.merged("system", "the first turn")
+    outcomes.merged("messages", "turns before the answer")
     record = replace(
         record,
         messages=UNSET,
@@ -271,17 +279,17 @@ def _messages_to_turns(record: Record, messages: Messages, fates: FieldFates) ->
     )
     prompt = last_text_of(messages, "user")
     if record.prompt is UNSET and prompt is not UNSET:
-        return _with_prompt(record, prompt, "the messages", fates)
+        return _with_prompt(record, prompt, "the messages", outcomes)
     return record
 
 
-def _steps_at_turn(steps: Any, turn: int, fates: FieldFates) -> Any:
+def _steps_at_turn(steps: Any, turn: int, outcomes: FieldOutcomes) -> Any:
     """Return where an answer was found, of an answer that is now the turn `turn`."""
     if not steps:
         return steps
     moved = [_step_at_turn(step, turn) for step in steps]
     if moved != steps:
-        fates.changed("outputs.attribution", "the answer is the last turn")
+        outcomes.changed("outputs.attribution", "the answer is the last turn")
     return moved
 
 

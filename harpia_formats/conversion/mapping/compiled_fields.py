@@ -20,7 +20,12 @@ from harpia_formats.model.adapter import (
     Row,
     as_is,
 )
-from harpia_formats.model.field_fates import Fate, FieldFate, FieldFates, Unconvertible
+from harpia_formats.model.field_outcomes import (
+    FieldOutcome,
+    FieldOutcomes,
+    Outcome,
+    Unconvertible,
+)
 from harpia_formats.model.problem import ConversionError
 from harpia_formats.model.record import (
     FIELD_TYPES,
@@ -38,10 +43,10 @@ ANY_KEY = "*"
 _owners = ("record", "output", "score")
 
 Read = Callable[[Row], Record]
-Write = Callable[[Record, FieldFates], Row]
+Write = Callable[[Record, FieldOutcomes], Row]
 #: Functions for keys of their own; see `FieldTable`.
 ReadOwn = Callable[[Row, Row], Row]
-WriteOwn = Callable[[Record, Row, FieldFates], Row]
+WriteOwn = Callable[[Record, Row, FieldOutcomes], Row]
 #: Members that stand in front of a field in every row, by the path of the field.
 Placed = Mapping[tuple[str, ...], Mapping[str, Any]]
 
@@ -351,7 +356,7 @@ def compile_write(
 ) -> Write:
     """Return the function that returns the row of a record with one output at most.
 
-    It notes the fates of fields. `own` is the expression of the members that the row
+    It notes the outcomes of fields. `own` is the expression of the members that the row
     begins with. The lines call `functions` by their names: `written_value` returns what
     is written for a field that a record lacks, or whose codec changed its value or left
     it out; `finish` adds the other members of the row; `put_scores` writes scores by
@@ -377,16 +382,16 @@ def compile_write(
         for key, value in placed.get(leaf.field.path, {}).items():
             code.add(f"row[{code.name_of(key)}] = {code.name_of(value)}")
         if leaf.key_name:
-            code.add(f"put_scores(row, {code.name_of(leaf)}, record, fates)")
+            code.add(f"put_scores(row, {code.name_of(leaf)}, record, outcomes)")
         else:
             _write_field(code, leaf, None if has_data_keys else owners)
     for key, value in placed.get((), {}).items():
         code.add(f"row[{code.name_of(key)}] = {code.name_of(value)}")
-    code.add("return finish(row, kept, fates) if kept else row")
+    code.add("return finish(row, kept, outcomes) if kept else row")
     for variable in owners.values():
         if variable != "row":
             code.lines.insert(0, f"    {variable} = None")
-    return code.function("write(record, fates)")
+    return code.function("write(record, outcomes)")
 
 
 def put(row: Row, path: Iterable[str], value: Any) -> None:
@@ -416,20 +421,23 @@ def _write_field(
     code.add(f"v = {_owners[leaf.level]}.{leaf.name}")
     lacks: list[str] = []
     if given.default is not UNSET:
-        fate = FieldFate(Fate.DEFAULTED, given.record_path, given.default_text)
+        outcome = FieldOutcome(Outcome.DEFAULTED, given.record_path, given.default_text)
         lacks = [
-            f"fates.entries.append({code.name_of(fate)})",
+            f"outcomes.entries.append({code.name_of(outcome)})",
             f"v = {code.name_of(given.default)}",
             *put_it,
         ]
     elif given.required:
-        lacks = [f"v = written_value({name}, UNSET, UNSET, fates, record)", *put_if_any]
+        lacks = [
+            f"v = written_value({name}, UNSET, UNSET, outcomes, record)",
+            *put_if_any,
+        ]
     has = put_it
     if given.codec is not None and given.codec.write is not as_is:
         has = [
             f"x = {code.name_of(given.codec.write)}(v)",
             "if x is UNSET or type(x) is ChangedValue:",
-            f"    v = written_value({name}, v, x, fates, record)",
+            f"    v = written_value({name}, v, x, outcomes, record)",
             *(f"    {line}" for line in put_if_any),
             "else:",
             "    v = x",
@@ -460,36 +468,38 @@ _VERDICT = "outputs.scores.is_correct"
 VERDICTS = frozenset({"outputs.scores.value", _VERDICT})
 
 
-def written_value(given: FieldMapping, held: Any, value: Any, fates: FieldFates) -> Any:
-    """Return what is written for the value `held` of a field, and note its fate.
+def written_value(
+    given: FieldMapping, held: Any, value: Any, outcomes: FieldOutcomes
+) -> Any:
+    """Return what is written for the value `held` of a field, and note its outcome.
 
     `value` is what its codec returns. Raises `Unconvertible` if a row must have the
     field and there is no value.
     """
     if type(value) is ChangedValue:
         if held is not None or value.value is not UNSET:
-            fates.changed(given.record_path, value.how)
+            outcomes.changed(given.record_path, value.how)
         value = value.value
         noted = held is not None
     else:
         noted = False
     if value is not UNSET:
         return value
-    value = default_of(given, fates)
+    value = default_of(given, outcomes)
     if value is UNSET and held is None:
-        fates.null(given.record_path)
+        outcomes.null(given.record_path)
     elif value is UNSET and held is not UNSET and not noted:
-        fates.changed(given.record_path, "left out")
+        outcomes.changed(given.record_path, "left out")
     return value
 
 
-def default_of(given: FieldMapping, fates: FieldFates) -> Any:
+def default_of(given: FieldMapping, outcomes: FieldOutcomes) -> Any:
     """Return what is written for a field that a record lacks, and note it.
 
     Raises `Unconvertible` if a row must have the field and there is no default.
     """
     if given.default is not UNSET:
-        fates.defaulted(given.record_path, given.default_text)
+        outcomes.defaulted(given.record_path, given.default_text)
     elif given.required:
         raise lacking([given], given.record_path)
     return given.default

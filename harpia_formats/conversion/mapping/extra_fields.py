@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from harpia_formats.conversion.mapping.fields import compiled
 from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.exact_json import decode, encode
-from harpia_formats.model.field_fates import Fate, FieldFate
+from harpia_formats.model.field_outcomes import FieldOutcome, Outcome
 from harpia_formats.model.record import Record
 
 #: The key of the extra fields in a row.
@@ -22,20 +22,24 @@ EXTRAS_KEY = "harpia-formats"
 COMPONENT_KEY = "(component)"
 
 
-def lost_fields(fates: Iterable[FieldFate]) -> tuple[str, ...]:
-    """Return the names of the fields of a record that lose something by its fates."""
+def lost_fields(outcomes: Iterable[FieldOutcome]) -> tuple[str, ...]:
+    """Return the names of the fields that lose something by the outcomes."""
     return tuple(
         dict.fromkeys(
             entry.path.partition(".")[0]
-            for entry in fates
-            if entry.fate is not Fate.DEFAULTED
+            for entry in outcomes
+            if entry.outcome is not Outcome.DEFAULTED
         )
     )
 
 
-def stored_fates(fates: Iterable[FieldFate]) -> list[FieldFate]:
-    """Return the fates of a record whose lost fields are stored in its rows."""
-    return [entry for entry in fates if entry.fate in {Fate.DEFAULTED, Fate.SPLIT}]
+def stored_outcomes(outcomes: Iterable[FieldOutcome]) -> list[FieldOutcome]:
+    """Return the outcomes of a record whose lost fields are stored in its rows."""
+    return [
+        entry
+        for entry in outcomes
+        if entry.outcome in {Outcome.DEFAULTED, Outcome.SPLIT}
+    ]
 
 
 def store_extras(

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from harpia_formats.conversion.mapping.requirements import find_field_path
 from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.exact_json import NumberOutOfRange, decode, encode
-from harpia_formats.model.field_fates import Fate, FieldFate, FieldFates
+from harpia_formats.model.field_outcomes import FieldOutcome, FieldOutcomes, Outcome
 from harpia_formats.model.problem import ConversionError
 from harpia_formats.model.record import (
     FIELD_TYPES,
@@ -119,9 +119,9 @@ def _is_answered(output: Output) -> bool:
     )
 
 
-#: The name of a field in its struct, its constant, and the fate of getting that.
-_Constant = tuple[str, Any, FieldFate]
-_no_outputs = FieldFate(Fate.DEFAULTED, "outputs", "`--set`")
+#: The name of a field in its struct, its constant, and the outcome of getting that.
+_Constant = tuple[str, Any, FieldOutcome]
+_no_outputs = FieldOutcome(Outcome.DEFAULTED, "outputs", "`--set`")
 
 
 @dataclass(slots=True)
@@ -135,20 +135,21 @@ class Completion:
     constants: Mapping[str, Any]
     turns: bool
     #: Those of records, each with its key in `params` or `metadata` or "".
-    _own: list[tuple[str, str, Any, FieldFate]] = field(default_factory=list)
+    _own: list[tuple[str, str, Any, FieldOutcome]] = field(default_factory=list)
     _of_outputs: list[_Constant] = field(default_factory=list)
     _of_scores: list[_Constant] = field(default_factory=list)
     _has_text: bool = False
-    #: An output and a score that lack everything, with the constants, and their fates.
+    #: An output and a score that lack everything, with the constants, and their
+    #: outcomes.
     _new_output: Output = field(default_factory=Output)
-    _output_fates: list[FieldFate] = field(default_factory=list)
+    _output_outcomes: list[FieldOutcome] = field(default_factory=list)
     _new_score: Score = field(default_factory=Score)
-    _score_fates: list[FieldFate] = field(default_factory=list)
+    _score_outcomes: list[FieldOutcome] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         for path, value in self.constants.items():
             owner, _, name = path.rpartition(".")
-            found = name, value, FieldFate(Fate.DEFAULTED, path, "`--set`")
+            found = name, value, FieldOutcome(Outcome.DEFAULTED, path, "`--set`")
             if owner == "outputs.scores":
                 self._of_scores.append(found)
             elif owner == "outputs":
@@ -158,16 +159,16 @@ class Completion:
                 self._own.append((name, key, *found[1:]))
         self._has_text = "outputs.text" in self.constants
         # Those that lack something mostly lack everything.
-        fates = FieldFates()
-        self._new_score = self._score(Score(), fates)
-        self._score_fates, fates.entries = fates.entries, []
-        self._new_output = self._output(Output(), fates)
-        self._output_fates = fates.entries
+        outcomes = FieldOutcomes()
+        self._new_score = self._score(Score(), outcomes)
+        self._score_outcomes, outcomes.entries = outcomes.entries, []
+        self._new_output = self._output(Output(), outcomes)
+        self._output_outcomes = outcomes.entries
 
-    def complete(self, record: Record, fates: FieldFates) -> Record:
+    def complete(self, record: Record, outcomes: FieldOutcomes) -> Record:
         """Return `record` with the constants for fields that it lacks."""
         changes: dict[str, Any] = {}
-        for name, key, value, fate in self._own:
+        for name, key, value, outcome in self._own:
             held = changes.get(name, getattr(record, name))
             if key:
                 members = {} if held is UNSET else held
@@ -178,36 +179,38 @@ class Completion:
                 changes[name] = value
             else:
                 continue
-            fates.entries.append(fate)
+            outcomes.entries.append(outcome)
         outputs = record.outputs
         if not outputs and self._has_text:
-            fates.entries.append(_no_outputs)
-            fates.entries += self._output_fates
+            outcomes.entries.append(_no_outputs)
+            outcomes.entries += self._output_outcomes
             changes["outputs"] = [self._new_output]
         elif outputs and (self._of_outputs or self._of_scores):
-            changes["outputs"] = [self._output(output, fates) for output in outputs]
+            changes["outputs"] = [self._output(output, outcomes) for output in outputs]
         return replace(record, **changes) if changes else record
 
-    def _output(self, output: Output, fates: FieldFates) -> Output:
+    def _output(self, output: Output, outcomes: FieldOutcomes) -> Output:
         """Return an output with the constants for fields that it lacks."""
         is_answered = output.turns and (self.turns or _is_answered(output))
         changes: dict[str, Any] = {}
-        for name, value, fate in self._of_outputs:
+        for name, value, outcome in self._of_outputs:
             if getattr(output, name) is UNSET and not (is_answered and name == "text"):
                 changes[name] = value
-                fates.entries.append(fate)
+                outcomes.entries.append(outcome)
         if self._of_scores and output.scores:
-            changes["scores"] = [self._score(score, fates) for score in output.scores]
+            changes["scores"] = [
+                self._score(score, outcomes) for score in output.scores
+            ]
         elif self._of_scores:
             changes["scores"] = [self._new_score]
-            fates.entries += self._score_fates
+            outcomes.entries += self._score_outcomes
         return replace(output, **changes)
 
-    def _score(self, score: Score, fates: FieldFates) -> Score:
+    def _score(self, score: Score, outcomes: FieldOutcomes) -> Score:
         """Return a score with the constants for fields that it lacks."""
         changes: dict[str, Any] = {}
-        for name, value, fate in self._of_scores:
+        for name, value, outcome in self._of_scores:
             if getattr(score, name) is UNSET:
                 changes[name] = value
-                fates.entries.append(fate)
+                outcomes.entries.append(outcome)
         return replace(score, **changes)

@@ -36,7 +36,7 @@ from harpia_formats.model.adapter import (
     FormatAdapter,
     Row,
 )
-from harpia_formats.model.field_fates import FieldFates, Unconvertible
+from harpia_formats.model.field_outcomes import FieldOutcomes, Unconvertible
 from harpia_formats.model.record import FIELD_TYPES, Record
 
 _OUTPUTS, _SCORES = "outputs.", "outputs.scores."
@@ -67,8 +67,8 @@ class FieldTable:
     #: that the own keys are, in a new object.
     read_own: Callable[..., Row] | None = None
     #: Given a record, a copy of the vendor's members of its extra, which it may change,
-    #: and the fates: the members that the row begins with, in a new object. Where there
-    #: are no own keys it is asked only if something is kept.
+    #: and the outcomes: the members that the row begins with, in a new object. Where
+    #: there are no own keys it is asked only if something is kept.
     write_own: WriteOwn | None = None
     #: Whether members that are no fields stand in the order of the row, and are written
     #: as they were, or not at all. Others are sorted, and objects are merged.
@@ -166,7 +166,7 @@ class FieldTable:
 
     @cached_property
     def write(self) -> Write:
-        """The function that returns the row of a record, and notes the fates of fields.
+        """The function that returns the row of a record, and notes outcomes of fields.
 
         The record has one output and one score at most, unless `write_own` writes them.
         It raises `Unconvertible` where the record lacks what a row must have.
@@ -179,7 +179,7 @@ class FieldTable:
         own = "{}"
         if self.write_own is not None:
             functions["write_own"] = self.write_own
-            own = "write_own(record, kept, fates)"
+            own = "write_own(record, kept, outcomes)"
             own += "" if self.read_own else " if kept else {}"
         placed = {**self.placed, (): self.constants}
         return compile_write(self.vendor, self.written_leaves, own, functions, placed)
@@ -197,26 +197,26 @@ class FieldTable:
         given: FieldMapping,
         held: Any,
         value: Any,
-        fates: FieldFates,
+        outcomes: FieldOutcomes,
         record: Record,
     ) -> Any:
         """Return what `written_value` does; what it raises names all missing fields."""
         try:
-            return written_value(given, held, value, fates)
+            return written_value(given, held, value, outcomes)
         except Unconvertible as error:
             missing = missing_in(self.leaves, owners_of(record))
             raise lacking([given, *missing], error.path) from None
 
-    def finish(self, row: Row, kept: Row, fates: FieldFates) -> Row:
+    def finish(self, row: Row, kept: Row, outcomes: FieldOutcomes) -> Row:
         """Return `row` with the members that are no fields."""
         path = f"extra.{self.vendor}"
         if not self.in_order:
             for key in merge_missing(row, kept):
-                fates.dropped(f"{path}.{key}", "its place is taken")
+                outcomes.dropped(f"{path}.{key}", "its place is taken")
             return row
         for key, value in kept.items():
             if key in self.own_keys or key in row:
-                fates.dropped(f"{path}.{key}", "the key belongs to another field")
+                outcomes.dropped(f"{path}.{key}", "the key belongs to another field")
             else:
                 row[key] = value
         return row
@@ -278,7 +278,7 @@ def owners_of(record: Record) -> tuple[Any, Any, Any]:
     return record, output, scores[0] if scores else None
 
 
-def put_scores(row: Row, leaf: Leaf, record: Record, fates: FieldFates) -> None:
+def put_scores(row: Row, leaf: Leaf, record: Record, outcomes: FieldOutcomes) -> None:
     """Put each score under its key, such as the name of its metric.
 
     A score without key or value has no place, nor has a second one with the same key.
@@ -295,16 +295,16 @@ def put_scores(row: Row, leaf: Leaf, record: Record, fates: FieldFates) -> None:
         if leaf.field.codec is not None:
             value = leaf.field.codec.write(value)
         if type(value) is ChangedValue:
-            fates.changed(leaf.field.record_path, value.how)
+            outcomes.changed(leaf.field.record_path, value.how)
             value = value.value
         if value is not UNSET:
             written[key] = value
     if written:
         put(row, leaf.field.path[:-1], written)
     elif leaf.field.required:
-        default_of(leaf.field, fates)
+        default_of(leaf.field, outcomes)
     if is_known and len(written) < len(scores):
-        fates.dropped("outputs.scores", "those without a key of their own")
+        outcomes.dropped("outputs.scores", "those without a key of their own")
 
 
 def merge_missing(row: Row, rest: Row) -> list[str]:

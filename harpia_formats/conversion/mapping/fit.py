@@ -13,11 +13,11 @@ from harpia_formats.conversion.mapping.chats import fit_chats
 from harpia_formats.conversion.mapping.choices import Choices, References, Responses
 from harpia_formats.conversion.mapping.preparation import attribution_without, part_of
 from harpia_formats.model.adapter import Cardinality, RowCapacity
-from harpia_formats.model.field_fates import FieldFates, Unconvertible
+from harpia_formats.model.field_outcomes import FieldOutcomes, Unconvertible
 from harpia_formats.model.record import Output, Record, Score
 from harpia_formats.model.vendor_metrics import full_name, is_of_metric, verdict_of
 
-#: The detail of the fate of a score that is that of several answers together.
+#: The detail of the outcome of a score that is that of several answers together.
 JOINT_SCORE = "the score of all answers together"
 #: That of scores without a number, or without whether the answer is right.
 NO_VERDICT = "those without a number or is_correct"
@@ -27,16 +27,16 @@ _verdict_paths = frozenset({"outputs.scores.value", "outputs.scores.is_correct"}
 
 
 def fit_record(
-    record: Record, capacity: RowCapacity, choices: Choices, fates: FieldFates
+    record: Record, capacity: RowCapacity, choices: Choices, outcomes: FieldOutcomes
 ) -> Iterator[Record]:
     """Yield what `record` becomes, one record for each row.
 
     Raises `Unconvertible` where the choices forbid that.
     """
-    record = _with_answers_of_model(record, choices, fates)
-    groups = list(_split(record, capacity, choices, fates))
+    record = _with_answers_of_model(record, choices, outcomes)
+    groups = list(_split(record, capacity, choices, outcomes))
     if len(groups) > 1 and record.id is not UNSET:
-        fates.changed("id", "with # and a number behind it")
+        outcomes.changed("id", "with # and a number behind it")
         for number, parts in enumerate(groups, 1):
             for part in parts:
                 yield replace(part, id=f"{part.id}#{number}")
@@ -46,18 +46,18 @@ def fit_record(
 
 
 def _split(
-    record: Record, capacity: RowCapacity, choices: Choices, fates: FieldFates
+    record: Record, capacity: RowCapacity, choices: Choices, outcomes: FieldOutcomes
 ) -> Iterator[list[Record]]:
     """Yield lists of the records of rows: those of one list have the same id."""
     has_score = capacity.scores is Cardinality.ONE
-    for by_reference in _split_references(record, capacity, choices, fates):
-        for by_output in _split_outputs(by_reference, capacity, choices, fates):
+    for by_reference in _split_references(record, capacity, choices, outcomes):
+        for by_output in _split_outputs(by_reference, capacity, choices, outcomes):
             if not has_score:
-                yield [fit_chats(by_output, capacity, choices, fates)]
+                yield [fit_chats(by_output, capacity, choices, outcomes)]
                 continue
             parts = [
-                fit_chats(by_score, capacity, choices, fates)
-                for by_score in _split_scores(by_output, capacity, choices, fates)
+                fit_chats(by_score, capacity, choices, outcomes)
+                for by_score in _split_scores(by_output, capacity, choices, outcomes)
             ]
             if len(parts) == 1 or _are_scores_named(parts, capacity):
                 yield parts
@@ -79,19 +79,19 @@ def _are_scores_named(parts: list[Record], capacity: RowCapacity) -> bool:
 
 
 def _with_answers_of_model(
-    record: Record, choices: Choices, fates: FieldFates
+    record: Record, choices: Choices, outcomes: FieldOutcomes
 ) -> Record:
     """Return `record` with the answers of the chosen model only."""
     if choices.model is None:
         return record
     outputs = [output for output in record.outputs if output.model == choices.model]
     if len(outputs) < len(record.outputs):
-        fates.dropped("outputs", "of another model")
+        outcomes.dropped("outputs", "of another model")
     return replace(record, outputs=outputs)
 
 
 def _split_references(
-    record: Record, capacity: RowCapacity, choices: Choices, fates: FieldFates
+    record: Record, capacity: RowCapacity, choices: Choices, outcomes: FieldOutcomes
 ) -> Iterator[Record]:
     references = record.references
     if (
@@ -104,16 +104,16 @@ def _split_references(
         reason = f"there are {len(references)} references, and a row holds one"
         raise Unconvertible("references", reason, "choose with `--references`")
     elif choices.references is References.FIRST:
-        fates.dropped("references", "all but the first")
+        outcomes.dropped("references", "all but the first")
         yield replace(record, references=references[:1])
     else:
-        fates.split("references", "one row each")
+        outcomes.split("references", "one row each")
         for reference in references:
             yield replace(record, references=[reference])
 
 
 def _split_outputs(
-    record: Record, capacity: RowCapacity, choices: Choices, fates: FieldFates
+    record: Record, capacity: RowCapacity, choices: Choices, outcomes: FieldOutcomes
 ) -> Iterator[Record]:
     outputs = record.outputs
     if len(outputs) < 2 or capacity.outputs in {Cardinality.MANY, Cardinality.NONE}:  # noqa: PLR2004 - several
@@ -124,10 +124,10 @@ def _split_outputs(
         raise Unconvertible("outputs", reason, "choose with `--responses`")
     is_joint = _is_scored_together(outputs)
     if choices.responses is Responses.FIRST:
-        fates.dropped("outputs", "all but the first")
+        outcomes.dropped("outputs", "all but the first")
         first = outputs[0]
         if is_joint:
-            first = _without_joint_score(first, capacity, fates)
+            first = _without_joint_score(first, capacity, outcomes)
         yield replace(record, outputs=[first])
         return
     if choices.responses is Responses.EXPAND and is_joint and _can_list(capacity):
@@ -138,9 +138,9 @@ def _split_outputs(
     else:
         groups = [[output] for output in outputs]
         if is_joint:
-            groups[0] = [_without_joint_score(outputs[0], capacity, fates)]
+            groups[0] = [_without_joint_score(outputs[0], capacity, outcomes)]
     if len(groups) > 1:
-        fates.split("outputs", "one row each")
+        outcomes.split("outputs", "one row each")
     for group in groups:
         yield replace(record, outputs=group)
 
@@ -177,7 +177,7 @@ def _is_scored_together(outputs: list[Output]) -> bool:
 
 
 def _without_joint_score(
-    output: Output, capacity: RowCapacity, fates: FieldFates
+    output: Output, capacity: RowCapacity, outcomes: FieldOutcomes
 ) -> Output:
     """Return the first of several answers without the score of all of them."""
     if capacity.scores is Cardinality.NONE:
@@ -186,7 +186,7 @@ def _without_joint_score(
     for score in output.scores or ():
         given = [name for name in _joint_fields if getattr(score, name) is not UNSET]
         for name in given:
-            fates.dropped(f"outputs.scores.{name}", JOINT_SCORE)
+            outcomes.dropped(f"outputs.scores.{name}", JOINT_SCORE)
         bare = replace(score, **dict.fromkeys(given, UNSET))
         if bare not in scores:
             scores.append(bare)
@@ -194,7 +194,7 @@ def _without_joint_score(
 
 
 def _split_scores(
-    record: Record, capacity: RowCapacity, choices: Choices, fates: FieldFates
+    record: Record, capacity: RowCapacity, choices: Choices, outcomes: FieldOutcomes
 ) -> Iterator[Record]:
     if not record.outputs or any(output.scores for output in record.outputs[1:]):
         yield record
@@ -205,14 +205,14 @@ def _split_scores(
         return
     scores = output.scores
     if capacity.needs_verdict:
-        scores = _with_verdicts(scores, fates)
+        scores = _with_verdicts(scores, outcomes)
     if len(scores) == 1:
         yield replace(record, outputs=[replace(output, scores=scores), *others])
     elif choices.responses is Responses.FAIL:
         reason = f"there are {len(scores)} scores, and a row holds one"
         raise Unconvertible("outputs.scores", reason, "choose with `--responses`")
     else:
-        fates.split("outputs.scores", "one row each")
+        outcomes.split("outputs.scores", "one row each")
         filters = [part_of(score.signature or "", "filter") for score in scores]
         for score, own in zip(scores, filters, strict=True):
             steps = attribution_without(output, frozenset(filters) - {own})
@@ -220,7 +220,7 @@ def _split_scores(
             yield replace(record, outputs=[first, *others])
 
 
-def _with_verdicts(scores: list[Score], fates: FieldFates) -> list[Score]:
+def _with_verdicts(scores: list[Score], outcomes: FieldOutcomes) -> list[Score]:
     """Return scores without those that lack a number or a verdict.
 
     All of them are returned if all do, and one that has no value at all is returned,
@@ -234,16 +234,16 @@ def _with_verdicts(scores: list[Score], fates: FieldFates) -> list[Score]:
     ]
     if not kept or len(kept) == len(scores):
         return scores
-    fates.dropped("outputs.scores", NO_VERDICT)
+    outcomes.dropped("outputs.scores", NO_VERDICT)
     return kept
 
 
-def refuse_joint_score(error: Unconvertible, fates: FieldFates) -> None:
+def refuse_joint_score(error: Unconvertible, outcomes: FieldOutcomes) -> None:
     """Raise `Unconvertible` if `error` is that a score of several answers was dropped.
 
-    The fates tell whether it was. --set has no part in that: the score is known.
+    The outcomes tell whether it was. --set has no part in that: the score is known.
     """
-    is_joint = any(entry.how == JOINT_SCORE for entry in fates.entries)
+    is_joint = any(entry.how == JOINT_SCORE for entry in outcomes.entries)
     if not is_joint or error.path not in _verdict_paths:
         return
     reason = (
@@ -258,7 +258,7 @@ def refuse_joint_score(error: Unconvertible, fates: FieldFates) -> None:
     raise Unconvertible(error.path, reason, help_) from error
 
 
-#: The detail of the fate of scores that were not chosen.
+#: The detail of the outcome of scores that were not chosen.
 OTHER_METRIC = "of another metric"
 #: That of the scores of records that have no score of the chosen metric.
 LEFT_OUT = "of another metric, and the record is left out"
@@ -271,23 +271,27 @@ def needs_fitting(capacity: RowCapacity, choices: Choices) -> bool:
 
 
 def fit_scores(
-    record: Record, capacity: RowCapacity, choices: Choices, fates: FieldFates
+    record: Record, capacity: RowCapacity, choices: Choices, outcomes: FieldOutcomes
 ) -> Record:
     """Return `record` with the scores of the chosen metric, and with their verdicts.
 
     Raises `Unconvertible` for a record that has scores, and none of that metric.
     """
     if choices.metric is not None:
-        record = _of_metric(record, choices.metric, fates)
+        record = _of_metric(record, choices.metric, outcomes)
     if not capacity.needs_verdict:
         return record
-    outputs = [_with_own_verdicts(output, choices, fates) for output in record.outputs]
+    outputs = [
+        _with_own_verdicts(output, choices, outcomes) for output in record.outputs
+    ]
     if all(new is old for new, old in zip(outputs, record.outputs, strict=True)):
         return record
     return replace(record, outputs=outputs)
 
 
-def _with_own_verdicts(output: Output, choices: Choices, fates: FieldFates) -> Output:
+def _with_own_verdicts(
+    output: Output, choices: Choices, outcomes: FieldOutcomes
+) -> Output:
     """Return an output whose scores say whether the answer is correct, if they can.
 
     It is `output` itself if nothing is added.
@@ -295,13 +299,13 @@ def _with_own_verdicts(output: Output, choices: Choices, fates: FieldFates) -> O
     scores = output.scores
     if scores is UNSET or all(score.is_correct is not UNSET for score in scores):
         return output
-    found = [_with_verdict(score, choices, fates) for score in scores]
+    found = [_with_verdict(score, choices, outcomes) for score in scores]
     if all(new is old for new, old in zip(found, scores, strict=True)):
         return output
     return replace(output, scores=found)
 
 
-def _with_verdict(score: Score, choices: Choices, fates: FieldFates) -> Score:
+def _with_verdict(score: Score, choices: Choices, outcomes: FieldOutcomes) -> Score:
     if score.is_correct is not UNSET:
         return score
     own = verdict_of(score)
@@ -311,7 +315,7 @@ def _with_verdict(score: Score, choices: Choices, fates: FieldFates) -> Score:
     how = "by the score"
     if own is None:
         how = f"whether the score is at least {choices.correct_from:g}"
-    fates.defaulted(_VERDICT, how)
+    outcomes.defaulted(_VERDICT, how)
     return replace(score, is_correct=verdict)
 
 
@@ -327,7 +331,7 @@ def scores_left_out(record: Record, metric: str | None) -> bool:
     return is_named and not any(is_of_metric(score, metric) for score in scores)
 
 
-def _of_metric(record: Record, metric: str, fates: FieldFates) -> Record:
+def _of_metric(record: Record, metric: str, outcomes: FieldOutcomes) -> Record:
     """Return `record` with the scores of `metric`, which may be its full name.
 
     Scores stay if none of them names a metric.
@@ -339,24 +343,24 @@ def _of_metric(record: Record, metric: str, fates: FieldFates) -> Record:
     kept = [score for score in scores if is_of_metric(score, metric)]
     if not kept or len(kept) == len(scores):
         return record
-    fates.dropped("outputs.scores", OTHER_METRIC)
+    outcomes.dropped("outputs.scores", OTHER_METRIC)
     others = _filters_of(scores) - _filters_of(kept)
     outputs = [
         output
         if output.scores is UNSET
-        else _output_of_metric(output, metric, others, fates)
+        else _output_of_metric(output, metric, others, outcomes)
         for output in record.outputs
     ]
     return replace(record, outputs=outputs)
 
 
 def _output_of_metric(
-    output: Output, metric: str, others: frozenset[str], fates: FieldFates
+    output: Output, metric: str, others: frozenset[str], outcomes: FieldOutcomes
 ) -> Output:
     """Return an output without scores of other metrics, and what `others` extracted."""
     steps = attribution_without(output, others)
     if output.attribution and len(steps) < len(output.attribution):
-        fates.dropped("outputs.attribution", OTHER_METRIC)
+        outcomes.dropped("outputs.attribution", OTHER_METRIC)
     scores = [score for score in output.scores or () if is_of_metric(score, metric)]
     return replace(output, scores=scores, attribution=steps)
 

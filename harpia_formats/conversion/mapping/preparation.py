@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from harpia_formats.conversion.mapping.choices import ALL_FILTERS, Choices, Prompt
 from harpia_formats.model.adapter import EMPTY_FOR_NULL, Cardinality, FormatAdapter
-from harpia_formats.model.field_fates import FieldFates, Unconvertible
+from harpia_formats.model.field_outcomes import FieldOutcomes, Unconvertible
 from harpia_formats.model.record import Output, Record
 
 
@@ -71,9 +71,10 @@ def _escaped(part: str) -> str:
     return part.replace("|", "%7C")
 
 
-#: The detail of the fate of choices that no prompt names either.
+#: The detail of the outcome of choices that no prompt names either.
 UNANSWERABLE = "the question cannot be answered without them"
-#: The beginning of the detail of the fate of what other filters have, before the name.
+#: The beginning of the detail of the outcome of what other filters have, before the
+#: name.
 OTHER_FILTERS = "all but those of the filter "
 _DERIVED = "derived: the choice of the highest likelihood"
 _no_answer_help = (
@@ -113,23 +114,23 @@ class Preparation:
     def _has_all(self) -> bool:
         return self.choices.filter == ALL_FILTERS
 
-    def prepared(self, record: Record, fates: FieldFates) -> Record:
-        """Return `record` as it is to be fitted; what changes is added to `fates`.
+    def prepared(self, record: Record, outcomes: FieldOutcomes) -> Record:
+        """Return `record` as it is to be fitted; what changes is added to `outcomes`.
 
         Raises `Unconvertible` for an answer that is not known, and for a record without
         a score of the chosen filter.
         """
         if self._is_formatted:
-            record = self._with_formatted_prompt(record, fates)
+            record = self._with_formatted_prompt(record, outcomes)
         if self._lacks_choices and record.choices and not _names_choices(record):
-            fates.dropped("choices", UNANSWERABLE)
+            outcomes.dropped("choices", UNANSWERABLE)
         if self._chooses_filter and record.outputs:
-            record = _with_filter(record, self.choices.filter, fates)
+            record = _with_filter(record, self.choices.filter, outcomes)
         if self._needs_text and any(one.text is None for one in record.outputs):
-            record = _with_derived_text(record, fates)
+            record = _with_derived_text(record, outcomes)
         return record
 
-    def _with_formatted_prompt(self, record: Record, fates: FieldFates) -> Record:
+    def _with_formatted_prompt(self, record: Record, outcomes: FieldOutcomes) -> Record:
         """Return `record` with the prompt that the model got, where that is known.
 
         Raises `Unconvertible` if the answers are to several prompts.
@@ -151,11 +152,11 @@ class Preparation:
         (prompt,) = given
         if prompt == record.prompt:
             return record
-        fates.changed(
+        outcomes.changed(
             "prompt" if record.messages is UNSET else "messages", "the formatted prompt"
         )
         if not self.target.carries("outputs.formatted_prompt"):
-            fates.merged("outputs.formatted_prompt", "is the prompt")
+            outcomes.merged("outputs.formatted_prompt", "is the prompt")
         messages: Any = UNSET
         if record.messages is not UNSET:
             messages = [
@@ -180,7 +181,7 @@ def _methods_of(outputs: Iterable[Output]) -> list[str]:
     return [name for name in dict.fromkeys(named) if isinstance(name, str)]
 
 
-def _with_filter(record: Record, wanted: str | None, fates: FieldFates) -> Record:
+def _with_filter(record: Record, wanted: str | None, outcomes: FieldOutcomes) -> Record:
     """Return `record` with the scores and extractions of one filter, the first if None.
 
     What belongs to no filter stays. Raises `Unconvertible` if no score is of `wanted`.
@@ -200,13 +201,13 @@ def _with_filter(record: Record, wanted: str | None, fates: FieldFates) -> Recor
     return replace(
         record,
         outputs=[
-            _without_filters(one, others, wanted, fates) for one in record.outputs
+            _without_filters(one, others, wanted, outcomes) for one in record.outputs
         ],
     )
 
 
 def _without_filters(
-    output: Output, others: frozenset[str], wanted: str, fates: FieldFates
+    output: Output, others: frozenset[str], wanted: str, outcomes: FieldOutcomes
 ) -> Output:
     """Return an answer without the scores and extractions of the filters `others`."""
     kept = attribution_without(output, others)
@@ -219,9 +220,9 @@ def _without_filters(
         ]
     how = f"{OTHER_FILTERS}{wanted}"
     if output.scores and len(scores) < len(output.scores):
-        fates.dropped("outputs.scores", how)
+        outcomes.dropped("outputs.scores", how)
     if output.attribution and len(kept) < len(output.attribution):
-        fates.dropped("outputs.attribution", how)
+        outcomes.dropped("outputs.attribution", how)
     return replace(output, scores=scores, attribution=kept)
 
 
@@ -280,7 +281,7 @@ def likelihoods_of(record: Record) -> list[float] | None:
     return None
 
 
-def _with_derived_text(record: Record, fates: FieldFates) -> Record:
+def _with_derived_text(record: Record, outcomes: FieldOutcomes) -> Record:
     """Return `record` with the chosen option as the text of its only answer.
 
     A record without likelihoods is returned as it is. Raises `Unconvertible` if the
@@ -291,7 +292,7 @@ def _with_derived_text(record: Record, fates: FieldFates) -> Record:
         return record
     (output,) = record.outputs
     text, how = _chosen(record, output)
-    fates.changed("outputs.text", how)
+    outcomes.changed("outputs.text", how)
     return replace(record, outputs=[replace(output, text=text)])
 
 
@@ -348,15 +349,15 @@ def _unknown(reason: str) -> Unconvertible:
     return Unconvertible("outputs.text", whole, _no_answer_help)
 
 
-def with_gt_as_reference(record: Record, fates: FieldFates) -> Record:
+def with_gt_as_reference(record: Record, outcomes: FieldOutcomes) -> Record:
     """Return `record` with its `gt` as its only reference, if it has one.
 
-    `gt` stays what it is; references that it replaces are added to the fates.
+    `gt` stays what it is; references that it replaces are added to the outcomes.
     """
     if record.gt is UNSET or record.references == [record.gt]:
         return record
     if record.references is UNSET:
-        fates.defaulted("references", "of gt, by `--reference-from`")
+        outcomes.defaulted("references", "of gt, by `--reference-from`")
     else:
-        fates.changed("references", "gt instead, by `--reference-from`")
+        outcomes.changed("references", "gt instead, by `--reference-from`")
     return replace(record, references=[record.gt])

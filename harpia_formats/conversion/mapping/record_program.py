@@ -2,7 +2,7 @@
 
 It does what `RecordMapper.map` does, which is its specification. What is the same for
 all records of a pair of formats is decided once, and what becomes of the fields of a
-record is computed once for all records that have the same fields and the same fates.
+record is computed once for all records that have the same fields and the same outcomes.
 """
 
 from collections.abc import Callable, Hashable, Mapping
@@ -19,13 +19,13 @@ from harpia_formats.conversion.mapping.compiled_fields import Code, PresenceKeys
 from harpia_formats.conversion.mapping.extra_fields import (
     lost_fields,
     store_extras,
-    stored_fates,
+    stored_outcomes,
 )
 from harpia_formats.conversion.mapping.fields import compiled
 from harpia_formats.conversion.mapping.fit import fit_record, fit_scores
 from harpia_formats.conversion.mapping.to_rows import ID_IS_NUMBER, RecordMapper
 from harpia_formats.model.adapter import Cardinality, Row, RowCapacity
-from harpia_formats.model.field_fates import FieldFate, FieldFates
+from harpia_formats.model.field_outcomes import FieldOutcome, FieldOutcomes
 from harpia_formats.model.record import Record, field_paths
 
 Check = Callable[[Record], bool]
@@ -77,12 +77,13 @@ def _all_of(checks: tuple[str, ...], model: str | None = None) -> Check:
 
 Item = TypeVar("Item")
 
-#: Outcomes that are kept, so that memory is bounded; a record with one more is
-#: evaluated by itself. Files with so many different sets of keys are rare.
-MAX_OUTCOMES = 2_000
+#: Outcomes of records that are kept, so that memory is bounded; a record with one more
+#: is evaluated by itself. Files with so many different sets of keys are rare.
+MAX_RECORD_OUTCOMES = 2_000
 
-#: The fates before mapping of records that no step changes; nothing is added to them.
-NO_FATES = FieldFates()
+#: The outcomes before mapping of records that no step changes; nothing is added to
+#: them.
+NO_OUTCOMES = FieldOutcomes()
 #: Returns the record with a number in its file.
 WholeRecord = Callable[[int], Record]
 #: Returns the `field_paths` of the same, with the owners of the source.
@@ -92,7 +93,8 @@ NullsOf = Callable[[int], Mapping[str, bool]]
 class KnownTuple(tuple[Item, ...]):  # noqa: SLOT001 - it holds its hash
     """A tuple that computes its hash once, in each process.
 
-    Outcomes are counted for each batch of rows, and hold some fifty paths and fates.
+    It is for outcomes of records, which are counted for each batch of rows and
+    hold some fifty paths and outcomes of fields.
     """
 
     _hash: int
@@ -108,15 +110,15 @@ class KnownTuple(tuple[Item, ...]):  # noqa: SLOT001 - it holds its hash
         return type(self), (tuple(self),)
 
 
-class Outcome(Struct, frozen=True, eq=False):
-    """What became of the fields of records that have the same fields and fates.
+class RecordOutcome(Struct, frozen=True, eq=False):
+    """What became of the fields of records that have the same fields and outcomes.
 
     It is compared and hashed by its identity.
     """
 
-    #: The paths of the fields, and the fates of those that do not arrive unchanged.
+    #: The paths of the fields, and the outcomes of those that do not arrive unchanged.
     paths: tuple[str, ...]
-    fates: tuple[FieldFate, ...]
+    outcomes: tuple[FieldOutcome, ...]
     #: The fields that are stored as extra fields of the rows.
     stored: tuple[str, ...] = ()
 
@@ -126,13 +128,13 @@ class RecordProgram:
     """Maps records of one source to rows, as its mapper does."""
 
     mapper: RecordMapper
-    #: The most outcomes that are kept.
-    limit: int = MAX_OUTCOMES
-    _outcomes: dict[Hashable, Outcome] = field(default_factory=dict)
+    #: The most outcomes of records that are kept.
+    limit: int = MAX_RECORD_OUTCOMES
+    _record_outcomes: dict[Hashable, RecordOutcome] = field(default_factory=dict)
     _presence: PresenceKeys = field(init=False)
     _is_unsplit: Callable[[Record], bool] = field(init=False)
     _has_same_chats: Callable[[Record], bool] = field(init=False)
-    _write: Callable[[Record, FieldFates], Row] = field(init=False)
+    _write: Callable[[Record, FieldOutcomes], Row] = field(init=False)
     _needs_id: bool = field(init=False)
     _carries_id: bool = field(init=False)
     _stores_extras: bool = field(init=False)
@@ -152,12 +154,12 @@ class RecordProgram:
         self,
         record: Record,
         number: int,
-        before: FieldFates,
+        before: FieldOutcomes,
         whole: WholeRecord | None = None,
-    ) -> tuple[list[Row], Outcome]:
+    ) -> tuple[list[Row], RecordOutcome]:
         """Return the rows of `record`, and what became of its fields.
 
-        `number` is its id if it needs one; `before` has the fates that were noted
+        `number` is its id if it needs one; `before` has the outcomes that were noted
         before. If `record` has the keys of open objects in another order than its row,
         `whole` returns the record with a number in that order. The rows are not
         checked. Raises `Unconvertible` where the mapper does, maybe with another
@@ -165,93 +167,99 @@ class RecordProgram:
         """
         if self.mapper.leaves_out(record):
             found = self.mapper.left_out(record)
-            return [], Outcome(found.paths, found.fates)
-        fates = FieldFates()
-        final, parts, rows = self._rows_of(record, number, fates)
+            return [], RecordOutcome(found.paths, found.outcomes)
+        outcomes = FieldOutcomes()
+        final, parts, rows = self._rows_of(record, number, outcomes)
         # None stands between what was noted before, which is not evaluated, and now.
-        key = self._presence.of(record), *before.entries, None, *fates.entries
-        outcome = self._outcomes.get(key)
-        if outcome is None:
+        key = self._presence.of(record), *before.entries, None, *outcomes.entries
+        record_outcome = self._record_outcomes.get(key)
+        if record_outcome is None:
             answered = bool(final.outputs)
             first = record if whole is None else whole(number)
             nulls = field_paths(first, self.mapper.owners)
-            outcome = self._outcome_of(nulls, before, fates, answered=answered)
-            self._keep(key, outcome)
-        if outcome.stored:
-            store_extras(final, parts, rows, self.mapper.target, outcome.stored)
-        return rows, outcome
+            record_outcome = self._record_outcome(
+                nulls, before, outcomes, answered=answered
+            )
+            self._keep(key, record_outcome)
+        if record_outcome.stored:
+            store_extras(final, parts, rows, self.mapper.target, record_outcome.stored)
+        return rows, record_outcome
 
     def rows_of(self, record: Record) -> list[Row]:
-        """Return the rows of `record`, whose fates are not asked for.
+        """Return the rows of `record`, whose outcomes are not asked for.
 
         Raises `Unconvertible` as `map` does.
         """
-        return self._rows_of(record, 0, FieldFates())[2]
+        return self._rows_of(record, 0, FieldOutcomes())[2]
 
     def map_needed(
         self, needed: Record, number: int, presence: Hashable, nulls_of: NullsOf
-    ) -> tuple[list[Row], Outcome]:
+    ) -> tuple[list[Row], RecordOutcome]:
         """Return the rows of a record that has the fields that they need.
 
         `presence` is a key that is the same for records with the same paths, such as
         the one that `direct_read` returns. `nulls_of` returns those of the whole record
-        with a number, which is asked only for a record with fields or fates that no
+        with a number, which is asked only for a record with fields or outcomes that no
         other one had. Raises `Unconvertible` as `map` does.
         """
-        fates = FieldFates()
-        final, _, rows = self._rows_of(needed, number, fates)
-        key = presence, None, *fates.entries
-        outcome = self._outcomes.get(key)
-        if outcome is None:
+        outcomes = FieldOutcomes()
+        final, _, rows = self._rows_of(needed, number, outcomes)
+        key = presence, None, *outcomes.entries
+        record_outcome = self._record_outcomes.get(key)
+        if record_outcome is None:
             answered = bool(final.outputs)
             nulls = nulls_of(number)
-            outcome = self._outcome_of(nulls, NO_FATES, fates, answered=answered)
-            self._keep(key, outcome)
-        return rows, outcome
+            record_outcome = self._record_outcome(
+                nulls, NO_OUTCOMES, outcomes, answered=answered
+            )
+            self._keep(key, record_outcome)
+        return rows, record_outcome
 
     def _rows_of(
-        self, record: Record, number: int, fates: FieldFates
+        self, record: Record, number: int, outcomes: FieldOutcomes
     ) -> tuple[Record, list[Record], list[Row]]:
         """Return `record` with all that it is given, its parts, and the row of each."""
         mapper = self.mapper
         target, choices = mapper.target, mapper.choices
         if mapper.fits_scores:
-            record = fit_scores(record, target.capacity, choices, fates)
+            record = fit_scores(record, target.capacity, choices, outcomes)
         if mapper.constants:
-            record = mapper.completed(record, fates)
-        record = mapper.prepared(record, fates)
+            record = mapper.completed(record, outcomes)
+        record = mapper.prepared(record, outcomes)
         if self._needs_id and record.id is UNSET and not mapper.has_id(record):
             record = replace(record, id=str(number))
-            fates.defaulted("id", ID_IS_NUMBER)
+            outcomes.defaulted("id", ID_IS_NUMBER)
         if not self._is_unsplit(record):
             named = record if self._carries_id else replace(record, id=UNSET)
-            parts = list(fit_record(named, target.capacity, choices, fates))
+            parts = list(fit_record(named, target.capacity, choices, outcomes))
         elif self._has_same_chats(record):
             parts = [record]
         else:
-            parts = [fit_chats(record, target.capacity, choices, fates)]
+            parts = [fit_chats(record, target.capacity, choices, outcomes)]
         if mapper.scorer is not None:
-            parts = [mapper.scorer(part, fates) for part in parts]
+            parts = [mapper.scorer(part, outcomes) for part in parts]
         write = self._write
-        return record, parts, [write(part, fates) for part in parts]
+        return record, parts, [write(part, outcomes) for part in parts]
 
-    def _keep(self, key: Hashable, outcome: Outcome) -> None:
-        """Keep an outcome for other records with the same key, if there is room."""
-        if len(self._outcomes) < self.limit:
-            self._outcomes[key] = outcome
+    def _keep(self, key: Hashable, record_outcome: RecordOutcome) -> None:
+        """Keep the outcome of a record for others with its key, within the limit."""
+        if len(self._record_outcomes) < self.limit:
+            self._record_outcomes[key] = record_outcome
 
-    def _outcome_of(
+    def _record_outcome(
         self,
         nulls: Mapping[str, bool],
-        before: FieldFates,
-        fates: FieldFates,
+        before: FieldOutcomes,
+        outcomes: FieldOutcomes,
         *,
         answered: bool,
-    ) -> Outcome:
-        """Return what becomes of the fields with paths `nulls`, which have `fates`."""
-        complete = self.mapper.complete_fates(nulls, fates.entries, answered=answered)
+    ) -> RecordOutcome:
+        """Return what becomes of the fields with paths `nulls`, given `outcomes`."""
+        complete = self.mapper.complete_outcomes(
+            nulls, outcomes.entries, answered=answered
+        )
         stored: tuple[str, ...] = ()
         if self._stores_extras:
-            stored, complete = lost_fields(complete), stored_fates(complete)
+            stored, complete = lost_fields(complete), stored_outcomes(complete)
         entries = dict.fromkeys((*before.entries, *complete))
-        return Outcome(KnownTuple(nulls), KnownTuple(entries), stored)
+        return RecordOutcome(KnownTuple(nulls), KnownTuple(entries), stored)

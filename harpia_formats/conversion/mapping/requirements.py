@@ -6,7 +6,7 @@ from msgspec import UNSET, Struct
 
 from harpia_formats.conversion.mapping.compiled_fields import VERDICTS, listed
 from harpia_formats.model.adapter import Cardinality, FieldMapping, FormatAdapter
-from harpia_formats.model.field_fates import Unconvertible
+from harpia_formats.model.field_outcomes import Unconvertible
 from harpia_formats.model.format import Format
 from harpia_formats.model.problem import ConversionOptionsError
 from harpia_formats.model.record import (

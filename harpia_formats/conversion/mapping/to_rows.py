@@ -12,7 +12,7 @@ from harpia_formats.conversion.mapping.choices import Choices, Responses
 from harpia_formats.conversion.mapping.extra_fields import (
     lost_fields,
     store_extras,
-    stored_fates,
+    stored_outcomes,
 )
 from harpia_formats.conversion.mapping.field_constants import Completion
 from harpia_formats.conversion.mapping.fields import compiled
@@ -27,11 +27,11 @@ from harpia_formats.conversion.mapping.fit import (
 from harpia_formats.conversion.mapping.preparation import Preparation
 from harpia_formats.model.adapter import Cardinality, FormatAdapter, Row, at_path
 from harpia_formats.model.describe import short_json
-from harpia_formats.model.field_fates import (
+from harpia_formats.model.field_outcomes import (
     BLANK,
-    Fate,
-    FieldFate,
-    FieldFates,
+    FieldOutcome,
+    FieldOutcomes,
+    Outcome,
     Unconvertible,
 )
 from harpia_formats.model.record import (
@@ -43,8 +43,8 @@ from harpia_formats.model.record import (
 
 _extra = "extra"
 _numbers = frozenset({int, float})
-_lossy = frozenset({Fate.DROPPED, Fate.MERGED})
-_system_given = FieldFate(Fate.DEFAULTED, "system", SYSTEM_OF_MESSAGES)
+_lossy = frozenset({Outcome.DROPPED, Outcome.MERGED})
+_system_given = FieldOutcome(Outcome.DEFAULTED, "system", SYSTEM_OF_MESSAGES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Misfits:
     _fields: dict[str, str] = field(default_factory=dict)
 
     def note(
-        self, paths: tuple[str, ...], target: FormatAdapter, fates: FieldFates
+        self, paths: tuple[str, ...], target: FormatAdapter, outcomes: FieldOutcomes
     ) -> None:
         """Note what becomes of such texts in a record with `paths`.
 
@@ -66,9 +66,9 @@ class Misfits:
             return
         for path in self._fields.keys() & paths:
             if target.carries(path):
-                fates.changed(path, "is not a number, kept as text in extra")
+                outcomes.changed(path, "is not a number, kept as text in extra")
             else:
-                fates.dropped(path, "is not a number")
+                outcomes.dropped(path, "is not a number")
 
     def refuse(self, error: Unconvertible, record: Record) -> None:
         """Raise `Unconvertible` if `error` is that a field is such a text."""
@@ -100,12 +100,12 @@ def misfits_of(source: FormatAdapter) -> Misfits:
     return Misfits(source.vendor, fields)
 
 
-#: The detail of the fate of an id that is the number of its record.
+#: The detail of the outcome of an id that is the number of its record.
 ID_IS_NUMBER = "is the number of the record"
 #: Paths whose answer is kept, since members of open objects can have any names.
 MAX_CACHED = 10_000
 #: Returns a record with scores for its answers that have none.
-Scorer = Callable[[Record, FieldFates], Record]
+Scorer = Callable[[Record, FieldOutcomes], Record]
 
 #: Fields whose own path tells whether a record had them; others have members.
 _whole_fields = frozenset(FIELD_TYPES) - {
@@ -117,26 +117,26 @@ _whole_fields = frozenset(FIELD_TYPES) - {
 
 
 class MappedRecord(Struct):
-    """The rows of one record, with the paths and the fates of its fields."""
+    """The rows of one record, with the paths and the outcomes of its fields."""
 
     rows: list[Row]
     paths: tuple[str, ...]
-    fates: tuple[FieldFate, ...]
+    outcomes: tuple[FieldOutcome, ...]
 
 
-class _Lost(dict[str, FieldFate | None]):
-    """The fate of each path without a place in rows, None if they have one."""
+class _Lost(dict[str, FieldOutcome | None]):
+    """The outcome of each path without a place in rows, None if they have one."""
 
     def __init__(self, target: FormatAdapter) -> None:
         super().__init__()
         self._carries = target.carries
 
-    def __missing__(self, path: str) -> FieldFate | None:
+    def __missing__(self, path: str) -> FieldOutcome | None:
         found = None
         if path == SYSTEM_MESSAGE:
-            found = FieldFate(Fate.DROPPED, path, "a row has no place for it")
+            found = FieldOutcome(Outcome.DROPPED, path, "a row has no place for it")
         elif not self._carries(path):
-            found = FieldFate(Fate.DROPPED, path)
+            found = FieldOutcome(Outcome.DROPPED, path)
         if len(self) < MAX_CACHED:
             self[path] = found
         return found
@@ -154,7 +154,7 @@ class RecordMapper:
     scorer: Scorer | None = None
     #: Raises `Unconvertible` for a row that is not valid in the format.
     check: Callable[[Row], None] | None = None
-    #: The paths in an extra of objects whose members have fates of their own
+    #: The paths in an extra of objects whose members have outcomes of their own
     #: (`FormatAdapter.extra_owners` of the source).
     owners: frozenset[str] = frozenset()
     #: Why members of rows of the source are not kept (`FormatAdapter.not_kept`).
@@ -169,12 +169,12 @@ class RecordMapper:
     #: The adapter and the choices as they were given.
     _given: tuple[FormatAdapter, Choices] = field(init=False)
     #: Returns records with the constants for fields that they lack.
-    completed: Callable[[Record, FieldFates], Record] = field(init=False)
+    completed: Callable[[Record, FieldOutcomes], Record] = field(init=False)
     #: Changes records before they are fitted to rows.
-    prepared: Callable[[Record, FieldFates], Record] = field(init=False)
+    prepared: Callable[[Record, FieldOutcomes], Record] = field(init=False)
     #: Whether scores are chosen or completed.
     fits_scores: bool = field(init=False)
-    _write: Callable[[Record, FieldFates], Row] = field(init=False)
+    _write: Callable[[Record, FieldOutcomes], Row] = field(init=False)
     _lost: _Lost = field(init=False)
 
     def __post_init__(self) -> None:
@@ -216,34 +216,34 @@ class RecordMapper:
         """
         if self.leaves_out(record):
             return self.left_out(record)
-        fates = FieldFates()
+        outcomes = FieldOutcomes()
         nulls = field_paths(record, self.owners)
         paths = tuple(nulls)
         if self.fits_scores:
-            record = fit_scores(record, self.target.capacity, self.choices, fates)
+            record = fit_scores(record, self.target.capacity, self.choices, outcomes)
         if self.constants:
-            record = self.completed(record, fates)
-        record = self.prepared(record, fates)
+            record = self.completed(record, outcomes)
+        record = self.prepared(record, outcomes)
         if number and self.needs_id and not self.has_id(record):
             record = replace(record, id=str(number))
-            fates.defaulted("id", ID_IS_NUMBER)
+            outcomes.defaulted("id", ID_IS_NUMBER)
         # An id that is not written needs no number for each row.
         named = record if self._carries("id") else replace(record, id=UNSET)
-        parts = list(fit_record(named, self.target.capacity, self.choices, fates))
+        parts = list(fit_record(named, self.target.capacity, self.choices, outcomes))
         if self.scorer is not None:
             # Each answer is scored with the references of its own row.
-            parts = [self.scorer(part, fates) for part in parts]
+            parts = [self.scorer(part, outcomes) for part in parts]
         try:
-            rows = self._rows_of(parts, len(record.outputs), fates)
+            rows = self._rows_of(parts, len(record.outputs), outcomes)
         except Unconvertible as error:
             self.misfits.refuse(error, record)
             raise
         answered = bool(record.outputs)
-        complete = self.complete_fates(nulls, fates.entries, answered=answered)
+        complete = self.complete_outcomes(nulls, outcomes.entries, answered=answered)
         if self.stores_extras:
             lost = lost_fields(complete)
             store_extras(record, parts, rows, self.target, lost)
-            complete = stored_fates(complete)
+            complete = stored_outcomes(complete)
         if self.check is not None:
             for row in rows:
                 self.check(row)
@@ -255,43 +255,47 @@ class RecordMapper:
         return metric is not None and scores_left_out(record, metric)
 
     def left_out(self, record: Record) -> MappedRecord:
-        """Return no rows for a record that is left out, with the fate of its scores."""
+        """Return no rows and the outcome of the scores of a record that is left out."""
         nulls = field_paths(record, self.owners)
         paths = tuple(path for path in nulls if path.startswith("outputs.scores"))
-        fate = FieldFate(Fate.DROPPED, "outputs.scores", LEFT_OUT)
-        return MappedRecord([], paths, (fate,))
+        outcome = FieldOutcome(Outcome.DROPPED, "outputs.scores", LEFT_OUT)
+        return MappedRecord([], paths, (outcome,))
 
     @property
     def stores_extras(self) -> bool:
         """Whether fields that would be lost are stored in the rows."""
         return self.choices.keep_extra and self.target.extras_path is not None
 
-    def complete_fates(
-        self, nulls: Mapping[str, bool], entries: Iterable[FieldFate], *, answered: bool
-    ) -> list[FieldFate]:
-        """Return the fates of all fields of a record, from the `entries` noted so far.
+    def complete_outcomes(
+        self,
+        nulls: Mapping[str, bool],
+        entries: Iterable[FieldOutcome],
+        *,
+        answered: bool,
+    ) -> list[FieldOutcome]:
+        """Return the outcomes of all fields of a record, given the `entries` so far.
 
         `nulls` tells of each field that the record had whether it was null, and
         `answered` whether it has an output. Nothing else of the record counts.
         """
-        paths, fates = tuple(nulls), FieldFates([*entries])
-        self.misfits.note(paths, self.target, fates)
-        self._note_dropped(paths, fates)
+        paths, outcomes = tuple(nulls), FieldOutcomes([*entries])
+        self.misfits.note(paths, self.target, outcomes)
+        self._note_dropped(paths, outcomes)
         if self._is_own:
             # Rows of the format have the key, so that nothing is added.
-            fates.entries = [
+            outcomes.entries = [
                 entry
-                for entry in fates.entries
-                if entry.fate is not Fate.DEFAULTED or entry.how != BLANK
+                for entry in outcomes.entries
+                if entry.outcome is not Outcome.DEFAULTED or entry.how != BLANK
             ]
-        _note_nulls(nulls, fates)
+        _note_nulls(nulls, outcomes)
         no_outputs = self.target.capacity.outputs is Cardinality.NONE
         if no_outputs and answered and not _has_output_field(paths):
-            fates.dropped("outputs")
-        return fates.entries
+            outcomes.dropped("outputs")
+        return outcomes.entries
 
     def _rows_of(
-        self, parts: Sequence[Record], answers: int, fates: FieldFates
+        self, parts: Sequence[Record], answers: int, outcomes: FieldOutcomes
     ) -> list[Row]:
         """Return the row of each part of a record with a number of `answers`.
 
@@ -300,9 +304,9 @@ class RecordMapper:
         rows: list[Row] = []
         for part in parts:
             try:
-                rows.append(self._write(part, fates))
+                rows.append(self._write(part, outcomes))
             except Unconvertible as error:
-                refuse_joint_score(error, fates)
+                refuse_joint_score(error, outcomes)
                 if not rows or not error.path.startswith("outputs.scores"):
                     raise
                 reason = (
@@ -327,48 +331,50 @@ class RecordMapper:
             for mapping in self.target.fields
         )
 
-    def _note_dropped(self, paths: tuple[str, ...], fates: FieldFates) -> None:
-        """Note fields without a place; remove fates of fields filled in vain."""
-        is_system_lost = _system_given in fates.entries and not self._carries("system")
+    def _note_dropped(self, paths: tuple[str, ...], outcomes: FieldOutcomes) -> None:
+        """Note fields without a place; remove outcomes of fields filled in vain."""
+        is_system_lost = _system_given in outcomes.entries and not self._carries(
+            "system"
+        )
         filled_in_vain = {
             entry.path
-            for entry in fates.entries
-            if entry.fate in _lossy
+            for entry in outcomes.entries
+            if entry.outcome in _lossy
             and entry.path not in paths
             and entry.path in _whole_fields
         }
-        fates.entries = [
+        outcomes.entries = [
             entry
-            for entry in fates.entries
+            for entry in outcomes.entries
             if entry.path not in filled_in_vain
-            and (entry.fate is not Fate.DEFAULTED or self._carries(entry.path))
+            and (entry.outcome is not Outcome.DEFAULTED or self._carries(entry.path))
         ]
-        if not self.owners.isdisjoint([entry.path for entry in fates.entries]):
-            self._name_members(paths, fates)
-        noted = {entry.path for entry in fates.entries}
+        if not self.owners.isdisjoint([entry.path for entry in outcomes.entries]):
+            self._name_members(paths, outcomes)
+        noted = {entry.path for entry in outcomes.entries}
         # What becomes of the other messages is noted for all of them.
         (noted.discard if is_system_lost else noted.add)(SYSTEM_MESSAGE)
-        lost = self._fate_if_lost if self.not_kept else self._lost.__getitem__
-        fates.entries += [
-            fate for path in paths if path not in noted and (fate := lost(path))
+        lost = self._outcome_if_lost if self.not_kept else self._lost.__getitem__
+        outcomes.entries += [
+            outcome for path in paths if path not in noted and (outcome := lost(path))
         ]
 
-    def _fate_if_lost(self, path: str) -> FieldFate | None:
-        """Return the fate of the field at `path` if it is not kept or has no place."""
+    def _outcome_if_lost(self, path: str) -> FieldOutcome | None:
+        """Return the outcome of a field at `path` that is not kept or has no place."""
         if path in self.not_kept:
-            return FieldFate(Fate.DROPPED, path, self.not_kept[path])
+            return FieldOutcome(Outcome.DROPPED, path, self.not_kept[path])
         return self._lost[path]
 
-    def _name_members(self, paths: tuple[str, ...], fates: FieldFates) -> None:
+    def _name_members(self, paths: tuple[str, ...], outcomes: FieldOutcomes) -> None:
         """Note what becomes of an object in an extra for each of its members."""
         entries = []
-        for entry in fates.entries:
+        for entry in outcomes.entries:
             inner = [entry.path]
             if entry.path in self.owners:
                 start = f"{entry.path}."
                 inner = [path for path in paths if path.startswith(start)] or inner
-            entries += [FieldFate(entry.fate, path, entry.how) for path in inner]
-        fates.entries = entries
+            entries += [FieldOutcome(entry.outcome, path, entry.how) for path in inner]
+        outcomes.entries = entries
 
     def _carries(self, path: str) -> bool:
         known = self._carried.get(path)
@@ -379,20 +385,20 @@ class RecordMapper:
         return known
 
 
-def _note_nulls(nulls: Mapping[str, bool], fates: FieldFates) -> None:
+def _note_nulls(nulls: Mapping[str, bool], outcomes: FieldOutcomes) -> None:
     """Note fields that were dropped, and were null, as nulls that are left out.
 
     `nulls` tells of each field that the record had whether it was null.
     """
     if True in nulls.values():
-        fates.entries = [
-            FieldFate(Fate.NULL, entry.path, entry.how)
-            if entry.fate is Fate.DROPPED and nulls.get(entry.path)
+        outcomes.entries = [
+            FieldOutcome(Outcome.NULL, entry.path, entry.how)
+            if entry.outcome is Outcome.DROPPED and nulls.get(entry.path)
             else entry
-            for entry in fates.entries
+            for entry in outcomes.entries
         ]
 
 
 def _has_output_field(paths: tuple[str, ...]) -> bool:
-    """Tell whether some output has a field, whose own fate tells that it is lost."""
+    """Tell whether some output has a field, whose own outcome tells that it is lost."""
     return any(path.startswith("outputs.") for path in paths)

@@ -311,15 +311,15 @@ class RangeConversion:
         if not self._counts or rows.before == self._totals.records:
             return True
         return not self._is_numbered and not any(
-            fate.path == "id" and fate.how == ID_IS_NUMBER
-            for _, fates, *_ in rows.fates
-            for fate in fates
+            outcome.path == "id" and outcome.how == ID_IS_NUMBER
+            for _, outcomes, *_ in rows.outcomes
+            for outcome in outcomes
         )
 
     def _deliver(
         self, rows: "ConvertedRows", slot: int, place_of: Callable[[Place], Place]
     ) -> None:
-        """Write converted rows, and count their records and fates.
+        """Write converted rows, and count their records and outcomes.
 
         `place_of` returns a place in the file for one in what the worker got.
         """
@@ -327,12 +327,12 @@ class RangeConversion:
         destination = workers.chunks.destination
         assert destination is not None  # noqa: S101 - rows go somewhere
         assert isinstance(stream, RecordStream)  # noqa: S101 - it reads the records
-        for paths, fates, found, times in rows.fates:
+        for paths, outcomes, found, times in rows.outcomes:
 
             def place(found: Place | None = found) -> Place | None:
                 return None if found is None else place_of(found)
 
-            totals.losses.add(paths, fates, place, times)
+            totals.losses.add(paths, outcomes, place, times)
         workers.digests.add_digests(rows.digests)
         for model, block in self._blocks(rows, slot):
             destination.add_blocks([block], model)

@@ -10,7 +10,7 @@ from typing import IO, NamedTuple, Self
 
 from harpia_formats.conversion.containers.csv_writers import TableEncoder
 from harpia_formats.conversion.containers.row_writer import EncodedRows, RowEncoder
-from harpia_formats.model.field_fates import FieldFate
+from harpia_formats.model.field_outcomes import FieldOutcome
 from harpia_formats.model.problem import Place
 from harpia_formats.model.record import Header
 from harpia_formats.validation.dedup.digests import digests_of
@@ -156,10 +156,10 @@ class RowFile:
             left = left[self._file.write(left) :]
 
 
-#: The paths and fates of records that have the same ones, the place of the first such
-#: record, and their number. Its line counts from the beginning of the unit where that
-#: is not known, and its record from the beginning of the part.
-PartFates = tuple[tuple[str, ...], tuple[FieldFate, ...], Place | None, int]
+#: The paths and outcomes of records that have the same ones, the place of the first
+#: such record, and their number. Its line counts from the beginning of the unit where
+#: that is not known, and its record from the beginning of the part.
+PartOutcomes = tuple[tuple[str, ...], tuple[FieldOutcome, ...], Place | None, int]
 
 
 class UnitPlace(NamedTuple):
@@ -184,7 +184,7 @@ class ConvertedRows:
     #: Records and lines that were read.
     records: int = 0
     lines: int = 0
-    fates: list[PartFates] = field(default_factory=list)
+    outcomes: list[PartOutcomes] = field(default_factory=list)
     #: The digests of the ids of the rows.
     digests: "array[int]" = field(default_factory=lambda: array("Q"))
     #: The headers that were in rows.
@@ -215,15 +215,15 @@ class Part:
     converted: ConvertedRows | None
 
 
-class FateLog:
-    """Paths and fates of records, in the order of the first record with each pair.
+class OutcomeLog:
+    """Paths and outcomes of records, in the order of the first record with each pair.
 
-    It is filled as `FateCounts` is.
+    It is filled as `OutcomeCounts` is.
     """
 
     def __init__(self) -> None:
         self._found: dict[
-            tuple[tuple[str, ...], tuple[FieldFate, ...]], tuple[Place | None, int]
+            tuple[tuple[str, ...], tuple[FieldOutcome, ...]], tuple[Place | None, int]
         ] = {}
 
     def __len__(self) -> int:
@@ -232,35 +232,35 @@ class FateLog:
     def add(
         self,
         paths: tuple[str, ...],
-        fates: tuple[FieldFate, ...],
+        outcomes: tuple[FieldOutcome, ...],
         place: Callable[[], Place | None],
         times: int = 1,
     ) -> None:
-        """Note `times` records that had fields at `paths`, and their `fates`.
+        """Note `times` records that had fields at `paths`, and their `outcomes`.
 
         `place` returns where the first of them is; it is called only if needed.
         """
-        key = paths, fates
+        key = paths, outcomes
         known = self._found.get(key)
         if known is None:
-            # Only the places of fates are shown.
-            self._found[key] = (place() if fates else None), times
+            # Only the places of outcomes are shown.
+            self._found[key] = (place() if outcomes else None), times
         else:
             self._found[key] = known[0], known[1] + times
 
     @property
-    def counts(self) -> list[FieldFate]:
-        """All fates that were noted."""
-        return [fate for _, fates in self._found for fate in fates]
+    def counts(self) -> list[FieldOutcome]:
+        """All outcomes that were noted."""
+        return [outcome for _, outcomes in self._found for outcome in outcomes]
 
-    def entries(self) -> list[PartFates]:
-        """Return each pair of paths and fates, with the first place and the number."""
+    def entries(self) -> list[PartOutcomes]:
+        """Return each pair of paths and outcomes, with its first place and number."""
         return [(*key, *value) for key, value in self._found.items()]
 
-    def merge(self, other: "FateLog") -> None:
+    def merge(self, other: "OutcomeLog") -> None:
         """Add what became of the fields of later records."""
-        for paths, fates, place, times in other.entries():
-            self.add(paths, fates, lambda found=place: found, times)  # type: ignore[misc]  # called at once
+        for paths, outcomes, place, times in other.entries():
+            self.add(paths, outcomes, lambda found=place: found, times)  # type: ignore[misc]  # called at once
 
 
 @dataclass(slots=True)

@@ -19,7 +19,7 @@ from harpia_formats.conversion.mapping.answer_groups import ModelSelection
 from harpia_formats.conversion.options import ConvertOptions
 from harpia_formats.conversion.parallel.converted_rows import (
     ConvertedRows,
-    FateLog,
+    OutcomeLog,
     Part,
     RowBlocks,
     RowFile,
@@ -50,11 +50,11 @@ from harpia_formats.validation.unit.collector import Collector
 from harpia_formats.validation.unit.validators import FileValidators
 
 if TYPE_CHECKING:  # for a type only
-    from harpia_formats.conversion.losses.conversion_report import FateCounts
+    from harpia_formats.conversion.losses.conversion_report import OutcomeCounts
     from harpia_formats.validation.plan.table_units import TableBatch
 
-#: Different sets of fields and fates that are kept for a unit, some kilobytes each.
-MAX_FATES = 2_000
+#: Different sets of fields and outcomes that are kept for a unit, some kilobytes each.
+MAX_OUTCOMES = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class ConvertedChunk:
     """The number of records of some rows, and what became of the fields."""
 
     records: int
-    fates: FateLog
+    outcomes: OutcomeLog
 
 
 class RowConverter:
@@ -193,8 +193,8 @@ class RowConverter:
 
         A number below 0 tells that it does.
         """
-        fates = FateLog()
-        self.totals.files[0].losses = cast("FateCounts", fates)
+        outcomes = OutcomeLog()
+        self.totals.files[0].losses = cast("OutcomeCounts", outcomes)
         self.totals.records = before
         headers = len(self.stream.headers)
         self.has_refused = False
@@ -208,7 +208,7 @@ class RowConverter:
         if records < 0 or self.has_refused:
             del self.stream.headers[headers:]
             return None
-        return ConvertedChunk(records, fates)
+        return ConvertedChunk(records, outcomes)
 
 
 class ConversionState(RangeState):
@@ -260,7 +260,7 @@ class _OpenPart:
         #: Where they begin, None as long as there are none.
         self.start: Cursor | None = None
         self.rows = ConvertedRows(before, at=at)
-        self.fates = FateLog()
+        self.outcomes = OutcomeLog()
 
 
 class UnitParts:
@@ -271,8 +271,8 @@ class UnitParts:
         self.file = file
         self.found: list[Part] = []
         self.part = _OpenPart(before, 0)
-        #: How many sets of fields and fates the finished parts have.
-        self.fates = 0
+        #: How many sets of fields and outcomes the finished parts have.
+        self.outcomes = 0
 
     def of_unit(self, frames: RangeFrames) -> list[Part]:
         """Return all parts in order.
@@ -390,8 +390,8 @@ class UnitParts:
         part.start = part.start or start
         part.rows.records += found.records
         part.rows.digests += output.digests
-        part.fates.merge(found.fates)
-        if self.fates + len(part.fates) > MAX_FATES:
+        part.outcomes.merge(found.outcomes)
+        if self.outcomes + len(part.outcomes) > MAX_OUTCOMES:
             # The main process adds them up row by row, so that none are kept.
             raise TooManyRows
 
@@ -402,8 +402,8 @@ class UnitParts:
             return
         rows, begin = part.rows, part.start.offset
         rows.lines = line - part.start.line
-        rows.fates = part.fates.entries()
-        self.fates += len(rows.fates)
+        rows.outcomes = part.outcomes.entries()
+        self.outcomes += len(rows.outcomes)
         rows.headers, worker.stream.headers = worker.stream.headers, []
         rows.models, rows.has_model = list(worker.models.seen), worker.models.found
         worker.models.seen.clear()

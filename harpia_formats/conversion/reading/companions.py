@@ -248,9 +248,9 @@ class Companions:
             self._is_used = True
             _check_belongs(self._named, name, companion)
             return self._named
-        if companion.beside is None or not isinstance(source.origin, Path):
+        if companion.names_for is None or not isinstance(source.origin, Path):
             return None
-        for candidate in companion.beside(name):
+        for candidate in companion.names_for(name):
             for path in self._places(source.origin, candidate):
                 document = self._read(path)
                 if document is not None and document.format == companion.format:
@@ -292,7 +292,7 @@ def is_companion_format(identifier: str) -> bool:
     companions = (format_.companion for format_ in all_formats().values())
     return any(
         companion is not None
-        and companion.beside is not None
+        and companion.names_for is not None
         and companion.format == identifier
         for companion in companions
     )

@@ -491,7 +491,7 @@ class Agreement:
             report=report,
             is_broken=is_broken,
             problems=report.problems,
-            said=notes,
+            notes=notes,
         )
 
     def _compared(self) -> tuple[tuple[Group], tuple[str, ...]]:

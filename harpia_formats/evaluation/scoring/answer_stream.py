@@ -54,7 +54,7 @@ from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
 from harpia_formats.evaluation.scoring.results.result_format import ResultWriter
 from harpia_formats.evaluation.scoring.significance.bootstrap import Values
 from harpia_formats.formats.rules.scoring_rules import OTHER_THAN_STORED
-from harpia_formats.model.field_fates import FieldFates
+from harpia_formats.model.field_outcomes import FieldOutcomes
 from harpia_formats.model.record import Output, Record
 from harpia_formats.model.report import FileCount
 from harpia_formats.validation.unit.findings import KILLED
@@ -104,7 +104,7 @@ class AnswerMeasuring:
         count = self.count
         record = self.models.select(self.names.named(placed.record, count.path))
         if self.options.reference_from == ReferenceFrom.GT:
-            record = with_gt_as_reference(record, FieldFates())
+            record = with_gt_as_reference(record, FieldOutcomes())
         self.records += 1
         wanted = self.options.model
         of_file = self.names.of_files.get(count.path, wanted)

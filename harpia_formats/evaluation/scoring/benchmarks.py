@@ -211,7 +211,7 @@ class BenchmarkScores(Result):
     baseline: str | None = None
     has_mean: bool = False
     #: Notes on the run, for people.
-    said: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = field(default=())
 
     def means(self) -> dict[str, float | None]:
         """Return the mean of each system over the first scores of all benchmarks.
@@ -275,7 +275,7 @@ class BenchmarkScores(Result):
             "benchmarks": [
                 {"name": one.name, **one.to_dict()} for one in self.benchmarks
             ],
-            "notes": list(self.said),
+            "notes": list(self.notes),
         }
 
     @property
@@ -355,7 +355,7 @@ class BenchmarkRun:
     def report(self) -> BenchmarkScores:
         """Return the table; raises `ScoreError` for a mean over different scales."""
         plan = self._plan
-        notes = (_of(one.name, note) for one in self._found for note in one.said)
+        notes = (_of(one.name, note) for one in self._found for note in one.notes)
         found = BenchmarkScores(
             tuple(system.name for system in plan.systems),
             tuple(self._found),

@@ -598,7 +598,7 @@ class ScoreComparison:
             shown,
             baseline,
             (
-                *notes_of_inputs([one.said for one in scores]),
+                *notes_of_inputs([one.notes for one in scores]),
                 *notes,
                 *family.matched.notes,
             ),

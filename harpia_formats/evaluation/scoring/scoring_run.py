@@ -490,7 +490,7 @@ class Scoring:
             stored_differences=tuple(
                 one.to_dict() for one in answers.differences.differing()
             ),
-            said=tuple(self._notes()),
+            notes=tuple(self._notes()),
             files=answers.totals.files,
             redefined=self._metrics.redefined,
         )

@@ -3,7 +3,7 @@
 import json
 
 from harpia_formats.formats.rules import Rule
-from harpia_formats.model.field_fates import Fate
+from harpia_formats.model.field_outcomes import Outcome
 from harpia_formats.model.problem import Severity
 
 #: The codes of the rules on a record that cannot be converted, on equal ids, and on
@@ -22,7 +22,7 @@ _to_input = ("--to", "nemo-input")
 
 LOSS_RULES = (
     Rule(
-        Fate.DROPPED.value,
+        Outcome.DROPPED.value,
         "dropped",
         Severity.WARNING,
         "The output format has no field for this value.",
@@ -35,7 +35,7 @@ LOSS_RULES = (
         arguments=_to_input,
     ),
     Rule(
-        Fate.CHANGED.value,
+        Outcome.CHANGED.value,
         "changed",
         Severity.WARNING,
         "A field is written with a changed value.",
@@ -48,7 +48,7 @@ LOSS_RULES = (
         arguments=("--to", "csv"),
     ),
     Rule(
-        Fate.DEFAULTED.value,
+        Outcome.DEFAULTED.value,
         "defaulted",
         Severity.NOTE,
         "A field that the input lacks is written with a default value.",
@@ -62,7 +62,7 @@ LOSS_RULES = (
         arguments=_to_input,
     ),
     Rule(
-        Fate.SPLIT.value,
+        Outcome.SPLIT.value,
         "split",
         Severity.NOTE,
         "A record becomes several rows.",
@@ -76,7 +76,7 @@ LOSS_RULES = (
         arguments=("--to", "haystack"),
     ),
     Rule(
-        Fate.MERGED.value,
+        Outcome.MERGED.value,
         "merged",
         Severity.WARNING,
         "A field becomes part of another field, or several records become one.",
@@ -89,7 +89,7 @@ LOSS_RULES = (
         arguments=("--to", "record", "--group", "id"),
     ),
     Rule(
-        Fate.NULL.value,
+        Outcome.NULL.value,
         "null-left-out",
         Severity.NOTE,
         "The output format has no field for this value, which is null.",

@@ -104,8 +104,8 @@ def _systems(found: ComparisonReport, shown: Mapping[str, str]) -> Section:
         columns = ["system", "answers", *scores]
         parts.append(table(table_of("Systems", columns, rows, columns[1:]), room=room))
     parts.append(axes_sentence(axes) if axes else sentence("There is no score."))
-    every = [note for one in found.scores for note in one.said]
-    notes = [note for note in every if note not in found.said]
+    every = [note for one in found.scores for note in one.notes]
+    notes = [note for note in every if note not in found.notes]
     names = [f"{shown[one]} is {one}." for one in shown if shown[one] != one]
     parts.append(sentences([*names, *notes_of(groups, notes)]))
     for one in found.scores:
@@ -165,7 +165,7 @@ def _explanations(found: ComparisonReport) -> Iterator[str]:
         if found.detect:
             yield needed_text(found.detect)
     yield from (one.remark for _, one in both)
-    yield from found.said
+    yield from found.notes
 
 
 def _cells(

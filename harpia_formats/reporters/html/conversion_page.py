@@ -69,8 +69,8 @@ def page(found: ConversionReport) -> Page:
 def loss_section(found: ConversionReport) -> Section:
     """Return the table of losses: a row for each field that is not kept as it is."""
     lines = field_lines(found.losses)
-    changed = [line for line in lines if line.fates]
-    kept = [line.name for line in lines if not line.fates]
+    changed = [line for line in lines if line.outcomes]
+    kept = [line.name for line in lines if not line.outcomes]
     parts: list[Markup] = []
     if not (found.written or found.failed_by_loss):
         parts.append(sentence("Nothing was written, so nothing is lost."))
@@ -79,7 +79,7 @@ def loss_section(found: ConversionReport) -> Section:
     elif not changed:
         parts.append(sentence("Nothing is lost."))
     if changed:
-        most = max(max(line.fates.values()) for line in changed)
+        most = max(max(line.outcomes.values()) for line in changed)
         cells = [_cells(line, most) for line in changed]
         parts.append(table(table_of("Losses", _COLUMNS, cells, _NUMBERS, ("how",))))
     if kept:
@@ -89,7 +89,7 @@ def loss_section(found: ConversionReport) -> Section:
 
 
 def _is_lost(line: FieldLine) -> bool:
-    return any(fate in LOSSES for fate in line.fates)
+    return any(outcome in LOSSES for outcome in line.outcomes)
 
 
 def _cells(line: FieldLine, most: int) -> tuple[Cell, ...]:
@@ -98,7 +98,9 @@ def _cells(line: FieldLine, most: int) -> tuple[Cell, ...]:
         code(line.name, _NAME),
         line.records,
         line.kept,
-        bar_cell(max(line.fates.values()), most, _LOST if _is_lost(line) else _CHANGED),
+        bar_cell(
+            max(line.outcomes.values()), most, _LOST if _is_lost(line) else _CHANGED
+        ),
         ", ".join(words_for(line)),
         safe("; ".join(line.hows), _NAME),
         place_markup(line.place),

@@ -86,7 +86,7 @@ def _scores(scores: Scores) -> Section:
     groups = list(scores.groups_by_system())
     if not groups:
         return section("scores", "Scores", [sentence("There is no score.")])
-    parts = [_table(scores, groups), sentences(notes_of(groups, scores.said))]
+    parts = [_table(scores, groups), sentences(notes_of(groups, scores.notes))]
     return section("scores", "Scores", [*parts, *confusions(scores)])
 
 

@@ -17,14 +17,14 @@ from harpia_formats import ConversionError, MapError, read
 from harpia_formats.conversion.comparison.differences import differences
 from harpia_formats.formats.registry import adapter_of, writable_formats
 from harpia_formats.model.adapter import Cardinality
-from harpia_formats.model.field_fates import Fate
+from harpia_formats.model.field_outcomes import Outcome
 from unchecked import convert, roundtrip
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 FORMATS = writable_formats()
 FORMAT_IDS = list(FORMATS)
 #: What became of all records: they cannot be converted, or these fields differ.
-Outcome = str | set[str]
+Compared = str | set[str]
 IMPOSSIBLE = "impossible"
 
 
@@ -33,14 +33,16 @@ def fixtures_of(source: str) -> Iterator[Path]:
     yield from sorted((FIXTURES / source / "valid").iterdir())
 
 
-def converted_twice(data: Any, source: str, via: str, **options: Any) -> Outcome:
+def converted_twice(data: Any, source: str, via: str, **options: Any) -> Compared:
     """Return what two conversions do to data, there and back."""
     there, back = BytesIO(), BytesIO()
     try:
         first = convert(data, to=via, from_=source, output=there, **options)
         if not first.ok:
             return IMPOSSIBLE
-        fates = {fate.fate for file in first.losses for fate in file.losses.counts}
+        outcomes = {
+            outcome.outcome for file in first.losses for outcome in file.losses.counts
+        }
         lists = adapter_of(FORMATS[source]).capacity.outputs
         second = convert(
             there.getvalue(),
@@ -48,7 +50,7 @@ def converted_twice(data: Any, source: str, via: str, **options: Any) -> Outcome
             from_=via,
             output=back,
             # Rows that became several are joined again, as far as the format can.
-            group="id" if Fate.SPLIT in fates else None,
+            group="id" if Outcome.SPLIT in outcomes else None,
             responses="list" if lists is Cardinality.MANY_OF_ONE_MODEL else "expand",
         )
     except (ConversionError, MapError):
@@ -66,7 +68,7 @@ def converted_twice(data: Any, source: str, via: str, **options: Any) -> Outcome
     }
 
 
-def reported(data: Any, source: str, via: str, **options: Any) -> Outcome:
+def reported(data: Any, source: str, via: str, **options: Any) -> Compared:
     """Return what a round trip reports."""
     try:
         report = roundtrip(data, via=via, from_=source, **options)

@@ -15,7 +15,7 @@ from harpia_formats.conversion.record_groups import (
     ExternalGroupBy,
     MergedRecord,
 )
-from harpia_formats.model.field_fates import Fate
+from harpia_formats.model.field_outcomes import Outcome
 from harpia_formats.model.record import FIELD_TYPES, TEXT_LISTS, Output, Record
 from harpia_formats.validation.dedup import item_partitions
 
@@ -54,8 +54,8 @@ def test_answers_to_one_prompt_are_merged() -> None:
     assert [each.text for each in first.record.outputs] == ["1", "3"]
     assert second.record == records[1]
     assert (first.place, second.place) == (b"0", b"1")
-    assert [each.fate for each in first.fates.entries] == [Fate.MERGED]
-    assert second.fates.entries == []
+    assert [each.outcome for each in first.outcomes.entries] == [Outcome.MERGED]
+    assert second.outcomes.entries == []
 
 
 def test_another_system_message_is_another_prompt() -> None:
@@ -96,10 +96,10 @@ def test_fields_that_differ_within_a_group_are_dropped() -> None:
     """A field that differs among merged rows keeps the first value; a loss is noted."""
     records = [answered("a", "1", category="x"), answered("a", "2", category="y")]
     (found,) = grouped("prompt", records)
-    fates = {(each.fate, each.path) for each in found.fates.entries}
+    outcomes = {(each.outcome, each.path) for each in found.outcomes.entries}
 
     assert found.record.category == "x"
-    assert (Fate.DROPPED, "category") in fates
+    assert (Outcome.DROPPED, "category") in outcomes
 
 
 @for_each_case("name", QUESTION_FIELDS)

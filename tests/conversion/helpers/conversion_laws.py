@@ -18,7 +18,7 @@ from harpia_formats.formats.registry import (
 )
 from harpia_formats.model.adapter import Cardinality
 from harpia_formats.model.format import Container, Dialect, Format
-from plain_conversion import Outcome, PlainConversion
+from plain_conversion import Converted, PlainConversion
 from real_conversion import Way, name_of_input, run, small_pieces
 from row_files import RowFile, random_file, with_rows
 
@@ -201,7 +201,7 @@ def _memory() -> str | None:
     return folder if os.access(folder, os.W_OK) else None
 
 
-def differences(expected: Outcome, found: Outcome, *, loose: bool) -> Iterator[str]:
+def differences(expected: Converted, found: Converted, *, loose: bool) -> Iterator[str]:
     """Yield what is not as the specification says it.
 
     If `loose`, a conversion that a loss stops may have read further rows.
@@ -210,7 +210,7 @@ def differences(expected: Outcome, found: Outcome, *, loose: bool) -> Iterator[s
     if loose and expected.failed_by_loss:
         names = ("error", "files", "rows", "is_written", "failed_by_loss")
     else:
-        names = tuple(Outcome.__dataclass_fields__)
+        names = tuple(Converted.__dataclass_fields__)
     if _has_rest(found):
         expected, found = _without_members(expected), _without_members(found)
     for name in names:
@@ -219,18 +219,20 @@ def differences(expected: Outcome, found: Outcome, *, loose: bool) -> Iterator[s
             yield f"{name}: {_first_difference(ours, theirs)}"
 
 
-def _has_rest(outcome: Outcome) -> bool:
+def _has_rest(converted: Converted) -> bool:
     """Tell whether there are more members of open objects than are counted one by one.
 
     Which of them are is the business of the counter.
     """
-    return any(path.endswith(".*") for path in outcome.losses.get("carried", ()))
+    return any(path.endswith(".*") for path in converted.losses.get("carried", ()))
 
 
-def _without_members(outcome: Outcome) -> Outcome:
+def _without_members(converted: Converted) -> Converted:
     starts = ("params.", "metadata.", "extra.", "outputs.extra.")
-    counts = [entry for entry in outcome.counts if not entry[0].path.startswith(starts)]
-    return replace(outcome, losses={}, counts=counts)
+    counts = [
+        entry for entry in converted.counts if not entry[0].path.startswith(starts)
+    ]
+    return replace(converted, losses={}, counts=counts)
 
 
 def _first_difference(ours: Any, theirs: Any) -> str:

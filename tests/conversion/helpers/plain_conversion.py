@@ -56,7 +56,12 @@ from harpia_formats.files.io.outputs import path_component
 from harpia_formats.formats.extensions import imported
 from harpia_formats.formats.registry import adapter_of
 from harpia_formats.model.exact_json import encode
-from harpia_formats.model.field_fates import Fate, FieldFate, FieldFates, Unconvertible
+from harpia_formats.model.field_outcomes import (
+    FieldOutcome,
+    FieldOutcomes,
+    Outcome,
+    Unconvertible,
+)
 from harpia_formats.model.format import Container, Format
 from harpia_formats.model.problem import Place
 from harpia_formats.model.record import Header, Record
@@ -76,31 +81,31 @@ class PlainLosses:
         self.carried: Counter[str] = Counter()
         self.records: Counter[str] = Counter()
         self.kept: Counter[str] = Counter()
-        self.fates: Counter[tuple[Fate, str]] = Counter()
-        self.counts: dict[FieldFate, int] = {}
-        self.places: dict[FieldFate, Place | None] = {}
+        self.outcomes: Counter[tuple[Outcome, str]] = Counter()
+        self.counts: dict[FieldOutcome, int] = {}
+        self.places: dict[FieldOutcome, Place | None] = {}
 
-    def add(self, paths: Any, fates: Any, place: Any) -> None:
-        """Count a record that had fields at `paths`, of which `fates` are known."""
+    def add(self, paths: Any, outcomes: Any, place: Any) -> None:
+        """Count a record that had fields at `paths`, of which `outcomes` are known."""
         named = {self.names.of(path) for path in paths}
-        met = {(fate.fate, self.names.of(fate.path)) for fate in fates}
-        touched = {name for fate, name in met if fate is not Fate.DEFAULTED}
+        met = {(outcome.outcome, self.names.of(outcome.path)) for outcome in outcomes}
+        touched = {name for outcome, name in met if outcome is not Outcome.DEFAULTED}
         self.carried.update(set(paths))
         self.records.update(named)
         self.kept.update(named - touched)
-        self.fates.update(met)
-        for fate in dict.fromkeys(fates):
-            self.places.setdefault(fate, place())
-            self.counts[fate] = self.counts.get(fate, 0) + 1
+        self.outcomes.update(met)
+        for outcome in dict.fromkeys(outcomes):
+            self.places.setdefault(outcome, place())
+            self.counts[outcome] = self.counts.get(outcome, 0) + 1
 
     @property
     def has_loss(self) -> bool:
         """Whether some record lost something."""
-        return any(fate.fate in LOSSES for fate in self.counts)
+        return any(outcome.outcome in LOSSES for outcome in self.counts)
 
 
 @dataclass(slots=True)
-class Outcome:
+class Converted:
     """What a conversion came to, as plain data."""
 
     #: The type and the text of the error that was raised.
@@ -113,10 +118,12 @@ class Outcome:
     skipped: int = 0
     is_written: bool = False
     failed_by_loss: bool = False
-    #: Fields and how many records had them, kept them, and which fates met them.
+    #: Fields and how many records had them, kept them, and which outcomes met them.
     losses: dict[str, Any] = field(default_factory=dict)
-    #: Each fate in the order of its first record, its count and the place.
-    counts: list[tuple[FieldFate, int, tuple[Any, ...]]] = field(default_factory=list)
+    #: Each outcome in the order of its first record, its count and the place.
+    counts: list[tuple[FieldOutcome, int, tuple[Any, ...]]] = field(
+        default_factory=list
+    )
 
 
 class _Stop(Exception):  # noqa: N818 - as in the product
@@ -143,7 +150,7 @@ class PlainConversion:
         self.file, self.name, self.to, self.output = file, name, to, output
         self.source = adapter_of(file.format)
         self.adapter = adapter_of(to)
-        self.outcome = Outcome()
+        self.converted = Converted()
         # The keys of a dialect may be others than those of the format.
         named = self.source.named_by_dialect.get(file.dialect.name, self.source)
         self.losses = PlainLosses(SourceNames(named))
@@ -151,28 +158,28 @@ class PlainConversion:
         self.convertible: list[int] = []
         self._refused: list[bytes] = []
 
-    def convert(self, options: ConvertOptions) -> Outcome:
+    def convert(self, options: ConvertOptions) -> Converted:
         """Return what the conversion comes to; an error is a part of that."""
         try:
             self._convert(options)
         except Exception as error:  # noqa: BLE001 - whatever is raised must be raised
-            self.outcome = Outcome(error=f"{type(error).__name__}: {error}")
-            return self.outcome
+            self.converted = Converted(error=f"{type(error).__name__}: {error}")
+            return self.converted
         losses = self.losses
-        self.outcome.losses = {
+        self.converted.losses = {
             "carried": dict(losses.carried),
             "records": +losses.records,
             "kept": +losses.kept,
-            "fates": +losses.fates,
+            "outcomes": +losses.outcomes,
         }
-        self.outcome.counts = [
-            (fate, times, at_of(losses.places[fate]))
-            for fate, times in losses.counts.items()
+        self.converted.counts = [
+            (outcome, times, at_of(losses.places[outcome]))
+            for outcome, times in losses.counts.items()
         ]
         if self._refused and options.on_invalid is OnInvalid.QUARANTINE:
             rows = b"".join(text + b"\n" for text in self._refused)
-            self.outcome.files[quarantine_of(self.output)] = rows
-        return self.outcome
+            self.converted.files[quarantine_of(self.output)] = rows
+        return self.converted
 
     def _convert(self, options: ConvertOptions) -> None:
         scorer = score_filler(options)
@@ -214,16 +221,16 @@ class PlainConversion:
             read += 1
             self._models.observe(given)
             place = self._context(row).place(0, 1, ())
-            fates = FieldFates()
+            outcomes = FieldOutcomes()
             try:
-                record = self._with_id(given, target, fates)
+                record = self._with_id(given, target, outcomes)
             except Unconvertible as error:
                 self._reject(error, given, place, row.text, options)
                 continue
             if groups is not None:
-                self.losses.add((), tuple(fates.entries), lambda place=place: place)
+                self.losses.add((), tuple(outcomes.entries), lambda place=place: place)
                 groups.add(record, 0, place)
-            elif self._one(record, fates, place, row.text, read, target):
+            elif self._one(record, outcomes, place, row.text, read, target):
                 self.convertible.append(index)
         if groups is not None:
             self._all_groups(groups, target)
@@ -233,33 +240,37 @@ class PlainConversion:
     def _all_groups(self, groups: RecordGroups, target: _Target) -> None:
         conflicts = list(groups.conflicts())
         for conflict in conflicts:
-            self.outcome.problems.append(("L203", conflict.place, conflict.message, ""))
+            self.converted.problems.append(
+                ("L203", conflict.place, conflict.message, "")
+            )
         if conflicts:
             raise _Stop
-        for number, (record, fates, _, place) in enumerate(groups, 1):
-            self._one(record, fates, place, encode(record), number, target)
+        for number, (record, outcomes, _, place) in enumerate(groups, 1):
+            self._one(record, outcomes, place, encode(record), number, target)
 
     def _context(self, row: FileRow) -> RowContext:
         id_key = self.file.format.id_key
         return RowContext(self.name, row.text, row.start, row.number, row.value, id_key)
 
-    def _with_id(self, record: Record, target: _Target, fates: FieldFates) -> Record:
+    def _with_id(
+        self, record: Record, target: _Target, outcomes: FieldOutcomes
+    ) -> Record:
         options = target.options
         if options.reference_from is ReferenceFrom.GT:
-            record = with_gt_as_reference(record, fates)
+            record = with_gt_as_reference(record, outcomes)
         needs_id = self.adapter.carries("id") or options.group == "id"
         if options.ids is Ids.HASH and needs_id:
-            record = with_hash_as_id(record, fates)
+            record = with_hash_as_id(record, outcomes)
         if options.prefix_ids and record.id is not UNSET:
             prefix = f"{Path(self.name).name.partition('.')[0]}/"
             record = replace(record, id=f"{prefix}{record.id}")
-            fates.changed("id", "with the name of its file in front")
+            outcomes.changed("id", "with the name of its file in front")
         return record
 
     def _one(  # noqa: PLR0913, PLR0917 - a record with all that is known of it
         self,
         record: Record,
-        fates: FieldFates,
+        outcomes: FieldOutcomes,
         place: Place,
         text: bytes,
         number: int,
@@ -268,10 +279,10 @@ class PlainConversion:
         """Add the rows of one record; tell whether it could be converted."""
         options = target.options
         if options.ids is Ids.NUMBER and self.adapter.carries("id"):
-            record = with_number_as_id(record, number, fates)
+            record = with_number_as_id(record, number, outcomes)
         parts = [("", record)]
         if target.is_split:
-            parts = list(split_by_model(record, fates, options.model))
+            parts = list(split_by_model(record, outcomes, options.model))
         try:
             self._requirements.check(record)
             mapped = [(model, target.mapper.map(part, number)) for model, part in parts]
@@ -281,9 +292,9 @@ class PlainConversion:
         paths: list[str] = []
         for model, part in mapped:
             self._add(part.rows, model, target)
-            fates.entries += part.fates
+            outcomes.entries += part.outcomes
             paths += part.paths
-        self.losses.add(paths, tuple(dict.fromkeys(fates.entries)), lambda: place)
+        self.losses.add(paths, tuple(dict.fromkeys(outcomes.entries)), lambda: place)
         self._stop_at_loss(options)
         return True
 
@@ -299,7 +310,7 @@ class PlainConversion:
 
     def _stop_at_loss(self, options: ConvertOptions) -> None:
         if options.on_loss is OnLoss.FAIL and self.losses.has_loss:
-            self.outcome.failed_by_loss = True
+            self.converted.failed_by_loss = True
             raise _Stop
 
     def _reject(
@@ -315,9 +326,9 @@ class PlainConversion:
         if error.path.startswith("outputs"):
             missing = self._models.missing_in(record)
         help_ = SKIP_HELP if missing else error.help
-        self.outcome.skipped += 1
+        self.converted.skipped += 1
         problem = ("L201", place, missing or error.reason, help_)
-        self.outcome.problems.append(problem)
+        self.converted.problems.append(problem)
         if options.on_invalid is OnInvalid.FAIL:
             raise _Stop
         self._refused.append(text)
@@ -341,12 +352,12 @@ class PlainConversion:
             ids = "1 id is that" if repeated == 1 else f"{repeated:,} ids are those"
             message = f"{ids} of several rows of the output"
             place = Place(self.name, 1, 1, 2, 0)
-            self.outcome.problems.append(("L202", place, message, ""))
+            self.converted.problems.append(("L202", place, message, ""))
             # A repeated id is reported before anything is put aside.
             self._refused.clear()
             return
-        self.outcome.is_written = True
-        self.outcome.rows = written
+        self.converted.is_written = True
+        self.converted.rows = written
         names: set[str] = set()
         for model, rows in target.rows.items():
             usual = self.output.replace(MODEL, path_component(model, "model"))
@@ -357,7 +368,7 @@ class PlainConversion:
                 component = f"{path_component(model, 'model')}-{number}"
                 name = self.output.replace(MODEL, component)
             names.add(name.casefold())
-            self.outcome.files[name] = written_file(
+            self.converted.files[name] = written_file(
                 self.to, rows, header, name, target.options
             )
 

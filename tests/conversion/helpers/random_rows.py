@@ -29,7 +29,7 @@ from harpia_formats.formats.schema.bundled_schemas import (
     without_exception,
 )
 from harpia_formats.model.exact_json import decode, encode
-from harpia_formats.model.field_fates import Unconvertible
+from harpia_formats.model.field_outcomes import Unconvertible
 from harpia_formats.model.format import Container, Dialect, Format
 
 #: Objects that a row keeps fields of a record in, right and wrong ones.

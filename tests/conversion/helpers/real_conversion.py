@@ -17,7 +17,7 @@ from harpia_formats.conversion.reading import row_batch as column_buffer
 from harpia_formats.conversion.reading import row_batch as column_rows
 from harpia_formats.conversion.run import Conversion
 from harpia_formats.model.problem import Severity
-from plain_conversion import Outcome, at_of, quarantine_of
+from plain_conversion import Converted, at_of, quarantine_of
 from row_files import RowFile
 
 #: The problems of converting; those of validation are not looked at.
@@ -40,13 +40,13 @@ def run(  # noqa: PLR0913, PLR0917 - a conversion with its places
     given: dict[str, Any],
     folder: Path,
     way: Way,
-) -> Outcome:
+) -> Converted:
     """Convert `file`, and return the outcome with everything that was written."""
     source = folder / f"input.{suffix_of(file)}"
     source.write_bytes(file.data)
     out = folder / "out"
     out.mkdir()
-    outcome = Outcome()
+    converted = Converted()
     try:
         options = ConvertOptions(from_=file.format.id, jobs=way.jobs, **given)
         conversion = Conversion(
@@ -58,7 +58,7 @@ def run(  # noqa: PLR0913, PLR0917 - a conversion with its places
         problems = list(conversion)
         report = conversion.report()
     except Exception as error:  # noqa: BLE001 - whatever is raised must be raised
-        return Outcome(error=f"{type(error).__name__}: {error}")
+        return Converted(error=f"{type(error).__name__}: {error}")
     others = [
         each
         for each in problems
@@ -66,28 +66,29 @@ def run(  # noqa: PLR0913, PLR0917 - a conversion with its places
     ]
     assert not others, others
     own = [each for each in problems if each.code in OF_CONVERTING]
-    outcome.problems = [
+    converted.problems = [
         # The help for repeated ids depends on the options, and has its own tests.
         (each.code, each.place, each.message, each.help if each.code == "L201" else "")
         for each in own
     ]
     for path in sorted(out.iterdir()):
         if not path.name.endswith(".findings.jsonl"):
-            outcome.files[path.name] = path.read_bytes()
-    outcome.rows, outcome.skipped = report.rows, report.skipped
-    outcome.is_written = report.written
-    outcome.failed_by_loss = report.failed_by_loss
+            converted.files[path.name] = path.read_bytes()
+    converted.rows, converted.skipped = report.rows, report.skipped
+    converted.is_written = report.written
+    converted.failed_by_loss = report.failed_by_loss
     (losses,) = (each.losses for each in report.losses)
-    outcome.losses = {
+    converted.losses = {
         "carried": {path: times for path, times in losses.carried.items() if times},
         "records": +losses.records,
         "kept": +losses.kept,
-        "fates": +losses.fates,
+        "outcomes": +losses.outcomes,
     }
-    outcome.counts = [
-        (fate, each.count, at_of(each.place)) for fate, each in losses.counts.items()
+    converted.counts = [
+        (outcome, each.count, at_of(each.place))
+        for outcome, each in losses.counts.items()
     ]
-    return outcome
+    return converted
 
 
 def suffix_of(file: RowFile) -> str:

@@ -18,7 +18,7 @@ from harpia_formats.conversion.mapping.fields import (
     put_scores,
 )
 from harpia_formats.model.adapter import DECLINED, Row
-from harpia_formats.model.field_fates import FieldFates
+from harpia_formats.model.field_outcomes import FieldOutcomes
 from harpia_formats.model.record import Output, Record, Score, fits
 
 #: The fields of the record, of the output, and of the score, by their names.
@@ -98,23 +98,23 @@ def is_field(place: Leaf, key: str, value: Any, levels: Levels) -> bool:
     return True
 
 
-def write_steps(table: FieldTable, record: Record, fates: FieldFates) -> Row:
+def write_steps(table: FieldTable, record: Record, outcomes: FieldOutcomes) -> Row:
     """Return the row of a record: what `FieldTable.write` returns."""
     kept = {} if record.extra is UNSET else {**record.extra.get(table.vendor, {})}
     row: Row = {}
     if table.write_own is not None and (table.own_keys or kept):
-        row = table.write_own(record, kept, fates)
+        row = table.write_own(record, kept, outcomes)
     for leaf in table.written_leaves:
         row |= table.placed.get(leaf.field.path, {})
         if leaf.key_name:
-            put_scores(row, leaf, record, fates)
+            put_scores(row, leaf, record, outcomes)
             continue
         owner = owners_of(record)[leaf.level]
         held = UNSET if owner is None else getattr(owner, leaf.name)
         codec, value = leaf.field.codec, held
         if held is not UNSET and codec is not None:
             value = codec.write(held)
-        value = table.written(leaf.field, held, value, fates, record)
+        value = table.written(leaf.field, held, value, outcomes, record)
         if value is not UNSET:
             put(row, leaf.field.path, value)
-    return table.finish({**row, **table.constants}, kept, fates)
+    return table.finish({**row, **table.constants}, kept, outcomes)

@@ -40,7 +40,7 @@ from harpia_formats.formats.registry import (
     writable_formats,
 )
 from harpia_formats.model.exact_json import decode, encode
-from harpia_formats.model.field_fates import Fate, FieldFates, Unconvertible
+from harpia_formats.model.field_outcomes import FieldOutcomes, Outcome, Unconvertible
 from harpia_formats.model.format import Container
 from harpia_formats.model.problem import ConversionError
 from harpia_formats.model.record import Record
@@ -195,7 +195,7 @@ def check_converted_file(source: str, targets: Iterable[str], folder: Path) -> N
             *known,
             *specimens_between(adapter, adapter_of(WRITABLE[target])),
         ):
-            row = encode(adapter.writer(record, FieldFates()))
+            row = encode(adapter.writer(record, FieldOutcomes()))
             with suppress(harpia_formats.ValidationFailed):
                 done = harpia_formats.convert(
                     row,
@@ -206,9 +206,9 @@ def check_converted_file(source: str, targets: Iterable[str], folder: Path) -> N
                     overwrite=True,
                 )
                 lossy |= {
-                    names.of_any_key(fate.path)
-                    for fate in done.losses[0].losses.counts
-                    if fate.fate in LOSSES | {Fate.SPLIT}
+                    names.of_any_key(outcome.path)
+                    for outcome in done.losses[0].losses.counts
+                    if outcome.outcome in LOSSES | {Outcome.SPLIT}
                 }
         listed = {*printed(source, target).dropped, *printed(source, target).changed}
         assert {name for name in listed if "header" not in name} == lossy, target

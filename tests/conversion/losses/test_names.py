@@ -12,7 +12,7 @@ from harpia_formats.conversion.losses.conversion_report import (
     field_lines,
 )
 from harpia_formats.conversion.losses.loss_report import as_report
-from harpia_formats.model.field_fates import Fate
+from harpia_formats.model.field_outcomes import Outcome
 
 SAMPLE: dict[str, Any] = {
     "schema_version": "0.2.0",
@@ -46,10 +46,10 @@ def report_of(*rows: Any, to: str, **options: Any) -> ConversionReport:
     return convert(lines.encode(), to=to, output=io.BytesIO(), **options)
 
 
-def fates_in(report: ConversionReport) -> dict[str, set[Fate]]:
-    """Return the fates of each field but those that it lacked, by name."""
-    found = {line.name: set(line.fates) for line in field_lines(report.losses)}
-    return {name: fates - {Fate.DEFAULTED} for name, fates in found.items()}
+def outcomes_in(report: ConversionReport) -> dict[str, set[Outcome]]:
+    """Return the outcomes of each field but those that it lacked, by name."""
+    found = {line.name: set(line.outcomes) for line in field_lines(report.losses)}
+    return {name: outcomes - {Outcome.DEFAULTED} for name, outcomes in found.items()}
 
 
 def pointers_in(report: ConversionReport) -> dict[str, str]:
@@ -63,11 +63,11 @@ def test_keys_inside_an_object_have_their_path() -> None:
     row = SAMPLE | {"input": {**SAMPLE["input"], "lang.uage": "pt", "x": {"y": 1}}}
     row["evaluation"] = {**SAMPLE["evaluation"], "num_turns": 1}
     report = report_of(row, to="nemo-output")
-    fates, pointers = fates_in(report), pointers_in(report)
+    outcomes, pointers = outcomes_in(report), pointers_in(report)
 
     lost = {"input.lang.uage", "input.x", "evaluation.num_turns"}
-    assert {name for name in fates if fates[name] == {Fate.DROPPED}} >= lost
-    assert "input" not in fates
+    assert {name for name in outcomes if outcomes[name] == {Outcome.DROPPED}} >= lost
+    assert "input" not in outcomes
     assert pointers["/input/lang.uage"] == "L101"
     assert pointers["/evaluation/num_turns"] == "L101"
     assert "/input" not in pointers
@@ -79,7 +79,7 @@ def test_unknown_keys_of_answers_have_the_names_of_the_source() -> None:
     entry = {"model_name": "m", "price": 2, "responses": [response]}
     report = report_of(CHAT | {"model_outputs": [entry]}, to="nemo-output")
 
-    assert fates_in(report)["model_outputs.price"] == {Fate.DROPPED}
+    assert outcomes_in(report)["model_outputs.price"] == {Outcome.DROPPED}
     assert pointers_in(report)["/model_outputs/responses/logprob"] == "L101"
 
 
@@ -89,25 +89,25 @@ def test_system_of_a_conversation_is_lost_by_name(target: str) -> None:
     constants = {"outputs.text": "a"} if target == "harpia" else {}
     report = report_of(TURNS, to=target, constants=constants)
 
-    assert fates_in(report)["system"] == {Fate.DROPPED}
+    assert outcomes_in(report)["system"] == {Outcome.DROPPED}
     assert pointers_in(report)["/system"] == "L101"
 
 
 def test_system_of_a_conversation_arrives_where_it_can() -> None:
     """The system input of several turns is kept in the column of that name."""
-    assert fates_in(report_of(TURNS, to="tencent-csv"))["system"] == set()
+    assert outcomes_in(report_of(TURNS, to="tencent-csv"))["system"] == set()
 
 
 def test_nulls_are_counted_apart() -> None:
-    """A null without a place is a fate of its own, and no loss."""
+    """A null without a place is an outcome of its own, and no loss."""
     row = {**CHAT, "id": None, "temperature": None, "note": None}
     rows = [row, row | {"note": "x"}]
     report = report_of(*rows, to="nemo-output")
     lines = {line.name: line for line in field_lines(report.losses)}
 
-    assert lines["id"].fates == {Fate.NULL: 2}
-    assert lines["temperature"].fates == {Fate.NULL: 2}
-    assert lines["note"].fates == {Fate.NULL: 1, Fate.DROPPED: 1}
+    assert lines["id"].outcomes == {Outcome.NULL: 2}
+    assert lines["temperature"].outcomes == {Outcome.NULL: 2}
+    assert lines["note"].outcomes == {Outcome.NULL: 1, Outcome.DROPPED: 1}
     assert not report.lossless
     assert report_of(row, to="nemo-output", on_loss="fail").written
 
@@ -121,7 +121,7 @@ def test_null_of_metadata_is_counted_apart_in_any_batch() -> None:
     report = report_of(*rows, to="nemo-output")
     (line,) = (line for line in field_lines(report.losses) if line.name == "metadata.k")
 
-    assert line.fates == {Fate.NULL: 200, Fate.DROPPED: 100}
+    assert line.outcomes == {Outcome.NULL: 200, Outcome.DROPPED: 100}
 
 
 def test_names_are_bounded() -> None:
@@ -140,4 +140,4 @@ def test_field_and_other_value_of_one_key_share_a_line() -> None:
     report = report_of(*rows, to="haystack")
     (line,) = (line for line in field_lines(report.losses) if line.name == "id")
 
-    assert (line.records, line.kept, line.fates) == (2, 1, {Fate.DROPPED: 1})
+    assert (line.records, line.kept, line.outcomes) == (2, 1, {Outcome.DROPPED: 1})

@@ -21,7 +21,7 @@ from harpia_formats.model.adapter import (
     Row,
 )
 from harpia_formats.model.exact_json import encode
-from harpia_formats.model.field_fates import FieldFates, Unconvertible
+from harpia_formats.model.field_outcomes import FieldOutcomes, Unconvertible
 from harpia_formats.model.problem import ConversionError
 from harpia_formats.model.record import Record, as_dict
 from table_steps import read_steps, write_steps
@@ -63,10 +63,10 @@ def take_asked(row: Row, kept: Row) -> Row:
     return {names[key]: kept.pop(key) for key in found}
 
 
-def write_asked(record: Record, kept: Row, fates: FieldFates) -> Row:
+def write_asked(record: Record, kept: Row, outcomes: FieldOutcomes) -> Row:
     """Return the keys of a question, the first of which may be kept."""
     if record.prompt is UNSET:
-        fates.dropped("prompt", "there is none")
+        outcomes.dropped("prompt", "there is none")
         return {"asked": kept.pop("asked", None)}
     return {"asked": record.prompt}
 
@@ -124,13 +124,13 @@ ROWS = some(
 
 
 def written(write: Any, record: Record) -> tuple[Any, Any]:
-    """Return the row of a record, or why there is none, and the fates of its fields."""
-    fates = FieldFates()
+    """Return the row of a record, or why there is none, and the outcomes of fields."""
+    outcomes = FieldOutcomes()
     try:
-        row = encode(write(record, fates))
+        row = encode(write(record, outcomes))
     except Unconvertible as error:
-        return str(error), fates.entries
-    return row, fates.entries
+        return str(error), outcomes.entries
+    return row, outcomes.entries
 
 
 @examples(40)
@@ -184,7 +184,7 @@ def test_own_keys_are_read_alike(table: FieldTable, row: Row, chance: Any) -> No
 def test_own_keys_are_written_alike(
     table: FieldTable, record: Record, extra: dict[str, Any]
 ) -> None:
-    """Compiled, functions write the same members, and note the same fates in order."""
+    """Compiled, functions write the same members, and note the same outcomes."""
     given = replace(record, extra=extra)
 
     assert written(table.write, given) == written(partial(write_steps, table), given)
@@ -205,7 +205,7 @@ def test_rows_with_some_keys_are_read_alike(row: Row, more: set[str]) -> None:
 def test_records_are_written_alike(
     record: Record, extra: dict[str, Any], is_kept: bool
 ) -> None:
-    """Compiled, a table writes the same rows, and notes the same fates in order."""
+    """Compiled, a table writes the same rows, and notes the same outcomes in order."""
     given = replace(record, extra=extra) if is_kept else record
 
     assert written(TABLE.write, given) == written(partial(write_steps, TABLE), given)

@@ -26,7 +26,7 @@ from harpia_formats.model.adapter import (
     RowCapacity,
     ValueCodec,
 )
-from harpia_formats.model.field_fates import FieldFates, Unconvertible
+from harpia_formats.model.field_outcomes import FieldOutcomes, Unconvertible
 from harpia_formats.model.format import Dialect, Format
 from harpia_formats.model.record import Output, Record, Score
 
@@ -70,17 +70,17 @@ RECORD = Record(
 
 
 def covers(note: str, path: str) -> bool:
-    """Tell whether the fate of one path covers another."""
+    """Tell whether the outcome of one path covers another."""
     return path == note or path.startswith(f"{note}.") or note.startswith(f"{path}.")
 
 
 def test_each_key_is_the_metric_of_a_score() -> None:
     """A row has a score for each key, and gets a key for each score, in order."""
-    fates = FieldFates()
+    outcomes = FieldOutcomes()
 
     assert ADAPTER.read(ROW) == RECORD
-    assert ADAPTER.writer(RECORD, fates) == ROW
-    assert fates.entries == []
+    assert ADAPTER.writer(RECORD, outcomes) == ROW
+    assert outcomes.entries == []
 
 
 @settings(suppress_health_check=list(HealthCheck))
@@ -103,7 +103,7 @@ def test_differences_are_the_declared_losses(
     (row,) = written.rows
     back = ADAPTER.read(row)
     found = {each.path for each in differences(filled(record), back)}
-    noted = {each.path for each in written.fates}
+    noted = {each.path for each in written.outcomes}
 
     assert {each for each in found if not any(covers(n, each) for n in noted)} == set()
     assert {each for each in noted if not any(covers(each, f) for f in found)} == set()
@@ -119,11 +119,11 @@ def test_differences_are_the_declared_losses(
 )
 def test_a_score_without_a_key_of_its_own_is_dropped(scores: list[Score]) -> None:
     """A second score of a metric, or one without metric or value, is a loss."""
-    fates = FieldFates()
+    outcomes = FieldOutcomes()
     record = Record(prompt="q", outputs=[Output(text="a", scores=scores)])
 
-    assert ADAPTER.writer(record, fates)["scores"] == {"em": 1}
-    assert [(each.path, each.how) for each in fates.entries] == [
+    assert ADAPTER.writer(record, outcomes)["scores"] == {"em": 1}
+    assert [(each.path, each.how) for each in outcomes.entries] == [
         ("outputs.scores", "those without a key of their own")
     ]
 
@@ -134,7 +134,7 @@ def test_a_value_that_is_no_score_is_kept_next_to_them() -> None:
     record = ADAPTER.read(row)
 
     assert record.extra == {"other": {"scores": {"judge": {"verdict": "good"}}}}
-    assert ADAPTER.writer(record, FieldFates()) == row
+    assert ADAPTER.writer(record, FieldOutcomes()) == row
 
 
 def test_values_by_key_have_a_codec() -> None:
@@ -150,10 +150,10 @@ def test_values_by_key_have_a_codec() -> None:
         percent,
         key_record_path=SCORES.key_record_path,
     )
-    table, fates = FieldTable("other", (field,)), FieldFates()
+    table, outcomes = FieldTable("other", (field,)), FieldOutcomes()
 
-    assert table.write(RECORD, fates) == {"scores": {"em": 100, "f1": 50}}
-    assert {each.how for each in fates.entries} == {"a whole percentage"}
+    assert table.write(RECORD, outcomes) == {"scores": {"em": 100, "f1": 50}}
+    assert {each.how for each in outcomes.entries} == {"a whole percentage"}
     (output,) = table.read({"scores": {"f1": 50}}).outputs
     assert output.scores == [Score(metric="f1", value=0.5)]
 
@@ -167,7 +167,7 @@ def test_a_row_that_must_have_a_score_is_refused_without() -> None:
         key_record_path=SCORES.key_record_path,
     )
     with pytest.raises(Unconvertible, match=r"scores\.\*"):
-        FieldTable("other", (field,)).write(Record(prompt="q"), FieldFates())
+        FieldTable("other", (field,)).write(Record(prompt="q"), FieldOutcomes())
 
 
 @for_each_case(

@@ -22,7 +22,7 @@ from harpia_formats.files.framing.chunk import Chunk, Cursor
 from harpia_formats.formats.registry import adapter_of, writable_formats
 from harpia_formats.formats.schema.typed_decoder import TypedDecoder
 from harpia_formats.model.exact_json import decode, encode
-from harpia_formats.model.field_fates import Unconvertible
+from harpia_formats.model.field_outcomes import Unconvertible
 from harpia_formats.model.format import Format
 from harpia_formats.model.record import Record, field_paths
 from row_files import random_file
@@ -65,7 +65,7 @@ def plain(mapper: RecordMapper, record: Record, number: int) -> Any:
         mapped = mapper.map(record, number)
     except Unconvertible:
         return None
-    return encode(mapped.rows), mapped.paths, mapped.fates
+    return encode(mapped.rows), mapped.paths, mapped.outcomes
 
 
 def quick(
@@ -75,10 +75,10 @@ def quick(
     needed, key = found
     try:
         nulls = field_paths(whole, program.mapper.owners)
-        rows, outcome = program.map_needed(needed, number, key, lambda _: nulls)
+        rows, record_outcome = program.map_needed(needed, number, key, lambda _: nulls)
     except Unconvertible:
         return None
-    return encode(rows), outcome.paths, outcome.fates
+    return encode(rows), record_outcome.paths, record_outcome.outcomes
 
 
 @pytest.mark.parametrize("path", ["extra.nemo", "outputs.extra.nemo", "extra"])
@@ -108,7 +108,7 @@ def test_other_keys_of_rows_are_read_where_they_may_be_written(path: str) -> Non
 def test_needed_fields_become_what_the_whole_record_becomes(
     source: Format, target: Format
 ) -> None:
-    """Rows, paths and fates are the same, for each row that is read directly."""
+    """Rows, paths and outcomes are the same, for each row that is read directly."""
     ours, theirs = adapter_of(source), adapter_of(target)
     decoder, texts = decoder_and_rows(source)
     taken = 0

@@ -19,7 +19,7 @@ from harpia_formats.conversion.mapping.fields import (
     without_nulls,
 )
 from harpia_formats.model.adapter import ChangedValue, FieldMapping, ValueCodec
-from harpia_formats.model.field_fates import Fate, FieldFates, Unconvertible
+from harpia_formats.model.field_outcomes import FieldOutcomes, Outcome, Unconvertible
 from harpia_formats.model.record import Output, Record, Score
 
 PROMPT = FieldMapping(("question",), "prompt")
@@ -128,7 +128,7 @@ def test_the_first_of_several_keys_is_one_field() -> None:
         Record(prompt="y"),
         Record(extra={"own": {"b": 2}}),
     ]
-    assert table.write(Record(prompt="x", id="i"), FieldFates()) == {
+    assert table.write(Record(prompt="x", id="i"), FieldOutcomes()) == {
         "a": "x",
         "id": "i",
     }
@@ -260,7 +260,7 @@ def test_adapters_compile_what_is_used_first() -> None:
     """An adapter's functions are those of the table; a read-only one does not write."""
     table = FieldTable("own", (PROMPT,))
     adapter, reader = table.adapter(), table.adapter(is_read_only=True)
-    fates = FieldFates()
+    outcomes = FieldOutcomes()
 
     assert adapter.write is not None
     assert reader.write is None
@@ -268,7 +268,7 @@ def test_adapters_compile_what_is_used_first() -> None:
     assert compiled(adapter.write) is table.write
     assert compiled(len) is len
     assert adapter.read({"question": "q"}) == Record(prompt="q")
-    assert adapter.write(Record(prompt="q"), fates) == {"question": "q"}
+    assert adapter.write(Record(prompt="q"), outcomes) == {"question": "q"}
 
 
 def test_rows_are_not_read_by_fields_where_more_decides() -> None:
@@ -312,23 +312,23 @@ def test_a_function_for_any_key() -> None:
 
     assert table.leaves == []
     assert table.read({"q": "x"}).prompt == "x"
-    assert table.write(Record(prompt="x"), FieldFates()) == {"q": "x"}
+    assert table.write(Record(prompt="x"), FieldOutcomes()) == {"q": "x"}
 
 
 def test_a_function_that_writes_what_is_kept() -> None:
     """Without own keys it is asked only for records of which something is kept."""
     asked: list[dict[str, Any]] = []
 
-    def write_own(_: Record, kept: dict[str, Any], __: FieldFates) -> dict[str, Any]:
+    def write_own(_: Record, kept: dict[str, Any], __: FieldOutcomes) -> dict[str, Any]:
         asked.append({**kept})
         return {"first": kept.pop("more")}
 
     table = FieldTable("own", (PROMPT,), write_own=write_own)
     plain, kept = Record(prompt="q"), Record(prompt="q", extra={"own": {"more": 1}})
 
-    assert table.write(plain, FieldFates()) == {"question": "q"}
+    assert table.write(plain, FieldOutcomes()) == {"question": "q"}
     assert asked == []
-    assert table.write(kept, FieldFates()) == {"first": 1, "question": "q"}
+    assert table.write(kept, FieldOutcomes()) == {"first": 1, "question": "q"}
     assert asked == [{"more": 1}]
 
 
@@ -341,7 +341,7 @@ def test_all_fields_that_are_missing_are_named() -> None:
         field("model", "outputs.model"),
     )
     with pytest.raises(Unconvertible) as failed:
-        FieldTable("own", fields).write(Record(prompt="q"), FieldFates())
+        FieldTable("own", fields).write(Record(prompt="q"), FieldOutcomes())
 
     assert failed.value.path == "prompt"
     assert failed.value.reason == ("the record has nothing for `question` and `answer`")
@@ -357,21 +357,21 @@ def test_rows_of_some_keys() -> None:
     )
 
 
-def fates_of(fates: FieldFates) -> list[tuple[Fate, str, str]]:
+def outcomes_of(outcomes: FieldOutcomes) -> list[tuple[Outcome, str, str]]:
     """Return what was noted, as plain tuples."""
-    return [(each.fate, each.path, each.how) for each in fates.entries]
+    return [(each.outcome, each.path, each.how) for each in outcomes.entries]
 
 
 def test_members_that_are_no_fields() -> None:
     """They are merged into the row or follow in order; what has no place is named."""
-    merged, ordered = FieldFates(), FieldFates()
+    merged, ordered = FieldOutcomes(), FieldOutcomes()
     kept = {"a": {"x": 1, "y": 2}, "b": 1, "c": 3}
     table = FieldTable("own", (PROMPT,))
     row = table.finish({"a": {"x": 0}, "b": 0}, dict(kept), merged)
     assert row == {"a": {"x": 0, "y": 2}, "b": 0, "c": 3}
-    assert fates_of(merged) == [
-        (Fate.DROPPED, "extra.own.a", "its place is taken"),
-        (Fate.DROPPED, "extra.own.b", "its place is taken"),
+    assert outcomes_of(merged) == [
+        (Outcome.DROPPED, "extra.own.a", "its place is taken"),
+        (Outcome.DROPPED, "extra.own.b", "its place is taken"),
     ]
 
     table = FieldTable(
@@ -383,9 +383,9 @@ def test_members_that_are_no_fields() -> None:
     )
     row = table.finish({"b": 0}, dict(kept), ordered)
     assert row == {"b": 0, "a": {"x": 1, "y": 2}}
-    assert fates_of(ordered) == [
-        (Fate.DROPPED, "extra.own.b", "the key belongs to another field"),
-        (Fate.DROPPED, "extra.own.c", "the key belongs to another field"),
+    assert outcomes_of(ordered) == [
+        (Outcome.DROPPED, "extra.own.b", "the key belongs to another field"),
+        (Outcome.DROPPED, "extra.own.c", "the key belongs to another field"),
     ]
 
 
@@ -426,22 +426,22 @@ def test_owners_of_fields() -> None:
 
 def written_scores(
     scores: list[Score] | None, path: str = "scores.*", **more: Any
-) -> tuple[dict[str, Any], list[tuple[Fate, str, str]]]:
+) -> tuple[dict[str, Any], list[tuple[Outcome, str, str]]]:
     """Return the row that scores by key become, and what was noted."""
     given = field(
         path, "outputs.scores.value", key_record_path="outputs.scores.metric", **more
     )
     row: dict[str, Any] = {}
-    fates = FieldFates()
+    outcomes = FieldOutcomes()
     record = Record() if scores is None else Record(outputs=[Output(scores=scores)])
-    put_scores(row, Leaf(given, OF_SCORE, "value", "metric"), record, fates)
-    return row, fates_of(fates)
+    put_scores(row, Leaf(given, OF_SCORE, "value", "metric"), record, outcomes)
+    return row, outcomes_of(outcomes)
 
 
 def test_scores_by_key() -> None:
     """Each score stands under its key; one without a key of its own is dropped."""
     em, f1 = Score(metric="em", value=1), Score(metric="f1", value=0.5)
-    lost = (Fate.DROPPED, "outputs.scores", "those without a key of their own")
+    lost = (Outcome.DROPPED, "outputs.scores", "those without a key of their own")
 
     assert written_scores([em, f1]) == ({"scores": {"em": 1, "f1": 0.5}}, [])
     assert written_scores([em], "a.b.*") == ({"a": {"b": {"em": 1}}}, [])
@@ -467,7 +467,7 @@ def test_scores_by_key_that_a_row_must_have() -> None:
         written_scores(None, required=True)
     assert written_scores([Score(metric="em", value=1)], required=True)[1] == []
     assert written_scores(None, required=True, default={})[1] == [
-        (Fate.DEFAULTED, "outputs.scores.value", "is {}")
+        (Outcome.DEFAULTED, "outputs.scores.value", "is {}")
     ]
 
 
@@ -481,8 +481,8 @@ def test_scores_by_key_that_are_changed() -> None:
     assert written_scores(scores, codec=codec) == (
         {"scores": {"m1": 2, "m3": "three"}},
         [
-            (Fate.CHANGED, "outputs.scores.value", how),
-            (Fate.DROPPED, "outputs.scores", "those without a key of their own"),
+            (Outcome.CHANGED, "outputs.scores.value", how),
+            (Outcome.DROPPED, "outputs.scores", "those without a key of their own"),
         ],
     )
 

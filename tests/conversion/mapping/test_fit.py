@@ -18,7 +18,7 @@ from harpia_formats.conversion.mapping.choices import (
 from harpia_formats.conversion.mapping.fit import fit_record
 from harpia_formats.conversion.mapping.questions import base_id
 from harpia_formats.model.adapter import Cardinality, RowCapacity
-from harpia_formats.model.field_fates import Fate, FieldFates, Unconvertible
+from harpia_formats.model.field_outcomes import FieldOutcomes, Outcome, Unconvertible
 from harpia_formats.model.record import Output, Record, Score
 
 ONE = RowCapacity()
@@ -35,11 +35,11 @@ CHAT = [
 
 def parts_of(
     record: Record, capacity: RowCapacity = ONE, **choices: Any
-) -> tuple[list[Record], set[tuple[Fate, str]]]:
+) -> tuple[list[Record], set[tuple[Outcome, str]]]:
     """Return what a record becomes, and what is noted."""
-    fates = FieldFates()
-    parts = list(fit_record(record, capacity, Choices(**choices), fates))
-    return parts, {(each.fate, each.path) for each in fates.entries}
+    outcomes = FieldOutcomes()
+    parts = list(fit_record(record, capacity, Choices(**choices), outcomes))
+    return parts, {(each.outcome, each.path) for each in outcomes.entries}
 
 
 def test_record_that_fits_is_unchanged() -> None:
@@ -59,7 +59,7 @@ def test_the_first_reference_is_taken() -> None:
     (part,), noted = parts_of(Record(prompt="q", references=["a", "b"]))
 
     assert part.references == ["a"]
-    assert noted == {(Fate.DROPPED, "references")}
+    assert noted == {(Outcome.DROPPED, "references")}
 
 
 def test_references_can_be_a_row_each() -> None:
@@ -71,7 +71,7 @@ def test_references_can_be_a_row_each() -> None:
         ("x#1", ["a"]),
         ("x#2", ["b"]),
     ]
-    assert noted == {(Fate.SPLIT, "references"), (Fate.CHANGED, "id")}
+    assert noted == {(Outcome.SPLIT, "references"), (Outcome.CHANGED, "id")}
 
 
 @for_each_case(
@@ -105,7 +105,7 @@ def test_answers_are_a_row_each() -> None:
         ("7#2", "y"),
         ("7#3", "z"),
     ]
-    assert (Fate.SPLIT, "outputs") in noted
+    assert (Outcome.SPLIT, "outputs") in noted
 
 
 def test_answers_of_one_model_are_a_list_where_there_is_room() -> None:
@@ -133,7 +133,7 @@ def test_the_first_answer_can_be_all() -> None:
     assert [part.outputs for part in parts] == [
         [Output(text="x", scores=[score])] for score in scores
     ]
-    assert noted == {(Fate.DROPPED, "outputs"), (Fate.SPLIT, "outputs.scores")}
+    assert noted == {(Outcome.DROPPED, "outputs"), (Outcome.SPLIT, "outputs.scores")}
 
 
 def test_scores_are_a_row_each() -> None:
@@ -145,7 +145,7 @@ def test_scores_are_a_row_each() -> None:
         [Score(value=1)],
         [Score(value=2)],
     ]
-    assert noted == {(Fate.SPLIT, "outputs.scores")}
+    assert noted == {(Outcome.SPLIT, "outputs.scores")}
 
 
 def test_scores_without_a_verdict_have_no_row_of_their_own() -> None:
@@ -161,7 +161,7 @@ def test_scores_without_a_verdict_have_no_row_of_their_own() -> None:
     refused, _ = parts_of(without, capacity)
 
     assert parts == [Record(id="1", outputs=[Output(scores=[right])])]
-    assert noted == {(Fate.DROPPED, "outputs.scores")}
+    assert noted == {(Outcome.DROPPED, "outputs.scores")}
     assert [part.outputs[0].scores for part in refused] == [[graded], [missing]]
 
 
@@ -171,7 +171,7 @@ def test_answers_of_one_model_only() -> None:
     (part,), noted = parts_of(record, ALL, model="n")
 
     assert part.outputs == [Output(model="n")]
-    assert noted == {(Fate.DROPPED, "outputs")}
+    assert noted == {(Outcome.DROPPED, "outputs")}
 
 
 def test_a_chat_is_its_last_question() -> None:
@@ -180,9 +180,9 @@ def test_a_chat_is_its_last_question() -> None:
 
     assert (part.prompt, part.system) == ("q2", "s")
     assert noted == {
-        (Fate.DROPPED, "messages"),
-        (Fate.DEFAULTED, "prompt"),
-        (Fate.DEFAULTED, "system"),
+        (Outcome.DROPPED, "messages"),
+        (Outcome.DEFAULTED, "prompt"),
+        (Outcome.DEFAULTED, "system"),
     }
 
 
@@ -192,8 +192,8 @@ def test_a_chat_of_one_question_is_changed() -> None:
     (part,), noted = parts_of(Record(messages=chat))
 
     assert (part.prompt, part.system) == ("q2", "s")
-    assert (Fate.CHANGED, "messages") in noted
-    assert (Fate.DROPPED, "messages") not in noted
+    assert (Outcome.CHANGED, "messages") in noted
+    assert (Outcome.DROPPED, "messages") not in noted
 
 
 def test_a_chat_can_be_a_transcript() -> None:
@@ -250,15 +250,15 @@ def test_message_without_text_is_not_the_last_text() -> None:
 @for_each_case(
     "turns, text, answered, expected",
     [
-        (2, UNSET, True, {Fate.CHANGED}),
-        (2, "a", True, {Fate.CHANGED}),
-        (2, "other", True, {Fate.CHANGED, Fate.DROPPED}),
-        (2, UNSET, False, {Fate.CHANGED, Fate.DROPPED}),
-        (3, UNSET, True, {Fate.CHANGED, Fate.DROPPED}),
+        (2, UNSET, True, {Outcome.CHANGED}),
+        (2, "a", True, {Outcome.CHANGED}),
+        (2, "other", True, {Outcome.CHANGED, Outcome.DROPPED}),
+        (2, UNSET, False, {Outcome.CHANGED, Outcome.DROPPED}),
+        (3, UNSET, True, {Outcome.CHANGED, Outcome.DROPPED}),
     ],
 )
 def test_turn_that_is_not_written_is_dropped(
-    turns: int, text: Any, answered: bool, expected: set[Fate]
+    turns: int, text: Any, answered: bool, expected: set[Outcome]
 ) -> None:
     """A turn whose text is in no row is dropped; others become messages."""
     chat = [
@@ -272,4 +272,4 @@ def test_turn_that_is_not_written_is_dropped(
     record = Record(outputs=[Output(text=text, turns=chat[:turns])])
     _, noted = parts_of(record, capacity)
 
-    assert {fate for fate, path in noted if path == "outputs.turns"} == expected
+    assert {outcome for outcome, path in noted if path == "outputs.turns"} == expected

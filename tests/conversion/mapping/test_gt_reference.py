@@ -11,7 +11,7 @@ from harpia_formats import read
 from harpia_formats.conversion.mapping.choices import ReferenceFrom
 from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.formats.registry import adapter_of, writable_formats
-from harpia_formats.model.field_fates import Fate
+from harpia_formats.model.field_outcomes import Outcome
 from harpia_formats.model.record import Record
 from unchecked import convert, score
 
@@ -71,13 +71,13 @@ def test_gt_is_the_reference_where_it_is_asked_for(target: str) -> None:
 def test_replaced_reference_is_a_loss() -> None:
     """A reference that gt replaces is changed, and a missing one is filled in."""
     report = convert(DATA, to="record", output=BytesIO(), reference_from="gt")
-    fates = {
-        fate.fate: times
-        for fate, times in report.losses[0].losses.counts.items()
-        if fate.path == "references"
+    outcomes = {
+        outcome.outcome: times
+        for outcome, times in report.losses[0].losses.counts.items()
+        if outcome.path == "references"
     }
 
-    assert fates.keys() == {Fate.CHANGED, Fate.DEFAULTED}
+    assert outcomes.keys() == {Outcome.CHANGED, Outcome.DEFAULTED}
     assert not report.lossless
 
 

@@ -7,7 +7,7 @@ import pytest
 from harpia_formats.conversion.mapping.choices import Choices, Turns
 from harpia_formats.conversion.mapping.fit import fit_record
 from harpia_formats.model.adapter import Cardinality, RowCapacity
-from harpia_formats.model.field_fates import Fate, FieldFates
+from harpia_formats.model.field_outcomes import FieldOutcomes, Outcome
 from harpia_formats.model.record import Output, Record
 
 #: Rows with texts only, and rows with a chat before the answer.
@@ -24,45 +24,49 @@ MORE: list[dict[str, Any]] = [
 THOUGHT = {"role": "assistant", "content": None, "reasoning": "hm"}
 
 
-def fates_of(said: list[dict[str, Any]], outputs: int = 1, **choices: Any) -> set[Fate]:
-    """Return the fates of turns where a row holds the last answer only."""
+def outcomes_of(
+    said: list[dict[str, Any]], outputs: int = 1, **choices: Any
+) -> set[Outcome]:
+    """Return the outcomes of turns where a row holds the last answer only."""
     answers = [Output(model=f"m{at}", text="b", turns=said) for at in range(outputs)]
     record = Record(id="1", prompt="q", outputs=answers)
-    fates = FieldFates()
-    list(fit_record(record, TEXTS, Choices(**choices), fates))
-    return {each.fate for each in fates.entries if each.path == "outputs.turns"}
+    outcomes = FieldOutcomes()
+    list(fit_record(record, TEXTS, Choices(**choices), outcomes))
+    return {each.outcome for each in outcomes.entries if each.path == "outputs.turns"}
 
 
 @pytest.mark.parametrize("turns", [MORE, [USER, THOUGHT, LAST], [USER, LAST, THOUGHT]])
 def test_what_a_lost_turn_says_is_a_loss(turns: list[dict[str, Any]]) -> None:
     """An earlier answer, or reasoning, is dropped, and not only changed."""
-    assert fates_of(turns) == {Fate.DROPPED}
+    assert outcomes_of(turns) == {Outcome.DROPPED}
 
 
 def test_turns_that_say_no_more_than_the_row_are_changed() -> None:
     """The question and the answer are there, in another form."""
-    assert fates_of([USER, LAST]) == {Fate.CHANGED}
+    assert outcomes_of([USER, LAST]) == {Outcome.CHANGED}
 
 
 def test_transcript_holds_what_earlier_turns_say() -> None:
     """A transcript has every text before the answer, and no reasoning."""
-    changed, dropped = Fate.CHANGED, Fate.DROPPED
+    changed, dropped = Outcome.CHANGED, Outcome.DROPPED
 
-    assert fates_of(MORE, turns=Turns.TRANSCRIPT) == {changed}
+    assert outcomes_of(MORE, turns=Turns.TRANSCRIPT) == {changed}
     lost: list[dict[str, Any]] = [USER, THOUGHT, LAST]
-    assert fates_of(lost, turns=Turns.TRANSCRIPT) == {changed, dropped}
+    assert outcomes_of(lost, turns=Turns.TRANSCRIPT) == {changed, dropped}
 
 
-@pytest.mark.parametrize(("content", "fate"), [("q", None), ("other", Fate.DROPPED)])
-def test_messages_that_turns_replace(content: str, fate: Fate | None) -> None:
+@pytest.mark.parametrize(
+    ("content", "outcome"), [("q", None), ("other", Outcome.DROPPED)]
+)
+def test_messages_that_turns_replace(content: str, outcome: Outcome | None) -> None:
     """Messages are a loss if the turns that take their place do not say the same."""
     record = Record(
         id="1",
         messages=[{"role": "user", "content": content}],
         outputs=[Output(text="b", turns=[USER, LAST])],
     )
-    fates = FieldFates()
-    list(fit_record(record, CHATS, Choices(), fates))
+    outcomes = FieldOutcomes()
+    list(fit_record(record, CHATS, Choices(), outcomes))
 
-    found = {each.fate for each in fates.entries if each.path == "messages"}
-    assert found == ({fate} if fate else set())
+    found = {each.outcome for each in outcomes.entries if each.path == "messages"}
+    assert found == ({outcome} if outcome else set())

@@ -9,7 +9,7 @@ from harpia_formats.conversion.mapping.to_rows import (
     misfits_of,
 )
 from harpia_formats.formats.registry import adapter_of, readable_formats
-from harpia_formats.model.field_fates import Fate, Unconvertible
+from harpia_formats.model.field_outcomes import Outcome, Unconvertible
 
 TABLE = adapter_of(readable_formats()["csv"])
 ROW = {"id": "1", "prompt": "2+2?", "references": "4", "model": "m", "response": "4"}
@@ -33,17 +33,17 @@ def mapped(cell: str, target: str) -> MappedRecord:
 
 @cells
 @pytest.mark.parametrize(
-    ("target", "fate"), [("record", Fate.CHANGED), ("haystack", Fate.DROPPED)]
+    ("target", "outcome"), [("record", Outcome.CHANGED), ("haystack", Outcome.DROPPED)]
 )
 def test_text_in_a_column_of_numbers_is_a_loss(
-    cell: str, target: str, fate: Fate
+    cell: str, target: str, outcome: Outcome
 ) -> None:
     """A score that is no number is a declared loss, with the reason."""
     (noted,) = [
-        one for one in mapped(cell, target).fates if one.path == "extra.csv.score"
+        one for one in mapped(cell, target).outcomes if one.path == "extra.csv.score"
     ]
 
-    assert noted.fate is fate
+    assert noted.outcome is outcome
     assert "is not a number" in noted.how
 
 
@@ -62,7 +62,7 @@ def test_numbers_are_no_misfits(cell: str) -> None:
     """A score that is a number arrives in all formats without a note."""
     for target in ("record", "eee@0.2.0"):
         assert not [
-            one for one in mapped(cell, target).fates if one.path.endswith("score")
+            one for one in mapped(cell, target).outcomes if one.path.endswith("score")
         ]
 
 
@@ -71,4 +71,4 @@ def test_a_table_gets_its_own_cells_back() -> None:
     result = mapped("abc", "csv")
 
     assert result.rows[0]["score"] == "abc"
-    assert not [one for one in result.fates if "score" in one.path]
+    assert not [one for one in result.outcomes if "score" in one.path]

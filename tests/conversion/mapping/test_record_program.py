@@ -21,7 +21,7 @@ from harpia_formats.conversion.mapping.compiled_fields import PresenceKeys
 from harpia_formats.conversion.mapping.field_constants import Completion
 from harpia_formats.conversion.mapping.fit import fit_record
 from harpia_formats.conversion.mapping.record_program import (
-    NO_FATES,
+    NO_OUTCOMES,
     RecordProgram,
     same_chats_check,
     unsplit_check,
@@ -30,7 +30,7 @@ from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.formats.registry import adapter_of, writable_formats
 from harpia_formats.model.adapter import Cardinality, RowCapacity
 from harpia_formats.model.exact_json import encode
-from harpia_formats.model.field_fates import FieldFates, Unconvertible
+from harpia_formats.model.field_outcomes import FieldOutcomes, Unconvertible
 from harpia_formats.model.record import Output, Record, Score, field_paths
 
 OWNERS = frozenset({"extra.eee.input", "extra.eee.output", "outputs.extra.own.inner"})
@@ -68,7 +68,7 @@ CHOICES = st.builds(
 
 
 def with_constants(
-    record: Record, constants: dict[str, Any], fates: FieldFates, *, turns: bool
+    record: Record, constants: dict[str, Any], outcomes: FieldOutcomes, *, turns: bool
 ) -> Record:
     """Return `record` with `constants` for the fields that it lacks, step by step."""
     own: dict[str, Any] = {}
@@ -85,13 +85,13 @@ def with_constants(
             members = {} if members is UNSET else members
             if name not in members:
                 own[owner] = {**members, name: value}
-                fates.defaulted(path, "`--set`")
+                outcomes.defaulted(path, "`--set`")
         elif getattr(record, path) is UNSET or getattr(record, path) == []:
             own[path] = value
-            fates.defaulted(path, "`--set`")
+            outcomes.defaulted(path, "`--set`")
     outputs = record.outputs
     if not outputs and "text" in of_outputs:
-        fates.defaulted("outputs", "`--set`")
+        outcomes.defaulted("outputs", "`--set`")
         outputs = [Output()]
     completed = []
     for output in outputs:
@@ -100,10 +100,10 @@ def with_constants(
         # A conversation is an answer, even without a text.
         skipped = {"text"} if output.turns and (turns or is_said) else set()
         missing = {key: of_outputs[key] for key in of_outputs if key not in skipped}
-        answer = with_missing(output, missing, "outputs.", fates)
+        answer = with_missing(output, missing, "outputs.", outcomes)
         if of_scores:
             scores = [
-                with_missing(score, of_scores, "outputs.scores.", fates)
+                with_missing(score, of_scores, "outputs.scores.", outcomes)
                 for score in output.scores or [Score()]
             ]
             answer = replace(answer, scores=scores)
@@ -112,12 +112,12 @@ def with_constants(
 
 
 def with_missing(
-    owner: Any, values: dict[str, Any], start: str, fates: FieldFates
+    owner: Any, values: dict[str, Any], start: str, outcomes: FieldOutcomes
 ) -> Any:
     """Return `owner` with those of `values` that it lacks, each noted by its path."""
     missing = {key: values[key] for key in values if getattr(owner, key) is UNSET}
     for key in missing:
-        fates.defaulted(f"{start}{key}", "`--set`")
+        outcomes.defaulted(f"{start}{key}", "`--set`")
     return replace(owner, **missing)
 
 
@@ -128,11 +128,11 @@ def test_constants_complete_records_as_step_by_step(
     turns: bool,
 ) -> None:
     """A record gets what it lacks, and each constant is noted in its order."""
-    fates, expected_fates = FieldFates(), FieldFates()
-    expected = with_constants(record, constants, expected_fates, turns=turns)
+    outcomes, expected_outcomes = FieldOutcomes(), FieldOutcomes()
+    expected = with_constants(record, constants, expected_outcomes, turns=turns)
 
-    assert Completion(constants, turns).complete(record, fates) == expected
-    assert fates == expected_fates
+    assert Completion(constants, turns).complete(record, outcomes) == expected
+    assert outcomes == expected_outcomes
 
 
 @examples(12)
@@ -174,17 +174,17 @@ def test_records_with_other_fields_have_other_keys(
 def test_record_is_unchanged_only_if_no_step_changes_it(
     record: Record, capacity: RowCapacity, choices: Choices
 ) -> None:
-    """Where the checks say so, fitting yields the record itself without any fate."""
+    """Where the checks say so, fitting yields the record itself without any outcome."""
     if not unsplit_check(capacity, choices)(record):
         return
-    fates, of_chats = FieldFates(), FieldFates()
+    outcomes, of_chats = FieldOutcomes(), FieldOutcomes()
     try:
-        parts: Any = list(fit_record(record, capacity, choices, fates))
+        parts: Any = list(fit_record(record, capacity, choices, outcomes))
     except Unconvertible:
         parts = None
     if same_chats_check(capacity)(record):
         assert parts == [record]
-        assert fates == FieldFates()
+        assert outcomes == FieldOutcomes()
         return
     try:
         expected: Any = [fit_chats(record, capacity, choices, of_chats)]
@@ -192,14 +192,14 @@ def test_record_is_unchanged_only_if_no_step_changes_it(
         expected = None
 
     assert parts == expected
-    assert fates == of_chats
+    assert outcomes == of_chats
 
 
 TARGETS = sorted(writable_formats())
 
 
-def outcome(map_record: Any) -> Any:
-    """Return rows as bytes, paths and fates of a record, None if there is no row."""
+def result_or_error(map_record: Any) -> Any:
+    """Return rows as bytes, paths and outcomes of a record, None if there is no row."""
     try:
         return map_record()
     except Unconvertible:
@@ -220,7 +220,7 @@ def test_program_maps_records_as_the_mapper_does(
     keep_extra: bool,
     constants: dict[str, Any],
 ) -> None:
-    """Rows with their order of keys, paths and fates are the same for each record."""
+    """Rows with their order of keys, paths and outcomes are equal for each record."""
     adapter = adapter_of(writable_formats()[target])
     given_choices = Choices(
         choices.references,
@@ -235,13 +235,13 @@ def test_program_maps_records_as_the_mapper_does(
 
     def plain(record: Record, number: int) -> Any:
         mapped = mapper.map(record, number)
-        return encode(mapped.rows), mapped.paths, mapped.fates
+        return encode(mapped.rows), mapped.paths, mapped.outcomes
 
     def quick(record: Record, number: int) -> Any:
-        rows, known = program.map(record, number, NO_FATES)
-        return encode(rows), known.paths, known.fates
+        rows, known = program.map(record, number, NO_OUTCOMES)
+        return encode(rows), known.paths, known.outcomes
 
     for number, record in enumerate([*found, *found], 1):
-        expected = outcome(lambda r=record, n=number: plain(r, n))
-        assert outcome(lambda r=record, n=number: quick(r, n)) == expected
-    assert NO_FATES.entries == []
+        expected = result_or_error(lambda r=record, n=number: plain(r, n))
+        assert result_or_error(lambda r=record, n=number: quick(r, n)) == expected
+    assert NO_OUTCOMES.entries == []

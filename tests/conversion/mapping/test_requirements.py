@@ -21,7 +21,7 @@ from harpia_formats.conversion.mapping.requirements import (
 )
 from harpia_formats.conversion.output_files import choose_target, targets_named
 from harpia_formats.formats.registry import adapter_of, readable_formats
-from harpia_formats.model.field_fates import Unconvertible
+from harpia_formats.model.field_outcomes import Unconvertible
 from harpia_formats.model.problem import ConversionError
 from harpia_formats.model.record import FIELD_TYPES, Record, field_paths
 

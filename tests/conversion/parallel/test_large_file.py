@@ -105,7 +105,7 @@ def source_of(format_: str, folder: Path, count: int, seed: int = 0) -> Path:
     return file
 
 
-def outcome(
+def result_or_error(
     source: Path | list[Path], target: str, output: Path, jobs: int, **options: Any
 ) -> tuple[Any, ...]:
     """Return all that a conversion shows: bytes, losses, problems and counts."""
@@ -125,7 +125,7 @@ def outcome(
         # How far a file was read when its first error ended the run is not the same.
         del found["report"]["summary"]["bytes"]
     carried = [
-        (file.losses.carried, file.losses.kept, file.losses.fates)
+        (file.losses.carried, file.losses.kept, file.losses.outcomes)
         for file in report.losses
     ]
     return data, problems, found, carried, run.messages
@@ -141,7 +141,7 @@ def assert_same(
     """Assert that one and several processes come to the same; return the output."""
     first = source[0] if isinstance(source, list) else source
     one, *others = (
-        outcome(source, target, first.parent / "output", jobs, **options)
+        result_or_error(source, target, first.parent / "output", jobs, **options)
         for jobs in processes
     )
 
@@ -328,7 +328,7 @@ def test_each_model_has_its_own_file(
     for jobs in (1, 2):
         folder = tmp_path / f"{jobs}"
         folder.mkdir()
-        outcome(file, "record", folder / "{model}.jsonl", jobs)
+        result_or_error(file, "record", folder / "{model}.jsonl", jobs)
         found.append({each.name: each.read_bytes() for each in folder.iterdir()})
 
     assert found[0] == found[1]
@@ -344,7 +344,7 @@ def test_a_file_that_takes_no_time_is_converted_by_one_process(
     """A second process starts only where it saves more time than it costs."""
     monkeypatch.setattr(ranges, "WORTH_SECONDS", 1000)
     file = source_of(LINES, tmp_path, 300)
-    outcome(file, "record", tmp_path / "out", 2)
+    result_or_error(file, "record", tmp_path / "out", 2)
 
     assert answered == []
 
@@ -398,7 +398,7 @@ def test_rows_that_kill_two_workers_are_reported(
     """They are undetermined (V901): nothing is written, or the other rows are."""
     monkeypatch.setattr(ranges, "run_range", dying)
     file = source_of(format_, tmp_path, 400)
-    data, problems, report, *_ = outcome(
+    data, problems, report, *_ = result_or_error(
         file, "harpia", tmp_path / "out", 2, on_invalid=how, constants=GIVEN
     )
     (count,) = report["report"]["files"]
@@ -430,7 +430,7 @@ def test_file_that_changes_is_an_error(
         return usual(self, ticket)
 
     monkeypatch.setattr(WorkerPool, "result", cutting)
-    data, _, report, *_ = outcome(file, ARRAY, tmp_path / "out", 2)
+    data, _, report, *_ = result_or_error(file, ARRAY, tmp_path / "out", 2)
 
     assert data == b""
     assert "changed" in report["report"]["files"][0]["reason"]
@@ -450,9 +450,9 @@ def test_folder_for_rows_is_deleted(
 
     monkeypatch.setattr(RangeConversion, "_folder", noted)
     file = source_of(LINES, tmp_path, 300)
-    outcome(file, ARRAY, tmp_path / "out", 2)
+    result_or_error(file, ARRAY, tmp_path / "out", 2)
     file.write_bytes(file.read_bytes() + b"7\n")
-    outcome(file, ARRAY, tmp_path / "out", 2)
+    result_or_error(file, ARRAY, tmp_path / "out", 2)
 
     assert len(folders) == 2
     assert not any(folder.exists() for folder in folders)
@@ -471,6 +471,6 @@ def test_interrupt_ends_the_workers(
     monkeypatch.setattr(RangeConversion, "_deliver", lambda *_: next(_interrupted()))
     output = tmp_path / "out"
     with pytest.raises(KeyboardInterrupt):
-        outcome(file, ARRAY, output, 2)
+        result_or_error(file, ARRAY, output, 2)
 
     assert not output.exists()

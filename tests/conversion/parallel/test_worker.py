@@ -144,7 +144,7 @@ def test_unit_is_converted_as_a_whole(tmp_path: Path) -> None:
     assert (rows.records, rows.lines) == (ROWS, ROWS)
     assert len(converted(data)) == ROWS + ROWS // 5
     assert rows_in(part, tmp_path) == converted(data)
-    assert sum(times for *_, times in rows.fates) == ROWS
+    assert sum(times for *_, times in rows.outcomes) == ROWS
 
 
 @pytest.mark.parametrize("spoiled", [b"{}\n", b"{\n", b'{"messages": 1}\n', b"7\n"])
@@ -311,7 +311,7 @@ def test_units_whose_fields_differ_too_much_are_left(
     count: int, monkeypatch: pytest.MonkeyPatch, *, is_converted: bool
 ) -> None:
     """A worker keeps what became of so many different sets of fields, and no more."""
-    monkeypatch.setattr(range_converter, "MAX_FATES", 100)
+    monkeypatch.setattr(range_converter, "MAX_OUTCOMES", 100)
     rows = (json.dumps({**row_of(0), f"key {each}": each}) for each in range(count))
     data = "".join(f"{each}\n" for each in rows).encode()
     parts = convert_unit(job_of(), unit_of(data), 0, 0)

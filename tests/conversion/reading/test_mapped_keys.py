@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from cases import for_each_case
 from harpia_formats import MapError, convert, read, score
 from harpia_formats.conversion.losses.conversion_report import field_lines
-from harpia_formats.model.field_fates import Fate
+from harpia_formats.model.field_outcomes import Outcome
 from harpia_formats.model.problem import ConversionError
 from harpia_formats.model.record import Record
 
@@ -198,7 +198,7 @@ def test_a_replaced_value_is_reported_as_lost_where_it_has_no_place(
     lines = {line.name: line for line in field_lines(report.losses)}
 
     assert lines["note.answer (references)"].kept == 1
-    assert lines["ideal"].fates == {Fate.DROPPED: 1}
+    assert lines["ideal"].outcomes == {Outcome.DROPPED: 1}
 
 
 def test_a_list_is_no_text() -> None:

@@ -30,7 +30,7 @@ from harpia_formats.formats.schema.bundled_schemas import (
     schema_validator_of,
 )
 from harpia_formats.model.adapter import FormatAdapter, Row
-from harpia_formats.model.field_fates import Fate, FieldFates, Unconvertible
+from harpia_formats.model.field_outcomes import FieldOutcomes, Outcome, Unconvertible
 from harpia_formats.model.record import Output, Record, Score
 
 ROOT = Path(__file__).parents[3]
@@ -119,10 +119,10 @@ def is_labelled(row: Row, shape: str) -> bool:
 
 def changes_on_the_way(row: Row, shape: str) -> list[str]:
     """Return the differences of a row that was read and written, and its losses."""
-    fates = FieldFates()
-    back = adapter(shape).writer(adapter(shape).read(row), fates)
+    outcomes = FieldOutcomes()
+    back = adapter(shape).writer(adapter(shape).read(row), outcomes)
     expected = as_written(row, shape)
-    lost = [each.path for each in fates.entries]
+    lost = [each.path for each in outcomes.entries]
     keys = {**expected, **back}
     found = [
         key
@@ -143,7 +143,7 @@ def law_broken(shape: str, record: Record, choices: Choices = FIRST) -> set[str]
     written = RecordMapper(adapter(shape), choices).map(record)
     (row,) = written.rows
     found = {each.path for each in differences(record, adapter(shape).read(row))}
-    noted = {each.path for each in written.fates}
+    noted = {each.path for each in written.outcomes}
     silent = {each for each in found if not any(covers(one, each) for one in noted)}
     spurious = {each for each in noted if not any(covers(each, one) for one in found)}
     return silent | spurious | set(errors_in(row, shape))
@@ -170,9 +170,9 @@ def test_joint_score_is_not_that_of_the_first_answer(responses: Responses) -> No
 
     assert "score" not in written.rows[0]
     assert "is_correct" not in written.rows[0]
-    noted = {(each.fate, each.path) for each in written.fates}
-    assert (Fate.DROPPED, "outputs.scores.value") in noted
-    assert (Fate.DROPPED, "outputs.scores.is_correct") in noted
+    noted = {(each.outcome, each.path) for each in written.outcomes}
+    assert (Outcome.DROPPED, "outputs.scores.value") in noted
+    assert (Outcome.DROPPED, "outputs.scores.is_correct") in noted
 
 
 def covers(note: str, path: str) -> bool:
@@ -189,11 +189,11 @@ def record_with(*, turns: Any = UNSET, **fields: Any) -> Record:
     return Record(id="1", prompt="2+2?", references=["4"], outputs=answers)
 
 
-def written(shape: str, record: Record) -> tuple[Row, list[tuple[Fate, str]]]:
+def written(shape: str, record: Record) -> tuple[Row, list[tuple[Outcome, str]]]:
     """Return the row of a record, and its recorded losses."""
-    fates = FieldFates()
-    row = adapter(shape).writer(record, fates)
-    return row, [(each.fate, each.path) for each in fates.entries]
+    outcomes = FieldOutcomes()
+    row = adapter(shape).writer(record, outcomes)
+    return row, [(each.outcome, each.path) for each in outcomes.entries]
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -393,13 +393,13 @@ def test_a_turn_is_numbered_by_its_place(shape: str, key: str) -> None:
     """A record leaves out the number of a turn unless it is another than its place."""
     turns = [{"role": "user"}, {"turn_idx": 5, "role": "assistant", "reasoning": "r"}]
     record = record_with(turns=turns, interaction_type="multi_turn")
-    row, fates = written(shape, record)
+    row, outcomes = written(shape, record)
 
     assert row[key] == [
         {"turn_idx": 0, "role": "user"},
         {"turn_idx": 5, "role": "assistant", "reasoning_trace": "r"},
     ]
-    assert fates == []
+    assert outcomes == []
     assert adapter(shape).read(row).outputs[0].turns == turns
 
 
@@ -430,13 +430,15 @@ def test_values_of_the_closed_shape_become_text() -> None:
     ]
     details = {"additional_details": {"queue": 1.5}}
     record = record_with(turns=turns, performance=details, interaction_type="agentic")
-    row, fates = written(CURRENT, replace(record, metadata={"n": [1, None], "t": "x"}))
+    row, outcomes = written(
+        CURRENT, replace(record, metadata={"n": [1, None], "t": "x"})
+    )
 
     assert row["messages"][0]["tool_calls"][0]["arguments"] == {"n": "1", "t": "x"}
     assert row["messages"][1]["tool_call_id"] == ["a"]
     assert row["performance"] == {"additional_details": {"queue": "1.5"}}
     assert row["metadata"] == {"n": "[1,null]", "t": "x"}
-    assert sorted(path for _, path in fates) == [
+    assert sorted(path for _, path in outcomes) == [
         "metadata.n",
         "outputs.performance",
         "outputs.turns",
@@ -487,17 +489,17 @@ def test_several_texts_are_several_answers() -> None:
 @for_each_case(
     "fields, kind, expected",
     [
-        ({"turns": [{"role": "user"}]}, "multi_turn", {Fate.DEFAULTED}),
-        ({"turns": [{"role": "tool"}]}, "agentic", {Fate.DEFAULTED}),
+        ({"turns": [{"role": "user"}]}, "multi_turn", {Outcome.DEFAULTED}),
+        ({"turns": [{"role": "tool"}]}, "agentic", {Outcome.DEFAULTED}),
         (
             {"turns": [{"role": "user"}], "interaction_type": "single_turn"},
             "multi_turn",
-            {Fate.CHANGED},
+            {Outcome.CHANGED},
         ),
         (
             {"turns": [], "text": "4", "interaction_type": "agentic"},
             "single_turn",
-            {Fate.CHANGED, Fate.DROPPED},
+            {Outcome.CHANGED, Outcome.DROPPED},
         ),
         (
             {
@@ -506,19 +508,19 @@ def test_several_texts_are_several_answers() -> None:
                 "interaction_type": "multi_turn",
             },
             "multi_turn",
-            {Fate.MERGED},
+            {Outcome.MERGED},
         ),
     ],
 )
 def test_interaction_type_follows_the_turns(
-    fields: dict[str, Any], kind: str, expected: set[Fate]
+    fields: dict[str, Any], kind: str, expected: set[Outcome]
 ) -> None:
     """The interaction type is the record's own, unless its turns contradict it."""
-    row, fates = written(SEED, record_with(**fields))
+    row, outcomes = written(SEED, record_with(**fields))
 
     assert row["interaction_type"] == kind
     assert ("output" in row) == (kind == "single_turn")
-    assert {fate for fate, _ in fates} == expected
+    assert {outcome for outcome, _ in outcomes} == expected
 
 
 @for_each_case(
@@ -565,11 +567,11 @@ def test_a_score_is_a_number_in_the_closed_shape(
     shape: str, value: Any, expected: Any
 ) -> None:
     """A score that is true stays so but in 0.3.0, where it becomes 1.0."""
-    row, fates = written(shape, record_with(scores=[replace(SCORE, value=value)]))
+    row, outcomes = written(shape, record_with(scores=[replace(SCORE, value=value)]))
 
     assert same(row["evaluation"]["score"], expected)
-    assert fates == (
-        [] if same(value, expected) else [(Fate.CHANGED, "outputs.scores.value")]
+    assert outcomes == (
+        [] if same(value, expected) else [(Outcome.CHANGED, "outputs.scores.value")]
     )
 
 
@@ -588,11 +590,11 @@ def test_a_label_stays_where_it_is_one_of_the_shape(
 ) -> None:
     """A version label that was kept is written again only in its own version."""
     record = replace(record_with(), extra={"eee": {"schema_version": label}})
-    row, fates = written(shape, record)
+    row, outcomes = written(shape, record)
     path = "extra.eee.schema_version"
 
     assert row["schema_version"] == expected
-    assert fates == ([] if label == expected else [(Fate.CHANGED, path)])
+    assert outcomes == ([] if label == expected else [(Outcome.CHANGED, path)])
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -608,22 +610,22 @@ def test_null_turns_are_the_same_in_all_shapes() -> None:
     """Null turns are kept at one key, whatever the key of turns in the version."""
     row, _ = written(SEED, record_with())
     record = adapter(SEED).read({**row, "interactions": None})
-    current, fates = written(CURRENT, record)
+    current, outcomes = written(CURRENT, record)
 
     assert current["messages"] is None
-    assert fates == []
+    assert outcomes == []
     assert list(differences(record, adapter(CURRENT).read(current))) == []
 
 
 def test_unknown_keys_have_no_place_in_a_closed_root() -> None:
     """Keys that 0.3.0 refuses are dropped as losses; those below the root stay."""
     kept = {"unknown": 1, "input": {"x": 1}, "evaluation_result_id": None}
-    row, fates = written(CURRENT, replace(record_with(), extra={"eee": kept}))
+    row, outcomes = written(CURRENT, replace(record_with(), extra={"eee": kept}))
 
     assert row["input"]["x"] == 1
-    assert fates == [
-        (Fate.DROPPED, "extra.eee.unknown"),
-        (Fate.DROPPED, "extra.eee.evaluation_result_id"),
+    assert outcomes == [
+        (Outcome.DROPPED, "extra.eee.unknown"),
+        (Outcome.DROPPED, "extra.eee.evaluation_result_id"),
     ]
 
 
@@ -689,7 +691,7 @@ def test_a_hash_is_renewed_where_references_are_left_behind(
     made = RecordMapper(adapter(SEED), FIRST).map(two_references(digest))
     (row,) = made.rows
     raw, references = ASKED[1]
-    is_noted = "extra.eee.sample_hash" in {each.path for each in made.fates}
+    is_noted = "extra.eee.sample_hash" in {each.path for each in made.outcomes}
 
     assert row["sample_hash"] == RECIPES[recipe](raw, references[:1])
     assert is_noted == (row["sample_hash"] != digest)
@@ -701,7 +703,7 @@ def test_a_hash_is_renewed_where_references_are_left_behind(
 )
 def test_a_hash_stays_where_all_references_do(shape: str, digest: str) -> None:
     """A hash by any recipe, or by none that is known, stays with its references."""
-    row, fates = written(shape, two_references(digest))
+    row, outcomes = written(shape, two_references(digest))
 
     assert row["sample_hash"] == digest
-    assert fates == []
+    assert outcomes == []

@@ -25,7 +25,7 @@ from harpia_formats.formats.schema.bundled_schemas import (
     record_schema,
     schema_validator_of,
 )
-from harpia_formats.model.field_fates import Fate, FieldFates, Unconvertible
+from harpia_formats.model.field_outcomes import FieldOutcomes, Outcome, Unconvertible
 from harpia_formats.model.record import Header, Output, Record
 
 ROOT = Path(__file__).parents[3]
@@ -84,9 +84,9 @@ def documented(row: dict[str, Any]) -> dict[str, Any]:
 
 def written(record: Record) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the instance that a record becomes, and the losses of each path."""
-    fates = FieldFates()
-    row = LAB_INPUT.writer(record, fates)
-    return row, {each.path: each.how for each in fates.entries}
+    outcomes = FieldOutcomes()
+    row = LAB_INPUT.writer(record, outcomes)
+    return row, {each.path: each.how for each in outcomes.entries}
 
 
 def comes_back(row: dict[str, Any]) -> bool:
@@ -175,9 +175,9 @@ def test_answers_as_a_list() -> None:
     found = RecordMapper(LAB_INPUT, Choices(responses=Responses.LIST)).map(record)
 
     assert [each["actual-output"] for each in found.rows] == [["a", "", "c"]]
-    assert [(each.fate, each.path) for each in found.fates] == [
-        (Fate.DEFAULTED, "outputs.index"),
-        (Fate.CHANGED, "outputs.text"),
+    assert [(each.outcome, each.path) for each in found.outcomes] == [
+        (Outcome.DEFAULTED, "outputs.index"),
+        (Outcome.CHANGED, "outputs.text"),
     ]
 
 
@@ -198,10 +198,10 @@ def test_only_supported_parts_of_answers_are_written(
     outputs: list[Output], row: dict[str, Any], noted: set[str]
 ) -> None:
     """An answer without a text, and an index that is not written, are losses."""
-    found, fates = written(Record(id="1", prompt="q", outputs=outputs))
+    found, outcomes = written(Record(id="1", prompt="q", outputs=outputs))
 
     assert found == {"id": "1", "input": "q"} | row
-    assert fates.keys() == noted
+    assert outcomes.keys() == noted
 
 
 @pytest.mark.parametrize("outputs", [[], [Output()]])
@@ -255,7 +255,7 @@ def test_every_difference_is_recorded_as_a_loss(
     assume(any(each.text is not UNSET for each in outputs))
     found = RecordMapper(LAB_INPUT, AS_LIST).map(record)
     (row,) = found.rows
-    noted = {each.path for each in found.fates}
+    noted = {each.path for each in found.outcomes}
     differing = {each.path for each in differences(record, LAB_INPUT.read(row))}
 
     assert {each for each in differing if not is_related(each, noted)} == set()
@@ -281,10 +281,10 @@ def test_metrics_in_every_spelling(key: str) -> None:
 
 def header_written(header: Any) -> tuple[dict[str, Any], list[str]]:
     """Return what is written of a header, and the paths of recorded losses."""
-    fates = FieldFates()
+    outcomes = FieldOutcomes()
     assert LAB_INPUT.write_header is not None
-    row = LAB_INPUT.write_header(header, fates)
-    return row, [each.path for each in fates.entries]
+    row = LAB_INPUT.write_header(header, outcomes)
+    return row, [each.path for each in outcomes.entries]
 
 
 @for_each_case("path", FIXTURES, ids=lambda path: path.stem)
@@ -357,12 +357,12 @@ def test_records_with_one_answer_are_written_as_any_record(
 ) -> None:
     """A record that is written straight becomes what any record does."""
 
-    def outcome(write: Any) -> Any:
-        fates = FieldFates()
+    def result_or_error(write: Any) -> Any:
+        outcomes = FieldOutcomes()
         try:
-            return write(given_, fates), fates.entries
+            return write(given_, outcomes), outcomes.entries
         except Unconvertible as error:
-            return str(error), fates.entries
+            return str(error), outcomes.entries
 
     outputs = record.outputs[:answers]
     if named is not UNSET:
@@ -370,4 +370,4 @@ def test_records_with_one_answer_are_written_as_any_record(
     extra = UNSET if kept is UNSET else {"harpia": kept}
     given_ = replace(record, outputs=outputs, extra=extra)
 
-    assert outcome(LAB_INPUT.write) == outcome(write_any)
+    assert result_or_error(LAB_INPUT.write) == result_or_error(write_any)

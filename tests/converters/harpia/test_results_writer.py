@@ -392,7 +392,7 @@ def test_metrics_that_are_named(tmp_path: Path) -> None:
         "auto_reweigh": False,
         "references": "max",
     }
-    assert any("has no em" in each for each in scores.said)
+    assert any("has no em" in each for each in scores.notes)
     assert problems_of(output, "output", tmp_path) == []
 
 

@@ -64,7 +64,7 @@ def test_components_are_a_loss_where_there_is_no_place() -> None:
         output=output,
         constants={"references": ["r"], "category": "c", "source": "s"},
     )
-    lost = {fate.path for fate in report.losses[0].losses.counts}
+    lost = {outcome.path for outcome in report.losses[0].losses.counts}
 
     assert "extra.haystack.(component)" in lost
 

@@ -28,7 +28,7 @@ from harpia_formats.formats.schema.bundled_schemas import (
     document_schema,
     schema_validator_of,
 )
-from harpia_formats.model.field_fates import FieldFates, Unconvertible
+from harpia_formats.model.field_outcomes import FieldOutcomes, Unconvertible
 from harpia_formats.model.record import Header, Output, Record
 
 FIXTURES = sorted((Path(__file__).parents[3] / "fixtures/haystack/valid").iterdir())
@@ -57,9 +57,9 @@ def rows_in(path: Path) -> list[dict[str, Any]]:
 
 def written(record: Record) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the row that a record becomes, and the recorded losses of each path."""
-    fates = FieldFates()
-    row = COLUMNS.writer(record, fates)
-    return row, {each.path: each.how for each in fates.entries}
+    outcomes = FieldOutcomes()
+    row = COLUMNS.writer(record, outcomes)
+    return row, {each.path: each.how for each in outcomes.entries}
 
 
 def comes_back(row: dict[str, Any]) -> bool:
@@ -205,10 +205,10 @@ def test_columns_of_other_vendors_answers() -> None:
 )
 def test_empty_values_are_recorded_as_a_loss(record: Record, noted: set[str]) -> None:
     """Null and empty values get no item, and that is recorded as a loss."""
-    row, fates = written(record)
+    row, outcomes = written(record)
 
     assert row == {"questions": "q"}
-    assert fates.keys() == noted
+    assert outcomes.keys() == noted
 
 
 @pytest.mark.parametrize(
@@ -243,7 +243,7 @@ def test_every_difference_is_recorded_as_a_loss(
     record = replace(filled(record), outputs=outputs, extra={"haystack": kept})
     found = RecordMapper(COLUMNS, ONE_ROW).map(record)
     (row,) = found.rows
-    noted = {each.path for each in found.fates}
+    noted = {each.path for each in found.outcomes}
     differing = {each.path for each in differences(record, COLUMNS.read(row))}
 
     assert SCHEMA_VALIDATOR.is_valid({key: [item] for key, item in row.items()})
@@ -283,10 +283,10 @@ def restored_from(row: dict[str, Any]) -> Record:
 
 def header_written(header: Header) -> tuple[dict[str, Any], list[str]]:
     """Return what is written of a header, and the paths of recorded losses."""
-    fates = FieldFates()
+    outcomes = FieldOutcomes()
     assert COLUMNS.write_header is not None
-    row = COLUMNS.write_header(header, fates)
-    return row, [each.path for each in fates.entries]
+    row = COLUMNS.write_header(header, outcomes)
+    return row, [each.path for each in outcomes.entries]
 
 
 def test_component_comes_back() -> None:

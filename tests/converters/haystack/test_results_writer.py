@@ -104,7 +104,7 @@ def test_metrics_missing_in_haystack_use_the_default_profile(tmp_path: Path) -> 
     texts = (tmp_path / "out.json.signatures.txt").read_text().splitlines()
 
     assert scores.profile == "haystack"
-    assert scores.said[0].startswith(
+    assert scores.notes[0].startswith(
         "the profile haystack has no f1: taken as in the profile default (haystack has"
     )
     assert texts == [f"{each.name}\t{each.signature}" for each in scores.total.scores]

@@ -25,7 +25,7 @@ from harpia_formats.formats.schema.bundled_schemas import (
     schema_validator_of,
 )
 from harpia_formats.model.column_map import FIELDS
-from harpia_formats.model.field_fates import FieldFates, Unconvertible
+from harpia_formats.model.field_outcomes import FieldOutcomes, Unconvertible
 from harpia_formats.model.record import FIELD_TYPES, Output, Record, Score
 from table_steps import read_steps
 
@@ -54,9 +54,9 @@ def rows_in(path: Path) -> list[dict[str, str]]:
 
 def written(record: Record) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the row that a record becomes, and the recorded losses of each path."""
-    fates = FieldFates()
-    row = TABLE.writer(record, fates)
-    return row, {each.path: each.how for each in fates.entries}
+    outcomes = FieldOutcomes()
+    row = TABLE.writer(record, outcomes)
+    return row, {each.path: each.how for each in outcomes.entries}
 
 
 def is_related(path: str, others: set[str]) -> bool:
@@ -196,10 +196,10 @@ def test_changed_cells_are_recorded_as_losses(
     record: Record, row: dict[str, str], noted: set[str]
 ) -> None:
     """Null, numbers for text and values that no cell can hold are losses."""
-    found, fates = written(record)
+    found, outcomes = written(record)
 
     assert found == row
-    assert fates.keys() == noted
+    assert outcomes.keys() == noted
 
 
 @pytest.mark.parametrize("record", [Record(), Record(outputs=[Output(text=None)])])
@@ -244,7 +244,7 @@ def test_every_difference_is_recorded_as_a_loss(
     record = replace(filled(record), extra={**others, "csv": kept})
     found = RecordMapper(TABLE, ONE_ROW).map(record)
     (row,) = found.rows
-    noted = {each.path for each in found.fates}
+    noted = {each.path for each in found.outcomes}
     differing = {each.path for each in differences(record, TABLE.read(row))}
 
     assert SCHEMA_VALIDATOR.is_valid(row)

@@ -13,7 +13,7 @@ from cases import for_each_case
 from harpia_converters.hub.csv_mapping import TABLE, PandasCells
 from harpia_formats import convert, diff
 from harpia_formats.model.exact_json import encode
-from harpia_formats.model.field_fates import FieldFates
+from harpia_formats.model.field_outcomes import FieldOutcomes
 from harpia_formats.model.record import Output, Record, Score, as_dict
 
 DATA = (
@@ -82,7 +82,7 @@ def test_text_is_not_changed(name: str, cell: str) -> None:
     """In a column of text these words stay what they are."""
     record = TABLE.read({"id": "1", name: cell})
 
-    assert TABLE.writer(record, FieldFates())[name] == cell
+    assert TABLE.writer(record, FieldOutcomes())[name] == cell
 
 
 def test_column_of_other_text_is_no_index() -> None:
@@ -107,10 +107,10 @@ def test_extra_text_comes_back_whatever_it_looks_like(extra: dict[str, Any]) -> 
         outputs=[Output(text="t", index=1, scores=[score])],
         extra={"csv": extra},
     )
-    fates = FieldFates()
+    outcomes = FieldOutcomes()
 
-    assert TABLE.read(TABLE.writer(record, fates)) == record
-    assert fates.entries == []
+    assert TABLE.read(TABLE.writer(record, outcomes)) == record
+    assert outcomes.entries == []
 
 
 CELLS = st.sampled_from(

@@ -13,7 +13,7 @@ from harpia_converters.inspect_ai.dataset_mapping import DATASET
 from harpia_converters.inspect_ai.formats import log_sign, sample_sign
 from harpia_formats import convert
 from harpia_formats.model.adapter import Row
-from harpia_formats.model.field_fates import BLANK, FieldFates, Unconvertible
+from harpia_formats.model.field_outcomes import BLANK, FieldOutcomes, Unconvertible
 from harpia_formats.model.record import Record
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
@@ -27,9 +27,9 @@ def written(record: Record) -> tuple[Row, list[str]]:
 
     The empty target that every sample has is left out: it is read as none.
     """
-    fates = FieldFates()
-    row = DATASET.writer(record, fates)
-    entries = [each for each in fates.entries if each.how != BLANK]
+    outcomes = FieldOutcomes()
+    row = DATASET.writer(record, outcomes)
+    entries = [each for each in outcomes.entries if each.how != BLANK]
     return row, [f"{each.path}: {each.how}" for each in entries]
 
 
@@ -61,10 +61,10 @@ def test_references_among_choices_are_letters(
     choices: list[str], references: list[str], target: Any
 ) -> None:
     """References that are choices are written as letters, and that is told."""
-    row, fates = written(Record(prompt="q", choices=choices, references=references))
+    row, outcomes = written(Record(prompt="q", choices=choices, references=references))
     is_changed = target not in (references, references[0])
     assert row["target"] == target
-    assert fates == ["references: the letters of the choices"] * is_changed
+    assert outcomes == ["references: the letters of the choices"] * is_changed
 
 
 def test_empty_target_is_no_reference() -> None:
@@ -99,22 +99,22 @@ def test_reasoning_that_is_no_text_is_kept() -> None:
 def test_parts_of_another_chat_are_lost_aloud() -> None:
     """Kept parts that fit no message are not written, and that is said."""
     kept = {"inspect-dataset": {"input_parts": [{"message": 5, "type": "image"}]}}
-    row, fates = written(Record(prompt="q", extra=kept))
+    row, outcomes = written(Record(prompt="q", extra=kept))
 
     assert row["input"] == [{"role": "user", "content": "q"}]
-    assert fates == ["extra.inspect-dataset.input_parts: they fit no message"]
+    assert outcomes == ["extra.inspect-dataset.input_parts: they fit no message"]
 
 
 def test_calls_of_tools_are_spelt_as_inspect_does() -> None:
     """A call of a record has the keys of Inspect in a sample, and comes back."""
     call = {"id": "c", "name": "add", "arguments": {"x": 2}}
     chat: list[Row] = [USER, {**ANSWER, "tool_calls": [call]}, USER]
-    row, fates = written(Record(messages=chat))
+    row, outcomes = written(Record(messages=chat))
     (own,) = row["input"][1]["tool_calls"]
 
     expected = {"id": "c", "function": "add", "arguments": {"x": 2}}
     assert own == {**expected, "type": "function"}
-    assert fates == []
+    assert outcomes == []
     assert DATASET.read(row).messages == chat
 
 

@@ -445,8 +445,8 @@ def test_lost_events_are_told(target: str, tmp_path: Path) -> None:
     (file,) = report.losses
     found = [
         times.count
-        for fate, times in file.losses.counts.items()
-        if "events" in fate.path
+        for outcome, times in file.losses.counts.items()
+        if "events" in outcome.path
     ]
 
     assert report.ok

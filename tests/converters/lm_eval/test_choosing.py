@@ -67,7 +67,7 @@ def written(
 
 def hows(report: Any) -> set[str]:
     """Return how fields of a conversion are lost or changed."""
-    return {fate.how for file in report.losses for fate in file.losses.counts}
+    return {outcome.how for file in report.losses for outcome in file.losses.counts}
 
 
 @pytest.fixture
@@ -254,9 +254,9 @@ def test_formatted_prompt_has_the_options(count: int, tmp_path: Path) -> None:
         )
         rows = [json.loads(line) for line in output.read_text().splitlines()]
         losses = {
-            (fate.path, fate.how): number.count
+            (outcome.path, outcome.how): number.count
             for file in report.losses
-            for fate, number in file.losses.counts.items()
+            for outcome, number in file.losses.counts.items()
         }
         lost = losses.get(("choices", "the question cannot be answered without them"))
         found[prompt] = [row["input"]["prompt"] for row in rows[:2]], lost

@@ -7,7 +7,7 @@ import pytest
 
 from harpia_converters.nemo.mapping import INPUT, OUTPUT
 from harpia_formats import detect
-from harpia_formats.model.field_fates import Fate, FieldFates
+from harpia_formats.model.field_outcomes import FieldOutcomes, Outcome
 
 QUESTION = {"prompt": "q", "ideal_response": "r"}
 
@@ -19,23 +19,23 @@ def record_of(row: dict[str, Any], dialect: str = "") -> Any:
 
 
 def question_of(row: dict[str, Any], dialect: str = "") -> tuple[Any, set[Any]]:
-    """Return the question of an answer's row, and the fates of what it has besides."""
-    fates = FieldFates()
-    written = INPUT.write(record_of(row, dialect), fates)  # type: ignore[misc]  # it is no read-only format
-    return written, {(each.fate, each.path) for each in fates.entries}
+    """Return the question of an answer's row, and the outcomes of its other fields."""
+    outcomes = FieldOutcomes()
+    written = INPUT.write(record_of(row, dialect), outcomes)  # type: ignore[misc]  # it is no read-only format
+    return written, {(each.outcome, each.path) for each in outcomes.entries}
 
 
 def test_keys_of_the_question_stand_beside_it() -> None:
     """What stood in `input` of an answer stands in the row of its question."""
     row = {"input": {**QUESTION, "id": 7}, "response": "a", "latency": 0.5}
-    written, fates = question_of(row)
+    written, outcomes = question_of(row)
 
     assert written == {**QUESTION, "category": "", "source": "", "id": 7, **written}
     assert "input" not in written
     assert {
-        (Fate.MERGED, "extra.nemo.input.id"),
-        (Fate.DEFAULTED, "extra.nemo.id"),
-    } <= fates
+        (Outcome.MERGED, "extra.nemo.input.id"),
+        (Outcome.DEFAULTED, "extra.nemo.id"),
+    } <= outcomes
     assert [each.format for each in detect(json.dumps(written).encode())] == [
         "nemo-input"
     ]
@@ -44,23 +44,23 @@ def test_keys_of_the_question_stand_beside_it() -> None:
 @pytest.mark.parametrize("key", ["input", "response", "messages", "conversation"])
 def test_keys_by_which_a_row_is_no_question_are_lost(key: str) -> None:
     """A key of an answer or of another tool is dropped, and declared by its path."""
-    written, fates = question_of({"input": {**QUESTION, key: "x"}, "response": "a"})
+    written, outcomes = question_of({"input": {**QUESTION, key: "x"}, "response": "a"})
 
     assert key not in written
-    assert (Fate.DROPPED, f"extra.nemo.input.{key}") in fates
+    assert (Outcome.DROPPED, f"extra.nemo.input.{key}") in outcomes
 
 
 def test_a_second_value_for_a_key_is_lost() -> None:
     """A key in the question and beside it keeps the one that stands beside it."""
     row = {"input": {**QUESTION, "id": 7}, "id": 8, "actual_response": "x"}
-    written, fates = question_of(row)
+    written, outcomes = question_of(row)
 
     assert written["id"] == 8
     assert "actual_response" not in written
     assert {
-        (Fate.DROPPED, "extra.nemo.input.id"),
-        (Fate.DROPPED, "extra.nemo.actual_response"),
-    } <= fates
+        (Outcome.DROPPED, "extra.nemo.input.id"),
+        (Outcome.DROPPED, "extra.nemo.actual_response"),
+    } <= outcomes
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from harpia_formats import ConversionError, convert, read, validate
 from harpia_formats.conversion.mapping.choices import Choices
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.model.exact_json import decode, encode
-from harpia_formats.model.field_fates import Fate, Unconvertible
+from harpia_formats.model.field_outcomes import Outcome, Unconvertible
 from harpia_formats.model.record import Record
 
 ROOT = Path(__file__).parents[3]
@@ -60,11 +60,11 @@ def said(text: Any, **keys: Any) -> dict[str, Any]:
     return {"role": "assistant", "content": text, **keys}
 
 
-def written(record: Record) -> tuple[dict[str, Any], dict[str, Fate]]:
-    """Return the row of a record, and the fate of each path."""
+def written(record: Record) -> tuple[dict[str, Any], dict[str, Outcome]]:
+    """Return the row of a record, and the outcome of each path."""
     made = RecordMapper(REQUESTS, Choices()).map(record)
     (row,) = made.rows
-    return row, {fate.path: fate.fate for fate in made.fates}
+    return row, {outcome.path: outcome.outcome for outcome in made.outcomes}
 
 
 def neighbour(name: str) -> Path:
@@ -125,20 +125,20 @@ def test_calls_of_a_response_are_messages() -> None:
 def test_record_is_a_request_for_a_chat() -> None:
     """A record of any format is a request with its settings, and an id as text."""
     params = {"model": "m", "temperature": 0.5, "top_k": 3}
-    row, fates = written(Record(id=7, prompt="q", references=["r"], params=params))
+    row, outcomes = written(Record(id=7, prompt="q", references=["r"], params=params))
 
     body = {"model": "m", "messages": [USER], "temperature": 0.5, "top_k": 3}
     assert row == {**request(), "custom_id": "7", "body": body}
-    assert fates == {"id": Fate.CHANGED, "references": Fate.DROPPED}
+    assert outcomes == {"id": Outcome.CHANGED, "references": Outcome.DROPPED}
 
 
 def test_settings_do_not_replace_the_question() -> None:
     """A setting under the key of the question is dropped, and that is reported."""
     params = {"model": "m", "messages": [], "input": "x"}
-    row, fates = written(Record(id="1", prompt="q", params=params))
+    row, outcomes = written(Record(id="1", prompt="q", params=params))
 
     assert row["body"]["messages"] == [USER]
-    assert fates == {"params.messages": Fate.DROPPED}
+    assert outcomes == {"params.messages": Outcome.DROPPED}
 
 
 @pytest.mark.parametrize("params", [{}, {"model": 3}, {"model": None}])
@@ -361,5 +361,5 @@ def test_settings_of_other_tools_are_not_sent() -> None:
     report = convert(data, to="openai-batch-input", output=output)
     body = decode(output.getvalue())["body"]
     assert body.keys() == {"model", "messages", "temperature"}
-    lost = {fate.path for fate in report.losses[0].losses.counts}
+    lost = {outcome.path for outcome in report.losses[0].losses.counts}
     assert lost >= {"params.until", "params.do_sample"}

@@ -15,7 +15,7 @@ from harpia_formats import convert, detect, read, validate
 from harpia_formats.conversion.mapping.choices import Choices, References
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.model.exact_json import decode, encode
-from harpia_formats.model.field_fates import Fate, Unconvertible
+from harpia_formats.model.field_outcomes import Outcome, Unconvertible
 from harpia_formats.model.record import Output, Record
 
 ROOT = Path(__file__).parents[3]
@@ -40,11 +40,13 @@ def said(text: Any, **keys: Any) -> dict[str, Any]:
     return {"role": "assistant", "content": text, **keys}
 
 
-def written(record: Record, **choices: Any) -> tuple[dict[str, Any], dict[str, Fate]]:
-    """Return the only row of a record, and the fate of each path."""
+def written(
+    record: Record, **choices: Any
+) -> tuple[dict[str, Any], dict[str, Outcome]]:
+    """Return the only row of a record, and the outcome of each path."""
     made = RecordMapper(CHAT, Choices(**choices)).map(record)
     (row,) = made.rows
-    return row, {fate.path: fate.fate for fate in made.fates}
+    return row, {outcome.path: outcome.outcome for outcome in made.outcomes}
 
 
 def neighbour(name: str) -> list[Record]:
@@ -121,9 +123,9 @@ def test_rows_come_back(path: Path) -> None:
     rows = json.loads(text) if path.suffix == ".json" else text.splitlines()
     for given in rows:
         row = decode(given) if isinstance(given, str) else given
-        back, fates = written(CHAT.read(row))
+        back, outcomes = written(CHAT.read(row))
 
-        assert fates == {}
+        assert outcomes == {}
         assert plain(back) == plain(row)
 
 
@@ -161,7 +163,7 @@ def test_text_of_parts_is_the_expected_answer() -> None:
     assert record.gt == "ab"
     assert written(record) == (row, {})
     assert written(other)[0]["messages"][-1] == said("other")
-    assert written(other)[1] == {"extra.openai.messages.content": Fate.DROPPED}
+    assert written(other)[1] == {"extra.openai.messages.content": Outcome.DROPPED}
 
 
 IMAGE = {"type": "image_url", "image_url": {"url": "https://example.org/tram.png"}}
@@ -190,10 +192,10 @@ def test_parts_of_another_text_are_not_written() -> None:
     """Parts that do not have the text of their message are left out, and told."""
     message = {**user("other"), "content_parts": [IMAGE]}
 
-    row, fates = written(Record(messages=[message], gt="a"))
+    row, outcomes = written(Record(messages=[message], gt="a"))
 
     assert row == {"messages": [user("other"), said("a")]}
-    assert fates == {"messages": Fate.MERGED, "prompt": Fate.DEFAULTED}
+    assert outcomes == {"messages": Outcome.MERGED, "prompt": Outcome.DEFAULTED}
 
 
 @pytest.mark.parametrize("format_id", ["openai-chat", "openai-batch-input"])
@@ -218,22 +220,22 @@ def test_rows_with_parts_become_records_and_come_back(
 
 def test_reference_is_what_is_learnt() -> None:
     """Without gt the first reference is the last message, and that is reported."""
-    row, fates = written(
+    row, outcomes = written(
         Record(prompt="q", references=["a", "b"]), references=References.FIRST
     )
 
     assert row == {"messages": [user("q"), said("a")]}
-    assert fates == {"references": Fate.MERGED, "gt": Fate.DEFAULTED}
+    assert outcomes == {"references": Outcome.MERGED, "gt": Outcome.DEFAULTED}
 
 
 def test_tools_are_settings_and_others_are_dropped() -> None:
     """Only OpenAI's settings are written, where they have OpenAI's form."""
     params = {"tools": TOOLS, "temperature": 0, "functions": "f"}
-    row, fates = written(Record(prompt="q", gt="a", params=params))
+    row, outcomes = written(Record(prompt="q", gt="a", params=params))
 
     assert row == {"messages": [user("q"), said("a")], "tools": TOOLS}
     dropped = {"params.temperature", "params.functions"}
-    assert fates == dict.fromkeys(dropped, Fate.DROPPED)
+    assert outcomes == dict.fromkeys(dropped, Outcome.DROPPED)
     assert CHAT.read(row).params == {"tools": TOOLS}
 
 
@@ -245,14 +247,14 @@ def test_conversation_with_calls_is_a_chat() -> None:
         {"role": "tool", "content": "2", "tool_call_id": ["c1"]},
         said("done"),
     ]
-    row, fates = written(Record(outputs=[Output(turns=turns)]))
+    row, outcomes = written(Record(outputs=[Output(turns=turns)]))
 
     assert row["messages"] == [
         user("q"),
         {"role": "assistant", "content": None, "tool_calls": [ROW_CALL]},
         {"role": "tool", "content": "2", "tool_call_id": "c1"},
     ]
-    assert fates["outputs.turns"] is Fate.CHANGED
+    assert outcomes["outputs.turns"] is Outcome.CHANGED
 
 
 @pytest.mark.parametrize("role", ["human", "", None, 1])
@@ -350,7 +352,9 @@ def test_bare_functions_become_tools() -> None:
     report = convert(data, to="openai-chat", output=output)
     row = json.loads(output.getvalue())
     assert row["tools"] == [{"type": "function", "function": bare}]
-    assert "params.tools" in {fate.path for fate in report.losses[0].losses.counts}
+    assert "params.tools" in {
+        outcome.path for outcome in report.losses[0].losses.counts
+    }
 
 
 def test_answers_not_preferred_are_no_part_of_an_example() -> None:
@@ -359,5 +363,5 @@ def test_answers_not_preferred_are_no_part_of_an_example() -> None:
     output = BytesIO()
     report = convert(file, to="openai-chat", output=output)
     assert b"non_preferred_output" not in output.getvalue()
-    lost = {fate.path for fate in report.losses[0].losses.counts}
+    lost = {outcome.path for outcome in report.losses[0].losses.counts}
     assert "extra.openai.non_preferred_output" in lost

@@ -10,7 +10,7 @@ from corpora import CORPORA
 from harpia_converters.openai_evals.formats import sample_sign
 from harpia_converters.openai_evals.mapping import SAMPLES
 from harpia_formats.model.adapter import Row
-from harpia_formats.model.field_fates import FieldFates, Unconvertible
+from harpia_formats.model.field_outcomes import FieldOutcomes, Unconvertible
 from harpia_formats.model.record import Record, as_dict
 
 ROOT = Path(__file__).parents[3]
@@ -28,9 +28,9 @@ def read(asked: Any, ideal: Any = "4", **others: Any) -> Row:
 
 def written(record: Record) -> tuple[Row, list[str]]:
     """Return the sample for a record, and what becomes of its fields."""
-    fates = FieldFates()
-    row = SAMPLES.writer(record, fates)
-    return row, [f"{each.path}: {each.how}" for each in fates.entries]
+    outcomes = FieldOutcomes()
+    row = SAMPLES.writer(record, outcomes)
+    return row, [f"{each.path}: {each.how}" for each in outcomes.entries]
 
 
 def test_every_ideal_answer_is_a_reference() -> None:
@@ -74,30 +74,30 @@ def test_a_sample_comes_back(asked: Any, ideal: Any) -> None:
 
 def test_a_prompt_of_another_tool_becomes_a_chat() -> None:
     """A prompt is written as a message of the user, as OpenAI's guide asks for."""
-    row, fates = written(Record(prompt="2+2?", references=["4"]))
+    row, outcomes = written(Record(prompt="2+2?", references=["4"]))
 
     assert row == {"input": [USER], "ideal": "4"}
-    assert fates == []
+    assert outcomes == []
 
 
 def test_the_text_of_an_input_is_not_kept_for_another_question() -> None:
     """Where a record is asked with a system prompt, the input is a chat."""
     kept = {"openai-evals": {"input": "text"}}
     record = Record(prompt="2+2?", system="Be short.", references=["4"], extra=kept)
-    row, fates = written(record)
+    row, outcomes = written(record)
 
     assert row["input"] == [SYSTEM, USER]
-    assert fates == ["extra.openai-evals.input: the key belongs to another field"]
+    assert outcomes == ["extra.openai-evals.input: the key belongs to another field"]
 
 
 def test_changed_messages_are_noted() -> None:
     """A system prompt goes in front of messages, and null becomes empty text."""
     chat: list[Row] = [USER, {"role": "assistant", "content": None}, USER]
     record = Record(system="Be short.", messages=chat, references=["4"])
-    row, fates = written(record)
+    row, outcomes = written(record)
 
     assert row["input"] == [SYSTEM, USER, ANSWER | {"content": ""}, USER]
-    assert fates == [
+    assert outcomes == [
         "system: a message of the system",
         "messages: empty text for null; with the system message",
     ]
@@ -120,7 +120,7 @@ def test_a_record_without_a_question_or_an_answer_is_refused(
 ) -> None:
     """What a sample must have is asked for."""
     with pytest.raises(Unconvertible, match=reason):
-        SAMPLES.writer(record, FieldFates())
+        SAMPLES.writer(record, FieldOutcomes())
 
 
 @for_each_case(

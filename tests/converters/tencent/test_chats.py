@@ -27,7 +27,7 @@ from harpia_formats.api.testing.strategies import (
 from harpia_formats.conversion.mapping.choices import Choices
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.model.exact_json import encode
-from harpia_formats.model.field_fates import FieldFates, Unconvertible
+from harpia_formats.model.field_outcomes import FieldOutcomes, Unconvertible
 from harpia_formats.model.record import Output, Record
 
 #: Extra keys of a row that a record keeps, those of its last answer among them.
@@ -46,47 +46,51 @@ ANSWERS = st.builds(
 NEXT = Output(model="another model", text="b")
 
 
-def outcome(function: Any, *given: Any) -> tuple[Any, Any]:
-    """Return what a function returns or raises for `given`, and the fates it notes."""
-    fates = FieldFates()
+def result_or_error(function: Any, *given: Any) -> tuple[Any, Any]:
+    """Return what a function returns or raises for `given`, and its outcomes."""
+    outcomes = FieldOutcomes()
     try:
-        made = encode(function(*given, fates))
+        made = encode(function(*given, outcomes))
     except Unconvertible as error:
         made = str(error).encode()
-    return made, fates.entries
+    return made, outcomes.entries
 
 
 @given(records(), KEPT)
 def test_chats_are_written_alike(record: Record, kept: dict[str, Any]) -> None:
-    """A prompt that is written straight is what any chat becomes, with its fates."""
+    """A prompt that is written straight is what any chat becomes, with its outcomes."""
     short, long = dict(kept), dict(kept)
 
-    assert outcome(write_chat, record, short) == outcome(write_any_chat, record, long)
+    assert result_or_error(write_chat, record, short) == result_or_error(
+        write_any_chat, record, long
+    )
     assert encode(short) == encode(long)
 
 
 @given(records())
 def test_turns_are_written_alike(record: Record) -> None:
-    """A prompt that is written straight is what any question becomes, with fates."""
+    """A prompt that is written straight is what any question becomes, with outcomes."""
     bare = replace(record, extra=UNSET)
 
-    def row_of(record: Record, fates: FieldFates) -> dict[str, Any]:
-        system, turns = any_turns(record, fates)
+    def row_of(record: Record, outcomes: FieldOutcomes) -> dict[str, Any]:
+        system, turns = any_turns(record, outcomes)
         return {
             **({} if system is UNSET else {"system": system}),
             "conversation": turns,
         }
 
-    assert outcome(MANUAL.writer, bare) == outcome(row_of, bare)
+    assert result_or_error(MANUAL.writer, bare) == result_or_error(row_of, bare)
 
 
 @given(ANSWERS)
 def test_only_answers_are_written_alike(output: Output) -> None:
     """The entry of an answer is the same beside one of another model, and alone."""
-    alone, fates = outcome(write_answers, [output])
-    beside, others = outcome(lambda *given: write_answers(*given)[:1], [output, NEXT])
+    alone, outcomes = result_or_error(write_answers, [output])
+    beside, others = result_or_error(
+        lambda *given: write_answers(*given)[:1], [output, NEXT]
+    )
 
-    assert (alone, fates) == (beside, others)
+    assert (alone, outcomes) == (beside, others)
 
 
 @given(

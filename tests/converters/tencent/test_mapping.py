@@ -28,7 +28,12 @@ from harpia_formats.formats.schema.bundled_schemas import (
 )
 from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.exact_json import decode, encode
-from harpia_formats.model.field_fates import BLANK, Fate, FieldFates, Unconvertible
+from harpia_formats.model.field_outcomes import (
+    BLANK,
+    FieldOutcomes,
+    Outcome,
+    Unconvertible,
+)
 from harpia_formats.model.record import Output, Record
 
 ROOT = Path(__file__).parents[3]
@@ -70,14 +75,14 @@ def rows_in(path: Path) -> list[Row]:
 def written(
     record: Record, adapter: FormatAdapter
 ) -> tuple[Row, list[tuple[str, str]]]:
-    """Return the row for `record` and its recorded losses, as their fates and paths.
+    """Return the row for `record` and its recorded losses, as their outcomes and paths.
 
     A blank cell that every row has is left out: it is read as none.
     """
-    fates = FieldFates()
-    row = adapter.writer(record, fates)
-    entries = [each for each in fates.entries if each.how != BLANK]
-    return row, [(each.fate.name.lower(), each.path) for each in entries]
+    outcomes = FieldOutcomes()
+    row = adapter.writer(record, outcomes)
+    entries = [each for each in outcomes.entries if each.how != BLANK]
+    return row, [(each.outcome.name.lower(), each.path) for each in entries]
 
 
 def as_plain_values(record: Record) -> Any:
@@ -88,10 +93,10 @@ def as_plain_values(record: Record) -> Any:
 def check_returns(name: str, row: Row) -> None:
     """Assert that `row` is the same again once it was a record, and in order."""
     adapter = ADAPTERS[name]
-    back, fates = written(adapter.read(row), adapter)
+    back, outcomes = written(adapter.read(row), adapter)
     fixed = [key for key in DOCUMENTED[name].split() if key in row]
 
-    assert fates == []
+    assert outcomes == []
     assert texts_of(back) == texts_of(row)
     assert [key for key in back if key in fixed] == fixed
     assert not set(list(back)[: len(fixed)]) - {*fixed, *SETTINGS}
@@ -276,7 +281,7 @@ def test_blank_system_is_none() -> None:
 
 
 @for_each_case(
-    "record, chat, fates",
+    "record, chat, outcomes",
     [
         ({"prompt": "q"}, "user q", []),
         ({"prompt": "q", "system": ""}, "system |user q", []),
@@ -321,14 +326,14 @@ def test_blank_system_is_none() -> None:
         ),
     ],
 )
-def test_chats_are_written(record: Row, chat: str, fates: list[str]) -> None:
+def test_chats_are_written(record: Row, chat: str, outcomes: list[str]) -> None:
     """What is asked becomes a chat with the gt behind it, and a change is recorded."""
     if isinstance(record.get("messages"), str):
         record = {**record, "messages": chat_of(record["messages"])}
     row, recorded = written(Record(**record), MESSAGES)
 
     assert row == {"messages": chat_of(chat)}
-    assert sorted(" ".join(each) for each in recorded) == sorted(fates)
+    assert sorted(" ".join(each) for each in recorded) == sorted(outcomes)
 
 
 def chat_of(text: str) -> list[Row]:
@@ -425,7 +430,7 @@ def test_record_without_answers_has_none() -> None:
 
 
 @for_each_case(
-    "record, turns, fates",
+    "record, turns, outcomes",
     [
         ({"prompt": "q"}, ["q", "r"], []),
         ({"messages": "user 1|assistant 2|user 3"}, ["1", "2", "3", "r"], []),
@@ -474,7 +479,7 @@ def test_record_without_answers_has_none() -> None:
         ),
     ],
 )
-def test_turns_are_written(record: Row, turns: list[str], fates: list[str]) -> None:
+def test_turns_are_written(record: Row, turns: list[str], outcomes: list[str]) -> None:
     """A chat that takes turns is a conversation, and any other is cut to a prompt."""
     if isinstance(record.get("messages"), str):
         record = {**record, "messages": chat_of(record["messages"])}
@@ -486,11 +491,11 @@ def test_turns_are_written(record: Row, turns: list[str], fates: list[str]) -> N
             for prompt, response in zip(turns[::2], turns[1::2], strict=True)
         ]
     }
-    assert sorted(" ".join(each) for each in recorded) == sorted(fates)
+    assert sorted(" ".join(each) for each in recorded) == sorted(outcomes)
 
 
 @pytest.mark.parametrize(
-    ("record", "system", "fates"),
+    ("record", "system", "outcomes"),
     [
         ({"messages": "system s|user q"}, "s", ["merged messages", "defaulted system"]),
         ({"messages": "system s|user 1|assistant 2|user 3"}, "s", []),
@@ -507,7 +512,7 @@ def test_turns_are_written(record: Row, turns: list[str], fates: list[str]) -> N
     ],
 )
 def test_system_message_is_the_system_input(
-    record: Row, system: str, fates: list[str]
+    record: Row, system: str, outcomes: list[str]
 ) -> None:
     """A message of the system in front is the system input of a conversation."""
     record = {**record, "messages": chat_of(record["messages"])}
@@ -515,7 +520,7 @@ def test_system_message_is_the_system_input(
 
     assert list(row) == ["system", "conversation"]
     assert row["system"] == system
-    assert {" ".join(each) for each in recorded} - {"defaulted prompt"} == set(fates)
+    assert {" ".join(each) for each in recorded} - {"defaulted prompt"} == set(outcomes)
 
 
 @for_each_case("others", [3, [], [{}], [{"a": 1}, {}], [{"prompt": 1}], [7]])
@@ -577,7 +582,7 @@ def test_missing_field_is_an_error_with_help(
 ) -> None:
     """A record without a field that a row requires is refused, with help."""
     with pytest.raises(Unconvertible) as raised:
-        adapter.writer(Record(**record), FieldFates())
+        adapter.writer(Record(**record), FieldOutcomes())
 
     assert raised.value.path == path
     assert raised.value.help.endswith(cure)
@@ -601,7 +606,9 @@ def test_turns_of_an_answer_are_taken_once(adapter: FormatAdapter) -> None:
     result = RecordMapper(adapter, choices).map(record)
 
     assert [adapter.read(each).prompt for each in result.rows] == [USER["content"]] * 2
-    assert {each.path for each in result.fates} & {"prompt", "messages"} == {"prompt"}
+    assert {each.path for each in result.outcomes} & {"prompt", "messages"} == {
+        "prompt"
+    }
 
 
 MESSAGE = st.fixed_dictionaries(
@@ -729,13 +736,13 @@ def test_kept_keys_without_their_place_are_lost(
     source: FormatAdapter, row: dict[str, Any], target: FormatAdapter, lost: str
 ) -> None:
     """Keys of a message or of a turn, or of an answer, are none of another row."""
-    fates = FieldFates()
+    outcomes = FieldOutcomes()
     assert target.write is not None
-    written = target.write(source.read(row), fates)
+    written = target.write(source.read(row), outcomes)
 
     assert "weight" not in str(written)
     assert "note" not in str(written)
     assert lost not in written
-    assert (Fate.DROPPED, f"extra.tencent.{lost}") in {
-        (each.fate, each.path) for each in fates.entries
+    assert (Outcome.DROPPED, f"extra.tencent.{lost}") in {
+        (each.outcome, each.path) for each in outcomes.entries
     }

@@ -28,4 +28,4 @@ def test_any_k_has_the_definition_of_the_profile() -> None:
     )
 
     assert scores["pass@2"].signature.endswith("|scale:0-1|unverified|nrefs:1")
-    assert not [note for note in scores.said if "default" in note]
+    assert not [note for note in scores.notes if "default" in note]

@@ -7,7 +7,7 @@ from typing import Any
 
 from cases import for_each_case
 from harpia_formats import convert, validate
-from harpia_formats.model.field_fates import FieldFate
+from harpia_formats.model.field_outcomes import FieldOutcome
 
 CALL: dict[str, Any] = {
     "role": "assistant",
@@ -33,8 +33,8 @@ CHATS = {
 }
 
 
-def converted(record: dict[str, Any], target: str) -> tuple[Any, set[FieldFate]]:
-    """Return the row of a record, and the fates of its fields; it must be valid."""
+def converted(record: dict[str, Any], target: str) -> tuple[Any, set[FieldOutcome]]:
+    """Return the row of a record, and the outcomes of its fields; it must be valid."""
     output = BytesIO()
     report = convert(
         json.dumps(record).encode() + b"\n",
@@ -64,11 +64,11 @@ def test_conversation_with_tools_is_strictly_valid(
     record = {"outputs": [output]} if from_turns else {"messages": chat, "outputs": []}
     if not from_turns and target == "tencent-outputs":
         record["outputs"] = [output]
-    row, fates = converted({"prompt": "r", **record}, target)
+    row, outcomes = converted({"prompt": "r", **record}, target)
 
     assert row["messages"][0] == SPOKEN[0]
     assert all(set(message) == {"role", "content"} for message in row["messages"])
-    assert any("without tool calls" in fate.how for fate in fates)
+    assert any("without tool calls" in outcome.how for outcome in outcomes)
     if target == "tencent-outputs":
         assert row["model_outputs"][0]["responses"][0]["content"] == "done"
 

@@ -31,7 +31,7 @@ from harpia_formats.evaluation.metrics.text.tokens import (
     clipped_overlap,
     overlap,
 )
-from harpia_formats.model.field_fates import FieldFates, Unconvertible
+from harpia_formats.model.field_outcomes import FieldOutcomes, Unconvertible
 from harpia_formats.model.problem import ConversionError
 from harpia_formats.model.record import Output, Record, Score
 
@@ -336,15 +336,15 @@ def test_huge_texts_are_not_kept() -> None:
 def test_a_score_says_how_it_was_worked_out() -> None:
     """What is filled in has the metric, its signature, and whether it is right."""
     record = Record(references=["r"], outputs=[Output(text="R"), Output(text="x")])
-    fates = FieldFates()
-    filled = filler("em")(record, fates)
+    outcomes = FieldOutcomes()
+    filled = filler("em")(record, outcomes)
     scores = [each.scores for each in filled.outputs]
 
     assert scores == [
         [Score(metric="em", value=1.0, is_correct=True, signature=signature("em"))],
         [Score(metric="em", value=0.0, is_correct=False, signature=signature("em"))],
     ]
-    assert {each.path for each in fates.entries} == {
+    assert {each.path for each in outcomes.entries} == {
         "outputs.scores.value",
         "outputs.scores.is_correct",
         "outputs.scores.metric",
@@ -370,7 +370,7 @@ def test_a_score_that_is_there_stays() -> None:
     score = Score(value=0.25)
     record = Record(references=["r"], outputs=[Output(text="r", scores=[score])])
 
-    assert filler("f1")(record, FieldFates()) == record
+    assert filler("f1")(record, FieldOutcomes()) == record
 
 
 def test_an_answer_is_the_last_turn_where_it_is_a_conversation() -> None:
@@ -381,7 +381,7 @@ def test_an_answer_is_the_last_turn_where_it_is_a_conversation() -> None:
         {"role": "tool", "content": "y"},
     ]
     record = Record(references=["r"], outputs=[Output(turns=turns)])
-    (output,) = filler("em")(record, FieldFates()).outputs
+    (output,) = filler("em")(record, FieldOutcomes()).outputs
 
     assert output.scores
     assert output.scores[0].value == 1.0
@@ -399,7 +399,7 @@ def test_an_answer_is_the_last_turn_where_it_is_a_conversation() -> None:
 def test_nothing_to_compare_is_no_score(record: Record, cure: str) -> None:
     """Without an answer or a reference there is no score of 0, but a reason."""
     with pytest.raises(Unconvertible) as caught:
-        filler("em")(record, FieldFates())
+        filler("em")(record, FieldOutcomes())
 
     assert caught.value.path == "outputs.scores.value"
     assert f"--set {cure}=VALUE" in str(caught.value)

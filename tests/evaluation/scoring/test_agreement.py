@@ -140,9 +140,9 @@ def test_what_only_one_has_is_counted() -> None:
     first[0] = verdict(0, None)
     found = score_agreement(first, second)
     assert (found["kappa"].count, found["kappa"].unscored) == (69, 11)
-    assert "10 answers only in input 1: left out" in found.said
-    assert "1 answer without a label in input 1: left out" in found.said
-    assert "input 2: judge|model:b" in found.said
+    assert "10 answers only in input 1: left out" in found.notes
+    assert "1 answer without a label in input 1: left out" in found.notes
+    assert "input 2: judge|model:b" in found.notes
 
 
 def test_answers_of_models_are_paired_by_their_names() -> None:

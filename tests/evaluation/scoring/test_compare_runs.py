@@ -255,7 +255,7 @@ def test_unlike_signatures_are_not_compared(other: str | None) -> None:
 
     with pytest.raises(ScoreError, match="`--force`"):
         compared(first, second)
-    assert compared(first, second, force=True).said
+    assert compared(first, second, force=True).notes
 
 
 def test_scores_with_several_signatures_are_one_by_force() -> None:
@@ -388,7 +388,7 @@ def test_other_references_are_another_question() -> None:
 
     assert found.compared[0].questions == COUNT - 1
     assert (found.pairs[0].only_first, found.pairs[0].only_second) == (1, 1)
-    assert "1 with the same id and prompt have other references" in found.said[0]
+    assert "1 with the same id and prompt have other references" in found.notes[0]
 
 
 def test_one_id_on_several_questions_pairs_each_with_itself() -> None:
@@ -414,7 +414,7 @@ def test_data_without_prompts_are_paired_by_id_with_a_note() -> None:
     )
 
     assert found.compared[0].questions == COUNT
-    assert found.said == (
+    assert found.notes == (
         "the second input has no prompts: questions are paired without them",
     )
 

@@ -368,7 +368,7 @@ def test_missing_answers_can_count_as_zero() -> None:
     assert (omitted["em"].value, omitted["em"].unscored) == (1, 10)
     assert counted["em"].value == pytest.approx(2 / 3)
     assert counted["em"].unscored == 0
-    assert "10 missing answers count as 0" in counted.said
+    assert "10 missing answers count as 0" in counted.notes
 
 
 def test_a_missing_answer_is_an_empty_one_for_pooled_scores() -> None:

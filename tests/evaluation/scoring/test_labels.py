@@ -467,4 +467,4 @@ def test_stored_scores_of_these_names_are_those_of_other_tools(tmp_path: Path) -
 
     assert found["recall"].value == 6 / 16
     assert found["recall"].confusion is None
-    assert not [note for note in found.said if "not the score" in note]
+    assert not [note for note in found.notes if "not the score" in note]

@@ -52,7 +52,7 @@ def test_files_that_share_questions_are_systems(
 
     values = {group.key["model"]: group["em"].value for group in found.systems}
     assert values == {"a.jsonl": 0.75, "b.jsonl": 0.25}
-    assert sum("name no model and share questions" in note for note in found.said) == 1
+    assert sum("name no model and share questions" in note for note in found.notes) == 1
     compared = compare_scores(one, other, metrics=("em",))
     assert [system.name for system in compared.systems] == list(values)
     pooled = score(one, other, metrics=("em",), pool=True)
@@ -73,12 +73,12 @@ def test_files_that_share_none_are_parts_of_one_system(tmp_path: Path) -> None:
     assert found["em"].value == 25 / 40
     assert found["em"].questions == 40
     assert len(found.groups) == 1
-    assert sum("share no question" in note for note in found.said) == 1
+    assert sum("share no question" in note for note in found.notes) == 1
     other = written(tmp_path / "other.jsonl", range(40), 20, "m")
     compared = compare_scores(*parts, other, metrics=("em",))
     (difference,) = compared.compared
     assert (difference.first, difference.second) == (25 / 40, 20 / 40)
-    assert any("share no question" in note for note in compared.said)
+    assert any("share no question" in note for note in compared.notes)
 
 
 def test_a_mixture_stops_and_names_both_ways_out(
@@ -136,7 +136,7 @@ def test_a_file_next_to_the_only_model_is_a_system_if_they_share_questions(
     }
     together = score(named, more, metrics=("em",))
     assert together["em"].value == 0.5
-    assert any("scored as those of m" in note for note in together.said)
+    assert any("scored as those of m" in note for note in together.notes)
 
 
 def test_results_of_one_model_are_not_written_of_several_files(

@@ -98,7 +98,7 @@ def test_questions_with_too_few_answers_are_left_out_and_counted() -> None:
     assert found.table()[0]["questions_left_out"] == 2
     assert (
         "pass@3 leaves out 2 of 3 questions: 3 answers are needed, and they have 1 to 2"
-        in found.said
+        in found.notes
     )
     with pytest.raises(ScoreError, match=r'2 of 3 questions: .* missing="skip"'):
         harpia_formats.score(lines(rows), metrics=("pass@3",))
@@ -117,7 +117,7 @@ def test_no_question_with_enough_answers_is_no_score() -> None:
 
     assert found["pass@9"].value is None
     assert not found.ok
-    assert any(note.startswith(message) for note in found.said)
+    assert any(note.startswith(message) for note in found.notes)
     with pytest.raises(ScoreError, match=message):
         harpia_formats.score(data, metrics=("pass@9",))
 
@@ -141,7 +141,7 @@ def test_models_with_left_out_questions_are_reported_briefly() -> None:
     outputs = [{"model": f"m{one}", "text": "1"} for one in range(50)]
 
     found = score(lines([row(1) | {"outputs": outputs}]), metrics=("pass@2",))
-    notes = [note for note in found.said if note.startswith("pass@2")]
+    notes = [note for note in found.notes if note.startswith("pass@2")]
 
     assert len(notes) == 6
     assert notes[-1] == "pass@2 leaves out questions of 45 more models"

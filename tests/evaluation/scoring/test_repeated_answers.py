@@ -68,7 +68,7 @@ def test_each_answer_counts_once(
     assert found.total.answers == len(numbered)
     repeats = len(rows) - len(numbered)
     said = f"score of another metric: {repeats:,}, not counted again"
-    assert any(note.endswith(said) for note in found.said) == (repeats > 0)
+    assert any(note.endswith(said) for note in found.notes) == (repeats > 0)
 
 
 @for_each_case(

@@ -351,4 +351,4 @@ def test_skipped_rows_are_counted_in_a_note() -> None:
 
     scores = score(data, metrics=("em",), from_="record", on_invalid="skip")
 
-    assert "12 invalid rows were left out" in scores.said
+    assert "12 invalid rows were left out" in scores.notes

@@ -84,7 +84,7 @@ def test_a_field_that_no_document_has_is_reported(field: str, notes: list[str]) 
     )
 
     assert scores["document-mrr"].value == 0.5
-    assert list(scores.said) == notes
+    assert list(scores.notes) == notes
 
 
 def test_a_record_without_a_part_is_reported_once() -> None:

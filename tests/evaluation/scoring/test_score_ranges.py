@@ -233,7 +233,7 @@ def test_a_row_that_may_be_repeated_leaves_its_range(
     found = assert_same(path, metrics=("em",), from_="record")
 
     assert shared
-    assert any("repeat an answer" in note for note in found.said)
+    assert any("repeat an answer" in note for note in found.notes)
 
 
 @pytest.mark.long

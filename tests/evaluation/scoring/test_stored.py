@@ -96,7 +96,7 @@ def test_a_metric_without_any_number_is_named_and_not_shown() -> None:
 
     assert [one.name for one in scores] == ["acc"]
     assert scores["acc"].value == 1
-    assert scores.said == (
+    assert scores.notes == (
         "word_perplexity has no score: none of 2 stored values is a number",
     )
     assert scores.ok
@@ -229,7 +229,7 @@ def test_a_difference_of_stored_and_computed_scores_is_reported() -> None:
     }
     assert [(one.code, one.place.line) for one in scores.problems] == [("M105", 2)]
     assert scores.to_dict()["stored_differences"] == [difference]
-    assert f"em differs from the stored {FLEXIBLE} in 1 of 3 answers" in scores.said[0]
+    assert f"em differs from the stored {FLEXIBLE} in 1 of 3 answers" in scores.notes[0]
     assert scores.ok
 
 
@@ -290,12 +290,12 @@ def test_means_over_several_tasks_or_splits_are_noted() -> None:
         "acc is a mean over 2 splits (test, valid); `--by metadata.split` shows each"
     )
 
-    assert score(lines(records), stored=True).said == (tasks, splits)
+    assert score(lines(records), stored=True).notes == (tasks, splits)
     by_both = ("evaluation_name", "metadata.split")
-    assert score(lines(records), stored=True, by=by_both).said == ()
+    assert score(lines(records), stored=True, by=by_both).notes == ()
     records[0]["outputs"][0]["model"] = "org/n"  # scored apart
     assert not any(
-        "mean over" in note for note in score(lines(records), stored=True).said
+        "mean over" in note for note in score(lines(records), stored=True).notes
     )
 
 
@@ -304,7 +304,7 @@ def test_stored_scores_without_answers_are_noted() -> None:
     record = answered(1, "4", ("acc", 1, "")) | {"references": ["a"]}
     record["outputs"][0]["text"] = None
 
-    said = score(lines([record])).said
+    said = score(lines([record])).notes
 
     assert said == (
         "1 answer has no text and a stored score: `--stored` shows stored scores",

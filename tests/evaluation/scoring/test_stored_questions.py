@@ -109,7 +109,7 @@ def test_each_stored_quantity_has_its_own_score() -> None:
     }
     assert (
         "pass@2 is not computed of length, whose values are neither right nor wrong"
-        in every.said
+        in every.notes
     )
     assert one["pass@2"].value == 0
 

@@ -56,7 +56,7 @@ def test_models_are_scored_apart() -> None:
         {"model": "org/wrong"},
     ]
     assert [system["em"].value for system in scores.systems] == [1.0, 0.0]
-    assert "scored apart: org/right, org/wrong" in scores.said[0]
+    assert "scored apart: org/right, org/wrong" in scores.notes[0]
     for common in (lambda: scores["em"], lambda: scores.total):
         with pytest.raises(
             ScoreError, match=r"several models \(org/right, org/wrong\)"
@@ -140,7 +140,7 @@ def test_answers_without_a_model_are_of_the_only_one() -> None:
     ]
     by_key = {str(group.key): group.scores for group in alone.groups}
     assert {str(group.key): group.scores for group in scores.groups} == by_key
-    assert "answers without a model: 1, scored as those of org/right" in (scores.said)
+    assert "answers without a model: 1, scored as those of org/right" in (scores.notes)
 
 
 def test_answers_without_a_model_next_to_several_are_apart() -> None:
@@ -159,7 +159,7 @@ def test_missing_answers_of_no_model() -> None:
     scores = harpia_formats.score(data, metrics=("em",), missing="skip")
 
     assert [system["em"].count for system in scores.systems] == [1, 1]
-    assert "missing answers without a model: 1, left out" in scores.said
+    assert "missing answers without a model: 1, left out" in scores.notes
     with pytest.raises(ScoreError, match="choose one with model"):
         harpia_formats.score(data, metrics=("em",), missing="zero")
 

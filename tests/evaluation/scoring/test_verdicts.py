@@ -264,7 +264,7 @@ def test_outputs_that_both_judges_have_are_compared() -> None:
     (score,) = found.compared
 
     assert (score.name, score.first, score.second) == ("score", 0.5, 1)
-    assert found.said == (
+    assert found.notes == (
         "not compared, since only the first input has it: good",
         "not compared, since only the second input has it: fine, fair",
     )

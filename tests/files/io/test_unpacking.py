@@ -299,7 +299,7 @@ def test_losses_and_differences_have_places_in_members(tmp_path: Path) -> None:
     text.write_bytes(b"[%b,%b]" % (GOOD, GOOD))
     found = convert(path, to="haystack", output=tmp_path / "o.json")
     counts = found.losses[0].losses.counts
-    (loss,) = [one for fate, one in counts.items() if "level" in fate.path]
+    (loss,) = [one for outcome, one in counts.items() if "level" in outcome.path]
     assert loss.place is not None
     assert (loss.place.full_path, loss.place.line) == (f"{path}!b", 1)
 

@@ -9,8 +9,8 @@ from harpia_formats.conversion.comparison.comparison_report import (
 from harpia_formats.conversion.comparison.differences import Difference
 from harpia_formats.conversion.losses.conversion_report import (
     ConversionReport,
-    FateCounts,
     FileLosses,
+    OutcomeCounts,
 )
 from harpia_formats.evaluation.scoring.measures.metric_score import Group as ScoreGroup
 from harpia_formats.evaluation.scoring.measures.metric_score import (
@@ -24,7 +24,7 @@ from harpia_formats.evaluation.scoring.results.compare_report import (
 )
 from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.evaluation.scoring.significance.paired_differences import Comparison
-from harpia_formats.model.field_fates import Fate, FieldFate
+from harpia_formats.model.field_outcomes import FieldOutcome, Outcome
 from harpia_formats.model.problem import Excerpt, Place, Problem, Severity
 from harpia_formats.model.report import FileCount, Group, Report
 from harpia_formats.model.result import Result
@@ -53,10 +53,10 @@ def _report() -> Report:
 
 
 def _conversion() -> ConversionReport:
-    losses = FateCounts()
+    losses = OutcomeCounts()
     for at in range(COUNT):
-        fate = FieldFate(Fate.CHANGED, f"{at}{LONG}", LONG)
-        losses.add((fate.path,), (fate,), lambda: None)
+        outcome = FieldOutcome(Outcome.CHANGED, f"{at}{LONG}", LONG)
+        losses.add((outcome.path,), (outcome,), lambda: None)
     names = tuple(f"{at}{LONG}" for at in range(COUNT))
     return ConversionReport(
         _report(),
@@ -87,7 +87,7 @@ def _scores() -> Scores:
         _report(),
         is_broken=False,
         groups=groups,
-        said=tuple(names),
+        notes=tuple(names),
     )
 
 
@@ -103,7 +103,7 @@ def _comparison() -> ComparisonReport:
         for name in (LONG, "b")
     )
     reports = tuple(one.report for one in scores)
-    return ComparisonReport(compared, systems, (), reports, scores, said=(LONG,))
+    return ComparisonReport(compared, systems, (), reports, scores, notes=(LONG,))
 
 
 def _differences() -> DifferenceReport:

@@ -114,7 +114,7 @@ def signature_writer(files: Files) -> WriteSignatures:
     # For a pipe or /dev/null there is no folder for another file.
     if files.name is None or (path.exists() and not path.is_file()):
         return _write_nothing
-    write = files.beside(f"{path.name}.signatures.txt")
+    write = files.sibling(f"{path.name}.signatures.txt")
 
     def write_lines(signatures: Iterable[tuple[str, str]]) -> None:
         lines = (f"{escaped(name)}\t{escaped(text)}\n" for name, text in signatures)

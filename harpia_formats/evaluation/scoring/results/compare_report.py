@@ -211,7 +211,7 @@ class ComparisonReport(Result):
     #: The name of the system to which all others are compared, None for all pairs.
     baseline: str | None = None
     #: Notes on the run, for people.
-    said: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     #: The difference for which `questions_needed` of scores is, None if none is named.
     detect: float | None = None
     #: What the data set is called, "" if it is the only one.
@@ -324,7 +324,7 @@ class ComparisonReport(Result):
             "pairs": [asdict(pair) for pair in self.pairs],
             "baseline": self.baseline,
             "detect": self.detect,
-            "notes": list(self.said),
+            "notes": list(self.notes),
             "inputs": [one.to_dict() for one in self.scores or self.reports],
         }
 

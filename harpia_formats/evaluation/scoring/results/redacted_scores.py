@@ -99,7 +99,7 @@ class ScoreRedaction:
             models=tuple(self._names.of("model", name) for name in found.models),
             problems=tuple(map(self.redaction.problem, found.problems)),
             stored_differences=(),
-            said=notes_shown(found.said),
+            notes=notes_shown(found.notes),
         )
 
     def comparison(self, found: "ComparisonReport") -> "ComparisonReport":
@@ -131,7 +131,7 @@ class ScoreRedaction:
             reports=tuple(map(self.redaction.report, found.reports)),
             scores=tuple(map(self.scores, found.scores)),
             baseline=None if found.baseline is None else shown[found.baseline],
-            said=notes_shown(found.said),
+            notes=notes_shown(found.notes),
         )
 
     def _compared(

@@ -74,7 +74,7 @@ class ResultFiles:
         self._names.append(place)
         return sink
 
-    def beside(self, name: str) -> Write:
+    def sibling(self, name: str) -> Write:
         """Return the `write` of another file, in the folder of the first file.
 
         Raises `SinkError` if it already exists, if it is the first file, or if the

@@ -27,7 +27,7 @@ class Files(Protocol):
     def write(self, data: bytes) -> None:
         """Append bytes to the first file."""
 
-    def beside(self, name: str) -> Write:
+    def sibling(self, name: str) -> Write:
         """Return the `write` of another file in the same folder.
 
         Raises `SinkError` if it already exists, or if the first file has no name.

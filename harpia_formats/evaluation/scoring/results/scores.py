@@ -65,7 +65,7 @@ class Scores(Result):
     #: The files without model names that are systems, with the names of these.
     files: Mapping[str, str] = field(default_factory=dict)
     #: Notes on the run, for people.
-    said: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = field(default=())
     #: Labels of metrics that the profile defines otherwise than the default does, and
     #: that nobody asked to be defined so.
     redefined: frozenset[str] = frozenset()
@@ -178,7 +178,7 @@ class Scores(Result):
             "skipped": self.skipped,
             "outputs": list(self.outputs),
             "stored_differences": list(self.stored_differences),
-            "notes": list(self.said),
+            "notes": list(self.notes),
             "report": self.report.to_dict(),
         }
 

@@ -13,7 +13,7 @@ def two_files(folder: Path) -> ResultFiles:
     """Return two files that are written but not in their places."""
     files = ResultFiles(folder / "one", overwrite=True)
     files.write(b"new")
-    files.beside("two")(b"new")
+    files.sibling("two")(b"new")
     return files
 
 

@@ -112,7 +112,7 @@ def test_results_are_written_next_to_each_other(memory: Any) -> None:
     files = ResultFiles("memory://a/r.json", overwrite=False)
     files.check()
     files.write(b"one")
-    files.beside("s.jsonl")(b"two")
+    files.sibling("s.jsonl")(b"two")
 
     assert not {"/a/r.json", "/a/s.jsonl"} & set(files_of(memory))
     assert files.commit() == ("memory://a/r.json", "memory://a/s.jsonl")

@@ -1,11 +1,11 @@
-"""Fates: what becomes of the fields of a record that is written in another format."""
+"""What becomes of the fields of a record that is written in another format."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
 
-class Fate(StrEnum):
+class Outcome(StrEnum):
     """What becomes of a field; the value is the code of the rule that reports it.
 
     A null that is left out is no loss: it says that there is no value.
@@ -18,22 +18,22 @@ class Fate(StrEnum):
     MERGED = "L105"
     NULL = "L207"
 
-    # That of an enumeration is a function in Python, and fates are keys of tables.
+    # That of an enumeration is a function in Python, and outcomes are keys of tables.
     __hash__ = str.__hash__
 
 
-#: The detail of the fate of a field that rows have in any case, as empty text.
+#: The detail of the outcome of a field that rows have in any case, as empty text.
 BLANK = 'is "", which is read as none'
 
 
-class FieldFate(NamedTuple):
-    """The fate of one field that does not arrive unchanged.
+class FieldOutcome(NamedTuple):
+    """The outcome of one field that does not arrive unchanged.
 
-    A named tuple, because fates are keys of tables for each record: a frozen dataclass
-    is hashed by a function in Python.
+    A named tuple, because outcomes are keys of tables for each record: a frozen
+    dataclass is hashed by a function in Python.
     """
 
-    fate: Fate
+    outcome: Outcome
     #: The path of the field in the record, such as `outputs.text`.
     path: str
     #: What becomes of it, in a few words.
@@ -45,34 +45,34 @@ _new = tuple.__new__
 
 
 @dataclass(slots=True)
-class FieldFates:
-    """Collects the fates of the fields of one record."""
+class FieldOutcomes:
+    """Collects the outcomes of the fields of one record."""
 
-    entries: list[FieldFate] = field(default_factory=list)
+    entries: list[FieldOutcome] = field(default_factory=list)
 
     def dropped(self, path: str, how: str = "") -> None:
         """Note that a field is not carried."""
-        self.entries.append(_new(FieldFate, (Fate.DROPPED, path, how)))
+        self.entries.append(_new(FieldOutcome, (Outcome.DROPPED, path, how)))
 
     def changed(self, path: str, how: str) -> None:
         """Note that a field arrives as another value."""
-        self.entries.append(_new(FieldFate, (Fate.CHANGED, path, how)))
+        self.entries.append(_new(FieldOutcome, (Outcome.CHANGED, path, how)))
 
     def null(self, path: str, how: str = "") -> None:
         """Note that a null, which says that there is no value, is left out."""
-        self.entries.append(_new(FieldFate, (Fate.NULL, path, how)))
+        self.entries.append(_new(FieldOutcome, (Outcome.NULL, path, how)))
 
     def defaulted(self, path: str, how: str) -> None:
         """Note that a field was absent and is not any more."""
-        self.entries.append(_new(FieldFate, (Fate.DEFAULTED, path, how)))
+        self.entries.append(_new(FieldOutcome, (Outcome.DEFAULTED, path, how)))
 
     def split(self, path: str, how: str) -> None:
         """Note that a field is spread over several rows."""
-        self.entries.append(_new(FieldFate, (Fate.SPLIT, path, how)))
+        self.entries.append(_new(FieldOutcome, (Outcome.SPLIT, path, how)))
 
     def merged(self, path: str, how: str) -> None:
         """Note that a field arrives as a part of another one."""
-        self.entries.append(_new(FieldFate, (Fate.MERGED, path, how)))
+        self.entries.append(_new(FieldOutcome, (Outcome.MERGED, path, how)))
 
 
 class Unconvertible(Exception):  # noqa: N818 - a property of the record, not an error
