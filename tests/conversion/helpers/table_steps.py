@@ -30,10 +30,13 @@ def read_steps(table: FieldTable, row: Row) -> Record:
     levels: Levels = ({}, {}, {})
     row = row if table.normalize is None else table.normalize(row)
     own_keys = () if table.removes_own else table.own_keys
+    if ANY_KEY in own_keys:
+        own_keys = tuple(row)
     rest = taken(table, table.tree, row, levels, own_keys)
     record, output, score = levels
     if table.read_own is not None:
-        record = {**table.read_own(row, rest), **record}
+        around = () if table.run_of is None else (table.run_of({}),)
+        record = {**table.read_own(*around, row, rest), **record}
         rest = rest if table.in_order else dict(sorted(rest.items()))
     if score:
         output["scores"] = [Score(**score)]
