@@ -3,8 +3,9 @@
 import math
 from typing import Any
 
-import msgspec
 from msgspec import Struct
+
+from harpia_formats.model.exact_json import encode
 
 #: Characters of a value that a message shows.
 SHOWN = 40
@@ -86,7 +87,7 @@ def short_literal(value: Any) -> str:
         return value.words
     if isinstance(value, str):
         value = value if len(value) <= SHOWN else value[:SHOWN] + "…"
-    text = msgspec.json.encode(value).decode()
+    text = encode(value).decode()
     return text if len(text) <= 2 * SHOWN else text[:SHOWN] + "…"
 
 

@@ -57,6 +57,18 @@ def test_the_order_of_records_does_not_matter() -> None:
     assert report.records == 3_000
 
 
+def test_numbers_that_only_their_texts_differ_in() -> None:
+    """A number that is written in another way differs, and is shown as it is written."""
+    left, right = (
+        b'{"prompt": "q", "ideal_response": "r", "n": 1%b}' % each
+        for each in (b"", b"e0")
+    )
+    report = diff(left, right, from_="nemo-input", to="nemo-input")
+
+    (row,) = report.table()
+    assert (row["field"], row["left"], row["right"]) == ("extra.nemo.n", "1", "1e0")
+
+
 def test_each_difference_has_its_count_and_first_place() -> None:
     """Differences are reported by field, with the first record of the first side."""
     left = [instance(each) for each in range(100)]
