@@ -58,7 +58,7 @@ def test_the_order_of_records_does_not_matter() -> None:
 
 
 def test_numbers_that_only_their_texts_differ_in() -> None:
-    """A number that is written in another way differs, and is shown as it is written."""
+    """A number that is written in another way differs, and is shown as written."""
     left, right = (
         b'{"prompt": "q", "ideal_response": "r", "n": 1%b}' % each
         for each in (b"", b"e0")
