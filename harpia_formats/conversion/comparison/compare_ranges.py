@@ -1,14 +1,21 @@
 """Have the rows of a large file read by other processes, to be compared here."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from itertools import cycle
+from pathlib import Path
+from typing import NamedTuple
 
-from msgspec import Struct
+import msgspec
 
 from harpia_formats.conversion.comparison.row_taker import RowTaker
 from harpia_formats.conversion.comparison.stored_rows import Block, StoredRows
 from harpia_formats.conversion.mapping.answer_groups import ModelSelection
+from harpia_formats.conversion.parallel.converted_rows import (
+    memory_folder,
+    rows_limit,
+)
 from harpia_formats.conversion.reading.record_ranges import (
     FileRows,
     RecordsState,
@@ -16,6 +23,7 @@ from harpia_formats.conversion.reading.record_ranges import (
     are_short,
 )
 from harpia_formats.conversion.reading.record_stream import RecordStream
+from harpia_formats.files.io.file_sink import temporary_folder
 from harpia_formats.files.workers.pool import WorkerPool
 from harpia_formats.validation.local import LocalValidation
 from harpia_formats.validation.parallel.range_worker import NotDone, RangeFrames
@@ -24,10 +32,9 @@ from harpia_formats.validation.plan.file_plan import FilePlan
 from harpia_formats.validation.unit.findings import Findings
 
 
-class RangeRows(Struct, array_like=True):
-    """The rows of a range, as a worker returns them."""
+class RangeRows(NamedTuple):
+    """What a worker found in a range, whose rows are in its file."""
 
-    blocks: list[Block]
     records: int
     lines: int
     #: Whether all records have ids.
@@ -51,44 +58,60 @@ class StoringWorkers:
         yield from stream.finish()
 
 
-@dataclass(frozen=True, slots=True)
 class RangeStoring:
     """The rows of the ranges of one file, which are stored here."""
 
-    workers: StoringWorkers
-    local: LocalValidation
-    is_wordy: bool = True
+    is_wordy = False
+
+    def __init__(self, workers: StoringWorkers, local: LocalValidation) -> None:
+        self._workers = workers
+        self._local = local
+        self._folder = ""
+        #: The numbers of the files that workers write to, each of them in use once.
+        self._slots = cycle(range(workers.pool.max_pending + 1))
 
     def can_share(self, done: int) -> bool:
         """Return whether workers can do the work."""
-        return are_apart(self.local) and are_short(self.local, done)
+        return are_apart(self._local) and are_short(self._local, done)
 
-    def begin(self, plan: FilePlan, size: int, stack: ExitStack) -> "StoringJob":  # noqa: ARG002 - all is in the plan
-        """Return what workers do."""
-        return StoringJob.of_file(plan, self.local)
+    def begin(self, plan: FilePlan, size: int, stack: ExitStack) -> "StoringJob":
+        """Return what workers do.
 
-    def given(self, part: FilePart) -> None:
-        """Return nothing: a worker needs the rows only."""
+        Rows are not sent through a pipe: a worker that is killed while it does would
+        leave half an answer, for whose rest this process would wait.
+        """
+        needed = rows_limit(size) * (self._workers.pool.max_pending + 1)
+        # Without a folder, workers leave their ranges to this process.
+        with suppress(OSError):
+            folder = temporary_folder(memory_folder(needed))
+            self._folder = stack.enter_context(folder)
+        rows = FileRows.of_file(plan, self._local)
+        return StoringJob(rows, self._folder)
+
+    def given(self, part: FilePart) -> int:  # noqa: ARG002 - all ranges are alike
+        """Return the number of the file that a worker writes the rows to."""
+        return next(self._slots)
 
     def merge(
-        self,
-        answer: RangeRows,
-        ranges: Ranges,
-        part: FilePart,
-        given: None,  # noqa: ARG002 - for the worker only
+        self, answer: RangeRows, ranges: Ranges, part: FilePart, given: int
     ) -> Iterator[Findings]:
         """Store the rows of the next range, which has so many lines."""
-        merge, taker = self.local.merge, self.workers.taker
+        try:
+            blocks = _blocks_of(_file_of(self._folder, given).read_bytes())
+        except OSError:
+            yield from ranges.again(part)
+            return
+        merge, taker = self._local.merge, self._workers.taker
         taker.blocks.flush()
         taker.have_ids = taker.have_ids and answer.have_ids
         source = len(taker.blocks.sources) - 1
-        for head, data, places in answer.blocks:
+        for head, data, places in blocks:
             moved = head._replace(
                 source=source,
                 before=head.before + merge.records,
                 line=head.line + ranges.lines,
             )
-            self.workers.rows.append((moved, data, places))
+            self._workers.rows.append((moved, data, places))
         merge.pass_over(answer.records)
         assert part.unit is not None  # noqa: S101 - it has an answer
         ranges.move_on(part.unit.end, answer.lines)
@@ -98,10 +121,27 @@ class RangeStoring:
         """Note nothing: this process reads the same rows."""
 
 
-class StoringJob(FileRows):
-    """How the rows of one file are read: plain data."""
+#: Decodes what a worker wrote.
+_blocks_of = msgspec.msgpack.Decoder(list[Block]).decode
 
-    __slots__ = ()
+
+def _file_of(folder: str, slot: int) -> Path:
+    """Return the file for the rows of a range."""
+    return Path(folder, f"rows-{slot}")
+
+
+@dataclass(frozen=True, slots=True)
+class StoringJob:
+    """How the rows of one file are read, and the folder for them: plain data."""
+
+    rows: FileRows
+    #: "" if there is none.
+    folder: str
+
+    @property
+    def plan(self) -> FilePlan:
+        """The plan of the file."""
+        return self.rows.plan
 
     def state(self) -> "_State":
         """Return what a worker starts with."""
@@ -111,21 +151,26 @@ class StoringJob(FileRows):
 class _State(RecordsState):
     """Reads the rows of one range after the other."""
 
-    def __init__(self, rows: FileRows) -> None:
+    def __init__(self, job: StoringJob) -> None:
+        self._folder = job.folder
         self._blocks: list[Block] = []
         taker = self._taker = RowTaker(self._blocks.append, ModelSelection(None))
-        assert rows.plan.variant is not None  # noqa: S101 - only rows of a known format are read
-        taker.open(rows.plan.name, rows.plan.variant)
-        super().__init__(rows, taker.receive, taker)
+        assert job.plan.variant is not None  # noqa: S101 - only rows of a known format are read
+        taker.open(job.plan.name, job.plan.variant)
+        super().__init__(job.rows, taker.receive, taker)
 
-    def run(self, frames: RangeFrames, given: None) -> RangeRows | None:  # noqa: ARG002 - all is in the job
-        """Read the rows of a range; None if the main process has to do that."""
+    def run(self, frames: RangeFrames, given: int) -> RangeRows | None:
+        """Write the rows of a range; None if the main process has to read them."""
         taker = self._taker
         taker.have_ids = True
         records = self.read(frames)
         taker.blocks.flush()
-        blocks = self._blocks[:]
+        written = msgspec.msgpack.encode(self._blocks)
         self._blocks.clear()
-        if records is None:
+        if records is None or not self._folder:
             return None
-        return RangeRows(blocks, records, frames.lines, taker.have_ids)
+        try:
+            _file_of(self._folder, given).write_bytes(written)
+        except OSError:  # no room is left
+            return None
+        return RangeRows(records, frames.lines, taker.have_ids)

@@ -88,7 +88,7 @@ class DataSet:
 
     def _workers(self, pool: WorkerPool | None) -> "StoringWorkers | None":
         """Return what reads the rows of large files, None without workers."""
-        if pool is None or self.reading.companions.are_by_id:
+        if pool is None:
             return None
         from harpia_formats.conversion.comparison.compare_ranges import StoringWorkers  # noqa: PLC0415 - only with workers
 

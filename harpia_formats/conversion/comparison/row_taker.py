@@ -18,7 +18,7 @@ from harpia_formats.conversion.reading.row_batch import DecodedChunk, RowBatch
 from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.formats.registry import adapter_of
 from harpia_formats.formats.schema.typed_decoder import TypedDecoder
-from harpia_formats.model.adapter import FormatAdapter, Row
+from harpia_formats.model.adapter import Row
 from harpia_formats.model.exact_json import decode
 from harpia_formats.model.problem import Path
 from harpia_formats.validation.dedup.identity import (
@@ -39,7 +39,7 @@ class RowTaker:
         self.models = models
         self._path = ""
         self._variant: FormatVariant | None = None
-        self._adapter: FormatAdapter | None = None
+        self._has_models = False
         #: Where rows have their ids, None if the format has none.
         self._id_path: Path | None = None
         self._decoder: TypedDecoder | None = None
@@ -48,7 +48,8 @@ class RowTaker:
     def open(self, path: str, variant: FormatVariant) -> None:
         """Get ready for a file."""
         self._path, self._variant = path, variant
-        adapter = self._adapter = adapter_of(variant.format)
+        adapter = adapter_of(variant.format)
+        self._has_models = adapter.carries("outputs.model")
         paths = (each.path for each in adapter.fields if each.record_path == "id")
         self._id_path, self._decoder = next(paths, None), None
         self.blocks.begin(RowSource(path, variant))
@@ -60,8 +61,8 @@ class RowTaker:
 
     def receive(self, placed: PlacedRecord) -> None:
         """Take a record that was read alone."""
-        record, adapter = placed.record, self._adapter
-        if adapter is not None and adapter.carries("outputs.model"):
+        record = placed.record
+        if self._has_models:
             record = self.models.select(record)
         self.have_ids = self.have_ids and record.id is not UNSET
         self.blocks.add_record(record, placed)

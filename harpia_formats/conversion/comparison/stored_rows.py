@@ -6,7 +6,6 @@ never decoded again, and their places are never computed.
 
 import struct
 from array import array
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
@@ -37,6 +36,8 @@ from harpia_formats.validation.unit.findings import RecordNumbers
 _TOGETHER, _TOGETHER_BYTES = 256, 256 * 1024
 #: Rows that are compared at once.
 _MOST_TEXTS = 1024
+#: Bytes of the objects of a record that waits, without its texts.
+_RECORD = 600
 #: The place of a record: the index of its source, line, column, offset in bytes, and
 #: its number. The id that its row has stands behind it as JSON.
 PLACE = struct.Struct("<IQQQQ")
@@ -147,7 +148,8 @@ class BlockHead(NamedTuple):
 
 
 #: The head of a block, its rows, and their numbers and places, if these do not follow
-#: from those of the first one.
+#: from those of the first one. Whoever moves it behind other rows adds their number to
+#: `before` and their lines to `line`, in both cases.
 Block = tuple[BlockHead, bytes, bytes]
 
 
@@ -249,7 +251,7 @@ class StoredRows:
             chunk = Chunk(data, start, items=items)
             place_of = partial(_place_in, chunk, head.before)
             if places:
-                place_of = partial(_place_at, array("Q", places), head)
+                place_of = partial(_place_at, places, head)
             source = sources[head.source]
             yield RowBlock(source, head.source, head.kind, first, chunk.rows, place_of)
             first += head.rows
@@ -259,14 +261,19 @@ class StoredRows:
         self._blocks.close()
 
 
+#: The number of a record in its file, and the offset, line and column of its row.
+_row_place = struct.Struct("=QQQQ")
+
+
 def _add_place(places: "array[int]", number: int, start: Cursor) -> None:
     """Add the number of a record in its file and the place of its row."""
     places.extend((number, start.offset, start.line, start.column))
 
 
-def _place_at(places: "array[int]", head: BlockHead, row: int) -> tuple[int, Cursor]:
+def _place_at(places: bytes, head: BlockHead, row: int) -> tuple[int, Cursor]:
     """Return the number and the place of a row, behind what stands before the block."""
-    number, offset, line, column = places[4 * row : 4 * row + 4]
+    found = _row_place.unpack_from(places, row * _row_place.size)
+    number, offset, line, column = found
     return head.before + number, Cursor(offset, head.line + line, column)
 
 
@@ -279,33 +286,42 @@ class WaitingRecords:
     """Records that the other side does not have yet, by their keys."""
 
     def __init__(self) -> None:
-        #: The bytes of their texts.
+        #: About the bytes of memory that they take.
         self.size = 0
-        self._records: dict[str, deque[StoredRecord]] = {}
+        self._records: dict[str, list[StoredRecord]] = {}
 
     def __bool__(self) -> bool:
         return bool(self._records)
 
     def add(self, record: StoredRecord) -> None:
         """Add a record behind those with the same key."""
-        self.size += len(record.text)
-        self._records.setdefault(record.key, deque()).append(record)
+        self.size += _size_of(record)
+        self._records.setdefault(record.key, []).append(record)
 
     def take(self, key: str) -> StoredRecord | None:
         """Remove the first record with a key, and return it, None if there is none."""
         records = self._records.get(key)
         if records is None:
             return None
-        record = records.popleft()
+        record = records.pop(0)
         if not records:
             del self._records[key]
-        self.size -= len(record.text)
+        self.size -= _size_of(record)
         return record
 
-    def all(self) -> list[StoredRecord]:
-        """Return all records in the order of their numbers."""
-        found = chain.from_iterable(self._records.values())
-        return sorted(found, key=attrgetter("number"))
+    def take_all(self) -> list[StoredRecord]:
+        """Remove all records, and return them in the order of their numbers."""
+        found = sorted(
+            chain.from_iterable(self._records.values()), key=attrgetter("number")
+        )
+        self._records.clear()
+        self.size = 0
+        return found
+
+
+def _size_of(record: StoredRecord) -> int:
+    """Return about how many bytes of memory a record takes, with what holds it."""
+    return _RECORD + len(record.text) + len(record.key) + len(record.place)
 
 
 class RowSequence:
@@ -342,7 +358,7 @@ class RowSequence:
 
     def rest(self) -> Iterator[StoredRecord]:
         """Yield the records that wait, and take all further ones."""
-        yield from self.waiting.all()
+        yield from self.waiting.take_all()
         while (record := self.take()) is not None:
             yield record
 

@@ -1,5 +1,8 @@
 """Rows are compared by their bytes as their records are, in whatever order they are."""
 
+import os
+import signal
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -13,7 +16,11 @@ from msgspec import UNSET
 
 from cases import for_each_case
 from effort import examples
+from harpia_formats.conversion.comparison import compare_ranges
 from harpia_formats.conversion.comparison import diff as diff_module
+from harpia_formats.conversion.comparison.record_partitions import StoredRecord
+from harpia_formats.conversion.comparison.stored_rows import WaitingRecords
+from harpia_formats.files.workers import engine
 from harpia_formats.formats.registry import adapter_of, readable_formats
 from harpia_formats.model.exact_json import NOT_JSON, decode, encode
 from harpia_formats.validation.parallel import ranges
@@ -106,6 +113,14 @@ def test_a_report_is_the_same_in_memory_and_on_disk(layout: str) -> None:
     assert [each.to_dict() for each in reports[1:]] == [reports[0].to_dict()] * 2
 
 
+@contextmanager
+def short_ranges() -> Iterator[None]:
+    """Let workers read short ranges of small files."""
+    sizes = dict.fromkeys(("MIN_RANGE", "MAX_RANGE", "BUNDLE"), 9_000)
+    with patch.dict(vars(ranges), {**sizes, "WORTH_SECONDS": 0, "TIMED": 1}):
+        yield
+
+
 @for_each_case("layout", ["lines", "array", "csv"])
 def test_processes_find_what_one_finds(layout: str, tmp_path: Path) -> None:
     """Several processes report the same differences at the same places."""
@@ -122,8 +137,7 @@ def test_processes_find_what_one_finds(layout: str, tmp_path: Path) -> None:
             path.write_bytes(written(rows, layout))
     given_ = {"from_": "csv", "to": "csv"} if layout == "csv" else {}
     alone = diff(*paths, **given_)
-    sizes = dict.fromkeys(("MIN_RANGE", "MAX_RANGE", "BUNDLE"), 9_000)
-    with patch.dict(vars(ranges), {**sizes, "WORTH_SECONDS": 0, "TIMED": 1}):
+    with short_ranges():
         shared = diff(*paths, **given_, jobs=2)
 
     assert alone.differing > 500
@@ -132,6 +146,51 @@ def test_processes_find_what_one_finds(layout: str, tmp_path: Path) -> None:
     assert place is not None
     assert place.record == 3_000
     assert place == alone.fields["only in the first"].place
+
+
+def test_a_worker_that_is_killed_is_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is lost of the ranges of a worker that dies while it writes its rows."""
+    left, right, killed = (tmp_path / name for name in ("left", "right", "killed"))
+    left.write_bytes(written(many(3_000), "lines"))
+    right.write_bytes(written(many(3_000, changed=5), "lines"))
+    file_of = compare_ranges._file_of  # noqa: SLF001 - where a worker begins to write
+
+    def once(folder: str, slot: int) -> Path:
+        if os.getpid() != main and not killed.exists():
+            killed.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return file_of(folder, slot)
+
+    main = os.getpid()
+    monkeypatch.setattr(compare_ranges, "_file_of", once)
+    # Only a fork has what is replaced here.
+    monkeypatch.setattr(engine, "is_fork_safe", lambda: True)
+    alone = diff(left, right)
+    with short_ranges():
+        shared = diff(left, right, jobs=2)
+
+    assert killed.exists()
+    assert shared.to_dict() == alone.to_dict()
+
+
+def test_records_that_wait_take_what_they_are_counted_with() -> None:
+    """Short records that wait take no more memory than twice what is counted."""
+    records = WaitingRecords()
+    tracemalloc.start()
+    number = 0
+    while records.size < 10**6:
+        key = f"={number}"
+        records.add(StoredRecord(number, key, number << 40, b"p" * 40, b"t" * 30, 0))
+        number += 1
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    kept = records.take_all()
+
+    assert held < 2 * 10**6
+    assert [each.number for each in kept] == [*range(number)]
+    assert (records.size, bool(records)) == (0, False)
 
 
 def test_a_text_or_a_number_in_the_place_of_an_id_is_one() -> None:
