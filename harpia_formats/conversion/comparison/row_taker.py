@@ -51,7 +51,9 @@ class RowTaker:
         adapter = adapter_of(variant.format)
         self._has_models = adapter.carries("outputs.model")
         paths = (each.path for each in adapter.fields if each.record_path == "id")
-        self._id_path, self._decoder = next(paths, None), None
+        # Where the place of an id is not known, each row has to be read.
+        unknown = () if adapter.carries("id") else None
+        self._id_path, self._decoder = next(paths, unknown), None
         self.blocks.begin(RowSource(path, variant))
 
     def begin(self, read: ReadRow, around: Mapping[str, Any]) -> None:

@@ -5,6 +5,7 @@ import signal
 import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -16,13 +17,15 @@ from msgspec import UNSET
 
 from cases import for_each_case
 from effort import examples
-from harpia_formats.conversion.comparison import compare_ranges
+from harpia_formats.conversion.comparison import compare_ranges, row_taker
 from harpia_formats.conversion.comparison import diff as diff_module
 from harpia_formats.conversion.comparison.record_partitions import StoredRecord
 from harpia_formats.conversion.comparison.stored_rows import WaitingRecords
 from harpia_formats.files.workers import engine
 from harpia_formats.formats.registry import adapter_of, readable_formats
+from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.exact_json import NOT_JSON, decode, encode
+from harpia_formats.model.format import Format
 from harpia_formats.validation.parallel import ranges
 from plain_comparison import plainly_matched
 from unchecked import diff
@@ -31,7 +34,8 @@ ROOT = Path(__file__).parents[3]
 #: Rows of which some have one key, and some are equal.
 ROWS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 1)), max_size=40)
 #: What a format of rows is written as.
-LAYOUTS = st.sampled_from(["lines", "array", "indented"])
+LAYOUT_NAMES = ["lines", "array", "indented"]
+LAYOUTS = st.sampled_from(LAYOUT_NAMES)
 
 
 def written(rows: list[dict[str, Any]], layout: str) -> bytes:
@@ -94,7 +98,7 @@ def many(count: int, *, changed: int = 7) -> list[dict[str, Any]]:
     ]
 
 
-@pytest.mark.parametrize("layout", ["lines", "array", "indented"])
+@pytest.mark.parametrize("layout", LAYOUT_NAMES)
 def test_a_report_is_the_same_in_memory_and_on_disk(layout: str) -> None:
     """What waits in memory or goes to the disk has one report, in the same order."""
     left, right = many(300), many(300, changed=5)
@@ -146,6 +150,25 @@ def test_processes_find_what_one_finds(layout: str, tmp_path: Path) -> None:
     assert place is not None
     assert place.record == 3_000
     assert place == alone.fields["only in the first"].place
+
+
+def test_ids_whose_place_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Records are matched by ids that an adapter reads without a field for them."""
+
+    def without_field(format_: Format) -> FormatAdapter:
+        adapter = adapter_of(format_)
+        others = adapter.other_paths | {"id"}
+        fields = tuple(one for one in adapter.fields if one.record_path != "id")
+        return replace(adapter, fields=fields, other_paths=others)
+
+    monkeypatch.setattr(row_taker, "adapter_of", without_field)
+    row = {"expected-output": ["r"], "actual-output": "a"}
+    left, right = ({"id": "1", "input": text, **row} for text in ("q", "other"))
+    found = [
+        diff(written([left], each), written([right], each)) for each in LAYOUT_NAMES
+    ]
+
+    assert [[*each.fields] for each in found] == [["prompt"]] * 3
 
 
 def test_a_worker_that_is_killed_is_replaced(
