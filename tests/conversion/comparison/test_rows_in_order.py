@@ -163,12 +163,15 @@ def test_ids_whose_place_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(row_taker, "adapter_of", without_field)
     row = {"expected-output": ["r"], "actual-output": "a"}
-    left, right = ({"id": "1", "input": text, **row} for text in ("q", "other"))
-    found = [
-        diff(written([left], each), written([right], each)) for each in LAYOUT_NAMES
-    ]
-
-    assert [[*each.fields] for each in found] == [["prompt"]] * 3
+    left, right = (
+        [{"id": str(at), "input": f"{text}{at}", **row} for at in range(200)]
+        for text in ("q", "other")
+    )
+    for each in LAYOUT_NAMES:
+        found = diff(written(left, each), written(right, each))
+        assert {line.path: line.count for line in found.fields.values()} == {
+            "prompt": 200
+        }
 
 
 def test_a_worker_that_is_killed_is_replaced(
