@@ -287,7 +287,7 @@ def test_error_for_a_record_without_the_model_lists_its_models() -> None:
 
 
 def test_a_row_that_convert_would_refuse_is_a_failure() -> None:
-    """A value that the other format's own rules refuse is told as `convert` does."""
+    """A value that the other format's rules refuse is reported as `convert` does."""
     record = {"id": "1", "prompt": "q", "outputs": [{"text": "a"}]}
     report = roundtrip(
         lines_of(record),

@@ -222,7 +222,7 @@ def test_scores_of_a_run_are_those_that_the_tool_printed() -> None:
 
 
 def test_conversation_is_the_turns_of_an_output() -> None:
-    """Who says what is turns; what stands beside it is kept in its order."""
+    """Who says what is turns; what stands next to it is kept in its order."""
     first, second = (as_dict(each) for each in read(FIXTURES / "conversations.json"))
     (output,) = first["outputs"]
 
@@ -252,7 +252,7 @@ def test_one_exchange_is_a_question_and_an_answer() -> None:
 
 
 def test_run_with_test_cases_and_conversations_is_warned_of() -> None:
-    """The conversations beside test cases are not read, and that is said."""
+    """The conversations next to test cases are not read, and that is reported."""
     report = validate(FIXTURES / "D203-both.json")
     (problem,) = report.problems
 

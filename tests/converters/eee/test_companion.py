@@ -62,7 +62,7 @@ any_json = st.recursive(
 
 
 def codes_of(row: dict[str, Any]) -> list[str]:
-    """Return the remarks on `row` beside the aggregate above."""
+    """Return the remarks on `row` with the aggregate above."""
     return [each.code for each in row_remarks(EXPECTED, row)]
 
 

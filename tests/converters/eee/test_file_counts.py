@@ -219,7 +219,7 @@ def test_cached_tokens_are_counted_in_one_way(changes: Changes, found: Found) ->
 
 
 def test_written_tokens_count_as_cached() -> None:
-    """Tokens that were written to the cache are beside those of the input, too."""
+    """Tokens that were written to the cache are apart from those of the input, too."""
     usage = tokens(190)["token_usage"] | {"input_tokens_cache_write": 30}
 
     assert found_in_rows(lambda _: {"token_usage": usage}) == []

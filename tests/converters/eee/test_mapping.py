@@ -320,7 +320,7 @@ STEPS = st.lists(
 )
 KINDS = st.sampled_from(["single_turn", "multi_turn", "agentic", "chat"])
 COUNTS = st.integers(-1, 3) | VALUES
-#: What a user may have put beside the fields, at places that are fields or not.
+#: What a user may have put next to the fields, at places that are fields or not.
 KEPT = some(
     **dict.fromkeys(
         "schema_version model_id sample_id sample_hash evaluation_result_id output "

@@ -355,7 +355,7 @@ def test_standard_output_has_no_place_for_an_aggregate() -> None:
 
 
 def test_an_aggregate_that_is_there_stays(tmp_path: Path) -> None:
-    """A file beside the output is not replaced unless it is asked for."""
+    """A file next to the output is not replaced unless it is asked for."""
     (tmp_path / "out.json").write_text("mine")
 
     with pytest.raises(SinkError, match="already exists"):

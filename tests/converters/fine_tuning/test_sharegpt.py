@@ -168,7 +168,7 @@ def test_unknown_speaker_is_kept_as_a_role_and_reported() -> None:
 
 
 def test_other_keys_of_turns_are_kept() -> None:
-    """Keys beside the two of a turn stay in its message, or beside the answer."""
+    """Keys apart from the two of a turn stay in its message, or next to the answer."""
     turn = {**ASKED, "weight": 0, "role": "x"}
     found = record_of(turn, {**ANSWERED, "weight": 1})
 

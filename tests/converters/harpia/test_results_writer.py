@@ -415,7 +415,7 @@ def test_metrics_of_another_profile(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("to", ["output", "log"])
 def test_signatures_are_beside(to: str, tmp_path: Path) -> None:
-    """A text beside a file has the signature of each score; a stream has none."""
+    """A text next to a file has the signature of each score; a stream has none."""
     place = tmp_path / "out.json"
     scores = score(
         ONE_DISABLED, to=f"harpia-{to}", output=place, replicates=0, skip_unknown=True

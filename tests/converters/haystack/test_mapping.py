@@ -300,7 +300,7 @@ def test_component_comes_back() -> None:
 
 
 def test_header_of_others() -> None:
-    """Only the component's name is written beside the columns; the rest is a loss."""
+    """Only the component's name is written next to the columns; the rest is a loss."""
     header = Header(extra={"haystack": {"component": 1, "a": 2}, "harpia": {"b": 3}})
     paths = ["haystack.component", "haystack.a", "harpia.b"]
 

@@ -35,7 +35,7 @@ def test_references_of_a_generation_are_no_options() -> None:
     assert record.references == ["the Nile", "Nile"]
     assert record.choices is UNSET
     assert record.extra
-    # The wrong one is kept beside.
+    # The wrong one is kept too.
     assert len(record.extra["helm"]["instance"]["references"]) == 3
 
 
@@ -81,7 +81,7 @@ def test_split_trial_and_perturbation_are_metadata() -> None:
 
 
 def test_bookkeeping_is_no_score() -> None:
-    """Counts, times and probabilities are tokens, or kept beside the answer."""
+    """Counts, times and probabilities are tokens, or kept with the answer."""
     assert len(BOOKKEEPING) == 27
     for record in records_of("joint"):
         (output,) = record.outputs
@@ -139,7 +139,7 @@ def test_thinking_is_the_reasoning() -> None:
 
 
 def test_a_scenario_state_alone_has_no_scores() -> None:
-    """Its requests are read without the files beside it."""
+    """Its requests are read without the files next to it."""
     first, second = records_of("R106-scenario-state-alone")
 
     assert (first.id, first.outputs[0].text) == ("id1", " Nile")

@@ -185,7 +185,7 @@ def test_a_broken_number_is_placed_in_its_file(tmp_path: Path) -> None:
 
 
 def test_missing_files_are_reported(tmp_path: Path) -> None:
-    """A run without statistics is read without scores, and what is missing is told."""
+    """A run without statistics is read without scores; what is missing is reported."""
     folder = folder_of(document("joint"), tmp_path / "run")
     for name in (STATS, "run_spec.json", "scenario.json", "stats.json"):
         (folder / name).unlink()

@@ -28,7 +28,7 @@ DATA = (
 def by_pandas(table: str, *, missing: str, index: str | None) -> str:
     """Return a table as `pandas.read_csv` and `to_csv` return it.
 
-    Columns of true and false become `True` and `False`, whole numbers beside missing
+    Columns of true and false become `True` and `False`, whole numbers next to missing
     ones become floats, `missing` stands for these, and `index` names the first column.
     """
     rows = list(csv.reader(io.StringIO(table)))

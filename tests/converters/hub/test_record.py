@@ -223,7 +223,7 @@ BOTH = "`retrieved_documents` and `ground_truth_documents`"
     ],
 )
 def test_record_is_detected_by_outputs(row: Any, sign: str) -> None:
-    """A list of outputs beside a prompt is a record, unless the row is EvalEval's.
+    """A list of outputs next to a prompt is a record, unless the row is EvalEval's.
 
     So is one that was read of a file of answers alone, which has no prompt, and one of
     documents, which need no answer.

@@ -275,7 +275,7 @@ def test_fixtures_become_results_or_an_error(to: str, tmp_path: Path) -> None:
 
 
 def test_device_gets_no_signature_file() -> None:
-    """No file of signatures is written beside a device."""
+    """No file of signatures is written next to a device."""
     score(lines(*ROWS), to="csv", output="/dev/null", from_="record", overwrite=True)
 
     assert not Path("/dev/null.signatures.txt").exists()

@@ -19,7 +19,7 @@ def converted(path: Path) -> list[dict[str, Any]]:
 
 
 def test_a_score_has_the_signature_of_its_verdict() -> None:
-    """It is that of each number; a verdict without any keeps it beside the rest."""
+    """It is that of each number; a verdict without any keeps it with the rest."""
     verdicts = [json.loads(line) for line in VERDICTS.read_bytes().splitlines()]
     records = converted(VERDICTS)
     numbers = [(verdict["result"] or {}).get("score") for verdict in verdicts]

@@ -60,7 +60,7 @@ def test_a_sample_comes_back(asked: Any, target: Any) -> None:
 def test_references_among_choices_are_letters(
     choices: list[str], references: list[str], target: Any
 ) -> None:
-    """References that are choices are written as letters, and that is told."""
+    """References that are choices are written as letters, and that is reported."""
     row, outcomes = written(Record(prompt="q", choices=choices, references=references))
     is_changed = target not in (references, references[0])
     assert row["target"] == target
@@ -97,7 +97,7 @@ def test_reasoning_that_is_no_text_is_kept() -> None:
 
 
 def test_parts_of_another_chat_are_lost_aloud() -> None:
-    """Kept parts that fit no message are not written, and that is said."""
+    """Kept parts that fit no message are not written, and that is reported."""
     kept = {"inspect-dataset": {"input_parts": [{"message": 5, "type": "image"}]}}
     row, outcomes = written(Record(prompt="q", extra=kept))
 

@@ -1,4 +1,4 @@
-"""Logs as records: what is read of a sample, what is kept, and what is told."""
+"""Logs as records: what is read of a sample, what is kept, and what is reported."""
 
 import json
 from pathlib import Path
@@ -31,7 +31,7 @@ def message(role: str, content: Any, **members: Any) -> dict[str, Any]:
 
 
 def sample(**members: Any) -> dict[str, Any]:
-    """Return a sample with the given members beside or instead of the usual ones."""
+    """Return a sample with the given members, and the usual ones that these are not."""
     answer = message("assistant", "Lima", source="generate")
     return {
         "id": 1,
@@ -83,7 +83,7 @@ def codes(report: Report) -> list[str]:
 
 
 def kept(owner: Record | Output) -> dict[str, Any]:
-    """Return what is kept beside the fields."""
+    """Return what is kept with the fields."""
     return {} if owner.extra is UNSET else owner.extra["inspect"]
 
 
@@ -190,7 +190,7 @@ def test_conversation_is_not_repeated() -> None:
 
 
 def test_prompt_that_was_sent_is_told() -> None:
-    """What a solver made of the question is told beside it, with its system message."""
+    """What a solver made of the question is kept with it and its system message."""
     sent = [
         message("system", "One word."),
         message("user", "Q: Capital of Peru?", source="input"),
@@ -256,7 +256,7 @@ def test_references_are_resolved(start: str) -> None:
 
 
 def test_unknown_reference_stays_and_is_counted() -> None:
-    """A reference to nothing is not replaced; how many there are is kept and told."""
+    """A reference to nothing is not replaced; how many there are is kept and reported."""
     data = log(sample(input="attachment://c3", messages=[]))
     (record,) = read(data)
 
@@ -308,7 +308,7 @@ def test_scores_name_tool_version_scorer_and_run() -> None:
 
 
 def test_nan_is_no_score() -> None:
-    """NaN is read as a score without a value, and is told."""
+    """NaN is read as a score without a value, and is reported."""
     data = log(sample(scores={"match": {"value": "%"}})).replace(b'"%"', b"NaN")
     (record,) = read(data)
     assert record.outputs[0].scores is not UNSET
@@ -363,7 +363,7 @@ def test_arguments_that_are_no_object_are_kept() -> None:
 def test_what_a_log_says_of_its_run(
     members: dict[str, Any], expected: list[str]
 ) -> None:
-    """A log of a newer version, of an unfinished run, or with fewer samples is told."""
+    """A log of a newer version, an unfinished run or with fewer samples is reported."""
     assert codes(validate(log(sample(), **members))) == expected
 
 
@@ -426,7 +426,7 @@ def test_fields_can_be_mapped() -> None:
 
 
 def test_a_record_that_waits_holds_no_events() -> None:
-    """What is kept of a row beside its record is its id, however long the row is."""
+    """Only the id of a row is kept with its record, however long the row is."""
     found: list[PlacedRecord] = []
     data = log(sample(events=[{"event": "x" * 1000}]))
     for _ in Reading([data], None).problems(found.append, lambda *_: None, print):

@@ -45,7 +45,7 @@ def score(record: Record, metric: str) -> Score:
 
 
 def extra(owner: Record | Output) -> dict[str, Any]:
-    """Return what the log says beside the fields."""
+    """Return what the log has apart from the fields."""
     assert owner.extra is not UNSET
     return owner.extra["inspect"]
 
@@ -198,7 +198,7 @@ def test_newer_log_in_json_is_refused() -> None:
 
 
 def test_cancelled_runs() -> None:
-    """A run that was cancelled is told, and so is what it lacks."""
+    """A run that was cancelled is reported, and so is what it lacks."""
     some = validate(LOGS / "real/popularity_cancelled.json")
     none = validate(LOGS / "real/popularity_cancelled_no-samples.json")
 
@@ -236,7 +236,7 @@ def test_score_between_is_neither_right_nor_wrong() -> None:
 
 
 def test_prompt_as_sent() -> None:
-    """What the model was sent is told beside the question of the data set."""
+    """What the model was sent is kept next to the question of the data set."""
     first, second = read(LOGS / "real/data_pubmedqa_gpt4o_mini.json")
     sent = answer(first).formatted_prompt
 
@@ -257,7 +257,7 @@ def test_prompt_as_sent() -> None:
 
 
 def test_all_logs_are_read_and_reported_while_reading() -> None:
-    """Every log that the tool reads is read; what it lacks is told while reading."""
+    """Every log that the tool reads is read; what it lacks is reported while reading."""
     names = [path for path in LOGS.rglob("*") if path.is_file()]
     left = {"demo_epochs2_chunked.eval", "log_version_3.txt"}
     found: dict[str, set[str]] = {}

@@ -1,4 +1,4 @@
-"""Results of lm-evaluation-harness, and the samples beside them."""
+"""Results of lm-evaluation-harness, and the samples next to them."""
 
 import gzip
 import json
@@ -70,7 +70,7 @@ def test_names_of_a_run_belong_together() -> None:
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_results_in_the_folder_are_found(folder: Path, *, packed: bool) -> None:
-    """Samples are read with the results beside them, compressed or not."""
+    """Samples are read with the results next to them, compressed or not."""
     samples = folder / NAME
     if packed:
         (folder / f"{NAME}.gz").write_bytes(gzip.compress(samples.read_bytes()))

@@ -278,7 +278,7 @@ def test_references_of_a_text(target: Any, expected: Any) -> None:
 
 
 def test_chat_with_an_image_is_read_with_its_text() -> None:
-    """The content of a message is its text, with the parts that it has beside it."""
+    """The content of a message is its text, with the parts that it has next to it."""
     parts = [{"type": "image_url"}, {"type": "text", "text": "What is this?"}]
     chat = json.dumps([{"role": "user", "content": parts}])
 

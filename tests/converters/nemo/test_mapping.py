@@ -51,7 +51,7 @@ def test_keys_by_which_a_row_is_no_question_are_lost(key: str) -> None:
 
 
 def test_a_second_value_for_a_key_is_lost() -> None:
-    """A key in the question and beside it keeps the one that stands beside it."""
+    """A key in the question and next to it keeps the one next to it."""
     row = {"input": {**QUESTION, "id": 7}, "id": 8, "actual_response": "x"}
     written, outcomes = question_of(row)
 

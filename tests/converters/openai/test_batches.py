@@ -229,7 +229,7 @@ def test_error_is_an_answer_without_text(row: dict[str, Any], error: Any) -> Non
 
 
 def test_error_beside_an_answer_is_told_with_it() -> None:
-    """An error beside a response does not hide the answer."""
+    """An error next to a response does not hide the answer."""
     row = {**answers(said("a")), "error": {"code": "c", "message": "late"}}
     (output,) = RESULTS.read(row).outputs
 

@@ -77,7 +77,7 @@ def test_single_question_is_a_prompt() -> None:
 
 
 def test_expected_call_is_no_part_of_the_question() -> None:
-    """A last answer that only calls a tool stands beside the question, as it is."""
+    """A last answer that only calls a tool stands next to the question, as it is."""
     row = {"messages": [user("q"), {"role": "assistant", "tool_calls": [ROW_CALL]}]}
     record = CHAT.read(row)
 
@@ -189,7 +189,7 @@ def test_parts_of_a_message_are_beside_its_text(parts: Any, text: int) -> None:
 
 
 def test_parts_of_another_text_are_not_written() -> None:
-    """Parts that do not have the text of their message are left out, and told."""
+    """Parts that do not have the text of their message are left out, and reported."""
     message = {**user("other"), "content_parts": [IMAGE]}
 
     row, outcomes = written(Record(messages=[message], gt="a"))
@@ -330,7 +330,7 @@ def test_preference_of_the_documented_shape() -> None:
 
 @pytest.mark.parametrize("to", ["nemo-input", "eee@0.3.0", "tencent-messages"])
 def test_chats_become_the_formats_of_others(to: str) -> None:
-    """Examples are written in other vendors' formats, and what they lose is told."""
+    """Examples are written in other vendors' formats, and what they lose is reported."""
     path = FIXTURES / "openai-chat" / "valid" / "tools-and-weights.jsonl"
     output = BytesIO()
     answer = {"outputs.model": "m", "outputs.text": "a", "references": ["r"]}
@@ -344,7 +344,7 @@ def test_chats_become_the_formats_of_others(to: str) -> None:
 
 
 def test_bare_functions_become_tools() -> None:
-    """A tool without a type is written as OpenAI asks, and that is told."""
+    """A tool without a type is written as OpenAI asks, and that is reported."""
     bare = {"name": "add", "parameters": {"type": "object"}}
     record = {"prompt": "2 + 3?", "references": ["5"], "params": {"tools": [bare]}}
     output = BytesIO()
@@ -358,7 +358,7 @@ def test_bare_functions_become_tools() -> None:
 
 
 def test_answers_not_preferred_are_no_part_of_an_example() -> None:
-    """A chat has no key for an answer that is not preferred, and its loss is told."""
+    """A chat has no key for an answer that is not preferred, and its loss is reported."""
     (file,) = (FIXTURES / "openai-preference" / "valid").glob("*.jsonl")
     output = BytesIO()
     report = convert(file, to="openai-chat", output=output)

@@ -79,7 +79,7 @@ def test_score_of_a_test_says_whether_it_passed() -> None:
 
 
 def test_error_is_no_answer_and_has_no_score() -> None:
-    """A test that broke off has an error; the 0 beside it is no score."""
+    """A test that broke off has an error; the 0 next to it is no score."""
     output = output_of(**FAILED)
 
     assert output["error"] == "time-out"

@@ -72,7 +72,7 @@ def test_numbers_beside_a_sample_are_scores() -> None:
 
 
 def test_what_is_no_number_is_no_score() -> None:
-    """Null, text and row numbers are kept beside the record, and are never 0."""
+    """Null, text and row numbers are kept with the record, and are never 0."""
     others = {"recall": None, "relevancy": "n/a", "index": 3, "query_length": 2}
     found = record_of(ROW | others)
 
@@ -89,7 +89,7 @@ def test_scores_without_an_answer_are_kept() -> None:
 
 
 def test_several_answers_are_outputs_in_order() -> None:
-    """Scores beside several answers are of none of them, and stay as they are."""
+    """Scores next to several answers are of none of them, and stay as they are."""
     row = {"user_input": "q", "multi_responses": ["a", "b"], "recall": 1}
     found = record_of(row)
 
@@ -127,7 +127,7 @@ def test_conversation_is_an_answer_of_turns() -> None:
     ],
 )
 def test_samples_are_detected_by_their_keys(row: dict[str, Any], why: str) -> None:
-    """A question needs another key of a sample beside it, a conversation its types."""
+    """A question needs another key of a sample next to it, a conversation its types."""
     (found,) = detect(json.dumps(row).encode())
 
     assert found.format == ("ragas" if why else None)

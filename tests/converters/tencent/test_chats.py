@@ -84,7 +84,7 @@ def test_turns_are_written_alike(record: Record) -> None:
 
 @given(ANSWERS)
 def test_only_answers_are_written_alike(output: Output) -> None:
-    """The entry of an answer is the same beside one of another model, and alone."""
+    """The entry of an answer is the same next to one of another model, and alone."""
     alone, outcomes = result_or_error(write_answers, [output])
     beside, others = result_or_error(
         lambda *given: write_answers(*given)[:1], [output, NEXT]
@@ -102,7 +102,7 @@ def test_only_answers_are_written_alike(output: Output) -> None:
 def test_only_answers_are_read_alike(
     entry: dict[str, Any], response: dict[str, Any]
 ) -> None:
-    """The answer of an entry is the same beside one of another model, and alone."""
+    """The answer of an entry is the same next to one of another model, and alone."""
     given_ = {**entry, "responses": [response]}
     other = {"model_name": f"{entry['model_name']}!", "responses": [{"content": "b"}]}
 

@@ -209,7 +209,7 @@ def test_gt_and_reference_stay_apart() -> None:
     ],
 )
 def test_other_fields_are_read(row: Row, expected: Row) -> None:
-    """An id and four settings are fields; what else a user gives is kept beside."""
+    """An id and four settings are fields; what else a user gives is kept too."""
     record = MESSAGES.read({"messages": [USER], **row})
 
     assert as_plain_values(record) == {
