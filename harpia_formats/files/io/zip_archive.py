@@ -292,8 +292,12 @@ def wide_numbers(extra: bytes, *numbers: int) -> tuple[int, ...]:
 def _checked_member(member: Member, shift: int, name: str) -> Member:
     """Return a member with its place in the file.
 
-    Raises `SourceError` if its name leads outside of the archive.
+    Raises `SourceError` if its name leads outside of the archive, or has a NUL, at
+    which other readers end it: members with several names for them would have one.
     """
+    if "\0" in member.name:
+        reason = f"the name '{printable(member.name)}' of a member has a NUL"
+        raise _corrupt(name, reason)
     steps = member.name.replace("\\", "/").split("/")
     if ".." in steps or not steps[0] or ":" in steps[0][1:2]:
         reason = f"its member '{printable(member.name)}' leads outside of it"

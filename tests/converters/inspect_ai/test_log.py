@@ -256,7 +256,7 @@ def test_references_are_resolved(start: str) -> None:
 
 
 def test_unknown_reference_stays_and_is_counted() -> None:
-    """A reference to nothing is not replaced; how many there are is kept and reported."""
+    """A reference to nothing is not replaced; their number is kept and reported."""
     data = log(sample(input="attachment://c3", messages=[]))
     (record,) = read(data)
 

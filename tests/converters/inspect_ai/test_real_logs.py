@@ -257,7 +257,7 @@ def test_prompt_as_sent() -> None:
 
 
 def test_all_logs_are_read_and_reported_while_reading() -> None:
-    """Every log that the tool reads is read; what it lacks is reported while reading."""
+    """Every log that the tool reads is read, and what it lacks is reported."""
     names = [path for path in LOGS.rglob("*") if path.is_file()]
     left = {"demo_epochs2_chunked.eval", "log_version_3.txt"}
     found: dict[str, set[str]] = {}

@@ -316,7 +316,7 @@ def test_names_of_the_core_are_unknown_to_nvidia() -> None:
     ],
 )
 def test_bleu_of_a_configuration(metric: Any, expected: str) -> None:
-    """BLEU in params is that of custom evaluations, next to its type that of the SDK."""
+    """BLEU in params is that of custom evaluations, with its type that of the SDK."""
     found = asked(task_of({"m": metric}))
 
     assert [(each.label, each.names) for each in found.metrics] == [

@@ -330,7 +330,7 @@ def test_preference_of_the_documented_shape() -> None:
 
 @pytest.mark.parametrize("to", ["nemo-input", "eee@0.3.0", "tencent-messages"])
 def test_chats_become_the_formats_of_others(to: str) -> None:
-    """Examples are written in other vendors' formats, and what they lose is reported."""
+    """Examples are written in other vendors' formats; what they lose is reported."""
     path = FIXTURES / "openai-chat" / "valid" / "tools-and-weights.jsonl"
     output = BytesIO()
     answer = {"outputs.model": "m", "outputs.text": "a", "references": ["r"]}
@@ -358,7 +358,7 @@ def test_bare_functions_become_tools() -> None:
 
 
 def test_answers_not_preferred_are_no_part_of_an_example() -> None:
-    """A chat has no key for an answer that is not preferred, and its loss is reported."""
+    """A chat has no key for an answer that is not preferred; its loss is reported."""
     (file,) = (FIXTURES / "openai-preference" / "valid").glob("*.jsonl")
     output = BytesIO()
     report = convert(file, to="openai-chat", output=output)

@@ -276,6 +276,12 @@ def test_member_that_leads_outside(name: str) -> None:
     assert "leads outside" in reason(archive_of([Entry(name, b"1")]))
 
 
+@pytest.mark.parametrize("name", ["a.json\0.txt", "\0", "folder/\0a"])
+def test_a_name_with_a_nul_is_refused(name: str) -> None:
+    """Other readers end a name at its NUL, so that two names would be one."""
+    assert "has a NUL" in reason(archive_of([Entry(name, b"1")]))
+
+
 @for_each_case("is_wide, shift", itertools.product([False, True], [-2, -1, 1]))
 def test_end_record_with_a_wrong_number_of_members(
     shift: int, *, is_wide: bool
