@@ -248,7 +248,11 @@ class _Reader:
     def _parameters(self, place: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
         """Yield the parameters by `metric.parameter`."""
         for metric in self._table(place):
-            for name, value in self._table((*place, metric)).items():
+            own = (*place, metric)
+            for name, value in self._table(own).items():
+                if not _is_parameter(value):
+                    reason = "must be a text, a number, a boolean or a list of these"
+                    raise self.error((*own, name), reason)
                 yield f"{metric}.{name}", value
 
     def _at(self, place: tuple[str, ...]) -> Any:
@@ -324,6 +328,12 @@ _START = """\
 # A plan of harpia-formats score.
 # Paths start from the folder of this file; these are from the working folder.
 """
+
+
+def _is_parameter(value: Any) -> bool:
+    """Tell whether a value can be one of a parameter: nothing in it is nested."""
+    values = value if isinstance(value, list | tuple) else [value]
+    return all(isinstance(one, str | int | float) for one in values)
 
 
 def plan_text(loaded: LoadedPlan) -> str:

@@ -258,6 +258,14 @@ REFUSED: Mapping[str, tuple[str, str]] = {
         "no file of Llama is of MMLU",
     ),
     "a wrong type": (PLAN.replace('"gsm8k*"', "3"), "benchmarks.GSM8K.files"),
+    "a table in a parameter": (
+        f"parameters.em.scale.of = 1\n{PLAN}",
+        "parameters.em.scale: must be a text, a number, a boolean or a list of these",
+    ),
+    "a list in a list": (
+        f"parameters.em.scale = [[1]]\n{PLAN}",
+        "parameters.em.scale: must be a text",
+    ),
     "a number out of range": (f"level = 2.0\n{PLAN}", "level"),
     "no TOML": (PLAN + "[", "is not TOML"),
     "a mean over scales": (
