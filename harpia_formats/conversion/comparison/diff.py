@@ -230,6 +230,8 @@ class Comparison:
         self._found = DifferenceReport()
         #: The number of the record of each example, by the path of its field.
         self._examples: dict[str, int] = {}
+        #: Where the path of each field stands in the report: by part, side, number of
+        #: the record, and number of the difference in it.
         self._ranks: dict[str, tuple[int, bool, int, int]] = {}
         #: The field by which records were matched: `id` or `prompt`.
         self.matched_by = "id"
