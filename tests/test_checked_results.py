@@ -1,7 +1,6 @@
 """No function of `harpia_formats` returns a result that stands for less than asked."""
 
 import itertools
-import json
 import pickle
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 import harpia_formats
 from cases import for_each_case
 from harpia_formats import OptionError, ScoreError, ValidationFailed
+from json_lines import jsonl
 
 pytest.importorskip("numpy", reason="comparing needs the extra score")
 
@@ -30,7 +30,7 @@ def lines(**changes: Any) -> bytes:
         for number in range(COUNT)
     ]
     rows[2] |= changes
-    return "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+    return jsonl(*rows)
 
 
 INVALID = lines(references="yes")

@@ -1,6 +1,5 @@
 """The rows of the benchmark of lints: each kind in each format."""
 
-import json
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +8,7 @@ from types import ModuleType
 import pytest
 
 from harpia_formats import validate
+from json_lines import jsonl_rows
 
 Modules = Callable[[str], ModuleType]
 
@@ -32,7 +32,7 @@ def test_samples_repeat_with_other_ids(modules: Modules, tmp_path: Path) -> None
     """Of repeated samples, only the id of a row is its own."""
     lint = modules("lint")
     path = lint.file_of("eee@0.2.0", lint.REPEATS, 2 * lint.TIMES, tmp_path)
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    rows = jsonl_rows(path)
 
     assert len({row["sample_id"] for row in rows}) == 2 * lint.TIMES
     asked = Counter((row["input"]["raw"], str(row["output"])) for row in rows)

@@ -14,6 +14,7 @@ from harpia_formats.conversion.losses.specimen_records import FILLED
 from harpia_formats.conversion.mapping.questions import HASH_DIGITS
 from harpia_formats.formats.registry import adapter_of, writable_formats
 from harpia_formats.validation.parallel import ranges
+from json_lines import jsonl, jsonl_rows
 from unchecked import convert
 
 GIVEN = FILLED | {"category": "c", "source": "s"}
@@ -26,22 +27,17 @@ WITH_IDS = [
 ]
 
 
-def lines_of(*rows: Any) -> bytes:
-    """Return rows as lines of JSON."""
-    return b"".join(json.dumps(each).encode() + b"\n" for each in rows)
-
-
 def converted(data: bytes, **options: Any) -> list[Any]:
     """Return the records that are written as the hub's own."""
     output = BytesIO()
     report = convert(data, to="record", output=output, from_="record", **options)
     assert report.written, report.report.problems
-    return [json.loads(line) for line in output.getvalue().splitlines()]
+    return jsonl_rows(output.getvalue())
 
 
 def test_rows_that_ask_different_things_are_not_combined() -> None:
     """The error has the numbers of both rows, and nothing is written."""
-    report = convert(lines_of(*REPEATED), to="harpia", output=BytesIO(), group="id")
+    report = convert(jsonl(*REPEATED), to="harpia", output=BytesIO(), group="id")
     (problem,) = report.report.problems
 
     assert (problem.code, problem.place.line, problem.place.record) == ("L203", 2, 2)
@@ -59,7 +55,7 @@ def test_no_choice_for_invalid_rows_combines_them(
     """The rows are valid, so that leaving invalid rows out changes nothing."""
     output = tmp_path / "out.jsonl"
     report = convert(
-        lines_of(*REPEATED),
+        jsonl(*REPEATED),
         to="record",
         output=output,
         group="id",
@@ -74,7 +70,7 @@ def test_rows_of_two_files_are_named_with_their_files(tmp_path: Path) -> None:
     """A row of another file is named by the number that it has there."""
     files = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
     for file, row in zip(files, REPEATED, strict=True):
-        file.write_bytes(lines_of(row))
+        file.write_bytes(jsonl(row))
     report = convert(*files, to="record", output=BytesIO(), group="id")
     (problem,) = report.report.problems
 
@@ -85,7 +81,7 @@ def test_rows_of_two_files_are_named_with_their_files(tmp_path: Path) -> None:
 def test_conflicts_are_counted_exactly() -> None:
     """All rows that cannot be combined are counted, and a few are described."""
     rows = [{"id": "1", "prompt": f"{at}", "outputs": []} for at in range(50)]
-    report = convert(lines_of(*rows), to="record", output=BytesIO(), group="id")
+    report = convert(jsonl(*rows), to="record", output=BytesIO(), group="id")
 
     assert report.report.errors == 49
     assert [each.place.record for each in report.report.problems] == [2, 3, 4, 5, 6]
@@ -93,10 +89,10 @@ def test_conflicts_are_counted_exactly() -> None:
 
 def test_repeated_ids_have_a_way_out() -> None:
     """The advice on repeated ids works: with it the same file converts."""
-    refused = convert(lines_of(*REPEATED), to="harpia", output=BytesIO())
+    refused = convert(jsonl(*REPEATED), to="harpia", output=BytesIO())
     (problem,) = refused.report.problems
     output = BytesIO()
-    numbered = convert(lines_of(*REPEATED), to="harpia", output=output, ids="number")
+    numbered = convert(jsonl(*REPEATED), to="harpia", output=output, ids="number")
 
     assert problem.code == "L202"
     assert 'ids="number"' in problem.help
@@ -113,7 +109,7 @@ def test_every_format_gets_the_ids(target: str, ids: Any) -> None:
     """Repeated ids become different ones in every format that holds ids."""
     output = BytesIO()
     report = convert(
-        lines_of(*REPEATED, *REPEATED),
+        jsonl(*REPEATED, *REPEATED),
         to=target,
         output=output,
         ids=ids,
@@ -139,7 +135,7 @@ def test_hash_depends_on_what_is_asked_only() -> None:
         {**question, "system": "t", "outputs": []},
         {"prompt": "a", "outputs": []},
     ]
-    ids = [each["id"] for each in converted(lines_of(*rows), ids="hash")]
+    ids = [each["id"] for each in converted(jsonl(*rows), ids="hash")]
 
     assert ids[0] == ids[1]
     assert len(set(ids)) == len(ids) - 1
@@ -151,7 +147,7 @@ def test_hash_depends_on_what_is_asked_only() -> None:
 def test_grouping_by_hash_combines_what_asks_the_same() -> None:
     """`--ids hash --group id` makes one record for each question."""
     rows = [*REPEATED, {**REPEATED[0], "outputs": [{"text": "C"}]}]
-    first, second = converted(lines_of(*rows), ids="hash", group="id")
+    first, second = converted(jsonl(*rows), ids="hash", group="id")
 
     assert [each["text"] for each in first["outputs"]] == ["A", "C"]
     assert [each["text"] for each in second["outputs"]] == ["B"]
@@ -159,7 +155,7 @@ def test_grouping_by_hash_combines_what_asks_the_same() -> None:
 
 def test_record_that_asks_nothing_has_no_hash() -> None:
     """Such a record cannot be converted, and is left out if that is asked for."""
-    rows = lines_of(REPEATED[0], {"id": "8", "outputs": [{"text": "x"}]})
+    rows = jsonl(REPEATED[0], {"id": "8", "outputs": [{"text": "x"}]})
     report = convert(rows, to="record", output=BytesIO(), ids="hash")
     (problem,) = report.report.problems
 
@@ -174,7 +170,7 @@ def test_numbers_count_the_records_that_are_written_together() -> None:
 
     assert [
         (each["id"], len(each["outputs"]))
-        for each in converted(lines_of(*rows), ids="number", group="id")
+        for each in converted(jsonl(*rows), ids="number", group="id")
     ] == [("1", 2), ("2", 1), ("3", 1)]
 
 
@@ -192,7 +188,7 @@ def test_ids_are_the_same_for_any_number_of_processes(
     monkeypatch.setattr(ranges, "WORTH_SECONDS", 0)
     file = tmp_path / "in.jsonl"
     file.write_bytes(
-        lines_of(
+        jsonl(
             *(
                 {
                     "id": "7",
@@ -216,7 +212,7 @@ def test_rows_without_ids_that_ask_the_same_have_one_hash() -> None:
     """The hash is an id of two rows though their format has no ids, with a note."""
     asked = {"prompt": "q", "ideal_response": "r", "category": "", "source": ""}
     options: dict[str, Any] = {"from_": "nemo-input", "constants": GIVEN}
-    rows = lines_of(asked, asked)
+    rows = jsonl(asked, asked)
     report = convert(rows, to="eee@0.3.0", output=BytesIO(), ids="hash", **options)
 
     assert [each.code for each in report.report.problems] == ["L202"]

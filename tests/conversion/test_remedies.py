@@ -1,13 +1,12 @@
 """Which options are named for what a conversion lacks or drops."""
 
 import io
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from harpia_formats import Problem, SinkError, ValidationFailed, convert, to_table
+from json_lines import jsonl
 
 CHAT = {
     "messages": [
@@ -17,15 +16,10 @@ CHAT = {
 }
 
 
-def lines_of(*rows: dict[str, Any]) -> bytes:
-    """Return rows as JSON Lines."""
-    return "".join(json.dumps(row) + "\n" for row in rows).encode()
-
-
 def test_a_chat_with_an_answer_may_take_it_as_reference(tmp_path: Path) -> None:
     """A record without a reference is reported with the one that its chat ends with."""
     with pytest.raises(ValidationFailed) as failed:
-        convert(lines_of(CHAT), to="nemo-input", output=tmp_path / "x.jsonl")
+        convert(jsonl(CHAT), to="nemo-input", output=tmp_path / "x.jsonl")
 
     (problem,) = failed.value.report.problems
     assert 'reference_from="gt"' in (problem.help or "")
@@ -33,7 +27,7 @@ def test_a_chat_with_an_answer_may_take_it_as_reference(tmp_path: Path) -> None:
 
 def test_rows_without_an_answer_or_a_score_have_a_remedy(tmp_path: Path) -> None:
     """Without an answer a row may be left out, and a score may be computed."""
-    rows = lines_of({"frage": "q", "gold": "r", "antwort": None})
+    rows = jsonl({"frage": "q", "gold": "r", "antwort": None})
     columns = {"prompt": "frage", "references": "gold", "response": "antwort"}
     found = {}
     for to in ("nemo-output", "eee"):
@@ -48,7 +42,7 @@ def test_rows_without_an_answer_or_a_score_have_a_remedy(tmp_path: Path) -> None
 def test_a_dropped_answer_of_a_chat_is_reported_with_the_option(tmp_path: Path) -> None:
     """A note names the option where a target has a place for references."""
     path = tmp_path / "x.jsonl"
-    report = convert(lines_of(CHAT), to="inspect-dataset", output=path)
+    report = convert(jsonl(CHAT), to="inspect-dataset", output=path)
 
     assert [note for note in report.notes if "reference" in note]
 
@@ -81,7 +75,7 @@ def test_a_table_of_any_columns_is_pointed_to_the_map(tmp_path: Path) -> None:
 def test_a_name_of_another_kind_is_reported(to: str, name: str, tmp_path: Path) -> None:
     """An output with a suffix of text, or of a table, that is not one has a note."""
     pytest.importorskip("pyarrow", reason="the extra arrow is not installed")
-    report = convert(lines_of(CHAT), to=to, output=tmp_path / name)
+    report = convert(jsonl(CHAT), to=to, output=tmp_path / name)
 
     assert [note for note in report.notes if name in note]
 
@@ -105,7 +99,7 @@ def test_no_table_is_written_to_a_terminal(monkeypatch: pytest.MonkeyPatch) -> N
     terminal = Terminal()
     monkeypatch.setattr("sys.stdout", terminal)
     with pytest.raises(SinkError, match="name a file"):
-        convert(lines_of(CHAT), to="parquet", output="-")
+        convert(jsonl(CHAT), to="parquet", output="-")
 
     assert not terminal.getvalue()
 

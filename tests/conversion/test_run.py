@@ -27,6 +27,7 @@ from harpia_formats.model.problem import ConversionError
 from harpia_formats.validation.dedup.digests import Digests
 from harpia_formats.validation.parallel import ranges
 from harpia_formats.validation.unit.row_validator import DecoderTraining
+from json_lines import jsonl, jsonl_rows
 from unchecked import convert
 
 ROOT = Path(__file__).parents[2]
@@ -62,15 +63,10 @@ def rows_of(data: bytes) -> list[dict[str, Any]]:
     try:
         whole = json.loads(data)
     except json.JSONDecodeError:
-        return [json.loads(each) for each in data.splitlines()]
+        return jsonl_rows(data)
     if isinstance(whole, dict):
         return list(whole.get("instances", [whole]))
     return list(whole)
-
-
-def lines_of(*rows: Any) -> bytes:
-    """Return rows as lines of JSON."""
-    return b"".join(json.dumps(each).encode() + b"\n" for each in rows)
 
 
 def table_of(report: ConversionReport) -> dict[str, FieldLine]:
@@ -183,11 +179,11 @@ def test_nemo_is_input_without_answers_and_output_with_one() -> None:
     bare = {"prompt": "q", "references": ["r"], "outputs": []}
     answered = bare | {"outputs": [{"text": "a"}]}
     rows = [bare] * 999
-    _, none = converted(lines_of(*rows, bare), to="nemo", from_="record")
+    _, none = converted(jsonl(*rows, bare), to="nemo", from_="record")
     _, late = converted(
-        lines_of(*rows, answered), to="nemo", from_="record", on_invalid="skip"
+        jsonl(*rows, answered), to="nemo", from_="record", on_invalid="skip"
     )
-    _, too_late = converted(lines_of(bare, *rows, answered), to="nemo", from_="record")
+    _, too_late = converted(jsonl(bare, *rows, answered), to="nemo", from_="record")
 
     assert (none.target, none.rows) == ("nemo-input", 1000)
     assert (late.target, late.rows, late.skipped) == ("nemo-output", 1, 999)
@@ -196,9 +192,9 @@ def test_nemo_is_input_without_answers_and_output_with_one() -> None:
 
 def test_later_files_stay_in_order() -> None:
     """Records that wait until the format is known keep their order and their file."""
-    waiting = lines_of({"prompt": "first", "references": ["r"], "outputs": []})
+    waiting = jsonl({"prompt": "first", "references": ["r"], "outputs": []})
     question = {"prompt": "second", "ideal_response": "r", "category": "", "source": ""}
-    output, report = converted(waiting, lines_of(question), to="nemo")
+    output, report = converted(waiting, jsonl(question), to="nemo")
 
     assert [each["prompt"] for each in rows_of(output)] == ["first", "second"]
     assert [each.losses.carried["prompt"] for each in report.losses] == [1, 1]
@@ -211,7 +207,7 @@ def test_later_files_stay_in_order() -> None:
 def test_a_family_is_one_of_its_formats(name: str, target: str) -> None:
     """Each family writes its first format for records with answers."""
     _, report = converted(
-        lines_of(answer(1)), to=name, constants=SCORED, from_="nemo-output"
+        jsonl(answer(1)), to=name, constants=SCORED, from_="nemo-output"
     )
 
     assert report.target == target
@@ -220,7 +216,7 @@ def test_a_family_is_one_of_its_formats(name: str, target: str) -> None:
 def test_missing_model_becomes_offline() -> None:
     """A field that NeMo requires and a record lacks has its default, which is noted."""
     row = {"id": "1", "input": "q", "expected-output": ["r"], "actual-output": "a"}
-    output, report = converted(lines_of(row), to="nemo", from_="harpia")
+    output, report = converted(jsonl(row), to="nemo", from_="harpia")
     (written,) = rows_of(output)
     lines = table_of(report)
 
@@ -243,7 +239,7 @@ def test_answers_become_rows_and_come_together_again() -> None:
             {"model_name": "m2", "responses": [{"content": "y"}]},
         ],
     }
-    given = lines_of(row, row | {"id": "b"})
+    given = jsonl(row, row | {"id": "b"})
     there, report = converted(given, to="eee", constants=RUN, score="em")
     back, _ = converted(there, to="tencent-outputs", group="id")
 
@@ -265,7 +261,7 @@ def test_rows_of_one_prompt_become_one_in_the_order_of_the_first() -> None:
     """Grouping by the prompt keeps the order in which prompts came first."""
     prompts = [number * 7 % 1_000 for number in range(5_000)]
     rows = [answer(each, llm_name=f"m{at}") for at, each in enumerate(prompts)]
-    output, report = converted(lines_of(*rows), to="tencent-outputs", group="prompt")
+    output, report = converted(jsonl(*rows), to="tencent-outputs", group="prompt")
     written = rows_of(output)
     asked = [each["messages"][-1]["content"] for each in written]
 
@@ -283,7 +279,7 @@ def test_model_drops_other_answers_with_a_loss() -> None:
         "references": ["r"],
         "outputs": [{"model": "m1", "text": "x"}, {"model": "m2", "text": "y"}],
     }
-    output, report = converted(lines_of(record), to="nemo", model="m2", from_="record")
+    output, report = converted(jsonl(record), to="nemo", model="m2", from_="record")
 
     assert [each["response"] for each in rows_of(output)] == ["y"]
     assert not report.lossless
@@ -299,7 +295,7 @@ def test_a_model_is_found_behind_many_answers_of_another(
         {"prompt": "q", "outputs": [{"model": model, "text": "a"}]}
         for model in ["m1"] * 900 + ["m2"] * 100
     )
-    file.write_bytes(lines_of(*rows))
+    file.write_bytes(jsonl(*rows))
     report = convert(file, to="csv", output=output, model="m2", jobs=jobs)
 
     assert report.ok
@@ -315,7 +311,7 @@ def test_there_is_a_file_for_each_model(tmp_path: Path) -> None:
         "outputs": [{"model": "org/m1", "text": "x"}, {"model": "m2", "text": "y"}],
     }
     name = tmp_path / "{model}.json"
-    report = convert(lines_of(record), to="harpia", output=name, from_="record")
+    report = convert(jsonl(record), to="harpia", output=name, from_="record")
     written = {each.name: rows_of(each.read_bytes()) for each in tmp_path.iterdir()}
 
     assert report.written
@@ -332,7 +328,7 @@ def test_a_file_for_one_model_only(tmp_path: Path) -> None:
     record = {"id": "1", "prompt": "q", "references": ["r"], "outputs": outputs}
     name = tmp_path / "{model}.json"
     report = convert(
-        lines_of(record), to="harpia", output=name, from_="record", model="m1"
+        jsonl(record), to="harpia", output=name, from_="record", model="m1"
     )
 
     assert [each.name for each in tmp_path.iterdir()] == ["m1.json"]
@@ -346,7 +342,7 @@ def test_a_record_without_answers_is_not_lost_among_models(tmp_path: Path) -> No
         {"id": "2", "prompt": "q", "outputs": []},
     ]
     name = tmp_path / "{model}.jsonl"
-    report = convert(lines_of(*records), to="record", output=name, from_="record")
+    report = convert(jsonl(*records), to="record", output=name, from_="record")
 
     assert report.rows == 2
     assert {each.name for each in tmp_path.iterdir()} == {"m1.jsonl", "model.jsonl"}
@@ -410,7 +406,7 @@ def test_losses_are_counted_exactly() -> None:
         answer(number, **({"score": 1} if number % 3 == 0 else {}))
         for number in range(1_000)
     ]
-    _, report = converted(lines_of(*rows), to="haystack")
+    _, report = converted(jsonl(*rows), to="haystack")
     lines = table_of(report)
 
     assert (lines["score"].records, lines["score"].kept) == (334, 0)
@@ -436,7 +432,7 @@ def test_an_empty_list_of_answers_is_no_loss_and_a_text_is_one() -> None:
         }
         for number in range(1000)
     )
-    _, report = converted(lines_of(*rows), to="nemo-input", from_="eee@0.2.0-tag")
+    _, report = converted(jsonl(*rows), to="nemo-input", from_="eee@0.2.0-tag")
 
     assert table_of(report)["output.raw"].outcomes == {
         Outcome.DROPPED: 300,
@@ -447,7 +443,7 @@ def test_an_empty_list_of_answers_is_no_loss_and_a_text_is_one() -> None:
 def test_on_loss_fail_writes_nothing(tmp_path: Path) -> None:
     """Where a loss is a failure, nothing is there in the end."""
     output = tmp_path / "o.json"
-    report = convert(lines_of(answer(1)), to="haystack", output=output, on_loss="fail")
+    report = convert(jsonl(answer(1)), to="haystack", output=output, on_loss="fail")
 
     assert (report.written, report.failed_by_loss, report.ok) == (False, True, False)
     assert list(tmp_path.iterdir()) == []
@@ -455,7 +451,7 @@ def test_on_loss_fail_writes_nothing(tmp_path: Path) -> None:
 
 def test_on_loss_fail_allows_lossless_conversions() -> None:
     """If nothing is lost, --on-loss fail changes nothing."""
-    output, report = converted(lines_of(answer(1)), to="record", on_loss="fail")
+    output, report = converted(jsonl(answer(1)), to="record", on_loss="fail")
 
     assert report.ok
     assert rows_of(output)[0]["prompt"] == "q1"
@@ -482,7 +478,7 @@ def test_id_in_two_files_needs_prefix_ids(tmp_path: Path) -> None:
     """Equal ids in two files are an error that `prefix_ids` avoids."""
     instance = {"id": "1", "input": "q", "expected-output": ["r"], "actual-output": "a"}
     for name in ("x.jsonl", "y.jsonl"):
-        (tmp_path / name).write_bytes(lines_of(instance))
+        (tmp_path / name).write_bytes(jsonl(instance))
     folder = [tmp_path / "x.jsonl", tmp_path / "y.jsonl"]
     _, clash = converted(*folder, to="harpia")
     output, report = converted(*folder, to="harpia", prefix_ids=True)
@@ -500,9 +496,9 @@ def test_an_id_that_is_the_number_of_another_record_is_refused(
 ) -> None:
     """A record's own id and the number that another gets for an id may not meet."""
     numbered, named = tmp_path / "numbered.jsonl", tmp_path / "named.jsonl"
-    numbered.write_bytes(lines_of(*many(3)))
+    numbered.write_bytes(jsonl(*many(3)))
     answered = {"input": "q", "expected-output": ["r"], "actual-output": "a"}
-    named.write_bytes(lines_of({"id": own, **answered}))
+    named.write_bytes(jsonl({"id": own, **answered}))
     files = [named, numbered] if turned else [numbered, named]
     _, report = converted(*files, to="harpia")
 
@@ -519,7 +515,7 @@ def test_an_id_that_was_kept_may_not_be_the_number_of_another_record() -> None:
     ]
     constants = {"actual-output": "a"}
     _, report = converted(
-        lines_of(*rows), to="harpia", from_="tencent-manual", constants=constants
+        jsonl(*rows), to="harpia", from_="tencent-manual", constants=constants
     )
 
     assert [each.code for each in report.report.problems] == ["L202"]
@@ -529,7 +525,7 @@ def test_two_models_with_one_file_name_are_an_error(tmp_path: Path) -> None:
     """One id without a model and of a model called `model` in one file is an error."""
     source = tmp_path / "in.jsonl"
     rows = [answer(1, llm_name="model"), answer(1, llm_name="")]
-    source.write_bytes(lines_of(*rows))
+    source.write_bytes(jsonl(*rows))
     name = tmp_path / "{model}.json"
     report = convert(source, to="harpia", output=name, group="prompt")
 
@@ -556,7 +552,7 @@ def test_system_error_about_a_name_is_an_input_failure(name: str) -> None:
 def test_a_file_that_gets_too_large_leaves_nothing(tmp_path: Path, target: str) -> None:
     """Where no more may be written, the output is named and nothing is left of it."""
     source, output = tmp_path / "in.jsonl", tmp_path / "out"
-    source.write_bytes(lines_of(*many(3_000)))
+    source.write_bytes(jsonl(*many(3_000)))
     result = subprocess.run(  # noqa: S603 - the command is ours
         [sys.executable, "-c", TOO_LARGE, str(source), target, str(output)],
         capture_output=True,
@@ -578,9 +574,9 @@ def test_numbers_are_not_compared_with_each_other(
     monkeypatch.setattr(Digests, "add", lambda _, keys: added.extend(keys))
     monkeypatch.setattr(Digests, "add_digests", lambda _, found: added.extend(found))
     numbered, named = tmp_path / "numbered.jsonl", tmp_path / "named.jsonl"
-    numbered.write_bytes(lines_of(*many(400)))
+    numbered.write_bytes(jsonl(*many(400)))
     record = {"prompt": "q", "references": ["r"], "outputs": [{"text": "a"}]}
-    named.write_bytes(lines_of(*({"id": f"i{n}", **record} for n in range(400))))
+    named.write_bytes(jsonl(*({"id": f"i{n}", **record} for n in range(400))))
     outputs = [tmp_path / "one.json", tmp_path / "two.json"]
     convert(numbered, to="harpia", output=outputs[0], jobs=jobs)
     by_number = len(added)
@@ -598,7 +594,7 @@ def test_inputs_are_put_together_in_order() -> None:
     more = question | {
         "model_outputs": [{"model_name": "m", "responses": [{"content": "a2"}]}]
     }
-    given = [lines_of(answer(1)), lines_of(more), lines_of(answer(3))]
+    given = [jsonl(answer(1)), jsonl(more), jsonl(answer(3))]
     output, report = converted(*given, to="nemo-output")
 
     assert [each["response"] for each in rows_of(output)] == ["a1", "a2", "a3"]
@@ -625,7 +621,7 @@ TRICKY: list[dict[str, Any]] = [
 def test_cells_come_back_through_a_table() -> None:
     """NUL, quotes, lines, and empty against missing cells come back from a table."""
     given = [each | {"outputs": []} for each in TRICKY]
-    there, first = converted(lines_of(*given), to="csv", from_="record")
+    there, first = converted(jsonl(*given), to="csv", from_="record")
     back, second = converted(there, to="record", from_="csv")
 
     assert rows_of(back) == given
@@ -665,7 +661,7 @@ def test_columns_of_unequal_presence_have_nulls() -> None:
         {"id": "2", "prompt": "b", "references": ["r"], "outputs": []},
         {"id": "3", "prompt": "c", "outputs": [{"text": "x"}]},
     ]
-    there, _ = converted(lines_of(*records), to="haystack", from_="record")
+    there, _ = converted(jsonl(*records), to="haystack", from_="record")
     back, _ = converted(there, to="record", from_="haystack")
 
     assert json.loads(there) == {
@@ -718,7 +714,7 @@ def test_required_values_are_checked_before_the_first_row() -> None:
     """One error names all options that supply the runs and scores HarpIA never has."""
     row = {"id": "1", "input": "q", "expected-output": ["r"], "actual-output": "a"}
     with pytest.raises(ConversionError) as caught:
-        convert(lines_of(row), to="eee@0.2.0")
+        convert(jsonl(row), to="eee@0.2.0")
     message = str(caught.value)
 
     assert 'constants={"evaluation_id": VALUE' in message
@@ -742,7 +738,7 @@ def test_scores_come_from_a_metric(metric: str, score: float, is_correct: bool) 
         "actual-output": "A brown bird!",
     }
     output, report = converted(
-        lines_of(instance), to="eee@0.2.0", constants=RUN, score=metric
+        jsonl(instance), to="eee@0.2.0", constants=RUN, score=metric
     )
     (row,) = rows_of(output)
 
@@ -764,7 +760,7 @@ def test_constants_are_text_where_the_field_is_text() -> None:
     }
     record = {"prompt": "q", "outputs": [{"text": "a"}]}
     output, _ = converted(
-        lines_of(record), to="record", from_="record", constants=constants
+        jsonl(record), to="record", from_="record", constants=constants
     )
     (row,) = rows_of(output)
 
@@ -824,7 +820,7 @@ def both_ways(file: Path, folder: Path, **options: Any) -> list[Any]:
 def test_two_processes_give_the_same_output(tmp_path: Path, target: str) -> None:
     """Output, losses and their places are the same for any number of processes."""
     file = tmp_path / "in.jsonl"
-    file.write_bytes(lines_of(*many(1_000)))
+    file.write_bytes(jsonl(*many(1_000)))
     one, two = both_ways(file, tmp_path, to=target)
 
     assert two == one
@@ -844,7 +840,7 @@ def test_a_bad_row_in_a_range_is_named_with_its_place(
 ) -> None:
     """A row that is not valid has its own line and record in every range."""
     file = tmp_path / "in.jsonl"
-    before, behind = lines_of(*many(700)), lines_of(*many(500))
+    before, behind = jsonl(*many(700)), jsonl(*many(500))
     file.write_bytes(before + wrong + behind)
     one, two = both_ways(file, tmp_path, to="harpia", on_invalid=how)
 
@@ -868,7 +864,7 @@ def test_invalid_rows_do_not_change_the_output_of_valid_ones(
 ) -> None:
     """Output and losses are those of the valid rows; the invalid rows are kept."""
     chance = random.Random(rarity)  # noqa: S311 - a test needs a seed, not secrecy
-    good = lines_of(*many(500)).splitlines()
+    good = jsonl(*many(500)).splitlines()
     mixed = []
     for each in good:
         if chance.randrange(rarity) == 0:
@@ -915,7 +911,7 @@ def test_decoder_is_not_rebuilt_for_each_range(
         usual(training)
 
     monkeypatch.setattr(DecoderTraining, "_build", noted)
-    rows = lines_of(*many(1_000)).splitlines(keepends=True)
+    rows = jsonl(*many(1_000)).splitlines(keepends=True)
     file = tmp_path / "in.jsonl"
     file.write_bytes(b"7\n".join(rows))
     report = convert(
@@ -932,7 +928,7 @@ def test_a_header_in_a_large_file_comes_back(tmp_path: Path) -> None:
     record = {"prompt": "q", "references": ["r" * 50], "outputs": [{"text": "a"}]}
     header = {"metrics": HEADED["metrics"]}
     file = tmp_path / "in.jsonl"
-    file.write_bytes(lines_of(record | {"header": header}, *[record] * 800))
+    file.write_bytes(jsonl(record | {"header": header}, *[record] * 800))
     one, two = both_ways(file, tmp_path, to="harpia", from_="record")
 
     assert two == one
@@ -979,7 +975,7 @@ def test_memory_does_not_grow_with_the_file(
             numbers = itertools.count()
             while stream.tell() < megabytes * 1_000_000:
                 rows = (answer(next(numbers)) for _ in range(1_000))
-                stream.write(lines_of(*rows))
+                stream.write(jsonl(*rows))
         output = tmp_path / "out"
         command = [sys.executable, "-c", PEAK, str(file), target, str(output), group]
         result = subprocess.run(command, capture_output=True, check=True)  # noqa: S603 - the command is ours
@@ -1004,7 +1000,7 @@ def test_ids_by_number_are_the_same_for_any_number_of_processes(
     """The number of a record counts over all files, blank and bad lines left out."""
     files = [tmp_path / "one.jsonl", tmp_path / "two.jsonl"]
     for each in files:
-        rows = lines_of(*many(300))
+        rows = jsonl(*many(300))
         each.write_bytes(rows + between + rows)
     outputs = []
     for jobs in (1, 2):
@@ -1019,7 +1015,7 @@ def test_ids_by_number_are_the_same_for_any_number_of_processes(
 
 def test_an_id_that_is_made_was_not_carried() -> None:
     """An id that is the number of its record counts as a default, and not as kept."""
-    _, report = converted(lines_of(*many(300)), to="harpia")
+    _, report = converted(jsonl(*many(300)), to="harpia")
     line = table_of(report)["id"]
 
     assert (line.records, line.kept, line.outcomes[Outcome.DEFAULTED]) == (0, 0, 300)
@@ -1029,7 +1025,7 @@ def test_a_record_of_a_further_file_has_its_own_number() -> None:
     """The place of a loss has the number that the record has in its file."""
     rows = [answer(n) for n in range(200)]
     odd = [*rows, answer(200, extra={"a": 1})]
-    _, report = converted(lines_of(*rows), lines_of(*odd), to="harpia")
+    _, report = converted(jsonl(*rows), jsonl(*odd), to="harpia")
     (place,) = [
         each.place
         for file in report.losses
@@ -1046,7 +1042,7 @@ def test_losses_are_counted_where_a_loss_is_a_failure() -> None:
     rows = [{"prompt": "q", "references": ["r"], "outputs": []} for _ in range(500)]
     rows += [{"prompt": "q", "references": ["r"], "system": "s", "outputs": []}]
     rows = [each | {"category": "", "source": ""} for each in rows]
-    _, report = converted(lines_of(*rows), to="nemo-input", on_loss="fail")
+    _, report = converted(jsonl(*rows), to="nemo-input", on_loss="fail")
     line = table_of(report)["system"]
 
     assert not report.written
@@ -1055,7 +1051,7 @@ def test_losses_are_counted_where_a_loss_is_a_failure() -> None:
 
 def test_optional_modules_are_not_loaded(tmp_path: Path) -> None:
     """A conversion of a small file loads no metric, grouping or process modules."""
-    (tmp_path / "in.jsonl").write_bytes(lines_of(answer(1)))
+    (tmp_path / "in.jsonl").write_bytes(jsonl(answer(1)))
     code = (
         "import sys; from harpia_formats import convert\n"
         "report = convert('in.jsonl', to='harpia', output='out.json', jobs=2)\n"

@@ -9,6 +9,7 @@ import pytest
 
 from command_runs import report_of, run
 from faults import Injections
+from json_lines import jsonl_rows
 
 _COLUMNS = ("--map", "id=id,prompt=prompt,gt=gt")
 _TABLE = ("--from", "csv", *_COLUMNS)
@@ -152,7 +153,7 @@ def test_23_records_come_back_from_tables(
     back = run("convert", table, "--from", target, "--to", "record")
 
     assert (there.returncode, back.returncode) == (0, 0)
-    assert [json.loads(line) for line in back.stdout.splitlines()] == records
+    assert jsonl_rows(back.stdout) == records
     fault.add(
         f"a value that tables confuse ({target})",
         "equal after a round trip",
@@ -173,7 +174,7 @@ def test_23_empty_and_missing_values(fault: Injections) -> None:
     """A cell with quotes is an empty text, one without them is no value."""
     text = b'id,prompt,gt\n1,q,\n2,q,""\n3,,a\n4,"",a\n'
     made = run("convert", "-", *_TABLE, "--to", "record", stdin=text)
-    read = [json.loads(line) for line in made.stdout.splitlines()]
+    read = jsonl_rows(made.stdout)
     seen = [(each.get("prompt"), each.get("gt")) for each in read]
 
     assert seen == [("q", None), ("q", ""), (None, "a"), ("", "a")]

@@ -10,6 +10,7 @@ import pytest
 
 from command_runs import Result, run
 from faults import Injections
+from json_lines import jsonl
 from judge_server import Answer, JudgeServer, completion
 
 pytest.importorskip("openai", reason='needs the extra "judge"')
@@ -49,7 +50,7 @@ def _write(folder: Path, answers: list[str]) -> None:
         {"id": str(at), "prompt": "q", "references": ["r"], "outputs": [{"text": text}]}
         for at, text in enumerate(answers)
     ]
-    (folder / "in.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    folder / "in.jsonl".write_bytes(jsonl(*rows))
     (folder / "judge.yaml").write_text(DEFINITION)
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from command_runs import error_lines, run
 from faults import Injections
+from json_lines import jsonl
 from object_store import Store, serving
 
 #: Names that lead out of a folder, or that no file can have.
@@ -54,7 +55,7 @@ def row(text: str, **more: Any) -> dict[str, Any]:
 
 def write(path: Path, *rows: Any) -> None:
     """Write rows as lines."""
-    path.write_text("".join(f"{json.dumps(each)}\n" for each in rows))
+    path.write_bytes(jsonl(*rows))
 
 
 @pytest.mark.parametrize("command", NAMING)

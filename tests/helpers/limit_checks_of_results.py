@@ -29,6 +29,7 @@ from harpia_formats.view.options import ViewOptions
 from harpia_formats.view.record_scan import RecordColumns, scan_file
 from harpia_formats.view.row_index import index_file
 from harpia_formats.view.session import ViewSession
+from json_lines import jsonl
 from judge_server import Answer, JudgeServer, completion
 from limit_bench import Bench, Outcome, check, raised
 from model_answers import model_answers
@@ -287,7 +288,7 @@ def _(bench: Bench) -> Outcome:
 def _scanned(folder: Path, rows: list[dict[str, Any]]) -> RecordColumns:
     """Return the columns of a file of some rows."""
     path, base = folder / "a.jsonl", str(folder / "0")
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path.write_bytes(jsonl(*rows))
     list(index_file(str(path), ViewOptions(), base))
     list(scan_file(str(path), ViewOptions(), base))
     return RecordColumns(base)

@@ -28,6 +28,7 @@ from harpia_formats.reporters.phrases import (
     statistics_lines,
     summary_lines,
 )
+from json_lines import jsonl_rows
 
 SCHEMA = json.loads(
     (
@@ -674,7 +675,7 @@ def test_json_follows_the_contract() -> None:
 def test_jsonl_follows_the_contract() -> None:
     """Each problem is a line, and the last line has all that is exact."""
     text = written("jsonl", [PROBLEM, PROBLEM], grouped(GROUP))
-    lines = [json.loads(each) for each in text.splitlines()]
+    lines = jsonl_rows(text)
     report = json.loads(written("json", [PROBLEM], grouped(GROUP)))
 
     for each in lines:

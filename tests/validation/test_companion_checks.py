@@ -15,6 +15,7 @@ from harpia_formats.formats.registry import all_rules
 from harpia_formats.validation.companion_checks import read_companion_file
 from harpia_formats.validation.dedup.digests import digest_of
 from harpia_formats.validation.options import Options
+from json_lines import jsonl
 
 RULES = all_rules()
 BLEU: dict[str, Any] = {"id": "BLEU-NLTK", "enable": True, "parameters": {"max": 4}}
@@ -60,7 +61,7 @@ def log(*rows: tuple[dict[str, Any], Any]) -> bytes:
         }
         for metric, instance in rows
     ]
-    return "".join(json.dumps(each) + "\n" for each in lines).encode()
+    return jsonl(*lines)
 
 
 @pytest.fixture

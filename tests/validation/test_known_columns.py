@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from effort import examples
 from harpia_formats import ConversionError, FileCount, Report
 from harpia_formats.expectations.propose_preflight import preflight_file
 from in_process import InProcess
+from json_lines import jsonl
 
 Rows = list[dict[str, str]]
 UNKNOWN = {"foo": "1", "bar": "2"}
@@ -53,7 +53,7 @@ def as_parquet(rows: Rows) -> bytes:
 
 def as_lines(rows: list[Any]) -> bytes:
     """Return rows as JSON Lines."""
-    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+    return jsonl(*rows)
 
 
 def verdict(given: Any, **options: Any) -> tuple[object, ...]:

@@ -28,6 +28,7 @@ from harpia_formats.model.lint import (
 from harpia_formats.validation.merge import across_rows
 from harpia_formats.validation.parallel import ranges
 from harpia_formats.validation.unit import selected_lints
+from json_lines import jsonl
 
 Row = dict[str, Any]
 
@@ -95,7 +96,7 @@ def report_of(data: bytes | Path, **given: Any) -> Any:
 
 def found_in(rows: list[Row], **given: Any) -> list[tuple[str, int | None, str]]:
     """Return the code, the record and the message of each problem of some rows."""
-    data = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    data = jsonl(*rows)
     report = report_of(data, examples=0, **given)
     return [(each.code, each.place.record, each.message) for each in report.problems]
 
@@ -280,9 +281,7 @@ def test_fail_fast_ends_with_the_first_error() -> None:
     """A rule across rows with the severity error ends the run at its first finding."""
     rows = [row_of(number, llm_name=f"model {number}") for number in range(9)]
 
-    report = report_of(
-        "".join(json.dumps(row) + "\n" for row in rows).encode(), fail_fast=True
-    )
+    report = report_of(jsonl(*rows), fail_fast=True)
 
     assert [(each.code, each.place.record) for each in report.problems] == [("E301", 2)]
 
@@ -292,7 +291,7 @@ def test_errors_across_rows_make_records_invalid() -> None:
     """A record with a finding of severity error is invalid."""
     rows = [row_of(0), row_of(1, llm_name="two"), row_of(2, source="source 0")]
 
-    report = report_of("".join(json.dumps(row) + "\n" for row in rows).encode())
+    report = report_of(jsonl(*rows))
     (file,) = report.files
 
     assert {each.code: each.severity.value for each in report.groups}["E301"] == "error"
@@ -341,7 +340,7 @@ def test_near_duplicates_have_the_same_texts(answer: str, *, is_alike: bool) -> 
             "outputs": [{"text": answer}],
         },
     ]
-    data = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    data = jsonl(*rows)
 
     report = validate(data, format="record", select=("X102",))
 
@@ -475,7 +474,7 @@ def test_ids_of_two_types_are_found(
         else {"id": each, "input": f"question {number}", "actual-output": "yes"}
         for number, each in enumerate(ids)
     ]
-    data = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    data = jsonl(*rows)
     if format_ != "record":
         data = json.dumps({"instances": rows, "metrics": []}).encode()
 

@@ -23,6 +23,7 @@ from harpia_formats.validation.baselines.known_findings import BaselineError
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.parallel import ranges, small_files
 from harpia_formats.validation.run import Validation
+from json_lines import jsonl_rows
 
 SCHEMA = {
     "type": "object",
@@ -136,7 +137,7 @@ def test_every_reporter_says_what_the_baseline_holds(
         assert report["groups"][0]["baseline"] == 10
         assert [one["line"] for one in report["problems"]] == [11, 12]
     elif reporter == "jsonl":
-        lines = [json.loads(line) for line in text.splitlines()]
+        lines = jsonl_rows(text)
         for line in lines:
             jsonschema.validate(line, {**contract, "$ref": "#/definitions/line"})
         assert lines[-1]["groups"][0]["baseline"] == 10

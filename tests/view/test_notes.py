@@ -1,6 +1,5 @@
 """The notes on records are verdicts that other commands read."""
 
-import json
 import os
 import threading
 import time
@@ -13,6 +12,7 @@ import harpia_formats
 from harpia_formats.files.io.sink import SinkError
 from harpia_formats.view.notes import Notes, NotesError
 from harpia_formats.view.options import ViewError
+from json_lines import jsonl_rows
 
 RIGHT = {"verdict": "right", "text": ""}
 WRONG = {"verdict": "wrong", "text": "it says\n\u202e\u4e0d\x1b"}
@@ -24,11 +24,6 @@ def place(tmp_path: Path) -> Path:
     return tmp_path / "notes.jsonl"
 
 
-def lines(place: Path) -> list[dict[str, object]]:
-    """Return the decoded lines of a file."""
-    return [json.loads(line) for line in place.read_bytes().splitlines()]
-
-
 def test_file_appears_with_the_first_note(place: Path) -> None:
     """To look at the page makes no file."""
     notes = Notes(place, [])
@@ -38,7 +33,7 @@ def test_file_appears_with_the_first_note(place: Path) -> None:
     file = str(place.parent / "a.jsonl")
     notes.add(file, {"record": 1, "record_id": "q1", "model": "m"}, RIGHT)
 
-    assert lines(place) == [
+    assert jsonl_rows(place) == [
         {
             "row": 1,
             "record": 1,
@@ -94,7 +89,7 @@ def test_later_note_counts(place: Path) -> None:
         assert read.of_file("a.jsonl") == {"1": WRONG}
         assert read.of_file("b.jsonl") == {"1": RIGHT}
         assert read.of_record("b.jsonl", 2) is None
-    assert len(lines(place)) == 2
+    assert len(jsonl_rows(place)) == 2
 
 
 def test_notes_of_another_server_are_seen(place: Path) -> None:
@@ -114,7 +109,7 @@ def test_notes_of_threads_are_whole_lines(place: Path) -> None:
             pool.submit(notes[number % 4].add, "a", {"record": number}, RIGHT)
 
     assert sorted(int(key) for key in notes[0].of_file("a")) == list(range(1, 81))
-    assert len(lines(place)) == 80
+    assert len(jsonl_rows(place)) == 80
 
 
 def test_file_that_is_replaced_is_read_again(place: Path) -> None:
@@ -139,7 +134,7 @@ def test_last_line_may_lack_its_end(place: Path) -> None:
     notes.add("a", {"record": 2}, WRONG)
 
     assert notes.of_file("a") == {"1": RIGHT, "2": WRONG}
-    assert len(lines(place)) == 2
+    assert len(jsonl_rows(place)) == 2
 
 
 def test_verdicts_of_a_judge_are_no_notes(place: Path) -> None:
@@ -220,7 +215,7 @@ def test_full_disk_leaves_no_half_line(
     assert place.read_bytes() == before
     monkeypatch.undo()
     notes.add("a", {"record": 2}, RIGHT)
-    assert len(lines(place)) == 2
+    assert len(jsonl_rows(place)) == 2
 
 
 def test_half_line_is_taken_out_before_another_server_writes(
@@ -246,7 +241,7 @@ def test_half_line_is_taken_out_before_another_server_writes(
         assert isinstance(failed.exception(10), ViewError)
 
     assert Notes(place, []).of_file("a") == {"1": RIGHT, "3": WRONG}
-    assert len(lines(place)) == 2
+    assert len(jsonl_rows(place)) == 2
 
 
 def test_names_that_are_no_text_have_notes(place: Path) -> None:
@@ -266,7 +261,7 @@ def test_notes_are_found_from_any_folder(
     (tmp_path / "runs").mkdir()
     monkeypatch.chdir(tmp_path)
     Notes("notes.jsonl", []).add("runs/a.jsonl", {"record": 1}, RIGHT)
-    assert lines(tmp_path / "notes.jsonl")[0]["file"] == "runs/a.jsonl"
+    assert jsonl_rows(tmp_path / "notes.jsonl")[0]["file"] == "runs/a.jsonl"
 
     monkeypatch.chdir(tmp_path / "runs")
     assert Notes("../notes.jsonl", []).of_record("a.jsonl", 1) == RIGHT

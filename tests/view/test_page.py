@@ -1,6 +1,5 @@
 """The page in a real browser, with the real server: by clicking and by keyboard."""
 
-import json
 import os
 import random
 import re
@@ -16,6 +15,7 @@ import pytest
 
 from contrast import CONTRAST
 from effort import drawn, pairs
+from json_lines import jsonl, jsonl_rows
 
 pytest.importorskip("starlette", reason="the extra view is not installed")
 playwright = pytest.importorskip(
@@ -146,9 +146,7 @@ def _answer(number: int, model: str, *, is_right: bool) -> dict[str, Any]:
 
 def _write(path: Path, records: Sequence[Mapping[str, Any]]) -> Path:
     """Write records as lines."""
-    path.write_text(
-        "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in records), "utf-8"
-    )
+    path.write_bytes(jsonl(*records, ensure_ascii=False))
     return path
 
 
@@ -558,9 +556,7 @@ def test_losses_are_shown_before_rows_are_converted(visit: Visit) -> None:
     with page.expect_download() as download:
         dialog.get_by_role("link", name="as openai-chat").click()
 
-    rows = [
-        json.loads(line) for line in download.value.path().read_bytes().splitlines()
-    ]
+    rows = jsonl_rows(download.value.path())
     assert rows
     assert all("messages" in row for row in rows)
 

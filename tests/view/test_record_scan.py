@@ -1,6 +1,5 @@
 """What a scan keeps of records is bounded, whatever names they have."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +9,13 @@ from harpia_formats.view.options import ViewError, ViewOptions
 from harpia_formats.view.record_scan import RecordColumns, scan_file
 from harpia_formats.view.row_index import RowIndex, index_file
 from harpia_formats.view.selection import FileColumns, filter_of, select
+from json_lines import jsonl
 
 
 def scanned(folder: Path, rows: list[dict[str, Any]]) -> FileColumns:
     """Return the columns of a file of some rows."""
     path, base = folder / "a.jsonl", str(folder / "0")
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    path.write_bytes(jsonl(*rows))
     list(index_file(str(path), ViewOptions(), base))
     list(scan_file(str(path), ViewOptions(), base))
     return FileColumns(RowIndex(str(path), base, "lines"), RecordColumns(base))

@@ -14,6 +14,7 @@ from harpia_formats import UnknownFormat
 from harpia_formats.view.options import ViewError, ViewOptions
 from harpia_formats.view.session import ViewSession, distinct_names
 from harpia_formats.view.viewed_file import ViewedFile
+from json_lines import jsonl
 from ready_session import ready
 
 #: A value of every row, which nobody may see who asked for none.
@@ -204,7 +205,7 @@ def test_notes_know_a_record_by_what_is_not_cut(tmp_path: Path) -> None:
     path, other = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
     path.write_text(f"{json.dumps(long)}\n", encoding="utf-8")
     rows = [{"id": 7, "prompt": "a", "outputs": [{"text": "b"}]}, {"prompt": 1}]
-    other.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
+    other.write_bytes(jsonl(*rows))
     options = ViewOptions(format="record")
     session = ready(ViewSession([str(path), str(other)], options))
     try:

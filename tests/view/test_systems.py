@@ -1,6 +1,5 @@
 """Systems are matched and compared on the page as `score compare` does it."""
 
-import json
 import random
 import shlex
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from harpia_formats import compare_scores
 from harpia_formats.view import systems
 from harpia_formats.view.options import ViewError, ViewOptions
 from harpia_formats.view.session import ViewSession
+from json_lines import jsonl
 from ready_session import ready
 
 COUNT = 40
@@ -39,7 +39,7 @@ def rows(model: str, first: int, seed: int) -> list[dict[str, Any]]:
 
 def write(path: Path, given: list[dict[str, Any]]) -> str:
     """Write rows to a file, and return its path."""
-    path.write_text("".join(json.dumps(row) + "\n" for row in given), encoding="utf-8")
+    path.write_bytes(jsonl(*given))
     return str(path)
 
 

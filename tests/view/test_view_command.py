@@ -22,6 +22,7 @@ import pytest
 from command_runs import environment_with, error_lines
 from fake_session import ROWS
 from in_process import InProcess
+from json_lines import jsonl
 
 #: A page in the place of the one of the package, which these tests do not look at.
 PAGE = "from harpia_formats.view import server; server.shell_page = lambda: 'page'"
@@ -92,7 +93,7 @@ def rows(tmp_path: Path) -> Path:
     """Return a file of rows, which is all that its folder has."""
     place = tmp_path / "data" / "answers.jsonl"
     place.parent.mkdir()
-    place.write_text("".join(f"{json.dumps(row)}\n" for row in ROWS), encoding="utf-8")
+    place.write_bytes(jsonl(*ROWS))
     return place
 
 

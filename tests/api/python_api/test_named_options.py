@@ -1,7 +1,6 @@
 """No error and no advice of a Python function names an option of the command line."""
 
 import ast
-import json
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -15,6 +14,7 @@ import harpia_formats as hf
 from cases import for_each_case
 from harpia_formats.api.keyword_options import rendered_for_python
 from harpia_formats.api.options import OPTIONS
+from json_lines import jsonl
 
 pytest.importorskip("numpy", reason="comparing needs the extra score")
 
@@ -136,21 +136,16 @@ def test_each_option_in_a_message_has_words_for_python() -> None:
     assert left == []
 
 
-def lines(*rows: Any) -> bytes:
-    """Return rows as lines of JSON."""
-    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
-
-
 ROW = {"id": "1", "prompt": "q", "references": ["r"], "outputs": [{"text": "a"}]}
-ONE = lines(ROW)
-TWO = lines(
+ONE = jsonl(ROW)
+TWO = jsonl(
     {
         "id": "1",
         "prompt": "q",
         "outputs": [{"text": "a", "model": "m"}, {"text": "b", "model": "n"}],
     }
 )
-MANY = lines(*({**ROW, "id": f"{at}", "references": [f"x{at}"]} for at in range(120)))
+MANY = jsonl(*({**ROW, "id": f"{at}", "references": [f"x{at}"]} for at in range(120)))
 CHINESE = b'{"prompt":"' + "问题回答".encode("gb18030") * 20 + b'"}\n'
 DRAFT = b'{"$schema":"https://json-schema.org/draft/2020-12/schema"}'
 Call = Callable[[Path], Any]
@@ -183,13 +178,13 @@ CALLS: dict[str, Call] = {
         ONE, to="openai-batch-input", output=BytesIO()
     ),
     'columns={"prompt": KEY}': lambda _: hf.convert(
-        lines({"frage": 1}), to="record", output=BytesIO()
+        jsonl({"frage": 1}), to="record", output=BytesIO()
     ),
     'delimiter=";"': lambda _: hf.convert(
         b"frage;antwort\n1;2\n", to="record", output=BytesIO(), from_="csv"
     ),
     "or correct columns": lambda _: hf.validate(
-        lines({"frage": 1}), columns={"prompt": "x"}
+        jsonl({"frage": 1}), columns={"prompt": "x"}
     ),
     'validate it with format="record"': lambda _: hf.validate(
         ONE, format="nemo-output"
@@ -263,7 +258,7 @@ def test_errors_and_advice_name_arguments(tmp_path: Path, said: str) -> None:
 
 def test_a_function_takes_its_own_options_only() -> None:
     """`read` names an option of `convert` as unknown, and advice fits the function."""
-    rows = lines({"prompt": "q", "outputs": []})
+    rows = jsonl({"prompt": "q", "outputs": []})
     former: dict[str, Any] = {"skip_invalid": True}
     other: dict[str, Any] = {"on_invalid": "skip"}
     with pytest.raises(hf.HarpiaFormatsError, match="there is no option on_invalid"):
@@ -277,7 +272,7 @@ def test_a_function_takes_its_own_options_only() -> None:
 @pytest.mark.parametrize("rows", [0, -2, "3", 1.5])
 def test_rows_that_are_no_number_are_refused(rows: Any) -> None:
     """`head` and `sample` copy at least one row, as their commands do."""
-    given = lines({"prompt": "q", "outputs": []})
+    given = jsonl({"prompt": "q", "outputs": []})
     for function in (hf.head, hf.sample):
         with pytest.raises(hf.HarpiaFormatsError, match="rows must be a whole number"):
             function(given, rows, output=BytesIO())

@@ -1,7 +1,6 @@
 """Messages for Python name arguments, not options of the command line."""
 
 import ast
-import json
 from collections.abc import Callable
 from functools import partial
 from io import BytesIO
@@ -30,6 +29,7 @@ from harpia_formats import (
 from harpia_formats.api import options as table
 from harpia_formats.api.keyword_options import rendered_for_python
 from harpia_formats.api.options import OPTIONS, Option, arguments_of
+from json_lines import jsonl
 
 pytest.importorskip("numpy", reason="comparing needs the extra score")
 
@@ -258,11 +258,6 @@ def test_stored_scores_are_compared() -> None:
         compare_scores(ONE, OTHER, metrics=["em"], force=True)
 
 
-def lines_of(*rows: Any) -> bytes:
-    """Return rows as lines of JSON."""
-    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
-
-
 INSTANCE = {"id": "1", "input": "q", "expected-output": ["r"], "actual-output": "a"}
 
 
@@ -273,10 +268,10 @@ def test_round_trips_and_comparisons_name_arguments() -> None:
         "model_outputs": [{"model_name": "m", "responses": [{"content": "x"}]}],
     }
     with pytest.raises(ConversionError, match=r'constants=\{"evaluation_id": VALUE'):
-        roundtrip(lines_of(INSTANCE), via="eee")
+        roundtrip(jsonl(INSTANCE), via="eee")
     with pytest.raises(ConversionError, match='from_="csv" or to="csv"'):
-        diff(lines_of(INSTANCE), lines_of(INSTANCE), columns={"prompt": "q"})
-    report = roundtrip(lines_of(row), via="haystack")
+        diff(jsonl(INSTANCE), jsonl(INSTANCE), columns={"prompt": "q"})
+    report = roundtrip(jsonl(row), via="haystack")
     (line,) = report.fields.values()
 
     assert line.reason.endswith('give constants={"model_outputs.model_name": VALUE}')

@@ -22,6 +22,7 @@ import pytest
 
 import command_runs
 from command_runs import COMMAND, TIMEOUT, begun, read_all
+from json_lines import jsonl, jsonl_rows
 
 GOOD = [
     {
@@ -56,11 +57,6 @@ def on_terminal(*arguments: object, cwd: Path, width: int) -> str:
     return text.decode().replace("\r\n", "\n")
 
 
-def lines_of(*rows: Any) -> bytes:
-    """Return rows as lines of JSON."""
-    return b"".join(json.dumps(each).encode() + b"\n" for each in rows)
-
-
 def names(folder: Path) -> list[str]:
     """Return what is in a folder, hidden files included."""
     return sorted(each.name for each in folder.iterdir())
@@ -69,8 +65,8 @@ def names(folder: Path) -> list[str]:
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     """Return a folder with a good file and one with a row that is not valid."""
-    (tmp_path / "good.jsonl").write_bytes(lines_of(*GOOD))
-    rows = [lines_of(GOOD[0]), WRONG + b"\n", lines_of(GOOD[1])]
+    (tmp_path / "good.jsonl").write_bytes(jsonl(*GOOD))
+    rows = [jsonl(GOOD[0]), WRONG + b"\n", jsonl(GOOD[1])]
     (tmp_path / "bad.jsonl").write_bytes(b"".join(rows))
     return tmp_path
 
@@ -84,7 +80,7 @@ def test_standard_input_becomes_standard_output(
     inputs: list[str], output: list[str]
 ) -> None:
     """Without a file it reads standard input, and writes standard output."""
-    result = run(*inputs, "--to", "nemo", *output, stdin=lines_of(*GOOD))
+    result = run(*inputs, "--to", "nemo", *output, stdin=jsonl(*GOOD))
 
     assert result.returncode == 0
     assert [each["response"] for each in json.loads(result.stdout)] == ["a", "a", "a"]
@@ -145,13 +141,11 @@ def test_an_existing_output_stays_without_overwrite(data: Path) -> None:
 
 def test_the_output_can_be_the_input(data: Path) -> None:
     """A file can be converted into itself: it is replaced once all of it was read."""
-    (data / "good.jsonl").write_bytes(lines_of(*GOOD) * 1)
+    (data / "good.jsonl").write_bytes(jsonl(*GOOD) * 1)
     result = run(
         "good.jsonl", "--to", "nemo", "-o", "good.jsonl", "--overwrite", cwd=data
     )
-    rows = [
-        json.loads(each) for each in (data / "good.jsonl").read_bytes().splitlines()
-    ]
+    rows = jsonl_rows(data / "good.jsonl")
 
     assert result.returncode == 0
     assert [each["input"]["prompt"] for each in rows] == ["q0", "q1", "q2"]
@@ -210,7 +204,7 @@ def test_nothing_is_left_of_a_run_with_an_invalid_row(data: Path) -> None:
 def test_nothing_is_left_of_a_record_that_cannot_be_converted(data: Path) -> None:
     """A record that cannot be converted is named with its place and its reason."""
     asked = {"messages": [{"role": "user", "content": "q"}], "ref_answer": "r"}
-    (data / "chats.jsonl").write_bytes(lines_of(asked, UNASKED))
+    (data / "chats.jsonl").write_bytes(jsonl(asked, UNASKED))
     before = names(data)
     result = run("chats.jsonl", "--to", "nemo", "-o", "out.json", cwd=data)
 
@@ -221,7 +215,7 @@ def test_nothing_is_left_of_a_record_that_cannot_be_converted(data: Path) -> Non
 
 def test_nothing_is_left_of_a_broken_archive(data: Path) -> None:
     """A truncated compressed input is a failure, and no file is written."""
-    whole = gzip.compress(lines_of(*GOOD * 500))
+    whole = gzip.compress(jsonl(*GOOD * 500))
     (data / "cut.jsonl.gz").write_bytes(whole[: len(whole) // 2])
     before = names(data)
     result = run("cut.jsonl.gz", "--to", "nemo", "-o", "out.json", cwd=data)
@@ -257,7 +251,7 @@ def test_nothing_is_left_of_a_run_that_is_ended(
     )
     with process:
         assert process.stdin
-        process.stdin.write(lines_of(*GOOD) * 3_000)
+        process.stdin.write(jsonl(*GOOD) * 3_000)
         process.stdin.flush()
         _wait_for_more_than(data, before)
         process.send_signal(number)
@@ -444,7 +438,7 @@ def test_the_table_fits_the_terminal(data: Path, width: int) -> None:
     """On a terminal no line of the table is wider than it, and no place is cut."""
     name = "a-folder-with-a-long-name/and-another-one"
     (data / name).mkdir(parents=True)
-    (data / name / "good.jsonl").write_bytes(lines_of(*GOOD))
+    (data / name / "good.jsonl").write_bytes(jsonl(*GOOD))
     text = on_terminal(f"{name}/good.jsonl", "--to", "nemo", cwd=data, width=width)
     lines = text.splitlines()
     table = lines[1 : next(n for n, each in enumerate(lines) if "kept as" in each)]
@@ -457,7 +451,7 @@ def test_the_table_fits_the_terminal(data: Path, width: int) -> None:
 def test_a_long_name_is_whole_on_a_terminal(data: Path) -> None:
     """A cell with a word that is longer than a line is whole, on a terminal, too."""
     key = "k" * 150
-    (data / "long.jsonl").write_bytes(lines_of(*({**each, key: 1} for each in GOOD)))
+    (data / "long.jsonl").write_bytes(jsonl(*({**each, key: 1} for each in GOOD)))
     arguments = ["long.jsonl", "--to", "nemo"]
     shown = on_terminal(*arguments, cwd=data, width=80)
     piped = run(*arguments, cwd=data).stderr.decode()
@@ -476,7 +470,7 @@ def test_table_lists_fields_before_other_keys(data: Path) -> None:
         "choices": ["c"],
         "outputs": [],
     }
-    (data / "record.jsonl").write_bytes(lines_of(row))
+    (data / "record.jsonl").write_bytes(jsonl(row))
     message = run("record.jsonl", "--to", "nemo", cwd=data).stderr.decode()
     names_ = [each.split()[0] for each in message.splitlines()[2:-2]]
     beside = [each for each in names_ if each.startswith(("metadata", "extra"))]
@@ -559,7 +553,7 @@ def test_a_missing_field_is_reported_before_the_input_is_read() -> None:
         assert process.stdin
         assert process.stderr
         with contextlib.suppress(BrokenPipeError):
-            process.stdin.write(lines_of(*GOOD) * 20_000)
+            process.stdin.write(jsonl(*GOOD) * 20_000)
             process.stdin.flush()
         assert select.select([process.stderr], [], [], TIMEOUT)[0]
         message = process.stderr.readline()
@@ -576,9 +570,9 @@ def test_a_file_for_each_model_is_needed_to_be_new(data: Path) -> None:
     (data / "m.json").write_bytes(b"mine")
     before = names(data)
     arguments = ["-f", "record", "--to", "nemo", "-o", "{model}.json"]
-    refused = run(*arguments, stdin=lines_of(row), cwd=data)
+    refused = run(*arguments, stdin=jsonl(row), cwd=data)
     after = names(data)
-    done = run(*arguments, "--overwrite", stdin=lines_of(row), cwd=data)
+    done = run(*arguments, "--overwrite", stdin=jsonl(row), cwd=data)
 
     assert (refused.returncode, after) == (2, before)
     assert done.returncode == 0

@@ -22,6 +22,7 @@ from cases import for_each_case
 from command_runs import COMMAND, Result
 from harpia_formats import LLMJudge, detect, read, validate
 from harpia_formats.cli import main
+from json_lines import jsonl, jsonl_rows
 
 pytest.importorskip("openai", reason="the extra judge is not installed")
 
@@ -56,7 +57,7 @@ def rows(count: int) -> list[dict[str, Any]]:
 
 def write_rows(path: Path, count: int) -> None:
     """Write rows as lines."""
-    path.write_text("".join(json.dumps(each) + "\n" for each in rows(count)))
+    path.write_bytes(jsonl(*rows(count)))
 
 
 @pytest.fixture
@@ -153,7 +154,7 @@ def test_lines_know_their_records(data: Path, server: Any) -> None:
     for more in (["-o", "out.jsonl"], ["--to", "jsonl", "--no-cache"]):
         done = run(data, "in.jsonl", *more, server=server)
         text = done.stdout or (data / "out.jsonl").read_bytes()
-        lines = [json.loads(each) for each in text.splitlines()]
+        lines = jsonl_rows(text)
 
         assert [each["model"] for each in lines] == ["m"] * 5
         assert [each["result"] for each in lines] == [{"score": 1}] * 5

@@ -18,6 +18,7 @@ from canaries import marks_in
 from command_runs import Result
 from harpia_formats import score, validate
 from harpia_formats.cli import main
+from json_lines import jsonl, jsonl_rows
 
 pytest.importorskip("openai", reason="the extra judge is not installed")
 
@@ -44,7 +45,7 @@ def rows_of(model: str, answers: Iterable[str]) -> bytes:
         }
         for at, answer in enumerate(answers)
     )
-    return "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+    return jsonl(*rows)
 
 
 @pytest.fixture
@@ -111,11 +112,6 @@ def judged(folder: Path, *arguments: str, server: Any, **more: Any) -> Result:
     return run(folder, *words, server=server, **more)
 
 
-def lines_of(path: Path) -> list[dict[str, Any]]:
-    """Return the verdicts in a file of lines."""
-    return [json.loads(line) for line in path.read_bytes().splitlines()]
-
-
 @pytest.mark.parametrize("name", ["out.jsonl", "out.json"])
 def test_both_orders_are_written(data: Path, server: Any, name: str) -> None:
     """Lines and columns have the same keys and are valid; one answer is left out."""
@@ -125,7 +121,7 @@ def test_both_orders_are_written(data: Path, server: Any, name: str) -> None:
         results, metas = written["results"], written["meta"]
         assert validate(data / name, format="haystack-results").ok
     else:
-        metas = lines_of(data / name)
+        metas = jsonl_rows(data / name)
         results = [row.pop("result") for row in metas]
 
     assert done.returncode == 0
@@ -166,7 +162,7 @@ def test_votes_of_both_orders_are_paired_by_their_numbers(data: Path) -> None:
     with stub.JudgeServer(answer) as server:
         words = ("a.jsonl", "b.jsonl", "-o", "out.jsonl", "--concurrency", "1")
         done = judged(data, *words, "--votes", "3", server=server)
-    found = lines_of(data / "out.jsonl")
+    found = jsonl_rows(data / "out.jsonl")
     results = [line["result"] for line in found]
 
     assert done.returncode == 0
@@ -194,10 +190,10 @@ def test_a_stopped_run_goes_on_from_the_cache(data: Path, server: Any) -> None:
     """A pair of which one order was asked has a winner, and no win until it goes on."""
     words = ("in.jsonl", "-o", "out.jsonl", "--concurrency", "1")
     stopped = judged(data, *words, "--max-requests", "3", server=server)
-    before = lines_of(data / "out.jsonl")
+    before = jsonl_rows(data / "out.jsonl")
     partly = score(data / "out.jsonl", missing="skip")
     rest = judged(data, *words, "--overwrite", server=server)
-    after = lines_of(data / "out.jsonl")
+    after = jsonl_rows(data / "out.jsonl")
 
     assert (stopped.returncode, rest.returncode, server.total) == (1, 0, 6)
     assert [row["status"] for row in before] == ["ok"] * 3 + ["unasked"] * 3
@@ -216,8 +212,8 @@ def test_an_input_may_be_standard_input(data: Path, server: Any) -> None:
     two = judged(data, *words, server=server, standard_input=alone)
 
     assert (one.returncode, two.returncode) == (0, 0)
-    assert [row["model"] for row in lines_of(data / "one.jsonl")] == ["a", "b"] * 3
-    assert [row["model"] for row in lines_of(data / "two.jsonl")] == ["b", "a"] * 3
+    assert [row["model"] for row in jsonl_rows(data / "one.jsonl")] == ["a", "b"] * 3
+    assert [row["model"] for row in jsonl_rows(data / "two.jsonl")] == ["b", "a"] * 3
 
 
 def test_one_of_two_inputs_without_a_name(data: Path, server: Any) -> None:
@@ -226,7 +222,7 @@ def test_one_of_two_inputs_without_a_name(data: Path, server: Any) -> None:
     same = (data / "b.jsonl").read_bytes()
     judged(data, *words, server=server, standard_input=same)
 
-    assert lines_of(data / "out.jsonl")[0]["models"] == ["b.jsonl", "input 2"]
+    assert jsonl_rows(data / "out.jsonl")[0]["models"] == ["b.jsonl", "input 2"]
 
 
 @pytest.mark.parametrize("component", ["one", "two"])

@@ -21,6 +21,7 @@ from harpia_formats.evaluation.llm_judge.endpoint import Endpoint
 from harpia_formats.evaluation.llm_judge.judge_errors import DefinitionError
 from harpia_formats.evaluation.llm_judge.reply_cache import request_key
 from harpia_formats.evaluation.llm_judge.row_verdicts import majority_of
+from json_lines import jsonl_rows
 
 pytest.importorskip("openai", reason="the extra judge is not installed")
 
@@ -93,18 +94,13 @@ def run(folder: Path, *arguments: str, server: Any) -> Result:
     return Result(words, code, *printed)
 
 
-def lines_of(path: Path) -> list[dict[str, Any]]:
-    """Return the verdicts in a file of lines."""
-    return [json.loads(line) for line in path.read_bytes().splitlines()]
-
-
 FOUR = ("--votes", "4", "--no-raise-on-failure")
 
 
 def test_each_vote_is_a_row_of_the_output(data: Path, server: Any) -> None:
     """Votes on a row are next to each other, counted from 1, and a valid format."""
     done = run(data, "-o", "out.jsonl", *FOUR, server=server)
-    found = lines_of(data / "out.jsonl")
+    found = jsonl_rows(data / "out.jsonl")
 
     assert done.returncode == 1
     assert [row["vote"] for row in found] == [1, 2, 3, 4] * 4
@@ -171,7 +167,7 @@ def test_one_vote_changes_nothing(data: Path, server: Any) -> None:
     run(data, "-o", "a.jsonl", *plain, server=server)
     requests = list(server.requests)
     run(data, "-o", "b.jsonl", *plain, "--votes", "1", server=server)
-    (row, *_) = lines_of(data / "b.jsonl")
+    (row, *_) = jsonl_rows(data / "b.jsonl")
 
     assert server.requests[len(requests) :] == requests
     assert (data / "a.jsonl").read_bytes() == (data / "b.jsonl").read_bytes()

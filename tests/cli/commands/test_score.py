@@ -11,6 +11,7 @@ import command_runs
 from command_runs import Result
 from harpia_formats.evaluation.metrics import GROUPS, METRICS, NEURAL, USUAL
 from harpia_formats.evaluation.scoring.measures.profiles import profile_names
+from json_lines import jsonl
 
 ROWS = (
     ("capital of France?", "Paris", "The Paris", "geography"),
@@ -36,7 +37,7 @@ def lines_of(rows: tuple[tuple[str, str, str, str], ...] = ROWS) -> bytes:
         }
         for prompt, reference, answer, category in rows
     ]
-    return "".join(f"{json.dumps(each)}\n" for each in found).encode()
+    return jsonl(*found)
 
 
 @pytest.fixture
@@ -234,7 +235,7 @@ def answered(count: int, right: int, answers: int = 1, **more: object) -> bytes:
         | more
         for number in range(count)
     ]
-    return "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+    return jsonl(*rows)
 
 
 def test_intervals_name_their_method_and_what_is_approximate() -> None:

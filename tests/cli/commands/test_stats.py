@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from harpia_formats.cli.app import app_for
+from json_lines import jsonl
 
 ANSWERS = Path(__file__).parents[3] / "fixtures/nemo-output/valid/answers.jsonl"
 TABLES = """\
@@ -49,7 +50,7 @@ def test_long_names_and_large_numbers_fit(run: Any, tmp_path: Path) -> None:
     usage = {"model": "m" * 50, "token_usage": {"prompt": 1}, "performance": times}
     rows = [{"outputs": [{"text": None}]}, {"prompt": "q", "outputs": [usage]}]
     path = tmp_path / f"{'long-' * 20}.jsonl"
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    path.write_bytes(jsonl(*rows))
 
     _, output, _ = run(str(path), "--from", "record")
 

@@ -1,6 +1,5 @@
 """`harpia-formats validate`: what it prints, and its exit codes."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -8,6 +7,7 @@ import pytest
 from command_runs import codes, joined, report_of, run
 from harpia_formats import validate
 from harpia_formats.model.report import problem_as_dict
+from json_lines import jsonl_rows
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 
@@ -70,7 +70,7 @@ def test_jsonl_output_ends_with_the_summary(data: Path) -> None:
     arguments = ("rows.jsonl", "--schema", "schema.json")
     report = report_of(*arguments, cwd=data)
     result = run("validate", *arguments, "--output-format", "jsonl", cwd=data)
-    *problems, summary = [json.loads(each) for each in result.stdout.splitlines()]
+    *problems, summary = jsonl_rows(result.stdout)
 
     assert result.returncode == 1
     assert [each.pop("kind") for each in problems] == ["problem"] * 3

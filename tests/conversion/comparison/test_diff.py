@@ -12,17 +12,13 @@ from harpia_formats.conversion.comparison.diff import Comparison
 from harpia_formats.conversion.options import ConvertOptions
 from harpia_formats.formats.registry import UnknownFormat
 from harpia_formats.model.problem import ConversionError
+from json_lines import jsonl
 from unchecked import convert, diff
 
 
 def run(*arguments: object, cwd: Path) -> command_runs.Result:
     """Run `diff` with the arguments given."""
     return command_runs.run("diff", *arguments, cwd=cwd)
-
-
-def lines_of(*rows: Any) -> bytes:
-    """Return rows as lines of JSON."""
-    return b"".join(json.dumps(each).encode() + b"\n" for each in rows)
 
 
 def instance(number: int, **given: Any) -> dict[str, Any]:
@@ -51,7 +47,7 @@ def test_the_order_of_records_does_not_matter() -> None:
     """Two files with the same records in another order do not differ."""
     rows = [instance(each) for each in range(3_000)]
     shuffled = [rows[number * 7 % 3_000] for number in range(3_000)]
-    report = diff(lines_of(*rows), lines_of(*shuffled))
+    report = diff(jsonl(*rows), jsonl(*shuffled))
 
     assert report.ok
     assert report.records == 3_000
@@ -75,7 +71,7 @@ def test_each_difference_has_its_count_and_first_place() -> None:
     right = [dict(each) for each in left]
     for number in (40, 7, 99):
         right[number]["actual-output"] = f"b{number}"
-    report = diff(lines_of(*left), lines_of(*right))
+    report = diff(jsonl(*left), jsonl(*right))
     line = report.fields["outputs.text"]
 
     assert (report.differing, line.count) == (3, 3)
@@ -87,7 +83,7 @@ def test_each_difference_has_its_count_and_first_place() -> None:
 
 def test_records_of_one_side_only_are_counted() -> None:
     """What only one side has is counted on that side."""
-    left, right = lines_of(instance(1), instance(2)), lines_of(instance(2), instance(3))
+    left, right = jsonl(instance(1), instance(2)), jsonl(instance(2), instance(3))
     report = diff(left, right)
 
     assert (report.only_left, report.only_right, report.differing) == (1, 1, 0)
@@ -96,8 +92,8 @@ def test_records_of_one_side_only_are_counted() -> None:
 
 def test_formats_are_compared_in_common_fields() -> None:
     """HarpIA and NeMo records are matched by prompt and compared in common fields."""
-    left = lines_of(*(instance(each) for each in range(10)))
-    right = lines_of(*(answer(each) for each in reversed(range(10))))
+    left = jsonl(*(instance(each) for each in range(10)))
+    right = jsonl(*(answer(each) for each in reversed(range(10))))
     run_ = Comparison([left], [right], ConvertOptions())
     problems = list(run_)
 
@@ -109,8 +105,8 @@ def test_formats_are_compared_in_common_fields() -> None:
 
 def test_a_difference_between_formats_is_found() -> None:
     """A text that is different in the other format is reported."""
-    left = lines_of(*(instance(each) for each in range(10)))
-    right = lines_of(*(answer(each) for each in range(9)), answer(9, response="b"))
+    left = jsonl(*(instance(each) for each in range(10)))
+    right = jsonl(*(answer(each) for each in range(9)), answer(9, response="b"))
     report = diff(left, right)
 
     assert report.differing == 1
@@ -120,7 +116,7 @@ def test_a_difference_between_formats_is_found() -> None:
 @pytest.mark.parametrize("to", ["nemo", "record", "haystack", "tencent-outputs"])
 def test_a_conversion_does_not_differ_from_its_input(tmp_path: Path, to: str) -> None:
     """What is converted is the same as what it was made from, as far as both go."""
-    given = lines_of(*(instance(each) for each in range(50)))
+    given = jsonl(*(instance(each) for each in range(50)))
     output = tmp_path / "out.data"
     convert(given, to=to, output=output, constants={"outputs.model": "m"})
     run_ = Comparison([given], [output], ConvertOptions())
@@ -143,8 +139,8 @@ def test_numbers_differ_by_their_spelling() -> None:
 
 def test_records_without_ids_are_matched_in_their_order() -> None:
     """Equal prompts are matched one by one, and unmatched records are reported."""
-    left = lines_of(answer(1), answer(1, response="b"), answer(1))
-    right = lines_of(answer(1), answer(1, response="b"))
+    left = jsonl(answer(1), answer(1, response="b"), answer(1))
+    right = jsonl(answer(1), answer(1, response="b"))
     report = diff(left, right)
 
     assert (report.records, report.differing, report.only_left) == (2, 0, 1)
@@ -152,10 +148,10 @@ def test_records_without_ids_are_matched_in_their_order() -> None:
 
 def test_the_command_tells_by_its_code(tmp_path: Path) -> None:
     """No difference is 0, a difference 1, and what cannot be read 2."""
-    (tmp_path / "a.jsonl").write_bytes(lines_of(instance(1), instance(2)))
-    (tmp_path / "b.jsonl").write_bytes(lines_of(instance(2), instance(1)))
-    (tmp_path / "c.jsonl").write_bytes(lines_of(instance(1), instance(2, input="x")))
-    (tmp_path / "bad.jsonl").write_bytes(lines_of(instance(1), {"id": "2", "input": 7}))
+    (tmp_path / "a.jsonl").write_bytes(jsonl(instance(1), instance(2)))
+    (tmp_path / "b.jsonl").write_bytes(jsonl(instance(2), instance(1)))
+    (tmp_path / "c.jsonl").write_bytes(jsonl(instance(1), instance(2, input="x")))
+    (tmp_path / "bad.jsonl").write_bytes(jsonl(instance(1), {"id": "2", "input": 7}))
     same = run("a.jsonl", "b.jsonl", cwd=tmp_path)
     other = run("a.jsonl", "c.jsonl", cwd=tmp_path)
     missing = run("a.jsonl", "d.jsonl", cwd=tmp_path)
@@ -188,7 +184,7 @@ def chat(number: int, **answers: str) -> dict[str, Any]:
 
 def test_formats_can_be_given() -> None:
     """--from is the format of the first data set, and --to that of the second."""
-    left, right = lines_of(instance(1)), lines_of(answer(1))
+    left, right = jsonl(instance(1)), jsonl(answer(1))
 
     assert diff(left, right, from_="harpia", to="nemo").ok
     assert not diff(left, right, from_="nemo", to="nemo").ok
@@ -199,8 +195,8 @@ def test_formats_can_be_given() -> None:
 
 def test_the_command_takes_both_formats(tmp_path: Path) -> None:
     """The command takes them by the names that `convert` has for them."""
-    (tmp_path / "a").write_bytes(lines_of(instance(1)))
-    (tmp_path / "b").write_bytes(lines_of(answer(1)))
+    (tmp_path / "a").write_bytes(jsonl(instance(1)))
+    (tmp_path / "b").write_bytes(jsonl(answer(1)))
     right = run("a", "b", "--from", "harpia", "--to", "nemo", cwd=tmp_path)
     wrong = run("a", "b", "--from", "harpia", "--to", "eee", cwd=tmp_path)
     unknown = run("a", "b", "--from", "harpa", cwd=tmp_path)
@@ -226,7 +222,7 @@ COLUMNS = {"prompt": "question", "references": "gold", "response": "said"}
 
 def test_map_applies_to_the_table_side(tmp_path: Path) -> None:
     """--map applies to the side that is a plain table, whichever side it is."""
-    rows = lines_of(*(record_as_dict(each) for each in (1, 2)))
+    rows = jsonl(*(record_as_dict(each) for each in (1, 2)))
     (tmp_path / "table.csv").write_bytes(TABLE)
     (tmp_path / "rows.jsonl").write_bytes(rows)
     parts = ["--map", ",".join(f"{name}={each}" for name, each in COLUMNS.items())]
@@ -241,7 +237,7 @@ def test_map_applies_to_the_table_side(tmp_path: Path) -> None:
 
 def test_map_without_a_table_is_an_error() -> None:
     """If neither side is detected as a table, an error says how to name the format."""
-    rows = lines_of(answer(1))
+    rows = jsonl(answer(1))
     with pytest.raises(ConversionError, match='from_="csv" or to="csv"'):
         diff(rows, rows, columns=COLUMNS)
     with pytest.raises(ConversionError, match='from_="csv" or to="csv"'):
@@ -250,8 +246,8 @@ def test_map_without_a_table_is_an_error() -> None:
 
 def test_answers_of_one_model_are_compared() -> None:
     """With --model only its answers count, on each side whose format names models."""
-    both, other = lines_of(chat(1, a="x", b="y")), lines_of(chat(1, b="y", c="z"))
-    unnamed = lines_of(instance(1, **{"actual-output": "y"}))
+    both, other = jsonl(chat(1, a="x", b="y")), jsonl(chat(1, b="y", c="z"))
+    unnamed = jsonl(instance(1, **{"actual-output": "y"}))
 
     assert not diff(both, other).ok
     assert diff(both, other, model="b").ok
@@ -261,7 +257,7 @@ def test_answers_of_one_model_are_compared() -> None:
 
 def test_model_missing_on_one_side_is_an_error() -> None:
     """The error for a side without the model lists the models which that side has."""
-    both, other = lines_of(chat(1, aaa="x", b="y")), lines_of(chat(1, b="y"))
+    both, other = jsonl(chat(1, aaa="x", b="y")), jsonl(chat(1, b="y"))
     with pytest.raises(ConversionError) as caught:
         diff(both, other, model="aaa")
 
@@ -272,8 +268,8 @@ def test_model_missing_on_one_side_is_an_error() -> None:
 
 def test_rows_that_are_not_valid_are_left_out_if_asked(tmp_path: Path) -> None:
     """With --on-invalid skip the rest is compared, and what is left out is counted."""
-    (tmp_path / "a.jsonl").write_bytes(lines_of(instance(1), {"id": "2", "input": 7}))
-    (tmp_path / "b.jsonl").write_bytes(lines_of({"id": "3", "input": 7}, instance(1)))
+    (tmp_path / "a.jsonl").write_bytes(jsonl(instance(1), {"id": "2", "input": 7}))
+    (tmp_path / "b.jsonl").write_bytes(jsonl({"id": "3", "input": 7}, instance(1)))
     failed = run("a.jsonl", "b.jsonl", cwd=tmp_path)
     skipped = run("a.jsonl", "b.jsonl", "--on-invalid", "skip", cwd=tmp_path)
     missing = run("a.jsonl", "no.jsonl", "--on-invalid", "skip", cwd=tmp_path)
@@ -290,7 +286,7 @@ def test_rows_that_are_not_valid_are_left_out_if_asked(tmp_path: Path) -> None:
 
 def test_each_record_counts_once_for_a_field() -> None:
     """A field that differs in two answers of one record differs in one record."""
-    report = diff(lines_of(chat(1, a="x", b="y")), lines_of(chat(1, a="v", b="w")))
+    report = diff(jsonl(chat(1, a="x", b="y")), jsonl(chat(1, a="v", b="w")))
 
     assert report.fields["outputs.text"].count == 1
 

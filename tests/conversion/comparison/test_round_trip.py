@@ -3,7 +3,6 @@
 import itertools
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from msgspec import UNSET
@@ -14,6 +13,7 @@ from harpia_formats.conversion.losses.specimen_records import FILLED
 from harpia_formats.formats.registry import writable_formats
 from harpia_formats.model.column_map import MapError
 from harpia_formats.model.problem import ConversionError
+from json_lines import jsonl
 from unchecked import roundtrip
 
 ROOT = Path(__file__).parents[3]
@@ -23,11 +23,6 @@ FIXTURES = ROOT / "fixtures"
 def run(*arguments: object, stdin: bytes = b"") -> command_runs.Result:
     """Run `roundtrip` with the arguments given."""
     return command_runs.run("roundtrip", *arguments, stdin=stdin)
-
-
-def lines_of(*rows: Any) -> bytes:
-    """Return rows as lines of JSON."""
-    return b"".join(json.dumps(each).encode() + b"\n" for each in rows)
 
 
 CHAT = {
@@ -83,7 +78,7 @@ def test_lost_field_has_its_count_and_place() -> None:
     """Each field that differs has a line with both values and a count."""
     rows = [INSTANCE | {"id": str(each)} for each in range(3)]
     rows[1] = rows[1] | {"expected-output": ["r"]}
-    result = run("--via", "nemo", stdin=lines_of(*rows))
+    result = run("--via", "nemo", stdin=jsonl(*rows))
     lines = result.stdout.decode().splitlines()
 
     assert result.returncode == 1
@@ -94,7 +89,7 @@ def test_lost_field_has_its_count_and_place() -> None:
 
 def test_unchanged_record_is_no_difference() -> None:
     """A record that the other format holds completely is unchanged; the code is 0."""
-    result = run("--via", "csv", stdin=lines_of(INSTANCE))
+    result = run("--via", "csv", stdin=jsonl(INSTANCE))
 
     assert (result.returncode, result.stdout) == (0, b"")
     assert b"1 record through csv, 0 differ" in result.stderr
@@ -103,7 +98,7 @@ def test_unchanged_record_is_no_difference() -> None:
 def test_expanded_rows_come_together_again() -> None:
     """Several answers that become rows of one each are one record again."""
     report = roundtrip(
-        lines_of(CHAT),
+        jsonl(CHAT),
         via="eee",
         constants={"evaluation_id": "e", "evaluation_name": "n"},
         score="em",
@@ -135,7 +130,7 @@ def test_a_record_that_cannot_go_there_differs() -> None:
     """A record that the other format cannot say is counted, with the reason."""
     unasked = {"messages": [{"role": "system", "content": "s"}], "ref_answer": "r"}
     asked = {"messages": [{"role": "user", "content": "q"}], "ref_answer": "r"}
-    result = run("--via", "tencent-csv", stdin=lines_of(unasked, asked))
+    result = run("--via", "tencent-csv", stdin=jsonl(unasked, asked))
 
     assert result.returncode == 1
     assert b"<stdin>:1:1: messages: no message is of the user" in result.stdout
@@ -144,7 +139,7 @@ def test_a_record_that_cannot_go_there_differs() -> None:
 
 def test_a_row_that_is_not_valid_ends_it() -> None:
     """An invalid row is named with its place, and the code is 1."""
-    result = run("--via", "csv", stdin=lines_of(INSTANCE, {"id": "2", "input": 7}))
+    result = run("--via", "csv", stdin=jsonl(INSTANCE, {"id": "2", "input": 7}))
 
     assert result.returncode == 1
     assert b"<stdin>:2:" in result.stderr
@@ -155,8 +150,8 @@ def test_extra_fields_come_back_where_there_is_room() -> None:
     row = INSTANCE | {"id": "é", "note": {"deep": [1]}}
     constants = {"evaluation_id": "e", "evaluation_name": "n", "outputs.model": "m"}
     given = {"via": "eee", "constants": constants, "score": "em"}
-    without = roundtrip(lines_of(row), **given)
-    kept = roundtrip(lines_of(row), keep_extra=True, **given)
+    without = roundtrip(jsonl(row), **given)
+    kept = roundtrip(jsonl(row), keep_extra=True, **given)
 
     assert "extra.harpia.note" in without.fields
     assert "extra.harpia.note" not in kept.fields
@@ -166,8 +161,8 @@ def test_extra_fields_come_back_where_there_is_room() -> None:
 def test_missing_required_value_is_one_error() -> None:
     """A value that the other format requires and the input lacks is one error."""
     with pytest.raises(ConversionError, match='score="em" or score="f1"'):
-        roundtrip(lines_of(INSTANCE), via="eee")
-    result = run("--via", "nem", stdin=lines_of(INSTANCE))
+        roundtrip(jsonl(INSTANCE), via="eee")
+    result = run("--via", "nem", stdin=jsonl(INSTANCE))
 
     assert result.returncode == 2
     assert b"did you mean nemo?" in result.stderr
@@ -178,7 +173,7 @@ def test_missing_required_value_is_one_error() -> None:
 
 def test_failed_conversion_back_names_the_options() -> None:
     """If the conversion back fails, one line names all options that it needs."""
-    result = run("--via", "haystack", stdin=lines_of(CHAT))
+    result = run("--via", "haystack", stdin=jsonl(CHAT))
     line = result.stdout.decode()
 
     assert result.returncode == 1
@@ -192,8 +187,8 @@ def test_failed_conversion_back_names_the_options() -> None:
 def test_constants_replace_fields_lost_on_the_way(name: str) -> None:
     """The named option supplies the lost field, and a right value is no difference."""
     one = CHAT | {"model_outputs": CHAT["model_outputs"][:1]}
-    right = roundtrip(lines_of(one), via="haystack", constants={name: "m1"})
-    wrong = roundtrip(lines_of(one), via="haystack", constants={name: "other"})
+    right = roundtrip(jsonl(one), via="haystack", constants={name: "m1"})
+    wrong = roundtrip(jsonl(one), via="haystack", constants={name: "other"})
     example = wrong.fields["outputs.model"].example
 
     assert right.ok, right.fields
@@ -205,7 +200,7 @@ def test_constants_replace_fields_lost_on_the_way(name: str) -> None:
 def test_constants_give_nothing_that_a_record_did_not_have() -> None:
     """What a record lacked is not filled in on the way back, so that it is the same."""
     bare = {"prompt": "q", "outputs": []}
-    rows = lines_of(bare, bare | {"category": "c"})
+    rows = jsonl(bare, bare | {"category": "c"})
     constants = {"category": "c"}
     report = roundtrip(rows, via="haystack", from_="record", constants=constants)
 
@@ -227,19 +222,19 @@ def test_scores_are_filled_in_on_the_way_back() -> None:
         "evaluation": {"score": 0.0, "is_correct": False},
     }
     given = {"evaluation_id": "e", "evaluation_name": "n"}
-    without = roundtrip(lines_of(row), via="nemo", constants=given)
-    scored = roundtrip(lines_of(row), via="nemo", constants=given, score="em")
+    without = roundtrip(jsonl(row), via="nemo", constants=given)
+    scored = roundtrip(jsonl(row), via="nemo", constants=given, score="em")
 
     assert 'score="em"' in without.fields["outputs.scores.value "].reason
     assert {"outputs.scores.value", "outputs.scores.is_correct"} <= set(scored.fields)
     assert "outputs.scores.evaluation_id" not in scored.fields
     with pytest.raises(ConversionError, match="neither harpia nor nemo-output"):
-        roundtrip(lines_of(INSTANCE), via="nemo", score="em")
+        roundtrip(jsonl(INSTANCE), via="nemo", score="em")
 
 
 def test_constant_of_neither_format_is_an_error() -> None:
     """A constant for a field of neither format is one error, with exit code 2."""
-    result = run("--via", "haystack", "--set", "promt=x", stdin=lines_of(CHAT))
+    result = run("--via", "haystack", "--set", "promt=x", stdin=jsonl(CHAT))
 
     assert (result.returncode, result.stdout) == (2, b"")
     assert b"no field is called 'promt'" in result.stderr
@@ -248,7 +243,7 @@ def test_constant_of_neither_format_is_an_error() -> None:
 def test_each_record_counts_once_for_a_field() -> None:
     """A field that differs in two answers of one record differs in one record."""
     constants = {"model": "other"}
-    report = roundtrip(lines_of(CHAT), via="haystack", constants=constants)
+    report = roundtrip(jsonl(CHAT), via="haystack", constants=constants)
 
     assert report.fields["outputs.model"].count == 1
 
@@ -258,7 +253,7 @@ def test_each_record_counts_once_for_a_field() -> None:
 
 def test_model_selects_the_answers() -> None:
     """With --model the answers of other models are not compared."""
-    rows = lines_of(CHAT)
+    rows = jsonl(CHAT)
     every = run("--via", "nemo", stdin=rows)
     one = roundtrip(rows, via="csv", model="m2")
     lost = roundtrip(rows, via="haystack", model="m2", constants={"model": "m2"})
@@ -271,7 +266,7 @@ def test_model_selects_the_answers() -> None:
 @pytest.mark.parametrize("via", ["csv", "nemo-output", "harpia"])
 def test_absent_model_is_an_error_that_lists_the_models(via: str) -> None:
     """If no answer is of the model, one error lists the models, with exit code 2."""
-    result = run("--via", via, "--model", "m3", stdin=lines_of(CHAT))
+    result = run("--via", via, "--model", "m3", stdin=jsonl(CHAT))
 
     assert (result.returncode, result.stdout) == (2, b"")
     assert b"no answer is of the model 'm3' (there are: 'm1', 'm2')" in result.stderr
@@ -280,7 +275,7 @@ def test_absent_model_is_an_error_that_lists_the_models(via: str) -> None:
 def test_error_for_a_record_without_the_model_lists_its_models() -> None:
     """If only some records have the model, the errors list the models of the others."""
     other = CHAT | {"model_outputs": CHAT["model_outputs"][:1]}
-    report = roundtrip(lines_of(CHAT, other), via="nemo-output", model="m2")
+    report = roundtrip(jsonl(CHAT, other), via="nemo-output", model="m2")
     reasons = [each.reason for each in report.fields.values() if each.reason]
 
     assert reasons == ["no answer of the record is of the model 'm2' (there are: 'm1')"]
@@ -290,7 +285,7 @@ def test_a_row_that_convert_would_refuse_is_a_failure() -> None:
     """A value that the other format's rules refuse is reported as `convert` does."""
     record = {"id": "1", "prompt": "q", "outputs": [{"text": "a"}]}
     report = roundtrip(
-        lines_of(record),
+        jsonl(record),
         via="record",
         from_="record",
         constants={"outputs.index": -5},
@@ -306,16 +301,16 @@ def test_columns_of_a_table_are_mapped() -> None:
     columns = {"prompt": "question", "references": "gold"}
     read = roundtrip(table, via="nemo-input", columns=columns)
     mapped = ["--map", "prompt=question,references=gold"]
-    there = run("--via", "csv", "--from", "harpia", *mapped, stdin=lines_of(INSTANCE))
+    there = run("--via", "csv", "--from", "harpia", *mapped, stdin=jsonl(INSTANCE))
     one_of_two = roundtrip(
-        lines_of(INSTANCE | {"question": "x"}),
+        jsonl(INSTANCE | {"question": "x"}),
         via="csv",
         from_="harpia",
         columns=columns,
     )
 
     with pytest.raises(MapError, match=r"no row of .* has such a key"):
-        roundtrip(lines_of(INSTANCE), via="nemo", from_="harpia", columns=columns)
+        roundtrip(jsonl(INSTANCE), via="nemo", from_="harpia", columns=columns)
     assert read.records == 1
     assert not {"prompt", "references"} & set(read.fields)
     assert (there.returncode, there.stdout) == (0, b"")
@@ -324,10 +319,10 @@ def test_columns_of_a_table_are_mapped() -> None:
 
 def test_rows_that_are_not_valid_are_left_out_if_asked() -> None:
     """With --on-invalid skip the rest is compared, and what is left out is counted."""
-    rows = lines_of(INSTANCE, {"id": "2", "input": 7})
+    rows = jsonl(INSTANCE, {"id": "2", "input": 7})
     result = run("--via", "csv", "--on-invalid", "skip", stdin=rows)
     report = roundtrip(rows, via="csv", on_invalid="skip")
-    nothing = roundtrip(lines_of({"id": "2", "input": 7}), via="csv", from_="harpia")
+    nothing = roundtrip(jsonl({"id": "2", "input": 7}), via="csv", from_="harpia")
 
     assert result.returncode == 0
     assert b"<stdin>:2:" in result.stderr
@@ -338,7 +333,7 @@ def test_rows_that_are_not_valid_are_left_out_if_asked() -> None:
 
 def test_nothing_left_is_no_success() -> None:
     """Where every row is left out, nothing has come back."""
-    rows = lines_of({"id": "2", "input": 7})
+    rows = jsonl({"id": "2", "input": 7})
     result = run("--via", "csv", "-f", "harpia", "--on-invalid", "skip", stdin=rows)
 
     assert result.returncode == 1
@@ -347,7 +342,7 @@ def test_nothing_left_is_no_success() -> None:
 def test_rows_are_not_put_aside() -> None:
     """Only a conversion puts rows aside; here it is refused."""
     with pytest.raises(ConversionError, match="fail or skip"):
-        roundtrip(lines_of(INSTANCE), via="csv", on_invalid="quarantine")
+        roundtrip(jsonl(INSTANCE), via="csv", on_invalid="quarantine")
     result = run("--via", "csv", "--on-invalid", "quarantine", stdin=b"")
 
     assert result.returncode == 2
@@ -379,8 +374,8 @@ def test_repeated_ids_are_a_difference() -> None:
         {"id": "7", "prompt": prompt, "outputs": [{"text": "x"}, {"text": "y"}]}
         for prompt in "ab"
     ]
-    joined = run("--via", "csv", "--from", "record", stdin=lines_of(*rows))
-    refused = run("--via", "harpia", "--from", "record", stdin=lines_of(*rows))
+    joined = run("--via", "csv", "--from", "record", stdin=jsonl(*rows))
+    refused = run("--via", "harpia", "--from", "record", stdin=jsonl(*rows))
 
     assert (joined.returncode, refused.returncode) == (1, 1)
     assert b"id: rows of several records would be joined by one id" in joined.stdout
@@ -392,9 +387,9 @@ def test_rows_that_cannot_be_joined_are_a_difference() -> None:
     answers = [{"text": "x"}, {"text": "y"}]
     nameless = {"prompt": "q", "references": ["r"], "outputs": answers}
     expanded = {"id": "1", "prompt": "q", "references": ["r", "s"], "outputs": []}
-    without_id = roundtrip(lines_of(nameless), via="haystack", from_="record")
+    without_id = roundtrip(jsonl(nameless), via="haystack", from_="record")
     other = roundtrip(
-        lines_of(expanded), via="haystack", from_="record", references="expand"
+        jsonl(expanded), via="haystack", from_="record", references="expand"
     )
 
     assert "no id by which they could be joined" in without_id.fields["id "].reason
@@ -415,12 +410,12 @@ def test_fields_kept_on_the_way_there_need_no_value_back() -> None:
         "answer_attribution": [],
         "evaluation": {"score": 1.0, "is_correct": True},
     }
-    lost = roundtrip(lines_of(row), via="haystack")
+    lost = roundtrip(jsonl(row), via="haystack")
     (line,) = lost.fields.values()
 
     assert line.reason.startswith("on the way back: the record has nothing for")
     assert "keep_extra=True keeps it" in line.reason
-    assert roundtrip(lines_of(row), via="haystack", keep_extra=True).ok
+    assert roundtrip(jsonl(row), via="haystack", keep_extra=True).ok
 
 
 @pytest.mark.parametrize(("chosen", "value"), [(None, 0.0), ("loose", 1.0)])
@@ -441,7 +436,7 @@ def test_the_filter_of_the_written_scores_is_chosen(
     answer = {"model": "o/m", "text": "a", "scores": scores}
     row = {"id": "1", "prompt": "q", "references": ["r"], "outputs": [answer]}
     found = roundtrip(
-        lines_of(row),
+        jsonl(row),
         via="eee@0.2.0",
         from_="record",
         filter=chosen,
@@ -455,7 +450,7 @@ def test_the_filter_of_the_written_scores_is_chosen(
         "--set",
         "evaluation_id=e",
         *arguments,
-        stdin=lines_of(row),
+        stdin=jsonl(row),
     ).stdout
 
     assert (change is not None) == bool(value)
@@ -467,7 +462,7 @@ def test_the_prompt_that_makes_the_round_trip_is_chosen() -> None:
     answer = {"model": "m", "text": "a", "formatted_prompt": "Q: q A:"}
     row = {"id": "1", "prompt": "q", "references": ["r"], "outputs": [answer]}
     printed = run(
-        "--via", "nemo-output", "--prompt", "formatted", stdin=lines_of(row)
+        "--via", "nemo-output", "--prompt", "formatted", stdin=jsonl(row)
     ).stdout
 
     assert b'prompt: "q" became "Q: q A:"' in printed

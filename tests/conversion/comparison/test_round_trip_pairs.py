@@ -1,6 +1,5 @@
 """What a round trip reports is what two conversions do, for all pairs of formats."""
 
-import json
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
@@ -18,6 +17,7 @@ from harpia_formats.conversion.comparison.differences import differences
 from harpia_formats.formats.registry import adapter_of, writable_formats
 from harpia_formats.model.adapter import Cardinality
 from harpia_formats.model.field_outcomes import Outcome
+from json_lines import jsonl
 from unchecked import convert, roundtrip
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
@@ -183,7 +183,7 @@ def test_round_trip_of_records_is_two_conversions(
     """The report on generated records is what two conversions do."""
     # Rows of records without ids could by chance be as many as the records were.
     assume(all("id" in row or len(row["outputs"]) < 2 for row in records))
-    data = b"".join(json.dumps(row).encode() + b"\n" for row in records)
+    data = jsonl(*records)
 
     assert reported(data, "record", via, keep_extra=keep_extra) == converted_twice(
         data, "record", via, keep_extra=keep_extra

@@ -1,6 +1,5 @@
 """`--reference-from gt` makes the expected answer of a conversation the reference."""
 
-import json
 from io import BytesIO
 from typing import Any
 
@@ -13,6 +12,7 @@ from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.formats.registry import adapter_of, writable_formats
 from harpia_formats.model.field_outcomes import Outcome
 from harpia_formats.model.record import Record
+from json_lines import jsonl
 from unchecked import convert, score
 
 ROWS: list[dict[str, Any]] = [
@@ -20,10 +20,7 @@ ROWS: list[dict[str, Any]] = [
     {"id": "2", "prompt": "q", "gt": "g"},
     {"id": "3", "prompt": "q", "references": ["r"]},
 ]
-DATA = b"".join(
-    json.dumps({**row, "outputs": [{"text": "g", "model": "m"}]}).encode() + b"\n"
-    for row in ROWS
-)
+DATA = jsonl(*({**row, "outputs": [{"text": "g", "model": "m"}]} for row in ROWS))
 GIVEN = {
     "evaluation_id": "e",
     "evaluation_name": "n",

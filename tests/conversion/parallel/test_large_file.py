@@ -24,6 +24,7 @@ from harpia_formats.files.workers.pool import WorkerPool
 from harpia_formats.validation.parallel import ranges
 from harpia_formats.validation.parallel.range_worker import run_range
 from harpia_formats.validation.plan.units import RowRange
+from json_lines import jsonl, jsonl_rows
 
 #: The formats that stand for each container of a file.
 LINES, ARRAY, WRAPPED, TABLE, COLUMNS = (
@@ -268,14 +269,14 @@ def test_records_of_a_table_get_their_numbers(tmp_path: Path) -> None:
 
 def test_late_columns_of_a_table_are_those_of_one_process(tmp_path: Path) -> None:
     """Rows before the first value of a column have an empty cell, for any --jobs."""
-    rows = [json.loads(line) for line in records(300).splitlines()]
+    rows = jsonl_rows(records(300))
     late = ["gt", "category", "choices", "source"]
     for number, row in enumerate(rows):
         for step, key in enumerate(late, 2):
             if number > 50 * step and number % (9 * step) == 0:
                 row[key] = ["x"] if key == "choices" else "x"
     file = tmp_path / "rows.jsonl"
-    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    file.write_bytes(jsonl(*rows))
     header = assert_same(file, TABLE, from_="record").partition(b"\n")[0]
 
     assert {*late} <= {*header.decode().split(",")}

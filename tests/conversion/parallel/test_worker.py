@@ -33,6 +33,7 @@ from harpia_formats.validation.plan import file_plan
 from harpia_formats.validation.plan.file_plan import FilePlan, run_plan_of
 from harpia_formats.validation.plan.units import FileBytes, Piece, RowRange, SentBytes
 from harpia_formats.validation.unit.findings import FileNotSeen
+from json_lines import jsonl_rows
 
 ROWS = 400
 
@@ -117,7 +118,7 @@ def rows_in(part: Part, folder: Path | None = None) -> list[Any]:
     if folder is not None:
         data = (folder / "rows-0").read_bytes()[rows.at :]
     texts = data[: sum(sum(block.sizes) for block in rows.blocks)]
-    found = [json.loads(line) for line in texts.splitlines()]
+    found = jsonl_rows(texts)
     assert len(found) == sum(block.count for block in rows.blocks)
     return found
 

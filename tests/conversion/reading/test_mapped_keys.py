@@ -15,6 +15,7 @@ from harpia_formats.conversion.losses.conversion_report import field_lines
 from harpia_formats.model.field_outcomes import Outcome
 from harpia_formats.model.problem import ConversionError
 from harpia_formats.model.record import Record
+from json_lines import jsonl
 
 MAP = {"response": "model_response", "references": "expected_answer"}
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
@@ -23,11 +24,6 @@ TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 def chat(**others: Any) -> dict[str, Any]:
     """Return a row of tencent-messages with other keys."""
     return {"messages": [{"role": "user", "content": "2+2?"}], **others}
-
-
-def lines_of(*rows: dict[str, Any]) -> bytes:
-    """Return rows as JSON Lines."""
-    return "".join(json.dumps(row) + "\n" for row in rows).encode()
 
 
 def only(data: bytes, **options: Any) -> Record:
@@ -40,7 +36,7 @@ def only(data: bytes, **options: Any) -> Record:
 def test_keys_are_read_as_fields(answer: str, references: list[str]) -> None:
     """A text is the answer, a list the references, and neither is extra any more."""
     row = chat(model_response=answer, expected_answer=references, note="kept")
-    record = only(lines_of(row), columns=MAP)
+    record = only(jsonl(row), columns=MAP)
 
     assert [output.text for output in record.outputs] == [answer]
     assert record.references == references
@@ -51,7 +47,7 @@ def test_keys_are_read_as_fields(answer: str, references: list[str]) -> None:
 def test_rows_without_the_key_lack_the_field() -> None:
     """A row without the key, or with null, is read without the field."""
     rows = [chat(), chat(model_response=None), chat(model_response="4")]
-    records = list(read(lines_of(*rows), columns={"response": "model_response"}))
+    records = list(read(jsonl(*rows), columns={"response": "model_response"}))
 
     assert [len(record.outputs) for record in records] == [0, 0, 1]
 
@@ -62,7 +58,7 @@ def test_answers_under_a_key_are_scored() -> None:
         chat(model_response="4", expected_answer="4"),
         chat(model_response="5", expected_answer=["4", "four"]),
     ]
-    scores = score(lines_of(*rows), metrics=("em",), columns=MAP)
+    scores = score(jsonl(*rows), metrics=("em",), columns=MAP)
 
     assert (scores.total.answers, scores["em"].value) == (2, 0.5)
 
@@ -70,7 +66,7 @@ def test_answers_under_a_key_are_scored() -> None:
 def test_fields_of_an_answer_are_added_to_it() -> None:
     """A field of an answer that the row has is added to that answer."""
     row = {"prompt": "2+2?", "ideal_response": "4", "actual_response": "4", "llm": "m"}
-    record = only(lines_of(row), columns={"model": "llm"})
+    record = only(jsonl(row), columns={"model": "llm"})
     (output,) = record.outputs
 
     assert (output.text, output.model) == ("4", "m")
@@ -79,7 +75,7 @@ def test_fields_of_an_answer_are_added_to_it() -> None:
 def test_conversion_writes_the_fields(tmp_path: Path) -> None:
     """A conversion of rows writes the fields of mapped keys as its own."""
     path = tmp_path / "chat.jsonl"
-    path.write_bytes(lines_of(*[chat(model_response="4")] * 3))
+    path.write_bytes(jsonl(*[chat(model_response="4")] * 3))
     convert(
         path,
         to="tencent-outputs",
@@ -109,7 +105,7 @@ def test_map_that_cannot_be_used_is_refused(
 ) -> None:
     """A key that no row has, one of the format's own and an unknown field fail."""
     with pytest.raises(MapError, match=error):
-        list(read(lines_of(chat(model_response="4")), columns=columns))
+        list(read(jsonl(chat(model_response="4")), columns=columns))
 
 
 def question(**others: Any) -> dict[str, Any]:
@@ -125,7 +121,7 @@ def test_paths_reach_into_values() -> None:
         "choices": "choices.text",
         "references": "choices.text[answerKey]",
     }
-    record = only(lines_of(question()), columns=columns)
+    record = only(jsonl(question()), columns=columns)
 
     assert (record.prompt, record.choices, record.references) == (
         "2+2?",
@@ -142,7 +138,7 @@ def test_paths_reach_into_values() -> None:
 def test_numbers_in_lists_become_texts() -> None:
     """References and choices that are numbers are their texts."""
     row = chat(doc={"gold": [4, 4.0, "four"]})
-    record = only(lines_of(row), columns={"references": "doc.gold"})
+    record = only(jsonl(row), columns={"references": "doc.gold"})
 
     assert record.references == ["4", "4.0", "four"]
 
@@ -159,7 +155,7 @@ def test_numbers_in_lists_become_texts() -> None:
 )
 def test_path_that_finds_nothing_is_refused(column: str, error: str) -> None:
     """A part of a path that no row has is named, and so is a label without an item."""
-    data = lines_of(question(other="C"))
+    data = jsonl(question(other="C"))
     with pytest.raises(MapError, match=error):
         list(read(data, columns={"references": column}))
 
@@ -176,7 +172,7 @@ ASKED: dict[str, Any] = {"input": [{"role": "user", "content": "2+2?"}], "ideal"
 def test_what_a_mapped_value_replaces_stays_in_extra() -> None:
     """The format's own value of a mapped field is kept, also if the path has none."""
     rows = [ASKED | {"note": {"answer": "four"}}, ASKED]
-    mapped, lacking = read(lines_of(*rows), columns={"references": "note.answer"})
+    mapped, lacking = read(jsonl(*rows), columns={"references": "note.answer"})
 
     assert mapped.references == ["four"]
     assert lacking.references is msgspec.UNSET
@@ -190,7 +186,7 @@ def test_a_replaced_value_is_reported_as_lost_where_it_has_no_place(
 ) -> None:
     """The table names the mapped path as kept, and the format's own key as dropped."""
     report = convert(
-        lines_of(ASKED | {"note": {"answer": "four"}}),
+        jsonl(ASKED | {"note": {"answer": "four"}}),
         to="nemo-input",
         output=tmp_path / "x.jsonl",
         columns={"references": "note.answer"},
@@ -204,12 +200,12 @@ def test_a_replaced_value_is_reported_as_lost_where_it_has_no_place(
 def test_a_list_is_no_text() -> None:
     """A mapped value that is a list is refused for a field that is text."""
     with pytest.raises(MapError, match=r"it is a list in record 1 of .*prompt is text"):
-        only(lines_of(ASKED), columns={"prompt": "input.content"})
+        only(jsonl(ASKED), columns={"prompt": "input.content"})
 
 
 def test_key_next_to_a_list_is_seen() -> None:
     """A key that only stands next to the list is not taken for one that is missing."""
     row = chat(doc={"options": ["3", "4"], "key": "B"})
-    record = only(lines_of(row), columns={"references": "doc.options[key]"})
+    record = only(jsonl(row), columns={"references": "doc.options[key]"})
 
     assert record.references == ["4"]

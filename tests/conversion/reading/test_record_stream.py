@@ -26,6 +26,7 @@ from harpia_formats.formats.registry import format_of
 from harpia_formats.model.column_map import MapError
 from harpia_formats.model.record import Header, Record
 from harpia_formats.validation.unit import row_validator as decoder_training
+from json_lines import jsonl
 
 GOOD: dict[str, Any] = {
     "id": "1",
@@ -56,15 +57,10 @@ def read_with_places(
     }
 
 
-def lines_of(*rows: Any) -> bytes:
-    """Return rows as lines of JSON."""
-    return b"".join(json.dumps(each).encode() + b"\n" for each in rows)
-
-
 def test_records_come_in_order_with_their_places() -> None:
     """Each valid row is a record with its line, its number and its bytes."""
     rows = [GOOD | {"id": str(each)} for each in range(5)]
-    data = lines_of(*rows).replace(b"\n", b"\n\n", 1)
+    data = jsonl(*rows).replace(b"\n", b"\n\n", 1)
     found = read_with_places(data, fail_fast=False)
 
     assert [each.id for each in found["records"]] == ["0", "1", "2", "3", "4"]
@@ -75,7 +71,7 @@ def test_records_come_in_order_with_their_places() -> None:
 def test_rows_that_are_not_valid_are_passed_on_as_bytes() -> None:
     """A row that is not valid is no record, and its bytes are as they were."""
     wrong = b'{"id":  "2", "input": 7}'
-    data = lines_of(GOOD) + wrong + b"\n" + b"{oh\n" + lines_of(GOOD | {"id": "3"})
+    data = jsonl(GOOD) + wrong + b"\n" + b"{oh\n" + jsonl(GOOD | {"id": "3"})
     found = read_with_places(data, "harpia", fail_fast=False)
 
     assert [each.id for each in found["records"]] == ["1", "3"]
@@ -84,7 +80,7 @@ def test_rows_that_are_not_valid_are_passed_on_as_bytes() -> None:
 
 def test_reading_ends_at_the_first_error() -> None:
     """By default no record is read after an invalid row."""
-    data = lines_of(GOOD, {"id": "2", "input": 7}, GOOD | {"id": "3"})
+    data = jsonl(GOOD, {"id": "2", "input": 7}, GOOD | {"id": "3"})
     found = read_with_places(data, "harpia")
 
     assert [each.id for each in found["records"]] == ["1"]
@@ -110,7 +106,7 @@ def test_a_header_in_a_row_is_taken_out_of_it(form: str) -> None:
         {"prompt": "c", "outputs": [], "header": {"metrics": [1]}},
         {"prompt": "d", "outputs": [], "header": {"task": {"name": "t"}}},
     ]
-    data = lines_of(*rows) if form == "lines" else json.dumps(rows).encode()
+    data = jsonl(*rows) if form == "lines" else json.dumps(rows).encode()
     found = read_with_places(data, "record")
 
     assert found["records"] == [Record(prompt=each) for each in "abcd"]
@@ -119,7 +115,7 @@ def test_a_header_in_a_row_is_taken_out_of_it(form: str) -> None:
 
 def test_files_without_a_header_have_none() -> None:
     """Every file whose format is known has a place among the headers."""
-    assert read_with_places(lines_of(GOOD))["headers"] == [[]]
+    assert read_with_places(jsonl(GOOD))["headers"] == [[]]
     assert read_with_places(b"")["headers"] == []
 
 
@@ -155,7 +151,7 @@ def test_mapped_columns_are_the_fields_that_they_are_mapped_to() -> None:
 
 def test_records_of_several_files_are_read_one_after_the_other(tmp_path: Path) -> None:
     """`read` yields the records of inputs in several formats."""
-    (tmp_path / "a.jsonl").write_bytes(lines_of(GOOD))
+    (tmp_path / "a.jsonl").write_bytes(jsonl(GOOD))
     (tmp_path / "b.csv").write_bytes(b"system,prompt,response\n,q2,r\n")
 
     assert [each.prompt for each in read(tmp_path / "a.jsonl", tmp_path / "b.csv")] == [

@@ -18,6 +18,7 @@ from harpia_formats.formats.detection.sample import SAMPLE_BYTES
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.record import Record
 from harpia_formats.validation.parallel import ranges
+from json_lines import jsonl_rows
 
 #: An instance as HarpIA's lab takes it.
 ROW = {"id": "1", "input": "q", "expected-output": ["r"], "actual-output": "a"}
@@ -90,7 +91,7 @@ def test_workers_read_rows_as_this_process(
             source, to="record", from_="harpia", output=output, executor=executor
         )
 
-    rows = [json.loads(line) for line in output.read_bytes().splitlines()]
+    rows = jsonl_rows(output)
     assert report.ok
     assert [row["id"] for row in rows] == [str(number) for number in range(2_000)]
     assert {row["source"] for row in rows} == {"9"}

@@ -35,6 +35,7 @@ from harpia_formats.conversion.subsets.row_assignment import (
     thresholds,
 )
 from harpia_formats.files.io.reader import BLOCK, SourceError
+from json_lines import jsonl
 
 HARPIA = '{"id": "%d", "input": "q", "expected-output": ["r"], "actual-output": "a"}'
 
@@ -301,7 +302,7 @@ def test_a_file_for_each_value(tmp_path: Path) -> None:
         {"id": n, "outputs": [], **({} if text is None else {"category": text})}
         for n, text in enumerate(texts * 2)
     ]
-    data = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+    data = jsonl(*rows)
     done = split(data, output=tmp_path / "part-{value}.jsonl", by="category")
     names = [Path(part.path).name for part in done.parts]
 

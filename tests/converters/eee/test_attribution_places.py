@@ -1,12 +1,12 @@
 """Where an answer was found, after its chat and its scores were fitted to rows."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import harpia_formats
+from json_lines import jsonl_rows
 
 
 def step(filter_: str) -> dict[str, Any]:
@@ -57,7 +57,7 @@ def rows(tmp_path: Path, target: str, **options: Any) -> list[dict[str, Any]]:
     """Return the rows that are written of the record."""
     path = tmp_path / "rows.jsonl"
     harpia_formats.convert([record()], to=target, output=str(path), **options)
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    return jsonl_rows(path)
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from harpia_converters.eee.formats import (
     stem_of,
 )
 from harpia_formats.model.format import Remark
+from json_lines import jsonl_rows
 
 ROOT = Path(__file__).parents[3]
 SAMPLES = CORPORA / "eee" / "samples"
@@ -353,7 +354,7 @@ def test_examples_break_and_keep_their_rule(code: str) -> None:
     expected = Expected(json.loads(rule.companion))
     found = []
     for data in (rule.bad, rule.good):
-        rows = [json.loads(each) for each in data.splitlines()]
+        rows = jsonl_rows(data)
         digest = hashlib.sha256(data).hexdigest()
         remarks = [each for row in rows for each in row_remarks(expected, row)]
         remarks += file_remarks(expected, len(rows), digest)

@@ -11,6 +11,7 @@ import pytest
 from cases import for_each_case
 from eee_rows import KINDS, SEED, SHAPES, Row, changed, clean_row
 from harpia_formats import Report, validate
+from json_lines import jsonl
 
 Found = list[tuple[str, str, int | None]]
 #: Returns the changes of row `number`.
@@ -31,11 +32,6 @@ def rows_of(changes: Changes, count: int = COUNT, shape: str = SEED) -> list[Row
     ]
 
 
-def lines_of(rows: list[Row]) -> bytes:
-    """Return rows as JSON Lines."""
-    return "".join(f"{json.dumps(row)}\n" for row in rows).encode()
-
-
 def found_in(report: Report, *codes: str) -> Found:
     """Return the code, severity and record of the problems of some rules."""
     return [
@@ -47,7 +43,7 @@ def found_in(report: Report, *codes: str) -> Found:
 
 def found_in_rows(changes: Changes, shape: str = SEED, **options: Any) -> Found:
     """Return what E116 and E118 find in rows with changes."""
-    data = lines_of(rows_of(changes, shape=shape))
+    data = jsonl(*rows_of(changes, shape=shape))
     report = validate(data, format=shape, lint=True, jobs=1, **options)
     return found_in(report, "E116", "E118")
 
@@ -115,7 +111,7 @@ def test_correct_rows_of_any_scale_have_no_error(shape: str, kind: str) -> None:
         changed(clean_row(shape, kind, number), {"evaluation_name": "a", **extra})
         for number, extra in enumerate([{}] * 9 + [{"model_id": "a/b"}])
     ]
-    report = validate(lines_of(rows), format=shape, lint=True, jobs=1)
+    report = validate(jsonl(*rows), format=shape, lint=True, jobs=1)
 
     assert found_in(report, "E116", "E118") == []
 
@@ -174,7 +170,7 @@ def test_aggregate_decides_what_a_score_means(
         "score_details": {},
     }
     rows, aggregate = tmp_path / "b_samples.jsonl", tmp_path / "b.json"
-    rows.write_bytes(lines_of(rows_of(changes)))
+    rows.write_bytes(jsonl(*rows_of(changes)))
     aggregate.write_text(json.dumps({**AGGREGATE, "evaluation_results": [result]}))
     names = [aggregate, rows] if is_first else [rows, aggregate]
 
@@ -230,10 +226,10 @@ def test_findings_are_equal_for_any_jobs(tmp_path: Path) -> None:
     large = tmp_path / "large_samples.jsonl"
     filler = {"metadata": {"filler": "word " * 3000}}
     rows = rows_of(lambda number: {**with_mistakes(301)(number), **filler}, 600)
-    large.write_bytes(lines_of(rows))
+    large.write_bytes(jsonl(*rows))
     for name in range(6):
         path = tmp_path / f"{name}_samples.jsonl"
-        path.write_bytes(lines_of(rows_of(of_error_rate, 9)))
+        path.write_bytes(jsonl(*rows_of(of_error_rate, 9)))
 
     one, two = (
         validate(tmp_path, lint=True, select=("E116", "V301"), jobs=jobs)

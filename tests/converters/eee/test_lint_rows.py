@@ -1,6 +1,5 @@
 """Lints of single rows of EvalEval: each fault is found, and clean rows have none."""
 
-import json
 from typing import Any, NamedTuple
 
 import pytest
@@ -19,6 +18,7 @@ from eee_rows import (
 )
 from effort import some_pairs
 from harpia_formats import Report, validate
+from json_lines import jsonl
 
 SINGLE, MULTI, AGENTIC = KINDS
 TURNS = (MULTI, AGENTIC)
@@ -215,7 +215,7 @@ CASES = [
 
 def report_on(shape: str, *rows: Row) -> Report:
     """Return the report on rows, with lints, validated as of one shape."""
-    data = "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+    data = jsonl(*rows)
     return validate(data, format=shape, lint=True, max_problems=0, examples=0)
 
 

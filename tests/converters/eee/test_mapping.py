@@ -32,6 +32,7 @@ from harpia_formats.formats.schema.bundled_schemas import (
 from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.field_outcomes import FieldOutcomes, Outcome, Unconvertible
 from harpia_formats.model.record import Output, Record, Score
+from json_lines import jsonl_rows
 
 ROOT = Path(__file__).parents[3]
 SEED, TAG, CURRENT = "eee@0.2.0", "eee@0.2.0-tag", "eee@0.3.0"
@@ -55,17 +56,12 @@ def errors_in(row: Row, shape: str) -> list[str]:
     return [str(each) for each in schema_validator_of(schema).iter_errors(row)]
 
 
-def lines_of(path: Path) -> list[Any]:
-    """Return the rows of a JSONL file."""
-    return [json.loads(each) for each in path.read_bytes().split(b"\n") if each]
-
-
 def fixtures(shape: str) -> list[Any]:
     """Return the rows of all valid fixtures of a version."""
     rows = []
     for path in sorted((ROOT / "fixtures" / shape / "valid").iterdir()):
         if path.suffix == ".jsonl":
-            rows += lines_of(path)
+            rows += jsonl_rows(path)
         else:
             document = json.loads(path.read_bytes())
             rows += document if isinstance(document, list) else [document]
@@ -89,7 +85,7 @@ def real_rows(shape: str) -> list[Any]:
     """Return every real row that is valid in a version."""
     folder = CORPORA / "eee"
     paths = [*folder.glob("valid-*.jsonl"), *folder.glob("samples/*_samples.jsonl")]
-    rows = (row for path in sorted(paths) for row in lines_of(path))
+    rows = (row for path in sorted(paths) for row in jsonl_rows(path))
     return list(valid_in(shape, rows))
 
 

@@ -16,6 +16,7 @@ from harpia_formats.files.io.sink import SinkError
 from harpia_formats.formats.registry import readable_formats
 from harpia_formats.model.problem import ConversionError
 from harpia_formats.model.vendor_metrics import ScoreError
+from json_lines import jsonl, jsonl_rows
 from unchecked import score
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
@@ -45,12 +46,7 @@ def records(answers: Any = ANSWERS, **more: Any) -> bytes:
         }
         for number, (text, references) in enumerate(answers)
     ]
-    return lines(*rows)
-
-
-def lines(*rows: Any) -> bytes:
-    """Return rows, one a line."""
-    return "".join(f"{json.dumps(each)}\n" for each in rows).encode()
+    return jsonl(*rows)
 
 
 def written(
@@ -74,7 +70,7 @@ def written(
     if output.suffix == ".gz":
         text = gzip.decompress(text)
     check_pair(output, aggregate)
-    rows = [json.loads(each) for each in text.splitlines()]
+    rows = jsonl_rows(text)
     return rows, json.loads(aggregate.read_bytes())
 
 
@@ -177,10 +173,10 @@ def test_standard_error_is_by_question(shape: str, tmp_path: Path) -> None:
     for times in (1, 10):
         folder = tmp_path / f"{times}"
         folder.mkdir()
-        rows = [json.loads(line) for line in records().splitlines()]
+        rows = jsonl_rows(records())
         for row in rows:
             row["outputs"] *= times
-        _, aggregate = written(lines(*rows), shape, folder)
+        _, aggregate = written(jsonl(*rows), shape, folder)
         details = aggregate["evaluation_results"][1]["score_details"]
         errors.append(details["uncertainty"]["standard_error"]["value"])
         assert details["details"]["questions"] == "3"
@@ -404,7 +400,7 @@ def test_several_answers_of_a_record_are_numbered(tmp_path: Path) -> None:
     """Each of several answers has an id of its own, whatever the record's is."""
     outputs = [{"model": "org/m", "text": text} for text in ("4", "5")]
     row = {"prompt": "2+2", "references": ["4"], "outputs": outputs}
-    data = lines(
+    data = jsonl(
         row | {"id": 10**4000},
         row | {"id": "问 1"},
         row,
@@ -435,7 +431,7 @@ def test_equal_ids_are_refused(tmp_path: Path) -> None:
     with pytest.raises(
         ScoreError, match=r"has the sample_id of another answer.*--ids number"
     ):
-        written(lines(row, row), "eee@0.2.0", tmp_path)
+        written(jsonl(row, row), "eee@0.2.0", tmp_path)
     assert not list(tmp_path.iterdir())
 
 
@@ -445,9 +441,9 @@ def test_several_models_are_refused_unless_one_is_taken(tmp_path: Path) -> None:
     row = {"id": "1", "prompt": "2+2", "references": ["4"], "outputs": outputs}
 
     with pytest.raises(ScoreError, match="--model"):
-        written(lines(row), "eee@0.2.0", tmp_path, from_="record")
+        written(jsonl(row), "eee@0.2.0", tmp_path, from_="record")
     rows, aggregate = written(
-        lines(row), "eee@0.2.0", tmp_path, from_="record", model="org/b"
+        jsonl(row), "eee@0.2.0", tmp_path, from_="record", model="org/b"
     )
     assert [each["sample_id"] for each in rows] == ["1", "1"]
     assert aggregate["model_info"]["id"] == "org/b"
@@ -459,23 +455,23 @@ def test_several_evaluations_have_results_of_their_own(
 ) -> None:
     """Rows of several evaluations keep their names where scores are grouped by them."""
     data = FIXTURES / "eee@0.3.0" / "valid" / "runs.jsonl"
-    rows = [json.loads(each) for each in data.read_text().splitlines()]
+    rows = jsonl_rows(data)
     run = [each for each in rows if each["evaluation_id"] == rows[0]["evaluation_id"]]
     names = list(dict.fromkeys(each["evaluation_name"] for each in run))
     options: dict[str, Any] = {"constants": {}, "metrics": ("f1",)}
     assert len(names) > 1
 
     with pytest.raises(ScoreError, match="--by evaluation_name"):
-        written(lines(*run), shape, tmp_path, **options)
+        written(jsonl(*run), shape, tmp_path, **options)
     _, aggregate = written(
-        lines(*run), shape, tmp_path, by=("evaluation_name",), **options
+        jsonl(*run), shape, tmp_path, by=("evaluation_name",), **options
     )
     found = [each["evaluation_name"] for each in aggregate["evaluation_results"]]
     assert set(found) <= set(names)
     assert len(found) > 1
     assert aggregate["evaluation_id"] == rows[0]["evaluation_id"]
     again, _ = written(
-        lines(*run),
+        jsonl(*run),
         shape,
         tmp_path,
         constants={"evaluation_name": "all", "evaluation_id": "new/1"},
@@ -555,7 +551,7 @@ def test_all_that_is_lacking_is_asked_for_at_once(tmp_path: Path) -> None:
     constants = dict.fromkeys(names, "org/m")
 
     with pytest.raises(ScoreError) as found:
-        written(lines(full, bare), "eee@0.3.0", tmp_path, constants={})
+        written(jsonl(full, bare), "eee@0.3.0", tmp_path, constants={})
     assert str(found.value) == (
         "eee@0.3.0 needs evaluation_id, model_id and evaluation_name, which record 1 "
         "does not have, and input.raw, which record 2 does not have; give `--set "
@@ -563,15 +559,15 @@ def test_all_that_is_lacking_is_asked_for_at_once(tmp_path: Path) -> None:
         "input.raw=VALUE`"
     )
     with pytest.raises(ScoreError, match="one model_id"):
-        written(lines(full, bare), "eee@0.3.0", tmp_path, constants=constants)
-    made, _ = written(lines(full), "eee@0.3.0", tmp_path, constants=constants)
+        written(jsonl(full, bare), "eee@0.3.0", tmp_path, constants=constants)
+    made, _ = written(jsonl(full), "eee@0.3.0", tmp_path, constants=constants)
     assert made[0]["input"]["raw"] == "?"
 
 
 def test_documents_without_answers_are_asked_for_an_answer(tmp_path: Path) -> None:
     """Documents are written with a text in the place of the answer."""
     found = {"retrieved_documents": ["b", "a"], "ground_truth_documents": ["a"]}
-    data = lines({"id": "arara", "prompt": "Onde vive?", "metadata": found})
+    data = jsonl({"id": "arara", "prompt": "Onde vive?", "metadata": found})
     names = names_asked_for(data, "eee@0.3.0", tmp_path, SET, metrics=("document-map",))
 
     assert names == ["output.raw"]
@@ -579,8 +575,8 @@ def test_documents_without_answers_are_asked_for_an_answer(tmp_path: Path) -> No
 
 def test_few_records_are_read_to_ask(tmp_path: Path) -> None:
     """What only a late record does not have is asked for when the rest is given."""
-    answers = lines(*({"id": n, **ONE} for n in range(1_000)))
-    late = lines({"references": ["4"], "outputs": ONE["outputs"]})
+    answers = jsonl(*({"id": n, **ONE} for n in range(1_000)))
+    late = jsonl({"references": ["4"], "outputs": ONE["outputs"]})
     first = names_asked_for(answers + late, "eee@0.3.0", tmp_path, {})
     then = names_asked_for(answers + late, "eee@0.3.0", tmp_path, SET)
 
@@ -596,6 +592,6 @@ def test_ids_that_differ_in_runs_are_refused(tmp_path: Path) -> None:
     given = {"evaluation_id": "new/1770681600"}
 
     with pytest.raises(ScoreError, match="--set evaluation_id=NAME"):
-        written(lines(*rows, other), "eee@0.3.0", tmp_path, constants={})
-    _, aggregate = written(lines(*rows, other), "eee@0.3.0", tmp_path, constants=given)
+        written(jsonl(*rows, other), "eee@0.3.0", tmp_path, constants={})
+    _, aggregate = written(jsonl(*rows, other), "eee@0.3.0", tmp_path, constants=given)
     assert aggregate["evaluation_id"] == "new/1770681600"

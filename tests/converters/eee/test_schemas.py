@@ -15,6 +15,7 @@ from cases import for_each_case
 from corpora import CORPORA
 from effort import drawn
 from harpia_formats.api.testing.mutation import copy_of, mutants
+from json_lines import jsonl_rows
 
 ROOT = Path(__file__).parents[3]
 SCHEMAS = ROOT / "schemas" / "eee"
@@ -72,11 +73,6 @@ NULLS = {
 }
 
 
-def rows_of(path: Path) -> list[Any]:
-    """Return the rows of a JSONL file."""
-    return [json.loads(each) for each in path.read_bytes().split(b"\n") if each]
-
-
 def schema_of(shape: str) -> Any:
     """Return our schema of `shape`."""
     return json.loads((SCHEMAS / f"eee@{shape}.schema.json").read_bytes())
@@ -96,7 +92,7 @@ def schema_validator_of(schema: Any) -> jsonschema_rs.Draft7Validator:
 
 def full_records(shape: str) -> list[Any]:
     """Return a record of each interaction type that has every field."""
-    return rows_of(ROOT / "fixtures" / f"eee@{shape}" / "valid" / "full.jsonl")
+    return jsonl_rows(ROOT / "fixtures" / f"eee@{shape}" / "valid" / "full.jsonl")
 
 
 def odd_records(shape: str) -> Iterator[Any]:
@@ -117,10 +113,10 @@ def odd_records(shape: str) -> Iterator[Any]:
 def start_records(shape: str) -> list[Any]:
     """Return what mutants start from: full, invented, odd and real records."""
     folder = ROOT / "fixtures" / f"eee@{shape}" / "valid"
-    invented = full_records(shape) * 10 + rows_of(folder / "runs.jsonl") * 5
+    invented = full_records(shape) * 10 + jsonl_rows(folder / "runs.jsonl") * 5
     name = "valid-0.3.0.jsonl" if shape in NEW else "valid-seed-0.2.0.jsonl"
-    repaired = rows_of(CORPORA / "eee" / name)[::6]
-    real = [each for path in sample_files() for each in rows_of(path)[:2]]
+    repaired = jsonl_rows(CORPORA / "eee" / name)[::6]
+    real = [each for path in sample_files() for each in jsonl_rows(path)[:2]]
     return [*invented, *odd_records(shape), *repaired, *real]
 
 
@@ -212,7 +208,7 @@ def test_real_records_have_known_valid_counts(group: str) -> None:
         row
         for path in sample_files()
         if next(each for each in names if path.name.startswith(each)) == group
-        for row in rows_of(path)
+        for row in jsonl_rows(path)
     ]
     schema_validators = {
         shape: schema_validator_of(schema_of(shape)) for shape in UPSTREAM

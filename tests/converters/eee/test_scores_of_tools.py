@@ -19,6 +19,7 @@ from harpia_formats import (
     detect,
     validate,
 )
+from json_lines import jsonl, jsonl_rows
 from unchecked import score
 
 TOOLS = CORPORA / "neighbours"
@@ -171,7 +172,7 @@ def test_rows_are_valid_and_their_ids_unique() -> None:
         {"metric": name, "value": 1, "is_correct": True} for name in ("acc", "norm")
     ]
     data = record(1, scores) + record(2, scores).replace(b'"q"', b'"other"')
-    rows = b"".join(json.dumps(row).encode() + b"\n" for row in rows_of(data))
+    rows = jsonl(*rows_of(data))
 
     assert not validate(rows, select=("X", "E3")).problems
 
@@ -249,7 +250,7 @@ def test_records_of_other_metrics_are_left_out(tmp_path: Path, jobs: int) -> Non
     report = convert(
         data, from_="record", to="eee@0.2.0", output=out, jobs=jobs, metric="f1"
     )
-    rows = [json.loads(line) for line in out.read_bytes().splitlines()]
+    rows = jsonl_rows(out)
 
     assert [row["sample_id"] for row in rows] == ["1", "3"]
     assert [note for note in report.notes if "left out" in note] == [
@@ -287,7 +288,7 @@ def test_rows_become_one_record_again() -> None:
         {"metric": "norm", "value": 0, "is_correct": False, "signature": "norm|x:1"},
     ]
     rows = rows_of(record(7, scores))
-    data = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+    data = jsonl(*rows)
     (found,) = map(json.loads, lines_of(data, to="record", group="id"))
     own = {"evaluation_id": "run", "evaluation_name": "quiz"}
 

@@ -27,6 +27,7 @@ from harpia_formats.formats.schema.bundled_schemas import (
 )
 from harpia_formats.model.field_outcomes import FieldOutcomes, Outcome, Unconvertible
 from harpia_formats.model.record import Header, Output, Record
+from json_lines import jsonl_rows
 
 ROOT = Path(__file__).parents[3]
 FIXTURES = sorted((ROOT / "fixtures" / "harpia" / "valid").iterdir())
@@ -53,7 +54,7 @@ def documents_in(path: Path) -> list[dict[str, Any]]:
     """Return the inputs in a file; instances alone are one of nothing else."""
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".jsonl":
-        return [{"instances": [json.loads(each) for each in text.splitlines()]}]
+        return [{"instances": jsonl_rows(text)}]
     value = json.loads(text)
     if isinstance(value, list) or "input" in value:
         return [{"instances": value if isinstance(value, list) else [value]}]

@@ -18,6 +18,7 @@ from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.formats.registry import adapter_of, readable_formats
 from harpia_formats.model.record import Header
 from harpia_formats.model.vendor_metrics import ScoreError
+from json_lines import jsonl_rows
 from unchecked import score
 
 pytest.importorskip("nltk", reason="HarpIA's BLEU needs the extra score")
@@ -105,7 +106,7 @@ def items_of(data: Any, **options: Any) -> Any:
 def log_of(data: Any, **options: Any) -> list[Any]:
     """Return the lines of the log of some records, decoded."""
     data, _ = written(data, "log", **options)
-    return [json.loads(each) for each in data.splitlines()]
+    return jsonl_rows(data)
 
 
 def problems_of(
@@ -249,7 +250,7 @@ def test_output_and_log_agree_with_their_input(tmp_path: Path) -> None:
     document = json.loads(ONE_DISABLED.read_bytes())
     (metric,) = [each for each in document["metrics"] if each["enable"]]
     (item,) = json.loads(output)
-    lines = [json.loads(each) for each in log.splitlines()]
+    lines = jsonl_rows(log)
 
     assert list(item) == ["id", "parameters", "score", "elapsed time"]
     assert (item["id"], item["parameters"]) == (metric["id"], metric["parameters"])
@@ -370,7 +371,7 @@ def test_several_answers_have_a_line_each(tmp_path: Path) -> None:
     data = input_of([bleu()], (["a b c d", "x"], ["a b c d"]), ("a", ["a"]))
 
     log, _ = written(data, "log")
-    lines = [json.loads(each) for each in log.splitlines()]
+    lines = jsonl_rows(log)
 
     assert [each["instance_id"] for each in lines] == ["1", "1", "2"]
     assert [each["result"] for each in lines[:2]] == pytest.approx([1, 0])

@@ -12,6 +12,7 @@ from harpia_formats import validate
 from harpia_formats.evaluation.metrics.metric import OWN_LIBRARY
 from harpia_formats.formats.registry import readable_formats
 from harpia_formats.model.vendor_metrics import ScoreError
+from json_lines import jsonl
 from unchecked import score
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
@@ -31,11 +32,6 @@ ROWS: list[dict[str, Any]] = [
     },
     {"references": ["BSB"], "outputs": [{"model": "m", "text": "bsb"}]},
 ]
-
-
-def lines(*rows: Any) -> bytes:
-    """Return rows, one a line."""
-    return "".join(f"{json.dumps(each)}\n" for each in rows).encode()
 
 
 def written(
@@ -85,7 +81,7 @@ def test_profile_is_exact_match_with_the_first_reference(tmp_path: Path) -> None
         {"id": at, "references": refs, "outputs": [{"text": text}]}
         for at, (text, refs) in enumerate(pairs)
     ]
-    document = written(lines(*rows), "haystack-results", tmp_path, from_="record")
+    document = written(jsonl(*rows), "haystack-results", tmp_path, from_="record")
 
     assert document["individual_scores"] == [1, 0, 0, 0, 1, 0, 0]
     assert document["score"] == 2 / 7
@@ -95,7 +91,7 @@ def test_profile_is_exact_match_with_the_first_reference(tmp_path: Path) -> None
 def test_metrics_missing_in_haystack_use_the_default_profile(tmp_path: Path) -> None:
     """A metric that Haystack lacks uses the default profile, with a notice."""
     scores = score(
-        lines(*ROWS),
+        jsonl(*ROWS),
         to="haystack-results",
         output=tmp_path / "out.json",
         metrics=("em", "f1"),
@@ -137,11 +133,11 @@ def test_retrieved_documents_are_results_and_inputs(tmp_path: Path) -> None:
 def test_one_metric_is_a_result_and_several_are_components(tmp_path: Path) -> None:
     """Several metrics are as in a pipeline, each below its name."""
     options: dict[str, Any] = {"from_": "record"}
-    one = written(lines(*ROWS), "haystack-results", tmp_path, **options)
+    one = written(jsonl(*ROWS), "haystack-results", tmp_path, **options)
     metrics = ("em", "f1", "rouge1", "rouge")
     pytest.importorskip("rapidfuzz", reason="ROUGE needs the extra score")
     several = written(
-        lines(*ROWS), "haystack-results", tmp_path, metrics=metrics, **options
+        jsonl(*ROWS), "haystack-results", tmp_path, metrics=metrics, **options
     )
 
     assert one == {"individual_scores": [1, 0, 0], "score": 1 / 3}
@@ -156,7 +152,7 @@ def test_one_metric_is_a_result_and_several_are_components(tmp_path: Path) -> No
 def test_run_has_inputs_and_results(tmp_path: Path) -> None:
     """A run has a column for each input, and one score in each place."""
     run = written(
-        lines(*ROWS), "haystack-run", tmp_path, metrics=("em", "f1"), from_="record"
+        jsonl(*ROWS), "haystack-run", tmp_path, metrics=("em", "f1"), from_="record"
     )
     check_run(run)
 
@@ -177,7 +173,7 @@ def test_run_is_taken_by_haystack(tmp_path: Path) -> None:
         "haystack.evaluation", reason="haystack-ai is not installed"
     )
     run = written(
-        lines(*ROWS), "haystack-run", tmp_path, metrics=("em", "f1"), from_="record"
+        jsonl(*ROWS), "haystack-run", tmp_path, metrics=("em", "f1"), from_="record"
     )
     result = module.EvaluationRunResult(
         run["run_name"], inputs=run["inputs"], results=run["results"]
@@ -223,10 +219,10 @@ def test_name_of_a_run(tmp_path: Path) -> None:
     """A run is called as the user says, else as its only model, else as its input."""
     path = tmp_path / "respostas.v2.jsonl"
     two = ROWS[0] | {"outputs": [{"text": "x"}, {"text": None}]}
-    path.write_bytes(lines(two))
+    path.write_bytes(jsonl(two))
     name = {"run_name": 'execução "1"'}
 
-    given = written(lines(*ROWS), "haystack-run", tmp_path, from_="record", names=name)
+    given = written(jsonl(*ROWS), "haystack-run", tmp_path, from_="record", names=name)
     of_file = written(path, "haystack-run", tmp_path, from_="record", strict=False)
     assert given["run_name"] == 'execução "1"'
     assert of_file["run_name"] == "respostas"
@@ -242,8 +238,8 @@ def test_missing_score_is_null(to: str, tmp_path: Path) -> None:
         {"id": 3, "references": [], "outputs": [{"text": "4"}]},
     ]
     options: dict[str, Any] = {"strict": False, "from_": "record"}
-    none = written(lines(*rows), to, tmp_path, **options)
-    some = written(lines(*rows, ROWS[0]), to, tmp_path, **options)
+    none = written(jsonl(*rows), to, tmp_path, **options)
+    some = written(jsonl(*rows, ROWS[0]), to, tmp_path, **options)
     if to == "haystack-run":
         check_run(none)
         check_run(some)
@@ -256,7 +252,7 @@ def test_missing_score_is_null(to: str, tmp_path: Path) -> None:
 def test_several_answers_are_rows_of_their_own(tmp_path: Path) -> None:
     """Each answer of a record has a place in the inputs and in the results."""
     row = ROWS[0] | {"outputs": [{"text": each} for each in ("a", "b", "Brasília")]}
-    run = written(lines(row), "haystack-run", tmp_path, from_="record")
+    run = written(jsonl(row), "haystack-run", tmp_path, from_="record")
     check_run(run)
 
     assert run["inputs"]["predicted_answers"] == ["a", "b", "Brasília"]
@@ -267,7 +263,7 @@ def test_several_answers_are_rows_of_their_own(tmp_path: Path) -> None:
 def test_no_input_at_all_is_an_error(tmp_path: Path) -> None:
     """A run without any input, which Haystack refuses, is not written."""
     with pytest.raises(ScoreError, match="could be an input"):
-        written(lines({"outputs": []}), "haystack-run", tmp_path, from_="record")
+        written(jsonl({"outputs": []}), "haystack-run", tmp_path, from_="record")
     assert not list(tmp_path.iterdir())
 
 
@@ -275,17 +271,17 @@ def test_constants_go_where_there_is_a_place(tmp_path: Path) -> None:
     """A run has what was given for inputs, and results refuse what they cannot hold."""
     given = {"questions": "?"}
     run = written(
-        lines(*ROWS), "haystack-run", tmp_path, from_="record", constants=given
+        jsonl(*ROWS), "haystack-run", tmp_path, from_="record", constants=given
     )
 
     assert run["inputs"]["questions"][2] == "?"
     with pytest.raises(ScoreError, match="leave out `--set`"):
         written(
-            lines(*ROWS), "haystack-results", tmp_path, from_="record", constants=given
+            jsonl(*ROWS), "haystack-results", tmp_path, from_="record", constants=given
         )
     with pytest.raises(ScoreError, match="did you mean questions"):
         written(
-            lines(*ROWS),
+            jsonl(*ROWS),
             "haystack-run",
             tmp_path,
             from_="record",
@@ -297,7 +293,7 @@ def test_standard_output_has_no_signatures_beside_it(
     capfdbinary: pytest.CaptureFixture[bytes],
 ) -> None:
     """Results alone go to standard output."""
-    score(lines(*ROWS), to="haystack-results", from_="record")
+    score(jsonl(*ROWS), to="haystack-results", from_="record")
     document = json.loads(capfdbinary.readouterr().out)
 
     assert document == {"individual_scores": [1, 0, 0], "score": 1 / 3}

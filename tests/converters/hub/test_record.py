@@ -13,12 +13,10 @@ from cases import for_each_case
 from harpia_converters.hub import formats
 from harpia_formats.api.testing.mutation import mutants
 from harpia_formats.formats.schema.typed_decoder import typed_decoder_of
+from json_lines import jsonl_rows
 
 ROOT = Path(__file__).parents[3]
-FULL = [
-    json.loads(each)
-    for each in (ROOT / "fixtures/record/valid/full.jsonl").read_bytes().splitlines()
-]
+FULL = jsonl_rows(ROOT / "fixtures/record/valid/full.jsonl")
 SCHEMA = json.loads((ROOT / "schemas/harpia-formats/record.schema.json").read_bytes())
 SCHEMA_VALIDATOR = jsonschema.Draft7Validator(SCHEMA)
 (SNIFF,) = (each.sniff for each in formats.RECORD_FORMAT.dialects)

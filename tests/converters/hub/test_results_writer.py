@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from harpia_formats.evaluation.scoring.results.result_files import ResultFiles
 from harpia_formats.evaluation.scoring.results.result_format import ResultRun
 from harpia_formats.formats.registry import readable_formats
 from harpia_formats.model.vendor_metrics import MetricRequest, ScoreError
+from json_lines import jsonl, jsonl_rows
 from unchecked import convert, score
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
@@ -43,11 +43,6 @@ ROWS: list[dict[str, Any]] = [
     {"id": "b", "prompt": "?", "references": ["x"], "outputs": []},
     {"prompt": "?", "outputs": [{"text": "x"}]},
 ]
-
-
-def lines(*rows: Any) -> bytes:
-    """Return rows, one a line."""
-    return "".join(f"{json.dumps(each)}\n" for each in rows).encode()
 
 
 def written(data: Any, to: str, folder: Path, **options: Any) -> Path:
@@ -72,11 +67,6 @@ def written(data: Any, to: str, folder: Path, **options: Any) -> Path:
     return path
 
 
-def records_in(path: Path) -> list[Any]:
-    """Return the records in a file."""
-    return [json.loads(each) for each in path.read_bytes().splitlines()]
-
-
 def cells_in(path: Path) -> list[list[str]]:
     """Return the cells of a table."""
     return list(csv.reader(io.StringIO(path.read_text())))
@@ -84,8 +74,8 @@ def cells_in(path: Path) -> list[list[str]]:
 
 def test_new_scores_follow_the_existing_ones(tmp_path: Path) -> None:
     """Each answer of a record has its new scores last, and records are complete."""
-    first, second, third = records_in(
-        written(lines(*ROWS), "record", tmp_path, from_="record")
+    first, second, third = jsonl_rows(
+        written(jsonl(*ROWS), "record", tmp_path, from_="record")
     )
     em = {
         "metric": "em",
@@ -123,8 +113,8 @@ def test_new_scores_follow_the_existing_ones(tmp_path: Path) -> None:
 
 def test_answers_of_a_model_are_taken_with_their_record(tmp_path: Path) -> None:
     """Only the answers of the model that is asked for are in the records."""
-    records = records_in(
-        written(lines(*ROWS), "record", tmp_path, from_="record", model="m")
+    records = jsonl_rows(
+        written(jsonl(*ROWS), "record", tmp_path, from_="record", model="m")
     )
     models = [[each["model"] for each in record["outputs"]] for record in records]
 
@@ -133,9 +123,9 @@ def test_answers_of_a_model_are_taken_with_their_record(tmp_path: Path) -> None:
 
 def test_records_get_the_given_constants(tmp_path: Path) -> None:
     """Missing fields of records get the given constants, also ids of new scores."""
-    records = records_in(
+    records = jsonl_rows(
         written(
-            lines(*ROWS),
+            jsonl(*ROWS),
             "record",
             tmp_path,
             from_="record",
@@ -147,17 +137,17 @@ def test_records_get_the_given_constants(tmp_path: Path) -> None:
     for each in records[0]["outputs"][0]["scores"]:
         assert each["evaluation_id"] == "run/1"
     with pytest.raises(ScoreError, match="no field is called"):
-        written(lines(*ROWS), "record", tmp_path, constants={"sauce": "x"})
+        written(jsonl(*ROWS), "record", tmp_path, constants={"sauce": "x"})
 
 
 def test_scored_records_convert(tmp_path: Path) -> None:
     """Records with scores convert to EvalEval with the scores that they got."""
     row = ROWS[0] | {"outputs": [ROWS[0]["outputs"][1]]}
-    path = written(lines(row), "record", tmp_path, from_="record", metrics=("em",))
+    path = written(jsonl(row), "record", tmp_path, from_="record", metrics=("em",))
     target = tmp_path / "eee.jsonl"
     given = {"evaluation_id": "e", "evaluation_name": "n"}
     convert(path, to="eee@0.3.0", output=target, constants=given).raise_for_errors()
-    (found,) = records_in(target)
+    (found,) = jsonl_rows(target)
 
     assert found["evaluation"] == {"score": 0.0, "is_correct": False}
 
@@ -172,15 +162,15 @@ def test_records_of_several_batches_are_put_together(tmp_path: Path) -> None:
         }
         for at in range(7)
     ]
-    path = written(lines(*rows), "record", tmp_path, from_="record", jobs=2)
+    path = written(jsonl(*rows), "record", tmp_path, from_="record", jobs=2)
 
-    assert [each["id"] for each in records_in(path)] == list(range(7))
-    assert [len(each["outputs"]) for each in records_in(path)] == [100] * 7
+    assert [each["id"] for each in jsonl_rows(path)] == list(range(7))
+    assert [len(each["outputs"]) for each in jsonl_rows(path)] == [100] * 7
 
 
 def test_table_has_a_line_for_each_answer(tmp_path: Path) -> None:
     """Each answer is a line with id, model, category and its scores."""
-    path = written(lines(*ROWS), "csv", tmp_path, from_="record")
+    path = written(jsonl(*ROWS), "csv", tmp_path, from_="record")
     signatures = (tmp_path / "out.csv.signatures.txt").read_text()
 
     assert cells_in(path) == [
@@ -200,7 +190,7 @@ def test_equal_score_names_get_the_metric_as_prefix(tmp_path: Path) -> None:
     """Scores of equal name get their metric as prefix; constants fill empty cells."""
     pytest.importorskip("rapidfuzz", reason="ROUGE needs the extra score")
     path = written(
-        lines(*ROWS),
+        jsonl(*ROWS),
         "csv",
         tmp_path,
         from_="record",
@@ -237,7 +227,7 @@ def test_nothing_is_left_of_a_run_that_ends(to: str, tmp_path: Path) -> None:
     """A row that is not valid behind many good ones leaves no file."""
     rows = [{"id": at, "references": ["x"], "outputs": [{}]} for at in range(600)]
     scores = score(
-        lines(*rows, {"id": 1.5, "outputs": 7}),
+        jsonl(*rows, {"id": 1.5, "outputs": 7}),
         to=to,
         output=tmp_path / "out",
         metrics=("em",),
@@ -251,7 +241,7 @@ def test_nothing_is_left_of_a_run_that_ends(to: str, tmp_path: Path) -> None:
 def test_tables_refuse_unknown_fields(tmp_path: Path) -> None:
     """An unknown field is an error before anything is written."""
     with pytest.raises(ScoreError, match="no field is called 'categories'"):
-        written(lines(*ROWS), "csv", tmp_path, constants={"categories": "x"})
+        written(jsonl(*ROWS), "csv", tmp_path, constants={"categories": "x"})
     assert not list(tmp_path.iterdir())
 
 
@@ -266,7 +256,7 @@ def test_fixtures_become_results_or_an_error(to: str, tmp_path: Path) -> None:
                 found = written(path, to, tmp_path, from_=name)
                 records = list(read(path, format=name))
                 answers = sum(len(each.outputs) or 1 for each in records)
-                rows = records_in(found) if to == "record" else cells_in(found)[1:]
+                rows = jsonl_rows(found) if to == "record" else cells_in(found)[1:]
                 done += 1
 
                 assert len(rows) == (len(records) if to == "record" else answers)
@@ -276,7 +266,7 @@ def test_fixtures_become_results_or_an_error(to: str, tmp_path: Path) -> None:
 
 def test_device_gets_no_signature_file() -> None:
     """No file of signatures is written next to a device."""
-    score(lines(*ROWS), to="csv", output="/dev/null", from_="record", overwrite=True)
+    score(jsonl(*ROWS), to="csv", output="/dev/null", from_="record", overwrite=True)
 
     assert not Path("/dev/null.signatures.txt").exists()
 

@@ -14,6 +14,7 @@ from cases import for_each_case
 from corpora import CORPORA
 from harpia_formats import MapError, Record, convert, detect, read, validate
 from harpia_formats.model.record import as_dict
+from json_lines import jsonl_rows
 
 pa = pytest.importorskip("pyarrow", reason="the extra arrow is not installed")
 feather = pytest.importorskip("pyarrow.feather")
@@ -124,7 +125,7 @@ def test_list_of_objects_is_as_an_object_of_lists(tmp_path: Path) -> None:
 def test_rows_of_a_vendor_are_in_its_format(tmp_path: Path) -> None:
     """Rows that a vendor's format describes are detected and validated as such."""
     source = ROOT / "fixtures/nemo-output/valid/answers.jsonl"
-    rows = [json.loads(line) for line in source.read_text("utf-8").splitlines()]
+    rows = jsonl_rows(source)
     as_parquet(pa.Table.from_pylist(rows), tmp_path / "answers.parquet")
     (found,) = detect(tmp_path / "answers.parquet")
 
@@ -139,7 +140,7 @@ def test_rows_of_a_vendor_are_in_its_format(tmp_path: Path) -> None:
 def test_optional_keys_of_a_vendor_may_be_null(name: str, tmp_path: Path) -> None:
     """Rows of different keys are valid as a table, where those they lack are null."""
     for path in sorted((ROOT / "fixtures" / name / "valid").glob("*.jsonl")):
-        rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+        rows = jsonl_rows(path)
         keys = dict.fromkeys(key for row in rows for key in row)
         try:
             table = pa.table({key: [row.get(key) for row in rows] for key in keys})

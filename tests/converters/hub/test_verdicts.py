@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import harpia_formats
+from json_lines import jsonl_rows
 
 ROOT = Path(__file__).parents[3]
 VERDICTS = ROOT / "fixtures/judge-verdicts/valid/verdicts.jsonl"
@@ -15,12 +16,12 @@ def converted(path: Path) -> list[dict[str, Any]]:
     """Return the records that the verdicts of a file become."""
     output = BytesIO()
     harpia_formats.convert(path, to="record", output=output)
-    return [json.loads(line) for line in output.getvalue().splitlines()]
+    return jsonl_rows(output.getvalue())
 
 
 def test_a_score_has_the_signature_of_its_verdict() -> None:
     """It is that of each number; a verdict without any keeps it with the rest."""
-    verdicts = [json.loads(line) for line in VERDICTS.read_bytes().splitlines()]
+    verdicts = jsonl_rows(VERDICTS)
     records = converted(VERDICTS)
     numbers = [(verdict["result"] or {}).get("score") for verdict in verdicts]
 

@@ -1,7 +1,6 @@
 """Samples of Inspect's data sets as records, and records as such samples."""
 
 import itertools
-import json
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from harpia_formats import convert
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.field_outcomes import BLANK, FieldOutcomes, Unconvertible
 from harpia_formats.model.record import Record
+from json_lines import jsonl_rows
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 SYSTEM = {"role": "system", "content": "Be short."}
@@ -167,7 +167,7 @@ def test_conversation_of_an_answer_is_not_asked(tmp_path: Path) -> None:
     log = FIXTURES / "inspect-log" / "valid" / "tools-and-scores.json"
     output = tmp_path / "data.jsonl"
     assert convert(log, to="inspect-dataset", output=output).ok
-    rows = [json.loads(line) for line in output.read_text().splitlines()]
+    rows = jsonl_rows(output)
 
     assert rows[0]["input"] == "Capital of Peru?"
     assert [each["role"] for each in rows[1]["input"]] == ["system", "user"]

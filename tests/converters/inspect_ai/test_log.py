@@ -20,6 +20,7 @@ from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.conversion.reading.reader import Reading
 from harpia_formats.model.record import Output, Score
 from harpia_formats.validation.parallel import ranges
+from json_lines import jsonl_rows
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "inspect-log" / "valid"
 USAGE = {"input_tokens": 2, "output_tokens": 1, "total_tokens": 3}
@@ -409,7 +410,7 @@ def test_workers_know_the_run(
     source.write_bytes(log(*(sample(id=number) for number in range(500))))
 
     report = convert(source, to="record", output=output, jobs=jobs)
-    rows = [json.loads(line) for line in output.read_bytes().splitlines()]
+    rows = jsonl_rows(output)
 
     assert report.ok
     assert [row["id"] for row in rows] == list(range(500))

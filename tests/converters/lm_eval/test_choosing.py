@@ -9,6 +9,7 @@ import pytest
 
 from cases import for_each_case
 from harpia_formats import ConversionError, ValidationFailed, convert
+from json_lines import jsonl, jsonl_rows
 
 ROOT = Path(__file__).parents[3]
 FIXTURES = ROOT / "fixtures" / "lm-eval-samples" / "valid"
@@ -57,12 +58,12 @@ def written(
 ) -> tuple[list[Any], Any]:
     """Return the rows that samples become, and the report."""
     path = tmp_path / "samples_task_2026.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path.write_bytes(jsonl(*rows))
     output = tmp_path / "out.jsonl"
     options = {"container": None if to.startswith("eee") else "lines", **options}
     report = convert(path, to=to, output=output, overwrite=True, **options)
     text = output.read_text() if output.exists() else ""
-    return [json.loads(line) for line in text.splitlines()], report
+    return jsonl_rows(text), report
 
 
 def hows(report: Any) -> set[str]:
@@ -148,7 +149,7 @@ def test_chosen_option_is_the_answer(to: str, count: int, tmp_path: Path) -> Non
     """The option of the highest likelihood is written, and declared as derived."""
     rows = [{**choice(), "doc_id": number} for number in range(count)]
     path, output = tmp_path / "samples_task_2026.jsonl", tmp_path / "out.json"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path.write_bytes(jsonl(*rows))
     constants = {} if to == "harpia" else {"model": "m"}
     report = convert(path, to=to, output=output, constants=constants)
 
@@ -252,7 +253,7 @@ def test_formatted_prompt_has_the_options(count: int, tmp_path: Path) -> None:
             from_="record",
             overwrite=True,
         )
-        rows = [json.loads(line) for line in output.read_text().splitlines()]
+        rows = jsonl_rows(output)
         losses = {
             (outcome.path, outcome.how): number.count
             for file in report.losses

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from effort import examples
 from harpia_converters.lm_eval import mapping
 from harpia_formats import convert
+from json_lines import jsonl
 
 ROOT = Path(__file__).parents[3]
 FIXTURES = ROOT / "fixtures" / "lm-eval-samples"
@@ -46,7 +47,7 @@ def converted(
 ) -> tuple[bytes, bytes]:
     """Return what rows become in a format: the bytes, and the losses."""
     path, output = folder / "samples_task_2026.jsonl", folder / "out"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path.write_bytes(jsonl(*rows))
     losses = folder / "losses.json"
     convert(
         path,

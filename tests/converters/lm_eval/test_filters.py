@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from harpia_formats import convert, read, stats, validate
 from harpia_formats.model.record import Record
+from json_lines import jsonl, jsonl_rows
 
 FILTERS = ("strict", "flexible", "none")
 
@@ -34,15 +35,10 @@ def row(doc: int, filter_: str, **members: Any) -> dict[str, Any]:
     }
 
 
-def lines(rows: list[dict[str, Any]]) -> bytes:
-    """Return rows as JSON Lines."""
-    return b"".join(json.dumps(each).encode() + b"\n" for each in rows)
-
-
 def records_of(rows: list[dict[str, Any]], tmp_path: Path) -> list[Record]:
     """Return the records of rows in a file."""
     path = tmp_path / "samples_task_2026.jsonl"
-    path.write_bytes(lines(rows))
+    path.write_bytes(jsonl(*rows))
     return list(read(path))
 
 
@@ -135,13 +131,13 @@ def test_all_ways_in_give_the_same_records(how: str, tmp_path: Path) -> None:
     """A pipe, a compressed file and an array have the same records as a file."""
     rows = [row(doc, name) for name in FILTERS[:2] for doc in range(5)]
     source: Any = tmp_path / "samples_task_2026.jsonl"
-    source.write_bytes(lines(rows))
+    source.write_bytes(jsonl(*rows))
     expected = [(record.id, record.outputs) for record in read(source)]
     if how == "gzip":
         source = tmp_path / "samples_task_2026.jsonl.gz"
-        source.write_bytes(gzip.compress(lines(rows)))
+        source.write_bytes(gzip.compress(jsonl(*rows)))
     elif how == "stream":
-        source = io.BytesIO(lines(rows))
+        source = io.BytesIO(jsonl(*rows))
     elif how == "list":
         source = tmp_path / "samples_task_2026.json"
         source.write_text(json.dumps(rows, indent=2))
@@ -159,7 +155,7 @@ def test_conversion_and_statistics_count_the_same(jobs: int, tmp_path: Path) -> 
     count = 2_000 if jobs > 1 else 400
     rows = [row(doc, name) for name in FILTERS for doc in range(count)]
     path, output = tmp_path / "samples_task_2026.jsonl", tmp_path / "out.json"
-    path.write_bytes(lines(rows))
+    path.write_bytes(jsonl(*rows))
     constants = {"llm_name": "m"}
     report = convert(
         path, to="nemo-output", output=output, constants=constants, jobs=jobs
@@ -174,10 +170,10 @@ def test_invalid_rows_are_left_out_alone(tmp_path: Path) -> None:
     rows = [row(doc, name) for name in FILTERS[:2] for doc in range(3)]
     rows[4]["resps"] = 3
     path = tmp_path / "samples_task_2026.jsonl"
-    path.write_bytes(lines(rows))
+    path.write_bytes(jsonl(*rows))
     output = tmp_path / "out.jsonl"
     convert(path, to="record", output=output, on_invalid="skip")
-    found = [json.loads(line) for line in output.read_bytes().splitlines()]
+    found = jsonl_rows(output)
 
     assert not validate(path).ok
     assert [len(one["outputs"][0]["scores"]) for one in found] == [2, 1, 2]
@@ -189,7 +185,7 @@ def test_a_quarantine_gets_all_rows_of_a_record(tmp_path: Path) -> None:
     for each in (rows[0], rows[2]):
         each["target"] = ["a", 2]
     path = tmp_path / "samples_task_2026.jsonl"
-    path.write_bytes(lines(rows))
+    path.write_bytes(jsonl(*rows))
     aside = tmp_path / "aside.jsonl"
     convert(
         path,
@@ -200,4 +196,4 @@ def test_a_quarantine_gets_all_rows_of_a_record(tmp_path: Path) -> None:
         quarantine=aside,
     )
 
-    assert aside.read_bytes() == lines([rows[0], rows[2]])
+    assert aside.read_bytes() == jsonl(rows[0], rows[2])

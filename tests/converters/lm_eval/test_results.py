@@ -21,6 +21,7 @@ from harpia_converters.lm_eval.lints import doc_hash, prompt_hash, target_hash
 from harpia_converters.lm_eval.task_totals import TaskTotals
 from harpia_formats import CompanionError, convert, diff, read, validate
 from harpia_formats.files.framing.chunk import with_nulls
+from json_lines import jsonl_rows
 
 ROOT = Path(__file__).parents[3]
 SAMPLES = ROOT / "fixtures/lm-eval-samples/valid/two-filters-and-repeats.jsonl"
@@ -275,7 +276,7 @@ def test_rows_of_one_document_are_grouped(folder: Path) -> None:
     """Grouped by id, the rows of two filters are one record with both scores."""
     output = folder / "out.jsonl"
     convert(folder / NAME, to="record", group="id", output=output)
-    rows = [json.loads(line) for line in output.read_bytes().splitlines()]
+    rows = jsonl_rows(output)
 
     first, second = rows[0]["outputs"]
     assert [row["id"] for row in rows] == [0, 1]

@@ -20,6 +20,7 @@ from harpia_formats import validate
 from harpia_formats.formats.rules import Rule
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.record import as_dict
+from json_lines import jsonl, jsonl_rows
 
 ROOT = Path(__file__).parents[3]
 REAL = CORPORA / "neighbours" / "mt-bench"
@@ -216,19 +217,14 @@ def asked(tmp_path: Path) -> Path:
     """Return a file with the question, and one of a single turn."""
     file = tmp_path / "question.jsonl"
     other = {"question_id": 203, "turns": ["2+2?"], "reference": ["4"]}
-    file.write_bytes(lines(QUESTION, other))
+    file.write_bytes(jsonl(QUESTION, other))
     return file
-
-
-def lines(*rows: Row) -> bytes:
-    """Return rows as lines."""
-    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
 
 
 def test_files_are_read_with_their_questions(asked: Path) -> None:
     """Answers and judgements of a file have the question that the other file has."""
     for row in (ANSWER, JUDGEMENT | {"turn": 2}):
-        (record,) = harpia_formats.read(lines(row), companion=asked)
+        (record,) = harpia_formats.read(jsonl(row), companion=asked)
 
         assert record.prompt == "Minus 3?"
         assert record.references == ["9"]
@@ -244,7 +240,7 @@ def test_answers_become_rows_of_others(asked: Path) -> None:
     ):
         output = BytesIO()
         harpia_formats.convert(
-            lines(ANSWER),
+            jsonl(ANSWER),
             to=to,
             output=output,
             companion=asked,
@@ -266,12 +262,12 @@ def decoded(data: bytes) -> list[Row]:
     """Return the rows of an array or of lines."""
     if data.startswith(b"["):
         return list(json.loads(data))
-    return [json.loads(line) for line in data.splitlines()]
+    return jsonl_rows(data)
 
 
 def test_a_row_without_its_question_is_reported(asked: Path) -> None:
     """Validation with the questions names the answer whose question is missing."""
-    data = lines(ANSWER, ANSWER | {"question_id": 9})
+    data = jsonl(ANSWER, ANSWER | {"question_id": 9})
     found = [each.code for each in validate(data, companion=asked).problems]
 
     assert found == ["B103"]

@@ -26,6 +26,7 @@ from harpia_formats.model.vendor_metrics import (
     MetricProfile,
     ScoreError,
 )
+from json_lines import jsonl
 from unchecked import score
 
 pytest.importorskip("sacrebleu", reason="BLEU and ROUGE need the extra score")
@@ -89,7 +90,7 @@ def lines_of(*pairs: tuple[Any, list[str]]) -> bytes:
         {"id": number, "prompt": "?", "references": refs, "outputs": [{"text": text}]}
         for number, (text, refs) in enumerate(pairs)
     ]
-    return "".join(f"{json.dumps(each)}\n" for each in rows).encode()
+    return jsonl(*rows)
 
 
 def written(data: Any, **options: Any) -> tuple[bytes, Scores]:
@@ -687,7 +688,7 @@ def test_models_ids_and_names_of_any_kind() -> None:
         }
         for number in range(3)
     ]
-    data = "".join(f"{json.dumps(each)}\n" for each in rows).encode()
+    data = jsonl(*rows)
 
     tree = tree_of(data, metrics=("accuracy",), by=("model",))
 

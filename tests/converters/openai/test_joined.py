@@ -1,6 +1,5 @@
 """Results of a batch that are read with the requests that they answer."""
 
-import json
 import os
 import tracemalloc
 from io import BytesIO
@@ -16,16 +15,12 @@ from harpia_formats.conversion.reading.companions import Partners
 from harpia_formats.model.problem import HarpiaFormatsError
 from harpia_formats.model.record import Record
 from harpia_formats.validation.options import CompanionError
+from json_lines import jsonl, jsonl_rows
 
 QUESTIONS = [
     {"id": f"q{n}", "prompt": f"{n} + {n}?", "references": [str(2 * n)], "outputs": []}
     for n in range(1, 6)
 ]
-
-
-def lines(rows: list[Any]) -> bytes:
-    """Return rows as JSON Lines."""
-    return "".join(json.dumps(row) + "\n" for row in rows).encode()
 
 
 def provided(request: dict[str, Any]) -> dict[str, Any]:
@@ -51,11 +46,13 @@ def batch(tmp_path: Path) -> tuple[Path, Path]:
     asked, answered = tmp_path / "requests.jsonl", tmp_path / "results.jsonl"
     constants = {"body.model": "m", "body.temperature": 0}
     to: Any = "openai-batch-input"
-    convert(lines(QUESTIONS), to=to, output=asked, constants=constants, keep_extra=True)
-    requests = [json.loads(line) for line in asked.read_text("utf-8").splitlines()]
+    convert(
+        jsonl(*QUESTIONS), to=to, output=asked, constants=constants, keep_extra=True
+    )
+    requests = jsonl_rows(asked)
     results = [provided(request) for request in requests]
     Random(1).shuffle(results)  # noqa: S311 - a test needs a seed, not secrecy
-    answered.write_bytes(lines(results))
+    answered.write_bytes(jsonl(*results))
     return asked, answered
 
 

@@ -10,6 +10,7 @@ from cases import for_each_case
 from harpia_converters.ragas.mapping import RAGAS
 from harpia_formats import convert, detect, validate
 from harpia_formats.model.record import as_dict
+from json_lines import jsonl
 
 ROW = {"user_input": "2+2?", "response": "4", "reference": "four"}
 ASKED = {"type": "human", "content": "2+2?"}
@@ -154,7 +155,7 @@ def test_result_of_a_tool_needs_a_call(
 def test_file_has_samples_of_one_kind() -> None:
     """Single questions and conversations in one file are reported with --lint."""
     rows = [ROW, {"user_input": [ASKED, ANSWERED]}]
-    data = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    data = jsonl(*rows)
 
     assert [each.code for each in validate(data, lint=True).problems] == ["D111"]
     assert not validate(data).problems

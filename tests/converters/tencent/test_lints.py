@@ -1,12 +1,12 @@
 """What is doubtful in Tencent's rows, and across the rows of a set."""
 
-import json
 from typing import Any
 
 from cases import for_each_case
 from harpia_converters.tencent.lints import message_remarks, output_remarks
 from harpia_formats import validate
 from harpia_formats.formats.registry import all_rules
+from json_lines import jsonl
 
 LINTS = {code for code, rule in all_rules().items() if rule.lint and code[0] == "T"}
 
@@ -76,7 +76,7 @@ def test_outputs() -> None:
 
 def found_in(*rows: Any) -> list[tuple[str, int | None]]:
     """Return the code and the record of each lint of Tencent's on a set."""
-    data = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+    data = jsonl(*rows)
     report = validate(data, lint=True)
     found = [(each.code, each.place.record) for each in report.problems]
     return [(code, record) for code, record in found if code in LINTS]

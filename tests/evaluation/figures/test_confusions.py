@@ -1,6 +1,5 @@
 """Pictures of confusion matrices."""
 
-import json
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -11,6 +10,7 @@ from harpia_formats.evaluation.figures.confusions import MOST_LABELS
 from harpia_formats.evaluation.figures.drawing import FigureError
 from harpia_formats.evaluation.figures.picture_files import PictureFiles, picture_file
 from harpia_formats.files.io.outputs import FilesRead
+from json_lines import jsonl
 
 pytest.importorskip("matplotlib", reason="pictures need the extra report")
 
@@ -25,7 +25,7 @@ def drawn(
         {"prompt": f"q{at}", "references": [one], "outputs": [{"text": other}]}
         for at, (one, other) in enumerate(pairs)
     ]
-    text = "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+    text = jsonl(*rows)
     scores = hf.score(text, metrics=metrics, jobs=1, replicates=0)
     place = folder / "a.svg"
     notes = PictureFiles(

@@ -1,6 +1,5 @@
 """Pictures of comparisons: differences with their intervals."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -10,6 +9,7 @@ import pytest
 import harpia_formats as hf
 from harpia_formats.evaluation.scoring.results.compare_report import ComparisonReport
 from harpia_formats.reporters.tables import form_lines
+from json_lines import jsonl
 
 pytest.importorskip("matplotlib", reason="pictures need the extra report")
 
@@ -33,7 +33,7 @@ def compared(
         }
         for at in range(count)
     ]
-    text = "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+    text = jsonl(*rows)
     return hf.compare_scores(text, metrics=metrics, jobs=1)
 
 

@@ -1,7 +1,6 @@
 """Texts of pictures: none is on another one, or beyond the border."""
 
 import itertools
-import json
 import random
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,6 +17,7 @@ from harpia_formats.evaluation.figures.picture_files import KINDS
 from harpia_formats.evaluation.figures.score_rows import Mark, Rows, draw_rows
 from harpia_formats.evaluation.plots import Interval
 from harpia_formats.evaluation.scoring.benchmarks import BenchmarkScores
+from json_lines import jsonl
 
 pytest.importorskip("matplotlib", reason="pictures need the extra report")
 
@@ -44,7 +44,7 @@ def rows_of(names: Sequence[str], questions: int = 6) -> bytes:
         }
         for at in range(questions)
     ]
-    return "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+    return jsonl(*rows)
 
 
 def result_of(

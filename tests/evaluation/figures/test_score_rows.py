@@ -1,6 +1,5 @@
 """Pictures of scores: what is drawn, the notes, and the bytes of the files."""
 
-import json
 import re
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -23,6 +22,7 @@ from harpia_formats.evaluation.figures.score_rows import MOST_ROWS
 from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.files.io.outputs import FilesRead
 from harpia_formats.files.io.sink import SinkError
+from json_lines import jsonl
 
 pytest.importorskip("matplotlib", reason="pictures need the extra report")
 
@@ -47,7 +47,7 @@ def scores_of(
         }
         for number in range(questions)
     ]
-    text = "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+    text = jsonl(*rows)
     return hf.score(text, metrics=("em", "f1"), by=by, jobs=1)
 
 
@@ -142,7 +142,7 @@ def test_remarks_on_scores_are_marked_and_explained(tmp_path: Path) -> None:
     right = "yes it is"
     row = {"references": [right], "outputs": [{"text": right}]}
     rows = [row | {"id": str(at), "prompt": f"q{at}"} for at in range(20)]
-    text = "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+    text = jsonl(*rows)
     scores = hf.score(text, metrics=("chrf",), jobs=1)
     picture, _ = drawn(scores, tmp_path)
     remark = "no replicate differs: the interval is approximate"

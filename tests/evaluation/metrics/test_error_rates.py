@@ -1,6 +1,5 @@
 """WER and CER: known values, and equality with jiwer on eleven kinds of text."""
 
-import json
 import random
 import unicodedata
 from collections.abc import Callable
@@ -13,6 +12,7 @@ import pytest
 import harpia_formats
 from cases import for_each_case
 from harpia_formats.evaluation.metrics import UnscorableError, error_rates, measure_of
+from json_lines import jsonl
 from text_kinds import text_pairs
 
 pytest.importorskip("rapidfuzz", reason="the extra score is not installed")
@@ -138,7 +138,7 @@ def test_a_rate_above_1_is_compared_as_any_other(tmp_path: Path) -> None:
             }
             for number in range(12)
         ]
-        file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        file.write_bytes(jsonl(*rows))
 
     found = harpia_formats.compare_scores(*files, from_="record", metrics=("cer",))
 

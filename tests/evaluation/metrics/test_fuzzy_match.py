@@ -1,6 +1,5 @@
 """fuzzy-match: NeMo's definition, with all that it takes for a match."""
 
-import json
 import re
 import string
 import unicodedata
@@ -10,6 +9,7 @@ from typing import Any
 import harpia_formats
 from cases import for_each_case
 from harpia_formats.evaluation.metrics import measure_of
+from json_lines import jsonl
 from text_kinds import text_pairs
 
 
@@ -65,7 +65,7 @@ def test_the_profile_takes_the_correct_answers_of_the_metadata(tmp_path: Path) -
         for each in (*metadata, {"correct_answers": "c"})
     ]
     file = tmp_path / "records.jsonl"
-    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    file.write_bytes(jsonl(*rows))
 
     found = harpia_formats.score(
         file, from_="record", profile="nemo-evaluator", missing="skip"

@@ -1,6 +1,5 @@
 """length and relative-length: known values, intervals, and results of vendors."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +8,7 @@ import pytest
 import harpia_formats
 from cases import for_each_case
 from harpia_formats.evaluation.metrics import measure_of
+from json_lines import jsonl
 
 
 @for_each_case(
@@ -54,7 +54,7 @@ def written(folder: Path, count: int = 30) -> Path:
     for row in rows[:20]:
         row["references"] = ["a b c d"]
     file = folder / "records.jsonl"
-    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    file.write_bytes(jsonl(*rows))
     return file
 
 

@@ -16,6 +16,7 @@ from harpia_formats.evaluation.metrics.metric import Sample
 from harpia_formats.evaluation.metrics.text.choices import Choices, NoChoiceError
 from harpia_formats.model.vendor_metrics import ScoreError
 from in_process import InProcess
+from json_lines import jsonl
 
 CITIES = ("Paris", "London", "New York", "York")
 READ = [
@@ -195,7 +196,7 @@ def test_choices_come_from_the_record(tmp_path: Path) -> None:
         {"references": ["A"], "outputs": [{"text": "A"}]},
     ]
     file = tmp_path / "records.jsonl"
-    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    file.write_bytes(jsonl(*rows))
 
     found = harpia_formats.score(
         file,
@@ -258,7 +259,7 @@ def test_the_share_of_unreadable_answers_is_shown(
         for at, one in enumerate(texts)
     ]
     file = tmp_path / "records.jsonl"
-    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    file.write_bytes(jsonl(*rows))
     shown = {
         form: main("score", str(file), "-m", "multiple-choice,em", *more).out
         for form, more in {

@@ -3,7 +3,6 @@
 The short form runs always, the long one with `-m long`.
 """
 
-import json
 import random
 from collections import Counter
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from itertools import combinations
 import pytest
 
 from harpia_formats.evaluation.metrics.text.tokens import NORMALISATIONS
+from json_lines import jsonl
 from unchecked import score
 
 np = pytest.importorskip("numpy", reason="the extra score is not installed")
@@ -51,7 +51,7 @@ def lines(data: list[tuple[str, list[str]]]) -> bytes:
         for text in answers
     ]
     random.Random(SEED).shuffle(rows)  # noqa: S311 - a seed, not secrecy
-    return "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+    return jsonl(*rows)
 
 
 def human_eval_estimate(answers: int, correct: int, k: int) -> float:

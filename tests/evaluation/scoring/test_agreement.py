@@ -12,6 +12,7 @@ from harpia_formats import ScoreError, score_agreement
 from harpia_formats.cli.app import app_for
 from harpia_formats.cli.streams_and_exit_codes import exceptions_to_exit_codes
 from harpia_formats.model.problem import OptionError
+from json_lines import jsonl
 
 LABELS = ("bad", "mixed", "good")
 INTEGERS = {name: number for number, name in enumerate(LABELS, 1)}
@@ -52,7 +53,7 @@ def verdicts(labels: list[str], judge: str = "a", **changes: Any) -> list[Any]:
 
 def file(path: Path, rows: list[Any]) -> Path:
     """Write rows as lines."""
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    path.write_bytes(jsonl(*rows))
     return path
 
 

@@ -1,6 +1,5 @@
 """A row for each answer with its own scores: where it is and what it belongs to."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +7,7 @@ import pytest
 
 import harpia_formats as hf
 from harpia_formats.evaluation.scoring.results.answer_rows import AnswerRow
+from json_lines import jsonl
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 NAMES = ("path", "line", "record", "id", "model", "question", "length")
@@ -25,7 +25,7 @@ def lines_of(*answers: tuple[Any, str, str], name: str = "m") -> bytes:
         }
         for number, (text, reference, category) in enumerate(answers)
     ]
-    return "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+    return jsonl(*rows)
 
 
 THREE = lines_of(("Paris", "paris", "a"), ("4", "5", "b"), ("", "x", "a"))

@@ -23,6 +23,7 @@ from harpia_formats.evaluation.scoring.significance.paired_differences import (
 from harpia_formats.model.problem import HarpiaFormatsError, OptionError
 from harpia_formats.model.vendor_metrics import ScoreError
 from harpia_formats.reporters.tables import Form, form_lines
+from json_lines import jsonl, jsonl_rows
 
 pytest.importorskip("numpy", reason="comparing needs the extra score")
 
@@ -44,15 +45,10 @@ def system(right: float, name: str = "m", *, ids: bool = True) -> list[dict[str,
     ]
 
 
-def lines(rows: list[dict[str, Any]]) -> bytes:
-    """Return rows as lines."""
-    return "".join(f"{json.dumps(each)}\n" for each in rows).encode()
-
-
 def test_a_difference_is_found() -> None:
     """A large difference has a small p-value and an interval without 0."""
     found = compare_scores(
-        lines(system(0.9)), lines(system(0.4)), metrics=("em",)
+        jsonl(*system(0.9)), jsonl(*system(0.4)), metrics=("em",)
     ).compared[0]
 
     assert found.first == pytest.approx(0.9)
@@ -65,7 +61,7 @@ def test_a_difference_is_found() -> None:
 
 def test_no_difference_is_found_where_there_is_none() -> None:
     """A system compared with itself has no difference and a p-value of 1."""
-    found = compare_scores(lines(system(0.5)), lines(system(0.5)), metrics=("f1",))
+    found = compare_scores(jsonl(*system(0.5)), jsonl(*system(0.5)), metrics=("f1",))
 
     assert found.ok
     assert found.compared[0].comparison is not None
@@ -76,9 +72,9 @@ def test_no_difference_is_found_where_there_is_none() -> None:
 def test_order_does_not_matter() -> None:
     """Records are paired by their ids, in whatever order they come."""
     ours, theirs = system(0.9), system(0.4)
-    expected = compare_scores(lines(ours), lines(theirs), metrics=("em",)).compared
+    expected = compare_scores(jsonl(*ours), jsonl(*theirs), metrics=("em",)).compared
 
-    found = compare_scores(lines(ours), lines(theirs[::-1]), metrics=("em",)).compared
+    found = compare_scores(jsonl(*ours), jsonl(*theirs[::-1]), metrics=("em",)).compared
 
     assert found == expected
 
@@ -87,7 +83,7 @@ def test_records_without_ids_are_paired_by_their_prompts() -> None:
     """Where one side has no ids, what is asked pairs the records."""
     theirs = system(0.4, ids=False)[::-1]
 
-    found = compare_scores(lines(system(0.9)), lines(theirs), metrics=("em",))
+    found = compare_scores(jsonl(*system(0.9)), jsonl(*theirs), metrics=("em",))
 
     assert found.compared[0].questions == COUNT
 
@@ -95,7 +91,7 @@ def test_records_without_ids_are_paired_by_their_prompts() -> None:
 def test_records_of_one_side_are_counted() -> None:
     """Records of one side only are not compared, and are counted."""
     found = compare_scores(
-        lines(system(0.9)[10:]), lines(system(0.4)[:-20]), metrics=("em",)
+        jsonl(*system(0.9)[10:]), jsonl(*system(0.4)[:-20]), metrics=("em",)
     )
 
     assert found.compared[0].questions == COUNT - 30
@@ -109,7 +105,7 @@ def test_models_of_one_file_are_compared() -> None:
         for one, other in zip(system(0.9, "a"), system(0.4, "b"), strict=True)
     ]
 
-    found = compare_scores(lines(rows), metrics=("em",)).compared[0]
+    found = compare_scores(jsonl(*rows), metrics=("em",)).compared[0]
 
     assert [found.first, found.second] == pytest.approx([0.9, 0.4])
 
@@ -134,7 +130,7 @@ def test_chats_are_paired_by_all_messages() -> None:
     rows = chats(["1", "2"] * 20)
 
     found = compare_scores(
-        lines(rows), lines(rows[::-1]), metrics=("em",), from_="record"
+        jsonl(*rows), jsonl(*rows[::-1]), metrics=("em",), from_="record"
     ).compared[0]
 
     assert found.comparison is not None
@@ -148,8 +144,8 @@ def test_answers_without_a_model_are_of_none_of_several(*, is_stored: bool) -> N
 
     def data(*names: str) -> bytes:
         outputs = [scored | ({"model": name} if name else {}) for name in names]
-        return lines(
-            [
+        return jsonl(
+            *[
                 {"id": f"{at}", "prompt": f"{at}", "references": ["a"]}
                 | {"outputs": outputs}
                 for at in range(COUNT)
@@ -197,7 +193,7 @@ def test_no_common_record_is_an_error() -> None:
     theirs = [each | {"id": f"x{each['id']}"} for each in system(0.4)]
 
     with pytest.raises(ScoreError, match="no question is in both"):
-        compare_scores(lines(system(0.9)), lines(theirs), metrics=("em",))
+        compare_scores(jsonl(*system(0.9)), jsonl(*theirs), metrics=("em",))
 
 
 def stored(signature: str | None, share: float) -> bytes:
@@ -208,7 +204,7 @@ def stored(signature: str | None, share: float) -> bytes:
         if signature is not None:
             score["signature"] = signature
         row["outputs"][0]["scores"] = [score]
-    return lines(rows)
+    return jsonl(*rows)
 
 
 def compared(*inputs: bytes, force: bool = False) -> ComparisonReport:
@@ -260,10 +256,10 @@ def test_unlike_signatures_are_not_compared(other: str | None) -> None:
 
 def test_scores_with_several_signatures_are_one_by_force() -> None:
     """Each answer counts with the mean of its scores, and all signatures are shown."""
-    rows = [json.loads(line) for line in stored("em|a", 0.9).splitlines()]
+    rows = jsonl_rows(stored("em|a", 0.9))
     for row in rows:
         row["outputs"][0]["scores"] += [{"metric": "em", "value": 0, "signature": "b"}]
-    found = compared(lines(rows), stored("em|a", 0.4), force=True)
+    found = compared(jsonl(*rows), stored("em|a", 0.4), force=True)
 
     (score,) = found.compared
     assert (score.first, score.second) == pytest.approx((0.45, 0.4))
@@ -285,7 +281,7 @@ def test_stored_answers_to_a_question_are_compared_by_all_of_them() -> None:
 def test_an_input_without_stored_scores_is_named() -> None:
     """It has nothing to compare."""
     with pytest.raises(ScoreError, match="the second input has no stored score"):
-        compared(stored("em|a", 0.9), lines(system(0.4)))
+        compared(stored("em|a", 0.9), jsonl(*system(0.4)))
 
 
 def test_compared_stored_scores_have_those_of_each_system() -> None:
@@ -342,12 +338,12 @@ def test_answers_to_a_question_are_not_independent(test: str | None) -> None:
     """Ten equal answers to each question have the p-value and interval of one."""
     one, other = system(0.7)[:40], system(0.5)[:40]
     tens = [
-        lines([row | {"outputs": row["outputs"] * 10} for row in rows])
+        jsonl(*[row | {"outputs": row["outputs"] * 10} for row in rows])
         for rows in (one, other)
     ]
 
     (once,) = compare_scores(
-        lines(one), lines(other), metrics=("em",), test=test
+        jsonl(*one), jsonl(*other), metrics=("em",), test=test
     ).compared
     (often,) = compare_scores(*tens, metrics=("em",), test=test).compared
 
@@ -360,13 +356,15 @@ def test_answers_to_a_question_are_not_independent(test: str | None) -> None:
 def test_lines_in_any_order_are_compared_by_question(test: str) -> None:
     """Answers on lines of their own, in any order, have the result of whole records."""
     ours, theirs = several(1, 0.15), several(2)
-    whole = compare_scores(lines(ours), lines(theirs), metrics=("f1",), test=test)
+    whole = compare_scores(jsonl(*ours), jsonl(*theirs), metrics=("f1",), test=test)
     chance = random.Random(3)  # noqa: S311 - a seed, not secrecy
     shuffled = [apart(rows) for rows in (ours, theirs)]
     for rows in shuffled:
         chance.shuffle(rows)
 
-    found = compare_scores(*map(lines, shuffled), metrics=("f1",), test=test, jobs=2)
+    found = compare_scores(
+        *(jsonl(*rows) for rows in shuffled), metrics=("f1",), test=test, jobs=2
+    )
 
     assert found.compared == whole.compared
 
@@ -376,7 +374,7 @@ def test_other_prompts_under_the_same_ids_are_refused() -> None:
     theirs = [row | {"prompt": f"and {row['id']}?"} for row in system(0.4)]
 
     with pytest.raises(ScoreError, match="60 with the same id have another prompt"):
-        compare_scores(lines(system(0.9)), lines(theirs), metrics=("em",))
+        compare_scores(jsonl(*system(0.9)), jsonl(*theirs), metrics=("em",))
 
 
 def test_other_references_are_another_question() -> None:
@@ -384,7 +382,7 @@ def test_other_references_are_another_question() -> None:
     theirs = system(0.4)
     theirs[0]["references"] = ["none"]
 
-    found = compare_scores(lines(system(0.9)), lines(theirs), metrics=("em",))
+    found = compare_scores(jsonl(*system(0.9)), jsonl(*theirs), metrics=("em",))
 
     assert found.compared[0].questions == COUNT - 1
     assert (found.pairs[0].only_first, found.pairs[0].only_second) == (1, 1)
@@ -395,7 +393,9 @@ def test_one_id_on_several_questions_pairs_each_with_itself() -> None:
     """Questions with one id are paired by what they ask, and not by their order."""
     ours = [row | {"id": "same"} for row in system(0.9)]
 
-    found = compare_scores(lines(ours), lines(ours[::-1]), metrics=("em",)).compared[0]
+    found = compare_scores(jsonl(*ours), jsonl(*ours[::-1]), metrics=("em",)).compared[
+        0
+    ]
 
     assert found.questions == COUNT
     assert found.comparison is not None
@@ -410,7 +410,7 @@ def test_data_without_prompts_are_paired_by_id_with_a_note() -> None:
     ]
 
     found = compare_scores(
-        lines(system(0.9)), lines(theirs), metrics=("em",), from_="record"
+        jsonl(*system(0.9)), jsonl(*theirs), metrics=("em",), from_="record"
     )
 
     assert found.compared[0].questions == COUNT
@@ -427,7 +427,7 @@ def test_missing_answers_are_counted_on_each_side() -> None:
 
     omitted, zero = (
         compare_scores(
-            lines(ours), lines(theirs), metrics=("em",), missing=missing
+            jsonl(*ours), jsonl(*theirs), metrics=("em",), missing=missing
         ).compared[0]
         for missing in ("skip", "zero")
     )
@@ -443,7 +443,7 @@ def test_p_values_of_several_scores_are_adjusted() -> None:
     ours, theirs = several(1, 0.15), several(2)
 
     found = compare_scores(
-        lines(ours), lines(theirs), metrics=("em", "f1", "string-check")
+        jsonl(*ours), jsonl(*theirs), metrics=("em", "f1", "string-check")
     )
     raw = [score.comparison.p_value for score in found.compared if score.comparison]
 
@@ -454,7 +454,7 @@ def test_p_values_of_several_scores_are_adjusted() -> None:
 
 def test_permutation_is_the_exact_test_of_single_answers() -> None:
     """For one answer of 0 or 1 a question it is McNemar's exact test."""
-    ours, theirs = lines(system(0.6)), lines(system(0.5))
+    ours, theirs = jsonl(*system(0.6)), jsonl(*system(0.5))
 
     (one,) = compare_scores(ours, theirs, metrics=("em",)).compared
 
@@ -486,7 +486,7 @@ def test_pooled_scores_are_compared_by_question(test: str | None) -> None:
                 word if chance.random() < wrong else right
                 for word, right in zip(words, "abcdefghabcd", strict=True)
             )
-        return lines(found)
+        return jsonl(*found)
 
     better, worse, alike = rows(0.2), rows(0.6), rows(0.2)
     apart, same = (
@@ -506,7 +506,7 @@ def test_pooled_scores_are_compared_by_question(test: str | None) -> None:
 def test_a_detectable_difference_is_what_the_questions_allow() -> None:
     """It shrinks with the root of the number of questions, and gives their number."""
     (found,) = compare_scores(
-        lines(several(1)), lines(several(2)), metrics=("em",)
+        jsonl(*several(1)), jsonl(*several(2)), metrics=("em",)
     ).compared
     assert found.comparison is not None
     least, error = found.comparison.detectable, found.comparison.standard_error
@@ -536,7 +536,7 @@ def test_questions_needed_do_not_depend_on_how_many_there_are() -> None:
             for row in theirs
         ]
         report = compare_scores(
-            lines(ours), lines(theirs), metrics=("em",), detect=0.05
+            jsonl(*ours), jsonl(*theirs), metrics=("em",), detect=0.05
         )
         found.append(report.compared[0].questions_needed)
 
@@ -550,7 +550,7 @@ def test_no_detectable_difference_is_beyond_the_scale() -> None:
     ours, theirs = system(0.9)[:4], system(0.9)[:4]
     ours[0]["outputs"][0]["text"] = theirs[1]["outputs"][0]["text"] = "?"
 
-    report = compare_scores(lines(ours), lines(theirs), metrics=("em",), detect=0.1)
+    report = compare_scores(jsonl(*ours), jsonl(*theirs), metrics=("em",), detect=0.1)
     (found,) = report.compared
 
     assert found.comparison is not None
@@ -572,7 +572,7 @@ def test_few_differing_answers_detect_no_small_difference() -> None:
         other["outputs"][0]["text"] = "x" if at else "?"
         one["references"] = other["references"] = ["x"]
 
-    (score,) = compare_scores(lines(ours), lines(theirs), metrics=("em",)).compared
+    (score,) = compare_scores(jsonl(*ours), jsonl(*theirs), metrics=("em",)).compared
     found = score.comparison
 
     assert found is not None
@@ -592,7 +592,7 @@ def test_a_mean_without_a_best_score_has_a_detectable_difference() -> None:
     for number, row in enumerate(theirs):
         row["outputs"][0]["text"] = "longer" * (number % 7)
 
-    report = compare_scores(lines(ours), lines(theirs), metrics=("length",), detect=5)
+    report = compare_scores(jsonl(*ours), jsonl(*theirs), metrics=("length",), detect=5)
     found = report.compared[0].comparison
 
     assert found is not None
@@ -615,7 +615,7 @@ def test_a_difference_that_cannot_be_detected_is_refused(
     detect: Any, message: str
 ) -> None:
     """It is above 0, a number, and not larger than the scale of a score."""
-    data = lines(system(0.5)), lines(system(0.9))
+    data = jsonl(*system(0.5)), jsonl(*system(0.9))
 
     with pytest.raises(HarpiaFormatsError, match=message):
         compare_scores(*data, metrics=("em",), detect=detect)
@@ -623,7 +623,7 @@ def test_a_difference_that_cannot_be_detected_is_refused(
 
 def test_one_question_tests_no_difference() -> None:
     """The table and the exception say that it is one question."""
-    data = lines(system(1)[:1])
+    data = jsonl(*system(1)[:1])
     run = ScoreComparison([data, data], ScoreOptions(metrics=("em",)))
     assert list(run) == []
     report = run.report()
@@ -639,7 +639,7 @@ def test_one_question_tests_no_difference() -> None:
 def test_headline_counts_questions() -> None:
     """It says how many questions were compared, and how many only one side has."""
     found = compare_scores(
-        lines(system(0.9)[10:]), lines(system(0.4)[:-20]), metrics=("em",)
+        jsonl(*system(0.9)[10:]), jsonl(*system(0.4)[:-20]), metrics=("em",)
     )
 
     assert "over 30 questions; 20 questions only in the first, 10 only" in repr(found)
@@ -649,7 +649,7 @@ def test_stored_scores_of_pooled_metrics_are_refused() -> None:
     """A mean of the BLEU of rows is not BLEU, and scores of rows say what they are."""
     pytest.importorskip("sacrebleu", reason="BLEU needs the extra score")
     written = io.BytesIO()
-    score(lines(system(0.9)), metrics=("bleu", "em"), to="record", output=written)
+    score(jsonl(*system(0.9)), metrics=("bleu", "em"), to="record", output=written)
     row = json.loads(written.getvalue().splitlines()[0])
     signatures = {
         each["metric"]: each["signature"] for each in row["outputs"][0]["scores"]
@@ -664,10 +664,10 @@ def test_stored_scores_of_pooled_metrics_are_refused() -> None:
 
 def test_stored_scores_are_compared_by_question() -> None:
     """Several stored scores of a question are one, and other prompts are refused."""
-    data = [json.loads(line) for line in stored("em|a", 0.9).splitlines()]
-    once = compared(lines(data), stored("em|a", 0.4)).compared[0]
-    often = compared(lines(data * 3), stored("em|a", 0.4)).compared[0]
-    other = lines([row | {"prompt": "another"} for row in data])
+    data = jsonl_rows(stored("em|a", 0.9))
+    once = compared(jsonl(*data), stored("em|a", 0.4)).compared[0]
+    often = compared(jsonl(*(data * 3)), stored("em|a", 0.4)).compared[0]
+    other = jsonl(*[row | {"prompt": "another"} for row in data])
 
     assert once.comparison is not None
     assert once.comparison == often.comparison
@@ -678,10 +678,10 @@ def test_stored_scores_are_compared_by_question() -> None:
 @pytest.mark.parametrize("score", [1e101, -1e200, 1e308])
 def test_stored_scores_too_large_to_be_squared_are_none(score: float) -> None:
     """A question with such a score counts as one without."""
-    data = [json.loads(line) for line in stored("em|a", 0.9).splitlines()]
+    data = jsonl_rows(stored("em|a", 0.9))
     data[0]["outputs"][0]["scores"][0]["value"] = score
     (found,) = compare_scores(
-        lines(data), stored("em|a", 0.4), stored=True, missing="skip"
+        jsonl(*data), stored("em|a", 0.4), stored=True, missing="skip"
     ).compared
 
     assert found.unscored == (1, 0)
@@ -713,12 +713,14 @@ def test_stored_true_is_1_and_false_is_0(missing: Any) -> None:
 
 def test_questions_without_a_stored_score_are_counted() -> None:
     """So are those that only one side has; a score that is no number is reported."""
-    data = [json.loads(line) for line in stored("em|a", 0.9).splitlines()]
+    data = jsonl_rows(stored("em|a", 0.9))
     for row in data[:7]:
         del row["outputs"][0]["scores"]
     data[7]["outputs"][0]["scores"][0]["value"] = None
 
-    run = ScoreComparison([lines(data), stored("em|a", 0.4)], ScoreOptions(stored=True))
+    run = ScoreComparison(
+        [jsonl(*data), stored("em|a", 0.4)], ScoreOptions(stored=True)
+    )
     assert [problem.code for problem in run] == ["M104"]
     found = run.report()
 
@@ -736,8 +738,8 @@ def test_ratings_without_a_scale_are_compared(share: float) -> None:
             Path(__file__).parents[3] / "fixtures/judge-verdicts/valid/verdicts.jsonl"
         )
         verdict = json.loads(path.read_bytes().splitlines()[0])
-        return lines(
-            [
+        return jsonl(
+            *[
                 verdict
                 | {
                     "row": number + 1,
@@ -759,7 +761,7 @@ def test_ratings_without_a_scale_are_compared(share: float) -> None:
 def test_equal_differences_of_all_questions_are_marked() -> None:
     """An interval from 1 to 1 is approximate, which its remark says."""
     (found,) = compare_scores(
-        lines(system(1)), lines(system(0)), metrics=("em",)
+        jsonl(*system(1)), jsonl(*system(0)), metrics=("em",)
     ).compared
 
     assert found.comparison is not None
@@ -769,7 +771,7 @@ def test_equal_differences_of_all_questions_are_marked() -> None:
 
 def test_systems_that_never_differ_have_no_size() -> None:
     """No heading stands without lines, and what `detect` cannot tell is reported."""
-    both = lines(system(0.5)), lines(system(0.5))
+    both = jsonl(*system(0.5)), jsonl(*system(0.5))
     alone = compare_scores(*both, metrics=("em",))
     asked = compare_scores(*both, metrics=("em",), detect=0.05)
 
@@ -781,7 +783,7 @@ def test_systems_that_never_differ_have_no_size() -> None:
 def test_groups_and_results_are_no_options_of_a_comparison() -> None:
     """An option of scores without an effect is an error that says which."""
     with pytest.raises(OptionError, match="there is no option by"):
-        compare_scores(lines(system(0.9)), by=("category",))  # type: ignore[call-arg] # what is refused
+        compare_scores(jsonl(*system(0.9)), by=("category",))  # type: ignore[call-arg] # what is refused
 
 
 def test_the_table_has_the_share_of_unreadable_answers() -> None:
@@ -796,15 +798,15 @@ def test_the_table_has_the_share_of_unreadable_answers() -> None:
         }
         for number in range(8)
     ]
-    found = compare_scores(lines(rows), lines(rows), metrics=("multiple-choice",))
+    found = compare_scores(jsonl(*rows), jsonl(*rows), metrics=("multiple-choice",))
     printed = list(comparison_lines(found, io.StringIO()))
     unreadable = [line for line in printed if line.startswith("unreadable answers")]
 
     assert len(unreadable) == 2
     assert all(line.endswith(": multiple-choice 25.0%") for line in unreadable)
     named = compare_scores(
-        lines(rows).replace(b'"text"', b'"model": "one", "text"'),
-        lines(rows).replace(b'"text"', b'"model": "other", "text"'),
+        jsonl(*rows).replace(b'"text"', b'"model": "one", "text"'),
+        jsonl(*rows).replace(b'"text"', b'"model": "other", "text"'),
         metrics=("multiple-choice",),
     )
     notes = [line for line in form_lines(named, "markdown") if "are unread" in line]

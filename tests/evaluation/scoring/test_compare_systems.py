@@ -1,7 +1,6 @@
 """Any number of systems are compared, all pairs of them, as one family."""
 
 import io
-import json
 import random
 from dataclasses import replace
 from itertools import combinations
@@ -21,6 +20,7 @@ from harpia_formats.evaluation.metrics import METRICS
 from harpia_formats.evaluation.scoring.answers.choose_systems import distinct_names
 from harpia_formats.evaluation.scoring.significance.paired_differences import holm
 from harpia_formats.model.vendor_metrics import ScoreError
+from json_lines import jsonl
 
 pytest.importorskip("numpy", reason="comparing needs the extra score")
 
@@ -49,17 +49,12 @@ def rows(*names: str, seed: int = 1) -> list[dict[str, Any]]:
     ]
 
 
-def lines(data: list[dict[str, Any]]) -> bytes:
-    """Return rows as lines."""
-    return "".join(f"{json.dumps(each)}\n" for each in data).encode()
-
-
 def of_model(name: str) -> bytes:
     """Return the answers of one model as an input of its own."""
     found = rows("a", "b", "c")
     for row in found:
         row["outputs"] = [one for one in row["outputs"] if one["model"] == name]
-    return lines(found)
+    return jsonl(*found)
 
 
 def values(found: Any) -> dict[Any, Any]:
@@ -83,7 +78,7 @@ def values(found: Any) -> dict[Any, Any]:
 
 def test_models_of_one_file_are_systems() -> None:
     """All pairs of the models are compared, as if each was in a file of its own."""
-    one = compare_scores(lines(rows("a", "b", "c")), metrics=("em", "f1"))
+    one = compare_scores(jsonl(*rows("a", "b", "c")), metrics=("em", "f1"))
     apart = compare_scores(*map(of_model, "abc"), metrics=("em", "f1"))
 
     assert [score.systems for score in one.compared] == 2 * [
@@ -111,7 +106,7 @@ def test_the_order_of_systems_changes_no_digit() -> None:
 
 def test_p_values_are_adjusted_over_all_pairs_and_metrics() -> None:
     """The family is what is printed: three pairs by two metrics are six comparisons."""
-    found = compare_scores(lines(rows("a", "b", "c")), metrics=("em", "f1"))
+    found = compare_scores(jsonl(*rows("a", "b", "c")), metrics=("em", "f1"))
     raw = [one.comparison.p_value for one in found.compared if one.comparison]
 
     assert len(raw) == 6
@@ -135,7 +130,7 @@ def test_holm_rejects_what_the_step_down_procedure_rejects(raw: list[float]) -> 
 
 def test_all_are_compared_with_a_baseline() -> None:
     """Each other system is the first of a pair, and the baseline the second."""
-    data = lines(rows("a", "b", "c"))
+    data = jsonl(*rows("a", "b", "c"))
     found = compare_scores(data, metrics=("em",), baseline="b")
 
     assert [one.systems for one in found.compared] == [("a", "b"), ("c", "b")]
@@ -151,7 +146,7 @@ def test_no_heading_is_the_name_of_another_system() -> None:
             {**one, "model": {"a": "B", "b": "A"}[one["model"]]}
             for one in row["outputs"]
         ]
-    found = compare_scores(lines(data), metrics=("em",))
+    found = compare_scores(jsonl(*data), metrics=("em",))
     head, *others = comparison_lines(found, io.StringIO())
 
     assert head.split()[:6] == ["metric", "1", "2", "1", "-", "2"]
@@ -160,8 +155,8 @@ def test_no_heading_is_the_name_of_another_system() -> None:
 
 def test_two_inputs_are_named_also_when_a_baseline_swaps_them() -> None:
     """Nobody takes the first input for A, of which the table has the second."""
-    whole = lines(rows("a", "b"))
-    less = lines(rows("a", "b")[7:])
+    whole = jsonl(*rows("a", "b"))
+    less = jsonl(*rows("a", "b")[7:])
     found = compare_scores(
         whole, less, metrics=("em",), models=("1=a", "2=b"), baseline="a"
     )
@@ -177,7 +172,7 @@ def test_two_inputs_are_named_also_when_a_baseline_swaps_them() -> None:
 
 def test_the_headline_of_several_systems_counts_their_differences() -> None:
     """It is short however many pairs and scores there are."""
-    many = compare_scores(lines(rows("a", "b", "c")), metrics=("em", "f1"))
+    many = compare_scores(jsonl(*rows("a", "b", "c")), metrics=("em", "f1"))
     untested = [replace(score, comparison=None) for score in many.compared[:3]]
     none = replace(many, compared=tuple(untested))
     some = replace(many, compared=(*untested, *many.compared[3:]))
@@ -194,8 +189,8 @@ def test_the_headline_of_several_systems_counts_their_differences() -> None:
 def test_models_are_chosen_by_name_and_by_input(tmp_path: Path) -> None:
     """A name counts for all inputs; one with an input for this input only."""
     path = tmp_path / "two.jsonl"
-    path.write_bytes(lines(rows("a", "b")))
-    every = lines(rows("a", "b", "c"))
+    path.write_bytes(jsonl(*rows("a", "b")))
+    every = jsonl(*rows("a", "b", "c"))
 
     def systems(*models: str) -> list[str]:
         found = compare_scores(path, every, metrics=("em",), models=models)
@@ -215,7 +210,7 @@ def test_questions_of_one_system_are_counted_for_each_pair() -> None:
     data = rows("a", "b", "c")
     for row in data[:7]:
         row["outputs"] = row["outputs"][:2]
-    found = compare_scores(lines(data), metrics=("em",))
+    found = compare_scores(jsonl(*data), metrics=("em",))
 
     assert [
         (pair.questions, pair.only_first, pair.only_second) for pair in found.pairs
@@ -260,7 +255,7 @@ def test_every_metric_is_compared(metric: str) -> None:
     parameters = {"pass@k.k": [1, 2]} if metric == "pass@k" else {}
     try:
         found = compare_scores(
-            lines(data),
+            jsonl(*data),
             metrics=(metric,),
             from_="record",
             replicates=50,

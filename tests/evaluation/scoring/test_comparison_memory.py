@@ -1,7 +1,6 @@
 """The memory of comparisons, which must not grow with labels or with pairs."""
 
 import gc
-import json
 import tracemalloc
 import warnings
 from array import array
@@ -39,6 +38,7 @@ from harpia_formats.evaluation.scoring.significance.paired_differences import (
     replicated_pairs,
 )
 from harpia_formats.files.io.reader import SourceError
+from json_lines import jsonl
 
 np = pytest.importorskip("numpy", reason="the extra score is not installed")
 
@@ -91,9 +91,8 @@ def test_stored_scores_take_few_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     systems, questions = 20, 200
     scores = [{"metric": "em", "value": 0.5, "signature": "em|a"}]
     outputs = [{"model": f"m{at}", "scores": scores} for at in range(systems)]
-    data = b"".join(
-        json.dumps({"id": at, "prompt": f"{at}", "outputs": outputs}).encode() + b"\n"
-        for at in range(questions)
+    data = jsonl(
+        *({"id": at, "prompt": f"{at}", "outputs": outputs} for at in range(questions))
     )
     monkeypatch.setattr(system_answers, "_HELD", 0)
     held = []

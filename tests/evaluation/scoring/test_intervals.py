@@ -1,7 +1,6 @@
 """Intervals and standard errors of means, by question."""
 
 import io
-import json
 import math
 import random
 from contextlib import closing
@@ -42,6 +41,7 @@ from harpia_formats.evaluation.scoring.significance.intervals import (
     wilson_interval,
 )
 from harpia_formats.reporters.tables import form_lines
+from json_lines import jsonl
 
 Counts = list[tuple[int, int]]
 
@@ -53,11 +53,6 @@ def moments_of(questions: Counts) -> QuestionMoments:
         [count for _, count in questions], [right * QUANTA for right, _ in questions]
     )
     return found
-
-
-def lines(rows: list[dict[str, Any]]) -> bytes:
-    """Return rows as lines."""
-    return "".join(f"{json.dumps(row)}\n" for row in rows).encode()
 
 
 def record(number: int, *answers: str | None, **more: Any) -> dict[str, Any]:
@@ -101,7 +96,7 @@ def test_quantiles_of_t_are_those_of_tables(
 
 def test_thirty_of_thirty_is_not_certain() -> None:
     """Thirty right answers of thirty are 0.878 to 1, with a remark, and not 1 to 1."""
-    found = score(lines([record(n, str(n)) for n in range(30)]), metrics=("em",))["em"]
+    found = score(jsonl(*[record(n, str(n)) for n in range(30)]), metrics=("em",))["em"]
 
     assert found.interval is not None
     assert found.interval == pytest.approx((0.8776, 1), abs=1e-4)
@@ -166,7 +161,7 @@ def test_one_question_has_no_interval_and_says_so() -> None:
     """Many answers to one question have no interval, and the reason is given."""
     rows = [record(1, "1"), record(1, "1", "2")]
 
-    found = score(lines(rows), metrics=("em", "f1"))["f1"]
+    found = score(jsonl(*rows), metrics=("em", "f1"))["f1"]
 
     assert (found.count, found.questions) == (3, 1)
     assert (found.interval, found.standard_error) == (None, None)
@@ -180,7 +175,7 @@ def test_lines_of_one_question_are_one_question() -> None:
     apart = [record(n, text) for n, texts in enumerate(every) for text in texts]
 
     one, other = (
-        score(lines(rows), metrics=("em", "f1"))["em"] for rows in (together, apart)
+        score(jsonl(*rows), metrics=("em", "f1"))["em"] for rows in (together, apart)
     )
 
     assert (one.questions, other.questions) == (40, 40)
@@ -193,11 +188,11 @@ def test_rows_of_one_record_are_one_question() -> None:
     """Rows whose ids are that of a record with a number are answers to one question."""
     every = answers(1)
     together = [record(n, *texts) for n, texts in enumerate(every)]
-    expected = score(lines(together), metrics=("em",))["em"]
+    expected = score(jsonl(*together), metrics=("em",))["em"]
 
     for name in ("csv", "nemo-output"):
         parted = io.BytesIO()
-        convert(lines(together), from_="record", to=name, output=parted)
+        convert(jsonl(*together), from_="record", to=name, output=parted)
         found = score(parted.getvalue(), metrics=("em",), from_=name)["em"]
         assert (found.questions, found.interval) == (40, expected.interval)
 
@@ -209,7 +204,7 @@ def test_an_id_with_another_prompt_is_another_question() -> None:
         for prompt, text in product("ab", "12")
     ]
 
-    assert score(lines(rows), metrics=("em",))["em"].questions == 4
+    assert score(jsonl(*rows), metrics=("em",))["em"].questions == 4
 
 
 @pytest.mark.parametrize(
@@ -229,11 +224,11 @@ def test_no_digit_depends_on_the_order_of_lines(metrics: tuple[str, ...]) -> Non
         )
         for n in range(700)
     ]
-    expected = score(lines(rows), metrics=metrics)
+    expected = score(jsonl(*rows), metrics=metrics)
     chance.shuffle(rows)
 
-    assert score(lines(rows), metrics=metrics).total == expected.total
-    assert score(lines(rows), metrics=metrics, jobs=2).total == expected.total
+    assert score(jsonl(*rows), metrics=metrics).total == expected.total
+    assert score(jsonl(*rows), metrics=metrics, jobs=2).total == expected.total
 
 
 @given(st.lists(st.floats(-1e9, 1e9), max_size=30), st.randoms())
@@ -280,7 +275,7 @@ def test_groups_have_their_own_questions() -> None:
     """A question in two groups counts in each, and once in all."""
     rows = [record(n, "1", category=name) for n, name in product(range(9), "ab")]
 
-    found = score(lines(rows), metrics=("em",), by=("category",))
+    found = score(jsonl(*rows), metrics=("em",), by=("category",))
 
     assert [group.scores[0].questions for group in found.groups] == [9, 9]
     assert found["em"].questions == 9
@@ -294,7 +289,7 @@ def test_unbounded_means_and_pooled_scores_are_resampled() -> None:
         for n in range(30)
     ]
 
-    found = score(lines(rows), metrics=("bleu", "sentence-bleu"))
+    found = score(jsonl(*rows), metrics=("bleu", "sentence-bleu"))
 
     assert found["bleu"].method == (
         "bootstrap|limits:percentiles|unit:question|level:0.95|replicates:1000"
@@ -309,7 +304,7 @@ def test_a_resampled_score_that_never_differs_is_not_certain() -> None:
     pytest.importorskip("sacrebleu", reason="BLEU needs the extra score")
     rows = [record(n, "a b c d e", references=["a b c d e"]) for n in range(9)]
 
-    found = score(lines(rows), metrics=("bleu",))["bleu"]
+    found = score(jsonl(*rows), metrics=("bleu",))["bleu"]
 
     assert found.interval == pytest.approx((100, 100))
     assert found.remark == NO_SPREAD
@@ -321,8 +316,8 @@ def test_a_bootstrap_of_few_questions_is_remarked(count: int, remark: str) -> No
     rows = [record(n, " ".join("abcdefgh"[: n % 8])) for n in range(count)]
     others = [record(n, "xy" * (n % 5)) for n in range(count)]
 
-    found = score(lines(rows), metrics=("length",))
-    compared = compare_scores(lines(rows), lines(others), metrics=("length",))
+    found = score(jsonl(*rows), metrics=("length",))
+    compared = compare_scores(jsonl(*rows), jsonl(*others), metrics=("length",))
 
     assert {one.remark for one in found} == {remark}
     assert {one["remark"] for one in compared.table()[:1]} == {remark}
@@ -341,7 +336,7 @@ def test_a_bootstrap_of_scores_that_are_mostly_equal_is_remarked(
     lengths = [*range(1, others + 1), *(9,) * (300 - others)]
     rows = [record(n, "x" * length) for n, length in enumerate(lengths)]
 
-    found = score(lines(rows), metrics=("length",))
+    found = score(jsonl(*rows), metrics=("length",))
 
     assert found["length.characters"].remark == remark
 
@@ -362,8 +357,8 @@ def test_missing_answers_can_count_as_zero() -> None:
     """A missing answer scores 0 if that is asked for, and is left out otherwise."""
     rows = [record(n, str(n) if n < 20 else None) for n in range(30)]
 
-    omitted = score(lines(rows), metrics=("em",), missing="skip")
-    counted = score(lines(rows), metrics=("em",), missing="zero")
+    omitted = score(jsonl(*rows), metrics=("em",), missing="skip")
+    counted = score(jsonl(*rows), metrics=("em",), missing="zero")
 
     assert (omitted["em"].value, omitted["em"].unscored) == (1, 10)
     assert counted["em"].value == pytest.approx(2 / 3)
@@ -377,7 +372,7 @@ def test_a_missing_answer_is_an_empty_one_for_pooled_scores() -> None:
     rows = [record(n, "a b c d e", references=["a b c d e"]) for n in range(9)]
 
     def scores(text: str | None, missing: Any) -> list[float | None]:
-        data = lines([*rows, record(9, text, references=["a b c d e"])])
+        data = jsonl(*rows, record(9, text, references=["a b c d e"]))
         found = score(data, metrics=("bleu", "ter"), missing=missing)
         return [found["bleu"].value, found["ter"].value]
 

@@ -29,6 +29,7 @@ from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.evaluation.scoring.significance.bootstrap import PoissonBootstrap
 from harpia_formats.model.record import Output, Record
 from harpia_formats.model.vendor_metrics import ScoreError
+from json_lines import jsonl_rows
 
 ALL = ("precision", "recall", "f1-macro", "f1-micro", "f1-weighted", "mcc", "kappa")
 LABELS = st.sampled_from(["yes", "no", "não", "نعم", ""])
@@ -352,7 +353,7 @@ def test_systems_are_compared_by_their_labels(tmp_path: Path, test: str | None) 
         written(tmp_path / name, rows_of(found))
         for name, found in (("a", pairs), ("b", list(reversed(others))))
     ]
-    rows = [json.loads(line) for line in paths[1].read_text().splitlines()]
+    rows = jsonl_rows(paths[1])
     # The same questions as in the first file, in another order.
     for row, number in zip(rows, reversed(range(60)), strict=True):
         row |= {"id": number, "prompt": f"question {number}"}

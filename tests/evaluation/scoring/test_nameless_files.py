@@ -10,6 +10,7 @@ from harpia_formats import compare_scores, score
 from harpia_formats.cli.app import app_for
 from harpia_formats.cli.streams_and_exit_codes import exceptions_to_exit_codes
 from harpia_formats.model.vendor_metrics import ScoreError
+from json_lines import jsonl
 
 pytest.importorskip("numpy", reason="the extra score is not installed")
 
@@ -28,7 +29,7 @@ def written(path: Path, numbers: range, right: int, model: str | None = None) ->
         }
         for number in numbers
     ]
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    path.write_bytes(jsonl(*rows))
     return path
 
 

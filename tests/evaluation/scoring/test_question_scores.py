@@ -18,6 +18,7 @@ from harpia_formats.evaluation.scoring.measures.outcomes import (
 from harpia_formats.evaluation.scoring.measures.profiles import DEFAULT, requests_named
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.model.vendor_metrics import ScoreError
+from json_lines import jsonl
 from unchecked import score
 
 
@@ -29,11 +30,6 @@ def row(number: int, *answers: str | None, **more: Any) -> dict[str, Any]:
         "references": [str(number)],
         "outputs": [{"model": "m", "text": text} for text in answers],
     } | more
-
-
-def lines(rows: list[dict[str, Any]]) -> bytes:
-    """Return rows as lines."""
-    return "".join(f"{json.dumps(each)}\n" for each in rows).encode()
 
 
 def repeated(questions: int = 300, times: int = 5) -> list[dict[str, Any]]:
@@ -50,7 +46,7 @@ def test_the_score_is_the_mean_over_questions() -> None:
     """Questions count alike, whatever the number of their answers, also by a mean."""
     rows = [row(1, "1", "?", "1"), row(2, "?", "?"), row(3, *["3"] * 10)]
 
-    found = score(lines(rows), metrics=("pass@1", "pass@2", "em"))
+    found = score(jsonl(*rows), metrics=("pass@1", "pass@2", "em"))
 
     assert found["pass@1"].value == pytest.approx((2 / 3 + 0 + 1) / 3)
     assert found["pass@2"].value == pytest.approx(2 / 3)
@@ -62,7 +58,7 @@ def test_the_score_is_the_mean_over_questions() -> None:
 
 def test_pass_at_1_is_the_mean_of_as_many_answers_to_each_question() -> None:
     """With as many answers to each question, pass@1 is em: value, error, interval."""
-    found = score(lines(repeated()), metrics=("pass@1", "em"))
+    found = score(jsonl(*repeated()), metrics=("pass@1", "em"))
     one, other = found["pass@1"], found["em"]
 
     assert one.value == pytest.approx(other.value, abs=1e-12)
@@ -78,7 +74,7 @@ def test_order_of_lines_and_jobs_change_no_digit() -> None:
     metrics = ("pass@1", "pass@3", "pass@5", "maj@3")
 
     one, other = (
-        score(lines(each), metrics=metrics, jobs=jobs).table()
+        score(jsonl(*each), metrics=metrics, jobs=jobs).table()
         for each, jobs in ((rows, 1), (mixed, 2))
     )
 
@@ -89,7 +85,7 @@ def test_questions_with_too_few_answers_are_left_out_and_counted() -> None:
     """They have no score, and a note says how many they are."""
     rows = [row(1, "1", "?", "?"), row(2, "2", "2"), row(3, "?")]
 
-    found = score(lines(rows), metrics=("pass@3",))
+    found = score(jsonl(*rows), metrics=("pass@3",))
     only = found["pass@3"]
 
     assert only.value == 1
@@ -101,9 +97,9 @@ def test_questions_with_too_few_answers_are_left_out_and_counted() -> None:
         in found.notes
     )
     with pytest.raises(ScoreError, match=r'2 of 3 questions: .* missing="skip"'):
-        harpia_formats.score(lines(rows), metrics=("pass@3",))
+        harpia_formats.score(jsonl(*rows), metrics=("pass@3",))
     with pytest.raises(ScoreError, match="2 of 3 questions"):
-        harpia_formats.compare_scores(*[lines(rows)] * 2, metrics=("pass@3",))
+        harpia_formats.compare_scores(*[jsonl(*rows)] * 2, metrics=("pass@3",))
 
 
 def test_no_question_with_enough_answers_is_no_score() -> None:
@@ -111,7 +107,7 @@ def test_no_question_with_enough_answers_is_no_score() -> None:
     message = (
         "pass@9 has no score: 9 answers to a question are needed, and questions have 2"
     )
-    data = lines([row(1, "1", "?"), row(2, "2", "2")])
+    data = jsonl(row(1, "1", "?"), row(2, "2", "2"))
 
     found = score(data, metrics=("pass@9",))
 
@@ -124,7 +120,7 @@ def test_no_question_with_enough_answers_is_no_score() -> None:
 
 def test_missing_answers_are_left_out_or_wrong() -> None:
     """A missing answer is no answer to its question, or a wrong one."""
-    data = lines([row(1, "1", None, None), row(2, "2", "?", "?")])
+    data = jsonl(row(1, "1", None, None), row(2, "2", "?", "?"))
 
     omitted = score(data, metrics=("pass@1", "pass@2"), missing="skip")
     counted = score(data, metrics=("pass@1", "pass@2"), missing="zero")
@@ -140,7 +136,7 @@ def test_models_with_left_out_questions_are_reported_briefly() -> None:
     """Of many models the first few are named, and the others counted."""
     outputs = [{"model": f"m{one}", "text": "1"} for one in range(50)]
 
-    found = score(lines([row(1) | {"outputs": outputs}]), metrics=("pass@2",))
+    found = score(jsonl(row(1) | {"outputs": outputs}), metrics=("pass@2",))
     notes = [note for note in found.notes if note.startswith("pass@2")]
 
     assert len(notes) == 6
@@ -160,7 +156,7 @@ def test_groups_and_models_have_questions_of_their_own() -> None:
         )
     ]
 
-    found = score(lines(rows), metrics=("pass@1",), by=("category",))
+    found = score(jsonl(*rows), metrics=("pass@1",), by=("category",))
 
     assert [system.scores[0].value for system in found.systems] == [0.75, 0.25]
     assert [group.scores[0].value for group in found.groups] == [0.5, 1, 0, 0.5]
@@ -172,7 +168,7 @@ def test_answers_of_a_question_in_several_groups_are_one_question_of_the_model()
     """Groups by metadata part the answers of a question, and the system joins them."""
     rows = [row(1, text, metadata={"seed": seed}) for seed, text in enumerate("1?1?")]
 
-    found = score(lines(rows), metrics=("pass@2",), by=("metadata.seed",))
+    found = score(jsonl(*rows), metrics=("pass@2",), by=("metadata.seed",))
 
     assert found["pass@2"].value == pass_at_k(4, 2, 2)
     assert [group.scores[0].value for group in found.groups] == [None] * 4
@@ -184,7 +180,7 @@ def test_a_metric_of_one_filter_is_compared(metric: str) -> None:
     pytest.importorskip("numpy", reason="comparing needs the extra score")
     kept = [{"extraction_method": "strict", "extracted_value": "1"}]
     outputs = [{"model": "m", "text": "1", "attribution": kept}]
-    data = lines([row(number) | {"outputs": outputs} for number in range(3)])
+    data = jsonl(*[row(number) | {"outputs": outputs} for number in range(3)])
     inner = "" if metric.startswith("lm") else "correct."
     parameters = {f"{metric}.{inner}filter": "strict"}
     if inner:
@@ -220,13 +216,13 @@ def test_entries_in_a_file_give_the_same_scores() -> None:
 def test_forms_with_scores_of_answers_refuse_scores_of_questions(to: str) -> None:
     """A score of a question has no place in one answer."""
     with pytest.raises(ScoreError, match=r"pass@1 scores questions: leave it out"):
-        score(lines([row(1, "1")]), metrics=("pass@1",), to=to, output=io.BytesIO())
+        score(jsonl(row(1, "1")), metrics=("pass@1",), to=to, output=io.BytesIO())
 
 
 def test_results_of_all_answers_hold_scores_of_questions() -> None:
     """NeMo's results have the score, and statistics over questions."""
     target = io.BytesIO()
-    data = lines([row(1, "1", "?"), row(2, "2", "2")])
+    data = jsonl(row(1, "1", "?"), row(2, "2", "2"))
 
     score(data, metrics=("pass@1",), to="nemo-results", output=target)
     document = json.loads(target.getvalue())
@@ -240,8 +236,8 @@ def test_results_of_all_answers_hold_scores_of_questions() -> None:
 def test_questions_of_both_systems_are_compared() -> None:
     """Each score is compared over the questions for which both systems have it."""
     pytest.importorskip("numpy", reason="comparing needs the extra score")
-    first = lines([row(1, "1", "1"), row(2, "2", "?"), row(3, "3"), row(4, "?", "?")])
-    second = lines([row(1, "?", "?"), row(2, "2", "2"), row(3, "3", "3"), row(4, "4")])
+    first = jsonl(row(1, "1", "1"), row(2, "2", "?"), row(3, "3"), row(4, "?", "?"))
+    second = jsonl(row(1, "?", "?"), row(2, "2", "2"), row(3, "3", "3"), row(4, "4"))
 
     found = harpia_formats.compare_scores(
         first, second, metrics=("pass@1", "pass@2"), missing="skip"
@@ -256,8 +252,8 @@ def test_one_answer_a_question_is_compared_as_its_score() -> None:
     """With one answer to each question, pass@1 has the p-value and interval of em."""
     pytest.importorskip("numpy", reason="comparing needs the extra score")
     one, other = (
-        lines(
-            [row(number, str(number) if number % of else "?") for number in range(40)]
+        jsonl(
+            *[row(number, str(number) if number % of else "?") for number in range(40)]
         )
         for of in (3, 2)
     )

@@ -1,6 +1,5 @@
 """EvalEval's rows of one answer, one for each metric, are one answer."""
 
-import json
 import random
 import shutil
 from itertools import product
@@ -14,6 +13,7 @@ import harpia_formats
 from cases import for_each_case
 from command_runs import run
 from effort import examples
+from json_lines import jsonl
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 AGGREGATE = FIXTURES / "eee-aggregate" / "valid" / "minimal-0.3.0.json"
@@ -37,11 +37,6 @@ def row(sample: int, text: str, metric: str, **changes: Any) -> dict[str, Any]:
     }
 
 
-def lines(rows: list[dict[str, Any]]) -> bytes:
-    """Return rows, one a line."""
-    return "".join(f"{json.dumps(one)}\n" for one in rows).encode()
-
-
 @examples(12)
 @given(
     st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=3), min_size=1),
@@ -61,8 +56,8 @@ def test_each_answer_counts_once(
     one = [row(sample, text, "x") for sample, text in numbered]
     chance.shuffle(rows)
 
-    found = harpia_formats.score(lines(rows), metrics=("em", "f1"))
-    expected = harpia_formats.score(lines(one), metrics=("em", "f1"))
+    found = harpia_formats.score(jsonl(*rows), metrics=("em", "f1"))
+    expected = harpia_formats.score(jsonl(*one), metrics=("em", "f1"))
 
     assert found.total.scores == expected.total.scores
     assert found.total.answers == len(numbered)
@@ -86,7 +81,7 @@ def test_other_rows_are_other_answers(change: dict[str, Any]) -> None:
     """A row that differs in more than the metric is another answer."""
     rows = [row(1, "a", "em"), row(1, "a", "f1", **change)]
 
-    scores = harpia_formats.score(lines(rows), metrics=("em",))
+    scores = harpia_formats.score(jsonl(*rows), metrics=("em",))
 
     assert sum(system.answers for system in scores.systems) == 2
 
@@ -100,7 +95,9 @@ def test_evaluations_have_their_answers() -> None:
         for number, name, metric in product(range(4), names, metrics)
     ]
 
-    scores = harpia_formats.score(lines(rows), metrics=("em",), by=("evaluation_name",))
+    scores = harpia_formats.score(
+        jsonl(*rows), metrics=("em",), by=("evaluation_name",)
+    )
 
     assert [group.answers for group in scores.groups] == [4, 4]
     assert (scores.total.answers, scores["em"].questions) == (4, 4)
@@ -111,7 +108,7 @@ def test_comparison_counts_each_answer_once() -> None:
     one = [row(n, "a", "em") for n in range(8)]
     several = [row(n, "b", name) for n in range(8) for name in ("em", "f1")]
 
-    found = harpia_formats.compare_scores(lines(one), lines(several), metrics=("em",))
+    found = harpia_formats.compare_scores(jsonl(*one), jsonl(*several), metrics=("em",))
 
     assert (found.compared[0].first, found.compared[0].second) == (1.0, 0.0)
     assert found.scores[1].total.answers == 8
@@ -119,7 +116,7 @@ def test_comparison_counts_each_answer_once() -> None:
 
 def test_aggregate_in_a_folder_is_passed_over(tmp_path: Path) -> None:
     """A folder with samples and their aggregate is scored, and the latter is named."""
-    rows = lines([row(n, "a", "em") for n in range(4)])
+    rows = jsonl(*[row(n, "a", "em") for n in range(4)])
     (tmp_path / "quiz_samples.jsonl").write_bytes(rows)
     shutil.copy(AGGREGATE, tmp_path / "quiz.json")
 

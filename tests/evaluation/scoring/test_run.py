@@ -20,6 +20,7 @@ from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.evaluation.scoring.scoring_run import Scoring
 from harpia_formats.formats.registry import adapter_of, readable_formats
 from harpia_formats.model.vendor_metrics import ScoreError
+from json_lines import jsonl
 from unchecked import score
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
@@ -43,7 +44,7 @@ def lines_of(answers: list[tuple[Any, list[str], str, str]]) -> bytes:
         }
         for number, (text, references, category, model) in enumerate(answers)
     ]
-    return "".join(f"{json.dumps(each)}\n" for each in rows).encode()
+    return jsonl(*rows)
 
 
 def test_scores_are_those_of_the_metric_core() -> None:
@@ -186,7 +187,7 @@ def test_records_are_drawn_and_not_answers() -> None:
             }
             for number in range(60)
         ]
-        return "".join(f"{json.dumps(each)}\n" for each in rows).encode()
+        return jsonl(*rows)
 
     one, many = (
         score(lines(each), metrics=("em",), from_="record")["em"] for each in (1, 10)
@@ -222,7 +223,7 @@ def test_record_without_the_model_is_counted() -> None:
         {"references": ["4"], "outputs": [{"model": each, "text": "4"}]}
         for each in ("a", "b", "b")
     ]
-    data = "".join(f"{json.dumps(each)}\n" for each in rows).encode()
+    data = jsonl(*rows)
 
     found = score(data, metrics=("em",), from_="record", model="a")
 

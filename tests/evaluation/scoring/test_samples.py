@@ -9,14 +9,10 @@ import pytest
 
 import harpia_formats
 from harpia_formats.model.vendor_metrics import ScoreError
+from json_lines import jsonl
 from unchecked import score
 
 DOCUMENTS = ("document-map", "document-recall")
-
-
-def lines_of(*records: dict[str, Any]) -> bytes:
-    """Return records, one a line."""
-    return "".join(f"{json.dumps(record)}\n" for record in records).encode()
 
 
 def retrieved(
@@ -36,7 +32,7 @@ def retrieved(
 def test_documents_are_scored_without_an_answer() -> None:
     """A retrieval needs no answer and no reference, and has Wilson's interval."""
     scores = score(
-        lines_of(retrieved(["a"], ["a"]), retrieved(["b", "a"], ["a"])),
+        jsonl(retrieved(["a"], ["a"]), retrieved(["b", "a"], ["a"])),
         metrics=DOCUMENTS,
     )
 
@@ -48,7 +44,7 @@ def test_documents_are_scored_without_an_answer() -> None:
 
 def test_documents_without_an_answer_name_their_metrics() -> None:
     """Where an answer is wanted, the finding says what scores the documents."""
-    lines = lines_of(retrieved(["a"], ["a"]))
+    lines = jsonl(retrieved(["a"], ["a"]))
     scores = score(lines, profile="haystack", missing="skip")
 
     assert scores["em"].value is None
@@ -78,7 +74,7 @@ def test_a_field_that_no_document_has_is_reported(field: str, notes: list[str]) 
     truth = [{"id": "1", "content": "a", "meta": {"tag": "x"}}]
     found = [{"content": "a", "meta": {"tag": "x"}}]
     scores = score(
-        lines_of(retrieved([], truth), retrieved(found, truth)),
+        jsonl(retrieved([], truth), retrieved(found, truth)),
         metrics=("document-map", "document-mrr"),
         parameters={"document-map.field": field},
     )
@@ -89,7 +85,7 @@ def test_a_field_that_no_document_has_is_reported(field: str, notes: list[str]) 
 
 def test_a_record_without_a_part_is_reported_once() -> None:
     """What lacks is one finding with the metrics that need it, and no score of 0."""
-    lines = lines_of(
+    lines = jsonl(
         retrieved(None, ["a"], "4", "4"),
         retrieved(["a"], None, "4"),
         retrieved(["a"], ["a"]),
@@ -124,7 +120,7 @@ def test_findings_name_the_model_or_are_of_the_record() -> None:
         {"model": name, "text": text} for name, text in zip("ab", "xz", strict=True)
     ]
     record = {"prompt": "p", "references": ["x"], "outputs": outputs}
-    lines = lines_of(record, {**record, "choices": ["x", "y"]})
+    lines = jsonl(record, {**record, "choices": ["x", "y"]})
 
     left_out = {"multiple-choice.unreadable": "left-out"}
     scores = score(lines, metrics=("multiple-choice",), parameters=left_out)
@@ -142,9 +138,7 @@ def test_findings_name_the_model_or_are_of_the_record() -> None:
 
 def test_only_metrics_with_references_say_their_number() -> None:
     """The number of references is in no signature of a metric without them."""
-    scores = score(
-        lines_of(retrieved(["a"], ["a"], "4", "4")), metrics=("em", *DOCUMENTS)
-    )
+    scores = score(jsonl(retrieved(["a"], ["a"], "4", "4")), metrics=("em", *DOCUMENTS))
 
     assert scores["em"].signature.endswith("|nrefs:1")
     assert scores["document-map"].signature.endswith("|scale:0-1")
@@ -152,7 +146,7 @@ def test_only_metrics_with_references_say_their_number() -> None:
 
 def test_missing_answers_that_count_as_zero_leave_documents_alone() -> None:
     """A missing answer is 0 by metrics of answers only."""
-    lines = lines_of(retrieved(["a"], ["a"], None, "4"), retrieved(["a"], ["a"]))
+    lines = jsonl(retrieved(["a"], ["a"], None, "4"), retrieved(["a"], ["a"]))
     scores = score(lines, metrics=("em", "document-map"), missing="zero")
 
     assert (scores["em"].value, scores["em"].count) == (0.0, 1)
@@ -166,7 +160,7 @@ def test_documents_are_found_where_vendors_have_them() -> None:
     """
     both = {"retrieved_documents": ["a"], "ground_truth_documents": ["a"]}
     none = {"retrieved_documents": [], "ground_truth_documents": ["a"]}
-    lines = lines_of(
+    lines = jsonl(
         {"prompt": "1", "extra": {"haystack": both}},
         {"prompt": "2", "outputs": [], "extra": {"ours": both}},
         {"prompt": "3", "metadata": both},
@@ -203,7 +197,7 @@ def test_scores_without_an_answer_are_written_with_their_records(
     """A record without an answer gets an output with its score, if it has one."""
     path = tmp_path / "scored.jsonl"
     records = [retrieved(["b", "a"], ["a"]), retrieved(["a"], None)]
-    scores = score(lines_of(*records), metrics=DOCUMENTS[:1], to="record", output=path)
+    scores = score(jsonl(*records), metrics=DOCUMENTS[:1], to="record", output=path)
     first, second = map(json.loads, path.read_bytes().splitlines())
     signature = scores["document-map"].signature
 
@@ -232,7 +226,7 @@ def test_contexts_of_ragas_are_scored() -> None:
         "reference_contexts": ["y"],
     }
     scores = score(
-        lines_of(row),
+        jsonl(row),
         metrics=("document-mrr",),
         parameters={"document-mrr.retrieved": "contexts"},
     )
@@ -251,8 +245,7 @@ def test_workers_give_what_one_process_gives(monkeypatch: pytest.MonkeyPatch) ->
     ]
     monkeypatch.setattr("harpia_formats.evaluation.scoring.answer_stream.BATCH", 8)
     one, two = (
-        score(lines_of(*records), metrics=("em", *DOCUMENTS), jobs=jobs)
-        for jobs in (1, 2)
+        score(jsonl(*records), metrics=("em", *DOCUMENTS), jobs=jobs) for jobs in (1, 2)
     )
 
     assert one.total.scores == two.total.scores
@@ -262,7 +255,7 @@ def test_workers_give_what_one_process_gives(monkeypatch: pytest.MonkeyPatch) ->
 def test_two_retrievers_are_compared() -> None:
     """Records with documents alone are paired by their questions."""
     first, second = (
-        lines_of(*({**retrieved(found, ["a"]), "prompt": str(at)} for at in range(8)))
+        jsonl(*({**retrieved(found, ["a"]), "prompt": str(at)} for at in range(8)))
         for found in (["a"], ["b", "a"])
     )
 
@@ -275,9 +268,7 @@ def test_two_retrievers_are_compared() -> None:
 def test_a_missing_part_is_an_error_unless_it_is_skipped() -> None:
     """In Python an answer without a score is an error that says what lacks."""
     with pytest.raises(ScoreError, match="there are no ground-truth documents"):
-        harpia_formats.score(
-            lines_of(retrieved(["a"], None)), metrics=("document-map",)
-        )
+        harpia_formats.score(jsonl(retrieved(["a"], None)), metrics=("document-map",))
 
 
 def _mixed_records() -> bytes:
@@ -304,7 +295,7 @@ def _mixed_records() -> bytes:
             }
             | ({"choices": ["a", "b", "c"]} if chance.random() < 0.8 else {})
         )
-    return lines_of(*records)
+    return jsonl(*records)
 
 
 @pytest.mark.parametrize("missing", ["skip", "zero"])

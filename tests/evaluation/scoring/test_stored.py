@@ -1,7 +1,6 @@
 """Scores that tools stored: shown as they are, and compared with computed ones."""
 
 import io
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from cases import for_each_case
 from command_runs import run
 from harpia_formats.conversion.mapping.preparation import tool_signature
 from harpia_formats.model.vendor_metrics import ScoreError
+from json_lines import jsonl
 from unchecked import score
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
@@ -36,20 +36,11 @@ def answered(number: int, text: str, *scores: tuple[str, Any, str]) -> dict[str,
     }
 
 
-def lines(records: list[dict[str, Any]]) -> bytes:
-    """Return records, one a line."""
-    return "".join(f"{json.dumps(record)}\n" for record in records).encode()
-
-
 #: As lm-eval's filters give them: one that finds nothing, and one that does.
-FILTERED = lines(
-    [
-        answered(1, "4", ("exact_match", 1, STRICT), ("exact_match", 1, FLEXIBLE)),
-        answered(
-            2, "It is 4", ("exact_match", 0, STRICT), ("exact_match", 1, FLEXIBLE)
-        ),
-        answered(3, "5", ("exact_match", None, STRICT), ("exact_match", 0, FLEXIBLE)),
-    ]
+FILTERED = jsonl(
+    answered(1, "4", ("exact_match", 1, STRICT), ("exact_match", 1, FLEXIBLE)),
+    answered(2, "It is 4", ("exact_match", 0, STRICT), ("exact_match", 1, FLEXIBLE)),
+    answered(3, "5", ("exact_match", None, STRICT), ("exact_match", 0, FLEXIBLE)),
 )
 
 
@@ -73,7 +64,7 @@ def test_stored_scores_of_0_and_1_have_the_interval_of_a_share() -> None:
         """Return the score of 30 answers, the last of which have these values."""
         every = [*[1] * (30 - len(values)), *values]
         answers = [answered(at, "4", (name, one, "")) for at, one in enumerate(every)]
-        return score(lines(answers), stored=True)[name]
+        return score(jsonl(*answers), stored=True)[name]
 
     for right in (stored("grade"), stored("grade", True), stored("grade", 1.0)):
         assert right.interval == (pytest.approx(0.8776, abs=1e-4), 1.0)
@@ -92,7 +83,7 @@ def test_a_value_that_is_no_number_is_never_0() -> None:
 def test_a_metric_without_any_number_is_named_and_not_shown() -> None:
     """One of several is left out with a note; if there is no other, it is an error."""
     lists = answered(1, "4", ("acc", True, ""), ("word_perplexity", None, ""))
-    scores = score(lines([lists, lists]), stored=True)
+    scores = score(jsonl(lists, lists), stored=True)
 
     assert [one.name for one in scores] == ["acc"]
     assert scores["acc"].value == 1
@@ -101,18 +92,18 @@ def test_a_metric_without_any_number_is_named_and_not_shown() -> None:
     )
     assert scores.ok
     with pytest.raises(ScoreError, match="none of 1 stored scores is a number"):
-        score(lines([answered(1, "4", ("acc", None, ""))]), stored=True)
+        score(jsonl(answered(1, "4", ("acc", None, ""))), stored=True)
 
 
 def test_answers_without_stored_scores_are_passed_over() -> None:
     """They lack nothing; an input with no stored score at all is an error."""
     bare = answered(2, "4")
-    scores = score(lines([answered(1, "4", ("match", 1, MATCH)), bare]), stored=True)
+    scores = score(jsonl(answered(1, "4", ("match", 1, MATCH)), bare), stored=True)
 
     assert (scores["match"].count, scores["match"].unscored) == (1, 0)
     assert scores["match"].signature == MATCH
     with pytest.raises(ScoreError, match="no answer has a stored score"):
-        score(lines([bare]), stored=True)
+        score(jsonl(bare), stored=True)
 
 
 def test_systems_and_groups_have_the_scores_of_their_own_answers() -> None:
@@ -120,7 +111,7 @@ def test_systems_and_groups_have_the_scores_of_their_own_answers() -> None:
     ours = answered(1, "4", ("f1", 0.25, "")), answered(2, "4", ("f1", 0.75, ""))
     theirs = answered(1, "4", ("acc", 1, ""))
     theirs["outputs"][0]["model"] = "org/other"
-    scores = score(lines([*ours, theirs]), stored=True, by=("metadata.part",))
+    scores = score(jsonl(*ours, theirs), stored=True, by=("metadata.part",))
     found = {
         (group.key["model"], group.key.get("metadata.part")): [
             (one.name, one.value) for one in group.scores
@@ -152,8 +143,8 @@ def test_metrics_are_chosen_by_the_names_of_the_tool() -> None:
 
 def test_many_stored_scores_have_the_same_mean_with_several_jobs() -> None:
     """Nothing of them is computed, so that no worker asks for a metric of ours."""
-    records = lines(
-        [answered(number, "4", ("match", number % 4, MATCH)) for number in range(600)]
+    records = jsonl(
+        *[answered(number, "4", ("match", number % 4, MATCH)) for number in range(600)]
     )
     scores = score(records, stored=True, jobs=2, replicates=0)
 
@@ -242,11 +233,11 @@ def test_equal_scores_of_other_names_and_scales_are_no_difference() -> None:
         # Without a signature nobody says what it is.
         answered(3, "4", ("f1", 0, "")),
     ]
-    scores = score(lines(records), metrics=("f1",))
+    scores = score(jsonl(*records), metrics=("f1",))
 
     assert scores.stored_differences == ()
     assert scores.problems == ()
-    scaled = score(lines(records), metrics=("f1",), parameters={"f1.scale": "0-100"})
+    scaled = score(jsonl(*records), metrics=("f1",), parameters={"f1.scale": "0-100"})
     assert scaled.stored_differences == ()
 
 
@@ -290,12 +281,12 @@ def test_means_over_several_tasks_or_splits_are_noted() -> None:
         "acc is a mean over 2 splits (test, valid); `--by metadata.split` shows each"
     )
 
-    assert score(lines(records), stored=True).notes == (tasks, splits)
+    assert score(jsonl(*records), stored=True).notes == (tasks, splits)
     by_both = ("evaluation_name", "metadata.split")
-    assert score(lines(records), stored=True, by=by_both).notes == ()
+    assert score(jsonl(*records), stored=True, by=by_both).notes == ()
     records[0]["outputs"][0]["model"] = "org/n"  # scored apart
     assert not any(
-        "mean over" in note for note in score(lines(records), stored=True).notes
+        "mean over" in note for note in score(jsonl(*records), stored=True).notes
     )
 
 
@@ -304,7 +295,7 @@ def test_stored_scores_without_answers_are_noted() -> None:
     record = answered(1, "4", ("acc", 1, "")) | {"references": ["a"]}
     record["outputs"][0]["text"] = None
 
-    said = score(lines([record])).notes
+    said = score(jsonl(record)).notes
 
     assert said == (
         "1 answer has no text and a stored score: `--stored` shows stored scores",

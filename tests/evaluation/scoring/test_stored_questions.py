@@ -1,6 +1,5 @@
 """pass@k and maj@k by scores that a tool stored."""
 
-import json
 from typing import Any
 
 import pytest
@@ -8,6 +7,7 @@ import pytest
 from cases import for_each_case
 from harpia_formats.evaluation.metrics import MetricError
 from harpia_formats.model.vendor_metrics import ScoreError
+from json_lines import jsonl
 from unchecked import score
 
 
@@ -22,7 +22,7 @@ def lines(*questions: list[dict[str, Any]]) -> bytes:
         {"id": f"q{number}", "prompt": f"p{number}", "outputs": answers}
         for number, answers in enumerate(questions)
     ]
-    return "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+    return jsonl(*rows)
 
 
 def right(value: Any = 1, metric: str = "match", **more: Any) -> dict[str, Any]:
@@ -149,7 +149,7 @@ def test_answers_of_several_filters_are_not_counted_again() -> None:
         }
         for name in ("strict", "loose")
     ]
-    data = "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+    data = jsonl(*rows)
 
     found = score(data, metrics=("pass@2",))
 

@@ -3,7 +3,6 @@
 import csv
 import io
 import itertools
-import json
 from typing import Any
 
 import pytest
@@ -22,6 +21,7 @@ from harpia_formats.evaluation.scoring.significance.intervals import ExactSum
 from harpia_formats.formats.registry import result_formats
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.vendor_metrics import ScoreError
+from json_lines import jsonl
 
 Outputs = list[dict[str, Any]]
 RIGHT: Outputs = [{"model": "org/right", "text": "yes"}]
@@ -40,7 +40,7 @@ def lines(*outputs: Outputs, references: int = 1) -> bytes:
         }
         for number, found in enumerate(outputs)
     )
-    return "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+    return jsonl(*rows)
 
 
 MODELS = ("org/right", "org/wrong")

@@ -26,6 +26,7 @@ from harpia_formats.evaluation.scoring.significance.p_values import sign_test
 from harpia_formats.evaluation.scoring.significance.paired_differences import (
     questions_for,
 )
+from json_lines import jsonl
 
 pytest.importorskip("sacrebleu", reason="the extra score is not installed")
 #: A metric of each kind: a mean with and without bounds, pooled, of labels.
@@ -53,7 +54,7 @@ def lines(model: str, questions: Answers, seed: int | None = None) -> bytes:
     ]
     if seed is not None:
         random.Random(seed).shuffle(rows)  # noqa: S311 - a seed, not secrecy
-    return "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+    return jsonl(*rows)
 
 
 def values(found: Scores) -> dict[str, float | None]:
@@ -169,7 +170,7 @@ def varied(copies: int) -> bytes:
                 "outputs": [{"model": "a", "text": " ".join(answer)}],
             }
             rows += [row] * (1 if copies == 1 else copies // count)
-    return "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+    return jsonl(*rows)
 
 
 @for_each_case("metric", ["bleu", "chrf", "ter", "wer", "cer", "length", "rougeL"])

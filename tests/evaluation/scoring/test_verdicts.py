@@ -13,6 +13,7 @@ from harpia_formats.evaluation.llm_judge.judge_definition import definition_of
 from harpia_formats.evaluation.scoring.compare_runs import ScoreComparison
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.model.vendor_metrics import ScoreError
+from json_lines import jsonl
 
 SIGNATURE = "judge|impl:harpia-formats-1|model:gpt|definition:0|guarded:yes"
 COUNT = 40
@@ -38,7 +39,7 @@ def verdict(number: int, result: Any, **changes: Any) -> dict[str, Any]:
 def lines(results: list[Any], **changes: Any) -> bytes:
     """Return a verdict for each result, one a line."""
     rows = (verdict(at, result, **changes) for at, result in enumerate(results, 1))
-    return "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+    return jsonl(*rows)
 
 
 def rated(right: int, best: Any = 1) -> list[Any]:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from command_runs import Result, run
+from json_lines import jsonl
 
 #: Runs a command: the arguments of `command_runs.run`.
 Run = Callable[..., Result]
@@ -23,15 +24,11 @@ _LEFT = re.compile(
 _CACHE = re.compile(r"data/[^/]+\.judge-cache")
 
 
-def _lines(rows: Collection[Any]) -> bytes:
-    return b"".join(json.dumps(each).encode() + b"\n" for each in rows)
-
-
 def answers(count: int, models: Collection[str] = ("m",)) -> bytes:
     """Return rows of NeMo, of some models in turn."""
     names = list(models)
-    return _lines(
-        [
+    return jsonl(
+        *[
             {
                 "input": {"prompt": f"q{each}", "ideal_response": "r"},
                 "response": "r" if each % 3 else f"answer {each}",

@@ -52,6 +52,7 @@ from harpia_formats.files.parsing.locate import (
     member_value,
     repeated_paths,
 )
+from json_lines import jsonl_rows
 
 ANSWERS = Path(__file__).with_name("answers.jsonl")
 #: Where a table begins whose places are asked for.
@@ -300,7 +301,7 @@ QUESTIONS: dict[str, Callable[..., Any]] = {
 
 def lines_of_answers() -> list[dict[str, Any]]:
     """Return all inputs, each with its answer."""
-    return [json.loads(line) for line in ANSWERS.read_text("utf-8").splitlines()]
+    return jsonl_rows(ANSWERS)
 
 
 def answer(line: dict[str, Any]) -> Any:

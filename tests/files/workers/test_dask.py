@@ -33,6 +33,7 @@ from harpia_formats.validation.parallel import ranges
 from harpia_formats.validation.parallel import small_files as batches
 from harpia_formats.validation.parallel.range_worker import RangeFrames
 from harpia_formats.validation.run import Validation
+from json_lines import jsonl, jsonl_rows
 
 distributed = pytest.importorskip("distributed", reason='needs the extra "test-remote"')
 dask = pytest.importorskip("dask", reason='needs the extra "test-remote"')
@@ -112,11 +113,13 @@ def address_of(cluster: Any) -> str:
 
 def rows(times: int, **changed: Any) -> bytes:
     """Return the rows of the fixture so many times, each with an id of its own."""
-    found = [json.loads(each) for each in ROWS.splitlines()]
-    return b"".join(
-        json.dumps({**row, "sample_id": f"{number} {at}", **changed}).encode() + b"\n"
-        for number in range(times)
-        for at, row in enumerate(found)
+    found = jsonl_rows(ROWS)
+    return jsonl(
+        *(
+            {**row, "sample_id": f"{number} {at}", **changed}
+            for number in range(times)
+            for at, row in enumerate(found)
+        )
     )
 
 

@@ -2,7 +2,6 @@
 
 import gzip
 import itertools
-import json
 import string
 from functools import cache
 from pathlib import Path
@@ -19,6 +18,7 @@ from corpora import CORPORA
 from harpia_converters.hub.csv_mapping import TABLE
 from harpia_formats import Detected, detect, validate
 from harpia_formats.formats.registry import all_formats
+from json_lines import jsonl
 from look_alikes import LOOK_ALIKES
 
 ROOT = Path(__file__).parents[3]
@@ -244,7 +244,7 @@ def test_only_formats_with_a_common_key_are_near(
     row: dict[str, Any], *, near: bool
 ) -> None:
     """The nearest formats of an unknown file have one of its keys, or none is named."""
-    (problem,) = validate(lines_of(row)).problems
+    (problem,) = validate(jsonl(row)).problems
 
     assert problem.code == "S301"
     assert ("the nearest " in problem.message) == near
@@ -268,7 +268,7 @@ def test_nearest_formats_are_few_and_have_a_required_key(
     row: dict[str, Any], near: str
 ) -> None:
     """At most three formats are near: first those with most of their required keys."""
-    (problem,) = validate(lines_of(row)).problems
+    (problem,) = validate(jsonl(row)).problems
     message = problem.message.replace("nearest is ", ": ").replace("nearest are ", ": ")
 
     assert near in message
@@ -420,19 +420,14 @@ NEITHER = [
 ]
 
 
-def lines_of(*rows: dict[str, Any]) -> bytes:
-    """Return rows as JSON Lines."""
-    return "".join(json.dumps(row) + "\n" for row in rows).encode()
-
-
 @for_each_case("row", OPENAI)
 def test_sign_of_openai_decides_for_a_chat(row: dict[str, Any]) -> None:
     """A sign that only OpenAI has, in one row, makes a file of chats its own."""
     for rows in ([row], [chat(), row], [row, chat(), chat()]):
-        found = claim_on(lines_of(*rows))
+        found = claim_on(jsonl(*rows))
 
         assert (found.format, found.confidence, found.rival) == ("openai-chat", 1, "")
-        codes = {each.code for each in validate(lines_of(*rows)).problems}
+        codes = {each.code for each in validate(jsonl(*rows)).problems}
         assert codes.isdisjoint({"S204", "S205", "S301"})
 
 
@@ -441,16 +436,16 @@ def test_sign_of_openai_decides_next_to_that_of_files_that_are_not_read(
     row: dict[str, Any],
 ) -> None:
     """Tools next to a verdict or typed parts are OpenAI's, whatever else is there."""
-    assert claim_on(lines_of(row | {"tools": []})).format == "openai-chat"
+    assert claim_on(jsonl(row | {"tools": []})).format == "openai-chat"
 
 
 @pytest.mark.parametrize("row", NEITHER)
 def test_sign_of_another_tool_refutes_a_chat(row: dict[str, Any]) -> None:
     """A sign of a tool that is not read, in one row, makes a file of chats its."""
     for rows in ([row], [chat(), row], [row, chat(), chat()]):
-        (problem,) = validate(lines_of(*rows)).problems
+        (problem,) = validate(jsonl(*rows)).problems
 
-        assert claim_on(lines_of(*rows)).format is None
+        assert claim_on(jsonl(*rows)).format is None
         assert problem.code == "S301"
         assert "no known format: the records are chats " in problem.message
 
@@ -464,7 +459,7 @@ def test_own_sign_decides_whatever_stands_next_to_it(
     """A key that only Tencent has decides for it, despite any sign of another tool."""
     value = "4" if key == "ref_answer" else []
     format_ = "tencent-messages" if key == "ref_answer" else "tencent-outputs"
-    found = claim_on(lines_of(row | {key: value}))
+    found = claim_on(jsonl(row | {key: value}))
 
     assert (found.format, found.confidence, found.rival) == (format_, 1.0, "")
 
@@ -472,7 +467,7 @@ def test_own_sign_decides_whatever_stands_next_to_it(
 @pytest.mark.parametrize("others", [{}, {"id": 1}, {"max_tokens": 3, "note": "x"}])
 def test_chat_of_texts_is_claimed_with_its_rival(others: dict[str, Any]) -> None:
     """Text-only chats are read as Tencent's at 60 %, and a note names the rival."""
-    data = lines_of(chat(**others))
+    data = jsonl(chat(**others))
     report, found = validate(data), claim_on(data)
     (note,) = report.problems
 

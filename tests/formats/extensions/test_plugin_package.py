@@ -12,6 +12,7 @@ import pytest
 
 import command_runs
 import command_server
+from json_lines import jsonl_rows
 
 PROJECT = Path(__file__).parent / "acme_plugin"
 CHAT = (
@@ -260,9 +261,7 @@ def test_its_format_is_read_and_written(run: Run, tmp_path: Path) -> None:
     rows = (tmp_path / "back.jsonl").read_bytes()
 
     assert (there.returncode, back.returncode) == (0, 0)
-    assert list(map(json.loads, rows.splitlines())) == [
-        json.loads(each) for each in CHAT.splitlines()
-    ]
+    assert list(map(json.loads, rows.splitlines())) == jsonl_rows(CHAT)
 
 
 @pytest.mark.skipif(not command_server.can_prepare(), reason="needs a fork")

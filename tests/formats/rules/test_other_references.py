@@ -1,17 +1,17 @@
 """The same question with another reference is found (X105)."""
 
-import json
 from typing import Any
 
 import pytest
 
 from cases import for_each_case
 from harpia_formats import validate
+from json_lines import jsonl
 
 
 def found(*rows: dict[str, Any], format_: str = "record") -> list[int | None]:
     """Return the numbers of the records that X105 reports."""
-    data = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+    data = jsonl(*rows)
     report = validate(data, format=format_, select=["X105"])
     assert not report.failures
     return [each.place.record for each in report.problems]

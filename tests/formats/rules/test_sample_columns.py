@@ -1,7 +1,6 @@
 """Rows of a table that are checked together: the same findings as one by one."""
 
 import csv
-import json
 from io import StringIO
 from typing import Any
 
@@ -20,6 +19,7 @@ from harpia_formats.validation.unit import row_linter
 from harpia_formats.validation.unit.row_linter import RowLinter
 from harpia_formats.validation.unit.selected_lints import selected_lints
 from harpia_formats.validation.unit.validators import FileValidators
+from json_lines import jsonl
 
 PROMPT = "Qual é a capital do Brasil, e de que ano?"
 CELLS = st.one_of(
@@ -220,7 +220,7 @@ CHATS = st.one_of(
 @given(rows=CHATS)
 def test_nested_texts_are_checked_alike_at_once(rows: list[dict[str, Any]]) -> None:
     """Chats give the same report whether or not their texts are read as columns."""
-    data = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+    data = jsonl(*rows)
 
     def problems() -> Any:
         report = validate(data, format="tencent-outputs", lint=True, jobs=1)
@@ -244,9 +244,8 @@ def test_texts_of_chats_are_read_as_columns(monkeypatch: pytest.MonkeyPatch) -> 
         "ref_answer": "Brasília",
         "model_outputs": [{"model_name": "m", "responses": [{"content": "Rio"}]}],
     }
-    data = b"".join(
-        json.dumps({**row, "ref_answer": f"Brasília {number}"}).encode() + b"\n"
-        for number in range(500)
+    data = jsonl(
+        *({**row, "ref_answer": f"Brasília {number}"} for number in range(500))
     )
     asked: list[Any] = []
 

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 from typing import Any
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from cases import for_each_case
 from eee_rows import CURRENT, GONE, KINDS, SEED, changed, clean_row
 from harpia_formats import validate
+from json_lines import jsonl
 
 Row = dict[str, Any]
 SINGLE, MULTI, AGENTIC = KINDS
@@ -17,7 +17,7 @@ SINGLE, MULTI, AGENTIC = KINDS
 
 def found_in(rows: list[Row], format_: str, *codes: str, **options: Any) -> list[Any]:
     """Return the code and record of the problems of rules in rows, sorted."""
-    data = "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+    data = jsonl(*rows)
     report = validate(data, format=format_, lint=True, jobs=1, examples=0, **options)
     return sorted(
         (each.code, each.place.record) for each in report.problems if each.code in codes
@@ -203,7 +203,7 @@ def test_limit_decides_of_the_records_that_are_read() -> None:
 
 def test_error_that_the_whole_file_decides_makes_records_invalid() -> None:
     """With the severity error, the records are invalid."""
-    data = "".join(f"{json.dumps(row)}\n" for row in leaking(2, 5)).encode()
+    data = jsonl(*leaking(2, 5))
     options: dict[str, Any] = {"select": ("V301",), "severity": {"V301": "error"}}
     report = validate(data, format="record", jobs=1, **options)
 

@@ -12,6 +12,7 @@ import harpia_formats
 from contrast import CONTRAST
 from harpia_formats.reporters import Options
 from harpia_formats.reporters.html.page import page_of
+from json_lines import jsonl
 
 _PLACE = Path(__file__).parents[3] / "benchmarks" / "harness" / "chromium.py"
 _spec = importlib.util.spec_from_file_location("chromium", _PLACE)
@@ -47,7 +48,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("pages")
     bad = folder / f"a-file-{'with-a-long-name-' * 8}.jsonl"
     row = {"id": "r", "score": "x" * 300, "long": "word" * 200}
-    bad.write_text("".join(json.dumps({**row, "id": at}) + "\n" for at in range(3)))
+    bad.write_bytes(jsonl(*({**row, "id": at} for at in range(3))))
     bad.write_text(bad.read_text() + '{"score": null}\n{"score" 1}\n')
     report = harpia_formats.validate(bad, schema=_SCHEMA)
     sides = []
@@ -62,7 +63,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
             for at in range(16)
         ]
         sides.append(folder / name)
-        sides[-1].write_text("".join(json.dumps(one) + "\n" for one in rows))
+        sides[-1].write_bytes(jsonl(*rows))
     compared = harpia_formats.compare_scores(*sides, metrics=("em", "f1"))
     made = {}
     for name, result in (("validation", report), ("comparison", compared)):

@@ -1,7 +1,5 @@
 """The HTML page of statistics: well-formed, escaped, and the same again."""
 
-import json
-
 import harpia_formats
 from harpia_formats.evaluation.statistics.statistics_run import (
     StatisticsRun,
@@ -9,6 +7,7 @@ from harpia_formats.evaluation.statistics.statistics_run import (
 )
 from harpia_formats.reporters import Options
 from harpia_formats.reporters.html.page import page_of
+from json_lines import jsonl
 from strict_page import StrictPage
 
 MARKUP = "<script>alert(1)</script>&\x1b"
@@ -33,7 +32,7 @@ def _rows(count: int = 40) -> bytes:
         }
         for number in range(count)
     ]
-    return "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+    return jsonl(*rows)
 
 
 def test_the_page_is_well_formed() -> None:

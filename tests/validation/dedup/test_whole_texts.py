@@ -1,6 +1,5 @@
 """Rows that say the same: which need no exact comparison, and how many they are."""
 
-import json
 from array import array
 from collections import Counter
 
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 from harpia_formats import validate
 from harpia_formats.formats.rules import near_duplicates
 from harpia_formats.validation.dedup.repeated_digests import PairDigests, WholeTexts
+from json_lines import jsonl
 
 #: Pairs of a rough text and a whole one: a whole text belongs to one rough text.
 PAIRS = st.lists(st.integers(0, 19).map(lambda whole: (whole // 3, whole)), max_size=60)
@@ -49,10 +49,12 @@ def test_each_repeated_text_is_known_or_compared(
 def rows_of(prompts: list[str]) -> bytes:
     """Return rows that ask `prompts`, each with the same answer."""
     answer = {"model": "m", "text": "It is exactly four, I think."}
-    return "".join(
-        json.dumps({"id": number, "prompt": prompt, "outputs": [answer]}) + "\n"
-        for number, prompt in enumerate(prompts)
-    ).encode()
+    return jsonl(
+        *(
+            {"id": number, "prompt": prompt, "outputs": [answer]}
+            for number, prompt in enumerate(prompts)
+        )
+    )
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

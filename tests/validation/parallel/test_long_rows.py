@@ -1,7 +1,6 @@
 """Rows that are too long to be handed to a worker."""
 
 import gzip
-import json
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +8,7 @@ import pytest
 
 from harpia_formats import convert, stats, validate
 from harpia_formats.validation.parallel.ranges import LONGEST_SENT
+from json_lines import jsonl
 
 
 @pytest.mark.long
@@ -20,7 +20,7 @@ def test_long_rows_are_done_here_as_by_a_worker(tmp_path: Path) -> None:
     for number in (10_000, 20_000):
         rows[number]["prompt"] = "x" * (LONGEST_SENT + 1)
     rows[30_000]["prompt"] = 7
-    lines = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+    lines = jsonl(*rows)
     path = tmp_path / "rows.jsonl.gz"
     path.write_bytes(gzip.compress(lines, 1))
     reports = [validate(path, format="record", jobs=jobs) for jobs in (1, 2)]

@@ -9,6 +9,7 @@ import pytest
 import judge_server as stub
 from canaries import Marker, marks_in, run_here
 from harpia_formats.validation.redaction.shown_words import SchemaWords
+from json_lines import jsonl
 
 TESTS = Path(__file__).parents[2]
 FIXTURES = TESTS.parent / "fixtures"
@@ -87,9 +88,7 @@ def rows(path: Path) -> None:
         }
         for number in range(4)
     ]
-    path.write_text(
-        "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in found)
-    )
+    path.write_bytes(jsonl(*found, ensure_ascii=False))
 
 
 DEFINITION = """\

@@ -23,6 +23,7 @@ from harpia_formats.validation.parallel import ranges
 from harpia_formats.validation.repair import repair_ranges
 from harpia_formats.validation.repair.repaired_file import Change, FixOptions
 from harpia_formats.validation.repair.run import Fixing
+from json_lines import jsonl, jsonl_rows
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 #: Formats of rows, with files of valid rows as lines.
@@ -36,7 +37,7 @@ def valid_rows(format_: str) -> list[Any]:
     """Return the rows of the valid fixtures of a format."""
     rows = []
     for path in sorted((FIXTURES / format_ / "valid").glob("*.jsonl")):
-        rows += [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+        rows += jsonl_rows(path)
     return rows
 
 
@@ -170,7 +171,7 @@ def test_a_file_with_rows_that_kill_two_workers_is_not_repaired(
     monkeypatch.setattr(ranges, "MIN_RANGE", 50_000)
     rows = [with_null(row, n) for n, row in enumerate(valid_rows("eee@0.2.0") * 40)]
     path = tmp_path / "rows.jsonl"
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    path.write_bytes(jsonl(*rows))
     before = path.read_bytes()
     options = Options(format="eee@0.2.0", jobs=2)
     # Two inputs, so that worker processes are used for a small file, too.

@@ -30,6 +30,7 @@ from harpia_formats.validation.repair.proposals import (
     PUNCTUATION,
     TABLE_MARK,
 )
+from json_lines import jsonl, jsonl_rows
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 FORMATS = ("eee@0.2.0", "eee@0.2.0-tag", "eee@0.3.0", "nemo-output", "tencent-outputs")
@@ -93,7 +94,7 @@ def rows_of(name: str) -> list[Any]:
         return [OWN_ROW, {key: OWN_ROW[key] for key in ("is_correct", "reference")}]
     rows = []
     for path in sorted((FIXTURES / name / "valid").glob("*.jsonl")):
-        rows += [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+        rows += jsonl_rows(path)
     return rows
 
 
@@ -248,9 +249,9 @@ def repaired(name: str, *, unsafe: bool) -> list[tuple[Any, Any, list[Any]]]:
     options: dict[str, Any] = {"schema": OWN} if name == "own" else {"format": name}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "rows.jsonl")
-        path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        path.write_bytes(jsonl(*rows))
         report = harpia_formats.fix(path, unsafe=unsafe, jobs=1, **options)
-        after = [json.loads(line) for line in path.read_text().splitlines()]
+        after = jsonl_rows(path)
     changes: dict[int, list[Any]] = {}
     for change in report.changes:
         changes.setdefault(change.line, []).append(change)

@@ -9,6 +9,7 @@ import pytest
 
 from harpia_formats import Problem, convert, validate
 from harpia_formats.validation.parallel import ranges
+from json_lines import jsonl
 
 ROOT = Path(__file__).parents[3]
 SAMPLES = ROOT / "fixtures/lm-eval-samples/valid/choices.jsonl"
@@ -81,7 +82,7 @@ def test_workers_read_constants_as_this_process(
     monkeypatch.setattr(ranges, "WORTH_SECONDS", 0)
     rows = [{**ROW, "doc_id": n, "acc": math.nan if n % 2 else 1.0} for n in range(400)]
     path, output = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path.write_bytes(jsonl(*rows))
     with ThreadPoolExecutor(2) as threads:
         executor = threads if workers else None
         report = convert(path, to="record", output=output, executor=executor)

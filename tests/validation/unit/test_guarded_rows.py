@@ -19,6 +19,7 @@ from harpia_formats.formats.schema.user_schema import is_bounded
 from harpia_formats.model.report import Report
 from harpia_formats.validation.parallel import ranges
 from harpia_formats.validation.unit import guarded_rows
+from json_lines import jsonl
 
 #: Seconds that a row may take in these tests.
 LIMIT = 0.3
@@ -63,11 +64,6 @@ def deep(levels: int) -> Any:
     return value
 
 
-def lines(*rows: Any) -> bytes:
-    """Return rows as lines of JSON."""
-    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
-
-
 HOSTILE: dict[str, tuple[Any, Any]] = {
     "doubled": (DOUBLED, {"hard": 1}),
     "doubled and refused": (DOUBLED, {}),
@@ -83,7 +79,7 @@ def test_row_that_takes_too_long_is_undetermined(name: str, cross_check: bool) -
     begun = time.monotonic()
 
     report = validate(
-        lines(row), schema=schema, row_timeout=LIMIT, cross_check=cross_check
+        jsonl(row), schema=schema, row_timeout=LIMIT, cross_check=cross_check
     )
 
     assert time.monotonic() - begun < 20
@@ -95,7 +91,7 @@ def test_row_that_takes_too_long_is_undetermined(name: str, cross_check: bool) -
 @pytest.mark.parametrize("select", [("S",), ("J",)])
 def test_undetermined_row_is_never_valid(select: tuple[str, ...]) -> None:
     """A row without a verdict is undetermined even if V901 is not selected."""
-    report = validate(lines({}), schema=DOUBLED, row_timeout=LIMIT, select=select)
+    report = validate(jsonl({}), schema=DOUBLED, row_timeout=LIMIT, select=select)
 
     assert (report.files[0].valid, report.files[0].undetermined) == (0, 1)
     assert not report.ok
@@ -114,7 +110,7 @@ def test_other_rows_are_still_validated() -> None:
     rows[600] |= {"hard": 1}
     rows[999] = {}
 
-    report = validate(lines(*rows), schema=SOMETIMES, row_timeout=LIMIT)
+    report = validate(jsonl(*rows), schema=SOMETIMES, row_timeout=LIMIT)
 
     assert codes_by_row(report) == [
         (6, "V901"),
@@ -133,7 +129,7 @@ def test_guarded_rows_have_the_findings_of_others(
         "properties": {"id": {"type": "integer"}, "in": {"$ref": "#"}},
         "additionalProperties": False,
     }
-    data = lines({"id": 1}, {"ID": 2}, {"id": "3"}, {"id": 4, "in": {"id": None}})
+    data = jsonl({"id": 1}, {"ID": 2}, {"id": "3"}, {"id": 4, "in": {"id": None}})
     data += b'\n{"id": 5, "id": 6}\n{"id": \n{"id": 1, "x": [], "y": {}}\n'
     assert not is_bounded(schema)
 
@@ -159,7 +155,7 @@ def test_large_file_with_several_processes(
     rows: list[Any] = [{"id": number, "text": "x" * 900} for number in range(900)]
     rows[800] |= {"hard": 1}
     del rows[850]["id"]
-    path.write_bytes(lines(*rows))
+    path.write_bytes(jsonl(*rows))
 
     report = validate(path, schema=SOMETIMES, row_timeout=LIMIT, jobs=jobs)
 
@@ -206,7 +202,7 @@ def own_children() -> set[str]:
 def test_no_process_is_left() -> None:
     """The process of a run ends with the run."""
     before = own_children()
-    validate(lines({}), schema=DOUBLED, row_timeout=LIMIT)
+    validate(jsonl({}), schema=DOUBLED, row_timeout=LIMIT)
 
     assert own_children() - before == set()
 
@@ -218,7 +214,7 @@ def test_process_in_a_process_with_threads() -> None:
     thread.start()
     try:
         report = validate(
-            lines({"id": 1}, {"id": 2, "hard": 1}, {}),
+            jsonl({"id": 1}, {"id": 2, "hard": 1}, {}),
             schema=SOMETIMES,
             row_timeout=LIMIT,
         )
@@ -233,7 +229,7 @@ def started(tmp_path: Path, *arguments: str) -> "subprocess.Popen[str]":
     """Start a validation by a hostile schema that takes minutes."""
     schema, data = tmp_path / "mine.json", tmp_path / "rows.jsonl"
     schema.write_text(json.dumps(DOUBLED))
-    data.write_bytes(lines(*[{}] * 20))
+    data.write_bytes(jsonl(*[{}] * 20))
     command = [sys.executable, "-m", "harpia_formats", "validate", str(data)]
     command += ["--schema", str(schema), "--row-timeout", "30", *arguments]
     process = subprocess.Popen(  # noqa: S603 - our own command
@@ -335,7 +331,7 @@ def test_made_schemas_end(seed: int) -> None:
     """Whatever a schema multiplies, each row ends, with a verdict or without one."""
     rows = [deep(3), deep(40), "a" * 50, 5]
 
-    report = validate(lines(*rows), schema=made_schema(seed), row_timeout=LIMIT)
+    report = validate(jsonl(*rows), schema=made_schema(seed), row_timeout=LIMIT)
 
     assert report.files[0].records == len(rows)
     assert not report.has_internal_errors
@@ -348,7 +344,7 @@ def test_many_made_schemas_end(tmp_path: Path, seed: int, jobs: int) -> None:
     """The same in a large file, by any number of processes."""
     path = tmp_path / "rows.jsonl"
     filler = [{"text": "x" * 1_000_000}] * 9
-    path.write_bytes(lines(deep(3), *filler, deep(40)))
+    path.write_bytes(jsonl(deep(3), *filler, deep(40)))
 
     report = validate(path, schema=made_schema(seed), row_timeout=LIMIT, jobs=jobs)
 

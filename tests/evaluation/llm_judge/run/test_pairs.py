@@ -14,6 +14,7 @@ from harpia_formats import LLMJudge, score, validate
 from harpia_formats.evaluation.llm_judge.endpoint import Reply
 from harpia_formats.evaluation.llm_judge.judge_errors import JudgeError
 from harpia_formats.evaluation.llm_judge.judge_files import FileJob, VerdictFormat
+from json_lines import jsonl, jsonl_rows
 
 CHOICES = ["first", "second", "tie"]
 #: Says which of two answers a judge prefers.
@@ -34,7 +35,7 @@ def rows_of(model: str, answers: Iterable[str]) -> list[dict[str, Any]]:
 
 def write(path: Path, *rows: dict[str, Any]) -> str:
     """Write rows as lines; return the path."""
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path.write_bytes(jsonl(*rows))
     return str(path)
 
 
@@ -79,7 +80,7 @@ def verdicts(
     found = list(job.run(rows, total, io.BytesIO()))
 
     assert len(found) == total
-    return [json.loads(line) for line in Path(output).read_bytes().splitlines()]
+    return jsonl_rows(Path(output))
 
 
 def longer(first: str, second: str) -> str:

@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+from json_lines import jsonl
+
 _documents: dict[str, Any] = {
     "service-error": {"detail": ["Not authenticated"]},
     "validation-error": {
@@ -243,10 +245,7 @@ def _names_and_contents() -> dict[str, bytes]:
         f"{name}.json": json.dumps(value, indent=2).encode()
         for name, value in _documents.items()
     }
-    files |= {
-        f"{name}.jsonl": "".join(json.dumps(row) + "\n" for row in rows).encode()
-        for name, rows in _lines.items()
-    }
+    files |= {f"{name}.jsonl": jsonl(*rows) for name, rows in _lines.items()}
     return files | {f"{name}.txt": text.encode() for name, text in _texts.items()}
 
 
