@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, settings
 
 from corpora import CORPORA
 from effort import drawn
+from in_process import InProcess
 
 # How long an example takes says more of the machine than of the code.
 settings.register_profile(
@@ -47,6 +48,14 @@ get_context("forkserver").set_forkserver_preload(
 )
 
 _NO_CORPORA = f"no corpora in {CORPORA} (set HARPIA_CORPORA)"
+
+
+@pytest.fixture
+def run(
+    monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> InProcess:
+    """Return what runs `harpia-formats` with arguments, in this process."""
+    return InProcess(monkeypatch, capfdbinary)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

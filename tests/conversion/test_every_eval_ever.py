@@ -15,6 +15,7 @@ import pytest
 
 import harpia_formats
 from corpora import CORPORA
+from fixture_files import valid_files
 from harpia_formats import HarpiaFormatsError
 from harpia_formats.formats.registry import readable_formats
 
@@ -48,11 +49,6 @@ for path in sys.argv[1:]:
 """
 
 
-def fixtures(format_: str) -> list[Path]:
-    """Return the valid inputs of a format."""
-    return sorted((FIXTURES / format_ / "valid").iterdir())
-
-
 def refused_by_every_eval_ever(paths: Sequence[Path]) -> str:
     """Return the errors of EvalEval's models in files of rows."""
     done = subprocess.run(  # noqa: S603 - the Python that the caller named
@@ -81,7 +77,7 @@ def inputs() -> Iterator[tuple[str | None, Path]]:
     """Yield all valid fixtures with their formats, and the files of other tools."""
     for format_ in readable_formats():
         if (FIXTURES / format_).is_dir():
-            yield from ((format_, path) for path in fixtures(format_))
+            yield from ((format_, path) for path in valid_files(format_))
     if CORPUS.is_dir():
         for folder in sorted(CORPUS.iterdir()):
             if folder.name == "helm":

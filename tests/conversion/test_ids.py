@@ -15,7 +15,7 @@ from harpia_formats.conversion.mapping.questions import HASH_DIGITS
 from harpia_formats.formats.registry import adapter_of, writable_formats
 from harpia_formats.validation.parallel import ranges
 from json_lines import jsonl, jsonl_rows
-from unchecked import convert
+from unchecked import convert, converted
 
 GIVEN = FILLED | {"category": "c", "source": "s"}
 REPEATED = [
@@ -27,12 +27,11 @@ WITH_IDS = [
 ]
 
 
-def converted(data: bytes, **options: Any) -> list[Any]:
+def records_of(data: bytes, **options: Any) -> list[Any]:
     """Return the records that are written as the hub's own."""
-    output = BytesIO()
-    report = convert(data, to="record", output=output, from_="record", **options)
+    written, report = converted(data, to="record", from_="record", **options)
     assert report.written, report.report.problems
-    return jsonl_rows(output.getvalue())
+    return jsonl_rows(written)
 
 
 def test_rows_that_ask_different_things_are_not_combined() -> None:
@@ -135,7 +134,7 @@ def test_hash_depends_on_what_is_asked_only() -> None:
         {**question, "system": "t", "outputs": []},
         {"prompt": "a", "outputs": []},
     ]
-    ids = [each["id"] for each in converted(jsonl(*rows), ids="hash")]
+    ids = [each["id"] for each in records_of(jsonl(*rows), ids="hash")]
 
     assert ids[0] == ids[1]
     assert len(set(ids)) == len(ids) - 1
@@ -147,7 +146,7 @@ def test_hash_depends_on_what_is_asked_only() -> None:
 def test_grouping_by_hash_combines_what_asks_the_same() -> None:
     """`--ids hash --group id` makes one record for each question."""
     rows = [*REPEATED, {**REPEATED[0], "outputs": [{"text": "C"}]}]
-    first, second = converted(jsonl(*rows), ids="hash", group="id")
+    first, second = records_of(jsonl(*rows), ids="hash", group="id")
 
     assert [each["text"] for each in first["outputs"]] == ["A", "C"]
     assert [each["text"] for each in second["outputs"]] == ["B"]
@@ -160,7 +159,7 @@ def test_record_that_asks_nothing_has_no_hash() -> None:
     (problem,) = report.report.problems
 
     assert (problem.code, problem.place.line) == ("L201", 2)
-    assert len(converted(rows, ids="hash", on_invalid="skip")) == 1
+    assert len(records_of(rows, ids="hash", on_invalid="skip")) == 1
 
 
 def test_numbers_count_the_records_that_are_written_together() -> None:
@@ -170,7 +169,7 @@ def test_numbers_count_the_records_that_are_written_together() -> None:
 
     assert [
         (each["id"], len(each["outputs"]))
-        for each in converted(jsonl(*rows), ids="number", group="id")
+        for each in records_of(jsonl(*rows), ids="number", group="id")
     ] == [("1", 2), ("2", 1), ("3", 1)]
 
 

@@ -15,6 +15,7 @@ import pytest
 
 from cases import for_each_case
 from effort import drawn, pairs, some_pairs
+from fixture_files import valid_files
 from harpia_formats import validate
 from harpia_formats.conversion.losses.conversion_report import (
     ConversionReport,
@@ -28,7 +29,7 @@ from harpia_formats.validation.dedup.digests import Digests
 from harpia_formats.validation.parallel import ranges
 from harpia_formats.validation.unit.row_validator import DecoderTraining
 from json_lines import jsonl, jsonl_rows
-from unchecked import convert
+from unchecked import convert, converted
 
 ROOT = Path(__file__).parents[2]
 FIXTURES = ROOT / "fixtures"
@@ -49,13 +50,6 @@ RUN = {"evaluation_id": "e", "evaluation_name": "n", "model": "org/m"}
 SCORED = RUN | {"score": "1", "is_correct": "true"}
 #: Numbers that most programs spell in another way when they have read them.
 NUMBERS = ["18446744073709551616", "123456789012345678901", "1", "1.0", "-0.0", "1e2"]
-
-
-def converted(*inputs: Any, to: str, **options: Any) -> tuple[bytes, ConversionReport]:
-    """Return what is written, and the report."""
-    output = io.BytesIO()
-    report = convert(*inputs, to=to, output=output, **options)
-    return output.getvalue(), report
 
 
 def rows_of(data: bytes) -> list[dict[str, Any]]:
@@ -99,11 +93,6 @@ def test_many_pairs_write_valid_rows(source: str, target: str) -> None:
 def test_every_pair_writes_valid_rows(source: str, target: str) -> None:
     """The records of any format become valid rows of any other one."""
     check_pair(valid_files(source), source, target)
-
-
-def valid_files(format_: str) -> list[Path]:
-    """Return the valid fixtures of a format."""
-    return sorted((FIXTURES / format_ / "valid").iterdir())
 
 
 def check_pair(files: list[Path], source: str, target: str) -> None:

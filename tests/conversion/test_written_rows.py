@@ -1,6 +1,5 @@
 """Rows are written only if their own format accepts them."""
 
-import io
 import json
 import math
 from pathlib import Path
@@ -9,9 +8,9 @@ from typing import Any
 import pytest
 
 from cases import for_each_case
-from harpia_formats import ValidationFailed, convert, validate
-from harpia_formats.conversion.losses.conversion_report import ConversionReport
+from harpia_formats import convert, validate
 from harpia_formats.model.problem import ConversionError
+from unchecked import converted
 
 SCORED: dict[str, Any] = {
     "evaluation_id": "e",
@@ -25,16 +24,6 @@ METRIC_WITHOUT_ID = {
     "metrics": [{"name": "bleu"}],
     "instances": [{"id": "1", "input": "q", "actual-output": "a"}],
 }
-
-
-def converted(data: bytes, **options: Any) -> tuple[bytes, ConversionReport]:
-    """Return what is written, and the report."""
-    output = io.BytesIO()
-    try:
-        report = convert(data, output=output, **options)
-    except ValidationFailed as error:
-        report = error.result
-    return output.getvalue(), report
 
 
 @for_each_case(

@@ -50,7 +50,7 @@ def _write(folder: Path, answers: list[str]) -> None:
         {"id": str(at), "prompt": "q", "references": ["r"], "outputs": [{"text": text}]}
         for at, text in enumerate(answers)
     ]
-    folder / "in.jsonl".write_bytes(jsonl(*rows))
+    (folder / "in.jsonl").write_bytes(jsonl(*rows))
     (folder / "judge.yaml").write_text(DEFINITION)
 
 

@@ -72,17 +72,9 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remote_file, "TIMEOUT", 0.3)
 
 
-@pytest.fixture
-def command(
-    monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
-) -> InProcess:
-    """Return what runs the command line in this process."""
-    return InProcess(monkeypatch, capfdbinary)
-
-
-def convert(command: InProcess, url: str, output: object) -> Run:
+def convert(run: InProcess, url: str, output: object) -> Run:
     """Return a conversion of the file at an address."""
-    return command("convert", url, "--from", "record", "--to", "record", "-o", output)
+    return run("convert", url, "--from", "record", "--to", "record", "-o", output)
 
 
 def shown_error(found: Run) -> str:
@@ -98,14 +90,14 @@ def shown_error(found: Run) -> str:
 def test_48_a_store_that_fails_for_a_while(
     store: tuple[Store, str],
     kind: str,
-    command: InProcess,
+    run: InProcess,
     tmp_path: Path,
     fault: Injections,
 ) -> None:
     """A request that fails twice is made a third time; the output is whole."""
     server, url = store
     server.fault = Fault(kind, times=FEW_TIMES)
-    found = convert(command, url, tmp_path / "out.jsonl")
+    found = convert(run, url, tmp_path / "out.jsonl")
 
     assert found.code == 0, found.err
     assert server.faults == FEW_TIMES
@@ -115,12 +107,12 @@ def test_48_a_store_that_fails_for_a_while(
 
 @pytest.mark.parametrize("kind", ["throttle", "fail", "reset"])
 def test_48_a_store_that_cannot_say_what_it_holds_for_a_while(
-    store: tuple[Store, str], kind: str, command: InProcess, fault: Injections
+    store: tuple[Store, str], kind: str, run: InProcess, fault: Injections
 ) -> None:
     """A file is found although the store fails when it is asked for it first."""
     server, url = store
     server.fault = Fault(kind, lambda request: not request.reads, times=1)
-    found = command("validate", url, "--from", "record")
+    found = run("validate", url, "--from", "record")
 
     assert found.code == 0, found.err
     assert server.faults == 1
@@ -131,14 +123,14 @@ def test_48_a_store_that_cannot_say_what_it_holds_for_a_while(
 def test_48_a_store_that_fails_for_good(
     store: tuple[Store, str],
     kind: str,
-    command: InProcess,
+    run: InProcess,
     tmp_path: Path,
     fault: Injections,
 ) -> None:
     """A request is made three times, then the run is given up, and writes nothing."""
     server, url = store
     server.fault = Fault(kind)
-    found = convert(command, url, tmp_path / "out.jsonl")
+    found = convert(run, url, tmp_path / "out.jsonl")
 
     assert url in shown_error(found)
     assert 1 + FEW_TIMES <= server.faults <= (1 + FEW_TIMES) * ASKED_AGAIN
@@ -151,14 +143,14 @@ def test_48_a_store_that_fails_for_good(
 def test_48_a_store_that_freezes(
     store: tuple[Store, str],
     kind: str,
-    command: InProcess,
+    run: InProcess,
     tmp_path: Path,
     fault: Injections,
 ) -> None:
     """A store that says nothing any more is given up after the limit of time."""
     server, url = store
     server.fault = Fault(kind)
-    found = convert(command, url, tmp_path / "out.jsonl")
+    found = convert(run, url, tmp_path / "out.jsonl")
 
     assert "did not answer in time" in shown_error(found)
     assert server.faults == 1 + FEW_TIMES
@@ -170,7 +162,7 @@ def test_48_a_store_that_freezes(
 def test_48_a_file_that_changes_between_any_two_requests(
     store: tuple[Store, str],
     other: bytes,
-    command: InProcess,
+    run: InProcess,
     tmp_path: Path,
     fault: Injections,
 ) -> None:
@@ -180,7 +172,7 @@ def test_48_a_file_that_changes_between_any_two_requests(
     be cut where the first one ended.
     """
     server, url = store
-    total, output = _reads(server, command, url), tmp_path / "out.jsonl"
+    total, output = _reads(server, run, url), tmp_path / "out.jsonl"
     assert total == 3
     for place in range(total):
         seen = len(server.asked)
@@ -191,16 +183,16 @@ def test_48_a_file_that_changes_between_any_two_requests(
                 server.files["/data/rows.jsonl"] = other
 
         server.files["/data/rows.jsonl"], server.watch = ROWS, replace
-        found = convert(command, url, output)
+        found = convert(run, url, output)
 
         assert "was replaced by another file" in shown_error(found)
         assert not output.exists()
         fault.add("another file between two requests", "exit code 2, no output")
 
 
-def _reads(server: Store, command: InProcess, url: str) -> int:
+def _reads(server: Store, run: InProcess, url: str) -> int:
     """Return how many requests for bytes a run makes."""
-    assert command("validate", url, "--from", "record").code == 0
+    assert run("validate", url, "--from", "record").code == 0
     return sum(request.reads for request in server.asked)
 
 
@@ -216,13 +208,13 @@ def test_48_a_store_that_does_not_take_the_output(
     store: tuple[Store, str],
     kind: str,
     times: int | None,
-    command: InProcess,
+    run: InProcess,
     fault: Injections,
 ) -> None:
     """An output is sent again, or is absent and nothing is left of it."""
     server, url = store
     server.fault = Fault(kind, _is_upload, times)
-    found = convert(command, url, "s3://data/out.jsonl")
+    found = convert(run, url, "s3://data/out.jsonl")
     is_written = "/data/out.jsonl" in server.files
 
     assert server.uploads == {}

@@ -36,14 +36,6 @@ def table() -> ModuleType:
 LIMITS = table().all_limits()
 
 
-@pytest.fixture
-def run(
-    monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
-) -> InProcess:
-    """Return what runs commands in this process."""
-    return InProcess(monkeypatch, capfdbinary)
-
-
 @pytest.mark.parametrize("name", LIMITS)
 def test_limit(
     name: str, run: InProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -27,14 +27,6 @@ COLUMNS = "prompt references response id score model category foo ünï".split()
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), max_size=9)
 
 
-@pytest.fixture
-def run(
-    monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
-) -> InProcess:
-    """Return what runs `harpia-formats` with arguments."""
-    return InProcess(monkeypatch, capfdbinary)
-
-
 def as_csv(rows: Rows) -> bytes:
     """Return rows as a table of text."""
     file = io.StringIO()

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from cases import for_each_case
 from effort import examples
+from fixture_files import valid_rows
 from harpia_formats.formats.registry import all_formats
 from harpia_formats.model.format import Container
 from harpia_formats.model.report import Report
@@ -23,21 +24,12 @@ ROOT = Path(__file__).parents[2]
 Row = dict[str, Any]
 
 
-def rows_of(format_: str) -> list[Row]:
-    """Return valid rows of a format, from its fixtures."""
-    return [
-        json.loads(line)
-        for path in sorted(ROOT.glob(f"fixtures/{format_}/valid/*.jsonl"))
-        for line in path.read_bytes().splitlines()
-        if line.strip().startswith(b"{")
-    ]
-
-
 #: Valid rows of each format of rows.
 ROWS = {
     format_.id: rows
     for format_ in all_formats().values()
-    if format_.dialects[0].container is Container.ROWS and (rows := rows_of(format_.id))
+    if format_.dialects[0].container is Container.ROWS
+    and (rows := valid_rows(format_.id))
 }
 
 

@@ -21,7 +21,7 @@ import judge_server as stub
 from cases import for_each_case
 from command_runs import COMMAND, Result
 from harpia_formats import LLMJudge, detect, read, validate
-from harpia_formats.cli import main
+from in_process import completed_in
 from json_lines import jsonl, jsonl_rows
 
 pytest.importorskip("openai", reason="the extra judge is not installed")
@@ -81,32 +81,18 @@ def command(*arguments: object) -> list[str]:
     return [*COMMAND, "judge", *map(str, arguments), *definition]
 
 
-def environment(server: Any = None, **more: str) -> dict[str, str]:
-    """Return the variables of a run: the key, and the server as the endpoint."""
+def variables(server: Any = None, **more: str) -> dict[str, str]:
+    """Return variables of a run: the key, and the server as the endpoint."""
     own = {"OPENAI_API_KEY": KEY, "NO_COLOR": "1", **more}
     if server is not None:
         own["OPENAI_BASE_URL"] = server.url
-    return {**os.environ, **own}
+    return own
 
 
 def run(folder: Path, *arguments: object, server: Any = None, **env: str) -> Result:
     """Run `judge` in a folder, in this process: to start another takes longer."""
-    out, err = (io.TextIOWrapper(io.BytesIO()) for _ in range(2))
     words = command(*arguments)[len(COMMAND) :]
-    code: Any = 0
-    with (
-        contextlib.chdir(folder),
-        mock.patch.dict(os.environ, environment(server, **env), clear=True),
-        mock.patch.object(sys, "argv", ["harpia-formats", *words]),
-        contextlib.redirect_stdout(out),
-        contextlib.redirect_stderr(err),
-    ):
-        try:
-            main()
-        except SystemExit as end:
-            code = end.code
-    printed = [each.buffer.getvalue() for each in (out, err)]
-    return Result(words, code, *printed)
+    return completed_in(folder, *words, variables=variables(server, **env))
 
 
 def names(folder: Path) -> set[str]:
@@ -534,7 +520,7 @@ def begun(folder: Path, server: Any) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(  # noqa: S603 - the command is ours
         command("in.jsonl", "-o", "out.json", "--concurrency", WIDTH),
         cwd=folder,
-        env=environment(server),
+        env={**os.environ, **variables(server)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         # A run in the background of a shell is started without it.

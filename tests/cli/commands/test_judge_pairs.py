@@ -1,15 +1,10 @@
 """`harpia-formats judge --pairwise`: requests, output, cache, and scores of pairs."""
 
-import contextlib
-import io
 import json
-import os
 import re
-import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import pytest
 
@@ -17,7 +12,7 @@ import judge_server as stub
 from canaries import marks_in
 from command_runs import Result
 from harpia_formats import score, validate
-from harpia_formats.cli import main
+from in_process import completed_in
 from json_lines import jsonl, jsonl_rows
 
 pytest.importorskip("openai", reason="the extra judge is not installed")
@@ -88,22 +83,7 @@ def run(
     own = {"OPENAI_API_KEY": "sk-test-000000000", "NO_COLOR": "1"}
     if server is not None:
         own["OPENAI_BASE_URL"] = server.url
-    out, err = (io.TextIOWrapper(io.BytesIO()) for _ in range(2))
-    code: Any = 0
-    with (
-        contextlib.chdir(folder),
-        mock.patch.dict(os.environ, own),
-        mock.patch.object(sys, "argv", ["harpia-formats", *arguments]),
-        mock.patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(standard_input))),
-        contextlib.redirect_stdout(out),
-        contextlib.redirect_stderr(err),
-    ):
-        try:
-            main()
-        except SystemExit as end:
-            code = end.code
-    printed = [stream.buffer.getvalue() for stream in (out, err)]
-    return Result(list(arguments), code, *printed)
+    return completed_in(folder, *arguments, variables=own, stdin=standard_input)
 
 
 def judged(folder: Path, *arguments: str, server: Any, **more: Any) -> Result:

@@ -1,14 +1,9 @@
 """`harpia-formats judge --votes`: requests, cache, majorities, and scores of votes."""
 
-import contextlib
-import io
 import json
-import os
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import pytest
 
@@ -16,11 +11,11 @@ import judge_server as stub
 from cases import for_each_case
 from command_runs import Result
 from harpia_formats import LLMJudge, score, score_agreement, validate
-from harpia_formats.cli import main
 from harpia_formats.evaluation.llm_judge.endpoint import Endpoint
 from harpia_formats.evaluation.llm_judge.judge_errors import DefinitionError
 from harpia_formats.evaluation.llm_judge.reply_cache import request_key
 from harpia_formats.evaluation.llm_judge.row_verdicts import majority_of
+from in_process import completed_in
 from json_lines import jsonl_rows
 
 pytest.importorskip("openai", reason="the extra judge is not installed")
@@ -77,21 +72,8 @@ def run(folder: Path, *arguments: str, server: Any) -> Result:
     """Run `judge` on the rows in a folder, in this process."""
     words = ["judge", "in.jsonl", "-d", "judge.yaml", *arguments]
     own = {"OPENAI_API_KEY": "sk-test-000000000", "NO_COLOR": "1"}
-    out, err = (io.TextIOWrapper(io.BytesIO()) for _ in range(2))
-    code: Any = 0
-    with (
-        contextlib.chdir(folder),
-        mock.patch.dict(os.environ, {**own, "OPENAI_BASE_URL": server.url}),
-        mock.patch.object(sys, "argv", ["harpia-formats", *words]),
-        contextlib.redirect_stdout(out),
-        contextlib.redirect_stderr(err),
-    ):
-        try:
-            main()
-        except SystemExit as end:
-            code = end.code
-    printed = [stream.buffer.getvalue() for stream in (out, err)]
-    return Result(words, code, *printed)
+    own["OPENAI_BASE_URL"] = server.url
+    return completed_in(folder, *words, variables=own)
 
 
 FOUR = ("--votes", "4", "--no-raise-on-failure")

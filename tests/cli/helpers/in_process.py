@@ -1,10 +1,18 @@
 """Run `harpia-formats` in the process of the test, which starts none."""
 
+import contextlib
+import io
+import os
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest import mock
 
 import pytest
 
+from command_runs import Result
 from harpia_formats.cli import main
 
 
@@ -36,3 +44,25 @@ class InProcess:
         streams = self._capture.readouterr()
         out, err = streams.out.decode(), streams.err.decode()
         return Run(int(ended.value.code or 0), out, err)
+
+
+def completed_in(
+    folder: Path, *arguments: str, variables: Mapping[str, str], stdin: bytes = b""
+) -> Result:
+    """Return the result of `harpia-formats` in a folder, with more variables."""
+    out, err = (io.TextIOWrapper(io.BytesIO()) for _ in range(2))
+    code: Any = 0
+    with (
+        contextlib.chdir(folder),
+        mock.patch.dict(os.environ, variables),
+        mock.patch.object(sys, "argv", ["harpia-formats", *arguments]),
+        mock.patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin))),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code
+    printed = [stream.buffer.getvalue() for stream in (out, err)]
+    return Result(list(arguments), code, *printed)

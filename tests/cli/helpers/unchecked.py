@@ -3,6 +3,7 @@
 They are for tests of what a failed run reports.
 """
 
+import io
 from collections.abc import Callable
 from typing import Any
 
@@ -26,6 +27,13 @@ def convert(*inputs: Any, **options: Any) -> ConversionReport:
     """Return the report of a conversion, also of one that wrote nothing."""
     report: ConversionReport = _result(harpia_formats.convert, *inputs, **options)
     return report
+
+
+def converted(*inputs: Any, to: str, **options: Any) -> tuple[bytes, ConversionReport]:
+    """Return the bytes that a conversion writes, and its report."""
+    output = io.BytesIO()
+    report = convert(*inputs, to=to, output=output, **options)
+    return output.getvalue(), report
 
 
 def diff(left: Any, right: Any, **options: Any) -> DifferenceReport:

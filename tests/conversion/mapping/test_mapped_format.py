@@ -23,7 +23,7 @@ from harpia_formats.model.column_map import (
     rename_columns,
 )
 from harpia_formats.model.problem import ConversionError
-from unchecked import convert, diff, roundtrip, score
+from unchecked import convert, converted, diff, roundtrip, score
 
 HAYSTACK = adapter_of(all_formats()["haystack"])
 COLUMNS = {"prompt": "queries", "response": "answers", "references": "gold"}
@@ -48,9 +48,9 @@ def text_of(value: Any) -> bytes:
 
 def written(*inputs: Any, to: str, **options: Any) -> bytes:
     """Return the bytes that a conversion writes."""
-    output = io.BytesIO()
-    convert(*inputs, to=to, output=output, **options).raise_for_errors()
-    return output.getvalue()
+    data, report = converted(*inputs, to=to, **options)
+    report.raise_for_errors()
+    return data
 
 
 @pytest.mark.parametrize("from_", [None, "haystack"])

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from cases import for_each_case
 from corpora import CORPORA
 from effort import drawn
+from fixture_files import schema_file
 from harpia_converters.eee import formats
 from harpia_formats.api.testing.mutation import mutants
 from harpia_formats.model.format import Container
@@ -46,12 +47,6 @@ any_json = st.recursive(
 near_documents = st.dictionaries(
     st.sampled_from([*FULL["0.3.0"], "interaction_type", "input", "unknown"]), any_json
 )
-
-
-def schema_of(shape: str) -> Any:
-    """Return our schema of `shape`."""
-    path = ROOT / "schemas" / "eee" / f"eee-aggregate@{shape}.schema.json"
-    return json.loads(path.read_bytes())
 
 
 def upstream_of(shape: str) -> Any:
@@ -108,7 +103,7 @@ def odd_documents(shape: str) -> Iterator[Any]:
 def verdicts(shape: str, count: int, seed: int) -> Counter[bool]:
     """Count the verdicts on mutants, which must be upstream's."""
     ours, theirs = (
-        schema_validator_of(schema_of(shape)),
+        schema_validator_of(schema_file(f"eee-aggregate@{shape}")),
         schema_validator_of(upstream_of(shape)),
     )
     counts: Counter[bool] = Counter()
@@ -142,9 +137,9 @@ def test_many_mutants_are_validated_as_upstream_does(shape: str) -> None:
 @pytest.mark.parametrize("shape", UPSTREAM)
 def test_second_engine_agrees(shape: str) -> None:
     """An independent engine gives our schema and upstream's the same verdicts."""
-    ours = jsonschema.Draft7Validator(schema_of(shape))
+    ours = jsonschema.Draft7Validator(schema_file(f"eee-aggregate@{shape}"))
     theirs = jsonschema.Draft7Validator(upstream_of(shape))
-    schema_validator = schema_validator_of(schema_of(shape))
+    schema_validator = schema_validator_of(schema_file(f"eee-aggregate@{shape}"))
 
     for each in islice(mutants(start_documents(shape), 9), 200):
         expected = schema_validator.is_valid(each)
@@ -171,7 +166,7 @@ def constraints_of(node: Any, root: Any) -> Any:
 @pytest.mark.parametrize("shape", UPSTREAM)
 def test_constraints_are_upstreams(shape: str) -> None:
     """Apart from its texts and references, our schema says what upstream's says."""
-    ours, theirs = schema_of(shape), upstream_of(shape)
+    ours, theirs = schema_file(f"eee-aggregate@{shape}"), upstream_of(shape)
 
     assert constraints_of(ours, ours) == constraints_of(theirs, theirs)
 
@@ -180,7 +175,8 @@ def test_constraints_are_upstreams(shape: str) -> None:
 def test_real_aggregates_are_valid_in_their_shape_only() -> None:
     """The files of February have the old version, those of August the new one."""
     schema_validators = {
-        each: schema_validator_of(schema_of(each)) for each in UPSTREAM
+        each: schema_validator_of(schema_file(f"eee-aggregate@{each}"))
+        for each in UPSTREAM
     }
     aggregates = real_aggregates()
 
@@ -202,7 +198,7 @@ def test_fixture_is_valid_in_the_shape_it_is_taken_for(path: Path) -> None:
 
     (shape,) = shapes_of(document)
 
-    assert schema_validator_of(schema_of(shape)).is_valid(document)
+    assert schema_validator_of(schema_file(f"eee-aggregate@{shape}")).is_valid(document)
 
 
 def keys_of(node: Any) -> Iterator[str]:
@@ -221,7 +217,9 @@ def test_full_documents_have_every_key() -> None:
     for shape, document in FULL.items():
         text = json.dumps(document, ensure_ascii=False)
         assert not [
-            each for each in keys_of(schema_of(shape)) if f'"{each}"' not in text
+            each
+            for each in keys_of(schema_file(f"eee-aggregate@{shape}"))
+            if f'"{each}"' not in text
         ]
 
 

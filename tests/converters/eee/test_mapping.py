@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from cases import for_each_case
 from corpora import CORPORA
 from effort import drawn, examples
+from field_paths import unrelated
 from harpia_converters.eee.row_members import RECIPES, recipe_of
 from harpia_formats.api.testing.mutation import copy_of, mutants
 from harpia_formats.api.testing.strategies import EXTRA, TEXTS, VALUES, some
@@ -140,8 +141,8 @@ def law_broken(shape: str, record: Record, choices: Choices = FIRST) -> set[str]
     (row,) = written.rows
     found = {each.path for each in differences(record, adapter(shape).read(row))}
     noted = {each.path for each in written.outcomes}
-    silent = {each for each in found if not any(covers(one, each) for one in noted)}
-    spurious = {each for each in noted if not any(covers(each, one) for one in found)}
+    silent = unrelated(found, noted)
+    spurious = unrelated(noted, found)
     return silent | spurious | set(errors_in(row, shape))
 
 
@@ -169,11 +170,6 @@ def test_joint_score_is_not_that_of_the_first_answer(responses: Responses) -> No
     noted = {(each.outcome, each.path) for each in written.outcomes}
     assert (Outcome.DROPPED, "outputs.scores.value") in noted
     assert (Outcome.DROPPED, "outputs.scores.is_correct") in noted
-
-
-def covers(note: str, path: str) -> bool:
-    """Tell whether a loss at one path includes another path."""
-    return path == note or path.startswith(f"{note}.") or note.startswith(f"{path}.")
 
 
 def record_with(*, turns: Any = UNSET, **fields: Any) -> Record:

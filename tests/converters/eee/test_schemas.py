@@ -14,6 +14,7 @@ import pytest
 from cases import for_each_case
 from corpora import CORPORA
 from effort import drawn
+from fixture_files import schema_file
 from harpia_formats.api.testing.mutation import copy_of, mutants
 from json_lines import jsonl_rows
 
@@ -73,11 +74,6 @@ NULLS = {
 }
 
 
-def schema_of(shape: str) -> Any:
-    """Return our schema of `shape`."""
-    return json.loads((SCHEMAS / f"eee@{shape}.schema.json").read_bytes())
-
-
 def upstream_of(shape: str) -> Any:
     """Return the schema of `shape` as upstream published it."""
     folder = CORPORA / "eee" / "schemas"
@@ -128,7 +124,7 @@ def sample_files() -> list[Path]:
 def verdicts(shape: str, count: int, seed: int) -> Counter[bool]:
     """Count the verdicts on mutants, which must be upstream's."""
     ours, theirs = (
-        schema_validator_of(schema_of(shape)),
+        schema_validator_of(schema_file(f"eee@{shape}")),
         schema_validator_of(upstream_of(shape)),
     )
     counts: Counter[bool] = Counter()
@@ -162,9 +158,9 @@ def test_many_mutants_are_validated_as_upstream_does(shape: str) -> None:
 @pytest.mark.parametrize("shape", OURS)
 def test_second_engine_agrees(shape: str) -> None:
     """An independent engine gives our schema and upstream's the same verdicts."""
-    ours = jsonschema.Draft7Validator(schema_of(shape))
+    ours = jsonschema.Draft7Validator(schema_file(f"eee@{shape}"))
     theirs = jsonschema.Draft7Validator(upstream_of(shape))
-    schema_validator = schema_validator_of(schema_of(shape))
+    schema_validator = schema_validator_of(schema_file(f"eee@{shape}"))
 
     for each in islice(mutants(start_records(shape), 9), 500):
         expected = schema_validator.is_valid(each)
@@ -190,13 +186,15 @@ def constraints_of(node: Any) -> Any:
 @pytest.mark.parametrize("shape", OURS)
 def test_constraints_are_upstreams(shape: str) -> None:
     """Apart from its texts, our schema says what upstream's says."""
-    assert constraints_of(schema_of(shape)) == constraints_of(upstream_of(shape))
+    assert constraints_of(schema_file(f"eee@{shape}")) == constraints_of(
+        upstream_of(shape)
+    )
 
 
 @pytest.mark.corpora
 def test_schema_equals_the_published_one() -> None:
     """The schema of 0.2.0 equals upstream's of 2026-02-09, value for value."""
-    assert schema_of("0.2.0") == upstream_of("0.2.0")
+    assert schema_file("eee@0.2.0") == upstream_of("0.2.0")
 
 
 @pytest.mark.corpora
@@ -211,7 +209,7 @@ def test_real_records_have_known_valid_counts(group: str) -> None:
         for row in jsonl_rows(path)
     ]
     schema_validators = {
-        shape: schema_validator_of(schema_of(shape)) for shape in UPSTREAM
+        shape: schema_validator_of(schema_file(f"eee@{shape}")) for shape in UPSTREAM
     }
 
     valid = {
@@ -235,7 +233,7 @@ def test_schema_is_draft_07(path: Path) -> None:
 @pytest.mark.parametrize("shape", OURS)
 def test_our_schemas_are_named(shape: str) -> None:
     """A schema of ours carries its version in its identifier and its title."""
-    schema = schema_of(shape)
+    schema = schema_file(f"eee@{shape}")
 
     assert schema["$id"] == f"urn:harpia-formats:schema:eee:{shape}"
     assert schema["title"].endswith(shape)
@@ -267,7 +265,7 @@ def places_of(value: Any, path: list[str]) -> Iterator[tuple[Any, str]]:
 
 def accepts_null(shape: str, path: str) -> bool:
     """Tell whether null at `path` leaves any full record valid."""
-    schema_validator = schema_validator_of(schema_of(shape))
+    schema_validator = schema_validator_of(schema_file(f"eee@{shape}"))
     turns = "messages" if shape == "0.3.0" else "interactions"
     steps = path.replace("turns", turns, int(path.startswith("turns"))).split("/")
     found = []
@@ -288,7 +286,7 @@ def test_full_records_are_valid(shape: str) -> None:
     """The records that the null tests start from are valid, one of each type."""
     records = full_records(shape)
 
-    assert all(map(schema_validator_of(schema_of(shape)).is_valid, records))
+    assert all(map(schema_validator_of(schema_file(f"eee@{shape}")).is_valid, records))
     types = [each["interaction_type"] for each in records]
     assert types == ["single_turn", "multi_turn", "agentic"]
 
@@ -302,7 +300,11 @@ def test_null_is_accepted_exactly_where_documented(path: str) -> None:
 @pytest.mark.parametrize("shape", UPSTREAM)
 def test_null_table_is_complete(shape: str) -> None:
     """Every optional field of every version is in the table of nulls."""
-    optional = {path for path, required in fields_of(schema_of(shape)) if not required}
+    optional = {
+        path
+        for path, required in fields_of(schema_file(f"eee@{shape}"))
+        if not required
+    }
 
     assert optional <= NULLS.keys()
     assert shape != "0.3.0" or optional == NULLS.keys()
@@ -311,6 +313,8 @@ def test_null_table_is_complete(shape: str) -> None:
 @pytest.mark.parametrize("shape", UPSTREAM)
 def test_no_required_field_is_null(shape: str) -> None:
     """Null never stands for a required field."""
-    needed = [path for path, required in fields_of(schema_of(shape)) if required]
+    needed = [
+        path for path, required in fields_of(schema_file(f"eee@{shape}")) if required
+    ]
 
     assert not [each for each in needed if accepts_null(shape, each)]

@@ -1,6 +1,7 @@
 """HarpIA's instances as records, and records as instances."""
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from msgspec.structs import replace
 from cases import for_each_case
 from corpora import CORPORA
 from effort import examples
+from field_paths import unrelated
 from harpia_converters.harpia.formats import LAB_INPUT_FORMAT
 from harpia_converters.harpia.mapping import LAB_INPUT, write_any
 from harpia_formats.api.testing import filled
@@ -28,6 +30,7 @@ from harpia_formats.formats.schema.bundled_schemas import (
 from harpia_formats.model.field_outcomes import FieldOutcomes, Outcome, Unconvertible
 from harpia_formats.model.record import Header, Output, Record
 from json_lines import jsonl_rows
+from written_rows import row_and_losses
 
 ROOT = Path(__file__).parents[3]
 FIXTURES = sorted((ROOT / "fixtures" / "harpia" / "valid").iterdir())
@@ -83,11 +86,8 @@ def documented(row: dict[str, Any]) -> dict[str, Any]:
     return known | dict(sorted((key, row[key]) for key in row.keys() - known.keys()))
 
 
-def written(record: Record) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the instance that a record becomes, and the losses of each path."""
-    outcomes = FieldOutcomes()
-    row = LAB_INPUT.writer(record, outcomes)
-    return row, {each.path: each.how for each in outcomes.entries}
+#: Returns the instance that a record becomes, and the losses of each path.
+written = partial(row_and_losses, LAB_INPUT)
 
 
 def comes_back(row: dict[str, Any]) -> bool:
@@ -259,16 +259,8 @@ def test_every_difference_is_recorded_as_a_loss(
     noted = {each.path for each in found.outcomes}
     differing = {each.path for each in differences(record, LAB_INPUT.read(row))}
 
-    assert {each for each in differing if not is_related(each, noted)} == set()
-    assert {each for each in noted if not is_related(each, differing)} == set()
-
-
-def is_related(path: str, others: set[str]) -> bool:
-    """Tell whether a path in `others` equals, contains or is below `path`."""
-    return any(
-        f"{path}.".startswith(f"{each}.") or f"{each}.".startswith(f"{path}.")
-        for each in others
-    )
+    assert unrelated(differing, noted) == set()
+    assert unrelated(noted, differing) == set()
 
 
 @for_each_case("key", ["metrics", "Metrics", "metric", "metricas", "métricas"])

@@ -1,7 +1,6 @@
 """What the schemas of HarpIA's files allow, and that strict ones leave no remark."""
 
 import json
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from jsonschema import Draft7Validator
 
 from cases import for_each_case
 from effort import examples
+from fixture_files import schema_file
 from harpia_converters.harpia import formats, header_checks, rules
 from harpia_formats.formats.schema.typed_decoder import typed_decoder_of
 from harpia_formats.model.format import Dialect
@@ -51,17 +51,9 @@ KEYS = [
 CHANGES = st.dictionaries(st.sampled_from(KEYS), st.sampled_from(VALUES), max_size=3)
 
 
-@cache
-def schema_of(identifier: str) -> dict[str, Any]:
-    """Return a schema of ours by its id."""
-    text = (SCHEMAS / f"{identifier}.schema.json").read_bytes()
-    schema: dict[str, Any] = json.loads(text)
-    return schema
-
-
 def record_schema(identifier: str, rows_at: str) -> dict[str, Any]:
     """Return what a schema says of one record."""
-    schema = schema_of(identifier)
+    schema = schema_file(identifier)
     items: dict[str, Any] = (
         schema["properties"][rows_at]["items"] if rows_at else schema
     )
@@ -148,7 +140,7 @@ def test_metric(changes: Any, tolerant: bool, strict: bool) -> None:
     """A metric of an input is validated in the same two ways."""
     document = {"instances": [INSTANCE], "metrics": [changed(METRIC, changes)]}
     found = [
-        is_allowed(document, schema_of(each)) for each in ("harpia", "harpia-strict")
+        is_allowed(document, schema_file(each)) for each in ("harpia", "harpia-strict")
     ]
 
     assert found == [tolerant, strict]
@@ -171,7 +163,7 @@ def test_metric(changes: Any, tolerant: bool, strict: bool) -> None:
 def test_document(document: Any, tolerant: bool, strict: bool) -> None:
     """An input needs its instances, and strictly has nothing but them and metrics."""
     found = [
-        is_allowed(document, schema_of(each)) for each in ("harpia", "harpia-strict")
+        is_allowed(document, schema_file(each)) for each in ("harpia", "harpia-strict")
     ]
 
     assert found == [tolerant, strict]
@@ -191,7 +183,7 @@ def test_document(document: Any, tolerant: bool, strict: bool) -> None:
 )
 def test_portuguese_document(document: Any, verdict: bool) -> None:
     """Under Portuguese names everything else is as the pages say."""
-    assert is_allowed(document, schema_of("harpia-instancias")) == verdict
+    assert is_allowed(document, schema_file("harpia-instancias")) == verdict
 
 
 @for_each_case(
@@ -238,7 +230,7 @@ def test_output_by_metric(changes: Any, tolerant: bool, strict: bool) -> None:
     """An output under its metric's name is validated in the same way, without an id."""
     document = {"BLEU": changed(ITEM, changes)}
     found = [
-        is_allowed(document, schema_of(each))
+        is_allowed(document, schema_file(each))
         for each in ("harpia-output-keyed", "harpia-output-keyed-strict")
     ]
 
@@ -265,7 +257,8 @@ def test_log(changes: Any, tolerant: bool, strict: bool) -> None:
     """A line of a log is validated in the same two ways."""
     row = changed(ROW, changes)
     found = [
-        is_allowed(row, schema_of(each)) for each in ("harpia-log", "harpia-log-strict")
+        is_allowed(row, schema_file(each))
+        for each in ("harpia-log", "harpia-log-strict")
     ]
 
     assert found == [tolerant, strict]
@@ -314,10 +307,10 @@ def test_strictly_valid_header_has_no_remarks(
 ) -> None:
     """What is around strictly valid instances has doubts at most."""
     document = {"instances": [], key: [changed(METRIC, changes)]}
-    if is_allowed(document, schema_of("harpia-strict")):
+    if is_allowed(document, schema_file("harpia-strict")):
         codes = {each.code for each in header_checks.header_remarks(document)}
 
-        assert is_allowed(document, schema_of("harpia"))
+        assert is_allowed(document, schema_file("harpia"))
         assert codes <= DOUBTS
 
 

@@ -1,6 +1,7 @@
 """Haystack's columns as records, and records as items of columns."""
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from msgspec.structs import replace
 
 from cases import for_each_case
 from effort import examples
+from field_paths import unrelated
 from harpia_converters.haystack.formats import COLUMNS_FORMAT
 from harpia_converters.haystack.mapping import COLUMNS
 from harpia_formats.api.testing import filled
@@ -30,6 +32,7 @@ from harpia_formats.formats.schema.bundled_schemas import (
 )
 from harpia_formats.model.field_outcomes import FieldOutcomes, Unconvertible
 from harpia_formats.model.record import Header, Output, Record
+from written_rows import row_and_losses
 
 FIXTURES = sorted((Path(__file__).parents[3] / "fixtures/haystack/valid").iterdir())
 SCHEMA_VALIDATOR = schema_validator_of(document_schema(COLUMNS_FORMAT.dialects[0]))
@@ -55,11 +58,8 @@ def rows_in(path: Path) -> list[dict[str, Any]]:
     ]
 
 
-def written(record: Record) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the row that a record becomes, and the recorded losses of each path."""
-    outcomes = FieldOutcomes()
-    row = COLUMNS.writer(record, outcomes)
-    return row, {each.path: each.how for each in outcomes.entries}
+#: Returns the row that a record becomes, and the recorded losses of each path.
+written = partial(row_and_losses, COLUMNS)
 
 
 def comes_back(row: dict[str, Any]) -> bool:
@@ -72,14 +72,6 @@ def comes_back(row: dict[str, Any]) -> bool:
     gone = {key for key, each in row.items() if key in known and each is None}
     wanted = {key: each for key, each in row.items() if key not in gone}
     return {**again} == (wanted or row) and noted == {}
-
-
-def is_related(path: str, others: set[str]) -> bool:
-    """Tell whether a path in `others` equals, contains or is below `path`."""
-    return any(
-        f"{path}.".startswith(f"{each}.") or f"{each}.".startswith(f"{path}.")
-        for each in others
-    )
 
 
 @for_each_case("path", FIXTURES, ids=lambda path: path.stem)
@@ -247,8 +239,8 @@ def test_every_difference_is_recorded_as_a_loss(
     differing = {each.path for each in differences(record, COLUMNS.read(row))}
 
     assert SCHEMA_VALIDATOR.is_valid({key: [item] for key, item in row.items()})
-    assert {each for each in differing if not is_related(each, noted)} == set()
-    assert {each for each in noted if not is_related(each, differing)} == set()
+    assert unrelated(differing, noted) == set()
+    assert unrelated(noted, differing) == set()
 
 
 @examples(10)

@@ -3,7 +3,6 @@
 import copy
 import json
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from jsonschema import Draft7Validator
 
 from cases import for_each_case
 from effort import examples
+from fixture_files import schema_file
 from harpia_converters.haystack import formats
 
 SCHEMAS = Path(__file__).parents[3] / "schemas" / "haystack"
@@ -62,15 +62,9 @@ ITEMS = st.recursive(
 )
 
 
-@cache
-def schema_of(id_: str) -> Any:
-    """Return a schema by its id."""
-    return json.loads((SCHEMAS / f"{id_}.schema.json").read_text("utf-8"))
-
-
 def is_allowed(id_: str, value: Any) -> bool:
     """Tell whether a schema allows `value`."""
-    return Draft7Validator(schema_of(id_)).is_valid(value)
+    return Draft7Validator(schema_file(id_)).is_valid(value)
 
 
 def verdicts(id_: str, value: Any) -> tuple[bool, bool]:
@@ -128,10 +122,10 @@ def test_dialects_name_the_schemas_that_there_are() -> None:
 @pytest.mark.parametrize("suffix", ["", "-strict"])
 def test_evaluators_share_their_definition(suffix: str) -> None:
     """A definition is the same by itself, dumped, under a name and in a pipeline."""
-    alone = schema_of(f"haystack-evaluator{suffix}")
+    alone = schema_file(f"haystack-evaluator{suffix}")
 
     for dialect in ("to-dict", "component", "pipeline"):
-        schema = schema_of(f"haystack-evaluator-{dialect}{suffix}")
+        schema = schema_file(f"haystack-evaluator-{dialect}{suffix}")
         inner = schema["definitions"]["definition"]
         assert inner == {key: alone[key] for key in inner.keys() - {"description"}} | {
             "description": inner["description"]
@@ -142,8 +136,8 @@ def test_evaluators_share_their_definition(suffix: str) -> None:
 @pytest.mark.parametrize("id_", ["haystack", "haystack-results"])
 def test_components_are_validated_like_documents(id_: str, suffix: str) -> None:
     """A document below the name of a component is validated as it is alone."""
-    alone = schema_of(f"{id_}{suffix}")
-    inner = schema_of(f"{id_}-component{suffix}")["additionalProperties"]
+    alone = schema_file(f"{id_}{suffix}")
+    inner = schema_file(f"{id_}-component{suffix}")["additionalProperties"]
 
     keys = inner.keys() - {"description"}
     assert keys == alone.keys() - {"$schema", "title", "description", "version"}

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from cases import for_each_case
-from harpia_formats import Report, detect, read, validate
+from harpia_formats import detect, read, validate
+from problem_codes import codes_of
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "helm" / "valid"
 STATES, STATS = "scenario_state.json", "per_instance_stats.json"
@@ -53,11 +54,6 @@ def edit(path: Path, old: str, new: str) -> None:
     text = path.read_text()
     assert text.count(old) == 1
     path.write_text(text.replace(old, new))
-
-
-def codes_of(report: Report) -> list[str]:
-    """Return the codes of a report, in their order."""
-    return [problem.code for problem in report.problems]
 
 
 @for_each_case(

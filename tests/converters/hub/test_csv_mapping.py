@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from cases import for_each_case
 from effort import examples
+from field_paths import unrelated
 from harpia_converters.hub import csv_mapping as mapping
 from harpia_converters.hub.csv_mapping import TABLE
 from harpia_converters.hub.formats import CSV_FORMAT
@@ -25,9 +26,10 @@ from harpia_formats.formats.schema.bundled_schemas import (
     schema_validator_of,
 )
 from harpia_formats.model.column_map import FIELDS
-from harpia_formats.model.field_outcomes import FieldOutcomes, Unconvertible
+from harpia_formats.model.field_outcomes import Unconvertible
 from harpia_formats.model.record import FIELD_TYPES, Output, Record, Score
 from table_steps import read_steps
+from written_rows import row_and_losses
 
 FIXTURES = sorted((Path(__file__).parents[3] / "fixtures/csv").glob("[nv]*/*.csv"))
 SCHEMA_VALIDATOR = schema_validator_of(record_schema(CSV_FORMAT.dialects[0]))
@@ -52,19 +54,8 @@ def rows_in(path: Path) -> list[dict[str, str]]:
         ]
 
 
-def written(record: Record) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the row that a record becomes, and the recorded losses of each path."""
-    outcomes = FieldOutcomes()
-    row = TABLE.writer(record, outcomes)
-    return row, {each.path: each.how for each in outcomes.entries}
-
-
-def is_related(path: str, others: set[str]) -> bool:
-    """Tell whether a path in `others` equals, contains or is below `path`."""
-    return any(
-        f"{path}.".startswith(f"{each}.") or f"{each}.".startswith(f"{path}.")
-        for each in others
-    )
+#: Returns the row that a record becomes, and the recorded losses of each path.
+written = partial(row_and_losses, TABLE)
 
 
 @for_each_case("path", FIXTURES, ids=lambda path: path.stem)
@@ -248,8 +239,8 @@ def test_every_difference_is_recorded_as_a_loss(
     differing = {each.path for each in differences(record, TABLE.read(row))}
 
     assert SCHEMA_VALIDATOR.is_valid(row)
-    assert {each for each in differing if not is_related(each, noted)} == set()
-    assert {each for each in noted if not is_related(each, differing)} == set()
+    assert unrelated(differing, noted) == set()
+    assert unrelated(noted, differing) == set()
 
 
 @given(VALUES)

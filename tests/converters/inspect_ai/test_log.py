@@ -10,7 +10,6 @@ from msgspec import UNSET
 from cases import for_each_case
 from harpia_formats import (
     Record,
-    Report,
     ValidationFailed,
     convert,
     read,
@@ -21,6 +20,7 @@ from harpia_formats.conversion.reading.reader import Reading
 from harpia_formats.model.record import Output, Score
 from harpia_formats.validation.parallel import ranges
 from json_lines import jsonl_rows
+from problem_codes import codes_of
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "inspect-log" / "valid"
 USAGE = {"input_tokens": 2, "output_tokens": 1, "total_tokens": 3}
@@ -76,11 +76,6 @@ def answered(content: Any, **members: Any) -> Output:
     """Return the output of a sample whose model answered with this content."""
     answer = message("assistant", content, **members)
     return output_of(output={"choices": [{"message": answer}]}, messages=[])
-
-
-def codes(report: Report) -> list[str]:
-    """Return the codes of the problems of a report."""
-    return sorted(each.code for each in report.problems)
 
 
 def kept(owner: Record | Output) -> dict[str, Any]:
@@ -263,7 +258,7 @@ def test_unknown_reference_stays_and_is_counted() -> None:
 
     assert record.prompt == "attachment://c3"
     assert kept(record)["unresolved_attachments"] == 1
-    assert codes(validate(data)) == ["I205"]
+    assert sorted(codes_of(validate(data))) == ["I205"]
 
 
 def test_events_are_counted_and_not_kept() -> None:
@@ -315,7 +310,7 @@ def test_nan_is_no_score() -> None:
     assert record.outputs[0].scores is not UNSET
 
     assert record.outputs[0].scores[0].value is None
-    assert codes(validate(data)) == ["I202", "J209"]
+    assert sorted(codes_of(validate(data))) == ["I202", "J209"]
 
 
 def test_arguments_that_are_no_object_are_kept() -> None:
@@ -365,7 +360,7 @@ def test_what_a_log_says_of_its_run(
     members: dict[str, Any], expected: list[str]
 ) -> None:
     """A log of a newer version, an unfinished run or with fewer samples is reported."""
-    assert codes(validate(log(sample(), **members))) == expected
+    assert sorted(codes_of(validate(log(sample(), **members)))) == expected
 
 
 def test_log_without_samples_is_valid() -> None:
@@ -374,7 +369,7 @@ def test_log_without_samples_is_valid() -> None:
 
     assert validate(data).ok
     assert list(read(data)) == []
-    assert codes(validate(log(results={"total_samples": 3}))) == ["I104"]
+    assert sorted(codes_of(validate(log(results={"total_samples": 3})))) == ["I104"]
 
 
 def test_members_in_another_order_are_an_error() -> None:
@@ -383,7 +378,7 @@ def test_members_in_another_order_are_an_error() -> None:
     run = document.pop("eval")
     data = json.dumps({**document, "eval": run}).encode()
 
-    assert codes(validate(data, format="inspect-log")) == ["I103"]
+    assert sorted(codes_of(validate(data, format="inspect-log"))) == ["I103"]
     with pytest.raises(ValidationFailed, match="I103"):
         list(read(data, format="inspect-log"))
 

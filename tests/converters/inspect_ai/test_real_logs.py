@@ -1,5 +1,6 @@
 """Logs that Inspect wrote, read as what they say: figures found by other means."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -7,9 +8,10 @@ import pytest
 from msgspec import UNSET
 
 from corpora import CORPORA
-from harpia_formats import Record, Report, read, validate
+from harpia_formats import Record, read, validate
 from harpia_formats.conversion.reading.reader import Reading
 from harpia_formats.model.record import Output, Score
+from problem_codes import codes_of
 
 ROOT = Path(__file__).parents[3]
 LOGS = CORPORA / "neighbours" / "inspect"
@@ -48,14 +50,6 @@ def extra(owner: Record | Output) -> dict[str, Any]:
     """Return what the log has apart from the fields."""
     assert owner.extra is not UNSET
     return owner.extra["inspect"]
-
-
-def codes(report: Report) -> dict[str, int]:
-    """Return how many problems there are, by their codes."""
-    found: dict[str, int] = {}
-    for each in report.problems:
-        found[each.code] = found.get(each.code, 0) + 1
-    return found
 
 
 @pytest.mark.parametrize("ending", ["eval", "json"])
@@ -116,8 +110,8 @@ def test_nan_is_counted() -> None:
     report = validate(LOGS / "made/demo_epochs2.json", examples=0)
 
     assert (LOGS / "made/demo_epochs2.json").read_bytes().count(b": NaN") == 5
-    assert codes(report)["J209"] == 5
-    assert codes(report)["I202"] == 2
+    assert Counter(codes_of(report))["J209"] == 5
+    assert Counter(codes_of(report))["I202"] == 2
 
 
 def test_multiple_choice() -> None:
@@ -142,7 +136,7 @@ def test_epochs_of_a_part_of_a_data_set() -> None:
     assert [score(found[1, n], "match").value for n in (1, 2)] == [0, 1]
     assert sum(score(one, "match").value for one in found.values()) / 4 == 0.75
     assert found[1, 1].references == [" Yes"]
-    assert "I104" not in codes(report)
+    assert "I104" not in Counter(codes_of(report))
 
 
 def test_errored_sample_has_no_answer() -> None:
@@ -159,7 +153,7 @@ def test_errored_sample_has_no_answer() -> None:
     assert record.references is UNSET
     assert output.scores is not UNSET
     assert [score.value for score in output.scores] == [UNSET]
-    assert codes(report) == {"I201": 1, "I104": 1}
+    assert Counter(codes_of(report)) == {"I201": 1, "I104": 1}
     assert messages == ["1 of 80 samples are in the log"]
 
 
@@ -194,7 +188,7 @@ def test_archive_of_any_version_is_read() -> None:
 
 def test_newer_log_in_json_is_refused() -> None:
     """A log of a version that is not known is an error."""
-    assert codes(validate(LOGS / "real/log_version_3.txt")) == {"I101": 1}
+    assert Counter(codes_of(validate(LOGS / "real/log_version_3.txt"))) == {"I101": 1}
 
 
 def test_cancelled_runs() -> None:
@@ -202,8 +196,8 @@ def test_cancelled_runs() -> None:
     some = validate(LOGS / "real/popularity_cancelled.json")
     none = validate(LOGS / "real/popularity_cancelled_no-samples.json")
 
-    assert codes(some) == {"I102": 1}
-    assert codes(none) == {"I102": 1, "I104": 1}
+    assert Counter(codes_of(some)) == {"I102": 1}
+    assert Counter(codes_of(none)) == {"I102": 1, "I104": 1}
     assert some.ok
     assert none.ok
     assert none.problems[1].message == "0 of 3 samples are in the log"
@@ -215,7 +209,7 @@ def test_early_log_with_nan_is_read() -> None:
     report = validate(LOGS / "real/log_with_nan.txt")
 
     assert report.ok
-    assert codes(report) == {"J209": 1}
+    assert Counter(codes_of(report)) == {"J209": 1}
 
 
 def test_message_of_early_log() -> None:

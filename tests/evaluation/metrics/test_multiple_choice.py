@@ -105,14 +105,6 @@ def test_a_letter_that_is_no_text_is_always_read(texts: list[str]) -> None:
         assert choices.in_answer(f"({'ABCDEF'[at]})") == at
 
 
-@pytest.fixture
-def main(
-    monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
-) -> InProcess:
-    """Return what runs the command."""
-    return InProcess(monkeypatch, capfdbinary)
-
-
 def score(
     answer: str,
     references: list[str],
@@ -245,7 +237,7 @@ def test_an_unreadable_answer_is_no_missing_one(tmp_path: Path) -> None:
 
 
 def test_the_share_of_unreadable_answers_is_shown(
-    main: InProcess, tmp_path: Path
+    run: InProcess, tmp_path: Path
 ) -> None:
     """Tables say how many answers are wrong since no choice is read from them."""
     texts = ["x", "x or y", "I do not know", "y", "The answer is y"]
@@ -261,7 +253,7 @@ def test_the_share_of_unreadable_answers_is_shown(
     file = tmp_path / "records.jsonl"
     file.write_bytes(jsonl(*rows))
     shown = {
-        form: main("score", str(file), "-m", "multiple-choice,em", *more).out
+        form: run("score", str(file), "-m", "multiple-choice,em", *more).out
         for form, more in {
             "text": (),
             "json": ("--output-format", "json"),
@@ -277,7 +269,7 @@ def test_the_share_of_unreadable_answers_is_shown(
     assert "unreadable" not in em
     assert shown["csv"].splitlines()[0].endswith(",unreadable")
     assert "40.0% of the answers are unreadable" in shown["markdown"]
-    assert "unreadable" not in main("score", str(file), "-m", "em").out
+    assert "unreadable" not in run("score", str(file), "-m", "em").out
 
 
 @pytest.mark.parametrize("metric", ["number-match", "pass@1", "maj@1"])

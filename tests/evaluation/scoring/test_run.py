@@ -3,7 +3,6 @@
 import io
 import json
 import math
-import os
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cases import for_each_case
+from dying_workers import end_worker
 from effort import examples
 from harpia_formats import metric_names
 from harpia_formats.evaluation.metrics import measure_of
@@ -160,7 +160,7 @@ def test_answers_that_kill_two_workers_are_reported(
         for number in range(400)
         for text, refs, category, model in ANSWERS
     ]
-    monkeypatch.setattr(measuring, "_measure_in_worker", _dying)
+    monkeypatch.setattr(measuring, "_measure_in_worker", end_worker)
     run = Scoring([lines_of(answers)], options=ScoreOptions(metrics=("f1",), jobs=2))
     problems = list(run)
     (count,) = run.scores().report.files
@@ -169,10 +169,6 @@ def test_answers_that_kill_two_workers_are_reported(
     assert "answers could not be scored: the process" in problems[0].message
     assert 0 < count.undetermined < count.records
     assert not run.scores().ok
-
-
-def _dying(*_: object) -> None:
-    os._exit(1)
 
 
 def test_records_are_drawn_and_not_answers() -> None:

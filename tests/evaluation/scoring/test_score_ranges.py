@@ -1,7 +1,6 @@
 """Large files are scored by several processes, with the numbers of one process."""
 
 import json
-import os
 import random
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from dying_workers import end_worker
 from harpia_formats.cli.app import app_for
 from harpia_formats.evaluation.scoring import score_ranges
 from harpia_formats.evaluation.scoring.measures import outcomes, select_metrics
@@ -312,16 +312,12 @@ def test_ranges_that_fail_in_workers_are_scored_here(
     assert not shared
 
 
-def _dying(*_: object) -> None:
-    os._exit(1)
-
-
 @pytest.mark.parametrize("how", ["fail", pytest.param("skip", marks=pytest.mark.long)])
 def test_rows_that_kill_two_workers_are_reported(
     how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They have no verdict (V901), and the command ends with 1."""
-    monkeypatch.setattr(ranges, "run_range", _dying)
+    monkeypatch.setattr(ranges, "run_range", end_worker)
     path = written(tmp_path / "rows.jsonl", records(350))
     scores, problems = outcome(path, 2, metrics=("em",), on_invalid=how)
     (count,) = scores.report.files

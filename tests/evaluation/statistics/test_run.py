@@ -1,7 +1,6 @@
 """Statistics of files: every format, any number of workers, and what cannot be read."""
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +8,7 @@ import pytest
 from jsonschema import Draft7Validator
 
 import harpia_formats
+from dying_workers import end_worker
 from harpia_formats import ConversionError, OptionError, ValidationFailed
 from harpia_formats.cli.commands.stats import statistics_lines
 from harpia_formats.evaluation.statistics import count_ranges, record_counts
@@ -141,17 +141,13 @@ def test_units_with_invalid_rows_are_counted_by_the_main_process(
     assert alone.ok
 
 
-def _dying(*_: object) -> None:
-    os._exit(1)
-
-
 @pytest.mark.parametrize("how", ["fail", pytest.param("skip", marks=pytest.mark.long)])
 def test_rows_that_kill_two_workers_are_reported(
     how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They have no verdict (V901), whether invalid records may be left out or not."""
     monkeypatch.setattr(ranges, "WORTH_SECONDS", 0.0)
-    monkeypatch.setattr(ranges, "run_range", _dying)
+    monkeypatch.setattr(ranges, "run_range", end_worker)
     path = tmp_path / "rows.jsonl"
     path.write_bytes(rows(9_000))
     run = StatisticsRun([path], StatsOptions(on_invalid=how, jobs=2))

@@ -2,7 +2,6 @@ import itertools
 import json
 import random
 import tracemalloc
-from collections.abc import Iterable, Iterator
 from time import perf_counter
 from typing import Any
 
@@ -11,6 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cases import for_each_case
+from cut_rows import blocks_of, counted_cursor, faults_in, placed_rows, rows_in
 from harpia_formats.files.framing import array
 from harpia_formats.files.framing.chunk import BOM, Chunk, Cursor, FramingFault
 from harpia_formats.files.framing.container import frames
@@ -42,45 +42,13 @@ _SPELLED = st.tuples(
 ).map(lambda pair: [json.dumps(each, **pair[1]).encode() for each in pair[0]])
 
 
-def _blocks(data: bytes, size: int) -> Iterator[bytes]:
-    return (data[at : at + size] for at in range(0, len(data), size))
-
-
 def _frames(
     data: bytes, *, size: int = 64 * 1024, window: int | None = None, **options: int
 ) -> list[Chunk | FramingFault]:
     with pytest.MonkeyPatch.context() as patch:
         if window is not None:
             patch.setattr(array, "WINDOW", window)
-        return list(frames(_blocks(data, size), **options))
-
-
-def _placed(found: Iterable[Chunk | FramingFault]) -> list[tuple[Cursor, bytes]]:
-    chunks = [each for each in found if isinstance(each, Chunk)]
-    return [
-        (each.start_of(number), row)
-        for each in chunks
-        for number, row in enumerate(each.rows)
-    ]
-
-
-def _rows(found: Iterable[Chunk | FramingFault]) -> list[bytes]:
-    return [row for _, row in _placed(found)]
-
-
-def _faults(found: Iterable[Chunk | FramingFault]) -> list[tuple[str, int]]:
-    return [
-        (each.kind, each.start.offset)
-        for each in found
-        if isinstance(each, FramingFault)
-    ]
-
-
-def _cursor(data: bytes, offset: int) -> Cursor:
-    """Count a position the plain way."""
-    before = data[:offset].decode().removeprefix("\ufeff")
-    column = len(before.rpartition("\n")[2])
-    return Cursor(offset, before.count("\n") + 1, column)
+        return list(frames(blocks_of(data, size), **options))
 
 
 @given(
@@ -106,12 +74,12 @@ def test_rows_come_out_as_they_were_written(  # noqa: PLR0913 - a law over six t
 
     found = _frames(data, size=size, window=window)
 
-    placed = _placed(found)
+    placed = placed_rows(found)
     assert [row for _, row in placed] == rows
-    assert _faults(found) == ([("bom", 0)] if bom else [])
+    assert faults_in(found) == ([("bom", 0)] if bom else [])
     for start, row in placed:
         assert data[start.offset :].startswith(row)
-        assert start == _cursor(data, start.offset)
+        assert start == counted_cursor(data, start.offset)
 
 
 @given(data=st.binary(max_size=60), size=_SIZES, window=_WINDOWS)
@@ -126,7 +94,7 @@ def test_any_bytes_come_to_an_end(*, data: bytes, size: int, window: int) -> Non
     found = _frames(data, size=size, window=window)
 
     end = 0
-    for start, row in _placed(found):
+    for start, row in placed_rows(found):
         assert start.offset >= end
         end = start.offset + len(row)
         assert data[start.offset : end] == row
@@ -146,16 +114,16 @@ def test_any_punctuation_comes_to_an_end(
 
     found = _frames(data, size=size, window=window, limit=limit)
 
-    places = [start.offset for start, _ in _placed(found)]
+    places = [start.offset for start, _ in placed_rows(found)]
     assert places == sorted(set(places))
     try:
         rows = json.loads(data)
     except ValueError:
         return
-    kinds = {kind for kind, _ in _faults(found)}
+    kinds = {kind for kind, _ in faults_in(found)}
     assert kinds - {"oversize"} == (set() if rows else {"empty"})
     if "oversize" not in kinds:
-        assert [json.loads(each) for each in _rows(found)] == rows
+        assert [json.loads(each) for each in rows_in(found)] == rows
 
 
 def _record(number: int) -> bytes:
@@ -204,11 +172,11 @@ def test_a_broken_row_is_alone(
 
     found = _frames(data, window=window)
 
-    assert _rows(found) == rows
-    assert _faults(found) == []
+    assert rows_in(found) == rows
+    assert faults_in(found) == []
     [alone] = [each for each in found if isinstance(each, Chunk) and row in each.rows]
     assert alone.rows == [row]
-    assert alone.start_of(0) == _cursor(data, data.index(row))
+    assert alone.start_of(0) == counted_cursor(data, data.index(row))
 
 
 def test_many_broken_rows_are_each_alone() -> None:
@@ -221,7 +189,7 @@ def test_many_broken_rows_are_each_alone() -> None:
 
     found = _frames(b"[" + b",".join(rows) + b"]")
 
-    assert _rows(found) == rows
+    assert rows_in(found) == rows
     assert perf_counter() - began < 2
 
 
@@ -232,7 +200,7 @@ def test_rows_without_commas_are_broken_in_pairs() -> None:
     found = _frames(b"[" + b"\n".join(rows) + b"]", window=64)
 
     pairs = zip(rows[::2], rows[1::2], strict=True)
-    assert _rows(found) == [b"\n".join(each) for each in pairs]
+    assert rows_in(found) == [b"\n".join(each) for each in pairs]
 
 
 def test_rows_with_mixed_first_keys_are_found_behind_a_broken_one() -> None:
@@ -240,7 +208,7 @@ def test_rows_with_mixed_first_keys_are_found_behind_a_broken_one() -> None:
     rows = [b'{"%c":1,"x":[{"y":2}]}' % b"abc"[each % 3] for each in range(200)]
     rows[150] = b'{"a":1,"x":[{"y":2}]'
 
-    assert _rows(_frames(b"[" + b",".join(rows) + b"]", window=256)) == rows
+    assert rows_in(_frames(b"[" + b",".join(rows) + b"]", window=256)) == rows
 
 
 def test_the_array_goes_on_behind_the_rest_of_a_broken_row() -> None:
@@ -251,9 +219,9 @@ def test_the_array_goes_on_behind_the_rest_of_a_broken_row() -> None:
 
     found = _frames(data, window=500)
 
-    rows = _rows(found)
+    rows = rows_in(found)
     assert rows[:9] + rows[-41:] == good
-    assert _faults(found) == [("trailing", len(data) - 1)]
+    assert faults_in(found) == [("trailing", len(data) - 1)]
 
 
 @pytest.mark.parametrize("size", [1, 7, 64 * 1024])
@@ -268,8 +236,8 @@ def test_a_row_that_is_cut_off_is_handed_on(size: int) -> None:
 
         found = _frames(data[:end], size=size, window=8)
 
-        assert _rows(found) == [each for each in left if each]
-        assert _faults(found) == ([] if is_torn else [("unclosed", end)])
+        assert rows_in(found) == [each for each in left if each]
+        assert faults_in(found) == ([] if is_torn else [("unclosed", end)])
 
 
 @pytest.mark.parametrize(
@@ -307,14 +275,14 @@ def test_faults_around_rows_have_a_place(
     """Extra commas, a missing bracket and bytes after the array are faults."""
     found = _frames(data, size=size, window=window)
 
-    assert _rows(found) == rows
-    assert _faults(found) == faults
+    assert rows_in(found) == rows
+    assert faults_in(found) == faults
 
 
 def test_all_that_is_behind_an_array_is_measured() -> None:
     """Bytes behind an array are read to the end of the file and counted."""
     data = b"[1]" + b" x" * 1000
-    blocks = _blocks(data, 16)
+    blocks = blocks_of(data, 16)
 
     assert FramingFault("trailing", Cursor(4, 1, 4), 1999) in list(frames(blocks))
     assert next(blocks, None) is None
@@ -335,14 +303,16 @@ def test_each_row_over_the_limit_is_one_fault(
 
     found = _frames(data, size=size, window=window, limit=50)
 
-    assert _rows(found) == [each for each in rows if len(each) <= 50]
+    assert rows_in(found) == [each for each in rows if len(each) <= 50]
     faults = [each for each in found if isinstance(each, FramingFault)]
     assert [each.size for each in faults] == [len(x) for x in rows if len(x) > 50]
     for each in faults:
         assert (each.kind, each.record) == ("oversize", True)
         assert data[each.start.offset :].startswith(b'{"a":')
-    for start in [each.start for each in faults] + [each[0] for each in _placed(found)]:
-        assert start == _cursor(data, start.offset)
+    for start in [each.start for each in faults] + [
+        each[0] for each in placed_rows(found)
+    ]:
+        assert start == counted_cursor(data, start.offset)
 
 
 def test_a_row_beyond_the_limit_is_not_held() -> None:
@@ -356,7 +326,7 @@ def test_a_row_beyond_the_limit_is_not_held() -> None:
     finally:
         tracemalloc.stop()
 
-    assert _rows(found) == [b'{"a":1}', b'{"a":2}']
+    assert rows_in(found) == [b'{"a":1}', b'{"a":2}']
     size = len(text) * 800 + len(b'{"b":[0]}')
     assert FramingFault("oversize", Cursor(9, 1, 9), size, record=True) in found
     assert peak < 6 * _MEGABYTE
@@ -366,8 +336,8 @@ def test_a_row_beyond_the_limit_may_be_cut_off() -> None:
     """A file that ends inside of a row over the limit has that one fault."""
     found = _frames(b'[1,{"a":"' + b"x" * 1000, size=16, window=16, limit=50)
 
-    assert _rows(found) == [b"1"]
-    assert _faults(found) == [("oversize", 3)]
+    assert rows_in(found) == [b"1"]
+    assert faults_in(found) == [("oversize", 3)]
 
 
 def test_a_long_row_takes_linear_time() -> None:
@@ -379,7 +349,7 @@ def test_a_long_row_takes_linear_time() -> None:
 
     found = _frames(b"[" + b", ".join(rows) + b"]")
 
-    assert _rows(found) == rows
+    assert rows_in(found) == rows
     assert perf_counter() - began < 2
 
 
@@ -393,7 +363,7 @@ def test_nested_lists_are_not_cut_as_rows() -> None:
 
     found = _frames(b"[" + b", ".join(rows) + b"]", window=4096)
 
-    assert _rows(found) == rows
+    assert rows_in(found) == rows
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,10 @@
 import json
-from collections.abc import Iterator
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from cut_rows import blocks_of
 from harpia_formats.files.framing.chunk import BOM, Chunk, Cursor, FramingFault
 from harpia_formats.files.framing.container import (
     Layout,
@@ -49,11 +49,6 @@ BEGINNINGS = [
     ("3", Layout.TEXT),
     ("null\n", Layout.TEXT),
 ]
-
-
-def blocks_of(data: bytes, size: int) -> Iterator[bytes]:
-    """Return `data` in blocks of a size."""
-    return (data[at : at + size] for at in range(0, len(data), size))
 
 
 def left_in(opened: OpenedContainer) -> bytes:

@@ -6,12 +6,13 @@ now, so that `git diff` shows what a change of the cutting changes.
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from cut_rows import blocks_of
 from harpia_formats.files.framing import array, container
 from harpia_formats.files.framing.chunk import Chunk, Cursor, FramingFault
 from harpia_formats.files.framing.columns import (
@@ -67,11 +68,6 @@ def words_of(frame: DocumentFrame, data: bytes) -> str:
     )
     ends = f"{place_of(frame.start)} to {place_of(frame.end)}"
     return " | ".join([f"rows {ends}", *rows])
-
-
-def blocks_of(data: bytes, size: int) -> Iterator[bytes]:
-    """Yield bytes in blocks of a size."""
-    return (data[at : at + size] for at in range(0, len(data), size))
 
 
 def cut(data: bytes, way: dict[str, int]) -> list[str]:

@@ -1,7 +1,6 @@
 import itertools
 import json
 import tracemalloc
-from collections.abc import Iterable, Iterator
 from time import perf_counter
 from typing import Any
 
@@ -10,6 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cases import for_each_case
+from cut_rows import blocks_of, counted_cursor, faults_in, placed_rows, rows_in
 from harpia_formats.files.framing.chunk import (
     BOM,
     Chunk,
@@ -27,42 +27,10 @@ _LINES = st.lists(
 )
 
 
-def _blocks(data: bytes, size: int) -> Iterator[bytes]:
-    return (data[at : at + size] for at in range(0, len(data), size))
-
-
 def _frames(
     data: bytes, *, size: int = 64 * 1024, **options: int
 ) -> list[Chunk | FramingFault]:
-    return list(frames(_blocks(data, size), **options))
-
-
-def _placed(found: Iterable[Chunk | FramingFault]) -> list[tuple[Cursor, bytes]]:
-    chunks = [each for each in found if isinstance(each, Chunk)]
-    return [
-        (each.start_of(number), row)
-        for each in chunks
-        for number, row in enumerate(each.rows)
-    ]
-
-
-def _rows(found: Iterable[Chunk | FramingFault]) -> list[bytes]:
-    return [row for _, row in _placed(found)]
-
-
-def _faults(found: Iterable[Chunk | FramingFault]) -> list[tuple[str, int]]:
-    return [
-        (each.kind, each.start.offset)
-        for each in found
-        if isinstance(each, FramingFault)
-    ]
-
-
-def _cursor(data: bytes, offset: int) -> Cursor:
-    """Count a position the plain way."""
-    before = data[:offset].decode().removeprefix("\ufeff")
-    column = len(before.rpartition("\n")[2])
-    return Cursor(offset, before.count("\n") + 1, column)
+    return list(frames(blocks_of(data, size), **options))
 
 
 @given(
@@ -81,7 +49,7 @@ def test_lines_are_cut_at_newlines_and_placed(
     if not expected[-1]:
         expected.pop()
 
-    placed = _placed(_frames(data, size=size))
+    placed = placed_rows(_frames(data, size=size))
 
     assert [row for _, row in placed] == expected
     assert b"\n".join(row for _, row in placed) == data.removeprefix(bom).removesuffix(
@@ -89,7 +57,7 @@ def test_lines_are_cut_at_newlines_and_placed(
     )
     for start, row in placed:
         assert data[start.offset :].startswith(row)
-        assert start == _cursor(data, start.offset)
+        assert start == counted_cursor(data, start.offset)
 
 
 @given(
@@ -106,13 +74,13 @@ def test_each_line_over_the_limit_is_one_fault(
 
     found = _frames(data, size=size, limit=20)
 
-    assert _rows(found) == [each for each in lines if len(each) <= 20]
+    assert rows_in(found) == [each for each in lines if len(each) <= 20]
     faults = [each for each in found if isinstance(each, FramingFault)]
     assert [each.size for each in faults] == [len(x) for x in lines if len(x) > 20]
     for each in faults:
         assert (each.kind, each.record) == ("oversize", True)
         assert data[each.start.offset :].startswith(b"y" * each.size)
-        assert each.start == _cursor(data, each.start.offset)
+        assert each.start == counted_cursor(data, each.start.offset)
 
 
 def test_a_long_line_takes_linear_time() -> None:
@@ -122,7 +90,7 @@ def test_a_long_line_takes_linear_time() -> None:
 
     found = _frames(b"\n".join(lines))
 
-    assert _rows(found) == lines
+    assert rows_in(found) == lines
     assert perf_counter() - began < 1
 
 
@@ -137,7 +105,7 @@ def test_a_line_beyond_the_limit_is_not_held() -> None:
     finally:
         tracemalloc.stop()
 
-    assert _rows(found) == [b'{"a":1}', b'{"a":2}']
+    assert rows_in(found) == [b'{"a":1}', b'{"a":2}']
     assert FramingFault("oversize", Cursor(8, 2, 0), 800 * 65_536, record=True) in found
     assert peak < 6 * _MEGABYTE
 
@@ -157,7 +125,7 @@ def test_an_object_over_several_lines_is_one_row(data: bytes, size: int) -> None
     """A document is one row, without the white space around it."""
     found = _frames(b"\r\n " + data + b"\n\n", size=size)
 
-    assert _placed(found) == [(Cursor(3, 2, 1), data)]
+    assert placed_rows(found) == [(Cursor(3, 2, 1), data)]
 
 
 @pytest.mark.parametrize(
@@ -179,14 +147,14 @@ def test_an_object_over_several_lines_is_one_row(data: bytes, size: int) -> None
 @pytest.mark.parametrize("size", [1, 5, 1024])
 def test_lines_stay_lines(lines: list[bytes], size: int) -> None:
     """JSON Lines are recognized whatever is wrong with the first line."""
-    assert _rows(_frames(b"\n".join(lines), size=size)) == lines
+    assert rows_in(_frames(b"\n".join(lines), size=size)) == lines
 
 
 def test_blank_lines_are_rows() -> None:
     """Blank lines are rows, so that the lines behind keep their numbers."""
     found = _frames(b'\n  \r\n{"a":1}\n\n{"a":2}\n')
 
-    kept = [(start.line, row) for start, row in _placed(found) if not is_blank(row)]
+    kept = [(start.line, row) for start, row in placed_rows(found) if not is_blank(row)]
     assert kept == [(3, b'{"a":1}'), (5, b'{"a":2}')]
 
 
@@ -195,7 +163,9 @@ def test_much_leading_space_is_not_held() -> None:
     space = b"\n " * WINDOW
 
     [(start, row)] = [
-        each for each in _placed(_frames(space + b'{"a":1}')) if not is_blank(each[1])
+        each
+        for each in placed_rows(_frames(space + b'{"a":1}'))
+        if not is_blank(each[1])
     ]
 
     assert row == b'{"a":1}'
@@ -215,7 +185,7 @@ def test_byte_order_mark_is_a_fault_and_dropped(size: int, rest: bytes) -> None:
         FramingFault("bom", Cursor(), 3),
         FramingFault("empty", Cursor(3)),
     ]
-    assert _placed(_frames(BOM + b"{}" + rest, size=size)) == [(Cursor(3), b"{}")]
+    assert placed_rows(_frames(BOM + b"{}" + rest, size=size)) == [(Cursor(3), b"{}")]
 
 
 _KEYS = st.sampled_from(["a", "é", '"{', "}\n{", "\u2028"])
@@ -229,7 +199,7 @@ _OBJECTS: st.SearchStrategy[dict[str, Any]] = st.recursive(
 def _documents(
     data: bytes, size: int, limit: int = ROW_LIMIT
 ) -> list[Chunk | FramingFault]:
-    return list(document_rows(ByteBuffer(_blocks(data, size)), Cursor(), limit))
+    return list(document_rows(ByteBuffer(blocks_of(data, size)), Cursor(), limit))
 
 
 @given(
@@ -249,12 +219,12 @@ def test_several_objects_over_several_lines_are_rows(
 
     found = _documents(data, size)
 
-    placed = _placed(found)
+    placed = placed_rows(found)
     assert [row for _, row in placed] == rows
-    assert _faults(found) == [("spread", len(between))] * (len(rows) > 1)
+    assert faults_in(found) == [("spread", len(between))] * (len(rows) > 1)
     for start, row in placed:
         assert data[start.offset :].startswith(row)
-        assert start == _cursor(data, start.offset)
+        assert start == counted_cursor(data, start.offset)
 
 
 @pytest.mark.parametrize(
@@ -272,7 +242,7 @@ def test_a_broken_object_leaves_the_others(broken: bytes, size: int) -> None:
     """A broken object over several lines ends where the next one begins."""
     good = b'{\n "a": 1\n}'
 
-    placed = _placed(_documents(b"\n".join([good, broken, good, good]), size))
+    placed = placed_rows(_documents(b"\n".join([good, broken, good, good]), size))
 
     rows = [row for _, row in placed]
     assert (rows[0], rows[-2:]) == (good, [good, good])
@@ -308,7 +278,7 @@ def test_document_over_the_limit_is_a_fault() -> None:
     assert found == [
         FramingFault("oversize", Cursor(1, 2, 0), len(data) - 1, record=True)
     ]
-    assert _faults(_frames(data, limit=200)) == []
+    assert faults_in(_frames(data, limit=200)) == []
 
 
 def test_a_position_counts_code_points() -> None:

@@ -4,7 +4,6 @@ import itertools
 import json
 import random
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 
 from cases import for_each_case
 from effort import examples
+from fixture_files import valid_rows
 from harpia_formats.api.testing.mutation import mutants
 from harpia_formats.files.parsing.json_syntax import find_fault
 from harpia_formats.files.parsing.locate import duplicates
@@ -30,22 +30,12 @@ from harpia_formats.formats.schema.typed_decoder import (
 from harpia_formats.model.exact_json import NOT_JSON, decode, encode
 
 FORMATS = ("eee@0.2.0", "eee@0.2.0-tag", "eee@0.3.0")
-FIXTURES = Path(__file__).parents[3] / "fixtures"
-
-
-def records(identifier: str) -> list[Any]:
-    """Return the valid records of a format's fixtures."""
-    return [
-        json.loads(line)
-        for path in sorted((FIXTURES / identifier / "valid").glob("*.jsonl"))
-        for line in path.read_text("utf-8").splitlines()
-    ]
 
 
 def learned(identifier: str, *more: Any) -> TypedDecoder:
     """Return the decoder of a format that has seen its fixtures and `more` rows."""
     schema, unknown = built_in_schema(identifier), RowSurvey()
-    for each in (*records(identifier), *more):
+    for each in (*valid_rows(identifier), *more):
         unknown.take(schema, each)
     return typed_decoder_of(schema, unknown.extras)
 
@@ -53,7 +43,7 @@ def learned(identifier: str, *more: Any) -> TypedDecoder:
 def without_texts(identifier: str, *more: Any) -> TypedDecoder:
     """Return the decoder of a format that leaves texts undecoded where it can."""
     schema, unknown = built_in_schema(identifier), RowSurvey()
-    for each in (*records(identifier), *more):
+    for each in (*valid_rows(identifier), *more):
         unknown.take(schema, each)
     places = frozenset(unknown.texts)
     return typed_decoder_of(schema, unknown.extras, undecoded=places)
@@ -98,7 +88,7 @@ def decoded_or_none(row: bytes) -> Any:
 
 def check_mutants(identifier: str, count: int, seed: int) -> None:
     """Assert the law over mutated records, and that the decoder does accept many."""
-    valid = records(identifier)
+    valid = valid_rows(identifier)
     wild = [each | {"harness": {"a": [1]}, "run": None} for each in valid]
     more = wild if identifier != "eee@0.3.0" else []
     decoder = learned(identifier, *more)
@@ -166,7 +156,7 @@ def check_bytes(identifier: str, count: int, seed: int) -> None:
     decoder = learned(identifier)
     texts = [
         json.dumps(each, ensure_ascii=ascii_, separators=separators).encode()
-        for each in records(identifier)
+        for each in valid_rows(identifier)
         for ascii_ in (True, False)
         for separators in ((",", ":"), (", ", ": "))
     ]
@@ -194,7 +184,7 @@ def test_accepts_its_fixtures(identifier: str) -> None:
     """Every valid fixture is accepted by the decoder."""
     decoder = learned(identifier)
 
-    for each in records(identifier):
+    for each in valid_rows(identifier):
         assert decoder.accept(json.dumps(each).encode()) is not None, each["sample_id"]
 
 
@@ -619,7 +609,7 @@ def _condition(then: dict[str, Any]) -> dict[str, Any]:
 
 def test_duplicates_are_visible_after_acceptance() -> None:
     """A repeated key in an accepted row is found by encoding the row again."""
-    row = json.dumps(records("eee@0.2.0")[0]).encode()
+    row = json.dumps(valid_rows("eee@0.2.0")[0]).encode()
     twice = b'{"sample_id": "x", ' + row[1:]
     value = learned("eee@0.2.0").accept(twice)
 

@@ -1,7 +1,6 @@
 """Laws of repairs, on rows of every format that are broken at random."""
 
 import json
-import os
 import random
 import tempfile
 from collections.abc import Callable
@@ -15,7 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import harpia_formats
+from dying_workers import end_worker
 from effort import examples, pairs
+from fixture_files import valid_rows
 from harpia_formats.api.testing.mutation import mutants
 from harpia_formats.files.workers import engine
 from harpia_formats.validation.options import Options
@@ -23,22 +24,14 @@ from harpia_formats.validation.parallel import ranges
 from harpia_formats.validation.repair import repair_ranges
 from harpia_formats.validation.repair.repaired_file import Change, FixOptions
 from harpia_formats.validation.repair.run import Fixing
-from json_lines import jsonl, jsonl_rows
+from json_lines import jsonl
 
-FIXTURES = Path(__file__).parents[3] / "fixtures"
 #: Formats of rows, with files of valid rows as lines.
 FORMATS = ("eee@0.2.0", "eee@0.2.0-tag", "eee@0.3.0", "nemo-output", "tencent-outputs")
 #: Rows of a generated file.
 ROWS = 24
-
-
-@cache
-def valid_rows(format_: str) -> list[Any]:
-    """Return the rows of the valid fixtures of a format."""
-    rows = []
-    for path in sorted((FIXTURES / format_ / "valid").glob("*.jsonl")):
-        rows += jsonl_rows(path)
-    return rows
+#: Returns the rows of the valid fixtures of a format.
+fixture_rows = cache(valid_rows)
 
 
 def with_usual_faults(row: Any, chance: random.Random) -> Any:
@@ -65,8 +58,8 @@ def broken_lines(format_: str, seed: int) -> list[bytes]:
     """Return lines of a format, some valid, some broken at random, none blank."""
     chance = random.Random(seed)  # noqa: S311 - no secrets
     lines = []
-    for row in islice(mutants(valid_rows(format_), seed), ROWS):
-        made = chance.choice([row, chance.choice(valid_rows(format_))])
+    for row in islice(mutants(fixture_rows(format_), seed), ROWS):
+        made = chance.choice([row, chance.choice(fixture_rows(format_))])
         copy = with_usual_faults(json.loads(json.dumps(made)), chance)
         lines.append(json.dumps(copy, ensure_ascii=chance.random() < 0.5).encode())
     return lines
@@ -132,7 +125,7 @@ def test_any_number_of_workers_gives_the_same_bytes(
         # Only a forked worker has what is patched here.
         monkeypatch.setattr(engine, "is_fork_safe", lambda: True)
         monkeypatch.setattr(repair_ranges, "FoundRepairs", failing)
-    rows = [with_null(row, n) for n, row in enumerate(valid_rows("eee@0.2.0") * 40)]
+    rows = [with_null(row, n) for n, row in enumerate(fixture_rows("eee@0.2.0") * 40)]
     text = {
         "lines": "".join(f"{json.dumps(row)}\n" for row in rows),
         "array": json.dumps(rows),
@@ -158,18 +151,14 @@ def test_any_number_of_workers_gives_the_same_bytes(
     assert len(found[0][0]) == len(range(0, len(rows), 3))
 
 
-def _dying(*_: object) -> None:
-    os._exit(1)
-
-
 def test_a_file_with_rows_that_kill_two_workers_is_not_repaired(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It stays as it is, and the rows are named (V901)."""
     monkeypatch.setattr(ranges, "WORTH_SECONDS", 0)
-    monkeypatch.setattr(ranges, "run_range", _dying)
+    monkeypatch.setattr(ranges, "run_range", end_worker)
     monkeypatch.setattr(ranges, "MIN_RANGE", 50_000)
-    rows = [with_null(row, n) for n, row in enumerate(valid_rows("eee@0.2.0") * 40)]
+    rows = [with_null(row, n) for n, row in enumerate(fixture_rows("eee@0.2.0") * 40)]
     path = tmp_path / "rows.jsonl"
     path.write_bytes(jsonl(*rows))
     before = path.read_bytes()

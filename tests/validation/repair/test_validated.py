@@ -19,6 +19,7 @@ import pytest
 
 import harpia_formats
 from cases import for_each_case
+from fixture_files import valid_rows
 from harpia_formats.api.testing.mutation import mutants
 from harpia_formats.formats.registry import all_formats
 from harpia_formats.formats.schema.bundled_schemas import built_in_schema
@@ -32,7 +33,6 @@ from harpia_formats.validation.repair.proposals import (
 )
 from json_lines import jsonl, jsonl_rows
 
-FIXTURES = Path(__file__).parents[3] / "fixtures"
 FORMATS = ("eee@0.2.0", "eee@0.2.0-tag", "eee@0.3.0", "nemo-output", "tencent-outputs")
 #: The formats, and the schema of a user.
 NAMES = ("own", *FORMATS)
@@ -92,10 +92,7 @@ def rows_of(name: str) -> list[Any]:
     """Return valid rows of a format, or of the schema of the user."""
     if name == "own":
         return [OWN_ROW, {key: OWN_ROW[key] for key in ("is_correct", "reference")}]
-    rows = []
-    for path in sorted((FIXTURES / name / "valid").glob("*.jsonl")):
-        rows += jsonl_rows(path)
-    return rows
+    return valid_rows(name)
 
 
 def schema_of(name: str) -> Any:

@@ -4,7 +4,6 @@ import itertools
 import json
 import random
 import time
-from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 
 from cases import for_each_case
 from effort import drawn
+from fixture_files import valid_rows
 from harpia_formats import iter_problems, validate
 from harpia_formats.api.testing.mutation import mutants
 from harpia_formats.files.framing.chunk import Chunk, Cursor
@@ -27,22 +27,12 @@ from harpia_formats.validation.dedup.identity import IdentityReader
 from harpia_formats.validation.unit.row_checks import Disagreement, RowChecks
 from harpia_formats.validation.unit.row_validator import FIRST_ROWS, RowValidator
 
-FIXTURES = Path(__file__).parents[3] / "fixtures"
 SEED_SHAPE = "eee@0.2.0"
-
-
-def records(identifier: str = SEED_SHAPE) -> list[Any]:
-    """Return the valid records of a format's fixtures."""
-    return [
-        json.loads(line)
-        for path in sorted((FIXTURES / identifier / "valid").glob("*.jsonl"))
-        for line in path.read_text("utf-8").splitlines()
-    ]
 
 
 def mutated(identifier: str, count: int, seed: int) -> list[Any]:
     """Return valid records, so that a decoder is built, and mutated ones among them."""
-    valid = records(identifier)
+    valid = valid_rows(identifier)
     wild = itertools.islice(mutants(valid, seed), count)
     mixed = (
         row
@@ -129,7 +119,7 @@ def _replaced(value: Any, old: Any, new: Any) -> Any:
 def test_repeated_keys_are_found() -> None:
     """Each row with a repeated key is found, at any depth, and no other row is."""
     chance = random.Random(7)  # noqa: S311 - needs a seed, not secrecy
-    valid = records()
+    valid = valid_rows(SEED_SHAPE)
     lines, planted = [json.dumps(each).encode() for each in valid * 8], set()
     for number in range(len(lines) + 1, len(lines) + 2_000):
         row = chance.choice(valid)
@@ -197,7 +187,7 @@ def test_text_is_validated(text: bytes, codes: list[str]) -> None:
 
 def test_bad_rows_among_good_ones() -> None:
     """The verdict on a row does not depend on its neighbours."""
-    valid = json.dumps(records()[0])
+    valid = json.dumps(valid_rows(SEED_SHAPE)[0])
     wrong = valid.replace('"is_correct"', '"is_right"')
     chance = random.Random(8)  # noqa: S311 - needs a seed, not secrecy
     for share in (0.0, 0.01, 0.3, 1.0):
@@ -365,7 +355,7 @@ def test_many_errors_in_one_row_take_time_in_proportion() -> None:
 def test_keys_that_come_late_are_learned() -> None:
     """A key that turns up after a decoder was built gets a new decoder in the end."""
     validator = RowValidator(built_in_schema(SEED_SHAPE), RowChecks())
-    row = records()[0]
+    row = valid_rows(SEED_SHAPE)[0]
     late = json.dumps(row | {"late": 1}).encode()
     for text in [json.dumps(row).encode()] * 70 + [late] * 200:
         codes_of(validator, text)

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harpia_formats import Problem, Report, validate
+from problem_codes import codes_of
 
 #: A row by its fields: right, wrong for the header, or nothing at all.
 FIELDS = st.lists(st.sampled_from(["a", "é", "", "x,y", "two\nlines", 'a "b"']))
@@ -22,11 +23,6 @@ def report_of(data: bytes, format_: str = "csv", **options: Any) -> Report:
     """Return the report on a table, with all problems."""
     uncapped = {"examples": 0, "max_problems": 0}
     return validate(data, format=format_, **uncapped | options)
-
-
-def codes_of(report: Report) -> list[str]:
-    """Return the codes of what was found."""
-    return [each.code for each in report.problems]
 
 
 def where(problem: Problem) -> tuple[int, int, int, int, int | None]:
