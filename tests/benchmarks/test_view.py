@@ -10,7 +10,7 @@ import pytest
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "view.py"
 
 
-def lines_of(*options: str) -> dict[str, float]:
+def measures_with(*options: str) -> dict[str, float]:
     """Return the figures that the benchmark prints, by their names."""
     done = subprocess.run(  # noqa: S603 - our own benchmark
         [sys.executable, str(BENCHMARK), *options],
@@ -26,7 +26,7 @@ def lines_of(*options: str) -> dict[str, float]:
 def test_the_benchmark_runs_on_a_small_file(tmp_path: Path) -> None:
     """Each figure is measured, and they are written to a page."""
     page = tmp_path / "view.md"
-    figures = lines_of("--megabytes", "1", "--output", str(page))
+    figures = measures_with("--megabytes", "1", "--output", str(page))
     text = page.read_text(encoding="utf-8")
     assert "any record, median" in figures
     assert all(name in text for name in figures)
@@ -35,5 +35,5 @@ def test_the_benchmark_runs_on_a_small_file(tmp_path: Path) -> None:
 @pytest.mark.long
 def test_memory_does_not_grow_with_the_file() -> None:
     """On a file of 1 GB no process of the page has more than 150 MB."""
-    figures = lines_of("--megabytes", "1000")
+    figures = measures_with("--megabytes", "1000")
     assert figures["peak memory of any process"] <= 150

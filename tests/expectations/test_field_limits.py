@@ -26,7 +26,7 @@ def checked(path: Path, expected: dict[str, Any], **options: Any) -> Report:
     return harpia_formats.preflight({"datasets": {"a": data_set}}, **options)
 
 
-def lines_of(report: Report, code: str) -> list[int]:
+def line_numbers(report: Report, code: str) -> list[int]:
     """Return the lines of the problems of a rule."""
     return [each.place.line for each in report.problems if each.code == code]
 
@@ -54,7 +54,7 @@ def test_numbers_outside_of_a_range_are_found(write: Write) -> None:
         {"min-values": {"metadata.level": 0}, "max-values": {"metadata": {"level": 1}}},
     )
 
-    assert lines_of(report, "P304") == [4, 5, 6, 3, 5, 6, 9]
+    assert line_numbers(report, "P304") == [4, 5, 6, 3, 5, 6, 9]
     assert [state_of(report, key) for key in ("min-values", "max-values")] == [
         "broken",
         "broken",
@@ -89,7 +89,7 @@ def test_scores_of_answers_have_a_range(write: Write) -> None:
 
     report = checked(path, {"max-values": {"outputs.scores.value": 1}})
 
-    assert lines_of(report, "P304") == [1]
+    assert line_numbers(report, "P304") == [1]
     assert report.checks[-1].found == "1 of 2 values not"
 
 
@@ -99,7 +99,7 @@ def test_patterns_match_whole_texts(write: Write) -> None:
 
     report = checked(path, {"patterns": {"metadata.level": "q-[0-9]+"}})
 
-    assert lines_of(report, "P305") == [2, 3, 4, 5]
+    assert line_numbers(report, "P305") == [2, 3, 4, 5]
 
 
 def test_equal_values_are_found_by_their_first_place(write: Write) -> None:
@@ -109,7 +109,7 @@ def test_equal_values_are_found_by_their_first_place(write: Write) -> None:
 
     report = checked(path, {"unique-values": ["metadata.level"]})
 
-    assert lines_of(report, "P306") == [4, 8]
+    assert line_numbers(report, "P306") == [4, 8]
     assert all(f"{path}:" in each.message for each in report.problems)
 
 
@@ -131,7 +131,7 @@ def test_repeated_values_are_those_of_a_counter(values: list[int]) -> None:
             report = checked(path, {"unique-values": "category"}, examples=0)
 
     repeated = sum(number - 1 for number in Counter(values).values())
-    assert len(lines_of(report, "P306")) == repeated
+    assert len(line_numbers(report, "P306")) == repeated
     assert report.ok is not bool(repeated)
 
 
@@ -144,7 +144,7 @@ def test_missing_values_are_counted_as_a_share(write: Write) -> None:
 
     assert five.ok
     assert five.checks[-1].found == "5 of 8"
-    assert lines_of(half, "P307") == [1, 2, 3, 4, 5]
+    assert line_numbers(half, "P307") == [1, 2, 3, 4, 5]
 
 
 def test_missing_values_of_answers_are_counted_by_answer(write: Write) -> None:
@@ -262,6 +262,6 @@ def test_any_column_of_a_table_is_a_field(tmp_path: Path) -> None:
 
     report = harpia_formats.preflight({"datasets": {"a": expected}})
 
-    assert lines_of(report, "P304") == [3, 4]
+    assert line_numbers(report, "P304") == [3, 4]
     assert state_of(report, "max-missing-values") == "met"
     assert state_of(report, "patterns") == "undecided"

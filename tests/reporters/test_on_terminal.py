@@ -44,7 +44,7 @@ WHOLE = (
 LINK = re.compile(r"\x1b\]8;;([^\x1b]*)\x1b\\")
 
 
-def written(name: str, options: Options) -> str:
+def reported(name: str, options: Options) -> str:
     """Return what a reporter writes for one problem."""
     pieces: list[str] = []
     REPORTERS[name].write([PROBLEM], lambda: EMPTY, pieces.append, options)
@@ -55,8 +55,8 @@ def written(name: str, options: Options) -> str:
 @given(st.integers(40, 120))
 def test_lines_are_broken_between_words(name: str, width: int) -> None:
     """On a terminal no line is too long, and the text is what a pipe gets."""
-    broken = written(name, Options(quiet=True, wraps=True, width=width))
-    whole = written(name, Options(quiet=True, width=width))
+    broken = reported(name, Options(quiet=True, wraps=True, width=width))
+    whole = reported(name, Options(quiet=True, width=width))
 
     assert max(map(columns, broken.splitlines())) <= width
     assert " ".join(broken.split()) == " ".join(whole.split())
@@ -65,7 +65,7 @@ def test_lines_are_broken_between_words(name: str, width: int) -> None:
 @pytest.mark.parametrize("width", [40, 60, 80])
 def test_places_values_and_names_stay_whole(width: int) -> None:
     """A path, pointer, id, rule or quoted value is on one line."""
-    lines = written("full", Options(quiet=True, wraps=True, width=width)).splitlines()
+    lines = reported("full", Options(quiet=True, wraps=True, width=width)).splitlines()
 
     for part in WHOLE[:5]:
         assert any(part in line for line in lines), part
@@ -73,7 +73,7 @@ def test_places_values_and_names_stay_whole(width: int) -> None:
 
 def test_further_lines_are_indented() -> None:
     """The lines that a line is broken into begin with spaces."""
-    lines = written("full", Options(quiet=True, wraps=True, width=44)).splitlines()
+    lines = reported("full", Options(quiet=True, wraps=True, width=44)).splitlines()
 
     assert lines == [
         "answers of model.jsonl:3:287",
@@ -94,7 +94,7 @@ def test_further_lines_are_indented() -> None:
 def test_concise_keeps_the_place_whole() -> None:
     """The place at the start of a line is not broken at the spaces of its path."""
     for color in (False, True):
-        text = written("concise", Options(wraps=True, width=24, color=color))
+        text = reported("concise", Options(wraps=True, width=24, color=color))
         plain = re.sub(r"\x1b\[\d+m", "", text)
 
         assert plain.splitlines()[0] == "answers of model.jsonl:3:287:"
@@ -103,7 +103,7 @@ def test_concise_keeps_the_place_whole() -> None:
 @pytest.mark.parametrize("name", ["full", "concise"])
 def test_pipe_keeps_lines_whole(name: str) -> None:
     """What is not for a terminal has its message on one line, however long."""
-    text = written(name, Options(quiet=True, width=30))
+    text = reported(name, Options(quiet=True, width=30))
 
     assert PROBLEM.message in text
     assert len(text.splitlines()) == {"full": 6, "concise": 1}[name]
@@ -111,7 +111,7 @@ def test_pipe_keeps_lines_whole(name: str) -> None:
 
 def test_code_is_a_link_to_its_rule() -> None:
     """With links the code leads to the documentation of the rule, and nothing else."""
-    linked = written("full", Options(quiet=True, links=True))
+    linked = reported("full", Options(quiet=True, links=True))
 
     assert LINK.findall(linked) == [rule_url("C201"), ""]
-    assert LINK.sub("", linked) == written("full", Options(quiet=True))
+    assert LINK.sub("", linked) == reported("full", Options(quiet=True))

@@ -111,7 +111,7 @@ HOSTILE = (
 )
 
 
-def written(
+def reported(
     name: str,
     problems: Iterable[Problem] = (),
     report: Report = EMPTY,
@@ -186,7 +186,7 @@ def test_reporter_has_a_name_and_a_summary_for_the_help(name: str) -> None:
 @for_each_case("name", REPORTERS)
 def test_every_reporter_writes_the_rule(name: str) -> None:
     """Each reporter names the rule of a problem in UTF-8 text."""
-    text = written(name, [PROBLEM], grouped(GROUP))
+    text = reported(name, [PROBLEM], grouped(GROUP))
 
     assert PROBLEM.code in text
     assert text.encode().decode() == text
@@ -251,14 +251,14 @@ def test_report_is_asked_for_last(name: str) -> None:
 
 def test_concise_is_one_line() -> None:
     """A problem is one line that starts with a place to click on."""
-    assert written("concise", [PROBLEM]) == CONCISE
+    assert reported("concise", [PROBLEM]) == CONCISE
 
 
 def test_concise_names_the_severity_below_error() -> None:
     """Only a warning and a note say what they are; no pointer, no brackets."""
     problem = placed(replace(PROBLEM, severity=Severity.WARNING), pointer="")
 
-    assert written("concise", [problem]) == (
+    assert reported("concise", [problem]) == (
         "runs.jsonl:3:287: warning C201 conditional-turns "
         "interactions must be an array, found null "
         'because interaction_type is "multi_turn"\n'
@@ -269,7 +269,7 @@ def test_concise_folds_repeats() -> None:
     """A group with more problems than shown has a line with both counts."""
     whole = replace(GROUP, code="S101", name="type", pointer="", count=2)
 
-    assert written("concise", [PROBLEM] * 5, grouped(GROUP, whole)) == (
+    assert reported("concise", [PROBLEM] * 5, grouped(GROUP, whole)) == (
         CONCISE * 5
         + "runs.jsonl: C201 conditional-turns /interactions: 12,345 in all, 5 shown\n"
         + "runs.jsonl: S101 type: 2 in all, 0 shown\n"
@@ -278,26 +278,26 @@ def test_concise_folds_repeats() -> None:
 
 def test_concise_leaves_the_summary_to_its_caller() -> None:
     """A pipe gets findings only, whether quiet or not."""
-    assert written("concise", [], grouped(), Options()) == ""
+    assert reported("concise", [], grouped(), Options()) == ""
 
 
 def test_concise_adds_statistics() -> None:
     """The counts of each rule come last."""
     report = grouped(replace(GROUP, count=1))
 
-    assert written("concise", [PROBLEM], report, Options(statistics=True)) == (
+    assert reported("concise", [PROBLEM], report, Options(statistics=True)) == (
         CONCISE + "  1  C201 conditional-turns  /interactions\n"
     )
 
 
 def test_full_shows_everything() -> None:
     """A problem has a headline, a frame, a message, its reason and help."""
-    assert written("full", [PROBLEM]) == FULL
+    assert reported("full", [PROBLEM]) == FULL
 
 
 def test_full_sets_problems_apart() -> None:
     """There is an empty line between two problems, and none at the end."""
-    assert written("full", [PROBLEM, PROBLEM]) == f"{FULL}\n{FULL}"
+    assert reported("full", [PROBLEM, PROBLEM]) == f"{FULL}\n{FULL}"
 
 
 @for_each_case(
@@ -313,7 +313,7 @@ def test_full_sets_problems_apart() -> None:
 )
 def test_full_names_the_record(changes: dict[str, Any], headline: str) -> None:
     """A record is known by its id, else by its number, else not at all."""
-    line = written("full", [placed(**changes)]).splitlines()[0]
+    line = reported("full", [placed(**changes)]).splitlines()[0]
 
     assert line.startswith(f"runs.jsonl:3:287  C201 conditional-turns  {headline}")
     assert len(line) <= 200
@@ -329,7 +329,7 @@ def test_full_omits_missing_parts() -> None:
         message="expected a value",
     )
 
-    assert written("full", [problem]) == (
+    assert reported("full", [problem]) == (
         "a.jsonl:1:2  note J101 invalid-json\n  expected a value\n"
     )
 
@@ -341,7 +341,7 @@ def test_full_writes_pointers_with_dots() -> None:
         Because("", "[]", 2, 1),
     )
 
-    assert written("full", [replace(PROBLEM, because=because)]).splitlines()[4:6] == [
+    assert reported("full", [replace(PROBLEM, because=because)]).splitlines()[4:6] == [
         "  because a/b[0].c~d is 1  (runs.jsonl:1:1)",
         "  because the record is []  (runs.jsonl:2:1)",
     ]
@@ -354,12 +354,12 @@ def test_full_writes_pointers_with_dots() -> None:
 def test_full_paints_for_a_terminal(severity: Severity, code: int) -> None:
     """Colour is added around our own words and changes none of them."""
     problem = replace(PROBLEM, severity=severity)
-    text = written("full", [problem], options=Options(color=True, quiet=True))
+    text = reported("full", [problem], options=Options(color=True, quiet=True))
     plain = text
     for each in (0, 1, 2, code):
         plain = plain.replace(f"\x1b[{each}m", "")
 
-    assert plain == written("full", [problem])
+    assert plain == reported("full", [problem])
     assert text.startswith(f"\x1b[1mruns.jsonl:3:287\x1b[0m  \x1b[{code}m")
     assert "\n\x1b[2m  3 | \x1b[0m…" in text
     assert f"^^^^\x1b[0m\n  {PROBLEM.message}\n" in text
@@ -367,7 +367,7 @@ def test_full_paints_for_a_terminal(severity: Severity, code: int) -> None:
 
 def test_concise_paints_the_place_and_the_code() -> None:
     """Colour changes no character of the line."""
-    text = written("concise", [PROBLEM], options=Options(color=True))
+    text = reported("concise", [PROBLEM], options=Options(color=True))
 
     assert text.startswith("\x1b[1mruns.jsonl:3:287\x1b[0m: \x1b[31mC201\x1b[0m ")
     assert re.sub(r"\x1b\[\d+m", "", text) == CONCISE
@@ -381,7 +381,7 @@ def test_full_folds_repeats() -> None:
         replace(GROUP, code="S102", count=3),
     )
 
-    assert written("full", [PROBLEM] * 5, grouped(*groups)).split("\n\n")[-1] == (
+    assert reported("full", [PROBLEM] * 5, grouped(*groups)).split("\n\n")[-1] == (
         "... and 12,340 more like the 5 above: C201 at /interactions\n"
         "... and 12,345 not shown: S101\n"
         "... and 3 not shown: S102 at /interactions\n"
@@ -395,8 +395,8 @@ def test_groups_at_one_place_are_distinguished(name: str) -> None:
     keys = [replace(group, key=each, cause=each) for each in ("turns", "output")]
     causes = [replace(group, cause=each, message=each) for each in ("low", "high")]
     problem = placed(replace(PROBLEM, cause="turns"), pointer="")
-    lines = written(name, [problem], grouped(*keys)).splitlines()[-2:]
-    others = written(name, [], grouped(*causes)).splitlines()[-2:]
+    lines = reported(name, [problem], grouped(*keys)).splitlines()[-2:]
+    others = reported(name, [], grouped(*causes)).splitlines()[-2:]
 
     assert [" (turns)" in lines[0], " (output)" in lines[1]] == [True, True]
     assert [line.rpartition("; ")[2] for line in others] == ["low", "high"]
@@ -406,7 +406,7 @@ def test_full_says_which_file_is_cut() -> None:
     """Among several files a group that is not shown whole names its own."""
     report = Report(files=(FILE, FILE), groups=(GROUP,), problems=())
 
-    assert written("full", [PROBLEM], report).endswith(
+    assert reported("full", [PROBLEM], report).endswith(
         "... and 12,344 more like the 1 above: C201 at /interactions in runs.jsonl\n"
     )
 
@@ -415,7 +415,7 @@ def test_full_ends_with_statistics_and_summary() -> None:
     """The counts of each rule and of each file follow in sections of their own."""
     report = grouped(replace(GROUP, count=1))
 
-    assert written("full", [PROBLEM], report, Options(statistics=True)) == (
+    assert reported("full", [PROBLEM], report, Options(statistics=True)) == (
         f"{FULL}\n"
         "  1  C201 conditional-turns  /interactions\n\n"
         "runs.jsonl: 20,000 records: 7,655 valid, 12,345 invalid; 12,345 errors "
@@ -472,8 +472,8 @@ def test_frame_keeps_to_its_room(before: str, marked: str, after: str) -> None:
 
 def test_frame_follows_the_width() -> None:
     """A narrow terminal gets a narrow frame, but none below twenty columns."""
-    lines = written("full", [PROBLEM], options=Options(quiet=True, width=40))
-    narrow = written("full", [PROBLEM], options=Options(quiet=True, width=1))
+    lines = reported("full", [PROBLEM], options=Options(quiet=True, width=40))
+    narrow = reported("full", [PROBLEM], options=Options(quiet=True, width=1))
 
     assert max(map(columns, lines.splitlines()[1:3])) == 40
     assert columns(narrow.splitlines()[1]) == len("  3 | ") + 20
@@ -635,8 +635,8 @@ def obeyed(line: str) -> bool:
 def test_hostile_text_stays_text(name: str, text: str) -> None:
     """No data reaches a terminal raw, makes a line of its own or floods it."""
     options = Options(statistics=True)
-    shown = written(name, [hostile(text)], hostile_report(text), options)
-    plain = written(name, [hostile("x")], hostile_report("x"), options)
+    shown = reported(name, [hostile(text)], hostile_report(text), options)
+    plain = reported(name, [hostile("x")], hostile_report("x"), options)
     lines = shown.split("\n")
 
     assert not [each for each in lines if obeyed(each)]
@@ -648,7 +648,7 @@ def test_hostile_text_stays_text(name: str, text: str) -> None:
 @for_each_case("text, name", itertools.product(HOSTILE[:-1], ["json", "jsonl"]))
 def test_hostile_text_survives_json(name: str, text: str) -> None:
     """JSON carries every text unchanged but a surrogate, and is safe to look at."""
-    shown = written(name, [hostile(text)], hostile_report(text))
+    shown = reported(name, [hostile(text)], hostile_report(text))
     read = json.loads(shown.split("\n")[0] if name == "jsonl" else shown)
     problem = read if name == "jsonl" else read["problems"][0]
 
@@ -660,7 +660,7 @@ def test_hostile_text_survives_json(name: str, text: str) -> None:
 
 def test_json_follows_the_contract() -> None:
     """The report is one object, in the order of the contract, indented by two."""
-    text = written("json", [PROBLEM], grouped(GROUP))
+    text = reported("json", [PROBLEM], grouped(GROUP))
     report = json.loads(text)
 
     check(report)
@@ -674,9 +674,9 @@ def test_json_follows_the_contract() -> None:
 
 def test_jsonl_follows_the_contract() -> None:
     """Each problem is a line, and the last line has all that is exact."""
-    text = written("jsonl", [PROBLEM, PROBLEM], grouped(GROUP))
+    text = reported("jsonl", [PROBLEM, PROBLEM], grouped(GROUP))
     lines = jsonl_rows(text)
-    report = json.loads(written("json", [PROBLEM], grouped(GROUP)))
+    report = json.loads(reported("json", [PROBLEM], grouped(GROUP)))
 
     for each in lines:
         check(each, "line")
@@ -689,7 +689,7 @@ def test_jsonl_follows_the_contract() -> None:
 def test_json_keeps_numbers_it_cannot_carry_as_text(value: float) -> None:
     """Numbers that JSON readers would change or refuse are text."""
     fixed = replace(PROBLEM, fix=Fix("replace", "/a", {"b": [value]}))
-    report = json.loads(written("json", [placed(fixed, record_id=10**30)], grouped()))
+    report = json.loads(reported("json", [placed(fixed, record_id=10**30)], grouped()))
     problem = report["problems"][0]
 
     check(report)
@@ -725,8 +725,8 @@ def test_json_always_follows_the_contract(value: Any, text: str, number: int) ->
     found = replace(found, fix=Fix("replace", "", value), message=text)
     report = grouped(replace(GROUP, path=text))
 
-    check(json.loads(written("json", [found], report)))
-    for each in written("jsonl", [found], report).splitlines():
+    check(json.loads(reported("json", [found], report)))
+    for each in reported("jsonl", [found], report).splitlines():
         check(json.loads(each), "line")
 
 
@@ -777,7 +777,7 @@ def test_published_schema_refuses_other_reports(
     spoil: Callable[[dict[str, Any]], None],
 ) -> None:
     """A report that breaks the contract does not validate."""
-    report = json.loads(written("json", [PROBLEM], grouped(GROUP)))
+    report = json.loads(reported("json", [PROBLEM], grouped(GROUP)))
     check(report)
     spoil(report)
 

@@ -318,7 +318,7 @@ def _mutated(data: bytes, chance: Random) -> bytes:
     return data
 
 
-def lines_of(
+def command_lines(
     command: Command, paths: Sequence[Path], start: int = 0
 ) -> Iterable[list[str]]:
     """Yield the arguments of a command for each file, each with a format in turn."""
@@ -344,7 +344,7 @@ def test_a_share_of_fixtures_and_mutants(tmp_path: Path) -> None:
     paths = [*FIXTURES[::6], *mutants(tmp_path / "mutants", 26)]
     commands = [COMMANDS[place % len(COMMANDS)] for place in range(len(paths))]
     lines = [
-        next(iter(lines_of(command, [path], place)))
+        next(iter(command_lines(command, [path], place)))
         for place, (command, path) in enumerate(zip(commands, paths, strict=True))
     ]
 
@@ -367,7 +367,7 @@ def test_all_fixtures_and_mutants(command: Command, tmp_path: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in FIXTURES}
     paths = [*FIXTURES, *mutants(tmp_path / "mutants", 500)]
 
-    runs = watched(lines_of(command, paths), tmp_path)
+    runs = watched(command_lines(command, paths), tmp_path)
 
     assert len(runs) == len(paths)
     found = [wrong(run, tmp_path / "work", command.outputs) for run in runs]

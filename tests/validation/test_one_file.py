@@ -30,7 +30,9 @@ def records_of(shape: str) -> list[bytes]:
     return path.read_bytes().splitlines()
 
 
-def lines_of(count: int, *, wrong: tuple[int, ...] = (), blank: str = "") -> bytes:
+def numbered_lines(
+    count: int, *, wrong: tuple[int, ...] = (), blank: str = ""
+) -> bytes:
     """Return `count` rows of numbers, the `wrong` ones (from 1) with text instead."""
     values: list[Any] = ["x" if each in wrong else each for each in range(1, count + 1)]
     lines = [json.dumps({"n": each, "pad": "é" * 20}) + "\n" + blank for each in values]
@@ -313,7 +315,7 @@ LIMITS = [1, 2, 500, 999, 1_000, 1_001, 2_999]
 @for_each_case("limit, blank", itertools.product(LIMITS, ["", "\n", " \r\n"]))
 def test_limit_is_exact(limit: int, blank: str) -> None:
     """The limit is exact for any blocks and blank lines."""
-    data = lines_of(3_000, wrong=(limit, limit + 1), blank=blank)
+    data = numbered_lines(3_000, wrong=(limit, limit + 1), blank=blank)
     count, codes, report = validated(data, limit=limit, ignore=("J202",))
 
     assert len(data) > 2 * BLOCK
@@ -364,7 +366,7 @@ def test_limit_counts_rows_that_are_too_long() -> None:
 def test_fail_fast_finds_exactly_one_error(number: int) -> None:
     """The first error ends it, with the records up to it counted."""
     wrong = tuple(range(number, 3_001))
-    count, codes, report = validated(lines_of(3_000, wrong=wrong), fail_fast=True)
+    count, codes, report = validated(numbered_lines(3_000, wrong=wrong), fail_fast=True)
 
     assert codes == ["S102"]
     assert (count.records, count.valid, count.errors) == (number, number - 1, 1)
@@ -519,7 +521,7 @@ def test_findings_of_a_record_come_in_reading_order() -> None:
 def test_progress_is_reported_of_every_file() -> None:
     """The one who watches is called with the reader, until all bytes are consumed."""
     seen: list[int] = []
-    data = lines_of(5_000)
+    data = numbered_lines(5_000)
     validated(data, progress=lambda reader: seen.append(reader.consumed))
 
     assert seen == sorted(seen)

@@ -39,7 +39,7 @@ def row_of(number: int) -> dict[str, Any]:
     }
 
 
-def written(path: Path) -> Path:
+def write_rows(path: Path) -> Path:
     """Write a file of rows, the seventh of which is not valid."""
     lines = (json.dumps(row_of(number)) for number in range(1, COUNT + 1))
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -49,7 +49,7 @@ def written(path: Path) -> Path:
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ViewSession]:
     """Return a session over one file."""
-    path = written(tmp_path_factory.mktemp("data") / "a.jsonl")
+    path = write_rows(tmp_path_factory.mktemp("data") / "a.jsonl")
     session = ready(ViewSession([str(path)], ViewOptions()))
     yield session
     session.close()
@@ -156,7 +156,7 @@ def test_a_regular_expression_that_never_ends_is_given_up(
 
 def test_a_changed_file_is_not_shown(tmp_path: Path) -> None:
     """After a change no row is shown, since it might be a mixture."""
-    path = written(tmp_path / "a.jsonl")
+    path = write_rows(tmp_path / "a.jsonl")
     session = ready(ViewSession([str(path)], ViewOptions()))
     try:
         assert session.rows({"file": "0"})["total"] == COUNT
@@ -171,7 +171,7 @@ def test_a_changed_file_is_not_shown(tmp_path: Path) -> None:
 
 def test_redacted_answers_hold_no_value(tmp_path: Path) -> None:
     """With `redact` no answer of the session has a value of a record."""
-    path = written(tmp_path / "a.jsonl")
+    path = write_rows(tmp_path / "a.jsonl")
     session = ready(ViewSession([str(path)], ViewOptions(redact=True)))
     try:
         answers = [
@@ -232,7 +232,7 @@ def test_what_cannot_be_opened_is_refused_before_the_start(tmp_path: Path) -> No
     """A file that is not there, and a format that is none, are errors at once."""
     with pytest.raises(ViewError, match="does not exist"):
         ViewSession([str(tmp_path / "no.jsonl")], ViewOptions())
-    path = written(tmp_path / "a.jsonl")
+    path = write_rows(tmp_path / "a.jsonl")
     with pytest.raises(UnknownFormat):
         ViewSession([str(path)], ViewOptions(format="nothing"))
 
@@ -241,7 +241,7 @@ def test_nothing_is_left_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The temporary files of a session are gone after its end."""
-    path, folder = written(tmp_path / "a.jsonl"), tmp_path / "temporary"
+    path, folder = write_rows(tmp_path / "a.jsonl"), tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(folder))
     session = ViewSession([str(path)], ViewOptions())
@@ -254,7 +254,7 @@ def test_nothing_is_left_behind(
 def test_many_files_are_closed_at_once(tmp_path: Path) -> None:
     """What waits for its turn does not begin once the session is closed."""
     for number in range(40):
-        written(tmp_path / f"{number}.jsonl")
+        write_rows(tmp_path / f"{number}.jsonl")
     session = ViewSession([str(tmp_path)], ViewOptions())
     session.start()
     begin = time.monotonic()
@@ -297,7 +297,7 @@ def test_files_written_at_the_end_are_deleted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A question that writes while the session is closed is no error."""
-    session = ViewSession([str(written(tmp_path / "a.jsonl"))], ViewOptions())
+    session = ViewSession([str(write_rows(tmp_path / "a.jsonl"))], ViewOptions())
     session.start()
     folder, rmdir = Path(session.folder), os.rmdir
 
@@ -317,7 +317,7 @@ def test_what_waits_for_a_file_ends_with_the_session(
 ) -> None:
     """Neither a search for an id nor a download goes on in a session that is closed."""
     monkeypatch.setattr("harpia_formats.view.session.MOST_SECONDS", 600)
-    path = written(tmp_path / "a.jsonl")
+    path = write_rows(tmp_path / "a.jsonl")
     session = ready(ViewSession([str(path)], ViewOptions()))
     # The search is never complete, as that of a file of many gigabytes.
     incomplete = property(lambda _: False, lambda *_: None)

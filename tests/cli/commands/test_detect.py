@@ -19,7 +19,7 @@ ANSWERED = b'{"messages":[],"model_outputs":[]}\n'
 run = partial(command_runs.run, "detect")
 
 
-def lines_of(result: Result) -> list[str]:
+def printed_lines(result: Result) -> list[str]:
     """Return the lines of the table, each without its trailing newline."""
     return result.stdout.decode().splitlines()
 
@@ -40,7 +40,7 @@ def test_each_file_has_an_aligned_line(data: Path) -> None:
     result = run("ask.jsonl", "日本.csv", cwd=data)
 
     assert (result.returncode, result.stderr) == (0, b"")
-    first, second = lines_of(result)
+    first, second = printed_lines(result)
     why = "`messages` in 2 of 2 records"
     where = "`system`, `prompt` and `answer` in the header"
     assert (
@@ -52,7 +52,7 @@ def test_each_file_has_an_aligned_line(data: Path) -> None:
 
 def test_mixed_file_is_flagged(data: Path) -> None:
     """Below a mixed file the formats of the other records are listed."""
-    first, *notes = lines_of(run("mixed.jsonl", cwd=data))
+    first, *notes = printed_lines(run("mixed.jsonl", cwd=data))
 
     assert "  87 %  `messages` in 87 of 100 records  " in first
     assert notes == [
@@ -69,7 +69,7 @@ def test_share_is_rounded_down(data: Path, alike: int, others: int, share: int) 
     rows = QUESTION * alike + ANSWERED * others
     (data / "shares.jsonl").write_bytes(rows)
 
-    assert f"  {share} %  " in lines_of(run("shares.jsonl", cwd=data))[0]
+    assert f"  {share} %  " in printed_lines(run("shares.jsonl", cwd=data))[0]
 
 
 def test_ambiguous_file_is_flagged() -> None:
@@ -79,14 +79,14 @@ def test_ambiguous_file_is_flagged() -> None:
     result = run("-", stdin=scores + rows.splitlines()[0].removeprefix(b"{"))
 
     assert result.returncode == 0
-    assert lines_of(result)[0].startswith("<stdin>  eee@0.2.0  60 %  ")
-    assert lines_of(result)[1:] == ["  may be nemo-results too"]
+    assert printed_lines(result)[0].startswith("<stdin>  eee@0.2.0  60 %  ")
+    assert printed_lines(result)[1:] == ["  may be nemo-results too"]
 
 
 def test_unknown_file_ends_with_1(data: Path) -> None:
     """A file in no known format has what it lacks in its line; the exit code is 1."""
     result = run("odd.json", "ask.jsonl", cwd=data)
-    first, second, known = lines_of(result)
+    first, second, known = printed_lines(result)
 
     assert (result.returncode, result.stderr) == (1, b"")
     assert first.split()[:3] == ["odd.json", "unknown", "-"]
@@ -101,7 +101,7 @@ def test_unreadable_file_ends_with_2(data: Path) -> None:
     result = run("ask.jsonl", "odd.json", "aks.jsonl", cwd=data)
 
     assert result.returncode == 2
-    assert len(lines_of(result)) == 3
+    assert len(printed_lines(result)) == 3
     reason = "error: aks.jsonl: does not exist; did you mean ask.jsonl?\n"
     assert result.stderr.decode() == reason
 
@@ -140,7 +140,7 @@ def test_names_cannot_command_the_terminal(data: Path) -> None:
         assert b"\x1b" not in printed
         assert b"\x07" not in printed
         assert b"[bold]x.jsonl" in printed
-    assert len(lines_of(run(name, cwd=data))) == 1
+    assert len(printed_lines(run(name, cwd=data))) == 1
 
 
 @pytest.mark.parametrize("arguments", [[], ["x.json", "--output-format", "xml"]])

@@ -30,7 +30,7 @@ api_params: {max_retries: 0}
 MARK = "ሀለሐመ"
 
 
-def rows_of(model: str, answers: Iterable[str]) -> bytes:
+def answers_as_lines(model: str, answers: Iterable[str]) -> bytes:
     """Return lines of NeMo with the answers of a model to questions in their order."""
     rows = (
         {
@@ -49,7 +49,7 @@ def data(tmp_path: Path) -> Path:
     # The longer answer is better; the first one wins if both are as long.
     both = {"a": ["long", "x", "x", "lone"], "b": ["x", "long", "y"]}
     for model, answers in both.items():
-        (tmp_path / f"{model}.jsonl").write_bytes(rows_of(model, answers))
+        (tmp_path / f"{model}.jsonl").write_bytes(answers_as_lines(model, answers))
     parts = [(tmp_path / f"{model}.jsonl").read_bytes() for model in both]
     (tmp_path / "in.jsonl").write_bytes(b"".join(parts))
     (tmp_path / "pairs.yaml").write_text(DEFINITION)
@@ -138,7 +138,7 @@ def test_votes_of_both_orders_are_paired_by_their_numbers(data: Path) -> None:
     def answer(*_: Any) -> Any:
         return stub.completion(json.dumps({"verdict": next(verdicts), "score": 1}))
 
-    (data / "a.jsonl").write_bytes(rows_of("a", ["A"]))
+    (data / "a.jsonl").write_bytes(answers_as_lines("a", ["A"]))
     with stub.JudgeServer(answer) as server:
         words = ("a.jsonl", "b.jsonl", "-o", "out.jsonl", "--concurrency", "1")
         done = judged(data, *words, "--votes", "3", server=server)
@@ -269,7 +269,7 @@ def test_nothing_of_records_is_shown_if_redacted(data: Path) -> None:
         return stub.completion(request["messages"][0]["content"])
 
     for name in ("a", "b"):
-        rows = rows_of(f"{name}{MARK}", [MARK, f"{MARK} {name}", MARK])
+        rows = answers_as_lines(f"{name}{MARK}", [MARK, f"{MARK} {name}", MARK])
         (data / f"{name}.jsonl").write_bytes(rows)
     words = ("a.jsonl", "--redact", "--no-raise-on-failure", "-o")
     with stub.JudgeServer(answer) as server:
@@ -285,8 +285,10 @@ def test_nothing_of_records_is_shown_if_redacted(data: Path) -> None:
 
 def test_score_shows_the_win_rates(data: Path, server: Any) -> None:
     """`score` has a win rate for each model, and `score compare` their difference."""
-    (data / "a.jsonl").write_bytes(rows_of("a", ["long"] * 9 + ["x"] * 3))
-    (data / "b.jsonl").write_bytes(rows_of("b", ["x"] * 9 + ["long"] * 2 + ["y"]))
+    (data / "a.jsonl").write_bytes(answers_as_lines("a", ["long"] * 9 + ["x"] * 3))
+    (data / "b.jsonl").write_bytes(
+        answers_as_lines("b", ["x"] * 9 + ["long"] * 2 + ["y"])
+    )
     judged(data, "a.jsonl", "b.jsonl", "-o", "out.jsonl", server=server)
     words = ("out.jsonl", "--output-format", "json")
     scores = json.loads(run(data, "score", *words).stdout)

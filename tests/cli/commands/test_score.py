@@ -22,7 +22,7 @@ ROWS = (
 run = partial(command_runs.run, "score", timeout=60, environment={"TERM": "dumb"})
 
 
-def lines_of(rows: tuple[tuple[str, str, str, str], ...] = ROWS) -> bytes:
+def answers_as_lines(rows: tuple[tuple[str, str, str, str], ...] = ROWS) -> bytes:
     """Return rows of NeMo."""
     found = [
         {
@@ -43,7 +43,7 @@ def lines_of(rows: tuple[tuple[str, str, str, str], ...] = ROWS) -> bytes:
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     """Return a folder with answers."""
-    (tmp_path / "runs.jsonl").write_bytes(lines_of())
+    (tmp_path / "runs.jsonl").write_bytes(answers_as_lines())
     return tmp_path
 
 
@@ -103,7 +103,7 @@ def test_groups_are_lines(data: Path) -> None:
 
 def test_standard_input_is_scored() -> None:
     """Without a file standard input is read."""
-    result = run("-m", "em", "--replicates", 0, stdin=lines_of())
+    result = run("-m", "em", "--replicates", 0, stdin=answers_as_lines())
 
     assert result.returncode == 0
     assert table_of(result)[1] == ["em", "0.6667", "3"]
@@ -152,7 +152,7 @@ def test_usage_error_is_one_line(data: Path, words: list[str], message: str) -> 
 
 def test_an_invalid_row_ends_it_unless_it_is_skipped(data: Path) -> None:
     """A row that is not valid is printed with its place; to skip it is no failure."""
-    (data / "runs.jsonl").write_bytes(lines_of() + b'{"input": 7}\n')
+    (data / "runs.jsonl").write_bytes(answers_as_lines() + b'{"input": 7}\n')
 
     broken = run("runs.jsonl", "-m", "em", cwd=data)
     left = run("runs.jsonl", "-m", "em", "--on-invalid", "skip", cwd=data)
@@ -169,7 +169,7 @@ def test_an_invalid_row_ends_it_unless_it_is_skipped(data: Path) -> None:
 def test_records_without_a_verdict_are_not_skipped(data: Path) -> None:
     """With --on-invalid skip, a file of no known format is still a failure."""
     (data / "more").mkdir()
-    (data / "more" / "runs.jsonl").write_bytes(lines_of())
+    (data / "more" / "runs.jsonl").write_bytes(answers_as_lines())
     (data / "more" / "unknown.json").write_text('{"prompt": 5}')
 
     result = run("more", "-m", "em", "--on-invalid", "skip", cwd=data)
@@ -180,7 +180,7 @@ def test_records_without_a_verdict_are_not_skipped(data: Path) -> None:
 
 def test_nothing_is_left_of_results_that_fail(data: Path) -> None:
     """If a row is not valid, no result is written."""
-    (data / "runs.jsonl").write_bytes(lines_of() * 200 + b'{"input": 7}\n')
+    (data / "runs.jsonl").write_bytes(answers_as_lines() * 200 + b'{"input": 7}\n')
 
     result = run("runs.jsonl", "-m", "em", "--to", "record", "-o", "o.jsonl", cwd=data)
 
@@ -192,7 +192,7 @@ def test_two_systems_are_compared(data: Path) -> None:
     """Both scores, their difference and the p-value are printed for each metric."""
     pytest.importorskip("numpy", reason="comparing needs the extra score")
     (data / "other.jsonl").write_bytes(
-        lines_of(tuple((*row[:2], "no", row[3]) for row in ROWS))
+        answers_as_lines(tuple((*row[:2], "no", row[3]) for row in ROWS))
     )
 
     result = run("compare", "runs.jsonl", "other.jsonl", "-m", "em", cwd=data)

@@ -42,7 +42,7 @@ def test_all_examples_are_all_notes(tmp_path: Path) -> None:
     assert "equal notes" not in shown
 
 
-def rows_of(row: dict[str, Any], count: int) -> str:
+def copies_as_lines(row: dict[str, Any], count: int) -> str:
     """Return lines of `count` rows that differ in their id only."""
     return "".join(json.dumps(row | {"id": str(at)}) + "\n" for at in range(count))
 
@@ -51,7 +51,7 @@ def test_equal_warnings_of_a_folder_are_one_line(tmp_path: Path) -> None:
     """The first file shows the warning, a line counts it; the report has all places."""
     row = {"input": "q", "expected-output": "r", "actual-output": "r"}
     for name, count in (("a", 1), ("b", 1), ("c", 2)):
-        (tmp_path / f"{name}.jsonl").write_text(rows_of(row, count))
+        (tmp_path / f"{name}.jsonl").write_text(copies_as_lines(row, count))
 
     shown = run("validate", tmp_path).stdout.decode()
 
@@ -64,7 +64,7 @@ def test_errors_are_never_folded(tmp_path: Path) -> None:
     """An error has its place in each file."""
     row = {"input": "q", "expected-output": ["r"]}
     for name in ("a", "b"):
-        (tmp_path / f"{name}.jsonl").write_text(rows_of(row, 1))
+        (tmp_path / f"{name}.jsonl").write_text(copies_as_lines(row, 1))
 
     shown = run("validate", tmp_path, "--format", "harpia").stdout.decode()
 

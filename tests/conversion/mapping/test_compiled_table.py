@@ -123,7 +123,7 @@ ROWS = some(
 )
 
 
-def written(write: Any, record: Record) -> tuple[Any, Any]:
+def row_or_error(write: Any, record: Record) -> tuple[Any, Any]:
     """Return the row of a record, or why there is none, and the outcomes of fields."""
     outcomes = FieldOutcomes()
     try:
@@ -187,7 +187,9 @@ def test_own_keys_are_written_alike(
     """Compiled, functions write the same members, and note the same outcomes."""
     given = replace(record, extra=extra)
 
-    assert written(table.write, given) == written(partial(write_steps, table), given)
+    assert row_or_error(table.write, given) == row_or_error(
+        partial(write_steps, table), given
+    )
     assert given.extra == extra
 
 
@@ -208,7 +210,9 @@ def test_records_are_written_alike(
     """Compiled, a table writes the same rows, and notes the same outcomes in order."""
     given = replace(record, extra=extra) if is_kept else record
 
-    assert written(TABLE.write, given) == written(partial(write_steps, TABLE), given)
+    assert row_or_error(TABLE.write, given) == row_or_error(
+        partial(write_steps, TABLE), given
+    )
 
 
 @for_each_case(

@@ -49,7 +49,7 @@ def row_of(number: int) -> dict[str, Any]:
     return {**row, "id": f"x#{number}"} if number % 3 == 1 else row
 
 
-def lines_of(count: int) -> bytes:
+def numbered_lines(count: int) -> bytes:
     """Return rows as lines."""
     rows = (json.dumps(row_of(each)) for each in range(count))
     return "".join(f"{each}\n" for each in rows).encode()
@@ -134,7 +134,7 @@ def converted(data: bytes) -> list[Any]:
 
 def test_unit_is_converted_as_a_whole(tmp_path: Path) -> None:
     """A unit of valid lines is one part, with its numbers, in the file of its slot."""
-    data = lines_of(ROWS)
+    data = numbered_lines(ROWS)
     parts = convert_unit(job_of(tmp_path), unit_of(data), 7, 0)
     assert parts is not None
     (part,) = parts
@@ -154,7 +154,7 @@ def test_part_with_a_problem_is_left(
     tmp_path: Path, spoiled: bytes, *, uses_folder: bool
 ) -> None:
     """Only the invalid line is left, and every part has the bytes of its own rows."""
-    lines = lines_of(60).splitlines(keepends=True)
+    lines = numbered_lines(60).splitlines(keepends=True)
     data = b"".join([*lines[:20], spoiled, *lines[20:40], spoiled, *lines[40:]])
     folder = tmp_path if uses_folder else None
     parts = convert_unit(job_of(folder or ""), unit_of(data), 0, 0)
@@ -172,7 +172,7 @@ def test_part_with_a_problem_is_left(
 
 def test_whole_chunk_is_left_where_the_first_error_ends_the_run() -> None:
     """The main process has to stop at the first error, so it converts all before it."""
-    data = lines_of(60) + b"7\n"
+    data = numbered_lines(60) + b"7\n"
     parts = convert_unit(job_of(fail_fast=True), unit_of(data), 0, 0)
 
     assert parts == [Part(0, len(data), None)]
@@ -180,7 +180,7 @@ def test_whole_chunk_is_left_where_the_first_error_ends_the_run() -> None:
 
 def test_blank_lines_are_no_records() -> None:
     """Blank lines count as lines of a part, not as its records."""
-    lines = lines_of(4).splitlines(keepends=True)
+    lines = numbered_lines(4).splitlines(keepends=True)
     data = b"".join([*lines[:2], b"\n", b" \n", *lines[2:]])
     parts = convert_unit(job_of(), unit_of(data), 0, 0)
     assert parts is not None
@@ -207,7 +207,7 @@ def test_row_that_remarks_refuse_is_left(monkeypatch: pytest.MonkeyPatch) -> Non
         "format_of",
         lambda name: changed if name == format_.id else registry.format_of(name),
     )
-    parts = convert_unit(job_of(), unit_of(lines_of(60)), 0, 0)
+    parts = convert_unit(job_of(), unit_of(numbered_lines(60)), 0, 0)
     assert parts is not None
 
     assert parts[-1].converted is None
@@ -215,7 +215,7 @@ def test_row_that_remarks_refuse_is_left(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_chunk_with_an_unconvertible_record_is_left() -> None:
     """A chunk with a record that the choices refuse is left, others are not."""
-    lines = lines_of(5).splitlines(keepends=True)
+    lines = numbered_lines(5).splitlines(keepends=True)
     good = lines[0] * (BLOCK // len(lines[0]) + 10)
     data = good + lines[2] + good
     parts = convert_unit(job_of(responses="fail"), unit_of(data), 0, 0)
@@ -229,14 +229,14 @@ def test_chunk_with_an_unconvertible_record_is_left() -> None:
 
 def test_chunk_with_a_loss_is_left_where_a_loss_is_a_failure() -> None:
     """The main process has to stop at the first loss."""
-    parts = convert_unit(job_of(on_loss="fail"), unit_of(lines_of(3)), 0, 0)
+    parts = convert_unit(job_of(on_loss="fail"), unit_of(numbered_lines(3)), 0, 0)
 
     assert [part.converted for part in parts or ()] == [None]
 
 
 def test_row_that_is_too_long_is_left() -> None:
     """A row over the limit is left, with its neighbours at most."""
-    data = lines_of(20)
+    data = numbered_lines(20)
 
     assert {
         part.converted
@@ -250,12 +250,12 @@ def test_unit_whose_rows_are_too_long_is_not_converted(
     """A worker gives a unit up whose rows are longer than it may keep."""
     monkeypatch.setattr(range_converter, "rows_limit", lambda _: 100)
 
-    assert convert_unit(job_of(), unit_of(lines_of(20)), 0, 0) is None
+    assert convert_unit(job_of(), unit_of(numbered_lines(20)), 0, 0) is None
 
 
 def test_file_that_is_too_short_is_not_converted(tmp_path: Path) -> None:
     """A unit that the file no longer has is given up, and one of no file."""
-    data, path = lines_of(20), tmp_path / "f"
+    data, path = numbered_lines(20), tmp_path / "f"
     path.write_bytes(data)
     unit = RowRange(0, len(data) + 1, Cursor(), FileBytes(path, 0, len(data) + 1))
     found: list[Any] = [convert_unit(job_of(), unit, 0, 0)]

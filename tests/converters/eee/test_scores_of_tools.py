@@ -102,13 +102,13 @@ def record(number: int, scores: list[dict[str, Any]], answers: int = 1) -> bytes
     return json.dumps(row).encode() + b"\n"
 
 
-def rows_of(data: bytes, shape: str = "eee@0.2.0", **options: Any) -> list[Any]:
+def converted_rows(data: bytes, shape: str = "eee@0.2.0", **options: Any) -> list[Any]:
     """Return the rows that records are converted to."""
     options = {"from_": "record", **options}
-    return [json.loads(line) for line in lines_of(data, to=shape, **options)]
+    return [json.loads(line) for line in converted_lines(data, to=shape, **options)]
 
 
-def lines_of(data: bytes, **options: Any) -> list[bytes]:
+def converted_lines(data: bytes, **options: Any) -> list[bytes]:
     """Return the lines that a conversion writes."""
     output = io.BytesIO()
     convert(data, output=output, **options)
@@ -122,7 +122,7 @@ def test_rows_of_one_answer_share_their_id(shape: str) -> None:
         {"metric": "acc", "value": 1, "is_correct": True, "signature": "acc|x:1"},
         {"metric": "norm", "value": 0, "is_correct": False},
     ]
-    rows = rows_of(record(7, scores), shape=shape)
+    rows = converted_rows(record(7, scores), shape=shape)
     keys = ("sample_id", "evaluation_name", "evaluation_result_id")
 
     assert [tuple(row[key] for key in keys) for row in rows] == [
@@ -137,7 +137,7 @@ def test_answers_are_numbered_and_their_scores_are_not() -> None:
     scores = [
         {"metric": name, "value": 1, "is_correct": True} for name in ("acc", "norm")
     ]
-    rows = rows_of(record(7, scores, answers=2))
+    rows = converted_rows(record(7, scores, answers=2))
 
     assert Counter(row["sample_id"] for row in rows) == {"7#1": 2, "7#2": 2}
 
@@ -145,7 +145,7 @@ def test_answers_are_numbered_and_their_scores_are_not() -> None:
 def test_scores_without_names_have_ids_of_their_own() -> None:
     """Scores that nothing tells apart are rows with different ids."""
     scores = [{"value": 1, "is_correct": True}, {"value": 0, "is_correct": False}]
-    rows = rows_of(record(7, scores))
+    rows = converted_rows(record(7, scores))
 
     assert [row["sample_id"] for row in rows] == ["7#1", "7#2"]
 
@@ -161,7 +161,7 @@ def test_filters_are_told_apart() -> None:
         }
         for name in ("strict", "none")
     ]
-    rows = rows_of(record(1, scores), filter="all")
+    rows = converted_rows(record(1, scores), filter="all")
 
     assert [row["evaluation_result_id"] for row in rows] == ["em|filter:strict", "em"]
 
@@ -172,7 +172,7 @@ def test_rows_are_valid_and_their_ids_unique() -> None:
         {"metric": name, "value": 1, "is_correct": True} for name in ("acc", "norm")
     ]
     data = record(1, scores) + record(2, scores).replace(b'"q"', b'"other"')
-    rows = jsonl(*rows_of(data))
+    rows = jsonl(*converted_rows(data))
 
     assert not validate(rows, select=("X", "E3")).problems
 
@@ -181,7 +181,7 @@ def test_rows_are_valid_and_their_ids_unique() -> None:
 def test_a_written_row_is_detected_as_what_it_is(shape: str) -> None:
     """An evaluation_result_id does not make a row one of another version."""
     scores = [{"metric": "acc", "value": 1, "is_correct": True}]
-    (row,) = rows_of(record(1, scores), shape=shape)
+    (row,) = converted_rows(record(1, scores), shape=shape)
 
     assert detect(json.dumps(row).encode())[0].format == shape
 
@@ -206,7 +206,7 @@ def test_a_score_says_whether_its_answer_is_correct(
     """True and false do, and numbers on a declared scale; --set does not change it."""
     data = record(1, [{"metric": "m", **score}])
     for constants in ({}, {"evaluation.is_correct": not verdict}):
-        (row,) = rows_of(data, constants=constants)
+        (row,) = converted_rows(data, constants=constants)
 
         assert row["evaluation"]["is_correct"] is verdict
 
@@ -216,9 +216,9 @@ def test_a_number_without_a_scale_is_refused_without_a_constant(value: float) ->
     """No advice sets a verdict for all answers; a limit decides each by its score."""
     data = record(1, [{"metric": "rating", "value": value}])
     with pytest.raises(ValidationFailed) as failed:
-        rows_of(data)
+        converted_rows(data)
     (problem,) = failed.value.report.problems
-    (row,) = rows_of(data, correct_from=1)
+    (row,) = converted_rows(data, correct_from=1)
 
     assert "correct_from" in problem.help
     assert "constants" not in problem.help
@@ -230,9 +230,9 @@ def test_one_metric_is_chosen() -> None:
     scores = [
         {"metric": name, "value": 1, "is_correct": True} for name in ("acc", "norm")
     ]
-    (row,) = rows_of(record(1, scores), metric="norm")
+    (row,) = converted_rows(record(1, scores), metric="norm")
     with pytest.raises(ConversionError, match=r"there are: 'acc', 'norm'"):
-        rows_of(record(1, scores), metric="nor")
+        converted_rows(record(1, scores), metric="nor")
 
     assert row["evaluation_result_id"] == "norm"
 
@@ -264,7 +264,7 @@ def test_records_of_other_metrics_are_left_out(tmp_path: Path, jobs: int) -> Non
 def test_a_score_without_a_metric_is_of_none_beside_others() -> None:
     """Beside scores that name metrics, one that names none is of another metric."""
     scores: list[dict[str, Any]] = [{"metric": "em", "value": 1}, {"value": 0}]
-    (row,) = rows_of(record(1, scores), "record", metric="em")
+    (row,) = converted_rows(record(1, scores), "record", metric="em")
 
     assert [one["value"] for one in row["outputs"][0]["scores"]] == [1]
 
@@ -287,9 +287,9 @@ def test_rows_become_one_record_again() -> None:
         {"metric": "acc", "value": 1, "is_correct": True, "signature": "acc|x:1"},
         {"metric": "norm", "value": 0, "is_correct": False, "signature": "norm|x:1"},
     ]
-    rows = rows_of(record(7, scores))
+    rows = converted_rows(record(7, scores))
     data = jsonl(*rows)
-    (found,) = map(json.loads, lines_of(data, to="record", group="id"))
+    (found,) = map(json.loads, converted_lines(data, to="record", group="id"))
     own = {"evaluation_id": "run", "evaluation_name": "quiz"}
 
     (output,) = found["outputs"]
@@ -323,7 +323,7 @@ def test_a_failed_sample_has_the_ids_of_its_log() -> None:
     output = {"choices": [], "error": "failed"}
     data = log_of({"id": 1, "epoch": 1, "output": output}, epochs=1)
     given = {"evaluation.score": 0, "evaluation.is_correct": False}
-    lines = lines_of(data, to="eee@0.2.0", constants=given)
+    lines = converted_lines(data, to="eee@0.2.0", constants=given)
     (row,) = map(json.loads, lines)
 
     assert (row["evaluation_id"], row["evaluation_name"]) == ("E1", "demo")
@@ -343,7 +343,9 @@ def test_epochs_are_refused_before_rows_are_written() -> None:
     data, output = log_of(*samples, epochs=2), io.BytesIO()
     with pytest.raises(ConversionError, match='2 epochs with one id; group="id"'):
         convert(data, to="eee@0.2.0", output=output)
-    rows = [json.loads(line) for line in lines_of(data, to="eee@0.2.0", group="id")]
+    rows = [
+        json.loads(line) for line in converted_lines(data, to="eee@0.2.0", group="id")
+    ]
 
     assert output.getvalue() == b""
     assert [row["sample_id"] for row in rows] == ["s#1", "s#2"]

@@ -53,7 +53,7 @@ metric_list: [{metric: acc}, {metric: acc_mutual_info}]
 
 
 @pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def results_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of a run of the tool, with a model that answers the same."""
     folder = tmp_path_factory.mktemp("run")
     data = folder / "data.json"
@@ -89,26 +89,28 @@ needs_tool = pytest.mark.skipif(
 
 @needs_tool
 @pytest.mark.parametrize("task", ["made_gen", "made_mc"])
-def test_stored_scores_of_the_tool(written: Path, task: str) -> None:
+def test_stored_scores_of_the_tool(results_folder: Path, task: str) -> None:
     """The mean of stored scores is what the results say, for each filter."""
-    (results,) = written.glob("results_*.json")
+    (results,) = results_folder.glob("results_*.json")
     told = json.loads(results.read_text())["results"][task]
     expected = {
         key.removesuffix(",none").replace(",", "|filter:"): value
         for key, value in told.items()
         if "," in key and "_stderr" not in key
     }
-    (path,) = written.glob(f"samples_{task}_*.jsonl")
+    (path,) = results_folder.glob(f"samples_{task}_*.jsonl")
     found = {each.name: each.value for each in score(path, stored=True)}
 
     assert found == pytest.approx(expected)
 
 
 @needs_tool
-def test_run_of_the_tool(written: Path) -> None:
+def test_run_of_the_tool(results_folder: Path) -> None:
     """Samples and results of a run are valid, belong together, and are records."""
-    report = validate(written, select=["J", "S", "V", "A1", "A2"])
-    generated, chosen = (records_of(written, f"made_{kind}") for kind in ("gen", "mc"))
+    report = validate(results_folder, select=["J", "S", "V", "A1", "A2"])
+    generated, chosen = (
+        records_of(results_folder, f"made_{kind}") for kind in ("gen", "mc")
+    )
     answers = [[output.text for output in record.outputs] for record in generated]
     scores: Any = chosen[0].outputs[0].scores
 

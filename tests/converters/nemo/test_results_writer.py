@@ -84,7 +84,7 @@ SIMILARITY = ["accuracy", "em", "f1", "bleu_score"]
 ROUGE = ["rouge_1_score", "rouge_2_score", "rouge_3_score", "rouge_L_score"]
 
 
-def lines_of(*pairs: tuple[Any, list[str]]) -> bytes:
+def answers_as_lines(*pairs: tuple[Any, list[str]]) -> bytes:
     """Return records of an answer and references, one a line."""
     rows = [
         {"id": number, "prompt": "?", "references": refs, "outputs": [{"text": text}]}
@@ -140,7 +140,10 @@ def test_sdk_numbers(text: str, references: list[str], expected: Any) -> None:
     names = ["sentence", "corpus_all", "exact-match", "f1", *ROUGE]
 
     scores = score(
-        lines_of((text, references)), profile="nemo-sdk", metrics=metrics, replicates=0
+        answers_as_lines((text, references)),
+        profile="nemo-sdk",
+        metrics=metrics,
+        replicates=0,
     )
 
     found = [scores[each].value for each in names]
@@ -151,8 +154,8 @@ def test_sdk_numbers(text: str, references: list[str], expected: Any) -> None:
 def test_similarity_numbers(text: str, references: list[str], expected: Any) -> None:
     """Similarity metrics are shares by the first reference; BLEU is a sentence's."""
     first = references[:1]
-    data = lines_of((text, references))
-    one = score(lines_of((text, first)), profile="nemo-sdk", replicates=0)
+    data = answers_as_lines((text, references))
+    one = score(answers_as_lines((text, first)), profile="nemo-sdk", replicates=0)
 
     scores = score(data, profile="nemo", replicates=0)
 
@@ -168,7 +171,7 @@ def test_similarity_numbers(text: str, references: list[str], expected: Any) -> 
 
 def test_bleu_of_a_corpus() -> None:
     """The SDK's corpus BLEU takes the first references only, corpus_all takes all."""
-    data = lines_of(
+    data = answers_as_lines(
         ("The cat is on the mat.", SITS),
         ("Hello world!", ["Hello world!", "Hi world!"]),
     )
@@ -204,7 +207,10 @@ def test_number_checks(
     config = task_of({"n": {"type": "number-check", "params": {"check": check}}})
 
     scores = score(
-        lines_of((text, [reference])), profile="nemo", config=config, replicates=0
+        answers_as_lines((text, [reference])),
+        profile="nemo",
+        config=config,
+        replicates=0,
     )
 
     assert scores["n.number-check"].value == expected
@@ -212,7 +218,7 @@ def test_number_checks(
 
 def test_unverified_definitions_say_so() -> None:
     """The signature says which definitions NVIDIA has not published."""
-    scores = score(lines_of(("a", ["a"])), profile="nemo", replicates=0)
+    scores = score(answers_as_lines(("a", ["a"])), profile="nemo", replicates=0)
     names = [
         each.name for each in scores.total.scores if "|unverified|" in each.signature
     ]
@@ -389,7 +395,7 @@ def test_epsilon_of_a_check() -> None:
     params = {"check": check, "epsilon": 0.5}
     config = task_of({"n": {"type": "number-check", "params": params}})
 
-    found = tree_of(lines_of(("4.5", ["4"]), ("5", ["4"])), config=config)
+    found = tree_of(answers_as_lines(("4.5", ["4"]), ("5", ["4"])), config=config)
 
     value = found["tasks"]["qa"]["metrics"]["n"]["scores"]["number-check"]["value"]
     assert value == 0.5
@@ -569,7 +575,7 @@ def test_job_is_left_out_unless_it_is_named() -> None:
 
 def test_standard_error_is_by_question() -> None:
     """Answers to the same question again leave the standard error as it is."""
-    data = lines_of(("c", ["c"]), ("a b", ["a"]), ("b", ["c"]))
+    data = answers_as_lines(("c", ["c"]), ("a b", ["a"]), ("b", ["c"]))
 
     once, often = (
         tree_of(data * times, metrics=("em",))["tasks"]["evaluation"]["metrics"]["em"]
@@ -583,7 +589,7 @@ def test_standard_error_is_by_question() -> None:
 
 def test_statistics_of_a_mean() -> None:
     """Statistics are those of the answers, and the standard error is by question."""
-    data = lines_of(("a", ["a"]), ("a b", ["a"]), ("b", ["a"]), ("b", []))
+    data = answers_as_lines(("a", ["a"]), ("a b", ["a"]), ("b", ["a"]), ("b", []))
     values = [1.0, 0.0, 0.0]
     mean = sum(values) / 3
     variance = sum((each - mean) ** 2 for each in values) / 3
@@ -618,7 +624,7 @@ def test_statistics_of_a_corpus() -> None:
 
 def test_a_share_is_never_above_one() -> None:
     """BLEU of equal texts, a little above 1 in floats, is written as 1."""
-    data, scores = written(lines_of((MAT, [MAT])), names={"job": "j"})
+    data, scores = written(answers_as_lines((MAT, [MAT])), names={"job": "j"})
     value = scores["bleu_score"].value
 
     assert value is not None
@@ -629,7 +635,7 @@ def test_a_share_is_never_above_one() -> None:
 @pytest.mark.parametrize("pair", [("x", []), (None, ["x"])])
 def test_a_score_without_a_value_is_left_out(pair: Any) -> None:
     """Where nothing could be scored there is no number, and a note says so."""
-    data, scores = written(lines_of(pair), names={"job": "j"})
+    data, scores = written(answers_as_lines(pair), names={"job": "j"})
     found = json.loads(data)
     metrics = found["tasks"]["evaluation"]["metrics"]
 
@@ -663,7 +669,7 @@ def test_an_unknown_tree_is_refused() -> None:
 
 def test_groups_are_groups_there() -> None:
     """Groups of answers stand in groups, a level for each field."""
-    data = lines_of(("a b", ["a b"]), ("c d", ["x y"]))
+    data = answers_as_lines(("a b", ["a b"]), ("c d", ["x y"]))
     options: dict[str, Any] = {"metrics": ("f1",), "by": ("model", "category")}
 
     by_task = tree_of(data, **options)

@@ -30,7 +30,7 @@ COMMON = [f"Organisation/Model-{at:02}-Instruct-v0.3-2026" for at in range(12)]
 METRICS = ("f1", "chrf", "f1-macro", "em", "W" * 38 + "=em")
 
 
-def rows_of(names: Sequence[str], questions: int = 6) -> bytes:
+def answers_as_lines(names: Sequence[str], questions: int = 6) -> bytes:
     """Return records with answers of each system, whose labels are long."""
     chosen = random.Random(5)  # noqa: S311 - answers of tests
     labels = ["yes", "no", "W" * 38]
@@ -51,7 +51,7 @@ def result_of(
     kind: str, names: Sequence[str], questions: int, by: Sequence[str]
 ) -> Any:
     """Return what a picture of a kind is drawn of."""
-    data = rows_of(names, questions)
+    data = answers_as_lines(names, questions)
     if kind in {"differences", "score plan"}:
         found = hf.compare_scores(data, metrics=METRICS[-2:], jobs=1, replicates=9)
         if kind == "differences":

@@ -44,7 +44,7 @@ def test_the_relative_length_is_that_of_all_answers_together() -> None:
     assert first.statistics(*rows[0]) == (3, 1, 1)
 
 
-def written(folder: Path, count: int = 30) -> Path:
+def write_records(folder: Path, count: int = 30) -> Path:
     """Return a file of answers of several lengths, one of them missing."""
     rows: list[dict[str, Any]] = [
         {"id": number, "outputs": [{"text": "a b " * (number % 7 + 1)}]}
@@ -64,7 +64,7 @@ def test_lengths_need_no_reference_and_have_intervals(tmp_path: Path) -> None:
     names = ("length", "relative-length")
 
     found = harpia_formats.score(
-        written(tmp_path), from_="record", metrics=names, missing="skip"
+        write_records(tmp_path), from_="record", metrics=names, missing="skip"
     )
 
     tokens, ratio = found["length.tokens"], found["relative-length"]
@@ -85,7 +85,7 @@ def test_results_hold_lengths(tmp_path: Path, to: str, name: str) -> None:
     output = tmp_path / name
 
     harpia_formats.score(
-        written(tmp_path),
+        write_records(tmp_path),
         from_="record",
         metrics=("length",),
         missing="zero",
@@ -100,7 +100,7 @@ def test_rows_that_must_be_right_or_wrong_hold_no_lengths(tmp_path: Path) -> Non
     """EvalEval's rows say whether an answer is correct, which no length does."""
     with pytest.raises(harpia_formats.ScoreError, match="no length is right"):
         harpia_formats.score(
-            written(tmp_path),
+            write_records(tmp_path),
             from_="record",
             metrics=("length",),
             missing="zero",

@@ -77,7 +77,7 @@ def pairs(count: int, sizes: Sequence[int] = SIZES, huge: int = HUGE) -> Iterato
         answer = changed(chance, reference, words)
         if number % 50 == 7:
             answer = []
-        texts = (written(chance, each, space) for each in (answer, reference, *others))
+        texts = (spaced(chance, each, space) for each in (answer, reference, *others))
         first, *references = texts
         yield (references[0] if number % 29 == 3 else first), references
 
@@ -98,7 +98,7 @@ def changed(chance: random.Random, given: list[str], words: Sequence[str]) -> li
     return found[turn:] + found[:turn]
 
 
-def written(chance: random.Random, words: list[str], space: str) -> str:
+def spaced(chance: random.Random, words: list[str], space: str) -> str:
     """Return a text, with line breaks and double spaces now and then."""
     spaces = (space, space, space, space, space, space, space, "\n", " \n\n", "  ")
     return "".join(f"{each}{chance.choice(spaces)}" for each in words)

@@ -13,7 +13,7 @@ FIXTURES = Path(__file__).parents[3] / "fixtures"
 NAMES = ("path", "line", "record", "id", "model", "question", "length")
 
 
-def lines_of(*answers: tuple[Any, str, str], name: str = "m") -> bytes:
+def answers_as_lines(*answers: tuple[Any, str, str], name: str = "m") -> bytes:
     """Return a record for each answer with its reference and category."""
     rows = [
         {
@@ -28,7 +28,7 @@ def lines_of(*answers: tuple[Any, str, str], name: str = "m") -> bytes:
     return jsonl(*rows)
 
 
-THREE = lines_of(("Paris", "paris", "a"), ("4", "5", "b"), ("", "x", "a"))
+THREE = answers_as_lines(("Paris", "paris", "a"), ("4", "5", "b"), ("", "x", "a"))
 
 
 def test_a_row_has_its_place_and_its_own_scores() -> None:
@@ -59,9 +59,11 @@ def test_the_mean_of_the_rows_is_the_score() -> None:
 
 def test_answers_to_one_question_share_its_digest() -> None:
     """Rows of two systems are paired by `question`, which is none of their values."""
-    (one,) = hf.score_answers(lines_of(("a", "b", "c")), metrics=("em",))
-    (other,) = hf.score_answers(lines_of(("c", "b", "c"), name="n"), metrics=("em",))
-    (third,) = hf.score_answers(lines_of(("c", "d", "c")), metrics=("em",))
+    (one,) = hf.score_answers(answers_as_lines(("a", "b", "c")), metrics=("em",))
+    (other,) = hf.score_answers(
+        answers_as_lines(("c", "b", "c"), name="n"), metrics=("em",)
+    )
+    (third,) = hf.score_answers(answers_as_lines(("c", "d", "c")), metrics=("em",))
 
     assert one.question == other.question != third.question
 
@@ -77,7 +79,7 @@ def test_a_pooled_score_of_one_answer_has_another_name() -> None:
 def test_answers_are_scored_when_they_are_asked_for(tmp_path: Path) -> None:
     """The first row is there before the last one is read, which is not valid."""
     path = tmp_path / "many.jsonl"
-    one = lines_of(("Paris", "paris", "a"))
+    one = answers_as_lines(("Paris", "paris", "a"))
     path.write_bytes(one * 5_000 + b"{\n")
     found = hf.score_answers(path, metrics=("em",))
 
@@ -92,7 +94,7 @@ def test_answers_are_scored_when_they_are_asked_for(tmp_path: Path) -> None:
 
 def test_a_missing_score_is_none() -> None:
     """An answer that is missing has no length and no score, and a row nevertheless."""
-    given = lines_of((None, "x", "c"), ("x", "x", "c"))
+    given = answers_as_lines((None, "x", "c"), ("x", "x", "c"))
     missing, present = hf.score_answers(given, metrics=("em",), missing="skip")
 
     assert (missing.length, missing.scores["em"]) == (None, None)
@@ -103,7 +105,7 @@ def test_a_missing_score_is_none() -> None:
 
 def test_scores_that_no_answer_alone_has_are_no_column() -> None:
     """Rows have neither scores of questions nor of labels, and keep all others."""
-    given = lines_of(("x", "x", "c"), ("y", "x", "c"))
+    given = answers_as_lines(("x", "x", "c"), ("y", "x", "c"))
     metrics = ("pass@1", "em", "f1-macro", "bleu")
     found = hf.score_answers(given, metrics=metrics)
 

@@ -35,7 +35,7 @@ ALL = ("precision", "recall", "f1-macro", "f1-micro", "f1-weighted", "mcc", "kap
 LABELS = st.sampled_from(["yes", "no", "não", "نعم", ""])
 
 
-def written(path: Path, rows: Iterable[dict[str, Any]]) -> Path:
+def write_rows(path: Path, rows: Iterable[dict[str, Any]]) -> Path:
     """Write rows as JSON Lines."""
     lines = (json.dumps(row, ensure_ascii=False) for row in rows)
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
@@ -79,7 +79,7 @@ def score(path: Path, **options: Any) -> Scores:
 def test_confusion_counts_answers_by_both_labels(tmp_path: Path) -> None:
     """A row has the answers to references with its label, a column those of answers."""
     pairs = [("b", "a"), ("a", "a"), ("A ", "a"), ("c", "b"), ("b", "b")]
-    found = score(written(tmp_path / "a.jsonl", rows_of(pairs)))
+    found = score(write_rows(tmp_path / "a.jsonl", rows_of(pairs)))
 
     confusion = found["mcc"].confusion
     assert confusion is not None
@@ -94,7 +94,7 @@ def test_confusion_counts_answers_by_both_labels(tmp_path: Path) -> None:
 
 def test_given_labels_keep_their_order(tmp_path: Path) -> None:
     """Given labels are in their order, also those that do not occur, then no label."""
-    path = written(tmp_path / "a.jsonl", rows_of([("x", "b"), ("b", "b")]))
+    path = write_rows(tmp_path / "a.jsonl", rows_of([("x", "b"), ("b", "b")]))
     found = score(path, metrics=("mcc",), parameters={"mcc.labels": ["c", "b", "a"]})
 
     confusion = found["mcc"].confusion
@@ -105,7 +105,7 @@ def test_given_labels_keep_their_order(tmp_path: Path) -> None:
 
 def test_scores_are_equal_for_any_number_of_workers(tmp_path: Path) -> None:
     """Two processes give the same scores, intervals and counts as one."""
-    path = written(tmp_path / "a.jsonl", rows_of(random_pairs(700)))
+    path = write_rows(tmp_path / "a.jsonl", rows_of(random_pairs(700)))
     one, two = (score(path, jobs=jobs) for jobs in (1, 2))
 
     assert one.systems == two.systems
@@ -119,7 +119,7 @@ def test_order_of_answers_changes_no_digit(tmp_path: Path) -> None:
     rows = rows_of(random_pairs(300))
     turned = random.Random(3).sample(rows, len(rows))  # noqa: S311 - a seed
     paths = [
-        written(tmp_path / name, part) for name, part in (("a", rows), ("b", turned))
+        write_rows(tmp_path / name, part) for name, part in (("a", rows), ("b", turned))
     ]
 
     first, second = map(score, paths)
@@ -134,7 +134,7 @@ def test_groups_and_models_have_labels_of_their_own(tmp_path: Path) -> None:
         for model in ("m1", "m2")
         for number, (row, (a, _)) in enumerate(zip(rows_of(pairs), pairs, strict=True))
     ]
-    found = score(written(tmp_path / "a.jsonl", rows), by=("category",))
+    found = score(write_rows(tmp_path / "a.jsonl", rows), by=("category",))
 
     assert [dict(group.key) for group in found.groups] == [
         {"model": model, "category": name} for model in ("m1", "m2") for name in "xy"
@@ -155,8 +155,8 @@ def test_repeated_answers_are_one_question(tmp_path: Path) -> None:
     pairs = random_pairs(60)
     rows = rows_of(pairs)
     copies = [{**row, "outputs": row["outputs"] * 10} for row in rows]
-    one = score(written(tmp_path / "one.jsonl", rows))
-    ten = score(written(tmp_path / "ten.jsonl", copies))
+    one = score(write_rows(tmp_path / "one.jsonl", rows))
+    ten = score(write_rows(tmp_path / "ten.jsonl", copies))
 
     assert [each.questions for each in ten] == [each.questions for each in one]
     assert [each.count for each in ten] == [600] * len(ALL)
@@ -167,7 +167,7 @@ def test_repeated_answers_are_one_question(tmp_path: Path) -> None:
 
 def test_missing_answers_are_wrong_if_they_count(tmp_path: Path) -> None:
     """With missing="zero" an answer that is not there has no label."""
-    path = written(
+    path = write_rows(
         tmp_path / "a.jsonl", rows_of([("a", "a"), (None, "b"), (None, "a")])
     )
     skipped, zero = (
@@ -184,7 +184,7 @@ def test_missing_answers_are_wrong_if_they_count(tmp_path: Path) -> None:
 def test_texts_are_refused(tmp_path: Path) -> None:
     """More than 100 labels are an error with examples, which redaction hides."""
     pairs = [(f"secret answer {number}", "yes") for number in range(101)]
-    path = written(tmp_path / "a.jsonl", rows_of(pairs))
+    path = write_rows(tmp_path / "a.jsonl", rows_of(pairs))
     with pytest.raises(ScoreError, match="'secret answer 0'") as caught:
         score(path)
     with pytest.raises(ScoreError, match="more than 100 labels: these") as hidden:
@@ -196,7 +196,7 @@ def test_texts_are_refused(tmp_path: Path) -> None:
 
 def test_redaction_numbers_the_labels(tmp_path: Path) -> None:
     """A confusion matrix shows no label of the data if values are hidden."""
-    path = written(tmp_path / "a.jsonl", rows_of([("x", "y"), ("y", "y")]))
+    path = write_rows(tmp_path / "a.jsonl", rows_of([("x", "y"), ("y", "y")]))
     found = score(path, redact=True, metrics=("mcc",), missing="skip")
 
     confusion = found["mcc"].confusion
@@ -206,7 +206,7 @@ def test_redaction_numbers_the_labels(tmp_path: Path) -> None:
 
 def test_one_label_has_no_kappa_but_a_reason(tmp_path: Path) -> None:
     """Where kappa is not defined, the error says why."""
-    path = written(tmp_path / "a.jsonl", rows_of([("a", "a"), ("a", "a")]))
+    path = write_rows(tmp_path / "a.jsonl", rows_of([("a", "a"), ("a", "a")]))
 
     with pytest.raises(ScoreError, match="all references and answers have one label"):
         score(path, metrics=("kappa",))
@@ -214,14 +214,18 @@ def test_one_label_has_no_kappa_but_a_reason(tmp_path: Path) -> None:
 
 def test_replicates_without_a_score_are_counted(tmp_path: Path) -> None:
     """The interval leaves them out, and a remark says how many they are."""
-    path = written(tmp_path / "a.jsonl", rows_of([("a", "a"), ("a", "a"), ("b", "b")]))
+    path = write_rows(
+        tmp_path / "a.jsonl", rows_of([("a", "a"), ("a", "a"), ("b", "b")])
+    )
     found = score(path, metrics=("kappa",), replicates=1000)["kappa"]
 
     assert found.value == 1
     assert found.interval == (1, 1)
     assert "no replicate differs" in found.remark
     assert "replicates have no score" in found.remark
-    path = written(tmp_path / "b.jsonl", rows_of([("a", "a"), ("a", "b"), ("b", "b")]))
+    path = write_rows(
+        tmp_path / "b.jsonl", rows_of([("a", "a"), ("a", "b"), ("b", "b")])
+    )
     found = score(path, metrics=("kappa",), replicates=1000)["kappa"]
     assert found.remark.endswith(
         "replicates have no score: the interval is approximate"
@@ -233,13 +237,13 @@ def test_few_references_with_a_label_are_remarked(tmp_path: Path) -> None:
     pairs = [
         (("a", "b")[number % 2], ("a", "b")[number % 3 == 0]) for number in range(60)
     ]
-    usual = score(written(tmp_path / "a.jsonl", rows_of(pairs)))
-    few = score(written(tmp_path / "b.jsonl", rows_of([*pairs, *[("c", "c")] * 9])))
+    usual = score(write_rows(tmp_path / "a.jsonl", rows_of(pairs)))
+    few = score(write_rows(tmp_path / "b.jsonl", rows_of([*pairs, *[("c", "c")] * 9])))
     copied = [("c", "c")] * 9 + [("d", "a")]
     rows = [
         {**row, "outputs": row["outputs"] * 5} for row in rows_of([*pairs, *copied])
     ]
-    several = score(written(tmp_path / "c.jsonl", rows))
+    several = score(write_rows(tmp_path / "c.jsonl", rows))
 
     assert {each.remark for each in usual} == {""}
     for found in (few, several):
@@ -252,8 +256,8 @@ def test_labels_of_one_reference_each_may_be_texts(tmp_path: Path) -> None:
     """Metrics of labels say of a file of texts that it may hold no labels."""
     texts = [(f"answer {at // 2}", f"answer {at}") for at in range(60)]
     labels = [("a", "ab"[at % 2]) for at in range(60)]
-    path = written(tmp_path / "texts.jsonl", rows_of(texts))
-    other = written(tmp_path / "labels.jsonl", rows_of([*labels, *texts[:9]]))
+    path = write_rows(tmp_path / "texts.jsonl", rows_of(texts))
+    other = write_rows(tmp_path / "labels.jsonl", rows_of([*labels, *texts[:9]]))
     found, usual = (score(one, metrics=("f1-macro",)) for one in (path, other))
     (row,) = harpia_formats.compare_scores(path, path, metrics=("f1-macro",)).compared
 
@@ -327,7 +331,7 @@ def test_the_number_of_labels_is_bounded() -> None:
 
 def test_formats_of_single_answers_refuse_labels(tmp_path: Path) -> None:
     """Where scores of single answers are written, the error says what takes labels."""
-    path = written(tmp_path / "a.jsonl", rows_of(random_pairs(10)))
+    path = write_rows(tmp_path / "a.jsonl", rows_of(random_pairs(10)))
     for target in ("csv", "record", "harpia-log", "haystack-results"):
         with pytest.raises(ScoreError, match="precision scores the labels of all"):
             score(path, to=target, output=tmp_path / "out")
@@ -350,14 +354,14 @@ def test_systems_are_compared_by_their_labels(tmp_path: Path, test: str | None) 
         for number, (_, reference) in enumerate(pairs)
     ]
     paths = [
-        written(tmp_path / name, rows_of(found))
+        write_rows(tmp_path / name, rows_of(found))
         for name, found in (("a", pairs), ("b", list(reversed(others))))
     ]
     rows = jsonl_rows(paths[1])
     # The same questions as in the first file, in another order.
     for row, number in zip(rows, reversed(range(60)), strict=True):
         row |= {"id": number, "prompt": f"question {number}"}
-    written(paths[1], rows)
+    write_rows(paths[1], rows)
     options: dict[str, Any] = {"metrics": ALL, "from_": "record", "replicates": 40}
     found = harpia_formats.compare_scores(*paths, **options, test=test)
 
@@ -381,7 +385,7 @@ def test_replicates_without_a_score_are_no_evidence(
     pairs = [("yes", "yes"), *[("no", "no")] * 59]
     wrong = [("no", "yes"), ("yes", "no"), *pairs[2:]]
     paths = [
-        written(tmp_path / name, rows_of(found))
+        write_rows(tmp_path / name, rows_of(found))
         for name, found in (("a", pairs), ("b", wrong))
     ]
     options: dict[str, Any] = {"metrics": ("kappa", "f1-binary"), "from_": "record"}
@@ -406,7 +410,7 @@ def test_comparisons_with_few_references_are_marked(tmp_path: Path) -> None:
         pairs += [("b", "b")] * few
         others = [*[("b", "a")] * 20, *pairs[20:]]
         paths = [
-            written(tmp_path / name, rows_of(rows))
+            write_rows(tmp_path / name, rows_of(rows))
             for name, rows in (("a", pairs), ("b", others))
         ]
         found[few] = {
@@ -433,7 +437,7 @@ def test_systems_without_answers_or_with_several_are_compared(tmp_path: Path) ->
     several = [{**row, "outputs": row["outputs"] * 3} for row in rows]
     none = [{**row, "outputs": [{"model": "m"}]} for row in rows]
     one, many, nothing = (
-        written(tmp_path / str(number), found)
+        write_rows(tmp_path / str(number), found)
         for number, found in enumerate((rows, several, none))
     )
     options: dict[str, Any] = {"metrics": ("mcc",), "from_": "record"}
@@ -447,7 +451,7 @@ def test_systems_without_answers_or_with_several_are_compared(tmp_path: Path) ->
 def test_equal_systems_do_not_differ(tmp_path: Path) -> None:
     """A system does not differ from itself."""
     pytest.importorskip("numpy", reason="comparing needs the extra score")
-    path = written(tmp_path / "a.jsonl", rows_of(random_pairs(30)))
+    path = write_rows(tmp_path / "a.jsonl", rows_of(random_pairs(30)))
     options: dict[str, Any] = {"metrics": ALL, "from_": "record", "replicates": 100}
 
     found = harpia_formats.compare_scores(path, path, **options)
@@ -463,7 +467,7 @@ def test_stored_scores_of_these_names_are_those_of_other_tools(tmp_path: Path) -
     rows = rows_of(random_pairs(4))
     for number, row in enumerate(rows):
         row["outputs"][0]["scores"] = [{"metric": "recall", "value": number / 4}]
-    path = written(tmp_path / "a.jsonl", rows)
+    path = write_rows(tmp_path / "a.jsonl", rows)
     found = score(path, stored=True, metrics=())
 
     assert found["recall"].value == 6 / 16

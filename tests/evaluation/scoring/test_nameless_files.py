@@ -15,7 +15,9 @@ from json_lines import jsonl
 pytest.importorskip("numpy", reason="the extra score is not installed")
 
 
-def written(path: Path, numbers: range, right: int, model: str | None = None) -> Path:
+def write_answers(
+    path: Path, numbers: range, right: int, model: str | None = None
+) -> Path:
     """Write an answer to each question, of which the first `right` are right."""
     rows = [
         {
@@ -46,8 +48,8 @@ def test_files_that_share_questions_are_systems(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """They are scored apart, as they are compared, and one line says so."""
-    one = written(tmp_path / "a.jsonl", range(20), 15)
-    other = written(tmp_path / "b.jsonl", range(20), 5)
+    one = write_answers(tmp_path / "a.jsonl", range(20), 15)
+    other = write_answers(tmp_path / "b.jsonl", range(20), 5)
 
     found = score(one, other, metrics=("em",))
 
@@ -66,7 +68,7 @@ def test_files_that_share_questions_are_systems(
 def test_files_that_share_none_are_parts_of_one_system(tmp_path: Path) -> None:
     """Shards have one score, and one line says that they are taken as one system."""
     parts = [
-        written(tmp_path / f"{at}.jsonl", range(at * 10, at * 10 + 10), 25)
+        write_answers(tmp_path / f"{at}.jsonl", range(at * 10, at * 10 + 10), 25)
         for at in range(4)
     ]
     found = score(*parts, metrics=("em",), by=("category",))
@@ -75,7 +77,7 @@ def test_files_that_share_none_are_parts_of_one_system(tmp_path: Path) -> None:
     assert found["em"].questions == 40
     assert len(found.groups) == 1
     assert sum("share no question" in note for note in found.notes) == 1
-    other = written(tmp_path / "other.jsonl", range(40), 20, "m")
+    other = write_answers(tmp_path / "other.jsonl", range(40), 20, "m")
     compared = compare_scores(*parts, other, metrics=("em",))
     (difference,) = compared.compared
     assert (difference.first, difference.second) == (25 / 40, 20 / 40)
@@ -87,10 +89,10 @@ def test_a_mixture_stops_and_names_both_ways_out(
 ) -> None:
     """Two parts and another system are not guessed; names or --pool decide."""
     parts = [
-        written(tmp_path / "a1.jsonl", range(10), 8),
-        written(tmp_path / "a2.jsonl", range(10, 20), 18),
+        write_answers(tmp_path / "a1.jsonl", range(10), 8),
+        write_answers(tmp_path / "a2.jsonl", range(10, 20), 18),
     ]
-    other = written(tmp_path / "b.jsonl", range(20), 10)
+    other = write_answers(tmp_path / "b.jsonl", range(20), 10)
     for words in ([], ["compare"]):
         code, _, error = run(capsys, *words, *parts, other)
         assert code == 2
@@ -112,13 +114,13 @@ def test_a_file_has_one_name(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A name stands for the model of a file; a path with `=` in it is a path."""
-    one = written(tmp_path / "a.jsonl", range(5), 3, "m")
+    one = write_answers(tmp_path / "a.jsonl", range(5), 3, "m")
     code, output, _ = run(capsys, f"A={one}")
     assert (code, "m" in output.split()) == (0, False)
     code, _, error = run(capsys, f"A={one}", f"B={one}")
     assert code == 2
     assert "give it one name" in error
-    equal = written(tmp_path / "A=b.jsonl", range(5), 3)
+    equal = write_answers(tmp_path / "A=b.jsonl", range(5), 3)
     assert run(capsys, equal)[0] == 0
 
 
@@ -126,9 +128,9 @@ def test_a_file_next_to_the_only_model_is_a_system_if_they_share_questions(
     tmp_path: Path,
 ) -> None:
     """Answers without a model are those of the only model for other questions only."""
-    named = written(tmp_path / "named.jsonl", range(10), 5, "m")
-    same = written(tmp_path / "same.jsonl", range(10), 10)
-    more = written(tmp_path / "more.jsonl", range(10, 20), 15)
+    named = write_answers(tmp_path / "named.jsonl", range(10), 5, "m")
+    same = write_answers(tmp_path / "same.jsonl", range(10), 10)
+    more = write_answers(tmp_path / "more.jsonl", range(10, 20), 15)
 
     apart = score(named, same, metrics=("em",))
     assert {one.key["model"]: one["em"].value for one in apart.systems} == {
@@ -144,8 +146,8 @@ def test_results_of_one_model_are_not_written_of_several_files(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A vendor's results of several systems stop, and no file is left."""
-    one = written(tmp_path / "a.jsonl", range(10), 5)
-    other = written(tmp_path / "b.jsonl", range(10), 10)
+    one = write_answers(tmp_path / "a.jsonl", range(10), 5)
+    other = write_answers(tmp_path / "b.jsonl", range(10), 10)
     target = tmp_path / "out.json"
 
     code, _, error = run(capsys, one, other, "--to", "harpia-output", "-o", target)
@@ -162,11 +164,11 @@ def test_stored_scores_are_compared_by_the_same_rule(
 ) -> None:
     """Parts of one system are compared as one, and a mixture stops."""
     parts = [
-        written(tmp_path / "a1.jsonl", range(10), 8),
-        written(tmp_path / "a2.jsonl", range(10, 20), 18),
+        write_answers(tmp_path / "a1.jsonl", range(10), 8),
+        write_answers(tmp_path / "a2.jsonl", range(10, 20), 18),
     ]
-    other = written(tmp_path / "b.jsonl", range(20), 10)
-    named = written(tmp_path / "m.jsonl", range(20), 10, "m")
+    other = write_answers(tmp_path / "b.jsonl", range(20), 10)
+    named = write_answers(tmp_path / "m.jsonl", range(20), 10, "m")
     stored = []
     for path in (*parts, other, named):
         stored.append(tmp_path / f"stored-{path.name}")
@@ -201,9 +203,9 @@ def test_rows_of_several_files_without_names_are_not_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], to: str
 ) -> None:
     """Their rows could not be distinguished, and are with NAME=FILE."""
-    one = written(tmp_path / "a.jsonl", range(20), 15)
-    other = written(tmp_path / "b.jsonl", range(20), 5)
-    shard = written(tmp_path / "c.jsonl", range(20, 40), 5)
+    one = write_answers(tmp_path / "a.jsonl", range(20), 15)
+    other = write_answers(tmp_path / "b.jsonl", range(20), 5)
+    shard = write_answers(tmp_path / "c.jsonl", range(20, 40), 5)
     place = tmp_path / f"out.{to}"
 
     code, _, err = run(capsys, one, other, "--to", to, "--output", place)

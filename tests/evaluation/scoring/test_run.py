@@ -32,7 +32,7 @@ ANSWERS = [
 ]
 
 
-def lines_of(answers: list[tuple[Any, list[str], str, str]]) -> bytes:
+def answers_as_lines(answers: list[tuple[Any, list[str], str, str]]) -> bytes:
     """Return records, one a line."""
     rows = [
         {
@@ -52,7 +52,7 @@ def test_scores_are_those_of_the_metric_core() -> None:
     pytest.importorskip("sacrebleu", reason="BLEU needs the extra score")
     names = ("em", "f1", "bleu", "chrf")
 
-    scores = score(lines_of(ANSWERS), metrics=names)
+    scores = score(answers_as_lines(ANSWERS), metrics=names)
 
     for name in names:
         measure = measure_of(name, {})
@@ -65,13 +65,13 @@ def test_scores_are_those_of_the_metric_core() -> None:
 
 def test_groups_differ_by_fields() -> None:
     """Each group has the scores that its answers have alone."""
-    scores = score(lines_of(ANSWERS), metrics=("f1",), by=("category", "model"))
+    scores = score(answers_as_lines(ANSWERS), metrics=("f1",), by=("category", "model"))
 
     for group in scores.groups:
         alone = [
             each for each in ANSWERS if (each[2], each[3]) == tuple(group.key.values())
         ]
-        value = score(lines_of(alone), metrics=("f1",))["f1"].value
+        value = score(answers_as_lines(alone), metrics=("f1",))["f1"].value
         assert group.scores[0].value == value
         assert group.answers == len(alone)
     assert sum(each.answers for each in scores.groups) == len(ANSWERS)
@@ -82,7 +82,7 @@ def test_unscored_answers_are_counted_and_reported() -> None:
     answers = [(None, ["4"], "", "m"), ("4", [], "", "m"), ("four", ["4"], "", "m")]
 
     scores = score(
-        lines_of([*answers, ("4", ["4"], "", "m")]), metrics=("number-check",)
+        answers_as_lines([*answers, ("4", ["4"], "", "m")]), metrics=("number-check",)
     )
 
     assert [each.code for each in scores.problems] == ["M101", "M102", "M103"]
@@ -95,7 +95,7 @@ def test_unscored_answers_are_counted_and_reported() -> None:
 
 def test_a_metric_without_any_score_is_none() -> None:
     """Where no answer could be scored the score is None, and the run is not well."""
-    scores = score(lines_of([("4", [], "", "m")]), metrics=("em",))
+    scores = score(answers_as_lines([("4", [], "", "m")]), metrics=("em",))
 
     assert scores["em"].value is None
     assert scores["em"].interval is None
@@ -119,7 +119,7 @@ def test_all_groups_together_are_all_answers(
     answers: list[tuple[Any, list[str], str, str]],
 ) -> None:
     """Counts and sums of groups add up to those of all answers."""
-    scores = score(lines_of(answers), metrics=("em", "f1"), by=("category",))
+    scores = score(answers_as_lines(answers), metrics=("em", "f1"), by=("category",))
 
     for system in scores.systems:
         key = system.key.items()
@@ -139,7 +139,7 @@ def test_processes_make_no_difference() -> None:
         for number in range(400)
         for text, refs, category, model in ANSWERS
     ]
-    data = lines_of(answers)
+    data = answers_as_lines(answers)
 
     one, two = (
         score(io.BytesIO(data), metrics=("em", "f1"), by=("category",), jobs=jobs)
@@ -161,7 +161,9 @@ def test_answers_that_kill_two_workers_are_reported(
         for text, refs, category, model in ANSWERS
     ]
     monkeypatch.setattr(measuring, "_measure_in_worker", end_worker)
-    run = Scoring([lines_of(answers)], options=ScoreOptions(metrics=("f1",), jobs=2))
+    run = Scoring(
+        [answers_as_lines(answers)], options=ScoreOptions(metrics=("f1",), jobs=2)
+    )
     problems = list(run)
     (count,) = run.scores().report.files
 
@@ -197,7 +199,7 @@ def test_one_scored_record_has_no_interval() -> None:
     """An interval needs two records with a score, however many have none."""
     answers = [("four", ["4"], "", "m")] * 9 + [("4", ["4"], "", "m")]
 
-    scores = score(lines_of(answers), metrics=("number-check",))
+    scores = score(answers_as_lines(answers), metrics=("number-check",))
 
     assert scores["number-check"].value == 1
     assert scores["number-check"].interval is None
@@ -207,7 +209,9 @@ def test_equal_scores_have_no_spread() -> None:
     """The mean of equal scores is that score, and their spread is 0."""
     answers = [("a b c", ["a b c d"], "", "m")] * 3_000
 
-    spread = score(lines_of(answers), metrics=("f1",), replicates=0)["f1"].spread
+    spread = score(answers_as_lines(answers), metrics=("f1",), replicates=0)[
+        "f1"
+    ].spread
 
     assert spread.mean == spread.minimum == spread.maximum
     assert spread.deviation == pytest.approx(0, abs=1e-15)
@@ -242,7 +246,7 @@ def test_negated_metric_applies_to_all_references(
 ) -> None:
     """An answer differs from its references only if it differs from each of them."""
     references = ["A", "B"] if metric == "string-check" else ["1", "2"]
-    data = lines_of([(answer, references, "", "m")])
+    data = answers_as_lines([(answer, references, "", "m")])
 
     found = score(
         data, metrics=(metric,), parameters={f"{metric}.operation": operation}
@@ -288,7 +292,7 @@ def test_several_answers_of_a_record_count_each() -> None:
 def test_wrong_names_are_refused(options: dict[str, Any], message: str) -> None:
     """A wrong name is an error before any input is read, with the right name."""
     with pytest.raises(ScoreError, match=message.replace("?", "\\?")):
-        score(lines_of(ANSWERS), **options)
+        score(answers_as_lines(ANSWERS), **options)
 
 
 def test_data_without_answers_is_refused() -> None:
@@ -301,7 +305,7 @@ def test_data_without_answers_is_refused() -> None:
 
 def test_rows_that_are_not_valid_end_it() -> None:
     """An invalid row is reported, and nothing is scored unless it is left out."""
-    data = lines_of(ANSWERS) + b'{"id": 7, "prompt": 7}\n'
+    data = answers_as_lines(ANSWERS) + b'{"id": 7, "prompt": 7}\n'
 
     broken = score(data, metrics=("em",), from_="record")
     kept = score(data, metrics=("em",), from_="record", on_invalid="skip")
@@ -339,12 +343,12 @@ def test_all_metrics_are_named() -> None:
 def test_output_without_a_results_format_is_refused(options: dict[str, Any]) -> None:
     """An output without a format of results is an error, and not ignored."""
     with pytest.raises(ScoreError, match="`--to`"):
-        score(lines_of(ANSWERS), metrics=("em",), **options)
+        score(answers_as_lines(ANSWERS), metrics=("em",), **options)
 
 
 def test_skipped_rows_are_counted_in_a_note() -> None:
     """A note has the number of invalid rows that were skipped."""
-    data = lines_of(ANSWERS) + b'{"id": 7, "prompt": 7}\n' * 12
+    data = answers_as_lines(ANSWERS) + b'{"id": 7, "prompt": 7}\n' * 12
 
     scores = score(data, metrics=("em",), from_="record", on_invalid="skip")
 

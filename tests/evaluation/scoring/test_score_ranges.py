@@ -76,7 +76,7 @@ def records(count: int) -> list[dict[str, Any]]:
     return [record_of(number, chance) for number in range(count)]
 
 
-def written(path: Path, rows: Sequence[dict[str, Any] | bytes]) -> Path:
+def write_rows(path: Path, rows: Sequence[dict[str, Any] | bytes]) -> Path:
     """Write rows as lines, or as an array by the name of the file; return the file."""
     if path.suffix == ".json":
         path.write_text(json.dumps(rows, indent=1))
@@ -123,7 +123,7 @@ def test_processes_make_no_difference(
     options: dict[str, Any], tmp_path: Path, shared: list[int]
 ) -> None:
     """Workers come to the scores, groups and notes of one process, to the last bit."""
-    path = written(tmp_path / "rows.jsonl", records(400))
+    path = write_rows(tmp_path / "rows.jsonl", records(400))
 
     found = assert_same(path, from_="record", **options)
 
@@ -142,7 +142,7 @@ def test_answers_without_a_score_are_reported_at_their_places(
     for number in range(0, 390, 17):
         rows[number]["outputs"][0]["text"] = None
         rows[number + 7]["references"] = []
-    path = written(tmp_path / name, rows)
+    path = write_rows(tmp_path / name, rows)
 
     for missing in ("skip", "zero"):
         found = assert_same(
@@ -157,7 +157,7 @@ def test_a_refused_answer_is_the_error_of_one_process(tmp_path: Path) -> None:
     rows = records(400)
     rows[300]["outputs"][0]["text"] = None
     rows[320]["references"] = []
-    path = written(tmp_path / "rows.jsonl", rows)
+    path = write_rows(tmp_path / "rows.jsonl", rows)
     texts = []
     for jobs in (1, 2):
         with pytest.raises(ScoreError) as error:
@@ -176,7 +176,7 @@ def test_questions_without_an_id_and_an_input_are_counted_by_their_numbers(
     rows = [
         {key: one[key] for key in ("references", "outputs")} for one in records(1_200)
     ]
-    path = written(tmp_path / "rows.jsonl", rows)
+    path = write_rows(tmp_path / "rows.jsonl", rows)
 
     found = assert_same(path, metrics=("em", "length"), from_="record", pool=True)
 
@@ -190,7 +190,7 @@ def test_invalid_rows_are_left_to_the_main_process(
     """Ranges with rows that are left out come to the same in any process."""
     rows: list[dict[str, Any] | bytes] = list(records(400))
     rows[230], rows[370] = b'{"bad"', b'{"outputs": 7}'
-    path = written(tmp_path / "rows.jsonl", rows)
+    path = write_rows(tmp_path / "rows.jsonl", rows)
 
     found = assert_same(path, metrics=("em", "f1"), from_="record", on_invalid="skip")
 
@@ -210,7 +210,7 @@ def test_rows_that_repeat_answers_are_scored_by_the_main_process(
     again = json.loads(json.dumps(rows))
     for row in again:
         row["outputs"][0]["scores"][0]["metric"] = "y"
-    path = written(tmp_path / "rows.jsonl", [*rows, *again])
+    path = write_rows(tmp_path / "rows.jsonl", [*rows, *again])
 
     found = assert_same(path, metrics=("em",), from_="record")
 
@@ -228,7 +228,7 @@ def test_a_row_that_may_be_repeated_leaves_its_range(
         first = rows[250]["outputs"][:1]
         scores = [{"metric": f"m{number}", "value": 1}]
         rows[number] = {**rows[250], "outputs": [{**first[0], "scores": scores}]}
-    path = written(tmp_path / "rows.jsonl", rows)
+    path = write_rows(tmp_path / "rows.jsonl", rows)
 
     found = assert_same(path, metrics=("em",), from_="record")
 
@@ -249,7 +249,7 @@ def test_computed_scores_are_compared_with_stored_ones(
             {"metric": "other", "value": 1, **signature},
         ]
         row["outputs"] = [{**row["outputs"][0], "scores": scores}]
-    path = written(tmp_path / "rows.jsonl", rows)
+    path = write_rows(tmp_path / "rows.jsonl", rows)
 
     found = assert_same(path, metrics=("em",), from_="record")
 
@@ -262,7 +262,7 @@ def test_stored_scores_have_the_means_of_one_process(tmp_path: Path) -> None:
     rows = records(400)
     for number, row in enumerate(rows):
         row["outputs"][0]["scores"] = [{"metric": "rating", "value": number % 7 / 3}]
-    path = written(tmp_path / "rows.jsonl", rows)
+    path = write_rows(tmp_path / "rows.jsonl", rows)
 
     assert_same(path, stored=True, from_="record", by=("category",))
 
@@ -271,7 +271,7 @@ def test_answers_that_are_measured_together_are_not_parted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shared: list[int]
 ) -> None:
     """A metric gets the same answers together, however many processes there are."""
-    path, together = written(tmp_path / "rows.jsonl", records(900)), list[int]()
+    path, together = write_rows(tmp_path / "rows.jsonl", records(900)), list[int]()
     metric = computed_metric(MetricRequest("em"))
 
     def batch(pairs: Sequence[Any]) -> list[Any]:
@@ -304,7 +304,7 @@ def test_ranges_that_fail_in_workers_are_scored_here(
     answer: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shared: list[int]
 ) -> None:
     """The main process scores what workers leave to it."""
-    path = written(tmp_path / "rows.jsonl", records(400))
+    path = write_rows(tmp_path / "rows.jsonl", records(400))
     monkeypatch.setattr(ranges, "run_range", answer)
 
     assert_same(path, metrics=("em", "bleu"), from_="record", by=("category",))
@@ -318,7 +318,7 @@ def test_rows_that_kill_two_workers_are_reported(
 ) -> None:
     """They have no verdict (V901), and the command ends with 1."""
     monkeypatch.setattr(ranges, "run_range", end_worker)
-    path = written(tmp_path / "rows.jsonl", records(350))
+    path = write_rows(tmp_path / "rows.jsonl", records(350))
     scores, problems = outcome(path, 2, metrics=("em",), on_invalid=how)
     (count,) = scores.report.files
 

@@ -321,7 +321,7 @@ def test_answers_are_whole_and_right(question: str) -> None:
     assert found == lines
 
 
-def written(line: dict[str, Any]) -> str:
+def answer_line(line: dict[str, Any]) -> str:
     """Return a line of the answers."""
     text = json.dumps({**line, "answer": answer(line)}, ensure_ascii=False)
     return re.sub("[\ud800-\udfff\u2028\u2029\x85]", escaped, text)
@@ -333,5 +333,5 @@ def escaped(found: re.Match[str]) -> str:
 
 
 if __name__ == "__main__":
-    text = "".join(f"{written(each)}\n" for each in lines_of_answers())
+    text = "".join(f"{answer_line(each)}\n" for each in lines_of_answers())
     ANSWERS.write_text(text, "utf-8")

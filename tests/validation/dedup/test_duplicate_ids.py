@@ -41,7 +41,7 @@ def text_of(kind: str, identifier: Any) -> str:
     return {"broken": text[:-1] + ",}", "blank": " \r"}.get(kind, text)
 
 
-def written(rows: Rows, layout: str) -> tuple[bytes, Rows]:
+def laid_out(rows: Rows, layout: str) -> tuple[bytes, Rows]:
     """Return some rows in a container, and those that are records there."""
     # What stands first tells the format, whatever is behind it.
     rows = [("good", "first"), ("good", "second"), *rows]
@@ -91,7 +91,7 @@ def test_duplicates_agree_with_a_dictionary(
     rows: Rows, layout: str, limit: int | None
 ) -> None:
     """Exactly the records with the id of an earlier record are reported and counted."""
-    data, records = written(rows, layout)
+    data, records = laid_out(rows, layout)
     report = validated(data, limit=limit)
     (count,) = report.files
     seen = records[:limit]
@@ -107,7 +107,7 @@ def test_duplicates_agree_with_a_dictionary(
 @given(ROWS, LAYOUTS)
 def test_places_are_those_of_the_ids(rows: Rows, layout: str) -> None:
     """Each duplicate is marked at its id, and names the line of the first record."""
-    data, records = written(rows, layout)
+    data, records = laid_out(rows, layout)
     lines = data.decode().split("\n")
     for each in validated(data).problems:
         if each.code != "X101":
@@ -190,7 +190,7 @@ def test_every_kind_of_input_is_looked_at_twice(
     given_: Given, layout: str, tmp_path: Path
 ) -> None:
     """Duplicates in a source that can be read once only have the same places."""
-    data, records = written(EXAMPLE, layout)
+    data, records = laid_out(EXAMPLE, layout)
     with given_(data, tmp_path) as source:
         report = validated(source)
     expected = repeats_in(records)
@@ -212,7 +212,7 @@ def test_every_kind_of_input_is_looked_at_twice(
 def test_large_stream_is_copied_to_disk(tmp_path: Path) -> None:
     """In a pipe of megabytes the last record is compared with the first."""
     rows: Rows = [("good", each) for each in range(160_000)]
-    data, records = written([*rows, ("good", 0)], "lines")
+    data, records = laid_out([*rows, ("good", 0)], "lines")
     assert len(data) > 8 * 1024 * 1024
     with as_pipe(data, tmp_path) as source:
         report = validated(source)
@@ -243,7 +243,7 @@ def test_all_keys_count_that_tell_records_apart() -> None:
 @pytest.mark.parametrize("options", [{"ignore": ("X101",)}, {"select": ("S",)}])
 def test_repeats_are_not_looked_for_unless_wanted(options: dict[str, Any]) -> None:
     """Without the rule no record is wrong because of its id."""
-    data, _ = written([("good", 1), ("good", 1)], "lines")
+    data, _ = laid_out([("good", 1), ("good", 1)], "lines")
     report = validated(data, **options)
 
     assert reported_duplicates(report) == {}
@@ -252,7 +252,7 @@ def test_repeats_are_not_looked_for_unless_wanted(options: dict[str, Any]) -> No
 
 def test_first_error_is_the_only_one_if_asked_for() -> None:
     """With `fail_fast` one duplicate is reported."""
-    data, _ = written([("good", 1)] * 4, "lines")
+    data, _ = laid_out([("good", 1)] * 4, "lines")
     report = validated(data, fail_fast=True)
 
     assert reported_duplicates(report) == {4: 3}

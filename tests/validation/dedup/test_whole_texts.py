@@ -46,7 +46,7 @@ def test_each_repeated_text_is_known_or_compared(
     assert sum(found.left.values()) == surplus
 
 
-def rows_of(prompts: list[str]) -> bytes:
+def answers_as_lines(prompts: list[str]) -> bytes:
     """Return rows that ask `prompts`, each with the same answer."""
     answer = {"model": "m", "text": "It is exactly four, I think."}
     return jsonl(
@@ -62,7 +62,7 @@ def rows_of(prompts: list[str]) -> bytes:
 def test_findings_are_as_many_with_few_examples(other: str, jobs: int) -> None:
     """All rows that say the same are counted, whether or not they are described."""
     prompts = [f"What is {number} + {number}, my dear machine?" for number in range(40)]
-    data = rows_of([*prompts * 10, *([other] if other else [])])
+    data = answers_as_lines([*prompts * 10, *([other] if other else [])])
 
     def report(examples: int) -> list[tuple[str, int]]:
         found = validate(

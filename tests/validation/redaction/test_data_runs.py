@@ -77,7 +77,7 @@ def test_preflight_shows_no_value(
         assert marks_in("".join((*output, *written))) == [], path
 
 
-def rows(path: Path) -> None:
+def write_rows(path: Path) -> None:
     """Write rows whose values are all marks."""
     mark = "ሀለሐመ"
     found = [
@@ -108,7 +108,7 @@ def test_judge_shows_no_value(
     """Neither invalid records nor replies that repeat a prompt show a mark."""
     pytest.importorskip("openai", reason="the extra judge is not installed")
     monkeypatch.chdir(tmp_path)
-    rows(Path("a.jsonl"))
+    write_rows(Path("a.jsonl"))
     Path("judge.yaml").write_text(DEFINITION)
     Path("bad.jsonl").write_text(
         Path("a.jsonl").read_text("utf-8").replace('"response"', '"respons"')
