@@ -171,7 +171,7 @@ def check_replaceable(file: ReportFile) -> None:
         is_report = not (is_data or data.lstrip()[:1] in {b"{", b"["})
     if data and not is_report:
         reason = (
-            f"is there already and is no {file.reporter.name} report of "
+            f"already exists and is no {file.reporter.name} report of "
             "harpia-formats, and is not replaced by one; remove it, or name another "
             "file"
         )

@@ -173,11 +173,11 @@ class RowValues:
         yield held
 
     def _header(self, row: TableRow) -> tuple[str, ...]:
-        """Return the names of the columns; one that is there twice is a problem."""
+        """Return the names of the columns; one that is repeated is a problem."""
         names = tuple(cell.text for cell in row.fields)
         for name in dict.fromkeys(names):
             if names.count(name) > 1:
-                message = f"the column {name!r} is there twice"
+                message = f"the column {name!r} is repeated"
                 place = self.collector.place(row.start)
                 self.collector.add(REPEATED_COLUMN, message, "rename one", place)
         return names

@@ -558,7 +558,7 @@ def test_a_file_that_gets_too_large_leaves_nothing(tmp_path: Path, target: str) 
 def test_numbers_are_not_compared_with_each_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: int
 ) -> None:
-    """Where all ids are numbers of the records of one file, none is there twice."""
+    """Where all ids are numbers of the records of one file, none is repeated."""
     added: list[Any] = []
     monkeypatch.setattr(Digests, "add", lambda _, keys: added.extend(keys))
     monkeypatch.setattr(Digests, "add_digests", lambda _, found: added.extend(found))

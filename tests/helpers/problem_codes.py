@@ -1,6 +1,6 @@
 """The codes of the problems in a report."""
 
-from harpia_formats.validation.report import Report
+from harpia_formats import Report
 
 
 def codes_of(report: Report) -> list[str]:

@@ -40,7 +40,7 @@ def lacks(row: Row, at: int) -> Row:
 
 
 def misspells(row: Row, at: int) -> Row:
-    """Return a row with a key of which the last letter is there twice."""
+    """Return a row with a key of which the last letter is repeated."""
     wrong = list(row)[at % len(row)]
     return {key + key[-1:] if key == wrong else key: row[key] for key in row}
 
@@ -164,7 +164,7 @@ _TEXT = 'a "quoted" \\term\\ on\ttwo\nlines, größer 数据 😺 ' * 4
 def test_findings_do_not_depend_on_escapes(wrong: Any) -> None:
     """Rows of ASCII with escapes get the verdicts of the same rows in UTF-8.
 
-    Among many good rows, texts are of another type, and ids are there twice.
+    Among many good rows, texts are of another type, and ids are repeated.
     """
     rows = [
         {

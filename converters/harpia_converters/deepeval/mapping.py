@@ -121,13 +121,15 @@ def _answered(row: Row, rest: Row) -> Row:
     metrics = rest.pop("metrics_data", ())
     if metrics:
         output["scores"] = [_score(metric) for metric in metrics]
-        beside = [
-            _beside(each, _score_keys[:2] if each.get("score") is None else _score_keys)
+        others = [
+            _other_members(
+                each, _score_keys[:2] if each.get("score") is None else _score_keys
+            )
             for each in metrics
         ]
-        if any(beside):
+        if any(others):
             kept = output.get("extra", {}).get(_vendor, {})
-            output["extra"] = {_vendor: {**kept, "metrics_data": beside}}
+            output["extra"] = {_vendor: {**kept, "metrics_data": others}}
     fields["outputs"] = [Output(**output)] if output else []
     return fields
 
@@ -149,25 +151,27 @@ def _conversation(rest: Row) -> tuple[Row, Row]:
     they have apart from their texts is its extra, in their order.
     """
     turns = rest.pop(_turns, [])
-    said = [{"role": turn["role"], "content": turn["content"]} for turn in turns]
-    answers = [turn["content"] for turn in said if turn["role"] == "assistant"]
-    is_exchange = [turn["role"] for turn in said] in _exchanges
+    messages = [{"role": turn["role"], "content": turn["content"]} for turn in turns]
+    answers = [turn["content"] for turn in messages if turn["role"] == "assistant"]
+    is_exchange = [turn["role"] for turn in messages] in _exchanges
     output: Row = {"interaction_type": "single_turn" if is_exchange else "multi_turn"}
     if answers:
         output["text"] = answers[-1]
     if not is_exchange:
-        output[_turns] = said
-    beside = [
-        _beside(turn, _text_keys if turn.get("order") == number else _text_keys[:2])
+        output[_turns] = messages
+    others = [
+        _other_members(
+            turn, _text_keys if turn.get("order") == number else _text_keys[:2]
+        )
         for number, turn in enumerate(turns)
     ]
-    if any(beside):
-        output["extra"] = {_vendor: {_turns: beside}}
-    is_asked = bool(said) and said[0]["role"] == "user"
-    return {"prompt": said[0]["content"]} if is_asked else {}, output
+    if any(others):
+        output["extra"] = {_vendor: {_turns: others}}
+    is_asked = bool(messages) and messages[0]["role"] == "user"
+    return {"prompt": messages[0]["content"]} if is_asked else {}, output
 
 
-def _beside(owner: Row, known: tuple[str, ...]) -> Row:
+def _other_members(owner: Row, known: tuple[str, ...]) -> Row:
     """Return what a turn or a metric has apart from its `known` keys, without nulls."""
     return {
         key: value

@@ -34,7 +34,7 @@ _THREE = 3
 #: Methods of extraction whose result need not occur in the text.
 _free_methods = frozenset({"llm_judge", "custom"})
 #: Numbers whose digits are in groups of three, the first of a list of separators:
-#: a single point may as well be that of a decimal number, so it is there twice.
+#: a single point may as well be that of a decimal number, so two are needed.
 _grouped = re.compile(
     r"(?<![\d.,])\d{1,3}(?:(?P<mark>[,'’_ \u00a0\u2009\u202f])\d{2,3})"  # noqa: RUF001 - marks as written
     r"(?:(?P=mark)\d{2,3})*(?!\d)|(?<![\d.,])\d{1,3}(?:\.\d{3}){2,}(?!\d)"

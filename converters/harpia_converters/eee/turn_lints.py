@@ -67,10 +67,10 @@ class _TurnCheck:
         """Tell whether a typed row has nothing that `remarks` yields."""
         evaluation = row.evaluation
         kind, given = row.interaction_type, evaluation.num_turns
-        told = evaluation.tool_calls_count
+        given_calls = evaluation.tool_calls_count
         if kind == _single:
             return (given is UNSET or given is None or given == 1) and not (
-                told is not UNSET and told
+                given_calls is not UNSET and given_calls
             )
         turns = getattr(row, self._key)
         if not turns or given != len(turns):
@@ -106,7 +106,7 @@ class _TurnCheck:
                 return False
         elif kind == "agentic" or (users < 2 and assistants < 2):  # noqa: PLR2004 - several
             return False
-        return told is UNSET or told is None or told == count
+        return given_calls is UNSET or given_calls is None or given_calls == count
 
     def remarks(self, row: Any) -> Iterator[Remark]:
         """Yield what is wrong with the turns of a row."""
@@ -158,7 +158,7 @@ class _TurnCheck:
 
 def _of_single_turn(evaluation: Any) -> Iterator[Remark]:
     """Yield remarks on the counts of a row without turns."""
-    given, told = evaluation.get("num_turns"), evaluation.get("tool_calls_count")
+    given, given_calls = evaluation.get("num_turns"), evaluation.get("tool_calls_count")
     if given is not None and given != 1:
         yield Remark(
             NUM_TURNS,
@@ -167,12 +167,12 @@ def _of_single_turn(evaluation: Any) -> Iterator[Remark]:
             "leave it out, or give all turns and set interaction_type to "
             '"multi_turn" or "agentic"',
         )
-    if told:
+    if given_calls:
         yield Remark(
             CALLS_COUNT,
             ("evaluation", "tool_calls_count"),
             f"tool_calls_count must be 0 or absent in a row of single_turn, found "
-            f"{told}",
+            f"{given_calls}",
             'leave it out, or give the turns and set interaction_type to "agentic"',
         )
 
@@ -291,7 +291,7 @@ def _of_type(kind: str, turns: list[Any], calls: _Calls) -> Iterator[Remark]:
 
 def _of_counts(evaluation: Any, turns: int, calls: int) -> Iterator[Remark]:
     """Yield remarks on num_turns and tool_calls_count."""
-    given, told = evaluation.get("num_turns"), evaluation.get("tool_calls_count")
+    given, given_calls = evaluation.get("num_turns"), evaluation.get("tool_calls_count")
     if given != turns:
         is_there = "num_turns" in evaluation
         yield Remark(
@@ -302,11 +302,11 @@ def _of_counts(evaluation: Any, turns: int, calls: int) -> Iterator[Remark]:
             else f"num_turns is missing: there are {count_of(turns, 'turn')}",
             f"write {turns}: turns of the system and of tools count, too",
         )
-    if told is not None and told != calls:
+    if given_calls is not None and given_calls != calls:
         yield Remark(
             CALLS_COUNT,
             ("evaluation", "tool_calls_count"),
-            f"tool_calls_count is {quoted(told)}, and the turns have "
+            f"tool_calls_count is {quoted(given_calls)}, and the turns have "
             f"{count_of(calls, 'tool call')}",
             f"write {calls}, or add the calls that are missing",
         )

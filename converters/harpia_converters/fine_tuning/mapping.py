@@ -121,9 +121,9 @@ def _message(turn: Row) -> Row:
     message |= {"content": value} if calls is None else _calling(calls)
     if len(turn) == _usual_keys:
         return message
-    beside = without(turn, _turn_keys)
-    taken = {key: beside.pop(key) for key in _message_keys & beside.keys()}
-    return {**message, **beside, **({_sharegpt: taken} if taken else {})}
+    others = without(turn, _turn_keys)
+    taken = {key: others.pop(key) for key in _message_keys & others.keys()}
+    return {**message, **others, **({_sharegpt: taken} if taken else {})}
 
 
 def _calling(calls: list[Row]) -> Row:

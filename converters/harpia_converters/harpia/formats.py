@@ -46,7 +46,7 @@ PARAMETERS, UNKNOWN_INSTANCE, REPEATED = "H204", "H205", "H206"
 INSTANCE_ID = "instance_id"
 
 
-def scores_beside_input(
+def metric_contradictions(
     metrics: Iterable[Metric], item: Mapping[str, Any], key: str = ""
 ) -> Iterator[Remark]:
     """Yield a remark if an output item or a log's row contradicts the `metrics`.
@@ -165,11 +165,11 @@ def _output_record_remarks(
     if metrics is None:
         return
     if not sign_of(record, KEYED):
-        yield from scores_beside_input(metrics, record)
+        yield from metric_contradictions(metrics, record)
         return
     for key, output in record.items():
         if isinstance(output, Mapping):
-            for remark in scores_beside_input(metrics, output, key):
+            for remark in metric_contradictions(metrics, output, key):
                 path = (key, *remark.path)
                 yield Remark(remark.code, path, remark.message, remark.help)
 
@@ -178,7 +178,7 @@ def _log_record_remarks(
     metrics: _Metrics, record: Mapping[str, Any]
 ) -> Iterator[Remark]:
     if metrics is not None:
-        yield from scores_beside_input(metrics, record)
+        yield from metric_contradictions(metrics, record)
 
 
 def _names(record: Mapping[str, Any]) -> tuple[str, ...]:

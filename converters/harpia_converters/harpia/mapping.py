@@ -220,7 +220,7 @@ def _texts(answers: list[Output], outcomes: FieldOutcomes) -> list[str]:
 def _put_back_in_row(kept: Row, row: Row, outcomes: FieldOutcomes) -> None:
     """Put kept members into `row`, except those that would be read as a field."""
     for key, value in kept.items():
-        if key not in _known or _is_beside(key, value, row):
+        if key not in _known or _is_second_spelling(key, value, row):
             row[key] = value
         else:
             outcomes.dropped(
@@ -228,7 +228,7 @@ def _put_back_in_row(kept: Row, row: Row, outcomes: FieldOutcomes) -> None:
             )
 
 
-def _is_beside(key: str, value: Any, row: Row) -> bool:
+def _is_second_spelling(key: str, value: Any, row: Row) -> bool:
     """Tell whether `key`, another spelling of a field, may stand next to the first."""
     for keys in _spellings:
         if key in keys[1:]:

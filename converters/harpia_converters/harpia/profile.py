@@ -21,8 +21,8 @@ from harpia_formats.model.record import Header
 from harpia_formats.model.vendor_metrics import MetricProfile, MetricRequest
 
 #: Words that the id of the metric may have; with others it is another metric.
-_beside_bleu = frozenset({"bleu", "nltk", "sentence", "score"})
-_beside_bertscore = frozenset(
+_words_of_bleu = frozenset({"bleu", "nltk", "sentence", "score"})
+_words_of_bertscore = frozenset(
     "bertscore bert score hf huggingface hugging face evaluate".split()
 )
 #: The best result over all acceptable answers counts (documented).
@@ -66,10 +66,10 @@ def _unused(id_: str, seen: set[str]) -> str:
 def _request(metric: Metric, key: str) -> MetricRequest:
     words = set(re.findall(r"[^\W\d_]+", metric.id.casefold()))
     parameters = metric.parameters or {}
-    if "bleu" in words and words <= _beside_bleu:
+    if "bleu" in words and words <= _words_of_bleu:
         return _bleu(parameters, key, metric)
     is_whole = "bertscore" in words or {"bert", "score"} <= words
-    if is_whole and words <= _beside_bertscore:
+    if is_whole and words <= _words_of_bertscore:
         return _bertscore(parameters, key, metric)
     reason = f"{metric.id} {_unknown_metric}"
     return MetricRequest(

@@ -161,12 +161,12 @@ class _Output:
         return entry.as_object(score=score, **{TIME[0]: round(seconds, MICROSECONDS)})
 
 
-def _reason(label: str, said: Iterable[str]) -> str:
+def _reason(label: str, messages: Iterable[str]) -> str:
     """Return why the metric `label` is left out, from the run's messages."""
     start = f"{label} is {LEFT_OUT}: "
     found = (
         statement.removeprefix(start)
-        for statement in said
+        for statement in messages
         if statement.startswith(start)
     )
     return next(found, "it cannot be computed")

@@ -372,13 +372,13 @@ def _rest_of(instance: Row, choices: list[str] | UnsetType) -> Row:
     }
     if more:
         kept["input"] = more
-    if not _are_told(instance["references"], choices):
+    if not _are_in_record(instance["references"], choices):
         kept["references"] = instance["references"]
     return kept
 
 
-def _are_told(references: list[Row], choices: list[str] | UnsetType) -> bool:
-    """Tell whether references and choices of the record say all of `references`."""
+def _are_in_record(references: list[Row], choices: list[str] | UnsetType) -> bool:
+    """Tell whether the references and choices of the record hold all of these."""
     has_choices = choices is not UNSET and choices == [
         one["output"].get("text") for one in references
     ]

@@ -61,7 +61,7 @@ def repeats_key(text: str, value: dict[str, Any] | list[Any]) -> bool:
     """Tell whether an object in JSON `text`, decoded as `value`, has a key twice.
 
     Each key is in `value` once, and its colon in the text: with as many colons in both,
-    no key is there twice, and the text need not be read again.
+    no key is repeated, and the text need not be read again.
     """
     colons = text.count(":")
     if type(value) is dict:

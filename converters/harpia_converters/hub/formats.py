@@ -30,9 +30,9 @@ def record_sign(row: Mapping[str, Any]) -> str:
     outputs = _outputs_of(row)
     if outputs is None or row.keys() >= _eee_keys:
         return ""
-    beside = next((key for key in _other_keys if key in row), "")
-    beside = beside or _beside_answers(row, outputs)
-    return f"`outputs` and `{beside}`" if beside else ""
+    other = next((key for key in _other_keys if key in row), "")
+    other = other or _key_of_answers(row, outputs)
+    return f"`outputs` and `{other}`" if other else ""
 
 
 def _outputs_of(row: Mapping[str, Any]) -> list[Any] | None:
@@ -62,7 +62,7 @@ def _sign_by_documents(row: Mapping[str, Any]) -> str:
     return " and ".join(f"`{key}`" for key in _document_keys) if is_record else ""
 
 
-def _beside_answers(row: Mapping[str, Any], outputs: list[Any]) -> str:
+def _key_of_answers(row: Mapping[str, Any], outputs: list[Any]) -> str:
     """Return the key by which a row that asks nothing is a record, or ""."""
     if isinstance(row.get("extra"), Mapping):
         return "extra"

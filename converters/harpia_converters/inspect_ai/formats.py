@@ -15,7 +15,7 @@ VENDOR = "Inspect AI"
 KEY = "inspect"
 
 #: Members of a log apart from `eval`; one that was cut short or crashed may lack some.
-_beside = ("plan", "version", "status")
+_other_members = ("plan", "version", "status")
 #: Keys of answers and scores, and of questions of other tools; a row with any of them
 #: is no sample of a data set.
 _foreign_keys = frozenset(
@@ -30,7 +30,7 @@ def log_sign(document: Mapping[str, Any]) -> str:
     run = document.get("eval")
     if not isinstance(run, Mapping):
         return ""
-    known = [key for key in _beside if key in document]
+    known = [key for key in _other_members if key in document]
     if not known or not isinstance(run.get("task"), str) or "model" not in run:
         return ""
     return f"`{known[0]}`, and `task` and `model` in `eval`"

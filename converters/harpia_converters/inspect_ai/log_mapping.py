@@ -265,11 +265,11 @@ def with_conversation(answer: Output, chat: Chat, asked: list[Row]) -> Output:
     if answer.reasoning is not UNSET:
         own["reasoning"] = answer.reasoning
     sent = chat.turns[: chat.first_answer()]
-    is_told = chat.is_told_by(sent if prompt is not None else asked, own)
+    is_repeated = chat.consists_of(sent if prompt is not None else asked, own)
     return replace(
         answer,
         formatted_prompt=UNSET if prompt is None else prompt,
-        turns=UNSET if is_told else chat.turns,
+        turns=UNSET if is_repeated else chat.turns,
         interaction_type=chat.interaction(),
     )
 

@@ -165,7 +165,7 @@ class Chat:
         )
         return MULTI if answers > 1 else SINGLE
 
-    def is_told_by(self, asked: list[Row], answer: Row) -> bool:
+    def consists_of(self, asked: list[Row], answer: Row) -> bool:
         """Tell whether the conversation is only what was asked and the answer to it.
 
         The answer may lack in it, where an agent kept its own conversation.

@@ -51,14 +51,14 @@ def _answers(row: Row, kept: Row) -> Row:  # noqa: ARG001 - the signature of `re
 
 def _output_of(choice: Row, model: str) -> Output:
     """Return the output of one choice: what the model said in each turn."""
-    said = choice[_turns]
+    texts = choice[_turns]
     kept = {key: value for key, value in choice.items() if key not in _choice_keys}
     return Output(
         model=model,
         index=choice["index"],
-        text=said[-1],
-        turns=[_message("assistant", text) for text in said] if said[1:] else UNSET,
-        interaction_type="multi_turn" if said[1:] else "single_turn",
+        text=texts[-1],
+        turns=[_message("assistant", text) for text in texts] if texts[1:] else UNSET,
+        interaction_type="multi_turn" if texts[1:] else "single_turn",
         extra=_extra(kept),
     )
 
@@ -95,9 +95,9 @@ def _in_conversation(output: Output, asked: Sequence[str]) -> Output:
     """Return an output whose turns are those of the user and of the model."""
     if not output.turns and len(asked) <= 1:
         return output
-    said = output.turns or [_message("assistant", str(output.text))]
+    answers = output.turns or [_message("assistant", str(output.text))]
     turns = []
-    for number, answer in enumerate(said):
+    for number, answer in enumerate(answers):
         if number < len(asked):
             turns.append(_message("user", asked[number]))
         turns.append(answer)

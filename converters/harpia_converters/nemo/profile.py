@@ -265,9 +265,9 @@ def _given(key: str, metric: Mapping[str, Any]) -> dict[str, Any]:
         params = {}
     if not isinstance(params, Mapping):
         raise ScoreError(f"params of the metric {key} must be an object")
-    beside = {name: value for name, value in metric.items() if name not in _about}
+    inline = {name: value for name, value in metric.items() if name not in _about}
     return {
-        name: value for name, value in {**beside, **params}.items() if value is not None
+        name: value for name, value in {**inline, **params}.items() if value is not None
     }
 
 

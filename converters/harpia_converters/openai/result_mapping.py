@@ -204,7 +204,9 @@ def _read_response(response: Row) -> tuple[Row, list[Output]]:
         failed = status >= ERROR_STATUS
         if body and not failed:
             rest["body"] = {"text": body}
-        return rest, [Output(text=None, error=_told(body, status))] if failed else []
+        return rest, [
+            Output(text=None, error=_error_text(body, status))
+        ] if failed else []
     left = dict(body)
     model = left.pop("model", UNSET)
     choices, items = left.pop("choices", None), left.pop("output", None)
@@ -218,7 +220,7 @@ def _read_response(response: Row) -> tuple[Row, list[Output]]:
             left["usage"] = others
         outputs = [replace(outputs[0], token_usage=counts)]
     if status >= ERROR_STATUS or left.get("error") is not None:
-        message = _told(left.get("error"), status)
+        message = _error_text(left.get("error"), status)
         outputs = [replace(each, error=message) for each in outputs] or [
             Output(model=model, text=None, error=message)
         ]
@@ -227,8 +229,8 @@ def _read_response(response: Row) -> tuple[Row, list[Output]]:
     return rest, outputs
 
 
-def _told(error: Any, status: int) -> str:
-    """Return what an error says: its message, or its code, or the status."""
+def _error_text(error: Any, status: int) -> str:
+    """Return the message of an error, or else its code, or else the status."""
     if type(error) is str and error:
         return error
     for key in ("message", "code"):
@@ -240,7 +242,7 @@ def _told(error: Any, status: int) -> str:
 
 def _with_error(outputs: list[Output], error: Row) -> list[Output]:
     """Return the outputs with the error of the request; one if there is none."""
-    message = _told(error, 0) if error else "no reason is given"
+    message = _error_text(error, 0) if error else "no reason is given"
     return [replace(each, error=message) for each in outputs] or [
         Output(text=None, error=message)
     ]

@@ -34,7 +34,7 @@ def kept_of(owner: Record | Output) -> Row:
     return dict(owner.extra.get(KEY, {})) if owner.extra else {}
 
 
-def is_beside_answer(kept: Any) -> bool:
+def are_message_extras(kept: Any) -> bool:
     """Tell whether `kept` are the extra keys of a message, kept under `messages`."""
     return isinstance(kept, dict) and bool(kept) and _message_keys.isdisjoint(kept)
 
@@ -127,7 +127,11 @@ def write_any_chat(record: Record, rest: Row, outcomes: FieldOutcomes) -> list[R
 def _with_answer(chat: list[Row], record: Record, rest: Row) -> list[Row]:
     """Return `chat` with the answer that `record` expects, if it has one, behind it."""
     if record.gt is not UNSET:
-        answer = {"role": "assistant", "content": record.gt, **_beside_answer(rest)}
+        answer = {
+            "role": "assistant",
+            "content": record.gt,
+            **_take_message_extras(rest),
+        }
         chat.append(answer)
     return chat
 
@@ -198,9 +202,9 @@ def _is_of_tool(message: Row) -> bool:
     return not message.get("content") and not _tool_keys.isdisjoint(message)
 
 
-def _beside_answer(rest: Row) -> Row:
+def _take_message_extras(rest: Row) -> Row:
     """Remove the extra keys of the last answer from `rest`, and return them."""
-    if not is_beside_answer(rest.get("messages")):
+    if not are_message_extras(rest.get("messages")):
         return {}
     taken: Row = rest.pop("messages")
     return taken

@@ -46,9 +46,9 @@ def message_remarks(row: Any) -> Iterator[Remark]:
             )
         elif role == before and known and path != turns[-1][0]:
             yield _repeated_role(path, role)
-    said = [(path, role) for path, role in turns if role != _system]
-    if said and known:
-        yield from _first_and_last(said)
+    others = [(path, role) for path, role in turns if role != _system]
+    if others and known:
+        yield from _first_and_last(others)
 
 
 def _repeated_role(path: Path, role: str) -> Remark:
@@ -60,9 +60,9 @@ def _repeated_role(path: Path, role: str) -> Remark:
     )
 
 
-def _first_and_last(said: list[tuple[Path, str]]) -> Iterator[Remark]:
+def _first_and_last(others: list[tuple[Path, str]]) -> Iterator[Remark]:
     """Yield remarks on the first and on the last message but those of the system."""
-    (path, role), last = said[0], len(said) - 1
+    (path, role), last = others[0], len(others) - 1
     if role == _assistant and last:
         yield Remark(
             TURN_ORDER,
@@ -70,10 +70,10 @@ def _first_and_last(said: list[tuple[Path, str]]) -> Iterator[Remark]:
             "the assistant speaks first",
             "begin with the message of the user that it answers",
         )
-    end, role = said[-1]
+    end, role = others[-1]
     if not last:
         return
-    before = said[-2][1]
+    before = others[-2][1]
     if role == _assistant and before != _user:
         yield Remark(
             UNASKED_TURN,

@@ -9,8 +9,8 @@ from harpia_converters.tencent.conversations import (
     EMPTIED,
     KEY,
     MESSAGE_KEYS,
+    are_message_extras,
     expected_answer,
-    is_beside_answer,
     read_answers,
     read_chat,
     write_answers,
@@ -149,7 +149,7 @@ def _with_others(turns: list[Row], rest: Row) -> list[Row]:
 
 def _drop_of_message(rest: Row, outcomes: FieldOutcomes) -> None:
     """Remove the keys of an answer's message from `rest`: a row of turns has none."""
-    if is_beside_answer(rest.get("messages")):
+    if are_message_extras(rest.get("messages")):
         del rest["messages"]
         outcomes.dropped(f"extra.{KEY}.messages", "a turn is no message")
 
@@ -294,7 +294,7 @@ _table_fields = (
 
 def _read_messages(row: Row, kept: Row) -> Row:
     """Return a chat's question, its last answer as what is expected, and outputs."""
-    fields, beside_answer = read_chat(row["messages"])
+    fields, message_extras = read_chat(row["messages"])
     if "ref_answer" in row:
         fields["references"] = [row["ref_answer"]]
     if "model_outputs" in row:
@@ -304,8 +304,8 @@ def _read_messages(row: Row, kept: Row) -> Row:
         for key in settings:
             del kept[key]
         fields["params"] = settings
-    if beside_answer:
-        put_in_front(kept, "messages", beside_answer)
+    if message_extras:
+        put_in_front(kept, "messages", message_extras)
     return fields
 
 

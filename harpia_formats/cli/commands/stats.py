@@ -124,7 +124,7 @@ def _lengths(found: Statistics) -> Iterator[str]:
     table = lengths_table(found).named({"text": "length", "length": ""} | _SUMMARY)
     rows = []
     for at, (text, unit, count, *numbers) in enumerate(table.rows):
-        # What all units of a text have in common is there once.
+        # What all units of a text have in common is stored once.
         once = ("", "") if at % len(UNITS) else (text, count)
         rows.append([once[0], _SHORT.get(str(unit), unit), once[1], *numbers])
     yield from close_lines(replace(table, rows=rows))

@@ -208,7 +208,7 @@ def _check_replaceable(place: str) -> None:
             data += file.read()
     if data and not (_MARK in data and data.startswith(_STARTS)):
         reason = (
-            "is there already and is no picture of harpia-formats, and is not replaced "
+            "already exists and is no picture of harpia-formats, and is not replaced "
             "by one; remove it, or name another file"
         )
         raise SinkError(place, reason)

@@ -310,7 +310,7 @@ def _without_comments(text: bytes) -> bytes:
 def _is_yaml(text: bytes) -> bool:
     """Return whether the first lines are those of a YAML file.
 
-    They are a mapping or a list, and no key is there twice, as in a log.
+    They are a mapping or a list, and no key is repeated, as in a log.
     """
     if _yaml_start.match(text):
         return True

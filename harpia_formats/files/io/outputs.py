@@ -22,7 +22,7 @@ from harpia_formats.files.io.urls import is_same_place, is_url, masked
 class FilesRead:
     """The inputs of a run, with the files found by them, and its other files.
 
-    Folders and patterns are expanded only for an output that is there already.
+    Folders and patterns are expanded only for an output that already exists.
     """
 
     def __init__(
@@ -285,7 +285,7 @@ def check_extra_output(place: str, others: Iterable[Any]) -> None:
     """Raise `SinkError` if no such file can be written to a path or URL.
 
     `others` are the paths and URLs that the run reads or writes; what is none, such as
-    None, is passed over. A file that is there already is no error.
+    None, is passed over. A file that already exists is no error.
     """
     for other in others:
         name = fspath(other) if isinstance(other, (str, PathLike)) else "-"

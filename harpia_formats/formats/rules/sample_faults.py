@@ -210,7 +210,7 @@ def is_null_word(answer: str) -> bool:
 
 
 def has_repeated(choices: Sequence[str], references: Sequence[str] = ()) -> bool:
-    """Tell whether a choice is there twice, but for white space at its ends.
+    """Tell whether a choice is repeated, but for white space at its ends.
 
     Choices that are all references are the answers to a question without choices, as
     in files from HELM: they may be alike.
@@ -253,7 +253,7 @@ def _of_choices(choices: Iterable[PlacedText]) -> Iterator[Remark]:
             yield Remark(
                 REPEATED_CHOICE,
                 path,
-                f"the choice {short_json(plain)} is there twice",
+                f"the choice {short_json(plain)} is repeated",
                 "replace one of the two, or leave it out",
             )
         seen.add(plain)

@@ -75,14 +75,14 @@ def benchmark_tables(
             yield _matrix(result, column)
 
 
-#: The column of the names of systems, and the cell of a pair that is there once.
+#: The column of the names of systems, and the cell of a pair that occurs once.
 _SYSTEM, _EMPTY = Heading("system", is_number=False), Number("")
 
 
 def _matrix(found: ComparisonReport, column: Column) -> Table:
     """Return the differences between all systems by one score: row minus column.
 
-    Each pair is there once, above the diagonal.
+    Each pair occurs once, above the diagonal.
     """
     names = [system.name for system in found.systems]
     mine = [one for one in found.compared if (one.metric, one.name) == column.key]

@@ -476,7 +476,7 @@ def _repeated_key(about: Duplicate, row: RowContext) -> ProblemText:
     value = short_json(json.loads(member_value(row.text, about.first)))
     reason = Because(pointer_of(about.path), value, first.line, first.column + 1)
     return ProblemText(
-        f"the key {short_json(key)} is there twice in {path_text(about.path[:-1])}",
+        f"the key {short_json(key)} is repeated in {path_text(about.path[:-1])}",
         "keep one of them: a parser keeps one and drops the other without a word",
         because=(reason,),
     )

@@ -225,7 +225,7 @@ CALLS: dict[str, Call] = {
 }
 
 
-def _said(result: Any) -> Iterator[str]:
+def _texts_in(result: Any) -> Iterator[str]:
     """Yield the texts for people in a result or an error."""
     if isinstance(result, Exception):
         yield str(result)
@@ -237,7 +237,7 @@ def _said(result: Any) -> Iterator[str]:
         yield from (str(getattr(each, "nearest", "")) for each in result)
     report = getattr(result, "report", None)
     if report is not None:
-        yield from _said(report)
+        yield from _texts_in(report)
 
 
 @for_each_case("said", CALLS)
@@ -250,7 +250,7 @@ def test_errors_and_advice_name_arguments(tmp_path: Path, said: str) -> None:
         result = CALLS[said](path)
     except hf.HarpiaFormatsError as error:
         result = error
-    texts = list(_said(result))
+    texts = list(_texts_in(result))
 
     assert any(said in text for text in texts), texts
     assert not any("--" in text for text in texts)

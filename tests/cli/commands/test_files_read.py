@@ -171,7 +171,7 @@ def test_another_file_is_no_report(run: InProcess) -> None:
     Path("empty.json").touch()
     found = run("stats", "a.jsonl", "--report", "json=keep.jsonl")
     assert found.code == 2
-    assert "cannot write keep.jsonl: is there already and is no json report" in (
+    assert "cannot write keep.jsonl: already exists and is no json report" in (
         found.err
     )
     assert run("stats", "a.jsonl", "--report", "json=empty.json").code == 0

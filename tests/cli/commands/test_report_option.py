@@ -130,7 +130,7 @@ def test_a_report_replaces_no_data(name: str, text: str, run: InProcess) -> None
     found = run("stats", "rows.jsonl", "--report", f"json={name}")
 
     assert (found.code, found.out) == (2, "")
-    assert f"{name}: is there already and is no json report" in found.err
+    assert f"{name}: already exists and is no json report" in found.err
     assert Path(name).read_text() == text
 
 

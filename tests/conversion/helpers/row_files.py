@@ -138,7 +138,7 @@ def _write_wrapped(file: RowFile, rows: Sequence[Any], chance: Random) -> None:
     others = {dialect.rows_path[-1:] for dialect in file.format.dialects}
     empty: dict[str, Any] = {str(name): [] for path in others for name in path}
     empty.pop(key, None)
-    required = required_beside([*owners, key][0], schema, chance)
+    required = required_with([*owners, key][0], schema, chance)
     required |= {name: empty[name] for name in required.keys() & empty.keys()}
     count = len(required) if required else chance.random() < 0.3
     around = required | around
@@ -149,7 +149,7 @@ def _write_wrapped(file: RowFile, rows: Sequence[Any], chance: Random) -> None:
     inner = around = dict(first)
     for owner, name in pairwise([*owners, key]):
         schema = schema["properties"][owner]
-        inner[owner] = required_beside(name, schema, chance)
+        inner[owner] = required_with(name, schema, chance)
         inner = inner[owner]
         inner |= {name: empty[name] for name in inner.keys() & empty.keys()}
         begin += encode(owner) + b":{" + _members(inner.items())
@@ -178,7 +178,7 @@ def _members(items: Iterable[tuple[str, Any]]) -> bytes:
     )
 
 
-def required_beside(key: str, schema: Any, chance: Random) -> dict[str, Any]:
+def required_with(key: str, schema: Any, chance: Random) -> dict[str, Any]:
     """Return random members that an object must have apart from the one at `key`."""
     names = (name for name in schema["required"] if name != key)
     properties = schema["properties"]

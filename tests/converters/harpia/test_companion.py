@@ -30,7 +30,7 @@ OBJECTS = st.dictionaries(
 
 def findings(item: dict[str, Any], key: str = "") -> list[tuple[str, Any]]:
     """Return the code and the place of each disagreement."""
-    found = formats.scores_beside_input(METRICS, item, key)
+    found = formats.metric_contradictions(METRICS, item, key)
     return [(each.code, each.path) for each in found]
 
 
@@ -94,7 +94,7 @@ def test_one_metric_with_two_sets_of_parameters() -> None:
     """A metric that the input has twice may have the parameters of either."""
     twice = (BLEU, Metric("BLEU", enabled=False, parameters={"weights": [1]}))
     found = [
-        [each.code for each in formats.scores_beside_input(twice, item)]
+        [each.code for each in formats.metric_contradictions(twice, item)]
         for item in (
             {"id": "BLEU", "parameters": {"weights": [0.5, 0.5]}},
             {"id": "BLEU", "parameters": {"weights": [1]}},
@@ -163,7 +163,7 @@ def test_comparison_never_raises(header: dict[str, Any], item: dict[str, Any]) -
     """Any two objects can be compared, each disagreement by a rule and at a place."""
     metrics = metrics_of(header)
 
-    for each in formats.scores_beside_input(metrics, item):
+    for each in formats.metric_contradictions(metrics, item):
         assert each.code in {rule.code for rule in RULES}
         assert not each.path or each.path[0] in item
 

@@ -123,7 +123,7 @@ def problems_of(
     return [each.code for each in validate(data, **options).problems]
 
 
-def settled_of(*metrics: Any) -> Any:
+def requests_for(*metrics: Any) -> Any:
     """Return what an input asks for that has these metrics."""
     return list(requests_of(Header(metrics=list(metrics))))
 
@@ -134,7 +134,7 @@ def settled_of(*metrics: Any) -> Any:
 @for_each_case("id_", ["BLEU", "bleu", "BLEU-NLTK", "bleu.nltk", "NLTK BLEU", "BLEU-4"])
 def test_spellings_of_bleu(id_: str) -> None:
     """BLEU is known under any plain spelling, and is NLTK's."""
-    (found,) = settled_of(bleu(id_, smoothing_function="method1"))
+    (found,) = requests_for(bleu(id_, smoothing_function="method1"))
 
     assert (found.metric, found.unavailable_reason, found.key) == ("nltk-bleu", "", id_)
     assert found.parameters == {"smoothing_function": "method1", "references": "max"}
@@ -145,7 +145,7 @@ def test_spellings_of_bleu(id_: str) -> None:
 )
 def test_other_metrics_are_unknown(id_: str) -> None:
     """Any other id is unknown, a metric of our own of that name or not."""
-    (found,) = settled_of(bleu(id_))
+    (found,) = requests_for(bleu(id_))
 
     assert found.metric == id_
     assert f"{id_} is not a known metric of HarpIA" in found.unavailable_reason
@@ -155,9 +155,9 @@ def test_other_metrics_are_unknown(id_: str) -> None:
 def test_parameters_of_bertscore(id_: str) -> None:
     """Parameters that change the number are used or refused; others are ignored."""
     given = {"model_type": "a/folder", "num_layers": 9, "lang": "en", "idf": False}
-    (found,) = settled_of(bleu(id_, **given))
+    (found,) = requests_for(bleu(id_, **given))
     refused = [
-        settled_of(bleu(id_, **{each: True}))[0].unavailable_reason
+        requests_for(bleu(id_, **{each: True}))[0].unavailable_reason
         for each in ("idf", "all_layers", "rescale_with_baseline")
     ]
 
@@ -165,12 +165,12 @@ def test_parameters_of_bertscore(id_: str) -> None:
     assert (found.metric, found.parameters) == ("bertscore", expected)
     assert found.names == ("precision", "recall", "f1")
     assert all("set the parameter to false or remove it" in each for each in refused)
-    assert "has no parameter" in settled_of(bleu(id_, layers=3))[0].unavailable_reason
+    assert "has no parameter" in requests_for(bleu(id_, layers=3))[0].unavailable_reason
 
 
 def test_enabled_metrics_only() -> None:
     """A disabled metric is not computed; one without `enable` is."""
-    found = settled_of(
+    found = requests_for(
         bleu("BLEU"),
         {"id": "off", "enable": False, "parameters": {}},
         {"id": "off", "enable": "false"},
@@ -178,7 +178,7 @@ def test_enabled_metrics_only() -> None:
     )
 
     assert [each.key for each in found] == ["BLEU", "nltk-bleu"]
-    assert settled_of() == []
+    assert requests_for() == []
     assert list(requests_of(Header())) == []
 
 

@@ -10,7 +10,7 @@ from harpia_formats.files.parsing.locate import duplicates
 from harpia_formats.model.adapter import DECLINED
 from harpia_formats.model.exact_json import decode, encode
 
-#: Pieces of objects in which keys are often there twice, and colons stand in texts.
+#: Pieces of objects in which keys are often repeated, and colons stand in texts.
 KEYS = st.sampled_from(['"a"', '"b"', '"a:"', r'"a\u003a"', r'"\u0061"', '"模"'])
 LEAVES = st.sampled_from(["1", "1e2", "null", '":"', r'"\":\""', r'"\u003A"', '""'])
 
@@ -30,7 +30,7 @@ TEXTS = st.recursive(LEAVES, objects, max_leaves=6)
 @examples(100)
 @given(TEXTS)
 def test_repeated_keys_are_found_by_colons(text: str) -> None:
-    """A key is there twice for the count of colons where it is for a parser."""
+    """The count of colons finds a repeated key where a parser finds one."""
     is_repeated = any(duplicates(text.encode()))
     value = decode(text)
 

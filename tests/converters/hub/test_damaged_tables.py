@@ -162,7 +162,7 @@ def test_two_columns_of_one_name_are_found(
 
 @pytest.mark.parametrize("is_list", [False, True])
 def test_two_fields_of_one_name_are_found(is_list: bool) -> None:
-    """In a struct, and in a struct in a list, a name is there once, too."""
+    """In a struct, and in a struct in a list, a name occurs once, too."""
     inner = pa.StructArray.from_arrays([pa.array([1]), pa.array([2])], names=["x", "x"])
     value = pa.ListArray.from_arrays(pa.array([0, 1], pa.int32()), inner)
     data = parquet_bytes(

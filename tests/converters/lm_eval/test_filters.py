@@ -48,7 +48,7 @@ def scores_of(record: Record) -> dict[str, Any]:
 
 
 def test_rows_of_filters_are_one_record(tmp_path: Path) -> None:
-    """An answer is there once, with what each filter kept and every score."""
+    """An answer occurs once, with what each filter kept and every score."""
     rows = [row(doc, name) for name in FILTERS for doc in range(3)]
     records = records_of(rows, tmp_path)
     attribution: Any = records[2].outputs[0].attribution

@@ -55,7 +55,7 @@ def answers(*messages: dict[str, Any], **body: Any) -> dict[str, Any]:
     return result({"model": "m-1", "choices": choices, **body})
 
 
-def said(text: Any, **keys: Any) -> dict[str, Any]:
+def assistant_message(text: Any, **keys: Any) -> dict[str, Any]:
     """Return a message of the assistant."""
     return {"role": "assistant", "content": text, **keys}
 
@@ -77,7 +77,7 @@ def neighbour(name: str) -> Path:
     [
         request(messages=[USER], temperature=0.0, max_tokens=3),
         request(messages=[{"role": "system", "content": "s"}, USER]),
-        request(messages=[USER, said(None, tool_calls=[CALL])], tools=[]),
+        request(messages=[USER, assistant_message(None, tool_calls=[CALL])], tools=[]),
         request(RESPONSES, input="q", instructions="s"),
         request(RESPONSES, input=[USER, {"role": "user", "content": "r"}]),
         request(RESPONSES, input=[{"type": "item_reference", "id": "1"}]),
@@ -171,13 +171,15 @@ def test_model_can_be_given() -> None:
 def test_each_choice_is_an_answer() -> None:
     """Choices are outputs with their index, and usage is not that of one of several."""
     usage = {"prompt_tokens": 14, "completion_tokens": 9, "total_tokens": 23}
-    row = answers(said("a"), said(None, tool_calls=[CALL]), usage=usage)
+    row = answers(
+        assistant_message("a"), assistant_message(None, tool_calls=[CALL]), usage=usage
+    )
     record = RESULTS.read(row)
     one, two = record.outputs
 
     assert [(each.text, each.index) for each in (one, two)] == [("a", 0), (None, 1)]
     call = {"id": "c1", "name": "f", "arguments": {"x": 1}}
-    assert two.turns == [said(None, tool_calls=[call])]
+    assert two.turns == [assistant_message(None, tool_calls=[call])]
     assert (one.token_usage, two.token_usage) == (UNSET, UNSET)
     assert record.extra
     assert record.extra["openai-batch"]["response"]["body"] == {"usage": usage}
@@ -191,7 +193,9 @@ def test_usage_of_one_choice_is_its_own() -> None:
         "total_tokens": 23,
         "completion_tokens_details": {"reasoning_tokens": 5, "audio_tokens": 0},
     }
-    record = RESULTS.read(answers(said("a", reasoning_content="r"), usage=usage))
+    record = RESULTS.read(
+        answers(assistant_message("a", reasoning_content="r"), usage=usage)
+    )
     (output,) = record.outputs
 
     assert (output.text, output.reasoning, output.index) == ("a", "r", UNSET)
@@ -230,7 +234,7 @@ def test_error_is_an_answer_without_text(row: dict[str, Any], error: Any) -> Non
 
 def test_error_beside_an_answer_is_told_with_it() -> None:
     """An error next to a response does not hide the answer."""
-    row = {**answers(said("a")), "error": {"code": "c", "message": "late"}}
+    row = {**answers(assistant_message("a")), "error": {"code": "c", "message": "late"}}
     (output,) = RESULTS.read(row).outputs
 
     assert (output.text, output.error) == ("a", "late")
@@ -254,7 +258,7 @@ def test_items_of_a_response_are_one_answer() -> None:
     call = {"id": "c1", "name": "f", "arguments": {"x": 1}}
 
     assert (output.model, output.text, output.reasoning) == ("m-1", "ab", "t")
-    assert output.turns == [said("ab", tool_calls=[call])]
+    assert output.turns == [assistant_message("ab", tool_calls=[call])]
     assert output.token_usage == usage
     assert output.extra == {
         "openai-batch": {
@@ -275,7 +279,11 @@ BROKEN = {"name": "f", "arguments": '{"x": '}
     [
         {
             "choices": [
-                {"message": said(None, tool_calls=[{**CALL, "function": BROKEN}])}
+                {
+                    "message": assistant_message(
+                        None, tool_calls=[{**CALL, "function": BROKEN}]
+                    )
+                }
             ]
         },
         {"output": [{"type": "function_call", "call_id": "c1", **BROKEN}]},

@@ -35,7 +35,7 @@ def user(text: Any) -> dict[str, Any]:
     return {"role": "user", "content": text}
 
 
-def said(text: Any, **keys: Any) -> dict[str, Any]:
+def assistant_message(text: Any, **keys: Any) -> dict[str, Any]:
     """Return a message of the assistant."""
     return {"role": "assistant", "content": text, **keys}
 
@@ -59,7 +59,12 @@ def neighbour(name: str) -> list[Record]:
 
 def test_last_answer_is_the_expected_one() -> None:
     """The last message of the assistant is gt, and the rest is the question."""
-    chat = [user("a"), said("b"), user("c"), said("d", weight=1)]
+    chat = [
+        user("a"),
+        assistant_message("b"),
+        user("c"),
+        assistant_message("d", weight=1),
+    ]
     record = CHAT.read({"messages": chat})
 
     assert record.gt == "d"
@@ -69,7 +74,7 @@ def test_last_answer_is_the_expected_one() -> None:
 
 def test_single_question_is_a_prompt() -> None:
     """A message of the user, maybe behind one of the system, is the prompt."""
-    short = CHAT.read({"messages": [user("q"), said("a")]})
+    short = CHAT.read({"messages": [user("q"), assistant_message("a")]})
     longer = CHAT.read({"messages": [{"role": "system", "content": "s"}, user("q")]})
 
     assert (short.prompt, short.gt) == ("q", "a")
@@ -91,7 +96,7 @@ def test_arguments_are_an_object_in_records() -> None:
     text = '{"x": 1e2, "y": [1, 18446744073709551616]}'
     call = {**ROW_CALL, "function": {"name": "f", "arguments": text}}
     calls = {"role": "assistant", "tool_calls": [call]}
-    record = CHAT.read({"messages": [user("q"), calls, said("a")]})
+    record = CHAT.read({"messages": [user("q"), calls, assistant_message("a")]})
     assert record.messages
     (read_call,) = record.messages[1]["tool_calls"]
 
@@ -104,7 +109,7 @@ def test_arguments_that_are_no_object_stay_text(text: str) -> None:
     """What is not the JSON text of an object is kept, and written back as it is."""
     call = {**ROW_CALL, "function": {"name": "f", "arguments": text}}
     calls = {"role": "assistant", "tool_calls": [call]}
-    row = {"messages": [user("q"), calls, said("a")]}
+    row = {"messages": [user("q"), calls, assistant_message("a")]}
     record = CHAT.read(row)
     assert record.messages
 
@@ -146,7 +151,7 @@ def test_older_call_is_a_call_without_id() -> None:
     """`function_call` and a call without an id are one thing, in both directions."""
     old = {"role": "assistant", "function_call": ROW_CALL["function"]}
     chat = [user("q"), old, {"role": "function", "name": "f", "content": "1"}]
-    record = CHAT.read({"messages": [*chat, said("a")]})
+    record = CHAT.read({"messages": [*chat, assistant_message("a")]})
     assert record.messages
 
     assert record.messages[1]["tool_calls"] == [{"name": "f", "arguments": {"x": 1}}]
@@ -156,13 +161,13 @@ def test_older_call_is_a_call_without_id() -> None:
 def test_text_of_parts_is_the_expected_answer() -> None:
     """Text in parts is gt, and the parts come back while gt is the same."""
     parts = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
-    row = {"messages": [user("q"), said(parts)]}
+    row = {"messages": [user("q"), assistant_message(parts)]}
     record = CHAT.read(row)
     other = Record(prompt="q", gt="other", extra=record.extra)
 
     assert record.gt == "ab"
     assert written(record) == (row, {})
-    assert written(other)[0]["messages"][-1] == said("other")
+    assert written(other)[0]["messages"][-1] == assistant_message("other")
     assert written(other)[1] == {"extra.openai.messages.content": Outcome.DROPPED}
 
 
@@ -180,7 +185,7 @@ IMAGE = {"type": "image_url", "image_url": {"url": "https://example.org/tram.png
 )
 def test_parts_of_a_message_are_beside_its_text(parts: Any, text: int) -> None:
     """The content of a message in a record is text; its parts come back."""
-    row = {"messages": [user(parts), said("4")]}
+    row = {"messages": [user(parts), assistant_message("4")]}
     record = CHAT.read(row)
     content = "What is 2+2?" if text else None
 
@@ -194,7 +199,7 @@ def test_parts_of_another_text_are_not_written() -> None:
 
     row, outcomes = written(Record(messages=[message], gt="a"))
 
-    assert row == {"messages": [user("other"), said("a")]}
+    assert row == {"messages": [user("other"), assistant_message("a")]}
     assert outcomes == {"messages": Outcome.MERGED, "prompt": Outcome.DEFAULTED}
 
 
@@ -224,7 +229,7 @@ def test_reference_is_what_is_learnt() -> None:
         Record(prompt="q", references=["a", "b"]), references=References.FIRST
     )
 
-    assert row == {"messages": [user("q"), said("a")]}
+    assert row == {"messages": [user("q"), assistant_message("a")]}
     assert outcomes == {"references": Outcome.MERGED, "gt": Outcome.DEFAULTED}
 
 
@@ -233,7 +238,7 @@ def test_tools_are_settings_and_others_are_dropped() -> None:
     params = {"tools": TOOLS, "temperature": 0, "functions": "f"}
     row, outcomes = written(Record(prompt="q", gt="a", params=params))
 
-    assert row == {"messages": [user("q"), said("a")], "tools": TOOLS}
+    assert row == {"messages": [user("q"), assistant_message("a")], "tools": TOOLS}
     dropped = {"params.temperature", "params.functions"}
     assert outcomes == dict.fromkeys(dropped, Outcome.DROPPED)
     assert CHAT.read(row).params == {"tools": TOOLS}
@@ -245,7 +250,7 @@ def test_conversation_with_calls_is_a_chat() -> None:
         user("q"),
         {"role": "assistant", "content": None, "tool_calls": [CALL], "reasoning": "r"},
         {"role": "tool", "content": "2", "tool_call_id": ["c1"]},
-        said("done"),
+        assistant_message("done"),
     ]
     row, outcomes = written(Record(outputs=[Output(turns=turns)]))
 
@@ -268,10 +273,10 @@ def test_other_roles_are_refused(role: Any) -> None:
 
 def test_better_answer_is_the_reference() -> None:
     """A preference has the better answer as its reference, and keeps the other one."""
-    other = [said("Cusco.")]
+    other = [assistant_message("Cusco.")]
     row = {
         "input": {"messages": [user("q")], "tools": TOOLS},
-        "preferred_output": [said("Lima.")],
+        "preferred_output": [assistant_message("Lima.")],
         "non_preferred_output": other,
     }
     record = PREFERENCE.read(row)

@@ -150,7 +150,7 @@ def test_macro_averages_weight_answers_by_their_question() -> None:
 def varied(copies: int) -> bytes:
     """Return one to four answers to a question, none alike, as often as they count.
 
-    Each is there once if `copies` is 1; `copies` are of each question if it is 12.
+    Each occurs once if `copies` is 1; `copies` are of each question if it is 12.
     """
     chance = random.Random(7)  # noqa: S311 - a seed, not secrecy
     words = "the cat sat on a mat while dogs ran over green hills".split()

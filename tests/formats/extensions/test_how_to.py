@@ -113,7 +113,7 @@ class Follower:
         if block.language == "diff":
             path.write_text(changed(path.read_text("utf-8"), block.text), "utf-8")
         else:
-            assert not path.exists(), f"{block.file} is there already"
+            assert not path.exists(), f"{block.file} already exists"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(block.text, "utf-8")
 

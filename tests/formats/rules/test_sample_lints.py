@@ -162,7 +162,7 @@ def test_choices_carry_the_reference() -> None:
 def test_repeated_choices_are_found(
     format_: str, choices: list[str], expected: list[str], copies: int
 ) -> None:
-    """A choice that is there twice is found in lists and in cells."""
+    """A choice that is repeated is found in lists and in cells."""
     row = {"prompt": QUESTION, "choices": choices, "outputs": [], "references": ["x"]}
     data = line(row) * copies
     if format_ == "csv":

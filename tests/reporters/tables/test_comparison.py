@@ -111,7 +111,7 @@ def test_a_column_without_a_test_has_nothing_bold(found: ComparisonReport) -> No
 
 
 def test_each_remark_has_a_mark_of_its_own(found: ComparisonReport) -> None:
-    """The second remark is marked twice, and what scores share is there once."""
+    """The second remark is marked twice, and what scores share is stated once."""
     first, *others = found.compared
     assert first.comparison is not None
     changed = [
@@ -127,7 +127,7 @@ def test_each_remark_has_a_mark_of_its_own(found: ComparisonReport) -> None:
 
 
 def test_differences_are_a_matrix_for_each_score(found: ComparisonReport) -> None:
-    """Each pair of systems is there once: the row minus the column."""
+    """Each pair of systems occurs once: the row minus the column."""
     text = form_text("markdown", found)
     _, *matrices = tables_in(text)
     names = [*FOUR]

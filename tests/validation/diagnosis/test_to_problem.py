@@ -312,7 +312,7 @@ def test_duplicate_key_shows_the_first_value() -> None:
     """The problem of a repeated key has the first value, with the place of its key."""
     problem = problem_in(b'{"a": {"b" : {"c": 1}, "x": 2, "\\u0062": 3}}', schema=True)
 
-    assert problem.message == 'the key "b" is there twice in a'
+    assert problem.message == 'the key "b" is repeated in a'
     assert problem.because == (Because("/a/b", "an object", 1, 8),)
     assert (problem.place.column, problem.place.end_column) == (32, 40)
 

@@ -403,7 +403,7 @@ def test_too_many_findings_are_validated_by_the_main_process(tmp_path: Path) -> 
 
 
 def test_workers_know_which_examples_are_needed(tmp_path: Path) -> None:
-    """Examples that are there already are not made again."""
+    """Examples that already exist are not made again."""
     path = tmp_path / "rows.jsonl"
     path.write_bytes(b"\n".join([FAULTY[0]] * 400))
     executor = Here()

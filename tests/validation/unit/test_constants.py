@@ -50,7 +50,7 @@ def test_fault_behind_a_constant_keeps_its_place() -> None:
 
 
 def test_repeated_key_behind_a_constant_keeps_its_place() -> None:
-    """A key that is there twice is placed as in the file."""
+    """A key that is repeated is placed as in the file."""
     line = json.dumps({**ROW, "acc": math.nan}, separators=(",", ":")).encode()
     text = line[:-1] + b',"acc":1}\n'
 

@@ -358,7 +358,7 @@ def _effect_remarks(
 
 
 def _enum_remarks(path: Path, node: dict[str, Any]) -> Iterator[Remark]:
-    """Yield the values of `enum` and `const` that are refused or there twice."""
+    """Yield the values of `enum` and `const` that are refused or repeated."""
     yield from _refused_remarks(path, node)
     seen: dict[str, int] = {}
     values = node.get("enum")

@@ -24,7 +24,7 @@ _shown = re.compile(
 
 
 class Members(list[tuple[str, Any]]):
-    """The members of an object, with those whose key is there twice."""
+    """The members of an object, with those whose key is repeated."""
 
 
 _decode = json.JSONDecoder(object_pairs_hook=Members).decode
