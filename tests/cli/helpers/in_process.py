@@ -47,16 +47,23 @@ class InProcess:
 
 
 def completed_in(
-    folder: Path, *arguments: str, variables: Mapping[str, str], stdin: bytes = b""
+    folder: Path,
+    *arguments: str,
+    variables: Mapping[str, str],
+    stdin: bytes | None = None,
 ) -> Result:
-    """Return the result of `harpia-formats` in a folder, with more variables."""
+    """Return the result of `harpia-formats` in a folder, with more variables.
+
+    Without `stdin` it reads the standard input of this process.
+    """
+    given = sys.stdin if stdin is None else io.TextIOWrapper(io.BytesIO(stdin))
     out, err = (io.TextIOWrapper(io.BytesIO()) for _ in range(2))
     code: Any = 0
     with (
         contextlib.chdir(folder),
         mock.patch.dict(os.environ, variables),
         mock.patch.object(sys, "argv", ["harpia-formats", *arguments]),
-        mock.patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin))),
+        mock.patch.object(sys, "stdin", given),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
     ):
