@@ -15,7 +15,7 @@ from harpia_formats.model.result import frame_library
 
 
 class Answers(Iterator[AnswerRow]):
-    """Answers that are scored when they are asked for, each of them once."""
+    """An iterator of answers, each of which is scored when it is requested."""
 
     def __init__(self, inputs: Iterable[Input], options: ScoreOptions) -> None:
         """Take the inputs and options of a run; raises what `Scoring` raises."""
@@ -35,18 +35,18 @@ class Answers(Iterator[AnswerRow]):
         return "<Answers: scored when they are asked for>"
 
     def close(self) -> None:
-        """Read no further, and close the file that is open."""
+        """Stop reading, and close the open file."""
         self._rows.close()
 
     @property
     def scores(self) -> Scores:
-        """The scores of all answers; raises `ValueError` before the last was taken."""
+        """The scores of all answers; raises `ValueError` until the last one is read."""
         if self._scores is None:
             raise ValueError("there are no scores before the last answer was taken")
         return self._scores
 
     def to_pandas(self) -> Any:
-        """Return the answers that are left as a data frame of pandas.
+        """Return the remaining answers as a pandas data frame.
 
         Raises `ImportError` without pandas.
         """
@@ -55,7 +55,7 @@ class Answers(Iterator[AnswerRow]):
         return frame(rows, columns=self._columns(rows))
 
     def to_polars(self) -> Any:
-        """Return the answers that are left as a data frame of polars.
+        """Return the remaining answers as a Polars data frame.
 
         Raises `ImportError` without polars.
         """

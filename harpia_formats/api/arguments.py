@@ -19,10 +19,10 @@ Path = PathLike[str] | str
 
 
 class Readable(Protocol):
-    """An open binary file, or what is read like one."""
+    """An open binary file, or an object that is read like one."""
 
     def read(self, size: int = -1, /) -> bytes:
-        """Return at most `size` bytes, all that are left if it is negative."""
+        """Return at most `size` bytes, or all that remain if it is negative."""
 
 
 class ArrowTable(Protocol):
@@ -64,7 +64,7 @@ def is_table(given: Any) -> bool:
 
 
 def table_input(table: Any) -> Source:
-    """Return a table as a file in memory, a stream of Arrow.
+    """Return a table as an Arrow stream in memory.
 
     Raises `MissingPyarrow`, `SourceError` for a table whose values are not valid, and
     `TypeError` for what is no table.
@@ -98,7 +98,7 @@ def _check_batch(batch: Any, number: int, pa: Any) -> None:
 
 
 def table_of_rows(rows: Sequence[Any]) -> Any:
-    """Return the rows of a table of records, as its `to_pylist` returns them, as one.
+    """Return the table of records whose `to_pylist` returns these rows.
 
     Raises `MissingPyarrow`.
     """
@@ -125,7 +125,7 @@ def _columns_of(table: Any, pa: Any) -> tuple[Any, Iterator[Any]]:
 
 
 def frame_of_records(records: Iterable[Record]) -> Any:
-    """Return records as a data frame of pandas, without a need of pyarrow.
+    """Return records as a pandas data frame, for which pyarrow is not needed.
 
     Raises `ImportError` without pandas, and `TypeError` for what is no record.
     """
@@ -139,7 +139,7 @@ def frame_of_records(records: Iterable[Record]) -> Any:
 
 
 def polars_of_records(records: Iterable[Record]) -> Any:
-    """Return records as a data frame of polars.
+    """Return records as a Polars data frame.
 
     Raises `ImportError` without polars, and what `table_of_records` raises.
     """
@@ -181,7 +181,7 @@ NAME_OF_ROWS = "<rows>"
 
 
 def file_inputs(inputs: "Iterable[Input]") -> list[FileInput]:
-    """Return `inputs` with a file of lines in the place of each object or list of them.
+    """Return `inputs` with JSON Lines in memory in place of objects and lists of them.
 
     Raises `OptionError` for rows that JSON cannot hold.
     """
@@ -271,7 +271,7 @@ def _check_keys(value: Any) -> None:
 
 
 class Records(Iterator[Record]):
-    """Records that are read when they are asked for, each of them once."""
+    """An iterator of records, each of which is read when it is requested."""
 
     def __init__(self, records: Iterator[Record]) -> None:
         """Take what yields the records."""
@@ -288,19 +288,19 @@ class Records(Iterator[Record]):
         return "<Records: read when they are asked for>"
 
     def close(self) -> None:
-        """Read no further, and close the file that is open."""
+        """Stop reading, and close the open file."""
         if isinstance(self._records, Generator):
             self._records.close()
 
     def to_pandas(self) -> Any:
-        """Return the records that are left as a data frame of pandas.
+        """Return the remaining records as a pandas data frame.
 
         Raises `ImportError` without pandas.
         """
         return frame_of_records(self)
 
     def to_polars(self) -> Any:
-        """Return the records that are left as a data frame of polars.
+        """Return the remaining records as a Polars data frame.
 
         Raises `ImportError` without polars, and `HarpiaFormatsError` without pyarrow.
         """

@@ -193,7 +193,7 @@ def fix(
     overwrite: bool = False,
     **options: Any,
 ) -> FixReport:
-    """Repair `inputs`, validate them then, and return what was changed and is left.
+    """Repair and validate `inputs`, and return the changes and the remaining problems.
 
     The inputs and options are those of `validate`. Files are rewritten in place; one
     input of any kind goes to the path `output`, which is replaced if `overwrite`. With
@@ -408,7 +408,7 @@ def to_table(records: Iterable[Record]) -> Any:
 
 
 def to_pandas(records: Iterable[Record]) -> Any:
-    """Return `records` as a data frame of pandas with the columns of `to_table`.
+    """Return `records` as a pandas data frame with the columns of `to_table`.
 
     It does not need the extra `arrow`. What a record does not have is None. Raises
     `ImportError` if pandas is not installed.
@@ -419,7 +419,7 @@ def to_pandas(records: Iterable[Record]) -> Any:
 
 
 def to_polars(records: Iterable[Record]) -> Any:
-    """Return `records` as a data frame of polars with the columns of `to_table`.
+    """Return `records` as a Polars data frame with the columns of `to_table`.
 
     Raises `ImportError` if polars is not installed, and `HarpiaFormatsError` if the
     extra `arrow` is not.
@@ -841,7 +841,7 @@ def stats(*inputs: Input, **options: Any) -> Statistics:
 
 
 def metric_names() -> tuple[str, ...]:
-    """Return the names of all metrics, also of those whose extra is not installed."""
+    """Return the names of all metrics, including those whose extra is not installed."""
     from harpia_formats.evaluation.metrics import metric_names as names
 
     return names()

@@ -49,7 +49,7 @@ def make_options(
     given: Mapping[str, Any],
     known: Container[str] | None = None,
 ) -> _Options:
-    """Return the options `kind`, a dataclass, with the `given` values by name.
+    """Return an instance of `kind`, a dataclass of options, with the `given` values.
 
     Only those in `known` are options, or all if it is None. Lists, and one name, are
     taken where several names are expected. Raises `OptionError` for a name that is no
@@ -77,7 +77,7 @@ def make_options(
 
 
 def with_own_names(given: Mapping[str, Any], known: Container[str]) -> dict[str, Any]:
-    """Return arguments by their names in `known`, where they are given by other names.
+    """Return arguments under the names that are `known`, in place of their other names.
 
     Raises `OptionError` for an argument that is given by both.
     """
@@ -105,7 +105,7 @@ def _is_names(wanted: Any) -> bool:
 
 
 def fits_type(value: Any, wanted: Any) -> bool:
-    """Return whether a value is of a type; true for types that are not compared."""
+    """Tell whether a value is of a type; true for types that are not compared."""
     origin = get_origin(wanted)
     if origin in {Union, types.UnionType}:
         return any(fits_type(value, member) for member in get_args(wanted))
@@ -128,7 +128,7 @@ def fits_type(value: Any, wanted: Any) -> bool:
 
 
 def type_in_words(wanted: Any) -> str:
-    """Return the words for the values of a type."""
+    """Return a description of the values of a type."""
     origin = get_origin(wanted)
     if origin in {Union, types.UnionType}:
         words = [type_in_words(member) for member in get_args(wanted)]
@@ -338,6 +338,6 @@ def in_python_words(
 
 
 def in_words(items: Iterable[_Item]) -> Generator[_Item, None, None]:
-    """Yield `items`; an error in between names arguments of `read`, not options."""
+    """Yield `items`; an error meanwhile names arguments of `read`, not options."""
     with errors_for_python("read"):
         yield from items

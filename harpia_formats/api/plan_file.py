@@ -79,7 +79,7 @@ def load_plan(
     given: str | os.PathLike[str] | Mapping[str, Any],
     changes: Mapping[str, Any] | None = None,
 ) -> LoadedPlan:
-    """Return the plan in a file, or that a mapping is.
+    """Return the plan in a file, or the one that a mapping states.
 
     `changes` are values by the names of fields, which replace those of the whole plan.
     Raises `PlanError` for what is no plan, at its line, and `ScoreError` for names that

@@ -31,7 +31,7 @@ _SIGN = (
 
 
 class SettingsFinder:
-    """Finds settings, and reads each file of them once.
+    """Finds settings, and reads each file of settings once.
 
     Links are not resolved: the folder of a file is the one of the path by which it is
     named.
@@ -42,7 +42,7 @@ class SettingsFinder:
         self._folders: dict[str, Settings | None] = {}
 
     def of_folder(self, folder: str) -> "Settings | None":
-        """Return the settings of a folder or the closest one above, None without any.
+        """Return the settings of a folder or its closest parent, or None.
 
         `folder` is an absolute path. Raises `TomlError`.
         """
@@ -113,7 +113,7 @@ def _parsed(path: str, root: str, *, is_pyproject: bool) -> "Settings | None":
 
 
 def shown_path(path: str) -> str:
-    """Return a path from the working folder, as messages show it."""
+    """Return a path relative to the working folder, as messages show it."""
     try:
         return os.path.relpath(path)
     except (OSError, ValueError):  # the working folder is gone, or on another drive
@@ -121,7 +121,7 @@ def shown_path(path: str) -> str:
 
 
 def working_folder() -> str | None:
-    """Return the absolute path of the working folder, None if it is gone."""
+    """Return the absolute path of the working folder, None if it no longer exists."""
     try:
         return os.getcwd()  # noqa: PTH109 - each start-up does this
     except OSError:
@@ -236,7 +236,7 @@ class RunSettings:
         return self._of(self.run, (None, ()))
 
     def file_options(self, source: Source) -> Options | None:
-        """Return the options of a file, None for one that its settings leave out.
+        """Return the options of a file, or None for one that its settings exclude.
 
         It is the same object for files of the same options. Raises `TomlError`.
         """

@@ -193,7 +193,7 @@ _types: dict[Kind, tuple[type, ...]] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Settings:
-    """The settings of one file, by their names; only those that it has."""
+    """The settings that one file has, by their names."""
 
     #: The file, as messages show it.
     path: str
@@ -204,13 +204,13 @@ class Settings:
     of_lines: frozenset[str] = frozenset()
 
     def with_lines(self, lines: "Settings") -> "Settings":
-        """Return these settings, with those of the command line in their place."""
+        """Return these settings, overridden by those of the command line."""
         values = {**self.values, **lines.values}
         return Settings(self.path, self.root, values, frozenset(lines.values))
 
 
 def settings_of_lines(lines: Sequence[str], root: str) -> Settings:
-    """Return the settings in lines such as `lint=true`; a bare word is a text.
+    """Return the settings in lines such as `lint=true`; a bare word is a string.
 
     Raises `TomlError`.
     """

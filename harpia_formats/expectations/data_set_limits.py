@@ -260,7 +260,7 @@ class Age:
 
 
 def age_of(text: str) -> Age:
-    """Return the age that a text says. Raises `ValueError` with the reason."""
+    """Return the age that a text states. Raises `ValueError` with the reason."""
     match = _age.fullmatch(text)
     if match is None or match[2] not in _SECONDS:
         known = ", ".join(f"{unit}s" for unit in _SECONDS)

@@ -1,4 +1,4 @@
-"""Validate one data set, and read its records for what is expected of them."""
+"""Validate one data set, and check the expectations on its records."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -102,7 +102,7 @@ class DataSetRun:
         return self._validation.tally
 
     def check(self, asked: list[Asked]) -> None:
-        """Check that all that is expected can be checked. Raises `PreflightError`.
+        """Check that every expectation can be checked. Raises `PreflightError`.
 
         `asked` is what relations of other data sets ask for.
         """
@@ -194,7 +194,7 @@ class DataSetRun:
 
     @property
     def invalid_records(self) -> int:
-        """Records that are not valid, and so were not read."""
+        """The number of records that are not valid, and so were not read."""
         return sum(file.invalid for file in self._counts().files)
 
     @property
@@ -203,7 +203,7 @@ class DataSetRun:
         return has_unread_records(self.data_set, self._counts())
 
     def outcomes(self) -> Iterator[Outcome]:
-        """Yield the outcome of each expectation but the relations."""
+        """Yield the outcome of each expectation except the relations."""
         counts = self._counts()
         yield from count_outcomes(self.data_set, counts, self.last_records)
         files = (*counts.files, *counts.documents) if self._is_read else ()

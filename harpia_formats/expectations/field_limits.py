@@ -93,7 +93,7 @@ class FieldValues(RecordLimit):
         return f"{self.name} is {shown_value(value)}, which is not allowed{hint}"
 
     def outcomes(self) -> Iterator[Outcome]:
-        """Yield whether there are all required and only allowed values."""
+        """Yield whether all required values occur, and only allowed ones."""
         if self.allowed:
             others = self.findings.total
             yield Outcome(
@@ -142,7 +142,7 @@ def shown_value(value: Any) -> str:
 
 
 def key_of_value(value: Any) -> str:
-    """Return a text that equal scalars have: 1 and 1.0 are equal, 1 and true not.
+    """Return a text that equal scalars share: 1 equals 1.0, but not true.
 
     That of a long text is short, so that memory does not grow with the texts.
     """
@@ -163,7 +163,7 @@ def _listed_keys(keys: Iterable[str]) -> str:
 
 
 def values_at(record: Record, path: str) -> list[Any]:
-    """Return the values of a field in a record: of each answer, if it is theirs."""
+    """Return the values of a field in a record: one, or one of each answer."""
     first, _, rest = path.partition(".")
     if first == "outputs" and rest:
         return [
@@ -264,7 +264,7 @@ class FieldLimit(RecordLimit):
 
 
 class ValueRange(FieldLimit):
-    """Whether values are numbers that are not less, or not greater, than a bound."""
+    """Whether values are numbers not below a minimum, or not above a maximum."""
 
     code = OUT_OF_RANGE
     help = "mend the value, or change the bound"
@@ -300,7 +300,7 @@ class ValueRange(FieldLimit):
 
 
 def number_of(value: Any) -> Decimal | None:
-    """Return a value as an exact number, None if it is none."""
+    """Return a value as an exact number, or None if it is not a number."""
     if isinstance(value, bool) or not isinstance(value, (int, float, ExactFloat)):
         return None
     return Decimal(value) if isinstance(value, int) else Decimal(str(value))
@@ -319,7 +319,7 @@ class Pattern(FieldLimit):
         self._match = re.compile(pattern).fullmatch
 
     def take_value(self, value: Any, placed: PlacedRecord, count: FileCount) -> None:
-        """Match a value; one that is no text does not."""
+        """Match a value; one that is not a string does not match."""
         if not isinstance(value, str):
             shown = shown_value(value)
             self.add(placed, count, f"{self.name} is {shown}, which is no text")
@@ -346,7 +346,7 @@ class Unique(FieldLimit):
         self._store.add(_unique_key(value), placed, count, b"")
 
     def outcomes(self) -> Iterator[Outcome]:
-        """Yield whether no value was there before."""
+        """Yield whether all values are distinct."""
         self._compare()
         yield from super().outcomes()
 
@@ -423,7 +423,7 @@ class MissingValues(FieldLimit):
         """Do nothing: `take` counts."""
 
     def outcomes(self) -> Iterator[Outcome]:
-        """Yield whether few values are missing."""
+        """Yield whether no more values are missing than allowed."""
         missing, limit = self.findings.total, self._limit
         is_met = limit.allows(missing, self.compared)
         yield Outcome(

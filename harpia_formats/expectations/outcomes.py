@@ -26,7 +26,7 @@ _DIGITS = 4
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """The most of something that is allowed: a number, or a share of all."""
+    """The largest amount that is allowed: a number, or a share of all."""
 
     #: As it is written, such as "1 %".
     text: str
@@ -54,7 +54,7 @@ class Limit:
 
 
 def limit_of(value: object) -> Limit:
-    """Return the limit that a value of TOML is. Raises `ValueError` with the reason."""
+    """Return the limit that a TOML value is. Raises `ValueError` with the reason."""
     if isinstance(value, int) and not isinstance(value, bool):
         if value < 0:
             raise ValueError(f"must be at least 0, not {value}")
@@ -228,7 +228,7 @@ def where_of(placed: PlacedRecord, paths: RowPaths, *fields: str) -> Where:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What was found of one expectation, in words."""
+    """The outcome of one expectation, in words."""
 
     #: The key that states it, "" for one that always holds.
     key: str
@@ -264,7 +264,7 @@ class Outcome:
     unknown: str = ""
 
     def without_records(self, number: int) -> "Outcome":
-        """Return the outcome, which says that `number` records are not compared."""
+        """Return the outcome with the remark that `number` records are not compared."""
         if not number:
             return self
         left_out = f"{with_noun(number, 'invalid record')} not compared"

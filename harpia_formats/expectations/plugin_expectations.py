@@ -34,7 +34,7 @@ class StatedExpectation:
     expectation: Expectation
 
     def check(self) -> ExpectationCheck:
-        """Return a new check. Raises `ValueError` with why the value cannot be used.
+        """Return a new check. Raises `ValueError` if the value cannot be used.
 
         Raises `PluginError` for anything else.
         """
@@ -79,7 +79,7 @@ class OwnExpectation(RecordLimit):
         self._has_begun = False
 
     def take(self, placed: PlacedRecord, count: FileCount) -> None:
-        """Have a record checked."""
+        """Let the expectation check a record."""
         self._has_begun = True
         message = self._called(self._check.take, placed.record, kind=str)
         if message:

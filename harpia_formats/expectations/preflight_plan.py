@@ -96,13 +96,13 @@ class Stated:
         return Excerpt(self.text, column, max(len(self.text.rstrip()), column + 1))
 
     def because(self, value: object) -> Because:
-        """Return the expectation as the reason of a finding in data."""
+        """Return the expectation as the reason for a finding in the data."""
         place = self.place()
         shown = short_literal(value) if not isinstance(value, list) else _listed(value)
         return Because(place.pointer, shown, place.line, place.column, self.path)
 
     def error(self, reason: str) -> PreflightError:
-        """Return the error that the expectation cannot be used."""
+        """Return an error that says why the expectation cannot be used."""
         place = ".".join(map(toml_key, self.key))
         line = 0 if self.path == IN_PYTHON else self.line
         return PreflightError(self.path, line, place, reason)

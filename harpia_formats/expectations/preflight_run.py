@@ -37,7 +37,7 @@ _SCHEMA = "harpia-formats/preflight-state/1"
 
 
 def read_last_run(path: str) -> dict[str, int]:
-    """Return the number of records of each data set; {} if there was no run yet.
+    """Return the number of records of each data set; {} before the first run.
 
     Raises `PreflightError` for a file that is something else, which is never
     overwritten.

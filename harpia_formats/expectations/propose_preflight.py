@@ -95,7 +95,7 @@ class Facts(RecordLimit):
         self.scores = min(least, number), max(most, number)
 
     def end(self) -> None:
-        """Take that there are no more records."""
+        """Finish the counts after the last record."""
         if self.outputs:
             self.times = self._questions.common_times()
         if self._has_other_scores:

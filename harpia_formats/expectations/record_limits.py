@@ -83,7 +83,7 @@ def prompt_digest(record: Record) -> bytes:
 
 
 def compared_digests(record: Record, how: Comparison) -> Iterator[tuple[bytes, bool]]:
-    """Yield the digests of a prompt, each with whether it is of all of it.
+    """Yield the digests of a prompt, each with whether it covers the whole prompt.
 
     A chat with several user turns has one digest of all turns, and one of each turn.
     There are none if the record has no prompt.
@@ -135,7 +135,7 @@ class RecordLimit:
     row_paths: RowPaths
 
     def begin(self, adapter: FormatAdapter) -> None:
-        """Take the adapter of a file, before its first record."""
+        """Receive the adapter of a file, before its first record."""
 
     def take(self, placed: PlacedRecord, count: FileCount) -> None:
         """Take a valid record of the file of `count`."""
@@ -146,7 +146,7 @@ class RecordLimit:
         yield from ()
 
     def close(self) -> None:
-        """Free what is held."""
+        """Release all resources."""
 
 
 def listed(names: Iterable[str]) -> str:
@@ -195,7 +195,7 @@ class Models(RecordLimit):
         return f"an answer is of {short_literal(name)}, which is not expected{hint}"
 
     def outcomes(self) -> Iterator[Outcome]:
-        """Yield whether each model is there that must be, and no other one."""
+        """Yield whether all required models have answers, and only allowed ones."""
         found = sorted(name for name in self._seen if name)
         for key, names in self._keys.items():
             missing = [name for name in names if name not in self._seen]
@@ -284,7 +284,7 @@ class MissingAnswers(RecordLimit):
         )
 
     def outcomes(self) -> Iterator[Outcome]:
-        """Yield whether few answers are missing."""
+        """Yield whether no more answers are missing than allowed."""
         missing, limit = self._findings.total, self._limit
         is_met = limit.allows(missing, self._answers)
         yield Outcome(

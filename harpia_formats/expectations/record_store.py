@@ -23,7 +23,7 @@ _place = struct.Struct("<IQQQQ")
 
 @dataclass(slots=True)
 class RecordStore:
-    """The keys of records, distributed so that equal ones are met together."""
+    """The keys of records, distributed so that equal ones are read together."""
 
     records: RecordPartitions = field(default_factory=RecordPartitions)
     files: list[tuple[FileCount, str]] = field(default_factory=list)
@@ -41,7 +41,7 @@ class RecordStore:
 
     @property
     def count(self) -> int:
-        """How many keys were added, equal ones too."""
+        """The number of keys that were added, including equal ones."""
         return self.records.count
 
     def count_of(self, stored: StoredRecord) -> FileCount:

@@ -251,7 +251,7 @@ class Relation:
     how: Comparison = Comparison.EXACT
 
     def prepare(self, own: Keys, other: Keys) -> None:
-        """Have the two data sets keep what is compared."""
+        """Make the two data sets keep what is compared."""
         for keys in (own, other):
             if self.is_by_id:
                 keys.ids()

@@ -122,7 +122,7 @@ def alike(findings: Iterable[Finding]) -> list[Alike]:
 
 
 def fingerprint(finding: Finding, path: str) -> str:
-    """Return what equal findings of a file have in common with those of later runs.
+    """Return a text that identifies equal findings of a file in later runs.
 
     It is a hash of the rule, the field and the cause, and of the `path` as shown, but
     not of the place: findings that moved have the same one.
@@ -188,7 +188,7 @@ def shown_path(path: str, options: Options) -> str:
 
 
 def is_local(path: str) -> bool:
-    """Tell whether a name in a report is a path; `<stdin>` and URLs are none."""
+    """Tell whether a name in a report is a path; `<stdin>` and URLs are not."""
     return not (is_url(path) or (path.startswith("<") and path.endswith(">")))
 
 

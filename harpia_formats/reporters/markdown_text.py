@@ -1,4 +1,4 @@
-"""Text from data in the Markdown of GitHub and GitLab, where it means nothing."""
+"""Text from data, escaped for the Markdown of GitHub and GitLab."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -13,7 +13,7 @@ _backticks = re.compile("`+")
 
 
 def plain(text: str, limit: int = 200) -> str:
-    """Return text that is shown as it is, inside of HTML elements, too.
+    """Return text that is shown as it is, also inside HTML elements.
 
     A mention (`@name`) or an address in it is not shown as it is where Markdown is
     rendered first and such texts are looked for then: `code` is for data.
@@ -22,7 +22,7 @@ def plain(text: str, limit: int = 200) -> str:
 
 
 def code(text: str, limit: int = 200) -> str:
-    """Return text from data as code, in which no consumer looks for anything."""
+    """Return text from data as code, in which no consumer interprets anything."""
     return f"<code>{plain(text, limit)}</code>" if text else ""
 
 
@@ -46,5 +46,5 @@ def head(names: Sequence[str], right: Iterable[str] = ()) -> list[str]:
 
 
 def size(lines: Iterable[str]) -> int:
-    """Return the bytes of lines with their ends."""
+    """Return the number of bytes of lines with their line ends."""
     return sum(len(line.encode("utf-8", "backslashreplace")) + 1 for line in lines)

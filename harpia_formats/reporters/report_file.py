@@ -131,7 +131,7 @@ def local_paths(files: Iterable[ReportFile]) -> frozenset[Path]:
 
 
 def write_files(files: Iterable[ReportFile], result: Result, options: Options) -> None:
-    """Write a result into files, which appear together and replace those there are.
+    """Write a result into files, which appear together and replace existing ones.
 
     Raises `SinkError`, and `ReportError` for a result of a type that a reporter cannot
     write.
@@ -157,7 +157,7 @@ def encoded(text: str) -> bytes:
 
 
 def check_replaceable(file: ReportFile) -> None:
-    """Raise `SinkError` if there is a file that no earlier report can be.
+    """Raise `SinkError` if a file exists that cannot be an earlier report.
 
     An empty file is replaced.
     """

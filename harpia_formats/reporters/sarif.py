@@ -53,7 +53,7 @@ class Artifacts:
         self._indices: dict[tuple[str, str], int] = {}
 
     def file(self, path: str) -> dict[str, Any]:
-        """Return the location of a file, which is noted."""
+        """Note a file, and return its location."""
         index = self._indices.get((path, ""))
         if index is None:
             index = self._indices[path, ""] = len(self.items)

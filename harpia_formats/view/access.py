@@ -53,7 +53,7 @@ _RANDOM = 32
 
 @dataclass(frozen=True, slots=True)
 class Secrets:
-    """What opens one server."""
+    """The secrets that give access to one server."""
 
     #: What the first address has.
     token: str = field(default_factory=lambda: secrets.token_urlsafe(_RANDOM))
@@ -84,7 +84,7 @@ class _Refused(Exception):  # noqa: N818 - says what happened
 
 
 class Access:
-    """The application, to which only requests get that it may answer."""
+    """The application, which only requests that it may answer reach."""
 
     def __init__(
         self,

@@ -9,7 +9,7 @@ from harpia_formats.model.record import Output, Record, metric_of
 
 
 def prompt_of(record: Record) -> str | None:
-    """Return what a record asks, of a chat its last message by a user."""
+    """Return what a record asks: its prompt, or the last user message of a chat."""
     if record.prompt is not UNSET:
         return record.prompt
     if record.messages is UNSET:
@@ -30,7 +30,7 @@ def reference_of(record: Record) -> str | None:
 
 
 def answer_of(output: Output) -> str | None:
-    """Return the text of an answer, of a conversation that of its last turn."""
+    """Return the text of an answer, or that of the last turn of a conversation."""
     if output.text is not UNSET and output.text is not None:
         return output.text
     if output.turns is not UNSET and output.turns:
@@ -52,7 +52,7 @@ def has_answer(output: Output) -> bool:
 
 
 def verdict_of(record: Record) -> bool | None:
-    """Tell whether all answers with a verdict are correct, None if none has one."""
+    """Tell whether all answers with a verdict are correct, or None if none has one."""
     verdicts = [
         score.is_correct
         for output in record.outputs
@@ -63,7 +63,7 @@ def verdict_of(record: Record) -> bool | None:
 
 
 def number_of(value: Any) -> float | None:
-    """Return the number that a score is, None for one without a number."""
+    """Return a score as a number, or None if it has none."""
     if value is UNSET or value is None or isinstance(value, str):
         return None
     with suppress(TypeError, ValueError, OverflowError):

@@ -53,7 +53,7 @@ class Background:
         return not self._has_ended.is_set()
 
     def cancel(self) -> None:
-        """Have it not begin, if it still waits for its turn."""
+        """Keep it from starting, if it still waits for its turn."""
         self._is_stopped = True
 
     def stop(self) -> None:

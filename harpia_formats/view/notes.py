@@ -91,7 +91,7 @@ class Notes:
     def add(
         self, file: str, record: Mapping[str, Any], note: Mapping[str, Any]
     ) -> None:
-        """Write a note on a record, which takes the place of an earlier one.
+        """Write a note on a record, which replaces an earlier one.
 
         An empty verdict with an empty text takes it back. `record` has the `record`, a
         number, and maybe its `record_id` and `model`. Raises `ViewError` for another

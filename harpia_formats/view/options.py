@@ -1,4 +1,4 @@
-"""The options of the page, and the error on what it cannot show."""
+"""The options of the page, and the error for what it cannot show."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ class ViewError(HarpiaFormatsError):
 
 
 def whole(query: Mapping[str, str], name: str, default: int) -> int:
-    """Return a whole number of a query, at least 0. Raises `ViewError`."""
+    """Return a value of a query as an integer of at least 0. Raises `ViewError`."""
     text = query.get(name, "")
     if not text:
         return default

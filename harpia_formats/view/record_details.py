@@ -52,14 +52,14 @@ def _short(text: str | None) -> str | None:
 
 
 class CutTexts:
-    """Makes values of records such that a browser shows them: short, flat and exact."""
+    """Prepares values of records for a browser: short, flat and exact."""
 
     def __init__(self) -> None:
         #: The lengths of the texts that were cut, by their paths.
         self.cut: dict[str, int] = {}
 
     def shown(self, value: Any, path: str = "", depth: int = 0) -> Any:
-        """Return a value with long texts cut; too exact or too deep ones are texts."""
+        """Return a value with long texts cut; too exact or deep values become texts."""
         if depth > DEEPEST and isinstance(value, dict | list):
             try:
                 value = encode(value).decode()
@@ -107,7 +107,7 @@ class RowFindings:
     hides_values: bool
 
     def of(self, row: bytes, rules: Iterable[FoundRule]) -> list[dict[str, Any]]:
-        """Return what is found in a row, each with its place in the text of the row.
+        """Return the findings in a row, each with its place in the text of the row.
 
         `rules` are those that the row breaks by the scan of the whole file: what they
         found by other rows has no place.

@@ -27,7 +27,7 @@ def cells_of(row: bytes, delimiter: str) -> list[str]:
 
 
 def columns_of(found: FoundFile) -> tuple[str, ...]:
-    """Return the names of the columns of a table, none of what is no table."""
+    """Return the names of the columns of a table, or none for any other file."""
     if found.kind != "table":
         return ()
     header = found.before.removeprefix(BOM).strip(b"\r\n")
@@ -73,7 +73,7 @@ class RecordReader:
         return row_reader(adapter_of(format_), dialect.name, around)
 
     def read(self, row: bytes, around: Mapping[str, Any] = NO_SURROUNDINGS) -> Record:
-        """Return the record that a row is.
+        """Return a row as a record.
 
         `around` is what stands around the rows, as far as their reader needs it. Raises
         `ViewError` for a row that cannot be read as one.

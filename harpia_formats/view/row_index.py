@@ -231,7 +231,7 @@ class _Blocks:
                 copy.close()
 
     def text(self, begin: int, size: int = KEPT) -> bytes:
-        """Return at most so many bytes of what was read, from an offset on."""
+        """Return up to a number of bytes of what was read, from an offset on."""
         file = self.path if self.is_copied else self.reader.file
         if not isinstance(file, Path):  # nothing was read
             return b""
@@ -402,7 +402,7 @@ class RowIndex:
 
     @property
     def known(self) -> int:
-        """How many rows can be read."""
+        """The number of rows that can be read."""
         return max(0, os.fstat(self._starts).st_size // WIDTH - 1)
 
     def starts(self, first: int, count: int) -> Any:
@@ -415,7 +415,7 @@ class RowIndex:
         return os.pread(self._text, end - begin, begin)
 
     def row(self, number: int) -> bytes:
-        """Return the bytes of a row, without what stands behind it."""
+        """Return the bytes of a row, without what follows it."""
         (row,) = self.rows([number])
         return row
 
@@ -425,7 +425,7 @@ class RowIndex:
             yield from self._adjacent(first, count)
 
     def lines_of(self, numbers: Iterable[int]) -> Iterator[int | None]:
-        """Yield the line in which each row begins, None of a copy of records."""
+        """Yield the line in which each row begins, None in a copy of records."""
         known = self._known_lines()
         for number in numbers:
             place = int(np.searchsorted(known[:, 0], number, "right")) - 1
@@ -437,7 +437,7 @@ class RowIndex:
             yield line + count_newlines(self.text(offset, begin))
 
     def line_of(self, number: int) -> int | None:
-        """Return the line in which a row begins, None of a copy of records."""
+        """Return the line in which a row begins, None in a copy of records."""
         return next(self.lines_of([number]))
 
     def row_in_line(self, line: int) -> int | None:
@@ -480,7 +480,7 @@ class RowIndex:
             at = end
 
     def _without_end(self, part: bytes) -> bytes:
-        """Return a row without what stands behind it, such as its line feed."""
+        """Return a row without what follows it, such as its line feed."""
         if self._kind in _behind:
             return part.rstrip(_behind[self._kind])
         return part.partition(b"\n")[0]
@@ -498,7 +498,7 @@ def _runs(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 
 def joined(rows: Iterable[bytes], found: FoundFile, after: bytes) -> Iterator[bytes]:
-    """Yield a file of some rows that is cut as the one that they are from."""
+    """Yield a file of some rows in the container of the file that they are from."""
     if found.kind in {"array", "table"}:
         yield found.before
     end = b"\r\n" if found.kind == "table" and found.before[-2:] == b"\r\n" else b"\n"

@@ -61,7 +61,7 @@ class Filter(msgspec.Struct, frozen=True):
 
     @property
     def needs_columns(self) -> bool:
-        """Whether it asks for more than texts and lengths, which only a scan tells."""
+        """Whether it needs more than texts and lengths, so that a scan is required."""
         sort = self.sort if self.sort in {"record", "length"} else "record"
         return self != Filter(
             wanted=self.wanted, sort=sort, is_descending=self.is_descending
@@ -69,12 +69,12 @@ class Filter(msgspec.Struct, frozen=True):
 
     @property
     def is_search(self) -> bool:
-        """Whether rows must be looked through for it."""
+        """Whether rows must be searched for it."""
         return self.wanted != Wanted()
 
 
 def filter_of(query: Mapping[str, str]) -> Filter:
-    """Return the filter that a query says.
+    """Return the filter that a query describes.
 
     Raises `ViewError` for a value that is none of those that may stand there.
     """
@@ -125,7 +125,7 @@ def _one_of(query: Mapping[str, str], name: str, known: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FileColumns:
-    """What the rows of a file are selected by."""
+    """The values by which the rows of a file are selected."""
 
     index: RowIndex
     columns: RecordColumns
@@ -145,7 +145,7 @@ class FileColumns:
         return f"score{METRICS}"
 
     def lengths(self, first: int, count: int) -> Any:
-        """Return the bytes of some rows, with what stands behind each."""
+        """Return the lengths of some rows in bytes, each with what follows the row."""
         return np.diff(self.index.starts(first, count))
 
 
@@ -160,7 +160,7 @@ class Selection:
             finalize(self, path.unlink, missing_ok=True)
 
     def numbers(self, start: int, count: int) -> Any:
-        """Return the numbers from position `start`, from 0, on as an array."""
+        """Return the numbers from position `start`, counted from 0, as an array."""
         count = max(0, min(count, self.count - start))
         if self._path is None:
             return np.arange(start + 1, start + 1 + count, dtype=np.int64)
@@ -168,7 +168,7 @@ class Selection:
             return _read(file, start, count).astype(np.int64)
 
     def part(self, start: int, count: int) -> list[int]:
-        """Return the numbers from position `start`, from 0, on."""
+        """Return the numbers from position `start`, counted from 0."""
         found: list[int] = self.numbers(start, count).tolist()
         return found
 
@@ -199,7 +199,7 @@ def _read(file: Any, start: int, count: int) -> Any:
 def select(
     file: FileColumns, asked: Filter, path: Path, found: Path | None
 ) -> Selection:
-    """Return the records that a filter asks for, as far as they are known by now.
+    """Return the records that a filter asks for, as far as they are known so far.
 
     `found` has the numbers of the rows that a search found, if it asks for one. The
     numbers go to the file `path`. Raises `ViewError` for a metric that is not known.

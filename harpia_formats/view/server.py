@@ -68,13 +68,13 @@ class Session(Selection, Protocol):
         """Return one record."""
 
     def identity(self, query: Query) -> dict[str, Any]:
-        """Return by what a note knows one record: its number, its id and its model."""
+        """Return what identifies a record in a note: its number, id and model."""
 
     def raw(self, query: Query) -> bytes:
         """Return the bytes of one record."""
 
     def find(self, query: Query) -> dict[str, Any]:
-        """Return which record has a line, a number or an id."""
+        """Return the record in a line, with a number or with an id."""
 
     def systems(self) -> dict[str, Any]:
         """Return the systems and their metrics."""
@@ -329,7 +329,7 @@ async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 def bound_socket(port: int) -> socket.socket:
-    """Return a socket that only this machine reaches, at a free port if it is 0.
+    """Return a socket that only this machine reaches, at a free port if `port` is 0.
 
     Raises `ServerError` if the port cannot be had.
     """

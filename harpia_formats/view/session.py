@@ -71,7 +71,7 @@ class ViewSession:
         self._comparisons = Comparisons(self._files, options)
 
     def start(self) -> None:
-        """Begin to read all files.
+        """Start reading all files.
 
         Raises `ViewError` if there is no room for temporary files.
         """
@@ -313,7 +313,7 @@ class ViewSession:
         return self._file(query).row(whole(query, "record", 1))
 
     def find(self, query: Mapping[str, str]) -> dict[str, Any]:
-        """Return the record in a line, of a number, or with an id."""
+        """Return the record in a line, with a number or with an id."""
         file = self._file(query)
         index = file.index
         if query.get("line"):
@@ -384,7 +384,7 @@ class ViewSession:
         file.cancel(asked)
 
     def selected_bytes(self, query: Mapping[str, str]) -> Iterator[bytes]:
-        """Yield the selected rows as a file that is cut as their own."""
+        """Yield the selected rows as a file in the container of their own."""
         self._refuse_if_redacted("rows")
         file, asked = self._asked(query)
         return file.selected_bytes(asked, self._closed)
@@ -397,7 +397,7 @@ class ViewSession:
         return "record" if file.found.rows_of == "records" else file.found.format
 
     def name_of(self, query: Mapping[str, str]) -> tuple[str, str]:
-        """Return the name of a file without its folder, and how its rows stand."""
+        """Return the name of a file without its folder, and its container."""
         file = self._file(query)
         kind = "lines" if file.found is None else file.found.kind
         return Path(file.source.name).name, kind

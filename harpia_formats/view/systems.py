@@ -46,7 +46,7 @@ _VERDICTS = ("all", "a-right", "b-right", "differs")
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """One whose answers are compared."""
+    """A system whose answers are compared."""
 
     #: What names it in addresses.
     id: str
@@ -74,7 +74,7 @@ class MatchedSide:
         return np.bincount(self.places, minlength=len(self.first))
 
     def means(self, values: Any) -> Any:
-        """Return the mean of a value of all records for each question, NaN of none."""
+        """Return the mean of a value over the records of each question, or NaN."""
         has_value = ~np.isnan(values)
         places, count = self.places[has_value], len(self.first)
         sums = np.bincount(places, weights=values[has_value], minlength=count)
@@ -167,12 +167,12 @@ class Comparisons:
         self._work: Background | None = None
 
     def close(self) -> None:
-        """End the comparison that runs."""
+        """Cancel the comparison that runs."""
         if self._work is not None:
             self._work.stop()
 
     def _systems(self) -> list[System]:
-        """Return all systems that are known by now."""
+        """Return all systems that are known so far."""
         found = []
         for at, file in enumerate(self._files):
             name = Path(file.source.name).name
@@ -192,7 +192,7 @@ class Comparisons:
         ]
 
     def systems(self) -> dict[str, Any]:
-        """Return the systems, and the metrics of which their answers have scores."""
+        """Return the systems, and the metrics for which their answers have scores."""
         metrics = [file.columns.state.metrics for file in self._files]
         return {
             "systems": [

@@ -84,7 +84,7 @@ class Selection(Protocol):
         """Return why a file cannot be shown, "" if it can. Raises `ViewError`."""
 
     def name_of(self, query: Query) -> tuple[str, str]:
-        """Return the name of a file, and how its rows stand. Raises `ViewError`."""
+        """Return the name of a file, and its container. Raises `ViewError`."""
 
     def format_of(self, query: Query) -> str | None:
         """Return the format of the rows, None if it is not known."""
@@ -179,7 +179,7 @@ class TakeAway:
         return Download(f"{stem}-{record}.txt", iter([read(query)]), None)
 
     def command(self, query: Query) -> str:
-        """Return the command line that takes away what the page does."""
+        """Return the command line that exports what the page exports."""
         name, kind = self._session.name_of(query)
         _, rows_suffix = _named((name, kind))
         state = {key: query[key] for key in query if _chooses(query, key)}
@@ -212,7 +212,7 @@ class TakeAway:
         return f"{shlex.join([*words, '-'])} | {shlex.join(convert)}"
 
     def close(self) -> None:
-        """End the conversion that runs, and remove those that are kept."""
+        """Cancel the conversion that runs, and delete those that are kept."""
         self._is_closed = True
         while not self._lock.acquire(timeout=_PAUSE):
             self._process.close()
@@ -332,7 +332,7 @@ def conversion_losses(
 
 
 def suffix_of_format(target: Format) -> str:
-    """Return the suffix of the name of a file that is written in a format."""
+    """Return the suffix of the names of files in a format."""
     if target.row_writer:
         return ".parquet"
     known = _containers.get(target.dialects[0].container)
@@ -420,7 +420,7 @@ def _remove(done: _Converted) -> None:
 
 
 def _name_source(losses: dict[str, Any], source: str, name: str) -> None:
-    """Put the name of the file that the user has opened in the place of `source`."""
+    """Put the name of the file that the user has opened in place of `source`."""
     losses["reason"] = losses["reason"].replace(source, name)
     for row in losses["losses"]:
         row["path"] = name

@@ -31,7 +31,7 @@ LIMIT = 20.0
 
 
 class Wanted(msgspec.Struct, frozen=True):
-    """What is looked for: a text, or the value of a field; all of what is given."""
+    """What is searched for: a text, the value of a field, or both."""
 
     text: str = ""
     #: Whether `text` is a regular expression over the bytes of rows.
@@ -44,7 +44,7 @@ class Wanted(msgspec.Struct, frozen=True):
 
 
 class SearchProgress(msgspec.Struct, frozen=True):
-    """How far a search is: rows that were looked at, and those that were found."""
+    """How far a search is: the rows that were searched, and those that were found."""
 
     rows: int
     found: int
@@ -57,7 +57,7 @@ _without_warnings = Lock()
 def compiled(
     wanted: Wanted, *, escaped: str = punctuation
 ) -> "re.Pattern[bytes] | None":
-    """Return the expression for what is looked for in the bytes of rows, if anything.
+    """Return the expression for what is searched for in the bytes of rows, if anything.
 
     Of printable ASCII characters only those in `escaped` may be spelt by their code.
     Raises `ViewError` for a regular expression that is none.
@@ -120,7 +120,7 @@ _escapes = {
 
 @dataclass(frozen=True, slots=True)
 class SearchedRows:
-    """The rows in which something is looked for; plain data for another process."""
+    """The rows that are searched; plain data for another process."""
 
     #: The file or copy that has them, and the names of the files of its index.
     text: str
@@ -134,7 +134,7 @@ class SearchedRows:
 def search_rows(
     rows: SearchedRows, wanted: Wanted, found: str
 ) -> Iterator[SearchProgress]:
-    """Look through all rows, also those that are still to be indexed.
+    """Search all rows, including those that are yet to be indexed.
 
     The numbers of those that were found are written to the file `found`, in order, 8
     bytes each. Raises `ViewError` for a regular expression that is none.

@@ -55,7 +55,7 @@ class Search:
     is_cancelled: bool = False
 
     def receive(self, message: SearchProgress) -> None:
-        """Note how far it is."""
+        """Record how far it is."""
         self.rows, self.found = message.rows, message.found
 
     @property
@@ -65,7 +65,7 @@ class Search:
 
     @property
     def reason(self) -> str:
-        """Why it does not look through all rows, "" if it does."""
+        """Why it does not search all rows, "" if it does."""
         if self.is_cancelled:
             return "the search was ended before the last row"
         failure = self.work.failure if self.work else ""
@@ -76,7 +76,7 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """The records that a filter asks for by now."""
+    """The records known so far that a filter asks for."""
 
     selection: Selection
     search: Search | None
@@ -131,7 +131,7 @@ class ViewedFile:
         self._scanning = Background(scan_file, name, options, self.base, turn=turn)
 
     def stop_beginning(self) -> None:
-        """Have no work on the file begin that has not begun yet."""
+        """Keep work on the file that has not started from starting."""
         self._is_closed = True
         for work in (self._indexing, self._scanning):
             work.cancel()
@@ -193,7 +193,7 @@ class ViewedFile:
 
     @property
     def is_scanned(self) -> bool:
-        """Whether all is known of the records that can be."""
+        """Whether all that can be known of the records is known."""
         return self.columns.state.is_complete or not self._scanning.is_running
 
     @property
@@ -243,14 +243,14 @@ class ViewedFile:
             raise ViewError(self.reason)
 
     def record(self, row: bytes) -> Record:
-        """Return the record that a row is. Raises `ViewError`."""
+        """Return a row as a record. Raises `ViewError`."""
         assert self.found is not None  # noqa: S101 - there are rows
         if self._reader is None:
             self._reader = RecordReader(self.found)
         return self._reader.read(row, self.columns.state.surroundings)
 
     def id_of(self, row: bytes) -> str | None:
-        """Return the id of a row, also of one that is no record; None without one."""
+        """Return the id of a row, even if it is not a record; None without one."""
         try:
             id_ = self.record(row).id
             return None if id_ is UNSET else str(id_)
@@ -341,7 +341,7 @@ class ViewedFile:
             _end(search)
 
     def selected_bytes(self, asked: Filter, closed: Event) -> Iterator[bytes]:
-        """Yield a file of the selected rows, cut as this one is.
+        """Yield the selected rows as a file in the container of this one.
 
         It waits until all of them are known. Raises `ViewError`, also if some cannot be
         known: the file ends too early, a search was ended, or all is `closed`.

@@ -45,7 +45,7 @@ def assert_valid(
 
 
 def is_failed(report: Report, *, error_on_warning: bool) -> bool:
-    """Return whether a report has an error, or a warning if that counts."""
+    """Tell whether a report has an error, or a warning where warnings count."""
     return not report.ok or (error_on_warning and report.warnings > 0)
 
 

@@ -54,7 +54,7 @@ class Slot(NamedTuple):  # faster to create than a dataclass; hundreds are creat
         return self.container[self.key]
 
     def fill(self, value: Any) -> None:
-        """Replace the value at this place by `value`."""
+        """Replace the value at this place with `value`."""
         self.container[self.key] = value
 
 
@@ -78,7 +78,7 @@ Edit = Callable[[Slot, Scene], None]
 
 
 def mutants(records: Sequence[Any], seed: int) -> Iterator[Any]:
-    """Return endless copies of `records`, drawn at random, with 1 to 5 edits each.
+    """Return an endless iterator of random copies of `records`, with 1 to 5 edits each.
 
     Equal records and an equal seed give equal mutants; `records` are not changed. A
     mutant may be valid or not: validate it in two ways that must agree. The values that
@@ -174,17 +174,17 @@ def delete(slot: Slot, _: Scene) -> None:
 
 
 def clear(slot: Slot, _: Scene) -> None:
-    """Replace a value by null."""
+    """Replace a value with null."""
     slot.fill(None)
 
 
 def replace(slot: Slot, scene: Scene) -> None:
-    """Replace a value by one of `POOL`."""
+    """Replace a value with one of `POOL`."""
     slot.fill(scene.any_value())
 
 
 def add(slot: Slot, scene: Scene) -> None:
-    """Set a key of an object, which may exist already, to a value of `POOL`."""
+    """Set a key of an object, which may already exist, to a value of `POOL`."""
     slot.value[another_key(scene)] = scene.any_value()
 
 
@@ -204,7 +204,7 @@ def move(slot: Slot, scene: Scene) -> None:
 
 
 def transplant(slot: Slot, scene: Scene) -> None:
-    """Replace a value by the value of another slot."""
+    """Replace a value with the value of another slot."""
     slot.fill(copy_of(scene.chance.choice(scene.slots).value))
 
 
@@ -214,7 +214,7 @@ def wrap(slot: Slot, _: Scene) -> None:
 
 
 def recast(slot: Slot, _: Scene) -> None:
-    """Replace an integer by a float, and a float without a fraction by an integer."""
+    """Turn an integer into a float, or a float without a fraction into an integer."""
     value = slot.value
     if isinstance(value, int):
         slot.fill(float(value))
@@ -223,12 +223,12 @@ def recast(slot: Slot, _: Scene) -> None:
 
 
 def renumber(slot: Slot, scene: Scene) -> None:
-    """Replace a number by one of `POOL`, or by its negative."""
+    """Replace a number with one of `POOL`, or with its negative."""
     slot.fill(scene.chance.choice((*NUMBERS, -slot.value)))
 
 
 def reword(slot: Slot, scene: Scene) -> None:
-    """Replace a string by one that the records have under the same key."""
+    """Replace a string with one that the records have under the same key."""
     seen = scene.texts.get(slot.key, (slot.value,))
     slot.fill(scene.chance.choice(seen))
 

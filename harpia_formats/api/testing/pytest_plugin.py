@@ -36,7 +36,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Take the patterns, and declare the marker."""
+    """Read the patterns, and declare the marker."""
     given = [*config.getini("harpia_files"), *config.getoption("--harpia-files")]
     patterns = [tuple(filter(None, pattern.split("/"))) for pattern in given]
     config.stash[_patterns] = [pattern for pattern in patterns if pattern]
@@ -64,7 +64,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "DataFile 
 
 
 class DataFile(pytest.File):
-    """A data file, which is one test."""
+    """A data file, collected as one test."""
 
     def collect(self) -> Iterator["DataTest"]:
         """Yield the test."""
@@ -72,7 +72,7 @@ class DataFile(pytest.File):
 
 
 class DataTest(pytest.Item):
-    """The validation of a data file by the settings that hold for it."""
+    """The validation of a data file under the settings that apply to it."""
 
     def __init__(self, **arguments: Any) -> None:
         """Take the arguments of an item."""
@@ -115,14 +115,14 @@ class DataTest(pytest.Item):
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, None, str]:
-        """Return the file and what the test is called."""
+        """Return the file and the name of the test."""
         from harpia_formats.model.safe_text import safe  # noqa: PLC0415 - only if a file is collected
 
         return Path(safe(os.fspath(self.path), PATH)), None, self.nodeid
 
 
 class InvalidData(Exception):  # noqa: N818 - it never leaves the test
-    """A data file is not valid; its text is the findings."""
+    """A data file is not valid; the text of the error lists the findings."""
 
 
 def _skip_without_data(report: "Report") -> None:

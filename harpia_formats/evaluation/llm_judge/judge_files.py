@@ -55,7 +55,7 @@ class VerdictFormat(StrEnum):
 
 
 def verdict_format(name: str | None, output: str) -> VerdictFormat:
-    """Return the format with this name; without a name that of the file extension.
+    """Return the format with this name, or without a name that of the file extension.
 
     Raises `JudgeError` for an unknown name.
     """

@@ -42,7 +42,7 @@ def new_owner() -> str:
 
 
 def is_dead(owner: str) -> bool:
-    """Tell whether the process of `owner` is certainly gone.
+    """Tell whether the process of `owner` has certainly ended.
 
     That of another machine, and on systems without signals any, may be alive.
     """
@@ -200,7 +200,7 @@ class ReplyCache:
     def reply_or_claim(
         self, key: bytes, known: Mapping[str, Any] | None
     ) -> tuple[dict[str, Any] | None, bool]:
-        """Return the reply, if one other than `known` is stored, and a claim if not.
+        """Return the reply, if one other than `known` is stored, or else a claim.
 
         The second part is whether the prompt is ours to send, and claimed until `put`
         or `release`. If there is neither, another process has a claim.

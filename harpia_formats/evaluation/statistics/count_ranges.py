@@ -33,7 +33,7 @@ class CountingWorkers:
         return RangeCounting(self.counter, local)
 
     def finish(self, local: LocalValidation, stream: RecordStream) -> Iterator[None]:  # noqa: ARG002 - the protocol of workers
-        """Count what is read only at the end of a file, here; yield after some rows."""
+        """Count in this process what is read only at the end; yield after some rows."""
         yield from stream.finish()
 
 
@@ -50,7 +50,7 @@ class RangeCounting:
         return are_apart(self.local) and are_short(self.local, done, MAX_ROW)
 
     def begin(self, plan: FilePlan, size: int, stack: ExitStack) -> "CountingJob":  # noqa: ARG002 - all is in the plan
-        """Return what workers do."""
+        """Return the job that the workers do."""
         return CountingJob.of_file(plan, self.local)
 
     def given(self, part: FilePart) -> None:
@@ -63,7 +63,7 @@ class RangeCounting:
         part: FilePart,
         given: None,  # noqa: ARG002 - for the worker only
     ) -> Iterator[Findings]:
-        """Add the counts of the next range, which has so many lines."""
+        """Add the counts of the next range, which come with its number of lines."""
         (counts, lines), merge = answer, self.local.merge
         self.counter.merge(counts, merge.records, ranges.lines)
         merge.pass_over(counts.records)

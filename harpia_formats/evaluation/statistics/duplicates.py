@@ -96,7 +96,7 @@ _RECORD_BITS = 40
 
 @dataclass(slots=True)
 class Duplicates:
-    """Compares prompts, answers and ids of all files; for `with`.
+    """Compares prompts, answers and ids of all files; a context manager.
 
     Beyond some hundred thousand values they are in a temporary file. Ids are compared
     within their file. Values are compared by digests of 64 bits, which differ for

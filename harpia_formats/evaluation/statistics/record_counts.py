@@ -192,7 +192,7 @@ class Counts:
 
     @property
     def has_all_times(self) -> bool:
-        """Whether all kinds of times are counted apart."""
+        """Whether all kinds of times are counted separately."""
         return len(self.times) <= MAX_KINDS
 
     def _add_times(self, times: Mapping[str, Distribution]) -> None:
@@ -349,22 +349,22 @@ class RecordCounter:
         self._starts: list[tuple[int, Callable[[int], Cursor]]] = []
 
     def open(self, variant: FormatVariant) -> None:
-        """Take the format of the next file."""
+        """Receive the format of the next file."""
         self.flush()
         self._variant = variant
         self._file += 1
 
     def begin(self, read: ReadRow, around: Mapping[str, Any]) -> None:
-        """Take what reads a row of the file, and what stands around its rows."""
+        """Receive what reads a row of the file, and what stands around its rows."""
         self._read, self._around, self._decoder = read, around, None
 
     def receive(self, placed: PlacedRecord) -> None:
-        """Take a record that was read alone."""
+        """Receive a record that was read alone."""
         start = placed.start
         self._add([placed.record], [placed.number], lambda _: start, len(placed.text))
 
     def decoded(self, rows: DecodedChunk) -> bool:
-        """Take the rows of a chunk that a typed decoder decoded."""
+        """Receive the rows of a chunk that a typed decoder decoded."""
         chunk, direct = rows.chunk, self._direct_for(rows.decoder)
         if direct is None:
             records = [self._read(decode(row)) for row in chunk.rows]
@@ -378,7 +378,7 @@ class RecordCounter:
         return True
 
     def batch(self, batch: RowBatch) -> bool:
-        """Take a batch of rows."""
+        """Receive a batch of rows."""
         records = [*map(self._read, batch.values)]
         self._add(records, batch.numbers, batch.start_of, HELD_BYTES)
         return True
@@ -399,7 +399,7 @@ class RecordCounter:
             self.flush()
 
     def flush(self) -> None:
-        """Count the records that wait."""
+        """Count the records that are buffered."""
         records, numbers, starts = self._records, self._numbers, self._starts
         self._records, self._numbers, self._starts, self._size = [], [], [], 0
         file = self._file
@@ -415,7 +415,7 @@ class RecordCounter:
             self.counts.keys = no_keys()
 
     def merge(self, counts: Counts, records: int, lines: int) -> None:
-        """Add counts of the current file, behind so many `records` and `lines`.
+        """Add counts of the current file that come after `records` and `lines` of it.
 
         Raises `SourceError` if a temporary file cannot be written.
         """

@@ -11,7 +11,7 @@ from harpia_formats.validation.redaction.shown_words import NumberedNames, notes
 
 
 def redacted_statistics(found: Statistics, redaction: Redaction) -> Statistics:
-    """Return statistics with numbers in the place of models, categories and the like.
+    """Return statistics with numbers in place of models, categories and the like.
 
     Keys that no schema names are `*`, and notes are counted.
     """

@@ -237,7 +237,7 @@ LACKS = ("missing", "null", "empty")
 
 @dataclass(slots=True)
 class FieldCount:
-    """How often a field is there, and how often it is missing, null or empty.
+    """How often a field is present, and how often it is missing, null or empty.
 
     A text is empty if it has nothing but white space, a list or an object if it has no
     members.

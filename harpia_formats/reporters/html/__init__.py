@@ -1,4 +1,4 @@
-"""A page of HTML that needs nothing else: for browsers, telephones and prints."""
+"""HTML pages without external files, for browsers, phones and print."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -39,7 +39,7 @@ def write_result(
 
 
 def needs() -> Callable[[Problem], bool]:
-    """Return what tells of each problem whether a page may have room for it.
+    """Return a function that tells whether a page may have room for a problem.
 
     That is so for the first ones of each rule and cause in a file, and of all.
     """

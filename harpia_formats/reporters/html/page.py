@@ -39,7 +39,7 @@ class Room:
         self.cut = 0
 
     def takes(self, piece: str) -> bool:
-        """Take the bytes of a piece if there are as many; tell whether there are."""
+        """Take the bytes of a piece if that many are left; tell whether they were."""
         size = len(piece.encode())
         if size > self.left:
             self.cut += 1

@@ -135,7 +135,7 @@ class FoundRule:
 
     @property
     def count(self) -> int:
-        """Findings at all fields."""
+        """The number of findings at all fields."""
         return sum(field.count for field in self.fields)
 
     @property

@@ -25,7 +25,7 @@ _functions: dict[str, tuple[str, str]] = {
 
 
 def form_lines(result: Result, form: str, *, csv_safe: bool = False) -> Iterator[str]:
-    """Yield the lines of a result in one of `FORMS` but `TABLE`.
+    """Yield the lines of a result in one of `FORMS` except `TABLE`.
 
     With `csv_safe` texts of CSV that a spreadsheet would run get a mark. But for JSON
     nothing is yielded for a result without scores of its whole input.

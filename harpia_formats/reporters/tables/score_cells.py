@@ -44,7 +44,7 @@ _OTHER = 3
 
 
 def decimals_of(scores: Iterable[MetricScore]) -> int:
-    """Return how many digits behind the point the scores of a column have.
+    """Return how many digits after the point the scores of a column have.
 
     Half the width of the narrowest interval has two significant digits.
     """

@@ -196,7 +196,7 @@ def comparison_tables(found: ComparisonReport) -> Iterator[Table]:
 
 
 def decimals_of_differences(compared: Iterable[ComparedScore]) -> dict[str, int]:
-    """Return the digits behind the point of the differences of each score."""
+    """Return the digits after the point of the differences of each score."""
     found: dict[str, int] = {}
     for score in compared:
         one = score.comparison

@@ -84,7 +84,7 @@ Cell = str | int | float | None | Number | Score | PValue | Share
 
 
 def number_of(cell: Cell, none: str = "") -> Number:
-    """Return a cell that is no text of data as text, `none` if there is nothing."""
+    """Return a cell that holds no text from data as text, `none` if it is empty."""
     if cell is None:
         return Number(none)
     if isinstance(cell, int):
@@ -188,12 +188,12 @@ _LARGE = 1e9
 
 
 def decimals_for(half: float) -> int:
-    """Return how many digits behind the point show two significant ones of `half`."""
+    """Return how many digits after the point show two significant ones of `half`."""
     return min(max(1 - math.floor(math.log10(half)), 0), _MOST)
 
 
 def number_text(value: float, decimals: int, sign: str = "") -> str:
-    """Return a number with so many digits behind the point, and never `-0.00`."""
+    """Return a number with this many digits after the point, and never `-0.00`."""
     if abs(value) >= _LARGE:
         return f"{value:{sign}.4g}"
     text = f"{value:{sign}.{decimals}f}"

@@ -185,7 +185,7 @@ _LEAST = 8
 
 
 def close_lines(table: Table) -> Iterator[str]:
-    """Yield the lines of a table in at most `WIDTH` columns if that can be.
+    """Yield the lines of a table in at most `WIDTH` columns if possible.
 
     Where it is wider, columns stand nearer, and a first cell that is too wide has a
     line of its own. There is no line of names if all of them are empty.
