@@ -29,6 +29,7 @@ from harpia_formats.validation.dedup.digests import Digests
 from harpia_formats.validation.parallel import ranges
 from harpia_formats.validation.unit.row_validator import DecoderTraining
 from json_lines import jsonl, jsonl_rows
+from sample_rows import nemo_answer
 from unchecked import convert, converted
 
 ROOT = Path(__file__).parents[2]
@@ -66,17 +67,6 @@ def rows_of(data: bytes) -> list[dict[str, Any]]:
 def table_of(report: ConversionReport) -> dict[str, FieldLine]:
     """Return the line of each field."""
     return {each.name: each for each in field_lines(report.losses)}
-
-
-def answer(number: int, **given: Any) -> dict[str, Any]:
-    """Return a row of NeMo's output."""
-    question = {
-        "prompt": f"q{number}",
-        "ideal_response": f"r{number}",
-        "category": "",
-        "source": "",
-    }
-    return {"input": question, "response": f"a{number}", "llm_name": "m"} | given
 
 
 # Every pair
@@ -196,7 +186,7 @@ def test_later_files_stay_in_order() -> None:
 def test_a_family_is_one_of_its_formats(name: str, target: str) -> None:
     """Each family writes its first format for records with answers."""
     _, report = converted(
-        jsonl(answer(1)), to=name, constants=SCORED, from_="nemo-output"
+        jsonl(nemo_answer(1)), to=name, constants=SCORED, from_="nemo-output"
     )
 
     assert report.target == target
@@ -249,7 +239,7 @@ def test_answers_become_rows_and_come_together_again() -> None:
 def test_rows_of_one_prompt_become_one_in_the_order_of_the_first() -> None:
     """Grouping by the prompt keeps the order in which prompts came first."""
     prompts = [number * 7 % 1_000 for number in range(5_000)]
-    rows = [answer(each, llm_name=f"m{at}") for at, each in enumerate(prompts)]
+    rows = [nemo_answer(each, llm_name=f"m{at}") for at, each in enumerate(prompts)]
     output, report = converted(jsonl(*rows), to="tencent-outputs", group="prompt")
     written = rows_of(output)
     asked = [each["messages"][-1]["content"] for each in written]
@@ -392,7 +382,7 @@ def test_different_header_of_second_file_is_reported() -> None:
 def test_losses_are_counted_exactly() -> None:
     """Each field has the number of records that had it, kept it and lost it."""
     rows = [
-        answer(number, **({"score": 1} if number % 3 == 0 else {}))
+        nemo_answer(number, **({"score": 1} if number % 3 == 0 else {}))
         for number in range(1_000)
     ]
     _, report = converted(jsonl(*rows), to="haystack")
@@ -432,7 +422,9 @@ def test_an_empty_list_of_answers_is_no_loss_and_a_text_is_one() -> None:
 def test_on_loss_fail_writes_nothing(tmp_path: Path) -> None:
     """Where a loss is a failure, nothing is there in the end."""
     output = tmp_path / "o.json"
-    report = convert(jsonl(answer(1)), to="haystack", output=output, on_loss="fail")
+    report = convert(
+        jsonl(nemo_answer(1)), to="haystack", output=output, on_loss="fail"
+    )
 
     assert (report.written, report.failed_by_loss, report.ok) == (False, True, False)
     assert list(tmp_path.iterdir()) == []
@@ -440,7 +432,7 @@ def test_on_loss_fail_writes_nothing(tmp_path: Path) -> None:
 
 def test_on_loss_fail_allows_lossless_conversions() -> None:
     """If nothing is lost, --on-loss fail changes nothing."""
-    output, report = converted(jsonl(answer(1)), to="record", on_loss="fail")
+    output, report = converted(jsonl(nemo_answer(1)), to="record", on_loss="fail")
 
     assert report.ok
     assert rows_of(output)[0]["prompt"] == "q1"
@@ -513,7 +505,7 @@ def test_an_id_that_was_kept_may_not_be_the_number_of_another_record() -> None:
 def test_two_models_with_one_file_name_are_an_error(tmp_path: Path) -> None:
     """One id without a model and of a model called `model` in one file is an error."""
     source = tmp_path / "in.jsonl"
-    rows = [answer(1, llm_name="model"), answer(1, llm_name="")]
+    rows = [nemo_answer(1, llm_name="model"), nemo_answer(1, llm_name="")]
     source.write_bytes(jsonl(*rows))
     name = tmp_path / "{model}.json"
     report = convert(source, to="harpia", output=name, group="prompt")
@@ -583,7 +575,7 @@ def test_inputs_are_put_together_in_order() -> None:
     more = question | {
         "model_outputs": [{"model_name": "m", "responses": [{"content": "a2"}]}]
     }
-    given = [jsonl(answer(1)), jsonl(more), jsonl(answer(3))]
+    given = [jsonl(nemo_answer(1)), jsonl(more), jsonl(nemo_answer(3))]
     output, report = converted(*given, to="nemo-output")
 
     assert [each["response"] for each in rows_of(output)] == ["a1", "a2", "a3"]
@@ -776,7 +768,7 @@ def many(count: int) -> Iterator[dict[str, Any]]:
         [{}, {"score": 1}, {"response": "é" * 40}, {"note": {"deep": [1.50]}}, {}]
     )
     for number in range(count):
-        yield answer(number, **next(extras))
+        yield nemo_answer(number, **next(extras))
 
 
 def both_ways(file: Path, folder: Path, **options: Any) -> list[Any]:
@@ -963,7 +955,7 @@ def test_memory_does_not_grow_with_the_file(
         with file.open("wb") as stream:
             numbers = itertools.count()
             while stream.tell() < megabytes * 1_000_000:
-                rows = (answer(next(numbers)) for _ in range(1_000))
+                rows = (nemo_answer(next(numbers)) for _ in range(1_000))
                 stream.write(jsonl(*rows))
         output = tmp_path / "out"
         command = [sys.executable, "-c", PEAK, str(file), target, str(output), group]
@@ -1012,8 +1004,8 @@ def test_an_id_that_is_made_was_not_carried() -> None:
 
 def test_a_record_of_a_further_file_has_its_own_number() -> None:
     """The place of a loss has the number that the record has in its file."""
-    rows = [answer(n) for n in range(200)]
-    odd = [*rows, answer(200, extra={"a": 1})]
+    rows = [nemo_answer(n) for n in range(200)]
+    odd = [*rows, nemo_answer(200, extra={"a": 1})]
     _, report = converted(jsonl(*rows), jsonl(*odd), to="harpia")
     (place,) = [
         each.place
@@ -1040,7 +1032,7 @@ def test_losses_are_counted_where_a_loss_is_a_failure() -> None:
 
 def test_optional_modules_are_not_loaded(tmp_path: Path) -> None:
     """A conversion of a small file loads no metric, grouping or process modules."""
-    (tmp_path / "in.jsonl").write_bytes(jsonl(answer(1)))
+    (tmp_path / "in.jsonl").write_bytes(jsonl(nemo_answer(1)))
     code = (
         "import sys; from harpia_formats import convert\n"
         "report = convert('in.jsonl', to='harpia', output='out.json', jobs=2)\n"

@@ -4,16 +4,15 @@ import importlib
 import importlib.util
 import os
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 import command_runs
 import command_server
 from cases import for_each_case
+from docs_tools import docs_tool
 from harpia_formats import plugins
 from harpia_formats.cli.command_table import TWO_WORDS
 
@@ -45,15 +44,7 @@ _option = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
 _output = re.compile(r"""(?: -o | --output |\boutput=")([\w.-]*\w)""")
 
 
-def tool(name: str) -> ModuleType:
-    """Return a module of the commands that bring the documents up to date."""
-    folder = str(DOCS / "tools")
-    if folder not in sys.path:
-        sys.path.append(folder)
-    return importlib.import_module(name)
-
-
-examples = tool("page_examples")
+examples = docs_tool("page_examples")
 
 
 def text_of(page: str) -> str:
@@ -139,7 +130,7 @@ def test_examples_of_two_pages_write_different_files() -> None:
 
 def test_picture_shows_the_printed_text() -> None:
     """The picture of the README has the words that the program prints on a terminal."""
-    picture = tool("terminal_picture")
+    picture = docs_tool("terminal_picture")
     shown = picture.text_of(picture.PICTURE.read_text(encoding="utf-8"))
 
     assert shown == picture.text_of(picture.current_picture())
@@ -147,29 +138,29 @@ def test_picture_shows_the_printed_text() -> None:
 
 def test_architecture_shows_the_import_contracts() -> None:
     """The picture of the packages is drawn from the contracts as they are."""
-    picture = tool("architecture_picture")
+    picture = docs_tool("architecture_picture")
 
     assert picture.PICTURE.read_text(encoding="utf-8") == picture.current_picture()
 
 
 def test_the_page_on_reliability_shows_the_results_of_the_faults() -> None:
     """It is written from the table of faults and what came out of their tests."""
-    page = tool("fault_page")
+    page = docs_tool("fault_page")
 
     assert page.PAGE.read_text(encoding="utf-8") == page.fault_page()
 
 
-@for_each_case("name", tool("reference_tables").PAGES)
+@for_each_case("name", docs_tool("reference_tables").PAGES)
 def test_generated_pages_are_current(name: str) -> None:
     """Each page of tables is what `python docs/tools/update.py` writes."""
-    page = tool("reference_tables").PAGES[name]
+    page = docs_tool("reference_tables").PAGES[name]
 
     assert page() == (DOCS / "reference" / name).read_text(encoding="utf-8")
 
 
 def test_the_stub_is_current() -> None:
     """Type checkers see the functions as the table of options has them."""
-    stub = tool("stub")
+    stub = docs_tool("stub")
 
     assert stub.STUB.read_text(encoding="utf-8") == stub.current_stub()
 
@@ -179,7 +170,7 @@ def test_comparison_shows_published_figures(page: str) -> None:
     """The text on other tools has the figures that the pages of benchmarks have."""
     text = text_of(page)
 
-    assert tool("comparison").with_comparison(text) == text
+    assert docs_tool("comparison").with_comparison(text) == text
     assert "sourcemeta" in text
 
 

@@ -1,17 +1,15 @@
 """The pages of the documentation site, without the program that builds them."""
 
-import importlib
 import json
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
+from docs_tools import docs_tool
 from harpia_formats.formats.registry import all_rules
 from harpia_formats.formats.rules import rule_url
 
@@ -21,18 +19,10 @@ DOCS = ROOT / "docs"
 SITE = ROOT / ".ci" / "site"
 
 
-def tool(name: str) -> ModuleType:
-    """Return a module of the commands that build the documents."""
-    folder = str(DOCS / "tools")
-    if folder not in sys.path:
-        sys.path.append(folder)
-    return importlib.import_module(name)
-
-
-site_pages = tool("site_pages")
-site_links = tool("site_links")
-site_search = tool("site_search")
-build_site = tool("build_site")
+site_pages = docs_tool("site_pages")
+site_links = docs_tool("site_links")
+site_search = docs_tool("site_search")
+build_site = docs_tool("build_site")
 
 
 @pytest.fixture(scope="module")

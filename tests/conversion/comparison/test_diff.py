@@ -13,6 +13,7 @@ from harpia_formats.conversion.options import ConvertOptions
 from harpia_formats.formats.registry import UnknownFormat
 from harpia_formats.model.problem import ConversionError
 from json_lines import jsonl
+from sample_rows import nemo_answer
 from unchecked import convert, diff
 
 
@@ -30,17 +31,6 @@ def instance(number: int, **given: Any) -> dict[str, Any]:
         "actual-output": f"a{number}",
     }
     return row | given
-
-
-def answer(number: int, **given: Any) -> dict[str, Any]:
-    """Return a row of NeMo's output."""
-    question = {
-        "prompt": f"q{number}",
-        "ideal_response": f"r{number}",
-        "category": "",
-        "source": "",
-    }
-    return {"input": question, "response": f"a{number}", "llm_name": "m"} | given
 
 
 def test_the_order_of_records_does_not_matter() -> None:
@@ -93,7 +83,7 @@ def test_records_of_one_side_only_are_counted() -> None:
 def test_formats_are_compared_in_common_fields() -> None:
     """HarpIA and NeMo records are matched by prompt and compared in common fields."""
     left = jsonl(*(instance(each) for each in range(10)))
-    right = jsonl(*(answer(each) for each in reversed(range(10))))
+    right = jsonl(*(nemo_answer(each) for each in reversed(range(10))))
     run_ = Comparison([left], [right], ConvertOptions())
     problems = list(run_)
 
@@ -106,7 +96,9 @@ def test_formats_are_compared_in_common_fields() -> None:
 def test_a_difference_between_formats_is_found() -> None:
     """A text that is different in the other format is reported."""
     left = jsonl(*(instance(each) for each in range(10)))
-    right = jsonl(*(answer(each) for each in range(9)), answer(9, response="b"))
+    right = jsonl(
+        *(nemo_answer(each) for each in range(9)), nemo_answer(9, response="b")
+    )
     report = diff(left, right)
 
     assert report.differing == 1
@@ -139,8 +131,8 @@ def test_numbers_differ_by_their_spelling() -> None:
 
 def test_records_without_ids_are_matched_in_their_order() -> None:
     """Equal prompts are matched one by one, and unmatched records are reported."""
-    left = jsonl(answer(1), answer(1, response="b"), answer(1))
-    right = jsonl(answer(1), answer(1, response="b"))
+    left = jsonl(nemo_answer(1), nemo_answer(1, response="b"), nemo_answer(1))
+    right = jsonl(nemo_answer(1), nemo_answer(1, response="b"))
     report = diff(left, right)
 
     assert (report.records, report.differing, report.only_left) == (2, 0, 1)
@@ -184,7 +176,7 @@ def chat(number: int, **answers: str) -> dict[str, Any]:
 
 def test_formats_can_be_given() -> None:
     """--from is the format of the first data set, and --to that of the second."""
-    left, right = jsonl(instance(1)), jsonl(answer(1))
+    left, right = jsonl(instance(1)), jsonl(nemo_answer(1))
 
     assert diff(left, right, from_="harpia", to="nemo").ok
     assert not diff(left, right, from_="nemo", to="nemo").ok
@@ -196,7 +188,7 @@ def test_formats_can_be_given() -> None:
 def test_the_command_takes_both_formats(tmp_path: Path) -> None:
     """The command takes them by the names that `convert` has for them."""
     (tmp_path / "a").write_bytes(jsonl(instance(1)))
-    (tmp_path / "b").write_bytes(jsonl(answer(1)))
+    (tmp_path / "b").write_bytes(jsonl(nemo_answer(1)))
     right = run("a", "b", "--from", "harpia", "--to", "nemo", cwd=tmp_path)
     wrong = run("a", "b", "--from", "harpia", "--to", "eee", cwd=tmp_path)
     unknown = run("a", "b", "--from", "harpa", cwd=tmp_path)
@@ -237,7 +229,7 @@ def test_map_applies_to_the_table_side(tmp_path: Path) -> None:
 
 def test_map_without_a_table_is_an_error() -> None:
     """If neither side is detected as a table, an error says how to name the format."""
-    rows = jsonl(answer(1))
+    rows = jsonl(nemo_answer(1))
     with pytest.raises(ConversionError, match='from_="csv" or to="csv"'):
         diff(rows, rows, columns=COLUMNS)
     with pytest.raises(ConversionError, match='from_="csv" or to="csv"'):

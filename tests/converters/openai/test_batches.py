@@ -17,6 +17,7 @@ from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.field_outcomes import Outcome, Unconvertible
 from harpia_formats.model.record import Record
+from sample_rows import assistant_message
 
 ROOT = Path(__file__).parents[3]
 EXAMPLES = CORPORA / "neighbours" / "openai"
@@ -53,11 +54,6 @@ def answers(*messages: dict[str, Any], **body: Any) -> dict[str, Any]:
         for place, message in enumerate(messages)
     ]
     return result({"model": "m-1", "choices": choices, **body})
-
-
-def assistant_message(text: Any, **keys: Any) -> dict[str, Any]:
-    """Return a message of the assistant."""
-    return {"role": "assistant", "content": text, **keys}
 
 
 def written(record: Record) -> tuple[dict[str, Any], dict[str, Outcome]]:

@@ -17,6 +17,7 @@ from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.field_outcomes import Outcome, Unconvertible
 from harpia_formats.model.record import Output, Record
+from sample_rows import assistant_message
 
 ROOT = Path(__file__).parents[3]
 FIXTURES = ROOT / "fixtures"
@@ -33,11 +34,6 @@ ROW_CALL = {
 def user(text: Any) -> dict[str, Any]:
     """Return a message of the user."""
     return {"role": "user", "content": text}
-
-
-def assistant_message(text: Any, **keys: Any) -> dict[str, Any]:
-    """Return a message of the assistant."""
-    return {"role": "assistant", "content": text, **keys}
 
 
 def written(

@@ -42,6 +42,7 @@ from harpia_formats.evaluation.scoring.significance.intervals import (
 )
 from harpia_formats.reporters.tables import form_lines
 from json_lines import jsonl
+from sample_rows import answered
 
 Counts = list[tuple[int, int]]
 
@@ -53,16 +54,6 @@ def moments_of(questions: Counts) -> QuestionMoments:
         [count for _, count in questions], [right * QUANTA for right, _ in questions]
     )
     return found
-
-
-def record(number: int, *answers: str | None, **more: Any) -> dict[str, Any]:
-    """Return a record whose right answer is its number."""
-    return {
-        "id": f"q{number}",
-        "prompt": f"what is {number}?",
-        "references": [str(number)],
-        "outputs": [{"model": "m", "text": text} for text in answers],
-    } | more
 
 
 def answers(seed: int, questions: int = 40, times: int = 10) -> list[list[str]]:
@@ -96,7 +87,9 @@ def test_quantiles_of_t_are_those_of_tables(
 
 def test_thirty_of_thirty_is_not_certain() -> None:
     """Thirty right answers of thirty are 0.878 to 1, with a remark, and not 1 to 1."""
-    found = score(jsonl(*[record(n, str(n)) for n in range(30)]), metrics=("em",))["em"]
+    found = score(jsonl(*[answered(n, str(n)) for n in range(30)]), metrics=("em",))[
+        "em"
+    ]
 
     assert found.interval is not None
     assert found.interval == pytest.approx((0.8776, 1), abs=1e-4)
@@ -159,7 +152,7 @@ def test_interval_holds_the_mean(counts: Counts, level: float) -> None:
 
 def test_one_question_has_no_interval_and_says_so() -> None:
     """Many answers to one question have no interval, and the reason is given."""
-    rows = [record(1, "1"), record(1, "1", "2")]
+    rows = [answered(1, "1"), answered(1, "1", "2")]
 
     found = score(jsonl(*rows), metrics=("em", "f1"))["f1"]
 
@@ -171,8 +164,8 @@ def test_one_question_has_no_interval_and_says_so() -> None:
 def test_lines_of_one_question_are_one_question() -> None:
     """Answers on lines of their own are those of one question, as in one record."""
     every = answers(1)
-    together = [record(n, *texts) for n, texts in enumerate(every)]
-    apart = [record(n, text) for n, texts in enumerate(every) for text in texts]
+    together = [answered(n, *texts) for n, texts in enumerate(every)]
+    apart = [answered(n, text) for n, texts in enumerate(every) for text in texts]
 
     one, other = (
         score(jsonl(*rows), metrics=("em", "f1"))["em"] for rows in (together, apart)
@@ -187,7 +180,7 @@ def test_lines_of_one_question_are_one_question() -> None:
 def test_rows_of_one_record_are_one_question() -> None:
     """Rows whose ids are that of a record with a number are answers to one question."""
     every = answers(1)
-    together = [record(n, *texts) for n, texts in enumerate(every)]
+    together = [answered(n, *texts) for n, texts in enumerate(every)]
     expected = score(jsonl(*together), metrics=("em",))["em"]
 
     for name in ("csv", "nemo-output"):
@@ -200,7 +193,7 @@ def test_rows_of_one_record_are_one_question() -> None:
 def test_an_id_with_another_prompt_is_another_question() -> None:
     """Records with one id and different prompts or references are several questions."""
     rows = [
-        record(1, "1", prompt=prompt, references=[text])
+        answered(1, "1", prompt=prompt, references=[text])
         for prompt, text in product("ab", "12")
     ]
 
@@ -217,7 +210,7 @@ def test_no_digit_depends_on_the_order_of_lines(metrics: tuple[str, ...]) -> Non
     chance = random.Random(2)  # noqa: S311 - a seed, not secrecy
     words = [f"word{n}" for n in range(9)]
     rows = [
-        record(
+        answered(
             n % 150,
             " ".join(chance.choices(words, k=7)),
             references=[" ".join(words[n % 3 : n % 3 + 6])],
@@ -273,7 +266,7 @@ def test_stored_questions_are_those_in_memory(
 
 def test_groups_have_their_own_questions() -> None:
     """A question in two groups counts in each, and once in all."""
-    rows = [record(n, "1", category=name) for n, name in product(range(9), "ab")]
+    rows = [answered(n, "1", category=name) for n, name in product(range(9), "ab")]
 
     found = score(jsonl(*rows), metrics=("em",), by=("category",))
 
@@ -285,7 +278,7 @@ def test_unbounded_means_and_pooled_scores_are_resampled() -> None:
     """BLEU has the bootstrap by question, and says so."""
     pytest.importorskip("sacrebleu", reason="BLEU needs the extra score")
     rows = [
-        record(n, "a b c d e" if n % 3 else "a b c d x", references=["a b c d e"])
+        answered(n, "a b c d e" if n % 3 else "a b c d x", references=["a b c d e"])
         for n in range(30)
     ]
 
@@ -302,7 +295,7 @@ def test_unbounded_means_and_pooled_scores_are_resampled() -> None:
 def test_a_resampled_score_that_never_differs_is_not_certain() -> None:
     """BLEU of equal texts has an interval without width, which a remark explains."""
     pytest.importorskip("sacrebleu", reason="BLEU needs the extra score")
-    rows = [record(n, "a b c d e", references=["a b c d e"]) for n in range(9)]
+    rows = [answered(n, "a b c d e", references=["a b c d e"]) for n in range(9)]
 
     found = score(jsonl(*rows), metrics=("bleu",))["bleu"]
 
@@ -313,8 +306,8 @@ def test_a_resampled_score_that_never_differs_is_not_certain() -> None:
 @pytest.mark.parametrize(("count", "remark"), [(19, FEW_RESAMPLED), (20, "")])
 def test_a_bootstrap_of_few_questions_is_remarked(count: int, remark: str) -> None:
     """That of a score and that of a difference hold the truth too rarely."""
-    rows = [record(n, " ".join("abcdefgh"[: n % 8])) for n in range(count)]
-    others = [record(n, "xy" * (n % 5)) for n in range(count)]
+    rows = [answered(n, " ".join("abcdefgh"[: n % 8])) for n in range(count)]
+    others = [answered(n, "xy" * (n % 5)) for n in range(count)]
 
     found = score(jsonl(*rows), metrics=("length",))
     compared = compare_scores(jsonl(*rows), jsonl(*others), metrics=("length",))
@@ -334,7 +327,7 @@ def test_a_bootstrap_of_scores_that_are_mostly_equal_is_remarked(
 ) -> None:
     """Its replicates may lack the few questions with another score than the rest."""
     lengths = [*range(1, others + 1), *(9,) * (300 - others)]
-    rows = [record(n, "x" * length) for n, length in enumerate(lengths)]
+    rows = [answered(n, "x" * length) for n, length in enumerate(lengths)]
 
     found = score(jsonl(*rows), metrics=("length",))
 
@@ -355,7 +348,7 @@ def test_each_metric_says_whether_it_is_pooled(name: str) -> None:
 
 def test_missing_answers_can_count_as_zero() -> None:
     """A missing answer scores 0 if that is asked for, and is left out otherwise."""
-    rows = [record(n, str(n) if n < 20 else None) for n in range(30)]
+    rows = [answered(n, str(n) if n < 20 else None) for n in range(30)]
 
     omitted = score(jsonl(*rows), metrics=("em",), missing="skip")
     counted = score(jsonl(*rows), metrics=("em",), missing="zero")
@@ -369,10 +362,10 @@ def test_missing_answers_can_count_as_zero() -> None:
 def test_a_missing_answer_is_an_empty_one_for_pooled_scores() -> None:
     """For BLEU and TER a missing answer counts as an empty text."""
     pytest.importorskip("sacrebleu", reason="BLEU needs the extra score")
-    rows = [record(n, "a b c d e", references=["a b c d e"]) for n in range(9)]
+    rows = [answered(n, "a b c d e", references=["a b c d e"]) for n in range(9)]
 
     def scores(text: str | None, missing: Any) -> list[float | None]:
-        data = jsonl(*rows, record(9, text, references=["a b c d e"]))
+        data = jsonl(*rows, answered(9, text, references=["a b c d e"]))
         found = score(data, metrics=("bleu", "ter"), missing=missing)
         return [found["bleu"].value, found["ter"].value]
 

@@ -19,24 +19,15 @@ from harpia_formats.evaluation.scoring.measures.profiles import DEFAULT, request
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.model.vendor_metrics import ScoreError
 from json_lines import jsonl
+from sample_rows import answered
 from unchecked import score
-
-
-def row(number: int, *answers: str | None, **more: Any) -> dict[str, Any]:
-    """Return a record whose right answer is its number."""
-    return {
-        "id": f"q{number}",
-        "prompt": f"what is {number}?",
-        "references": [str(number)],
-        "outputs": [{"model": "m", "text": text} for text in answers],
-    } | more
 
 
 def repeated(questions: int = 300, times: int = 5) -> list[dict[str, Any]]:
     """Return a line for each of several answers to each question."""
     chance = random.Random(5)  # noqa: S311 - a seed, not secrecy
     return [
-        row(number, str(number) if chance.random() < number / questions else "?")
+        answered(number, str(number) if chance.random() < number / questions else "?")
         for _ in range(times)
         for number in range(questions)
     ]
@@ -44,7 +35,7 @@ def repeated(questions: int = 300, times: int = 5) -> list[dict[str, Any]]:
 
 def test_the_score_is_the_mean_over_questions() -> None:
     """Questions count alike, whatever the number of their answers, also by a mean."""
-    rows = [row(1, "1", "?", "1"), row(2, "?", "?"), row(3, *["3"] * 10)]
+    rows = [answered(1, "1", "?", "1"), answered(2, "?", "?"), answered(3, *["3"] * 10)]
 
     found = score(jsonl(*rows), metrics=("pass@1", "pass@2", "em"))
 
@@ -83,7 +74,7 @@ def test_order_of_lines_and_jobs_change_no_digit() -> None:
 
 def test_questions_with_too_few_answers_are_left_out_and_counted() -> None:
     """They have no score, and a note says how many they are."""
-    rows = [row(1, "1", "?", "?"), row(2, "2", "2"), row(3, "?")]
+    rows = [answered(1, "1", "?", "?"), answered(2, "2", "2"), answered(3, "?")]
 
     found = score(jsonl(*rows), metrics=("pass@3",))
     only = found["pass@3"]
@@ -107,7 +98,7 @@ def test_no_question_with_enough_answers_is_no_score() -> None:
     message = (
         "pass@9 has no score: 9 answers to a question are needed, and questions have 2"
     )
-    data = jsonl(row(1, "1", "?"), row(2, "2", "2"))
+    data = jsonl(answered(1, "1", "?"), answered(2, "2", "2"))
 
     found = score(data, metrics=("pass@9",))
 
@@ -120,7 +111,7 @@ def test_no_question_with_enough_answers_is_no_score() -> None:
 
 def test_missing_answers_are_left_out_or_wrong() -> None:
     """A missing answer is no answer to its question, or a wrong one."""
-    data = jsonl(row(1, "1", None, None), row(2, "2", "?", "?"))
+    data = jsonl(answered(1, "1", None, None), answered(2, "2", "?", "?"))
 
     omitted = score(data, metrics=("pass@1", "pass@2"), missing="skip")
     counted = score(data, metrics=("pass@1", "pass@2"), missing="zero")
@@ -136,7 +127,7 @@ def test_models_with_left_out_questions_are_reported_briefly() -> None:
     """Of many models the first few are named, and the others counted."""
     outputs = [{"model": f"m{one}", "text": "1"} for one in range(50)]
 
-    found = score(jsonl(row(1) | {"outputs": outputs}), metrics=("pass@2",))
+    found = score(jsonl(answered(1) | {"outputs": outputs}), metrics=("pass@2",))
     notes = [note for note in found.notes if note.startswith("pass@2")]
 
     assert len(notes) == 6
@@ -146,7 +137,7 @@ def test_models_with_left_out_questions_are_reported_briefly() -> None:
 def test_groups_and_models_have_questions_of_their_own() -> None:
     """Answers of a question count within their group and their model."""
     rows = [
-        row(number, str(number), "?", category=category)
+        answered(number, str(number), "?", category=category)
         | {"outputs": [{"model": model, "text": text} for text in texts]}
         for number, category, model, texts in (
             (1, "a", "x", ["1", "?"]),
@@ -166,7 +157,9 @@ def test_answers_of_a_question_in_several_groups_are_one_question_of_the_model()
     None
 ):
     """Groups by metadata part the answers of a question, and the system joins them."""
-    rows = [row(1, text, metadata={"seed": seed}) for seed, text in enumerate("1?1?")]
+    rows = [
+        answered(1, text, metadata={"seed": seed}) for seed, text in enumerate("1?1?")
+    ]
 
     found = score(jsonl(*rows), metrics=("pass@2",), by=("metadata.seed",))
 
@@ -180,7 +173,7 @@ def test_a_metric_of_one_filter_is_compared(metric: str) -> None:
     pytest.importorskip("numpy", reason="comparing needs the extra score")
     kept = [{"extraction_method": "strict", "extracted_value": "1"}]
     outputs = [{"model": "m", "text": "1", "attribution": kept}]
-    data = jsonl(*[row(number) | {"outputs": outputs} for number in range(3)])
+    data = jsonl(*[answered(number) | {"outputs": outputs} for number in range(3)])
     inner = "" if metric.startswith("lm") else "correct."
     parameters = {f"{metric}.{inner}filter": "strict"}
     if inner:
@@ -216,13 +209,13 @@ def test_entries_in_a_file_give_the_same_scores() -> None:
 def test_forms_with_scores_of_answers_refuse_scores_of_questions(to: str) -> None:
     """A score of a question has no place in one answer."""
     with pytest.raises(ScoreError, match=r"pass@1 scores questions: leave it out"):
-        score(jsonl(row(1, "1")), metrics=("pass@1",), to=to, output=io.BytesIO())
+        score(jsonl(answered(1, "1")), metrics=("pass@1",), to=to, output=io.BytesIO())
 
 
 def test_results_of_all_answers_hold_scores_of_questions() -> None:
     """NeMo's results have the score, and statistics over questions."""
     target = io.BytesIO()
-    data = jsonl(row(1, "1", "?"), row(2, "2", "2"))
+    data = jsonl(answered(1, "1", "?"), answered(2, "2", "2"))
 
     score(data, metrics=("pass@1",), to="nemo-results", output=target)
     document = json.loads(target.getvalue())
@@ -236,8 +229,18 @@ def test_results_of_all_answers_hold_scores_of_questions() -> None:
 def test_questions_of_both_systems_are_compared() -> None:
     """Each score is compared over the questions for which both systems have it."""
     pytest.importorskip("numpy", reason="comparing needs the extra score")
-    first = jsonl(row(1, "1", "1"), row(2, "2", "?"), row(3, "3"), row(4, "?", "?"))
-    second = jsonl(row(1, "?", "?"), row(2, "2", "2"), row(3, "3", "3"), row(4, "4"))
+    first = jsonl(
+        answered(1, "1", "1"),
+        answered(2, "2", "?"),
+        answered(3, "3"),
+        answered(4, "?", "?"),
+    )
+    second = jsonl(
+        answered(1, "?", "?"),
+        answered(2, "2", "2"),
+        answered(3, "3", "3"),
+        answered(4, "4"),
+    )
 
     found = harpia_formats.compare_scores(
         first, second, metrics=("pass@1", "pass@2"), missing="skip"
@@ -253,7 +256,10 @@ def test_one_answer_a_question_is_compared_as_its_score() -> None:
     pytest.importorskip("numpy", reason="comparing needs the extra score")
     one, other = (
         jsonl(
-            *[row(number, str(number) if number % of else "?") for number in range(40)]
+            *[
+                answered(number, str(number) if number % of else "?")
+                for number in range(40)
+            ]
         )
         for of in (3, 2)
     )
