@@ -1,4 +1,4 @@
-"""Rows as JSON Lines and back, by the standard library alone."""
+"""JSON Lines and JSON, written and read by the standard library alone."""
 
 import json
 from pathlib import Path
@@ -16,3 +16,12 @@ def jsonl_rows(data: bytes | str | Path) -> list[Any]:
     data = data.read_bytes() if isinstance(data, Path) else data
     data = data.encode() if isinstance(data, str) else data
     return [json.loads(line) for line in data.splitlines()]
+
+
+def strict_json(data: bytes) -> Any:
+    """Return the value of JSON; NaN and infinity, which are no JSON, fail the test."""
+
+    def refuse(name: str) -> None:
+        raise AssertionError(name)
+
+    return json.loads(data, parse_constant=refuse)

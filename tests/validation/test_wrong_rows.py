@@ -3,7 +3,6 @@
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,7 +19,6 @@ from harpia_formats.validation.options import Options
 from harpia_formats.validation.run import Validation
 from harpia_formats.validation.unit.collector import Collector
 
-ROOT = Path(__file__).parents[2]
 Row = dict[str, Any]
 
 

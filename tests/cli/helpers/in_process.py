@@ -14,6 +14,8 @@ import pytest
 
 from command_runs import Result
 from harpia_formats.cli import main
+from harpia_formats.cli.app import app_for
+from harpia_formats.cli.streams_and_exit_codes import exceptions_to_exit_codes
 
 
 @dataclass(frozen=True)
@@ -73,3 +75,11 @@ def completed_in(
             code = end.code
     printed = [stream.buffer.getvalue() for stream in (out, err)]
     return Result(list(arguments), code, *printed)
+
+
+def exit_code(*arguments: object) -> int:
+    """Return the exit code of `harpia-formats`, whose streams are those of the test."""
+    words = [*map(str, arguments)]
+    with pytest.raises(SystemExit) as ended, exceptions_to_exit_codes():
+        app_for(words)(words, prog_name="harpia-formats")
+    return int(ended.value.code or 0)

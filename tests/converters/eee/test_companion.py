@@ -24,7 +24,6 @@ from harpia_converters.eee.formats import (
 from harpia_formats.model.format import Remark
 from json_lines import jsonl_rows
 
-ROOT = Path(__file__).parents[3]
 SAMPLES = CORPORA / "eee" / "samples"
 #: The remarks on the rows of the real pairs, by what wrote them; no others have any.
 KNOWN = {

@@ -18,7 +18,7 @@ from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.formats.registry import adapter_of, readable_formats
 from harpia_formats.model.record import Header
 from harpia_formats.model.vendor_metrics import ScoreError
-from json_lines import jsonl_rows
+from json_lines import jsonl_rows, strict_json
 from unchecked import score
 
 pytest.importorskip("nltk", reason="HarpIA's BLEU needs the extra score")
@@ -95,12 +95,8 @@ def written(data: Any, to: str = "output", **options: Any) -> tuple[bytes, Score
 
 
 def items_of(data: Any, **options: Any) -> Any:
-    """Return the output of some records, decoded; NaN and infinity are no JSON."""
-
-    def refuse(name: str) -> None:
-        raise AssertionError(name)
-
-    return json.loads(written(data, **options)[0], parse_constant=refuse)
+    """Return the output of some records, decoded."""
+    return strict_json(written(data, **options)[0])
 
 
 def log_of(data: Any, **options: Any) -> list[Any]:

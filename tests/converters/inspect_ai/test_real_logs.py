@@ -1,7 +1,6 @@
 """Logs that Inspect wrote, read as what they say: figures found by other means."""
 
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +12,6 @@ from harpia_formats.conversion.reading.reader import Reading
 from harpia_formats.model.record import Output, Score
 from problem_codes import codes_of
 
-ROOT = Path(__file__).parents[3]
 LOGS = CORPORA / "neighbours" / "inspect"
 
 pytestmark = pytest.mark.corpora

@@ -22,7 +22,6 @@ from harpia_formats.model.adapter import Row
 from harpia_formats.model.record import as_dict
 from json_lines import jsonl, jsonl_rows
 
-ROOT = Path(__file__).parents[3]
 REAL = CORPORA / "neighbours" / "mt-bench"
 FORMATS = (
     formats.QUESTIONS_FORMAT,

@@ -19,7 +19,6 @@ from harpia_formats.model.field_outcomes import Outcome, Unconvertible
 from harpia_formats.model.record import Record
 from sample_rows import assistant_message
 
-ROOT = Path(__file__).parents[3]
 EXAMPLES = CORPORA / "neighbours" / "openai"
 CHAT, RESPONSES = "/v1/chat/completions", "/v1/responses"
 USER = {"role": "user", "content": "q"}

@@ -9,9 +9,8 @@ import pytest
 
 from cases import for_each_case
 from harpia_formats import ScoreError, score_agreement
-from harpia_formats.cli.app import app_for
-from harpia_formats.cli.streams_and_exit_codes import exceptions_to_exit_codes
 from harpia_formats.model.problem import OptionError
+from in_process import exit_code
 from json_lines import jsonl
 
 LABELS = ("bad", "mixed", "good")
@@ -220,13 +219,6 @@ def test_other_labels_than_the_named_are_left_out() -> None:
     assert found["kappa"].unscored == 80 - found["kappa"].count > 0
 
 
-def run(*words: str) -> int:
-    """Run `harpia-formats` in this process; return its exit code."""
-    with pytest.raises(SystemExit) as ended, exceptions_to_exit_codes():
-        app_for(words)([*words], prog_name="harpia-formats")
-    return int(ended.value.code or 0)
-
-
 def test_the_table_of_labels_names_both_raters(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -236,7 +228,7 @@ def test_the_table_of_labels_names_both_raters(
     words = ["score", "agreement", str(one), str(other), "--field", "verdict"]
     printed = {}
     for form in ("table", "markdown", "json"):
-        assert run(*words, "--output-format", form) == 0
+        assert exit_code(*words, "--output-format", form) == 0
         printed[form] = capsys.readouterr()
 
     assert "rows are labels of a.jsonl, columns are labels of b.jsonl" in (
@@ -268,9 +260,9 @@ def test_the_definition_declares_the_labels(
     )
     words = ["score", "agreement", str(one), str(other), "--weights", "quadratic"]
     chosen = ["--definition", str(definition), "--output-format", "json"]
-    assert run(*words, *chosen) == 0
+    assert exit_code(*words, *chosen) == 0
     (system,) = json.loads(capsys.readouterr().out)["systems"]
     expected = score_agreement(one, other, labels=[1, 2, 3], weights="quadratic")
     assert system["scores"][1]["value"] == expected["kappa"].value
-    assert run(*words, *chosen, "--field", "why") == 2
+    assert exit_code(*words, *chosen, "--field", "why") == 2
     assert "declares neither choices nor integers" in capsys.readouterr().err

@@ -7,9 +7,8 @@ import pytest
 
 import command_runs
 from harpia_formats import compare_scores, score
-from harpia_formats.cli.app import app_for
-from harpia_formats.cli.streams_and_exit_codes import exceptions_to_exit_codes
 from harpia_formats.model.vendor_metrics import ScoreError
+from in_process import exit_code
 from json_lines import jsonl
 
 pytest.importorskip("numpy", reason="the extra score is not installed")
@@ -37,11 +36,9 @@ def write_answers(
 
 def run(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, str]:
     """Run `harpia-formats score`; return its exit code and what it prints."""
-    texts = ["score", *map(str, words), "--metrics", "em"]
-    with pytest.raises(SystemExit) as ended, exceptions_to_exit_codes():
-        app_for(texts)(texts, prog_name="harpia-formats")
+    code = exit_code("score", *words, "--metrics", "em")
     printed = capsys.readouterr()
-    return int(ended.value.code or 0), printed.out, printed.err
+    return code, printed.out, printed.err
 
 
 def test_files_that_share_questions_are_systems(

@@ -20,14 +20,13 @@ from hypothesis import strategies as st
 
 import harpia_converters
 from harpia_formats import ValidationFailed, convert, detect, diff, validate
-from harpia_formats.cli.app import app_for
-from harpia_formats.cli.streams_and_exit_codes import exceptions_to_exit_codes
 from harpia_formats.files.io.file_kinds import TextPart, Unpacker
 from harpia_formats.files.io.inputs import is_one_file, sources_of_inputs
 from harpia_formats.files.io.reader import SourceError
 from harpia_formats.files.io.source import Source, open_source
 from harpia_formats.files.io.unpacked_text import TextPlaces
 from harpia_formats.model.problem import Place
+from in_process import exit_code
 
 REPORT = Path(__file__).parents[3] / "schemas/harpia-formats/report-1.schema.json"
 FIXTURES = Path(__file__).parents[3] / "fixtures"
@@ -116,14 +115,6 @@ def folder_of(place: Path, members: dict[str, bytes]) -> Path:
     for name, text in members.items():
         (place / name).write_bytes(text)
     return place
-
-
-def run(*arguments: str) -> int:
-    """Run a command in this process; return its exit code."""
-    with pytest.raises(SystemExit) as ended, exceptions_to_exit_codes():
-        app_for(list(arguments))(list(arguments))
-    code = ended.value.code
-    return code if isinstance(code, int) else 0
 
 
 def where(problem: Any) -> tuple[str, int, int, int]:
@@ -232,7 +223,7 @@ def test_file_that_cannot_be_read_to_its_end(tmp_path: Path) -> None:
     (file,) = report.files
     assert (file.records, file.invalid, file.complete) == (2, 1, False)
     assert file.reason == "is cut (after 2 records, the last in line 5 of b)"
-    assert run("validate", str(path), "--format", "tencent-messages") == 2
+    assert exit_code("validate", str(path), "--format", "tencent-messages") == 2
 
 
 def test_folder_that_is_one_input(tmp_path: Path) -> None:
@@ -383,7 +374,7 @@ def test_repair_refuses_what_is_unpacked(
     path.write_bytes(data)
     folder_of(tmp_path / "run", {"a.json": BAD})
     for input_ in ("x.toy", "run"):
-        assert run("validate", "--fix", input_, *how) == 2
+        assert exit_code("validate", "--fix", input_, *how) == 2
         assert "cannot be rewritten" in capsys.readouterr().err
 
     assert path.read_bytes() == data

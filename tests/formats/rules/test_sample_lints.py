@@ -2,7 +2,6 @@
 
 import json
 from io import BytesIO
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,7 +22,6 @@ from harpia_formats.formats.rules.sample_lints import sample_lints
 from harpia_formats.formats.rules.sample_rules import SAMPLE_RULES as RULES
 from unchecked import convert
 
-ROOT = Path(__file__).parents[3]
 CODES = {rule.code for rule in RULES}
 #: The rule on texts that stand for no value, which leaves answers to the others.
 NO_VALUE = "J210"
