@@ -138,7 +138,7 @@ SAMPLE_RULES = (
         REPEATED_CHOICE,
         "repeated-choice",
         Severity.WARNING,
-        "No choice of a question should be there twice.",
+        "No choice of a question should be repeated.",
         "If it is right, two letters are right and one of them counts as wrong; if "
         "not, guessing is easier than the number of choices says. White space at the "
         "ends makes no difference, case does. Choices that are all references are not "
