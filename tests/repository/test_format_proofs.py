@@ -9,28 +9,34 @@ import itertools
 import json
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator
-from functools import cache
-from pathlib import Path
 from typing import Any
 
-import jsonschema
 import msgspec
 import pytest
-from referencing import Registry
 
-import harpia_converters
 from cases import for_each_case
 from effort import drawn, some_pairs
+from format_variants import (
+    NOT_OF_SCHEMAS,
+    OF_SCHEMAS,
+    OF_VENDORS,
+    ON_FILES,
+    VARIANTS,
+    documents_of,
+    modes_of,
+    name_of,
+    reference_of,
+    schema_of,
+    streams_of,
+    with_rows,
+)
 from harpia_formats import Report, Severity, validate
 from harpia_formats.api.testing.mutation import mutants
 from harpia_formats.files.parsing.json_syntax import find_fault
-from harpia_formats.formats.detection.candidates import FormatVariant, variants_of
-from harpia_formats.formats.registry import all_formats, all_rules, dialect_lints
+from harpia_formats.formats.detection.candidates import FormatVariant
+from harpia_formats.formats.registry import all_rules, dialect_lints
 from harpia_formats.formats.schema.bundled_schemas import (
-    Schema,
     document_schema,
-    item_schema,
     record_schema,
     schema_validator_of,
 )
@@ -39,23 +45,11 @@ from harpia_formats.formats.schema.typed_decoder import (
     TypedDecoder,
     typed_decoder_of,
 )
-from harpia_formats.model.format import Container, Dialect, Remark
+from harpia_formats.model.format import Container, Remark
 from harpia_formats.model.problem import Path as Pointer
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
 #: Rows of one file of mutants.
 BATCH = 30
-#: The codes of vendors' rules, which are about what the vendor's schema allows. Those
-#: that begin with C name a condition of the schema, so they are schema errors.
-OF_VENDORS = frozenset(
-    rule.code for rule in harpia_converters.RULES if not rule.code.startswith("C")
-)
-#: Rules that no schema states: on ids, on the shape of a file, and vendors' rules.
-NOT_OF_SCHEMAS = ("X", "S201", "S210", *sorted(OF_VENDORS))
-#: Rules on what a file is and that it holds a record, which no schema says either.
-ON_FILES = ("S2", "J111")
-
-VARIANTS = variants_of(all_formats().values())
 OF_DOCUMENTS = [
     each
     for each in VARIANTS
@@ -75,85 +69,6 @@ REMARKING = [
 ]
 #: Dialects of rows that say what the vendor's document does with a schema.
 STRICT = [each for each in OF_ROWS if each.dialect.strict]
-
-
-def name_of(variant: FormatVariant) -> str:
-    """Return what a variant is called in the output of the tests."""
-    return f"{variant.format.id}/{variant.dialect.name}".rstrip("/")
-
-
-def loads(text: str | bytes) -> Any:
-    """Return the value of a JSON text, with null for NaN and Infinity."""
-    return json.loads(text, parse_constant=lambda _: None)
-
-
-def values_in(path: Path) -> list[Any]:
-    """Return the JSON values of a fixture."""
-    text = path.read_text("utf-8")
-    if path.suffix == ".jsonl":
-        return [loads(each) for each in text.split("\n") if each.strip()]
-    return [loads(text)]
-
-
-@cache
-def valid_values() -> dict[str, list[Any]]:
-    """Return the values of all valid fixtures by the name of their variant."""
-    found: dict[str, list[Any]] = {}
-    for path in sorted(FIXTURES.glob("*/valid/*.json*")):
-        (count,) = validate(path, format=path.parts[-3], limit=1).files
-        name = f"{count.format}/{count.dialect}".rstrip("/")
-        found.setdefault(name, []).extend(values_in(path))
-    return found
-
-
-def documents_of(variant: FormatVariant) -> list[Any]:
-    """Return the valid values of a variant as they are in their files."""
-    return valid_values()[name_of(variant)]
-
-
-def streams_of(variant: FormatVariant) -> dict[Pointer, list[Any]]:
-    """Return the rows of a variant, by the path at which a document has them."""
-    found: dict[Pointer, list[Any]] = {}
-    for each in documents_of(variant):
-        for path, rows in parts_of(each, variant.dialect):
-            found.setdefault(path, []).extend(rows)
-    return found
-
-
-def parts_of(document: Any, dialect: Dialect) -> Iterator[tuple[Pointer, list[Any]]]:
-    """Yield the rows of a document, by the path at which it has them."""
-    if dialect.container is Container.WRAPPED:
-        rows = document
-        for key in dialect.rows_path:
-            rows = rows[key]
-        yield dialect.rows_path, rows
-    elif dialect.container is Container.COLUMNS:
-        yield from columns_of(document, dialect.depth)
-    else:
-        yield (), document if isinstance(document, list) else [document]
-
-
-def columns_of(value: Any, depth: int) -> Iterator[tuple[Pointer, list[Any]]]:
-    """Yield the columns of a document by their paths."""
-    for key, each in value.items():
-        if depth == 1 and isinstance(each, list):
-            yield (key,), each
-        if depth > 1 and isinstance(each, dict):
-            for path, items in columns_of(each, depth - 1):
-                yield (key, *path), items
-
-
-def schema_of(variant: FormatVariant, path: Pointer, *, strict: bool) -> Schema:
-    """Return the schema of the rows at `path`."""
-    if variant.dialect.container is Container.COLUMNS:
-        return item_schema(document_schema(variant.dialect, strict=strict), path)
-    return record_schema(variant.dialect, strict=strict)
-
-
-def reference_of(schema: Schema) -> Callable[[Any], bool]:
-    """Return the verdict of the reference engine."""
-    validator = jsonschema.Draft7Validator(schema, registry=Registry())
-    return lambda value: bool(validator.is_valid(value))
 
 
 def text_of(value: Any, indent: int | None = None) -> bytes:
@@ -176,15 +91,6 @@ def file_of(
     strictly = reference_of(document_schema(variant.dialect, strict=True))
     document = next(each for each in documents_of(variant) if strictly(each))
     return text_of(with_rows(document, path, rows), indent)
-
-
-def with_rows(document: Any, path: Pointer, rows: list[Any]) -> Any:
-    """Return `document` with other rows at `path`."""
-    if not path:
-        return rows
-    first, *rest = path
-    inner = document.get(first, {}) if rest else None
-    return {**document, first: with_rows(inner, tuple(rest), rows)}
 
 
 def records_wrong(report: Report) -> set[int | None]:
@@ -235,14 +141,6 @@ def check_rows(variant: FormatVariant, count: int, seed: int, *, strict: bool) -
             valid += check_batch(variant, path, batch, data, strict=strict) - 1
 
         assert 0 < valid < count or schema_of(variant, path, strict=strict) is True
-
-
-def modes_of(variant: FormatVariant) -> tuple[bool, ...]:
-    """Return the ways to hold a file to a variant; its own strict one, if it has one.
-
-    A file in a dialect that is not documented is refused as a whole if strict.
-    """
-    return (False, True) if variant.dialect.documented else (False,)
 
 
 def in_turn(variants: list[FormatVariant]) -> list[tuple[FormatVariant, bool]]:
@@ -486,7 +384,7 @@ def check_documents(
             text_of(value, indent=number % 2 or None),
             format=variant.format.id,
             strict=strict,
-            select=("J", "S", "C", "V"),
+            select=OF_SCHEMAS,
             ignore=ON_FILES,
         )
         taken = FormatVariant(variant.format, of_format[report.files[0].dialect])
@@ -545,7 +443,7 @@ def check_tables(
             data,
             format=variant.format.id,
             strict=strict,
-            select=("J", "S", "C", "V"),
+            select=OF_SCHEMAS,
             ignore=ON_FILES,
         )
         (found,) = report.files
