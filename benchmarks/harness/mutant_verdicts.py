@@ -7,8 +7,9 @@ Rules of vendors, on ids and on whole files say more than a schema, and are not 
 import json
 import random
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from functools import cache, reduce
 from itertools import cycle, islice
+from operator import add
 from typing import Any, NamedTuple
 
 import msgspec
@@ -43,6 +44,8 @@ from harpia_formats.validation.unit.row_validator import DecoderTraining
 
 #: Mutants of one file, at most.
 BATCH = 2_000
+#: Rows of one table, at most: often its columns decide on all of them.
+TABLE = 100
 #: Valid rows that a file begins with: its dialect and the typed decoder are those of
 #: the first rows.
 ANCHORS = 36
@@ -57,8 +60,8 @@ REFERENCE_EVERY = 1_000
 ALONE_EVERY = 50
 #: What stands for the records in the text of a document.
 _ROWS = "rows of mutants"
-#: The same rules as `NOT_OF_SCHEMAS`: to look for each code takes 30 milliseconds a file.
-#: No lint is selected, since with one all texts are decoded.
+#: The rules of `NOT_OF_SCHEMAS`: to look for each code takes 30 milliseconds a file. No
+#: lint is selected, since with one all texts are decoded.
 _IGNORED = tuple(
     dict.fromkeys(
         code if code.startswith(OF_SCHEMAS) else code.rstrip("0123456789")
@@ -84,7 +87,7 @@ class Outcome(NamedTuple):
     referenced: int = 0
     difference: str = ""
 
-    def __add__(self, other: tuple[Any, ...]) -> "Outcome":  # type: ignore[override]  # of two outcomes
+    def __add__(self, other: tuple[Any, ...]) -> "Outcome":
         """Return both outcomes as one."""
         mutants, valid, referenced, difference = other
         return Outcome(
@@ -170,7 +173,11 @@ def outcome_of(name: str, number: int, count: int, seed: int) -> Outcome:
     turn = number // len(among)
     text = f"{seed} {name} {number}"
     if _is_table(stream.variant):
-        return table_outcome(stream, count, text)
+        sizes = [min(TABLE, count - done) for done in range(0, count, TABLE)]
+        tables = (
+            _table_outcome(stream, n, f"{text} {at}") for at, n in enumerate(sizes)
+        )
+        return reduce(add, tables, Outcome())
     made = row_mutants(_records(stream), count, text)
     expected = [_is_expected(stream, each) for each in made]
     difference = (
@@ -363,7 +370,7 @@ def _differs(stream: Stream, value: Any) -> bool:
     return _is_valid(stream)(value) is (ANCHORS + 1 in _records_wrong(report))
 
 
-def table_outcome(stream: Stream, count: int, seed: str) -> Outcome:
+def _table_outcome(stream: Stream, count: int, seed: str) -> Outcome:
     """Return what is found of a table with drawn columns and fields.
 
     The dialect of a table is that of its columns.

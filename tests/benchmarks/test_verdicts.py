@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from effort import drawn
+from harpia_formats.formats.schema.bundled_schemas import schema_validator_of
 from harpia_formats.formats.schema.typed_decoder import typed_decoder_of
 from harpia_formats.validation.unit import row_validator
 
@@ -93,10 +94,8 @@ def test_wrong_verdict_on_documents_is_found(
     verdicts: ModuleType, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     """So is one of `validate` on documents and tables, which have no decoder."""
-    of_schema = row_validator.schema_validator_of
-    monkeypatch.setattr(
-        row_validator, "schema_validator_of", lambda *_, **__: of_schema(True)
-    )
+    anything = schema_validator_of(True)
+    monkeypatch.setattr(row_validator, "schema_validator_of", lambda *_, **__: anything)
 
     (row,) = verdicts.compared([name], 400, seed=1)
 
