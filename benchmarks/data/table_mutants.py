@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 #: Fields that readers of CSV may get wrong.
 _FIELDS = ("", " ", "a,b", 'say "x"', "two\nlines", "\U0001f99c", "1", '"')
-#: Columns that no format knows.
+#: Columns that formats know, and some that none does.
+_KNOWN = ("system", "prompt", "response", "answer")
 _OTHERS = ("notes", "Prompt", "respons")
-#: The share of tables without any of the columns that a format knows.
-_STRANGE = 0.1
+#: The share of tables with all columns of their schema, and with none of them.
+_WHOLE, _STRANGE = 0.4, 0.1
 
 
 def table_mutants(
@@ -21,12 +22,16 @@ def table_mutants(
     Most columns are among those `named` in a schema.
     """
     chance = random.Random(seed)
-    known = [*named, "system", "prompt", "response", "answer"]
-    known = list(dict.fromkeys(known))
-    columns = chance.sample(known, chance.randint(1, len(known)))
-    columns += chance.sample(_OTHERS, chance.randint(0, 2))
-    if chance.random() < _STRANGE:
-        columns = [*_OTHERS]
+    known = list(dict.fromkeys([*named, *_KNOWN]))
+    drawn = chance.random()
+    if drawn < _WHOLE:
+        columns = [*named] or [*_KNOWN]
+    elif drawn < _WHOLE + _STRANGE:
+        columns = [chance.choice(_OTHERS)]
+    else:
+        columns = chance.sample(known, chance.randint(1, len(known)))
+    others = [each for each in _OTHERS if each not in columns]
+    columns += chance.sample(others, chance.randint(0, 2))
     chance.shuffle(columns)
     rows = [[chance.choice(_FIELDS) for _ in columns] for _ in range(count)]
     text = io.StringIO()
