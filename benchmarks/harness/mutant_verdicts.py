@@ -123,7 +123,9 @@ def _is_whole(variant: FormatVariant) -> bool:
 
 
 def _schema(stream: Stream) -> Any:
-    if _is_whole(stream.variant):
+    """Return the schema of records at a path, of rows, or of whole documents."""
+    is_rows = stream.variant.dialect.container is Container.ROWS
+    if not stream.path and not is_rows:
         return document_schema(stream.variant.dialect, strict=stream.strict)
     return schema_of(stream.variant, stream.path, strict=stream.strict)
 
@@ -328,8 +330,7 @@ def _differing_alone(stream: Stream, made: list[Mutant], expected: list[bool]) -
             mutant.text,
             format=stream.variant.format.id,
             strict=stream.strict,
-            select=OF_SCHEMAS,
-            ignore=ON_FILES,
+            ignore=(*_IGNORED, *ON_FILES),
         )
         taken = of_format[report.files[0].dialect]
         wanted = valid
@@ -382,8 +383,7 @@ def _table_outcome(stream: Stream, count: int, seed: str) -> Outcome:
         data,
         format=stream.variant.format.id,
         strict=stream.strict,
-        select=OF_SCHEMAS,
-        ignore=ON_FILES,
+        ignore=(*_IGNORED, *ON_FILES),
         examples=0,
         max_problems=0,
     )
