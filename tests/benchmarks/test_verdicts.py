@@ -89,11 +89,11 @@ def test_wrong_decoder_is_found(
     assert said in row.outcome.difference
 
 
-@pytest.mark.parametrize("name", ["nemo-results", "haystack-results", "tencent-csv"])
+@pytest.mark.parametrize("name", ["nemo-results", "haystack-results"])
 def test_wrong_verdict_on_documents_is_found(
     verdicts: ModuleType, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    """So is one of `validate` on documents and tables, which have no decoder."""
+    """So is one of `validate` on documents, which have no decoder."""
     anything = schema_validator_of(True)
     monkeypatch.setattr(row_validator, "schema_validator_of", lambda *_, **__: anything)
 
