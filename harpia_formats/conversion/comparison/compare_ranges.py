@@ -10,7 +10,11 @@ from typing import NamedTuple
 import msgspec
 
 from harpia_formats.conversion.comparison.row_taker import RowTaker
-from harpia_formats.conversion.comparison.stored_rows import Block, StoredRows
+from harpia_formats.conversion.comparison.stored_rows import (
+    Block,
+    StoredRows,
+    is_of_chunk,
+)
 from harpia_formats.conversion.mapping.answer_groups import ModelSelection
 from harpia_formats.conversion.parallel.converted_rows import (
     memory_folder,
@@ -23,22 +27,25 @@ from harpia_formats.conversion.reading.record_ranges import (
     are_short,
 )
 from harpia_formats.conversion.reading.record_stream import RecordStream
+from harpia_formats.files.framing.chunk import Chunk
 from harpia_formats.files.io.file_sink import temporary_folder
 from harpia_formats.files.workers.pool import WorkerPool
 from harpia_formats.validation.local import LocalValidation
 from harpia_formats.validation.parallel.range_worker import NotDone, RangeFrames
 from harpia_formats.validation.parallel.ranges import FilePart, Ranges
 from harpia_formats.validation.plan.file_plan import FilePlan
-from harpia_formats.validation.unit.findings import Findings
+from harpia_formats.validation.unit.findings import Findings, RecordNumbers
 
 
 class RangeRows(NamedTuple):
-    """What a worker found in a range, whose rows are in its file."""
+    """What a worker found in a range, whose rows are in its file if they have to."""
 
     records: int
     lines: int
     #: Whether all records have ids.
     have_ids: bool
+    #: Whether the chunks that the main process cut are stored as they are.
+    is_as_cut: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +103,21 @@ class RangeStoring:
         self, answer: RangeRows, ranges: Ranges, part: FilePart, given: int
     ) -> Iterator[Findings]:
         """Store the rows of the next range, which has so many lines."""
-        try:
-            blocks = _blocks_of(_file_of(self._folder, given).read_bytes())
-        except OSError:
-            yield from ranges.again(part)
-            return
+        blocks: list[Block] = []
+        if not answer.is_as_cut:
+            try:
+                blocks = _blocks_of(_file_of(self._folder, given).read_bytes())
+            except OSError:
+                yield from ranges.again(part)
+                return
         merge, taker = self._local.merge, self._workers.taker
         taker.blocks.flush()
         taker.have_ids = taker.have_ids and answer.have_ids
+        before = merge.records
+        for chunk in part.frames if answer.is_as_cut else ():
+            assert isinstance(chunk, Chunk)  # noqa: S101 - only rows go to a worker
+            taker.blocks.add_chunk(chunk, RecordNumbers(before, []))
+            before += len(chunk)
         source = len(taker.blocks.sources) - 1
         for head, data, places in blocks:
             moved = head._replace(
@@ -165,12 +179,18 @@ class _State(RecordsState):
         taker.have_ids = True
         records = self.read(frames)
         taker.blocks.flush()
-        written = msgspec.msgpack.encode(self._blocks)
+        blocks, pieces = self._blocks[:], frames.unit.pieces
         self._blocks.clear()
         if records is None or not self._folder:
             return None
-        try:
-            _file_of(self._folder, given).write_bytes(written)
-        except OSError:  # no room is left
-            return None
-        return RangeRows(records, frames.lines, taker.have_ids)
+        is_as_cut = 0 < len(pieces) == len(blocks) and all(
+            is_of_chunk(block, piece.size, piece.rows)
+            for block, piece in zip(blocks, pieces, strict=True)
+        )
+        if not is_as_cut:
+            try:
+                written = msgspec.msgpack.encode(blocks)
+                _file_of(self._folder, given).write_bytes(written)
+            except OSError:  # no room is left
+                return None
+        return RangeRows(records, frames.lines, taker.have_ids, is_as_cut)

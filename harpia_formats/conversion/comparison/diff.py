@@ -35,6 +35,7 @@ from harpia_formats.conversion.comparison.record_partitions import (
 from harpia_formats.conversion.comparison.row_taker import RowTaker
 from harpia_formats.conversion.comparison.stored_rows import (
     PLACE,
+    RowRecord,
     RowSequence,
     RowSource,
     StoredRows,
@@ -58,6 +59,9 @@ from harpia_formats.validation.redaction import problems_shown, redaction_of
 
 if TYPE_CHECKING:  # only with workers: start-up time
     from harpia_formats.conversion.comparison.compare_ranges import StoringWorkers
+
+
+AnyRecord = StoredRecord | RowRecord
 
 
 @dataclass(slots=True)
@@ -340,19 +344,22 @@ class Comparison:
             if not (left.waiting or right.waiting):
                 self._found.records += left.pass_equal(right)
             ours = left.take()
-            if ours is not None:
-                if found := right.waiting.take(ours.key):
-                    self._match(ours, found)
-                    continue
-                left.waiting.add(ours)
+            if ours is not None and (found := right.waiting.take(ours.key)):
+                self._match(ours, found)
+                continue
             theirs = right.take()
+            if ours is None and theirs is None:
+                return True
             if theirs is not None:
                 if found := left.waiting.take(theirs.key):
                     self._match(found, theirs)
+                elif ours is not None and ours.key == theirs.key:
+                    self._match(ours, theirs)
+                    continue
                 else:
-                    right.waiting.add(theirs)
-            elif ours is None:
-                return True
+                    right.waiting.add(theirs.stored())
+            if ours is not None:
+                left.waiting.add(ours.stored())
         return False
 
     def _compare_part(
@@ -369,17 +376,17 @@ class Comparison:
         for record in others.rest():
             self._only_right(record)
 
-    def _only_left(self, record: StoredRecord) -> None:
+    def _only_left(self, record: AnyRecord) -> None:
         """Count a record that only the first side has."""
         self._found.only_left += 1
         self._add_unmatched("only in the first", record, self._left)
 
-    def _only_right(self, record: StoredRecord) -> None:
+    def _only_right(self, record: AnyRecord) -> None:
         """Count a record that only the second side has."""
         self._found.only_right += 1
         self._add_unmatched("only in the second", record, self._right)
 
-    def _match(self, left: StoredRecord, right: StoredRecord) -> None:
+    def _match(self, left: AnyRecord, right: AnyRecord) -> None:
         self._found.records += 1
         common = self._common_fields
         # Equal texts are equal records, and most records are equal.
@@ -397,7 +404,7 @@ class Comparison:
             line = self._found.fields.setdefault(path, FieldDifferences(path))
             self._add(line, difference, left, self._left, number)
 
-    def _add_unmatched(self, where: str, record: StoredRecord, side: DataSet) -> None:
+    def _add_unmatched(self, where: str, record: AnyRecord, side: DataSet) -> None:
         """Count a record that only one side has; the first one is the example."""
         line = self._found.fields.setdefault(where, FieldDifferences(where))
         key = record.key.removeprefix("=")
@@ -407,7 +414,7 @@ class Comparison:
         self,
         line: FieldDifferences,
         difference: Difference,
-        record: StoredRecord,
+        record: AnyRecord,
         side: DataSet,
         number: int = 0,
     ) -> None:

@@ -82,9 +82,14 @@ class RowTaker:
     def batch(self, batch: RowBatch) -> bool:
         """Take a batch of rows."""
         self.blocks.add_batch(batch)
-        ids_of = None
-        if self._id_path is not None:
-            ids_of = partial(map, partial(member_at, path=self._id_path))
+        path, ids_of = self._id_path, None
+        if path is not None:
+            ids_of = partial(map, partial(member_at, path=path))
+            # The rows of a table are not made only for their ids.
+            if batch.table is not None and len(path) == 1:
+                texts = batch.table.texts_of(str(path[0])) if self.have_ids else None
+                if texts is not None and all(map(str.strip, texts)):
+                    return True
         self._note_ids(ids_of, batch.values, batch.values.__getitem__)
         return True
 

@@ -7,7 +7,6 @@ never decoded again, and their places are never computed.
 import struct
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import chain
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -22,7 +21,7 @@ from harpia_formats.conversion.comparison.record_partitions import (
 from harpia_formats.conversion.mapping.chats import last_text_of
 from harpia_formats.conversion.mapping.extra_fields import NO_SURROUNDINGS, ReadRow
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
-from harpia_formats.conversion.reading.row_batch import RowBatch
+from harpia_formats.conversion.reading.row_batch import RowBatch, TableBatch
 from harpia_formats.files.framing.chunk import Chunk, Cursor
 from harpia_formats.files.io.spill import FramedRecords
 from harpia_formats.formats.detection.candidates import FormatVariant
@@ -36,14 +35,16 @@ from harpia_formats.validation.unit.findings import RecordNumbers
 _TOGETHER, _TOGETHER_BYTES = 256, 256 * 1024
 #: Rows that are compared at once.
 _MOST_TEXTS = 1024
+#: Records of a block of a table that are cut into fields one by one.
+_FEW = 4
 #: Bytes of the objects of a record that waits, without its texts.
 _RECORD = 600
 #: The place of a record: the index of its source, line, column, offset in bytes, and
 #: its number. The id that its row has stands behind it as JSON.
 PLACE = struct.Struct("<IQQQQ")
 #: What the rows of a block are: lines, items of an array, texts at places of their own,
-#: or records with the ids of their rows.
-_LINES, _ITEMS, _PLACED, _RECORDS = range(4)
+#: records with the ids of their rows, or records of a table.
+_LINES, _ITEMS, _PLACED, _RECORDS, _TABLE = range(5)
 
 
 class _IdAndRecord(Struct, array_like=True):
@@ -61,6 +62,49 @@ class _Question(Struct):
     messages: list[dict[str, Any]] | UnsetType = UNSET
 
 
+class _TableLayout(Struct, array_like=True, frozen=True):
+    """How the records of a block of a table are read."""
+
+    names: tuple[str, ...]
+    delimiter: str
+    #: Fields of each record.
+    width: int
+    csv_safe: bool
+    drops_blank: bool
+
+    def rows(self, data: bytes) -> list[dict[str, str]]:
+        """Return the fields of each record.
+
+        Raises `ValueError` if `data` is not cut at once.
+        """
+        from harpia_formats.files.parsing.csv_blocks import cut_block  # noqa: PLC0415 - only for tables: start-up time
+
+        mark = self.delimiter.encode()
+        block = cut_block(data, Cursor(), mark, self.width, csv_safe=self.csv_safe)
+        if block is None:
+            raise ValueError("records are not cut as they were before")
+        return block.rows(self.names, drops_blank=self.drops_blank)
+
+
+def _table_texts(data: bytes, count: int) -> list[bytes]:
+    """Return the bytes of so many whole records of a table, without their newlines."""
+    lines = data.split(b"\n")
+    del lines[-1]
+    if len(lines) == count:
+        return lines
+    texts, held = list[bytes](), list[bytes]()
+    is_open = False
+    for line in lines:
+        held.append(line)
+        # A newline is inside of a field after an odd number of quotes.
+        is_open ^= line.count(b'"') % 2 == 1
+        if not is_open:
+            texts.append(b"\n".join(held))
+            held = []
+    return texts
+
+
+_layout_of = msgspec.json.Decoder(_TableLayout).decode
 _pair_of = msgspec.json.Decoder(_IdAndRecord).decode
 _question_of = decoder_of(_Question).decode
 
@@ -81,55 +125,6 @@ class RowSource(Struct, frozen=True):
         return is_one_format and self.around == other.around
 
 
-class RowBlock(Struct):
-    """Rows that were stored together, in the order of the file."""
-
-    source: RowSource
-    #: The number of the source in the data set.
-    index: int
-    kind: int
-    #: The number in the data set of the first record, from 0.
-    first: int
-    #: The rows, as JSON.
-    texts: Sequence[bytes]
-    #: Returns the number in the file of the record in row n, from 0, and its place.
-    place_of: Callable[[int], tuple[int, Cursor]]
-
-    def has_equal_rows(self, other: "RowBlock") -> bool:
-        """Tell whether rows with equal bytes are equal records in both blocks."""
-        return self.kind == other.kind == _RECORDS or (
-            _RECORDS not in {self.kind, other.kind}
-            and self.source.reads_like(other.source)
-        )
-
-    def stored(self, row: int, *, by_id: bool) -> StoredRecord:
-        """Return the record of a row, which is matched by its id or by its prompt."""
-        text = self.texts[row]
-        if self.kind == _RECORDS:
-            pair = _pair_of(text)
-            row_id, record = pair.row_id, bytes(pair.record)
-            question: Record | _Question = _question_of(record)
-        else:
-            value = decode(text)
-            row_id = id_of(value, self.source.variant.format.id_key)
-            question = self.source.read(value)
-            record = encode(question)
-        key = f"={question.id}" if by_id else _prompt_of(question)
-        number, start = self.place_of(row)
-        place = PLACE.pack(self.index, start.line, start.column, start.offset, number)
-        return StoredRecord(
-            self.first + row, key, digest_of(key), place + encode(row_id), record, 0
-        )
-
-
-def _prompt_of(record: Record | _Question) -> str:
-    """Return the text by which a record is matched by its prompt."""
-    prompt: Any = record.prompt
-    if prompt is UNSET:
-        prompt = last_text_of(record.messages or [], "user")
-    return "?" if prompt is UNSET else f"={prompt}"
-
-
 class BlockHead(NamedTuple):
     """What is known of the rows of a block."""
 
@@ -147,10 +142,174 @@ class BlockHead(NamedTuple):
     column: int = 0
 
 
-#: The head of a block, its rows, and their numbers and places, if these do not follow
-#: from those of the first one. Whoever moves it behind other rows adds their number to
-#: `before` and their lines to `line`, in both cases.
+#: The head of a block, its rows, and how a table is read or, of other rows, their
+#: numbers and places, if these do not follow from those of the first one. Whoever moves
+#: it behind other rows adds their number to `before` and their lines to `line`.
 Block = tuple[BlockHead, bytes, bytes]
+
+
+def is_of_chunk(block: Block, size: int, rows: int) -> bool:
+    """Tell whether a block is a chunk of an array with so many bytes and rows."""
+    head, data, _ = block
+    return head.kind == _ITEMS and head.rows == rows and len(data) == size
+
+
+class RowBlock:
+    """Rows that were stored together, in the order of the file."""
+
+    __slots__ = (
+        "_chunk",
+        "_cut",
+        "_texts",
+        "_value",
+        "data",
+        "first",
+        "head",
+        "is_raw",
+        "more",
+        "source",
+    )
+
+    def __init__(self, source: RowSource, first: int, block: Block) -> None:
+        """Take the rows of a source behind `first` other records of the data set."""
+        self.source = source
+        self.first = first
+        self.head, self.data, self.more = block
+        head = self.head
+        start = Cursor(head.offset, head.line, head.column)
+        items = None if head.kind == _LINES else head.rows
+        self._chunk = Chunk(self.data, start, items=items)
+        self._texts: Sequence[bytes] | None = None
+        #: Whether the rows are records of a table as they are in the file.
+        self.is_raw = head.kind == _TABLE
+        #: How many of these were cut into fields one by one, and the last one.
+        self._cut = 0
+        self._value: tuple[int, Any] = (-1, None)
+
+    @property
+    def texts(self) -> Sequence[bytes]:
+        """The bytes of each row: JSON, or a record of a table without its newline."""
+        if self._texts is None:
+            self._texts = self._records if self.is_raw else self._chunk.rows
+        return self._texts
+
+    @property
+    def _records(self) -> list[bytes]:
+        """The bytes of each record of a table, without its newline."""
+        return _table_texts(self.data, self.head.rows)
+
+    def as_json(self) -> None:
+        """Make JSON of the rows if they are records of a table."""
+        if self.is_raw:
+            self._texts = [*map(encode, _layout_of(self.more).rows(self.data))]
+            self.is_raw = False
+
+    def has_equal_rows(self, other: "RowBlock") -> bool:
+        """Tell whether rows with equal bytes are equal records in both blocks."""
+        kinds = {self.head.kind, other.head.kind}
+        return kinds == {_RECORDS} or (
+            _RECORDS not in kinds and self.source.reads_like(other.source)
+        )
+
+    def equals(self, other: "RowBlock") -> bool:
+        """Tell whether two blocks have equal bytes, and so equal rows."""
+        ours, theirs = self.head, other.head
+        is_alike = ours.kind == theirs.kind and ours.rows == theirs.rows
+        if ours.kind == _TABLE:
+            is_alike = is_alike and self.more == other.more
+        return is_alike and self.data == other.data
+
+    def compare_as(self, other: "RowBlock") -> None:
+        """Make JSON of the rows of both blocks unless they are written alike."""
+        if self.is_raw != other.is_raw or (self.is_raw and self.more != other.more):
+            self.as_json()
+            other.as_json()
+
+    def record(self, row: int, *, by_id: bool) -> "RowRecord":
+        """Return the record of a row, which is matched by its id or by its prompt."""
+        if self.head.kind == _RECORDS:
+            pair = _pair_of(self.texts[row])
+            row_id, record = pair.row_id, bytes(pair.record)
+            question: Record | _Question = _question_of(record)
+        else:
+            value = self.value(row)
+            row_id = id_of(value, self.source.variant.format.id_key)
+            question = self.source.read(value)
+            record = encode(question)
+        key = f"={question.id}" if by_id else _prompt_of(question)
+        return RowRecord(self, row, key, record, row_id)
+
+    def value(self, row: int) -> Any:
+        """Return a row as the adapter of its format reads it."""
+        if not self.is_raw:
+            return decode(self.texts[row])
+        if row == self._value[0]:
+            return self._value[1]
+        layout, text = _layout_of(self.more), self.texts[row]
+        try:
+            value = layout.rows(text + b"\n")[0]
+        except ValueError:
+            value = layout.rows(self.data)[row]
+        self._value = row, value
+        self._cut += 1
+        if self._cut == _FEW:
+            # To cut all records at once takes less time than to cut many alone.
+            self.as_json()
+        return value
+
+    def place_of(self, row: int) -> tuple[int, Cursor]:
+        """Return the number in the file of the record in a row, and its place."""
+        number = self.head.before + row + 1
+        if self.head.kind == _TABLE:
+            size = sum(len(text) + 1 for text in self._records[:row])
+            return number, self._chunk.start.after(self.data[:size])
+        if self.more:
+            return _place_at(self.more, self.head, row)
+        return number, self._chunk.start_of(row)
+
+
+class RowRecord(NamedTuple):
+    """The record of a row of a block, whose place is computed when it is asked for."""
+
+    block: RowBlock
+    row: int
+    #: The text that it is matched by.
+    key: str
+    #: Its JSON text.
+    text: bytes
+    #: The id that its row has.
+    row_id: Any
+
+    @property
+    def number(self) -> int:
+        """The number of the record in its data set."""
+        return self.block.first + self.row
+
+    @property
+    def digest(self) -> int:
+        """The digest of its key."""
+        return digest_of(self.key)
+
+    @property
+    def place(self) -> bytes:
+        """Its place, packed."""
+        number, start = self.block.place_of(self.row)
+        place = start.line, start.column, start.offset, number
+        return PLACE.pack(self.block.head.source, *place) + encode(self.row_id)
+
+    def stored(self) -> StoredRecord:
+        """Return the record without its block, which takes memory."""
+        return StoredRecord(
+            self.number, self.key, self.digest, self.place, self.text, 0
+        )
+
+
+def _prompt_of(record: Record | _Question) -> str:
+    """Return the text by which a record is matched by its prompt."""
+    prompt: Any = record.prompt
+    if prompt is UNSET:
+        prompt = last_text_of(record.messages or [], "user")
+    return "?" if prompt is UNSET else f"={prompt}"
 
 
 class RowBlocks:
@@ -185,8 +344,27 @@ class RowBlocks:
         )
 
     def add_batch(self, batch: RowBatch) -> None:
-        """Add decoded rows."""
+        """Add decoded rows, those of a table as they are in the file."""
+        if batch.table is not None:
+            self._add_table(batch.table, batch.numbers[0] - 1)
+            return
         self._add_placed([*map(encode, batch.values)], batch.numbers, batch.start_of)
+
+    def _add_table(self, table: TableBatch, before: int) -> None:
+        """Add records of a table behind `before` others of the file."""
+        self.flush()
+        block = table.block
+        start = block.start
+        place = before, start.offset, start.line, start.column
+        layout = _TableLayout(
+            table.names,
+            block.delimiter,
+            block.width,
+            block.csv_safe,
+            table.drops_blank,
+        )
+        head = BlockHead(self._index, _TABLE, block.count, *place)
+        self._append((head, block.data, encode(layout)))
 
     def add_record(self, record: Record, placed: PlacedRecord) -> None:
         """Add a record that was read alone."""
@@ -244,16 +422,9 @@ class StoredRows:
     def blocks(self, sources: Sequence[RowSource]) -> Iterator[RowBlock]:
         """Yield all rows in the order in which they were added, with their source."""
         first = 0
-        for _, numbers, (data, places) in self._blocks.records():
+        for _, numbers, (data, more) in self._blocks.records():
             head = BlockHead(*numbers)
-            start = Cursor(head.offset, head.line, head.column)
-            items = None if head.kind == _LINES else head.rows
-            chunk = Chunk(data, start, items=items)
-            place_of = partial(_place_in, chunk, head.before)
-            if places:
-                place_of = partial(_place_at, places, head)
-            source = sources[head.source]
-            yield RowBlock(source, head.source, head.kind, first, chunk.rows, place_of)
+            yield RowBlock(sources[head.source], first, (head, data, more))
             first += head.rows
 
     def close(self) -> None:
@@ -275,11 +446,6 @@ def _place_at(places: bytes, head: BlockHead, row: int) -> tuple[int, Cursor]:
     found = _row_place.unpack_from(places, row * _row_place.size)
     number, offset, line, column = found
     return head.before + number, Cursor(offset, head.line + line, column)
-
-
-def _place_in(chunk: Chunk, before: int, row: int) -> tuple[int, Cursor]:
-    """Return the number and the place of a row of a chunk without blank rows."""
-    return before + row + 1, chunk.start_of(row)
 
 
 class WaitingRecords:
@@ -342,21 +508,21 @@ class RowSequence:
     @property
     def block(self) -> RowBlock | None:
         """The block of the next row, None behind the last one."""
-        while self._block is None or self.at >= len(self._block.texts):
+        while self._block is None or self.at >= self._block.head.rows:
             self._block, self.at = next(self._blocks, None), 0
             if self._block is None:
                 return None
         return self._block
 
-    def take(self) -> StoredRecord | None:
+    def take(self) -> RowRecord | None:
         """Take the record of the next row, None behind the last one."""
         block = self.block
         if block is None:
             return None
         self.at += 1
-        return block.stored(self.at - 1, by_id=self._by_id)
+        return block.record(self.at - 1, by_id=self._by_id)
 
-    def rest(self) -> Iterator[StoredRecord]:
+    def rest(self) -> Iterator[StoredRecord | RowRecord]:
         """Yield the records that wait, and take all further ones."""
         yield from self.waiting.take_all()
         while (record := self.take()) is not None:
@@ -374,8 +540,14 @@ class RowSequence:
             and (theirs := other.block) is not None
             and ours.has_equal_rows(theirs)
         ):
+            # Mostly the blocks of equal rows are equal, and need not be cut.
+            if self.at == other.at == 0 and ours.equals(theirs):
+                self.at = other.at = ours.head.rows
+                passed += ours.head.rows
+                continue
             # Lists are compared many times as fast as their items one by one; they get
             # longer, so that no more items are looked at than twice those passed.
+            ours.compare_as(theirs)
             left = ours.texts[self.at : self.at + width]
             right = theirs.texts[other.at : other.at + width]
             count = min(len(left), len(right))
@@ -387,6 +559,18 @@ class RowSequence:
             other.at += count
             passed += count
             if not is_equal:
-                break
+                if not _is_written_otherwise(ours, theirs, self.at, other.at):
+                    break
+                ours.as_json()
+                theirs.as_json()
             width = min(2 * width, _MOST_TEXTS)
         return passed
+
+
+def _is_written_otherwise(
+    ours: RowBlock, theirs: RowBlock, row: int, other_row: int
+) -> bool:
+    """Tell whether two records of tables, with other bytes, are equal rows."""
+    if not (ours.is_raw and theirs.is_raw):
+        return False
+    return bool(encode(ours.value(row)) == encode(theirs.value(other_row)))

@@ -21,7 +21,9 @@ from harpia_formats.conversion.reading.placed_record import PlacedRecord, Receiv
 from harpia_formats.conversion.reading.row_batch import (
     ColumnBuffer,
     DecodedChunk,
+    LazyRows,
     RowBatch,
+    TableBatch,
 )
 from harpia_formats.files.framing.chunk import Cursor, with_nulls
 from harpia_formats.files.framing.columns import DocumentHeader, RowArray
@@ -244,14 +246,20 @@ class RecordStream:
         block, names = unit.block, unit.columns
         renamed = tuple(self.fields.get(name, name) for name in names)
         is_clear = len(set(renamed)) == len(renamed)
-        values = block.rows(
-            renamed if is_clear else names, drops_blank=self._adapter.blank_is_absent
-        )
-        if not is_clear:
-            # An error, unless one of two columns is blank in each record.
-            values = [rename_columns(value, self.fields) for value in values]
         numbers = range(unit.before + 1, unit.before + 1 + block.count)
-        self.batch(RowBatch(values, numbers, block.start_of, block.data_of))
+        places = block.start_of, block.data_of
+        drops_blank = self._adapter.blank_is_absent
+        if is_clear:
+            table = TableBatch(block, renamed, drops_blank)
+            values = LazyRows(block.count, table.rows)
+            self.batch(RowBatch(values, numbers, *places, table=table))
+            return
+        # An error, unless one of two columns is blank in each record.
+        rows = [
+            rename_columns(value, self.fields)
+            for value in block.rows(names, drops_blank=drops_blank)
+        ]
+        self.batch(RowBatch(rows, numbers, *places))
 
     def _cells(self, record: "TableRecord", value: dict[str, str]) -> None:
         """Read a record of a table, whose fields are `value`."""

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate, chain, repeat
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
@@ -18,6 +18,9 @@ from harpia_formats.model.adapter import Row
 from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.problem import Path
 from harpia_formats.validation.unit.findings import RecordNumbers, RecordSet
+
+if TYPE_CHECKING:  # only for tables: start-up time
+    from harpia_formats.files.parsing.csv_blocks import TableBlock
 
 
 class ColumnItems(Struct, frozen=True):
@@ -32,6 +35,26 @@ class ColumnItems(Struct, frozen=True):
     slices: tuple[tuple[int, int], ...]
     #: About the bytes of the latter.
     size: int
+
+
+class TableBatch(Struct, frozen=True):
+    """Adjacent records of a table, and how they are read as rows."""
+
+    block: "TableBlock"
+    #: The keys of rows, one for each column.
+    names: tuple[str, ...]
+    #: Whether a field is left out that is blank without quotes.
+    drops_blank: bool
+
+    def rows(self) -> list[Row]:
+        """Return the fields of each record by their names."""
+        return self.block.rows(self.names, drops_blank=self.drops_blank)
+
+    def texts_of(self, name: str) -> list[str] | None:
+        """Return the texts of a column, blank ones too, None if there is none."""
+        if name not in self.names:
+            return None
+        return self.block.column(self.names.index(name))
 
 
 class RowBatch(Struct, frozen=True):
@@ -51,6 +74,8 @@ class RowBatch(Struct, frozen=True):
     text_of: Callable[[int], bytes]
     #: What the rows are made of, if they are those of columns.
     columns: tuple[ColumnItems, ...] = ()
+    #: What they are made of, if they are those of a table.
+    table: TableBatch | None = None
 
 
 class LazyRows(Sequence[Row]):

@@ -277,11 +277,21 @@ class TableBlock:
         _, texts = self._fields()
         return [texts[number :: self.width] for number in range(self.width)]
 
+    def column(self, number: int) -> list[str]:
+        """Return the texts of one column, by its number from 0."""
+        fields = self._text.split(self._marks.field.decode())
+        del fields[-1]
+        return self._texts_of(fields[number :: self.width])
+
     def _fields(self) -> tuple[list[str], list[str]]:
         """Return all fields, those with outer quotes as they are, and their texts."""
         fields = self._text.split(self._marks.field.decode())
         # The last one has a mark behind it, too.
         del fields[-1]
+        return fields, self._texts_of(fields)
+
+    def _texts_of(self, fields: list[str]) -> list[str]:
+        """Return the texts of fields that may have outer quotes."""
         texts = fields
         if self._has_outer_pairs:
             texts = [
@@ -289,7 +299,7 @@ class TableBlock:
             ]
         if self.csv_safe and MARK in self._text:
             texts = list(map(unmarked, texts))
-        return fields, texts
+        return texts
 
     def start_of(self, number: int) -> Cursor:
         """Return where in the file record `number` of the block, from 0, begins."""
