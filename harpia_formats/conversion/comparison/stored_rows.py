@@ -7,7 +7,7 @@ never decoded again, and their places are never computed.
 import struct
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import accumulate, chain
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -25,6 +25,7 @@ from harpia_formats.conversion.reading.row_batch import RowBatch, TableBatch
 from harpia_formats.files.framing.chunk import Chunk, Cursor
 from harpia_formats.files.io.spill import FramedRecords
 from harpia_formats.formats.detection.candidates import FormatVariant
+from harpia_formats.model.adapter import Row
 from harpia_formats.model.exact_json import decode, decoder_of, encode
 from harpia_formats.model.record import Record
 from harpia_formats.validation.dedup.digests import digest_of
@@ -36,7 +37,7 @@ _TOGETHER, _TOGETHER_BYTES = 256, 256 * 1024
 #: Rows that are compared at once.
 _MOST_TEXTS = 1024
 #: Records of a block of a table that are cut into fields one by one.
-_FEW = 4
+_FEW = 2
 #: Bytes of the objects of a record that waits, without its texts.
 _RECORD = 600
 #: The place of a record: the index of its source, line, column, offset in bytes, and
@@ -159,9 +160,10 @@ class RowBlock:
 
     __slots__ = (
         "_chunk",
-        "_cut",
+        "_known",
+        "_offsets",
         "_texts",
-        "_value",
+        "_values",
         "data",
         "first",
         "head",
@@ -182,26 +184,26 @@ class RowBlock:
         self._texts: Sequence[bytes] | None = None
         #: Whether the rows are records of a table as they are in the file.
         self.is_raw = head.kind == _TABLE
-        #: How many of these were cut into fields one by one, and the last one.
-        self._cut = 0
-        self._value: tuple[int, Any] = (-1, None)
+        #: The values of some of these, which were cut one by one, or of all.
+        self._known: dict[int, Row] = {}
+        self._values: list[Row] | None = None
+        #: Where each of them begins in `data`, once that was asked for.
+        self._offsets: Sequence[int] = ()
 
     @property
     def texts(self) -> Sequence[bytes]:
         """The bytes of each row: JSON, or a record of a table without its newline."""
         if self._texts is None:
-            self._texts = self._records if self.is_raw else self._chunk.rows
+            if self.is_raw:
+                self._texts = _table_texts(self.data, self.head.rows)
+            else:
+                self._texts = self._chunk.rows
         return self._texts
-
-    @property
-    def _records(self) -> list[bytes]:
-        """The bytes of each record of a table, without its newline."""
-        return _table_texts(self.data, self.head.rows)
 
     def as_json(self) -> None:
         """Make JSON of the rows if they are records of a table."""
         if self.is_raw:
-            self._texts = [*map(encode, _layout_of(self.more).rows(self.data))]
+            self._texts = [*map(encode, self._all_values())]
             self.is_raw = False
 
     def has_equal_rows(self, other: "RowBlock") -> bool:
@@ -241,30 +243,40 @@ class RowBlock:
 
     def value(self, row: int) -> Any:
         """Return a row as the adapter of its format reads it."""
-        if not self.is_raw:
+        if self.head.kind != _TABLE:
             return decode(self.texts[row])
-        if row == self._value[0]:
-            return self._value[1]
-        layout, text = _layout_of(self.more), self.texts[row]
-        try:
-            value = layout.rows(text + b"\n")[0]
-        except ValueError:
-            value = layout.rows(self.data)[row]
-        self._value = row, value
-        self._cut += 1
-        if self._cut == _FEW:
+        if self._values is not None:
+            return self._values[row]
+        if row not in self._known:
             # To cut all records at once takes less time than to cut many alone.
-            self.as_json()
-        return value
+            if len(self._known) == _FEW:
+                return self._all_values()[row]
+            try:
+                (value,) = _layout_of(self.more).rows(self.texts[row] + b"\n")
+            except ValueError:
+                return self._all_values()[row]
+            self._known[row] = value
+        return self._known[row]
+
+    def _all_values(self) -> list[Row]:
+        """Return all records of a table as the adapter of its format reads them."""
+        if self._values is None:
+            self._values = _layout_of(self.more).rows(self.data)
+        return self._values
 
     def place_of(self, row: int) -> tuple[int, Cursor]:
         """Return the number in the file of the record in a row, and its place."""
-        number = self.head.before + row + 1
-        if self.head.kind == _TABLE:
-            size = sum(len(text) + 1 for text in self._records[:row])
-            return number, self._chunk.start.after(self.data[:size])
+        head = self.head
+        number = head.before + row + 1
+        if head.kind == _TABLE:
+            if not self._offsets:
+                texts = _table_texts(self.data, head.rows)
+                self._offsets = [0, *accumulate(len(text) + 1 for text in texts)]
+            at = self._offsets[row]
+            line = head.line + self.data.count(b"\n", 0, at)
+            return number, Cursor(head.offset + at, line, 0 if at else head.column)
         if self.more:
-            return _place_at(self.more, self.head, row)
+            return _place_at(self.more, head, row)
         return number, self._chunk.start_of(row)
 
 

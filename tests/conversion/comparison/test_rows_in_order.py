@@ -1,5 +1,7 @@
 """Rows are compared by their bytes as their records are, in whatever order they are."""
 
+import csv
+import io
 import os
 import signal
 import tracemalloc
@@ -150,6 +152,58 @@ def test_processes_find_what_one_finds(layout: str, tmp_path: Path) -> None:
     assert place is not None
     assert place.record == 3_000
     assert place == alone.fields["only in the first"].place
+
+
+#: Texts that are written in quotes, or that may be.
+CELLS = st.sampled_from([" ", "a", "b,c", 'say "x"', '"', "two\nlines", "\u00e9"])
+#: How a table is written: its line ends, and which fields are quoted.
+STYLES = st.tuples(
+    st.sampled_from(["\n", "\r\n"]),
+    st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
+)
+
+
+def table(rows: list[tuple[str, ...]], style: tuple[str, int]) -> bytes:
+    """Return rows as a table that is written in a style."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator=style[0], quoting=style[1])
+    writer.writerows([("id", "prompt", "output"), *rows])
+    return text.getvalue().encode()
+
+
+@given(
+    cells=st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=40),
+    styles=st.tuples(STYLES, STYLES),
+    number=st.integers(min_value=0),
+)
+@examples(60)
+def test_tables_are_compared_as_their_fields_are(
+    cells: list[tuple[str, str]],
+    styles: tuple[tuple[str, int], tuple[str, int]],
+    number: int,
+) -> None:
+    """Records of tables are equal if their fields are, however these are written."""
+    left = [(str(at), prompt, output) for at, (prompt, output) in enumerate(cells)]
+    at = number % len(left)
+    right = [*left]
+    right[at] = (str(at), "q" + left[at][1], left[at][2])
+    texts = [
+        table(rows, style) for rows, style in zip((left, right), styles, strict=True)
+    ]
+    found = diff(*texts, from_="csv", to="csv")
+    again = diff(texts[0], table(left, styles[1]), from_="csv", to="csv")
+
+    assert (again.records, again.differing, again.only_left) == (len(left), 0, 0)
+    assert (found.records, found.differing, found.only_left) == (len(left), 1, 0)
+    (line,) = found.fields.values()
+    assert line.path == "prompt"
+    assert line.place is not None
+    begin = texts[0].index(b"\n") + 1 if at == 0 else line.place.byte_offset
+    row = table([left[at]], styles[0]).split(styles[0][0].encode(), 1)[1]
+    assert line.place.record == at + 1
+    assert line.place.byte_offset == begin
+    assert texts[0][begin:].startswith(row)
+    assert line.place.line == texts[0][:begin].count(b"\n") + 1
 
 
 def test_ids_whose_place_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
