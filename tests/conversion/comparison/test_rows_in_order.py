@@ -5,7 +5,7 @@ import io
 import os
 import signal
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -156,17 +156,21 @@ def test_processes_find_what_one_finds(layout: str, tmp_path: Path) -> None:
 
 #: Texts that are written in quotes, or that may be.
 CELLS = st.sampled_from([" ", "a", "b,c", 'say "x"', '"', "two\nlines", "\u00e9"])
-#: How a table is written: its line ends, and which fields are quoted.
+#: How a table is written: its line ends, and whether all fields are quoted.
 STYLES = st.tuples(
     st.sampled_from(["\n", "\r\n"]),
-    st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
+    st.booleans(),
 )
 
 
-def table(rows: list[tuple[str, ...]], style: tuple[str, int]) -> bytes:
+def table(rows: Sequence[tuple[str, ...]], style: tuple[str, bool]) -> bytes:
     """Return rows as a table that is written in a style."""
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator=style[0], quoting=style[1])
+    writer = csv.writer(
+        text,
+        lineterminator=style[0],
+        quoting=csv.QUOTE_ALL if style[1] else csv.QUOTE_MINIMAL,
+    )
     writer.writerows([("id", "prompt", "output"), *rows])
     return text.getvalue().encode()
 
@@ -179,7 +183,7 @@ def table(rows: list[tuple[str, ...]], style: tuple[str, int]) -> bytes:
 @examples(60)
 def test_tables_are_compared_as_their_fields_are(
     cells: list[tuple[str, str]],
-    styles: tuple[tuple[str, int], tuple[str, int]],
+    styles: tuple[tuple[str, bool], tuple[str, bool]],
     number: int,
 ) -> None:
     """Records of tables are equal if their fields are, however these are written."""
