@@ -1,5 +1,6 @@
 """Convert rows of one format to rows of another, many at once: the pure core of it."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -209,23 +210,19 @@ class BatchConverter:
         """Return the batch of all rows and outcomes, None if it cannot be written."""
         self._models = ModelSelection(self.mapper.choices.model)
         written: list[Row] = []
-        found: dict[RecordOutcome, list[int]] = {}
-        index = -1
+        found: list[RecordOutcome] = []
         try:
-            for index, (rows, record_outcome) in enumerate(mapped):
+            for rows, record_outcome in mapped:
                 written += rows
-                count = found.get(record_outcome)
-                if count is None:
-                    found[record_outcome] = [index, 1]
-                else:
-                    count[1] += 1
+                found.append(record_outcome)
         except Unconvertible:
             return None
         lines = self.check.valid_lines(written)
         if lines is None:
             return None
+        first = dict(zip(reversed(found), range(len(found) - 1, -1, -1), strict=True))
         record_outcomes = [
-            (record_outcome, first, times)
-            for record_outcome, (first, times) in found.items()
+            (record_outcome, first[record_outcome], times)
+            for record_outcome, times in Counter(found).items()
         ]
-        return ConvertedBatch(written, lines, record_outcomes, index + 1, self._models)
+        return ConvertedBatch(written, lines, record_outcomes, len(found), self._models)

@@ -1,8 +1,9 @@
 """What becomes of the fields of a record that is written in another format."""
 
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
+
+from msgspec import Struct
 
 
 class Outcome(StrEnum):
@@ -44,11 +45,14 @@ class FieldOutcome(NamedTuple):
 _new = tuple.__new__
 
 
-@dataclass(slots=True)
-class FieldOutcomes:
-    """Collects the outcomes of the fields of one record."""
+class FieldOutcomes(Struct):
+    """Collects the outcomes of the fields of one record.
 
-    entries: list[FieldOutcome] = field(default_factory=list)
+    A struct, because there is one for each record: a dataclass is made by a function in
+    Python.
+    """
+
+    entries: list[FieldOutcome] = []
 
     def dropped(self, path: str, how: str = "") -> None:
         """Note that a field is not carried."""

@@ -6,12 +6,11 @@ a key that tells which fields a record has.
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from types import CodeType
 from typing import Any
 
 from msgspec import UNSET, Struct
-from msgspec.structs import astuple
 
 from harpia_formats.model.adapter import (
     LIST_OF_ONE,
@@ -563,6 +562,8 @@ class PresenceKeys:
     owners: frozenset[str]
     _of_record: _Owners = field(init=False)
     _of_output: _Owners = field(init=False)
+    #: Returns the types of all values of a record, and how many outputs and scores.
+    _types: Callable[[Record], list[Hashable]] = field(init=False)
 
     def __post_init__(self) -> None:
         tree: dict[str, Any] = {}
@@ -573,25 +574,42 @@ class PresenceKeys:
         object.__setattr__(self, "_of_record", tree.get("extra", {}))
         of_output = tree.get("outputs", {}).get("extra", {})
         object.__setattr__(self, "_of_output", of_output)
+        object.__setattr__(self, "_types", compiled_types())
 
     def of(self, record: Record) -> Hashable:
         """Return the key of a record."""
-        values, counts = astuple(record), []
-        for output in record.outputs:
-            values += astuple(output)
-            scores = output.scores
-            if scores is not UNSET:
-                counts.append(len(scores))
-                for score in scores:
-                    values += astuple(score)
-        parts: list[Hashable] = [*map(type, values), len(record.outputs), *counts]
+        parts = self._types(record)
         _add_open(parts, record)
         if record.extra is not UNSET:
             parts.append(_of_extra(record.extra, self._of_record))
         for output in record.outputs:
             if (extra := output.extra) is not UNSET:
-                parts.append(_of_extra(extra, self._of_output))  # noqa: PERF401 - mostly there is one output
+                parts.append(_of_extra(extra, self._of_output))
         return tuple(parts)
+
+
+@cache
+def compiled_types() -> Callable[[Record], list[Hashable]]:
+    """Return the function that returns the types of all values of a record.
+
+    Behind those of a record and of an output is the number of outputs and scores.
+    """
+    code = Code({"UNSET": UNSET})
+    record, output, score = (
+        ", ".join(f"type({owner}.{name})" for name in struct.__struct_fields__)
+        for owner, struct in zip(_owners, (Record, Output, Score), strict=True)
+    )
+    code.add(f"parts = [{record}, len(record.outputs)]")
+    code.block(
+        "for output in record.outputs:",
+        f"parts += ({output})",
+        "scores = output.scores",
+        "if scores is not UNSET:",
+        "    parts.append(len(scores))",
+        f"    for score in scores: parts += ({score})",
+    )
+    code.add("return parts")
+    return code.function("types(record)")
 
 
 def _add_open(parts: list[Hashable], record: Record) -> None:

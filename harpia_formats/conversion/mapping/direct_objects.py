@@ -171,19 +171,17 @@ class DirectObjects:
         code = self.code
         if not path:
             self.objects[path], self.exact_objects[path] = "row", "parts"
-            self.key.append("*map(type, astuple(row))")
+            self.key += self._types_in(path)
             return "row"
-        variable, types = code.variable("o"), code.variable("t")
+        variable = code.variable("o")
         struct, attributes = self.decoder.classes[path], self.decoder.attributes[path]
         absent = SimpleNamespace(**dict.fromkeys(attributes.values(), UNSET))
-        code.add(f"{variable} = {self.value(path)}", f"{types} = None")
+        code.add(f"{variable} = {self.value(path)}")
         taken, lacks = ["pass"], []
-        if self.is_exact or self.has_extra:
-            taken = [f"{types} = (*map(type, astuple({variable})),)"]
         if self.has_extra and not _requires_any(struct):
             # An object without members is no field, and is kept.
-            empty = (UnsetType,) * len(attributes)
-            taken.append(f"if {types} == {code.name_of(empty)}: return None")
+            empty = (UNSET,) * len(attributes)
+            taken = [f"if astuple({variable}) == {code.name_of(empty)}: return None"]
         if path in self.parts.names:
             part = self.exact_objects[path] = code.variable("p")
             above = self.exact_objects[path[:-1]]
@@ -196,8 +194,26 @@ class DirectObjects:
         )
         code.block("else:", f"{variable} = {code.name_of(absent)}", *lacks)
         self.objects[path] = variable
-        self.key.append(types)
+        self.key += self._types_in(path)
         return variable
+
+    def _types_in(self, path: Keys) -> list[str]:
+        """Return the expressions of the types of the members of an object.
+
+        Members whose type is the same wherever there is the object need none. `map` of
+        `type` over all members takes twice as long.
+        """
+        variable, names = self.objects[path], self.decoder.attributes[path].values()
+        required = {
+            each.name: each.required
+            for each in msgspec.structs.fields(self.decoder.classes[path])
+        }
+        kinds = self.decoder.classes[path].__annotations__
+        return [
+            f"type({variable}.{name})"
+            for name in names
+            if not (required[name] and len(json_types(kinds[name])) == 1)
+        ]
 
     def value(self, path: Keys) -> str:
         """Return the expression of the value at `path`, `UNSET` if no row has it."""
@@ -214,20 +230,16 @@ class DirectObjects:
             self.code.block(
                 f"if {self.value((EXTRAS_KEY,))} is not UNSET:", "return None"
             )
-        elif path is not None:
-            owner = self.value(path)
-            self.code.add(f"e = {owner}")
-            self.code.block(
-                "if e is not UNSET and e is not None:",
-                "if type(e) is not dict: e = to_builtins(e)",
-                f"if {EXTRAS_KEY!r} in e: return None",
-            )
+        refused: dict[Keys, list[str]] = {path: [EXTRAS_KEY]} if path else {}
         for *above, key in self.source.read_apart:
-            self.code.add(f"e = {self.value(tuple(above))}")
+            refused.setdefault(tuple(above), []).append(key)
+        for owner, keys in refused.items():
+            found = " or ".join(f"{key!r} in e" for key in keys)
+            self.code.add(f"e = {self.value(owner)}")
             self.code.block(
                 "if e is not UNSET and e is not None:",
                 "if type(e) is not dict: e = to_builtins(e)",
-                f"if type(e) is dict and {key!r} in e: return None",
+                f"if type(e) is dict and ({found}): return None",
             )
 
     def add_extra(self) -> str:

@@ -33,6 +33,7 @@ from harpia_formats.conversion.mapping.extra_fields import NO_SURROUNDINGS
 from harpia_formats.files.framing.chunk import Chunk
 from harpia_formats.formats.schema.typed_decoder import TypedDecoder
 from harpia_formats.model.adapter import (
+    LIST_OF_ONE,
     Cardinality,
     FieldMapping,
     FormatAdapter,
@@ -247,6 +248,8 @@ class DirectReader(DirectObjects):
         lines = []
         if mapping.path not in self.exact and has_objects(kind):
             lines = [f"if type({value}) not in BUILTIN: {value} = to_builtins({value})"]
+        if codec is LIST_OF_ONE and found == {str}:
+            return [*lines, f"{value} = [{value}]"]
         is_read = codec is not None and codec.read is not as_is
         has_items = path in OBJECT_LISTS or (
             path in TEXT_LISTS and not is_text_list(kind)

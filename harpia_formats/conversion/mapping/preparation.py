@@ -6,7 +6,7 @@ kind no answer is known, and an empty one would be a false statement.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -91,6 +91,16 @@ def has_empty_answers(target: FormatAdapter) -> bool:
     )
 
 
+def of_outputs(name: str, test: str = "{}") -> str:
+    """Return the expression that tells whether a field of an output meets a `test`.
+
+    Most records have one output, which needs no loop.
+    """
+    first, each = test.format(f"outputs[0].{name}"), test.format(f"output.{name}")
+    several = f"any([{each} for output in outputs])"
+    return f"({first} if len(outputs) == 1 else {several})"
+
+
 @dataclass(slots=True)
 class Preparation:
     """Changes the records of one conversion before they are fitted to rows."""
@@ -113,6 +123,24 @@ class Preparation:
     @property
     def _has_all(self) -> bool:
         return self.choices.filter == ALL_FILTERS
+
+    @property
+    def unprepared_checks(self) -> Iterator[str]:
+        """The expressions that are true of a record that `prepared` leaves as it is.
+
+        They are of the `record` and its `outputs`.
+        """
+        if self._is_formatted or (
+            self._chooses_filter and self.choices.filter is not None
+        ):
+            yield "False"
+        if self._lacks_choices:
+            yield "not record.choices"
+        if self._chooses_filter:
+            has_one = "len(outputs) == 1 and len(outputs[0].scores or ()) < 2"
+            yield f"(not outputs or {has_one})"
+        if self._needs_text:
+            yield f"not {of_outputs('text', '{} is None')}"
 
     def prepared(self, record: Record, outcomes: FieldOutcomes) -> Record:
         """Return `record` as it is to be fitted; what changes is added to `outcomes`.

@@ -172,6 +172,8 @@ class RecordMapper:
     completed: Callable[[Record, FieldOutcomes], Record] = field(init=False)
     #: Changes records before they are fitted to rows.
     prepared: Callable[[Record, FieldOutcomes], Record] = field(init=False)
+    #: Expressions that are true of a record that it leaves as it is.
+    unprepared_checks: tuple[str, ...] = field(init=False)
     #: Whether scores are chosen or completed.
     fits_scores: bool = field(init=False)
     _write: Callable[[Record, FieldOutcomes], Row] = field(init=False)
@@ -181,7 +183,9 @@ class RecordMapper:
         self._given = self.target, self.choices
         if self.choices.keep_extra and self.target.with_own_extra is not None:
             self.target = self.target.with_own_extra
-        self.prepared = Preparation(self.target, self.choices).prepared
+        preparation = Preparation(self.target, self.choices)
+        self.prepared = preparation.prepared
+        self.unprepared_checks = (*preparation.unprepared_checks,)
         self._write = compiled(self.target.writer)
         self._lost = _Lost(self.target)
         self.fits_scores = needs_fitting(self.target.capacity, self.choices)
