@@ -75,6 +75,8 @@ class ValueCodec:
     description: str
     #: Whether `read` declines a value by its type alone.
     by_type: bool = False
+    #: The types of values that `write` returns as they are, if it does for all of one.
+    unchanged: frozenset[type] = frozenset()
 
 
 def _one(value: Any) -> Any:
@@ -105,9 +107,13 @@ def _nothing_for_null(value: Any) -> Any:
 
 
 #: A text that a row must have, where a record may have null.
-EMPTY_FOR_NULL = ValueCodec(as_is, _empty_for_null, "null becomes empty text")
+EMPTY_FOR_NULL = ValueCodec(
+    as_is, _empty_for_null, "null becomes empty text", unchanged=frozenset({str})
+)
 #: A text that a row may leave out, where a record may have null.
-NOTHING_FOR_NULL = ValueCodec(as_is, _nothing_for_null, "null is left out")
+NOTHING_FOR_NULL = ValueCodec(
+    as_is, _nothing_for_null, "null is left out", unchanged=frozenset({str})
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from harpia_formats.model.adapter import (
     ValueCodec,
     as_is,
 )
+from harpia_formats.model.exact_json import ExactFloat
 from harpia_formats.model.field_outcomes import FieldOutcomes, Unconvertible
 from harpia_formats.model.record import Output, Record, field_paths
 
@@ -360,9 +361,14 @@ def _write_number(value: Any) -> Any:
     return _write_score(value)
 
 
-_text_id = ValueCodec(as_is, _write_id, "an integer becomes text")
-_score = ValueCodec(as_is, _write_score, "null is no score")
-_number = ValueCodec(as_is, _write_number, "true becomes 1.0, false 0.0")
+_numbers = frozenset({int, float, ExactFloat})
+_text_id = ValueCodec(
+    as_is, _write_id, "an integer becomes text", unchanged=frozenset({str})
+)
+_score = ValueCodec(as_is, _write_score, "null is no score", unchanged=_numbers)
+_number = ValueCodec(
+    as_is, _write_number, "true becomes 1.0, false 0.0", unchanged=_numbers
+)
 _references = ValueCodec(_as_list, as_is, "text alone is a list of one", by_type=True)
 _several = "a list of several is several answers of the model"
 _text = ValueCodec(read_text, write_text, _several)

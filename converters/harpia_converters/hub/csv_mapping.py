@@ -113,8 +113,8 @@ def _texts(text: str) -> Any:
 
 
 TEXT = ValueCodec(as_is, as_is, "")
-MAYBE = ValueCodec(as_is, _plain_or_nothing, "null is left out")
-ID = ValueCodec(as_is, _plain_or_digits, "an integer becomes text")
+MAYBE = ValueCodec(as_is, _plain_or_nothing, "null is left out", unchanged=_all_text)
+ID = ValueCodec(as_is, _plain_or_digits, "an integer becomes text", unchanged=_all_text)
 LIST = ValueCodec(_texts, json_of, "a list as JSON; other text is a list of one")
 JSON = ValueCodec(as_json, json_of, "as JSON")
 OBJECTS = ValueCodec(as_objects, json_of, "as JSON")

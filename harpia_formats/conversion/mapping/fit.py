@@ -270,6 +270,20 @@ def needs_fitting(capacity: RowCapacity, choices: Choices) -> bool:
     return capacity.needs_verdict or choices.metric is not None
 
 
+def unfitted_check(choices: Choices) -> str:
+    """Return the expression that is true of `outputs` that `fit_scores` leaves alone.
+
+    It is true of most: an answer without scores, or with one that has its verdict.
+    """
+    if choices.metric is not None:
+        return "False"
+    has_one = (
+        "len(scores := outputs[0].scores) == 1 and scores[0].is_correct is not UNSET"
+    )
+    is_answer = f"len(outputs) == 1 and (not outputs[0].scores or {has_one})"
+    return f"not outputs or {is_answer}"
+
+
 def fit_scores(
     record: Record, capacity: RowCapacity, choices: Choices, outcomes: FieldOutcomes
 ) -> Record:

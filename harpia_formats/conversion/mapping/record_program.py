@@ -21,7 +21,11 @@ from harpia_formats.conversion.mapping.extra_fields import (
     stored_outcomes,
 )
 from harpia_formats.conversion.mapping.fields import compiled
-from harpia_formats.conversion.mapping.fit import fit_record, fit_scores
+from harpia_formats.conversion.mapping.fit import (
+    fit_record,
+    fit_scores,
+    unfitted_check,
+)
 from harpia_formats.conversion.mapping.preparation import of_outputs
 from harpia_formats.conversion.mapping.to_rows import ID_IS_NUMBER, RecordMapper
 from harpia_formats.model.adapter import Cardinality, Row, RowCapacity
@@ -89,7 +93,9 @@ def compile_rows(mapper: RecordMapper) -> RowsOf:
     code.names |= {"MODEL": choices.model, "completed": mapper.completed}
     code.names |= {"fitted": fitted, "with_id": with_id, "write": write}
     if mapper.fits_scores:
-        code.add("record = fit_scores(record, CAPACITY, CHOICES, outcomes)")
+        code.add("outputs = record.outputs")
+        fit = "record = fit_scores(record, CAPACITY, CHOICES, outcomes)"
+        code.block(f"if not ({unfitted_check(choices)}):", fit)
     if mapper.constants:
         code.add("record = completed(record, outcomes)")
     if mapper.scorer is None:
@@ -167,12 +173,14 @@ class RecordProgram:
     _presence: PresenceKeys = field(init=False)
     _rows_of: RowsOf = field(init=False)
     _stores_extras: bool = field(init=False)
+    _may_leave_out: bool = field(init=False)
 
     def __post_init__(self) -> None:
         mapper = self.mapper
         self._presence = PresenceKeys(mapper.owners)
         self._rows_of = compile_rows(mapper)
         self._stores_extras = mapper.stores_extras
+        self._may_leave_out = mapper.choices.metric is not None
 
     def map(
         self,
@@ -189,7 +197,7 @@ class RecordProgram:
         checked. Raises `Unconvertible` where the mapper does, maybe with another
         reason.
         """
-        if self.mapper.leaves_out(record):
+        if self._may_leave_out and self.mapper.leaves_out(record):
             found = self.mapper.left_out(record)
             return [], RecordOutcome(found.paths, found.outcomes)
         outcomes = FieldOutcomes()
