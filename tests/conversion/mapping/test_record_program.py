@@ -1,5 +1,7 @@
 """The parts of the program that maps records do what the plain steps do."""
 
+from collections.abc import Iterable
+from dataclasses import replace as replace_field
 from typing import Any
 
 from hypothesis import given
@@ -13,18 +15,24 @@ from harpia_formats.api.testing.strategies import records
 from harpia_formats.conversion.mapping.chats import fit_chats
 from harpia_formats.conversion.mapping.choices import (
     Choices,
+    Prompt,
     References,
     Responses,
     Turns,
 )
 from harpia_formats.conversion.mapping.compiled_fields import PresenceKeys
 from harpia_formats.conversion.mapping.field_constants import Completion
-from harpia_formats.conversion.mapping.fit import fit_record
+from harpia_formats.conversion.mapping.fit import (
+    fit_record,
+    fit_scores,
+    unfitted_check,
+)
+from harpia_formats.conversion.mapping.preparation import Preparation
 from harpia_formats.conversion.mapping.record_program import (
     NO_OUTCOMES,
     RecordProgram,
-    same_chats_check,
-    unsplit_check,
+    same_chats_checks,
+    unsplit_checks,
 )
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.formats.registry import adapter_of, writable_formats
@@ -170,19 +178,26 @@ def test_records_with_other_fields_have_other_keys(
     assert keys.of(Record(**left)) != keys.of(Record(**right))
 
 
+def are_true(checks: Iterable[str], record: Record, choices: Choices) -> bool:
+    """Tell whether all expressions are true of a record, as in the compiled program."""
+    names: dict[str, Any] = {"record": record, "outputs": record.outputs}
+    names |= {"UNSET": UNSET, "MODEL": choices.model}
+    return all(eval(check, names) for check in checks)  # noqa: S307 - the expressions are those of the program
+
+
 @given(records(), CAPACITIES, CHOICES)
 def test_record_is_unchanged_only_if_no_step_changes_it(
     record: Record, capacity: RowCapacity, choices: Choices
 ) -> None:
     """Where the checks say so, fitting yields the record itself without any outcome."""
-    if not unsplit_check(capacity, choices)(record):
+    if not are_true(unsplit_checks(capacity, choices), record, choices):
         return
     outcomes, of_chats = FieldOutcomes(), FieldOutcomes()
     try:
         parts: Any = list(fit_record(record, capacity, choices, outcomes))
     except Unconvertible:
         parts = None
-    if same_chats_check(capacity)(record):
+    if are_true(same_chats_checks(capacity), record, choices):
         assert parts == [record]
         assert outcomes == FieldOutcomes()
         return
@@ -193,6 +208,54 @@ def test_record_is_unchanged_only_if_no_step_changes_it(
 
     assert parts == expected
     assert outcomes == of_chats
+
+
+@given(
+    records(),
+    CAPACITIES,
+    st.booleans(),
+    st.sampled_from((None, "em")),
+    st.sampled_from((None, 0.5)),
+)
+def test_scores_are_left_alone_only_if_no_step_changes_them(
+    record: Record,
+    capacity: RowCapacity,
+    needs_verdict: bool,
+    metric: str | None,
+    correct_from: float | None,
+) -> None:
+    """Where the check says so, fitting scores returns the record without outcomes."""
+    choices = Choices(metric=metric, correct_from=correct_from)
+    if not are_true([unfitted_check(choices)], record, choices):
+        return
+    outcomes = FieldOutcomes()
+
+    fitted = fit_scores(
+        record, replace_field(capacity, needs_verdict=needs_verdict), choices, outcomes
+    )
+
+    assert fitted is record
+    assert outcomes == FieldOutcomes()
+
+
+@given(
+    records(),
+    st.sampled_from(sorted(writable_formats())),
+    st.sampled_from(Prompt),
+    st.sampled_from((None, "none", "all")),
+)
+def test_records_are_left_alone_only_if_preparation_changes_nothing(
+    record: Record, target: str, prompt: Prompt, filter_: str | None
+) -> None:
+    """Where the checks say so, preparing returns the record without outcomes."""
+    choices = Choices(prompt=prompt, filter=filter_)
+    preparation = Preparation(adapter_of(writable_formats()[target]), choices)
+    if not are_true(preparation.unprepared_checks, record, choices):
+        return
+    outcomes = FieldOutcomes()
+
+    assert preparation.prepared(record, outcomes) is record
+    assert outcomes == FieldOutcomes()
 
 
 TARGETS = sorted(writable_formats())
