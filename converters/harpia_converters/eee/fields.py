@@ -4,7 +4,7 @@ With the conversion of answers and of the steps by which they were extracted.
 """
 
 import re
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from msgspec import UNSET
@@ -27,7 +27,12 @@ from harpia_formats.model.adapter import (
     as_is,
 )
 from harpia_formats.model.exact_json import ExactFloat
-from harpia_formats.model.field_outcomes import FieldOutcomes, Unconvertible
+from harpia_formats.model.field_outcomes import (
+    FieldOutcome,
+    FieldOutcomes,
+    Outcome,
+    Unconvertible,
+)
 from harpia_formats.model.record import Output, Record, field_paths
 
 SINGLE, MULTI, AGENTIC = "single_turn", "multi_turn", "agentic"
@@ -156,11 +161,16 @@ def _kind_of(output: Output) -> str:
 
 
 def _note_kind(output: Output, kind: str, outcomes: FieldOutcomes) -> None:
-    path = "outputs.interaction_type"
     if output.interaction_type is UNSET:
-        outcomes.defaulted(path, f"is {kind}, by the turns")
+        outcomes.entries.append(_kind_outcome(Outcome.DEFAULTED, kind))
     elif output.interaction_type != kind:
-        outcomes.changed(path, f"is {kind}, by the turns")
+        outcomes.entries.append(_kind_outcome(Outcome.CHANGED, kind))
+
+
+@cache
+def _kind_outcome(outcome: Outcome, kind: str) -> FieldOutcome:
+    """Return the outcome of an `interaction_type` that is not what a row must have."""
+    return FieldOutcome(outcome, "outputs.interaction_type", f"is {kind}, by the turns")
 
 
 def _note_text(output: Output, outcomes: FieldOutcomes) -> None:

@@ -269,12 +269,16 @@ class DirectReader(DirectObjects):
             fits += f" and TEXT.issuperset(map(type, {value}))"
         elif path in OBJECT_LISTS:
             fits += f" and OBJECT.issuperset(map(type, {value}))"
-        return [
-            *lines,
+        lines += [
             f"if not ({fits}):",
             "    if raw is not None: return None",
             f"    {value} = UNSET",
         ]
+        if type(None) in found and _declines_null(mapping):
+            # Most nulls stand for what a row does not have, which takes no call.
+            declined = f"if {value} is None: {value} = UNSET"
+            return [declined, "else:", *(f"    {line}" for line in lines)]
+        return lines
 
     def _make(self) -> None:
         """Add the lines that make the key, the scores and the outputs."""
@@ -303,6 +307,14 @@ def _is_read_by_value(mapping: FieldMapping) -> bool:
     """Tell whether the type of what is read depends on more than that of the value."""
     codec = mapping.codec
     return not (codec is None or codec.read is as_is or codec.by_type)
+
+
+def _declines_null(mapping: FieldMapping) -> bool:
+    """Tell whether a field cannot hold what its codec reads of null."""
+    codec, types = mapping.codec, FIELD_TYPES[mapping.record_path]
+    if codec is None or not codec.by_type:
+        return False
+    return type(codec.read(None)) not in types
 
 
 def _any_of(variables: Any) -> str:
