@@ -9,7 +9,6 @@ from operator import attrgetter
 from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType
-from msgspec.structs import astuple
 
 from harpia_formats.model.exact_json import ExactFloat
 
@@ -166,11 +165,13 @@ _score_values = attrgetter(*_of_score)
 
 def as_dict(struct: Any) -> dict[str, Any]:
     """Return a record, a header or a part of one as a JSON object."""
-    members = zip(struct.__struct_fields__, astuple(struct), strict=True)
-    row = {name: value for name, value in members if value is not UNSET}
-    for name in ("outputs", "scores"):
-        if name in row:
-            row[name] = [as_dict(item) for item in row[name]]
+    row = {}
+    for name in struct.__struct_fields__:
+        value = getattr(struct, name)
+        if name in {"outputs", "scores"} and value is not UNSET:
+            row[name] = [as_dict(item) for item in value]
+        elif value is not UNSET:
+            row[name] = value
     return row
 
 

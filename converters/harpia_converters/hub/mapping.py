@@ -5,6 +5,7 @@ from dataclasses import replace
 import msgspec
 from msgspec import UNSET, structs
 
+from harpia_formats.conversion.mapping.compiled_fields import compiled_as_dict
 from harpia_formats.conversion.mapping.fields import FieldTable, any_columns
 from harpia_formats.model.adapter import (
     Cardinality,
@@ -24,7 +25,7 @@ from harpia_formats.model.record import (
 
 
 def _write(record: Record, outcomes: FieldOutcomes) -> Row:  # noqa: ARG001 - nothing is lost
-    return as_dict(record)
+    return compiled_as_dict()(record)
 
 
 def _read_header(document: Row) -> Header:

@@ -393,6 +393,33 @@ def compile_write(
     return code.function("write(record, outcomes)")
 
 
+@cache
+def compiled_as_dict() -> Callable[[Record], Row]:
+    """Return the function that does for records what `as_dict` does for any struct.
+
+    It takes half the time: a row of `record` has some thirty fields.
+    """
+    code = Code({"UNSET": UNSET})
+    lines: list[str] = []
+    for owner, struct, inner in (
+        ("score", Score, ""),
+        ("output", Output, "scores"),
+        ("record", Record, "outputs"),
+    ):
+        read = [f"{owner}_row = {{}}"]
+        for name in struct.__struct_fields__:
+            read += [f"v = {owner}.{name}", "if v is not UNSET:"]
+            put_it = [f"{owner}_row[{name!r}] = v"]
+            if name == inner:
+                put_it = [f"{inner} = {owner}_row[{name!r}] = []", *lines]
+            read += [f"    {line}" for line in put_it]
+        appended = f"{owner}s.append({owner}_row)"
+        each = [f"    {line}" for line in (*read, appended)]
+        lines = read if owner == "record" else [f"for {owner} in v:", *each]
+    code.add(*lines, "return record_row")
+    return code.function("as_dict(record)")
+
+
 def put(row: Row, path: Iterable[str], value: Any) -> None:
     """Put `value` into `row` at `path`."""
     *owners, key = path
