@@ -62,11 +62,13 @@ _known = frozenset({EXTRAS_KEY, *(mapping.name for mapping in _fields)})
 
 
 def _read(row: Row) -> Record:
-    there = {
-        key: value
-        for key, value in row.items()
-        if value is not None or key not in _known
-    }
+    there = row
+    if None in row.values():
+        there = {
+            key: value
+            for key, value in row.items()
+            if value is not None or key not in _known
+        }
     if not there:
         return _record_of_nulls(row)
     if type(there.get(_responses)) is not str:
@@ -91,7 +93,8 @@ def _write(record: Record, outcomes: FieldOutcomes) -> Row:
     answer = record.outputs[0] if record.outputs else None
     named = {} if answer is None else _kept_of(answer)
     table = _responses_table if named.get(_column) == _responses else _predicted_table
-    row = table.write(replace(record, extra=UNSET), outcomes)
+    bare = record if record.extra is UNSET else replace(record, extra=UNSET)
+    row = table.write(bare, outcomes)
     if answer is not None and answer.text is UNSET:
         outcomes.dropped("outputs", "without a text")
     for key in named:
