@@ -18,7 +18,9 @@ from harpia_formats.conversion.mapping.fields import (
     put_scores,
     without_nulls,
 )
+from harpia_formats.formats.registry import adapter_of, writable_formats
 from harpia_formats.model.adapter import ChangedValue, FieldMapping, ValueCodec
+from harpia_formats.model.exact_json import ExactFloat
 from harpia_formats.model.field_outcomes import FieldOutcomes, Outcome, Unconvertible
 from harpia_formats.model.record import Output, Record, Score
 
@@ -503,3 +505,27 @@ def test_rows_of_any_columns() -> None:
     assert any_columns("csv").read(row) == Record(
         prompt="q", extra={"csv": {"other": 1}}
     )
+
+
+#: Values of each type that a codec may leave unchanged.
+USUAL_VALUES: dict[type, list[Any]] = {
+    str: ["", "a", "1", "NaN", "null", " ", "[]"],
+    int: [0, -1, 2**70],
+    float: [0.0, -0.5, 1e300],
+    ExactFloat: [ExactFloat("1e2"), ExactFloat("1.50")],
+}
+
+
+def test_codecs_leave_values_of_their_unchanged_types_alone() -> None:
+    """What `unchanged` of a codec says is true of what it writes, for all formats."""
+    codecs = {
+        (format_id, mapping.name): mapping.codec
+        for format_id, format_ in writable_formats().items()
+        for mapping in adapter_of(format_).fields
+        if mapping.codec is not None and mapping.codec.unchanged
+    }
+
+    assert codecs
+    for codec in codecs.values():
+        values = [value for kind in codec.unchanged for value in USUAL_VALUES[kind]]
+        assert all(codec.write(value) is value for value in values)
