@@ -65,7 +65,8 @@ def compile_rows(mapper: RecordMapper) -> RowsOf:
     """Return the function that returns the rows of a record, as the mapper does.
 
     Most records need no preparation and become one row. The function decides on these
-    in its own lines: with a call for each step, rows took a third longer to map.
+    in its own lines: with a call for each step, rows took a third longer to map (pairs
+    of `benchmarks/convert.py`).
     """
     target, choices = mapper.target, mapper.choices
     write = compiled(target.writer)
