@@ -48,7 +48,7 @@ _suspect = re.compile(
 )
 #: What else is searched for, in UTF-8 and as escapes.
 _certain = tuple(text.encode() for text in (_replaced, _punctuation))
-_certain_escaped = re.compile(rb"\\u(?:951[fF]\\u65[aA]4|9225)")
+_certain_escapes = (rb"\u951F", rb"\u951f", rb"\u9225")
 _misread = re.compile(_begin)
 _chinese = re.compile("[\u4e00-\u9fff]")
 _as_accented = re.compile(
@@ -76,7 +76,10 @@ _sign_bytes = (
     re.compile(rb"\xc2[\xb0-\xbf](?:\xc2[\xa1-\xbf]|\xc3[\x80-\xbf]){3}"),
 )
 _escaped_signs = re.compile(rb"\\u00[a-fA-F][0-9a-fA-F](?:\\u00[a-fA-F][0-9a-fA-F]){3}")
-_escaped_chinese = re.compile(rb"\\u[4-9]")
+#: Escapes from one of a Chinese character on, and the letter behind them.
+_escaped_chinese = re.compile(
+    rb"\\u[4-9][0-9a-fA-F]{3}(?:\\u[0-9a-fA-F]{4})*[a-z\x80-\xff]?"
+)
 #: The first bytes of Chinese characters in UTF-8.
 _lead_bytes = bytes(_leads)
 _about_encodings = re.compile(
@@ -104,11 +107,13 @@ def _are_suspect(data: bytes) -> bool:
 
 
 def _are_escapes_suspect(data: bytes) -> bool:
-    if _escaped_signs.search(data) or _certain_escaped.search(data):
+    if any(stringzilla.find(data, each) >= 0 for each in _certain_escapes):
         return True
-    if not _escaped_chinese.search(data):
-        return False
-    return _suspect.search(data.decode("raw_unicode_escape", "replace")) is not None
+    if _escaped_signs.search(data):
+        return True
+    # To decode all of `data` takes three times as long as to find these few.
+    escapes = b" ".join(_escaped_chinese.findall(data))
+    return _suspect.search(escapes.decode("raw_unicode_escape", "replace")) is not None
 
 
 def misread(text: str) -> tuple[str, str] | None:
@@ -266,13 +271,15 @@ _misdecoded_bytes = re.compile(
 _invisible_bytes = re.compile(rb"\xe2(?:\x80[\x8b\xaa-\xae]|\x81[\xa0\xa6-\xa9])")
 _patterns = ((b"\xe2", _invisible_bytes), (b"\xc3", _misdecoded_bytes))
 _escapes = re.compile(
-    rb"\\u(?:[fF]{3}[dD]|[fF][eE][fF]{2}|0000|200[bB]|202[a-eA-E]|206[06-9]|"
-    rb"00[c-fC-F][0-9a-fA-F]\\u(?:00[89abAB]|0[12]|20))"
+    rb"\\u(?:[fF]{3}[dD]|[fF][eE][fF]{2}|0000|200[bB]|202[a-eA-E]|206[06-9])"
 )
 #: What each of these escapes begins with, in lower case.
 _escape_starts = tuple(
-    rf"\u{digits}".encode() for digits in "fffd feff 0000 200b 202 206 00".split()
+    rf"\u{digits}".encode() for digits in "fffd feff 0000 200b 202 206".split()
 )
+#: Escapes of letters that UTF-8 read as Windows-1252 begins with. Their common
+#: beginning makes the search twice as fast as one for all escapes.
+_misdecoded_escapes = re.compile(rb"\\u00[c-fC-F][0-9a-fA-F]\\u(?:00[89abAB]|0[12]|20)")
 _lower = bytes(range(256)).lower()
 _raw_marks = (b"\xef\xbf\xbd", b"\xef\xbb\xbf")
 
@@ -343,7 +350,9 @@ def _has_escapes(data: bytes) -> bool:
     """Return whether there are escapes of doubtful characters in `data`."""
     lower = stringzilla.translate(data, _lower)
     is_possible = any(stringzilla.find(lower, each) >= 0 for each in _escape_starts)
-    return is_possible and _escapes.search(data) is not None
+    if is_possible and _escapes.search(data):
+        return True
+    return _misdecoded_escapes.search(data) is not None
 
 
 def integer_remarks(row: Any) -> Iterator[Remark]:

@@ -86,14 +86,17 @@ def possible_leaks(references: Sequence[str], prompts: Sequence[str]) -> list[in
     return [
         place
         for place, at in enumerate(found)
-        if _is_possible(references[place], prompts[place], is_found=at >= 0)
+        if _is_possible(
+            references[place], prompts[place], asked[place], is_found=at >= 0
+        )
     ]
 
 
-def _is_possible(reference: str, prompt: str, *, is_found: bool) -> bool:
+def _is_possible(reference: str, prompt: str, asked: bytes, *, is_found: bool) -> bool:
     """Return whether a reference may be in a prompt, as `may_leak` does or it is not.
 
-    `is_found` tells whether it is there but for ASCII case and white space.
+    `asked` is the prompt as `_plain_texts` returns it, and `is_found` tells whether the
+    reference is there but for ASCII case and white space.
     """
     if len(reference) <= SHORT:
         return False
@@ -103,7 +106,11 @@ def _is_possible(reference: str, prompt: str, *, is_found: bool) -> bool:
     letters = _caseless.search(reference)
     if letters is not None and letters[0] not in prompt:
         return False
-    return may_leak(reference, prompt)
+    word, _ = _probe(reference)
+    if stringzilla.find(asked, word.encode()) < 0:
+        return False
+    # Reading the row as one that is suspect takes longer than what is certain here.
+    return _normal_reference(reference) in _spaced(prompt)
 
 
 def _plain_texts(texts: Sequence[str]) -> list[bytes] | None:
