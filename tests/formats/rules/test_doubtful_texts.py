@@ -7,7 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cases import for_each_case
-from harpia_formats.formats.rules.doubtful_text_lints import TEXT_LINTS, misdecoded
+from harpia_formats.formats.rules.doubtful_text_lints import (
+    MISREAD_LINT,
+    TEXT_LINTS,
+    misdecoded,
+)
 
 INTEGERS, TEXTS = TEXT_LINTS
 SPECIAL = "\u200b\u2066\ufeff\ufffd\0é\xc3\xa9\xe2€™… f2"
@@ -33,6 +37,26 @@ def test_what_is_doubtful_is_searched_for(
             assert lint.text is not None
             assert lint.text.search(b" " * before + text.encode())
             assert lint.text.search(text.replace("\\uf", "\\uF").encode())
+
+
+#: Chinese in UTF-8 that was read as GBK, and in GBK that was read as Latin-1; letters
+#: and marks read as Chinese characters; and what may stand next to these.
+MISREAD = (
+    "中文数据".encode().decode("gbk", "ignore"),
+    "数据".encode("gbk").decode("latin-1"),
+    *("na茂ve", "it鈥檚", "锟斤拷"),
+    *("数", "é", "ö", "\\", '"', "\n", "😺", "a", " "),
+)
+
+
+@given(st.lists(st.sampled_from(MISREAD)).map("".join), st.booleans())
+def test_what_was_misread_is_searched_for(text: str, is_ascii: bool) -> None:
+    """A row with misread characters is found, escaped or not, next to any others."""
+    data = json.dumps(text, ensure_ascii=is_ascii)
+    if any(True for _ in MISREAD_LINT.remarks(text)):
+        assert MISREAD_LINT.text is not None
+        assert MISREAD_LINT.text.search(data.encode())
+        assert MISREAD_LINT.text.search(data.replace("\\u951f", "\\u951F").encode())
 
 
 @for_each_case(
