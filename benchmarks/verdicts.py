@@ -4,8 +4,9 @@
         [--jobs N] [--output PAGE]
 
 Every format and dialect with a schema is found in the registry, and its mutants are
-made of its valid fixtures. At the first difference the mutant is printed, no page is
-written, and the exit code is 1. It needs the extra test.
+made of its valid fixtures; the dialects of a format have equal shares of its mutants.
+At the first difference the mutant is printed, no page is written, and the exit code is
+1. It needs the extra test.
 """
 
 import argparse
@@ -13,9 +14,11 @@ import multiprocessing
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial, reduce
+from math import ceil
 from operator import add
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -41,8 +44,8 @@ LEAST_VALID = 0.2
 MARKDOWN = """\
 # Verdicts on mutants, compared with the schema validator
 
-Written by `benchmarks/verdicts.py`: {count:,} mutants of every format and dialect.
-{verdict}
+Written by `benchmarks/verdicts.py`: {count:,} mutants of every format, of which its
+dialects have equal shares. {verdict}
 
 {table}
 
@@ -88,13 +91,13 @@ class Row(NamedTuple):
 
 
 def compared(
-    names: Sequence[str], count: int, seed: int, run: Callable[..., Any] = map
+    counts: Mapping[str, int], seed: int, run: Callable[..., Any] = map
 ) -> Iterator[Row]:
     """Yield what is found of mutants of each variant, up to the first difference.
 
-    There are `count` of each. `run` applies a function to batches, as `map` does.
+    `counts` has their numbers. `run` applies a function to batches, as `map` does.
     """
-    for name in names:
+    for name, count in counts.items():
         start = time.perf_counter()
         sizes = [min(BATCH, count - done) for done in range(0, count, BATCH)]
         found = Outcome()
@@ -106,6 +109,10 @@ def compared(
         yield Row(name, found, time.perf_counter() - start)
         if found.difference:
             return
+
+
+def _format_of(name: str) -> str:
+    return name.partition("/")[0]
 
 
 def _outcome(name: str, seed: int, number: int, count: int) -> Outcome:
@@ -172,14 +179,16 @@ def main(given: Sequence[str] | None = None) -> int:
     names = [
         name
         for name, among in streams().items()
-        if among and (not asked or asked & {name, name.partition("/")[0]})
+        if among and (not asked or asked & {name, _format_of(name)})
     ]
     if not names:
         parser.error("no such format has a schema and fixtures")
+    dialects = Counter(map(_format_of, names))
+    counts = {name: ceil(options.count / dialects[_format_of(name)]) for name in names}
     rows: list[Row] = []
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(options.jobs, context) as pool:
-        for row in compared(names, options.count, options.seed, pool.map):
+        for row in compared(counts, options.seed, pool.map):
             rows.append(row)
             log(f"{row.name}: {row.share:.0%} valid, {row.seconds:.1f} s")
         pool.shutdown(cancel_futures=True)
