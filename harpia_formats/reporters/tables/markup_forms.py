@@ -126,8 +126,8 @@ _MARKS = {"*": "*", "\u2020": r"\dagger"}
 #: Signatures have no spaces: lines may break behind these.
 _BREAK = re.compile(r"(\\textbar\{\}|:|,)")
 _LINE_END = r"\\"
-#: Words of a heading, and their ends.
-_words = re.compile(r"[^\s_/-]*[\s_/-]*")
+#: Words of a heading, and their ends, such as a point before a letter.
+_words = re.compile(r"(?:[^\s_/.-]|\.(?![A-Za-z]))*(?:[\s_/-]|\.(?=[A-Za-z]))*")
 _LATEX_MOST, _LATEX_LONG = 200, 2_000
 #: Rows of a table that a page holds with its notes.
 _PAGE = 30
@@ -138,7 +138,8 @@ def latex_lines(result: Result, *, csv_safe: bool) -> Iterator[str]:  # noqa: AR
     for at, table in enumerate(tables_of(result)):
         yield from [""] * bool(at)
         rows = [[_cell(cell, table.none) for cell in row] for row in table.rows]
-        yield from _table_lines(replace(table, rows=rows))
+        for part, layout in _numbered(_parts(replace(table, rows=rows))):
+            yield from _table_lines(part, layout)
 
 
 def _cell(cell: Cell, none: str) -> Cell:
@@ -146,10 +147,9 @@ def _cell(cell: Cell, none: str) -> Cell:
     return cell if isinstance(cell, str) else number_of(cell, none)
 
 
-def _table_lines(table: Table) -> Iterator[str]:
+def _table_lines(table: Table, layout: "_CloseLayout | None") -> Iterator[str]:
     """Yield the lines of a table with its notes, as a float if a page holds it."""
     caption = rf"\caption{{{latex_text(table.title)}}}"
-    layout = _layout_of(table)
     kinds = latex_columns([column.is_number for column in table.headings])
     names = LATEX.line(_latex_headings(table, layout))
     head = [r"\toprule", names, r"\midrule"]
@@ -183,7 +183,7 @@ def _table_lines(table: Table) -> Iterator[str]:
 class _CloseLayout:
     """How a table that is too wide for a page is set: intervals below numbers."""
 
-    #: The widths of the columns in millimetres, the first one for names.
+    #: The widths of the columns in millimetres.
     widths: Sequence[float]
     gap: str = rf"\setlength{{\tabcolsep}}{{{0.7}mm}}"
 
@@ -191,8 +191,11 @@ class _CloseLayout:
 #: Millimetres of a page less what may be guessed wrong, and between two columns of a
 #: table as LaTeX sets it and of one that is set closely.
 _WIDTH, _GAP, _CLOSE = 156.0, 4.2, 1.4
-#: The least width of a column of names, unless words of headings are broken.
-_NAME = 25.0
+#: The least width of a column of names, if it is not narrower by itself, while
+#: headings are broken between words, within words of groups, and within names.
+_LEAST = (25.0, 25.0, 14.0)
+#: The least width of any column, and what sums of widths are rounded by at most.
+_NARROWEST, _ROUNDING = 10.0, 0.01
 #: Millimetres of a digit or letter: as text, in footnotes, and in scripts.
 _TEXT_SIZE, _FOOTNOTE, _SCRIPT = 1.85, 1.55, 1.42
 #: Characters that are half as wide, and those that are wider by a third.
@@ -207,8 +210,46 @@ def _width(text: str, size: float) -> float:
     return size * (len(text) - narrow / 2 + sum(one in _WIDE for one in text) / 3)
 
 
-def _layout_of(table: Table) -> _CloseLayout | None:
-    """Return how a table has room on a page if it has none as it is, else None."""
+def _numbered(
+    parts: Sequence[tuple[Table, _CloseLayout | None]],
+) -> Iterator[tuple[Table, _CloseLayout | None]]:
+    """Yield the parts of a table with numbers in their titles, the last one's notes."""
+    for at, (part, layout) in enumerate(parts, 1):
+        title = f"{part.title} ({at} of {len(parts)})" if len(parts) > 1 else part.title
+        notes = part.notes if at == len(parts) else ()
+        yield replace(part, title=title, notes=notes), layout
+
+
+def _parts(table: Table) -> list[tuple[Table, _CloseLayout | None]]:
+    """Return a table with its layout, or its halves if a page is too narrow for it."""
+    if _is_narrow(table):
+        return [(table, None)]
+    for step in range(len(_LEAST)):
+        widths = _close_widths(table, step)
+        room, names = _room_for_names(table, widths)
+        if sum(min(width, _LEAST[step]) for width in names) <= room:
+            return [(table, _layout(table, widths))]
+    numbers = [at for at, one in enumerate(table.headings) if one.is_number]
+    if len(numbers) < 2:  # noqa: PLR2004 - no two halves
+        return [(table, _layout(table, _close_widths(table, len(_LEAST))))]
+    middle = (len(numbers) + 1) // 2
+    return [
+        part
+        for left_out in (numbers[middle:], numbers[:middle])
+        for part in _parts(_without(table, left_out))
+    ]
+
+
+def _without(table: Table, left_out: Sequence[int]) -> Table:
+    """Return a table without some of its columns."""
+    kept = [at for at in range(len(table.headings)) if at not in left_out]
+    headings = tuple(table.headings[at] for at in kept)
+    rows = [[row[at] for at in kept] for row in table.rows]
+    return replace(table, headings=headings, rows=rows)
+
+
+def _is_narrow(table: Table) -> bool:
+    """Return whether a table has room on a page as it is."""
     columns = [
         max(_width(_in_one_line(cell), _TEXT_SIZE) for cell in column)
         for column in zip(*table.rows, strict=True)
@@ -218,27 +259,53 @@ def _layout_of(table: Table) -> _CloseLayout | None:
         for one in table.headings
     ]
     widths = map(max, columns or headings, headings)
-    if sum(widths) + _GAP * len(headings) <= _WIDTH:
-        return None
-    found = _close_widths(table, with_words=True)
-    if found[0] < _NAME:
-        found = _close_widths(table, with_words=False)
-    return _CloseLayout(found)
+    return sum(widths) + _GAP * len(headings) <= _WIDTH
 
 
-def _close_widths(table: Table, *, with_words: bool) -> list[float]:
-    """Return the widths of the columns of a close table, the first one what is left.
+def _close_widths(table: Table, step: int) -> list[float]:
+    """Return the widths of the columns of a close table, which depend on their cells.
 
-    The others are those of their cells, and `with_words` of the words above them.
+    Words above them count in full in step 0, those of groups no longer in step 1, only
+    parts of names in step 2, and none in step 3.
     """
     found = []
     for at, heading in enumerate(table.headings):
-        words = _words.findall(heading.group) if with_words else []
-        lines = [f"{heading.name} ^", *words]
-        cells = (_stacked(row[at]) for row in table.rows)
-        found.append(max(*(_width(line, _FOOTNOTE) for line in lines), *cells))
-    room = _WIDTH - sum(found[1:]) - _CLOSE * (len(found) + 1)
-    return [min(found[0], room), *found[1:]]
+        words = _words.findall(heading.group) if step == 0 else []
+        names = [heading.name] if step < 2 else _words.findall(heading.name)  # noqa: PLR2004 - a step
+        lines = [*words, *(_with_arrow(name) for name in names)]
+        least = max(_width(line, _FOOTNOTE) for line in lines)
+        cells = [_stacked(row[at]) for row in table.rows]
+        found.append(max([least if step < len(_LEAST) else _NARROWEST, *cells]))
+    return found
+
+
+def _with_arrow(name: str) -> str:
+    """Return the name of a column as wide as it is with an arrow."""
+    return f"{name} ^"
+
+
+def _room_for_names(table: Table, widths: Sequence[float]) -> tuple[float, list[float]]:
+    """Return the room that numbers leave for names, and the widths that these need."""
+    pairs = list(zip(table.headings, widths, strict=True))
+    numbers = sum(width for one, width in pairs if one.is_number)
+    names = [width for one, width in pairs if not one.is_number]
+    return _WIDTH - _CLOSE * (len(pairs) + 1) - numbers, names
+
+
+def _layout(table: Table, widths: Sequence[float]) -> _CloseLayout:
+    """Return the layout in which the widest names share the room that there is."""
+    room, names = _room_for_names(table, widths)
+    share = room
+    for at, width in enumerate(sorted(names)):
+        share = room / (len(names) - at)
+        if width > share:
+            break
+        room -= width
+    else:
+        share = max(names, default=0)
+    share = max(share, _NARROWEST)
+    pairs = zip(table.headings, widths, strict=True)
+    return _CloseLayout([w if one.is_number else min(w, share) for one, w in pairs])
 
 
 def _in_one_line(cell: Cell) -> str:
@@ -312,12 +379,16 @@ def _breakable(text: str, width: float) -> Iterator[str]:
 def _latex_headings(table: Table, layout: _CloseLayout | None) -> Iterator[str]:
     widths = [_WIDTH] * len(table.headings) if layout is None else layout.widths
     for heading, width in zip(table.headings, widths, strict=True):
-        name = f"{latex_text(heading.name)}{_LATEX_ARROWS[heading.arrow]}"
-        if not heading.group:
-            yield name
-            continue
-        lines = [*map(latex_text, _broken(heading.group, width)), name]
-        yield rf"\shortstack[r]{{{_LINE_END.join(lines)}}}"
+        groups = _broken(heading.group, width) if heading.group else []
+        names = [heading.name]
+        if layout is not None and _width(_with_arrow(heading.name), _FOOTNOTE) > width:
+            room = width - _width(_with_arrow(""), _FOOTNOTE) + _ROUNDING
+            names = _broken(heading.name, room)
+        lines = list(map(latex_text, [*groups, *names]))
+        lines[-1] += _LATEX_ARROWS[heading.arrow]
+        side = "r" if heading.is_number else "l"
+        stack = rf"\shortstack[{side}]{{{_LINE_END.join(lines)}}}"
+        yield stack if len(lines) > 1 else lines[0]
 
 
 def _broken(text: str, width: float) -> list[str]:
@@ -326,7 +397,7 @@ def _broken(text: str, width: float) -> list[str]:
     It is broken between words, and within a word that is wider.
     """
     lines = [""]
-    for word in _words.findall(text):
+    for word in _words.findall(safe(text, _LATEX_MOST)):
         parts = word if _width(word.rstrip(), _FOOTNOTE) > width else [word]
         for part in parts:
             if lines[-1] and _width(lines[-1] + part.rstrip(), _FOOTNOTE) > width:

@@ -80,7 +80,7 @@ def test_latex_has_the_cells_of_markdown() -> None:
 
 @pytest.mark.long
 def test_latex_compiles(tmp_path: Path) -> None:
-    """Where there is a LaTeX it takes the tables, names with markup included."""
+    """Where there is a LaTeX it takes the tables, and none is wider than 160 mm."""
     program = which("pdflatex")
     if program is None:
         pytest.skip("no pdflatex is installed: the text is only checked")
@@ -88,8 +88,10 @@ def test_latex_compiles(tmp_path: Path) -> None:
     body = form_text("latex", scored(models, by=("category",)))
     found = scored({f"m{number}": number for number in range(1, 40)})
     body += form_text("latex", found)
+    for metrics in (("em", "f1"), ("em", "f1", "precision", "recall", "length", "mcc")):
+        body += wide(metrics)
     start = "\\documentclass{article}\n\\usepackage{booktabs,longtable}\n"
-    start += "\\begin{document}\n"
+    start += "\\usepackage[textwidth=160mm]{geometry}\n\\begin{document}\n"
     (tmp_path / "t.tex").write_text(
         f"{start}{body}\\end{{document}}\n", encoding="utf-8"
     )
@@ -97,6 +99,46 @@ def test_latex_compiles(tmp_path: Path) -> None:
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, check=False)  # noqa: S603 - our own text
 
     assert done.returncode == 0, done.stdout[-2_000:]
+    assert b"Overfull" not in done.stdout
+
+
+def wide(metrics: tuple[str, ...]) -> str:
+    """Return a table in LaTeX of scores by category, of models with long names."""
+    models = {"heron-7b-instruct": 9, "aurora/Aurora-70B-Instruct-of-some-length": 3}
+    scores = scored(models, metrics=metrics, by=("category", "metadata.language"))
+    return form_text("latex", scores)
+
+
+def test_columns_of_names_are_wide_enough_in_latex() -> None:
+    """However many scores and groups there are, a name has 10 mm at least."""
+    pytest.importorskip("rapidfuzz", reason="ROUGE needs the extra score")
+    for metrics in (("rouge",), ("em", "f1", "rouge", "length")):
+        widths = re.findall(r"\\parbox\[t\]\{(.*?)mm\}", wide(metrics))
+
+        assert widths
+        assert all(10 <= float(width) <= 156 for width in widths)
+    shown = wide(("rouge",))
+    assert shown.count(r"\caption") == 1
+    assert r"\shortstack[r]{rouge.\\rougeLsum $\uparrow$}" in shown
+
+
+def test_scores_that_a_page_has_no_room_for_are_in_a_further_table() -> None:
+    """Each table in LaTeX has the names, one has a score, the last has the notes."""
+    pytest.importorskip("rapidfuzz", reason="ROUGE needs the extra score")
+    shown = wide(("em", "f1", "rouge", "length"))
+    end = r"\end{table}"
+    first, last = (f"{part}{end}" for part in shown.split(end)[:2])
+
+    check_latex(shown)
+    assert r"\caption{Scores (1 of 2)}" in first
+    assert r"\caption{Scores (2 of 2)}" in last
+    names = [[row[:3] for row in latex_rows(part)][1:] for part in (first, last)]
+    assert names[0] == names[1]
+    columns = latex_rows(first)[0][3:] + latex_rows(last)[0][3:]
+    assert columns[-1] == "questions"
+    assert len(columns) == len({*columns}) == 11
+    assert "Signature of em" not in first
+    assert "Signature of em" in last
 
 
 def test_lower_is_better_where_it_is() -> None:
