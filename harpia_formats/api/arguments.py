@@ -1,5 +1,7 @@
 """The data that Python functions take and return: files, rows and tables in memory."""
 
+import io
+import itertools
 import json
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from math import isfinite, isinf
@@ -11,6 +13,7 @@ from harpia_formats.files.io.inputs import Input as FileInput
 from harpia_formats.files.io.reader import SourceError
 from harpia_formats.files.io.source import ReadProgress, Source
 from harpia_formats.model.describe import path_text
+from harpia_formats.model.exact_json import NOT_JSON, encode
 from harpia_formats.model.problem import OptionError
 from harpia_formats.model.record import Record, as_dict
 from harpia_formats.model.result import frame_library
@@ -67,12 +70,12 @@ def table_input(table: Any) -> Source:
     """Return a table as an Arrow stream in memory.
 
     Raises `MissingPyarrow`, `SourceError` for a table whose values are not valid, and
-    `TypeError` for what is no table.
+    `OptionError` for what is no table.
     """
     from harpia_formats.files.arrow.tables import load_pyarrow, row_parts, small_parts  # noqa: PLC0415 - only tables need it
 
     if not is_table(table):
-        raise TypeError(f"{type(table).__name__} is no table: it has no {_stream}")
+        raise OptionError(f"{type(table).__name__} is no table: it has no {_stream}")
     pa = load_pyarrow()
     sink = pa.BufferOutputStream()
     schema, batches = _columns_of(table, pa)
@@ -147,19 +150,19 @@ def polars_of_records(records: Iterable[Record]) -> Any:
 
 
 def _checked(record: Any) -> Record:
-    """Return a record; raises `TypeError` for what is none."""
+    """Return a record; raises `OptionError` for what is none."""
     if not isinstance(record, Record):
-        raise TypeError(f"{type(record).__name__} is no Record")
+        raise OptionError(f"{type(record).__name__} is no Record")
     return record
 
 
 def table_of_records(records: Iterable[Record]) -> Any:
     """Return records as a `pyarrow.Table`.
 
-    Raises `MissingPyarrow`, and `TypeError` for what is no record.
+    Raises `MissingPyarrow`, and `OptionError` for what is no record, or has what JSON
+    cannot hold.
     """
     from harpia_formats.files.arrow.tables import (  # noqa: PLC0415 - only tables need it
-        batch_of_rows,
         load_pyarrow,
         record_schema,
     )
@@ -167,13 +170,28 @@ def table_of_records(records: Iterable[Record]) -> Any:
     pa = load_pyarrow()
     batches = []
     rows: list[dict[str, Any]] = []
-    for record in records:
+    for number, record in enumerate(records, 1):
         rows.append(as_dict(_checked(record)))
         if len(rows) == ROWS_OF_BATCH:
-            batches.append(batch_of_rows(rows))
+            batches.append(_batch(rows, number))
             rows = []
-    batches.append(batch_of_rows(rows))
+    batches.append(_batch(rows, ROWS_OF_BATCH * len(batches) + len(rows)))
     return pa.Table.from_batches(batches, record_schema())
+
+
+def _batch(rows: list[dict[str, Any]], last: int) -> Any:
+    """Return rows of records as a batch; `last` is the number of the last one.
+
+    Raises `OptionError` for one that JSON cannot hold.
+    """
+    from harpia_formats.files.arrow.tables import batch_of_rows  # noqa: PLC0415 - only tables need it
+
+    try:
+        return batch_of_rows(rows)
+    except (*NOT_JSON, TypeError, ValueError):
+        for number, row in enumerate(rows, last - len(rows) + 1):
+            _record_line(number, row)
+        raise
 
 
 #: The name of rows in memory in reports.
@@ -243,6 +261,50 @@ def _line(number: int, row: Any) -> bytes:
         return text.encode() + b"\n"
     except (TypeError, ValueError, RecursionError) as error:
         raise OptionError(f"{where} cannot be written as JSON: {error}") from error
+
+
+class _Lines(io.RawIOBase):
+    """A stream of records as lines of JSON, each written when it is read."""
+
+    name = "<records>"
+
+    def __init__(self, records: Iterable[Record]) -> None:
+        self._lines = map(_record_line, itertools.count(1), records)
+        self._buffered = b""
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """Return up to `size` bytes, none at the end."""
+        while len(self._buffered) < size or size < 0:
+            line = next(self._lines, b"")
+            if not line:
+                break
+            self._buffered += line
+        end = len(self._buffered) if size < 0 else size
+        data, self._buffered = self._buffered[:end], self._buffered[end:]
+        return data
+
+
+def lines_of(records: Iterable[Record]) -> BinaryIO:
+    """Return records as an open binary file of JSON lines."""
+    return cast("BinaryIO", _Lines(records))
+
+
+def _record_line(number: int, record: Any) -> bytes:
+    """Return a record as a line of JSON; raises `OptionError` with its number."""
+    try:
+        text = encode(record)
+        # What a number that JSON has not becomes; others are not looked at again.
+        if b"null" in text:
+            _check_numbers(as_dict(record) if isinstance(record, Record) else record)
+    except (*NOT_JSON, TypeError, ValueError) as error:
+        raise OptionError(
+            f"record {number:,} cannot be written as JSON: {error}"
+        ) from error
+    return text + b"\n"
 
 
 def _check_numbers(value: Any, path: tuple[str | int, ...] = ()) -> None:

@@ -357,9 +357,10 @@ def write(
 ) -> ConversionReport:
     """Write `records` in the format `to`, and return the report of the conversion.
 
-    `output`, the options and the errors are those of `convert`.
+    `output`, the options and the errors are those of `convert`. Raises `OptionError`
+    for a record with what JSON cannot hold, such as a lone surrogate or a NaN.
     """
-    from harpia_formats.conversion.reading.records import lines_of
+    from harpia_formats.api.arguments import lines_of
 
     return convert(lines_of(records), to=to, output=output, from_="record", **options)
 

@@ -1,15 +1,13 @@
-"""Iterate over the records of inputs, and make a file of lines of records."""
+"""Iterate over the records of inputs."""
 
-import io
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any
 
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.conversion.reading.reader import Reading
-from harpia_formats.model.exact_json import encode
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.record import Record
 from harpia_formats.validation.options import Options
@@ -68,33 +66,3 @@ def _records(reading: Reading) -> Iterator[Record]:
         yield received.popleft().record
     report = replace(reading.tally.report(), problems=tuple(problems))
     report.raise_for_errors()
-
-
-class _Lines(io.RawIOBase):
-    """A stream of records as lines of JSON, each written when it is read."""
-
-    name = "<records>"
-
-    def __init__(self, records: Iterable[Record]) -> None:
-        self._lines = (encode(record) + b"\n" for record in records)
-        self._buffered = b""
-
-    def readable(self) -> bool:
-        """Return True."""
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        """Return up to `size` bytes, none at the end."""
-        while len(self._buffered) < size or size < 0:
-            line = next(self._lines, b"")
-            if not line:
-                break
-            self._buffered += line
-        end = len(self._buffered) if size < 0 else size
-        data, self._buffered = self._buffered[:end], self._buffered[end:]
-        return data
-
-
-def lines_of(records: Iterable[Record]) -> BinaryIO:
-    """Return records as an open binary file of JSON lines."""
-    return cast("BinaryIO", _Lines(records))

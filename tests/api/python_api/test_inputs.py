@@ -2,6 +2,7 @@
 
 import io
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -91,3 +92,36 @@ def test_an_unknown_format_has_the_common_base() -> None:
         harpia_formats.validate([ROW], format="nmeo")
 
     assert isinstance(raised.value, UnknownFormat)
+
+
+@for_each_case(
+    "fields, reason",
+    [
+        ({"prompt": "\ud800"}, "surrogates not allowed"),
+        ({"prompt": "a", "metadata": {"x": [0.5, float("nan")]}}, "x[1] is nan"),
+        ({"prompt": "a", "metadata": {"x": object()}}, "object is not JSON"),
+    ],
+)
+def test_records_that_are_no_json_are_refused(
+    fields: dict[str, Any], reason: str, tmp_path: Path
+) -> None:
+    """The error has the number of the record, and there is no output."""
+    records = [harpia_formats.Record(prompt="q"), harpia_formats.Record(**fields)]
+    output = tmp_path / "out"
+
+    for to in ("record", "csv", "nemo-input"):
+        with pytest.raises(OptionError, match=r"^record 2 cannot be written") as seen:
+            harpia_formats.write(records, to=to, output=output)
+        assert reason in str(seen.value)
+        assert not output.exists()
+
+
+def test_tables_of_records_that_are_no_json_are_refused() -> None:
+    """The number of the record is counted over all batches of the table."""
+    pytest.importorskip("pyarrow")
+    for wrong in ({"prompt": "\ud800"}, {"metadata": {"x": object()}}):
+        records = [harpia_formats.Record(prompt="q")] * 700
+        records.append(harpia_formats.Record(**wrong))
+
+        with pytest.raises(OptionError, match=r"^record 701 cannot be written"):
+            harpia_formats.to_table(records)
