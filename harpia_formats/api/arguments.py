@@ -130,7 +130,7 @@ def _columns_of(table: Any, pa: Any) -> tuple[Any, Iterator[Any]]:
 def frame_of_records(records: Iterable[Record]) -> Any:
     """Return records as a pandas data frame, for which pyarrow is not needed.
 
-    Raises `ImportError` without pandas, and `TypeError` for what is no record.
+    Raises `ImportError` without pandas, and `OptionError` for what is no record.
     """
     from harpia_formats.files.arrow.tables import COLUMNS, cells_of_row  # noqa: PLC0415 - only tables need it
 

@@ -3,6 +3,8 @@
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
+from harpia_formats.model.problem import OptionError
+
 if TYPE_CHECKING:  # for one kind of results only
     from harpia_formats.model.result import Result
 
@@ -11,7 +13,7 @@ def write_result(result: "Result", output: Any, reporter_name: str | None) -> No
     """Write a result to a path, URL or open binary file.
 
     Without a name, the suffix of the path says which reporter writes it. Raises
-    `ReportError`, `PluginError` or `SinkError`, and `TypeError` for another output.
+    `ReportError`, `PluginError` or `SinkError`, and `OptionError` for another output.
     """
     from harpia_formats.files.io.sink import StreamSink  # noqa: PLC0415 - for one kind of results only
     from harpia_formats.reporters import Options, ReportError, reporter_named  # noqa: PLC0415 - for one kind of results only
@@ -33,7 +35,9 @@ def write_result(result: "Result", output: Any, reporter_name: str | None) -> No
         return
     if not hasattr(output, "write"):
         kind = type(output).__name__
-        raise TypeError(f"a report is written to a path or a binary file, not a {kind}")
+        raise OptionError(
+            f"a report is written to a path or a binary file, not a {kind}"
+        )
     if named is None:
         raise ReportError("an open file has no suffix; name the reporter")
     sink = StreamSink(output, str(getattr(output, "name", "<stream>")))
@@ -45,7 +49,7 @@ def draw_result(result: Any, place: Any, kind: str | None) -> list[str]:
     """Draw scores, or a comparison of scores, into a path or URL.
 
     Return what is not drawn, in sentences. Raises `FigureError`, `SinkError`, and
-    `TypeError` for another result or place.
+    `OptionError` for another result or place.
     """
     from harpia_formats.evaluation.figures.picture_files import (  # noqa: PLC0415 - for one kind of results only
         PictureFiles,
@@ -56,7 +60,7 @@ def draw_result(result: Any, place: Any, kind: str | None) -> list[str]:
 
     if not isinstance(place, (str, PathLike)):
         name = type(place).__name__
-        raise TypeError(f"a picture is written to a path, and not to a {name}")
+        raise OptionError(f"a picture is written to a path, and not to a {name}")
     if isinstance(result, Scores):
         command = "score"
     elif hasattr(result, "compared"):
@@ -64,7 +68,7 @@ def draw_result(result: Any, place: Any, kind: str | None) -> list[str]:
     elif hasattr(result, "benchmarks"):
         command = "score plan"
     else:
-        raise TypeError(
+        raise OptionError(
             f"scores and comparisons of scores are drawn, and not a "
             f"{type(result).__name__}"
         )

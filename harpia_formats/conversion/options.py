@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from os import PathLike
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, TypeVar
 
 from harpia_formats.conversion.mapping.choices import (
     Choices,
@@ -92,8 +92,7 @@ class FillingMeasure(Protocol):
 class ConvertOptions:
     """The options of a conversion; the defaults are those of the command line.
 
-    Raises `ValueError`, `TypeError` or `ConversionError` for values that no conversion
-    can meet.
+    Raises `OptionError` or `ConversionError` for values that no conversion can meet.
     """
 
     #: The format of the inputs; None to recognise it.
@@ -175,9 +174,9 @@ class ConvertOptions:
         for name, enum in _ENUMS.items():
             value = getattr(self, name)
             if value is not None:
-                object.__setattr__(self, name, _member(enum, name, value))
+                object.__setattr__(self, name, member_of(enum, name, value))
         if self.quarantine is not None and self.on_invalid is not OnInvalid.QUARANTINE:
-            raise ValueError('quarantine is the file of on_invalid="quarantine"')
+            raise OptionError('quarantine is the file of on_invalid="quarantine"')
         if self.prefix_ids and self.ids is Ids.NUMBER:
             raise ConversionError(
                 "`--prefix-ids` is for ids that files have, and `--ids number` "
@@ -191,7 +190,9 @@ class ConvertOptions:
             delimiter_named(self.delimiter)
         check_patterns(self.exclude)
         if self.jobs < 0 or self.max_row_bytes < 1 or self.min_records < 0:
-            raise ValueError("jobs, max_row_bytes and min_records must not be negative")
+            raise OptionError(
+                "jobs, max_row_bytes and min_records must not be negative"
+            )
         check_cluster_timeout(self.cluster_timeout)
         if self.engine is not None or self.executor is not None:
             check_engine(self.engine, self.executor)
@@ -225,11 +226,12 @@ _ENUMS: dict[str, type[StrEnum]] = {
     "on_invalid": OnInvalid,
 }
 
+_Choice = TypeVar("_Choice", bound=StrEnum)
 #: A path, an open binary file, or None for standard output.
 Output = str | PathLike[str] | BinaryIO | None
 
 
-def _member(enum: type[StrEnum], name: str, value: Any) -> StrEnum:
+def member_of(enum: type[_Choice], name: str, value: Any) -> _Choice:
     """Return the member of `enum` with a value; raises `OptionError`."""
     try:
         return enum(value)

@@ -14,6 +14,7 @@ from harpia_formats.files.io.reader import ROW_LIMIT
 from harpia_formats.files.io.source import ReadProgress
 from harpia_formats.files.parsing.csv_delimiter import delimiter_named
 from harpia_formats.formats.registry import all_unpackers
+from harpia_formats.model.problem import OptionError
 from harpia_formats.model.report import Report, validation_failed
 from harpia_formats.model.result import Result
 
@@ -212,11 +213,11 @@ class InferOptions:
         if self.redact:
             object.__setattr__(self, "enum_limit", 0)
         if not 0 <= self.enum_limit <= TEXT_LIMIT:
-            raise ValueError(f"enum_limit must be from 0 to {TEXT_LIMIT}")
+            raise OptionError(f"enum_limit must be from 0 to {TEXT_LIMIT}")
         for name, least in (("map_keys", 1), ("limit", 1), ("max_row_bytes", 1)):
             value = getattr(self, name)
             if value is not None and value < least:
-                raise ValueError(f"{name} must be at least {least}, not {value}")
+                raise OptionError(f"{name} must be at least {least}, not {value}")
 
 
 #: How often each text of an `enum` must be there.

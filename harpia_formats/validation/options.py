@@ -30,8 +30,8 @@ ROW_TIMEOUT = 5.0
 class Options:
     """The options of a validation; the defaults are those of the command line.
 
-    Raises `ValueError` for values and combinations that are not allowed, `TypeError`
-    if `select` or `ignore` is text, and `EngineError` for an unknown engine.
+    Raises `OptionError` for values and combinations that are not allowed, and
+    `EngineError` for an unknown engine.
     """
 
     #: A format id, or the name of a family such as `eee`; recognised if None.
@@ -104,9 +104,9 @@ class Options:
 
     def __post_init__(self) -> None:
         if self.format is not None and self.schema is not None:
-            raise ValueError("schema and format exclude each other")
+            raise OptionError("schema and format exclude each other")
         if self.schema is not None and (self.strict or self.companion is not None):
-            raise ValueError("strict and companion are about formats, not a schema")
+            raise OptionError("strict and companion are about formats, not a schema")
         if self.columns is not None:
             check_field_names(self.columns)
             _check_mapped(self)
@@ -115,7 +115,7 @@ class Options:
             delimiter_named(self.delimiter)
         for name in ("select", "ignore"):
             if isinstance(getattr(self, name), str):
-                raise TypeError(f"{name} takes several rules, such as ('J', 'S101')")
+                raise OptionError(f"{name} takes several rules, such as ('J', 'S101')")
         check_patterns(self.exclude)
         _at_least(
             0,
@@ -126,7 +126,7 @@ class Options:
         )
         _at_least(1, max_row_bytes=self.max_row_bytes)
         if not self.row_timeout > 0:
-            raise ValueError(f"row_timeout must be above 0, not {self.row_timeout}")
+            raise OptionError(f"row_timeout must be above 0, not {self.row_timeout}")
         check_cluster_timeout(self.cluster_timeout)
         if self.engine is not None or self.executor is not None:
             check_engine(self.engine, self.executor)
@@ -135,11 +135,11 @@ class Options:
 
 
 def _check_mapped(options: Options) -> None:
-    """Raise `ValueError` unless the files are in one format that may be mapped."""
+    """Raise `OptionError` unless the files are in one format that may be mapped."""
     from harpia_formats.formats.detection.mapped_format import takes_map  # noqa: PLC0415 - only for a map: start-up time
 
     if options.format is None or not takes_map(options.format):
-        raise ValueError(
+        raise OptionError(
             'columns are those of format "csv", "parquet" or "json", or of rows of '
             "another format of JSON, which must be named"
         )
@@ -164,10 +164,10 @@ def _check_baselines(options: Options) -> None:
 
 
 def _at_least(least: int, **numbers: int) -> None:
-    """Raise `ValueError` if a number, passed by its name, is less than `least`."""
+    """Raise `OptionError` if a number, passed by its name, is less than `least`."""
     for name, number in numbers.items():
         if number < least:
-            raise ValueError(f"{name} must be at least {least}, not {number}")
+            raise OptionError(f"{name} must be at least {least}, not {number}")
 
 
 class CompanionError(HarpiaFormatsError):

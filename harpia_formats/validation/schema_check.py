@@ -16,7 +16,7 @@ from harpia_formats.formats.rules import selected_rules
 from harpia_formats.formats.schema.bundled_schemas import SchemaError
 from harpia_formats.formats.schema.check.find_mistakes import find_mistakes
 from harpia_formats.formats.schema.user_schema import check_depth
-from harpia_formats.model.problem import Problem
+from harpia_formats.model.problem import OptionError, Problem
 from harpia_formats.model.report import JSON_SCHEMA, FileCount, Report
 from harpia_formats.validation.diagnosis.root_causes import (
     Finding,
@@ -48,7 +48,7 @@ class SchemaCheckOptions:
         check_patterns(self.exclude)
         for name in ("examples", "max_problems"):
             if getattr(self, name) < 0:
-                raise ValueError(f"{name} must be at least 0")
+                raise OptionError(f"{name} must be at least 0")
 
 
 class SchemaCheck:

@@ -10,6 +10,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
+from harpia_formats.conversion.options import member_of
 from harpia_formats.conversion.subsets.cut_file import CutFile, Row
 from harpia_formats.conversion.subsets.head_and_sample import (
     RowOutput,
@@ -351,4 +352,5 @@ def merge_files(
     options: SubsetOptions,
 ) -> Subset:
     """Put the rows of `inputs` into one output; raises what `Merge.run` raises."""
-    return Merge(list(inputs), OnDuplicate(on_duplicate), options).run(output)
+    choice = member_of(OnDuplicate, "on_duplicate", on_duplicate)
+    return Merge(list(inputs), choice, options).run(output)

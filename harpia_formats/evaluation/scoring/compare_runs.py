@@ -413,7 +413,7 @@ def paired_test(options: ScoreOptions, test: str | None) -> PairedTest:
             "1 a question it is the same test"
         )
     if test is not None and test not in TESTS:
-        raise OptionError(f"no test is called {test!r}{hint_on(test, TESTS)}")
+        raise OptionError(f"no test is called {test!r}{hint_on(str(test), TESTS)}")
     return PairedTest(test, options.replicates, options.seed, options.level)
 
 

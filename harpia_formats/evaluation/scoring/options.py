@@ -155,7 +155,7 @@ class ScoreOptions:
     def __post_init__(self) -> None:
         for name in ("metrics", "by"):
             if isinstance(getattr(self, name), str):
-                raise TypeError(f"{name} must be a tuple of names, not a string")
+                raise OptionError(f"{name} must be a tuple of names, not a string")
         for name, known in _CHOICES.items():
             _check_choice(name, getattr(self, name), known)
         if self.columns is not None:

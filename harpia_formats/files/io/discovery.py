@@ -356,12 +356,12 @@ def _missing_reason(path: Path) -> str:
 
 
 def check_patterns(patterns: Iterable[str]) -> None:
-    """Raise `TypeError` if `patterns` is one text and not several.
+    """Raise `OptionError` if `patterns` is one text and not several.
 
-    Raises `OptionError` for a pattern without a name, which would match nothing.
+    So it does for a pattern without a name, which would match nothing.
     """
     if isinstance(patterns, str):
-        raise TypeError("exclude takes several patterns, such as ('logs', '*.old')")
+        raise OptionError("exclude takes several patterns, such as ('logs', '*.old')")
     for pattern in patterns:
         if not parts_of(pattern):
             raise OptionError(

@@ -11,7 +11,7 @@ from typing import IO, Any, BinaryIO, Protocol
 
 from harpia_formats.files.io.encodings import CODECS
 from harpia_formats.files.io.reader import error_reason
-from harpia_formats.model.problem import HarpiaFormatsError
+from harpia_formats.model.problem import HarpiaFormatsError, OptionError
 from harpia_formats.model.safe_text import escaped_lines
 
 
@@ -152,6 +152,10 @@ class StreamSink:
     notes: Sequence[str] = ()
 
     def __init__(self, stream: ByteStream, name: str = "standard output") -> None:
+        """Write to a stream; raises `OptionError` for one of text, or none."""
+        if not hasattr(stream, "write") or hasattr(stream, "encoding"):
+            kind = type(stream).__name__
+            raise OptionError(f"an output is a path or an open binary file, not {kind}")
         self._stream = stream
         self._name = name
         #: Whether bytes were written, which cannot be taken back.

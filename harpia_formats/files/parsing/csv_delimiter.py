@@ -1,5 +1,7 @@
 """The character that separates the fields of a table."""
 
+from harpia_formats.model.problem import OptionError
+
 COMMA, TAB = ",", "\t"
 #: Characters that are usual as delimiters, and their names.
 DELIMITERS = {COMMA: "comma", ";": "semicolon", TAB: "tab", "|": "vertical bar"}
@@ -19,12 +21,12 @@ _not_allowed = '"\r\n\0'
 def delimiter_named(text: str) -> str:
     """Return the delimiter that the user gave as a character or a name, such as `tab`.
 
-    Raises `ValueError` if it is neither a name nor one ASCII character, or if it has a
+    Raises `OptionError` if it is neither a name nor one ASCII character, or if it has a
     meaning of its own in a table.
     """
     found = _by_name.get(text.casefold(), text)
     if len(found) != 1 or not found.isascii() or found in _not_allowed:
-        raise ValueError(
+        raise OptionError(
             f"{text!r} is no delimiter: give one ASCII character such as ';', or tab"
         )
     return found

@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from harpia_formats.files.io.source import ReadProgress
 from harpia_formats.files.io.urls import all_masked, is_url, masked, scheme_of
-from harpia_formats.model.problem import EngineError
+from harpia_formats.model.problem import EngineError, OptionError
 
 if TYPE_CHECKING:  # start-up: most runs need no processes
     from concurrent.futures import Executor
@@ -44,9 +44,9 @@ class WorkersAwaited(Struct, frozen=True):
 
 
 def check_cluster_timeout(seconds: float) -> None:
-    """Raise `ValueError` unless a run can wait for so many seconds."""
+    """Raise `OptionError` unless a run can wait for so many seconds."""
     if not 0 < seconds < float("inf"):
-        raise ValueError(f"cluster_timeout must be above 0, not {seconds}")
+        raise OptionError(f"cluster_timeout must be above 0, not {seconds}")
 
 
 #: PR_SET_PDEATHSIG, see prctl(2).
@@ -216,12 +216,12 @@ class Engine(Struct, frozen=True):
 def check_engine(name: str | None, executor: "Executor | None") -> None:
     """Raise `EngineError` if `name` is no usable engine.
 
-    Raises `ValueError` if an executor is given as well.
+    Raises `OptionError` if an executor is given as well.
     """
     if name is None:
         return
     if executor is not None:
-        raise ValueError("engine and executor exclude each other")
+        raise OptionError("engine and executor exclude each other")
     if not (is_url(name) and scheme_of(name) in _extras):
         known = ", ".join(f"{scheme}://HOST:PORT" for scheme in _extras)
         raise EngineError(all_masked(name), f"is not a known engine (known: {known})")

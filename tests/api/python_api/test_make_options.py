@@ -1,5 +1,6 @@
 """Wrong options of the Python functions are refused with the near ones."""
 
+import io
 from collections.abc import Callable
 from typing import Any
 
@@ -25,6 +26,21 @@ def score(**options: Any) -> Any:
 def validate(**options: Any) -> Any:
     """Validate a row with options."""
     return harpia_formats.validate(ROW, **options)
+
+
+def infer(**options: Any) -> Any:
+    """Infer a schema from a row with options."""
+    return harpia_formats.infer_schema(ROW, **options)
+
+
+def check_schema(**options: Any) -> Any:
+    """Check a schema with options."""
+    return harpia_formats.check_schema(b"{}", **options)
+
+
+def merge(**options: Any) -> Any:
+    """Merge a row with options."""
+    return harpia_formats.merge(ROW, **{"output": io.BytesIO()} | options)
 
 
 def diff(**options: Any) -> Any:
@@ -61,6 +77,22 @@ WRONG: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
     (roundtrip, {"min_records": 1}, "no option min_records"),
     (roundtrip, {"turns": "lst"}, "did you mean last"),
     (score, {"zzz": 1}, "known: from_, metrics"),
+    (validate, {"jobs": -1}, "jobs must be at least 0, not -1"),
+    (validate, {"limit": 0}, "limit must be at least 1, not 0"),
+    (validate, {"examples": -3}, "examples must be at least 0, not -3"),
+    (validate, {"max_row_bytes": 0}, "max_row_bytes must be at least 1, not 0"),
+    (validate, {"row_timeout": 0}, "row_timeout must be above 0"),
+    (validate, {"delimiter": "ab"}, "'ab' is no delimiter"),
+    (validate, {"cluster_timeout": -1}, "cluster_timeout must be above 0"),
+    (validate, {"format": "nemo", "schema": {}}, "schema and format exclude each"),
+    (convert, {"jobs": -1}, "jobs, max_row_bytes and min_records must not be"),
+    (convert, {"quarantine": "q.jsonl"}, "quarantine is the file of on_invalid"),
+    (infer, {"enum_limit": 99}, "enum_limit must be from 0 to"),
+    (infer, {"map_keys": 0}, "map_keys must be at least 1, not 0"),
+    (check_schema, {"examples": -1}, "examples must be at least 0"),
+    (merge, {"on_duplicate": "skp"}, "did you mean skip"),
+    (convert, {"output": io.StringIO()}, "an open binary file, not StringIO"),
+    (merge, {"output": 5}, "a path or an open binary file, not int"),
 ]
 
 
