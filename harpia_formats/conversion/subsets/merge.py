@@ -253,7 +253,8 @@ class Merge:
                     if key in firsts:
                         total += 1
                         if len(named) < _NAMED:
-                            shown = "" if self.options.redact else f"{key!r} in "
+                            hides = self.options.redact
+                            shown = "" if hides else f"{ids.shown_id(row)} in "
                             named.append(f"{shown}{firsts[key]} and {where}")
                     firsts.setdefault(key, where)
         if total:
@@ -331,6 +332,13 @@ class RowIds:
             return None
         keys = self._reader.keys_of_value(decoded_or_none(row.text))
         return keys[0] if keys else None
+
+    def shown_id(self, row: Row) -> str:
+        """Return the id of a row that has one, behind its key as in findings."""
+        variant, value = self._file.plan.variant, decoded_or_none(row.text)
+        assert variant is not None  # noqa: S101 - the rows of others have no ids
+        key = variant.format.id_key
+        return f"{key} {short_json(value[key])}"
 
     def batches(self, size: int = 256) -> Iterator[list[str]]:
         """Read all rows of the file; yield their ids, some at once."""

@@ -37,6 +37,7 @@ from harpia_formats.conversion.subsets.row_assignment import (
 from harpia_formats.files.io.reader import BLOCK, SourceError
 from json_lines import jsonl
 
+FIXTURES = Path(__file__).parents[3] / "fixtures"
 HARPIA = '{"id": "%d", "input": "q", "expected-output": ["r"], "actual-output": "a"}'
 
 
@@ -499,11 +500,21 @@ def test_repeated_ids_fail_or_are_skipped_or_kept() -> None:
     """Ids are compared over all files; rows are counted where nothing is written."""
     one = b"".join((HARPIA % n).encode() + b"\n" for n in range(2))
     two = b"".join((HARPIA % n).encode() + b"\n" for n in range(3))
-    where = r"'0' in row 1 of <data> and row 1 of <data> \(2\)"
+    where = r'several rows: id "0" in row 1 of <data> and row 1 of <data> \(2\)'
     with pytest.raises(SubsetError, match=where):
         merged(one, two)
     assert merged(one, two, on_duplicate="skip") == two
     assert merged(one, two, on_duplicate="keep") == one + two
+
+
+def test_repeated_ids_are_shown_as_in_findings() -> None:
+    """An id that other values make unique is shown without them, a number as such."""
+    rows = (FIXTURES / "eee@0.2.0/valid/runs.jsonl").read_bytes()
+    with pytest.raises(SubsetError) as raised:
+        merged(rows, rows)
+
+    assert 'several rows: sample_id "pocket_0001" in row 1 of' in str(raised.value)
+    assert "; sample_id 41 in row 3 of" in str(raised.value)
 
 
 def test_messages_hide_values(tmp_path: Path) -> None:
