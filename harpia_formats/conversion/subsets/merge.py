@@ -65,7 +65,7 @@ def kind_of(file: CutFile) -> FileKind:
     """Return the kind of a file whose rows were read."""
     variant = file.plan.variant
     format_ = variant.name if variant is not None else ""
-    if not file.count and not file.before.strip():
+    if not file.count and _is_empty(file):
         return FileKind(file.name, format_, container="")
     if file.is_table:
         delimiter = delimiter_of(file.options.delimiter, file.name)
@@ -81,6 +81,12 @@ def kind_of(file: CutFile) -> FileKind:
     else:
         container = "an array"
     return FileKind(file.name, format_, container)
+
+
+def _is_empty(file: CutFile) -> bool:
+    """Return whether a file without rows has nothing else, or is an empty array."""
+    text = b"".join(file.before.removeprefix(BOM).split())
+    return not text or (text == b"[]" and not file.is_table)
 
 
 def check_same_kind(first: FileKind, other: FileKind) -> None:

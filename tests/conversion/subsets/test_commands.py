@@ -34,6 +34,7 @@ from harpia_formats.conversion.subsets.row_assignment import (
     part_of,
     thresholds,
 )
+from harpia_formats.files.framing.chunk import BOM
 from harpia_formats.files.io.reader import BLOCK, SourceError
 from json_lines import jsonl
 
@@ -456,6 +457,18 @@ def test_containers_are_joined() -> None:
     assert merged(b"[]", arrays[1], b"[ ]", from_="record") == arrays[1]
     tables = b"a,b\n1,2", b'"a",b\r\n3,4\r\n'
     assert merged(*tables, from_="csv") == b"a,b\n1,2\n3,4\r\n"
+
+
+@for_each_case("empty", [b"[]", b"[\n]\n", b"\xef\xbb\xbf[ ]", b"", b"\n"])
+def test_files_without_rows_fit_any(empty: bytes) -> None:
+    """So does a part that `split` left empty, whose format nothing shows."""
+    row = b'{"prompt":"q","outputs":[]}'
+    for rows in (b"[" + row + b"]", row + b"\n"):
+        assert merged(empty, rows, empty) == rows
+    assert (
+        merged(empty, empty).removeprefix(BOM).split()
+        == empty.removeprefix(BOM).split()
+    )
 
 
 @pytest.mark.parametrize(
