@@ -1,6 +1,7 @@
 """The rows of a plain table as records, and records as rows of a table."""
 
 import csv
+import io
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+import harpia_formats
 from cases import for_each_case
 from effort import examples
 from field_paths import unrelated
@@ -263,3 +265,15 @@ def test_rows_are_read_alone(most: int, rows: list[dict[str, str]]) -> None:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(mapping, "_read_columns", partial(read_steps, mapping._table))  # noqa: SLF001 - the specification
             assert TABLE.read(row) == record
+
+
+def test_written_answers_are_read_without_the_name_of_the_format() -> None:
+    """An empty column of models tells answers from references."""
+    given, written = b"prompt,response\nq,a\n", io.BytesIO()
+    harpia_formats.convert(given, from_="csv", to="csv", output=written)
+
+    assert written.getvalue() == b"prompt,model,response\nq,,a\n"
+    (record,) = harpia_formats.read(written.getvalue())
+    assert record.outputs == [Output(text="a")]
+    with pytest.raises(harpia_formats.HarpiaFormatsError):
+        list(harpia_formats.read(given))
