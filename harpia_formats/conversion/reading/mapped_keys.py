@@ -17,7 +17,7 @@ from harpia_formats.model.column_map import (
     hint_on_column,
     names_by_column,
 )
-from harpia_formats.model.exact_json import encode
+from harpia_formats.model.exact_json import NOT_JSON, decode, encode
 from harpia_formats.model.format import Format
 from harpia_formats.model.record import Output, Record, as_dict
 from harpia_formats.model.value_path import (
@@ -27,6 +27,7 @@ from harpia_formats.model.value_path import (
     parse_value_path,
     value_at,
 )
+from harpia_formats.validation.unit.mapped_values import expected_of, is_mapped_value
 
 #: The format whose columns hold the same fields, one in each.
 _table = "csv"
@@ -34,8 +35,6 @@ _table = "csv"
 _many = 1_000
 #: The key in `extra` of the values of a record that mapped ones replace.
 REPLACED = "map"
-#: The columns of values that are no text.
-_no_texts = frozenset({"messages", "references", "choices", "contexts", "score"})
 _output_prefix = "outputs."
 _Part = TypeVar("_Part", Record, Output)
 
@@ -99,14 +98,13 @@ class MappedKeys:
             value = self._value(value_path, row, number, path)
             if value is not None and value is not UNSET:
                 name = self._names[value_path.text]
-                is_number = self._is_free and name == "id" and type(value) is int
-                if type(value) in {dict, list} and name not in _no_texts:
-                    what = "a list" if type(value) is list else "an object"
-                    reason = f"it is {what} in record {number} of {path}"
-                    raise MapOptionsError(
-                        value_path.text, f"{reason}, and {name} is text"
-                    )
-                cells[name] = value if is_number else _cell_of(value)
+                # A row with another value is not valid, unless that is ignored.
+                if not is_mapped_value(name, value):
+                    expected = expected_of(name)
+                    reason = f"it is not {expected} in record {number} of {path}"
+                    raise MapOptionsError(value_path.text, reason)
+                is_cell = name == "id" or type(value) is str
+                cells[name] = value if is_cell else encode(value).decode()
         rest = {key: value for key, value in row.items() if key not in self._names}
         if self._is_free:
             self._check_not_taken(rest)
@@ -122,6 +120,16 @@ class MappedKeys:
             if rest.get(name) is not None and path.keys[0] != name:
                 reason = "two columns would have this name; map the other one, too"
                 raise MapError(name, reason)
+
+    def note_refused(self, text: bytes) -> None:
+        """Note the keys of a row that is not valid, if it is JSON."""
+        if len(self._found) < len(self._parts):
+            try:
+                row = decode(text)
+            except NOT_JSON:
+                return
+            if isinstance(row, dict):
+                self._note_keys(row)
 
     def _note_keys(self, row: Row) -> None:
         """Note which of the mapped paths `row` has, and the names of its keys."""
@@ -173,17 +181,6 @@ class MappedKeys:
                 what = "such a column, or only null" if self._is_free else "such a key"
                 rows = f"no row of {path}{' up to here' if is_stopped else ''}"
                 raise MissingColumnError(key, f"{rows} has {what}", hint)
-
-
-def _cell_of(value: Any) -> str:
-    """Return a value as the text of a cell; numbers in a list become texts, too."""
-    if type(value) is str:
-        return value
-    if type(value) is list and not any(
-        isinstance(item, (dict, list)) for item in value
-    ):
-        value = [item if type(item) is str else encode(item).decode() for item in value]
-    return encode(value).decode()
 
 
 def _fields_of(part: Any) -> dict[str, Any]:

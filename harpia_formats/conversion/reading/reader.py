@@ -180,11 +180,19 @@ class Reading:
             for code in active
             if rules[code].severity is Severity.ERROR or rules[code].in_reading
         }
-        self._plan = run_plan_of(self._options, errors, None, formats, for_reading=True)
+        is_free = format_ in FREE_COLUMN_FORMATS
+        self._plan = run_plan_of(
+            self._options,
+            errors,
+            None,
+            formats,
+            for_reading=True,
+            read_keys=None if is_free else columns,
+        )
         #: The names of mapped columns in the format, or fields in keys of rows.
         self._fields: dict[str, str] = {}
         self._keys: MappedKeys | None = None
-        if columns and format_ in FREE_COLUMN_FORMATS:
+        if columns and is_free:
             self._fields = fields_by_column(formats[0], columns)
         elif columns:
             self._keys = keys_of_map(columns, formats)

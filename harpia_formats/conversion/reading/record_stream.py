@@ -189,6 +189,8 @@ class RecordStream:
             self._read_rows(rows, passed)
         for row in sorted(rows.refused):
             if row < len(chunk):
+                if self.keys is not None:
+                    self.keys.note_refused(chunk.rows[row])
                 self.refuse(chunk.texts[row])
 
     def _read_rows(self, rows: ValidatedRows, passed: frozenset[int]) -> None:

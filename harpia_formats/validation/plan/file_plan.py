@@ -66,6 +66,8 @@ class RunPlan(msgspec.Struct, frozen=True):
     guards_rows: bool = False
     #: Other severities of rules, by their codes.
     severities: tuple[tuple[str, Severity], ...] = ()
+    #: The keys of rows that are read as fields, which rows may lack.
+    read_keys: Mapping[str, str] = {}
 
     @property
     def is_pinned(self) -> bool:
@@ -74,6 +76,12 @@ class RunPlan(msgspec.Struct, frozen=True):
         Every record of a file is then validated by it.
         """
         return self.options.format is not None
+
+    @property
+    def mapped_keys(self) -> tuple[Mapping[str, str], bool]:
+        """The key of each mapped field in rows of JSON, and whether rows need it."""
+        columns = self.options.columns
+        return (columns, True) if columns else (self.read_keys, False)
 
     def active_rules(self) -> Mapping[str, Rule]:
         """Return the selected rules and V902, by their codes.
@@ -124,10 +132,12 @@ def run_plan_of(  # noqa: PLR0913 - a plan has so many parts
     *,
     for_reading: bool = False,
     severities: Mapping[str, Severity] | None = None,
+    read_keys: Mapping[str, str] | None = None,
 ) -> RunPlan:
     """Return the plan of a run with `options`; only `rules` are checked.
 
-    `severities` has those of rules that are not their own, by codes.
+    `severities` has those of rules that are not their own, by codes, and `read_keys`
+    the keys of rows of JSON that are read as fields, by the fields.
     """
     return RunPlan(
         new_key(),
@@ -138,6 +148,7 @@ def run_plan_of(  # noqa: PLR0913 - a plan has so many parts
         for_reading,
         guards_rows=schema is not None and is_guarded(schema[1]),
         severities=tuple(sorted((severities or {}).items())),
+        read_keys=dict(read_keys or {}),
     )
 
 

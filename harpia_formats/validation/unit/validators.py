@@ -253,12 +253,12 @@ class FileValidators:
 
         Those of tables are columns that their schema requires.
         """
-        columns = self.options.columns
+        columns, is_required = self.plan.run.mapped_keys
         if not columns or path or self.plan.cut is Framing.TABLE:
             return None
         from harpia_formats.validation.unit.mapped_values import mapped_remarks  # noqa: PLC0415 - only for a map: start-up time
 
-        return mapped_remarks(columns)
+        return mapped_remarks(columns, required=is_required)
 
     def _own_remarks(self, path: Path) -> Callable[[Any], Iterator[Remark]] | None:
         """Return what the dialect says of a row at `path`, None if it says nothing."""
@@ -301,12 +301,19 @@ class FileValidators:
 
     def _decoder_schema(self, path: Path) -> Schema | None:
         """Return a schema of rows without remarks, None if there is none."""
-        if self.variant is None or not self.variant.dialect.strict:
+        if self.variant is None:
             return None
-        if self.options.columns:  # that schema says nothing of the mapped keys
+        columns, is_required = self.plan.run.mapped_keys
+        has_own = self._own_remarks(path) is not None
+        if not self.variant.dialect.strict and (has_own or not columns):
             return None
         if not path:
-            return record_schema(self.variant.dialect, strict=True)
+            schema = record_schema(self.variant.dialect, strict=True)
+            if not columns:
+                return schema
+            from harpia_formats.validation.unit.mapped_values import with_mapped_keys  # noqa: PLC0415 - only for a map: start-up time
+
+            return with_mapped_keys(schema, columns, required=is_required)
         return item_schema(document_schema(self.variant.dialect, strict=True), path)
 
     def _is_valid_as(self, variant: FormatVariant, value: Any) -> bool:

@@ -1,6 +1,9 @@
 """Fields of records that are read from keys which the format has no place for."""
 
+import functools
+import io
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cases import for_each_case
-from harpia_formats import MapError, convert, read, score
+from harpia_formats import (
+    MapError,
+    ValidationFailed,
+    convert,
+    read,
+    score,
+    stats,
+    validate,
+)
 from harpia_formats.conversion.losses.conversion_report import field_lines
 from harpia_formats.model.field_outcomes import Outcome
 from harpia_formats.model.problem import ConversionError
@@ -135,12 +146,64 @@ def test_paths_reach_into_values() -> None:
     }
 
 
-def test_numbers_in_lists_become_texts() -> None:
-    """References and choices that are numbers are their texts."""
-    row = chat(doc={"gold": [4, 4.0, "four"]})
-    record = only(jsonl(row), columns={"references": "doc.gold"})
+#: Values of two rows that may not be those of a field, and what was found.
+WRONG_VALUES = for_each_case(
+    "field, wrong, found",
+    [
+        ("response", [5, True], "must be a text, found the number 5"),
+        ("references", [7, [4, "four"]], "an array of texts, found the number 7"),
+        ("references", [["4", 4], {}], "found an array with the number 4"),
+        ("choices", [[None, 1.5], False], "found an array with the number 1.5"),
+        ("messages", [5, ["q"]], "must be messages or text, found the number 5"),
+        ("id", [True, 1.0], "must be text or an integer, found true"),
+        ("score", [[1], {}], "must be a number, true, false or text, found an array"),
+        ("category", [[], {}], "must be a text, found an array"),
+    ],
+)
 
-    assert record.references == ["4", "4.0", "four"]
+
+@WRONG_VALUES
+def test_a_value_of_another_type_is_invalid_for_every_command(
+    field: str, wrong: list[Any], found: str
+) -> None:
+    """What validation refuses of mapped values is not read, and never made a text."""
+    for key in ("x", "doc.x"):
+        columns = {"prompt": "q", field: key}
+        # So many rows are read by a typed decoder, without the remarks on each.
+        rows = [{"q": "a", "x": "1", "doc": {"x": "1"}}] * 70
+        rows += [{"q": "b", "x": one, "doc": {"x": one}} for one in wrong]
+        data, options = jsonl(*rows), dict[str, Any](columns=columns)
+        report = validate(data, format="json", columns=columns)
+        skipped = convert(
+            data, to="record", output=io.BytesIO(), on_invalid="skip", **options
+        )
+
+        assert (report.files[0].valid, report.files[0].invalid) == (70, 2)
+        assert found in report.problems[0].message
+        assert skipped.skipped == 2
+        reads: list[Callable[..., Any]] = [
+            lambda *given, **named: list(read(*given, **named)),
+            functools.partial(score, metrics=("em",), missing="skip"),
+            stats,
+        ]
+        for command in reads:
+            with pytest.raises(ValidationFailed, match="S102"):
+                command(data, **options)
+
+
+def test_a_map_to_a_key_with_invalid_values_only_is_no_missing_key() -> None:
+    """Rows that are left out because of a mapped key have it."""
+    rows = jsonl({"q": "a", "x": 1}, {"q": "b", "x": 2})
+    columns = {"prompt": "q", "response": "x"}
+    with pytest.raises(ValidationFailed, match=r"2 errors, first .* S102: x"):
+        convert(
+            rows, to="record", output=io.BytesIO(), on_invalid="skip", columns=columns
+        )
+
+
+def test_an_integer_stays_an_id() -> None:
+    """The integer of a mapped key is the id of rows in any format."""
+    assert only(jsonl(chat(n=7)), columns={"id": "n"}).id == 7
 
 
 @for_each_case(
@@ -150,14 +213,20 @@ def test_numbers_in_lists_become_texts() -> None:
         ("choices.text[answerKye]", "'answerKye': no row .* did you mean answerKey"),
         ("choice[answerKey]", "'choice': no row .* did you mean choices"),
         ("/choices/text", "no row .* a path is written as choices.text"),
-        ("choices.text[other]", "record 1 of <data>: no label is 'C' .A, B."),
     ],
 )
 def test_path_that_finds_nothing_is_refused(column: str, error: str) -> None:
-    """A part of a path that no row has is named, and so is a label without an item."""
+    """A part of a path that no row has is named."""
     data = jsonl(question(other="C"))
     with pytest.raises(MapError, match=error):
         list(read(data, columns={"references": column}))
+
+
+def test_row_with_a_label_without_an_item_is_invalid() -> None:
+    """A row whose label is not among the labels is named, with these."""
+    data, columns = jsonl(question(other="C")), {"references": "choices.text[other]"}
+    with pytest.raises(ValidationFailed, match=r"1:.* S102: .*no label is 'C' .A, B."):
+        list(read(data, columns=columns))
 
 
 def test_format_of_whole_documents_has_no_keys() -> None:
@@ -199,7 +268,7 @@ def test_a_replaced_value_is_reported_as_lost_where_it_has_no_place(
 
 def test_a_list_is_no_text() -> None:
     """A mapped value that is a list is refused for a field that is text."""
-    with pytest.raises(MapError, match=r"it is a list in record 1 of .*prompt is text"):
+    with pytest.raises(ValidationFailed, match=r"prompt, must be a text, found an"):
         only(jsonl(ASKED), columns={"prompt": "input.content"})
 
 
