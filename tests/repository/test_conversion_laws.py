@@ -1,3 +1,4 @@
+import io
 from typing import Any
 
 import pytest
@@ -7,17 +8,23 @@ from msgspec import UNSET
 
 from effort import examples
 from field_paths import unrelated
+from harpia_formats import convert
 from harpia_formats.api.testing import filled
 from harpia_formats.api.testing.strategies import records
 from harpia_formats.conversion.comparison.differences import differences
 from harpia_formats.conversion.mapping.choices import Choices, References, Responses
-from harpia_formats.conversion.mapping.extra_fields import restore_extras, split_extras
+from harpia_formats.conversion.mapping.extra_fields import (
+    EXTRAS_KEY,
+    restore_extras,
+    split_extras,
+)
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.formats.registry import adapter_of, writable_formats
 from harpia_formats.formats.schema.bundled_schemas import (
     record_schema,
     schema_validator_of,
 )
+from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.field_outcomes import BLANK, Outcome, Unconvertible
 from harpia_formats.model.format import Container
 from harpia_formats.model.record import Record, field_paths
@@ -143,6 +150,44 @@ def test_kept_extra_fields_are_restored(target: str, record: Record) -> None:
     found = {each.path for each in differences(record, back) if each.left is not UNSET}
 
     assert unrelated(found, defaulted) == set()
+
+
+@pytest.mark.parametrize("target", WITH_EXTRAS)
+def test_data_under_the_key_of_extra_fields_are_kept(target: str) -> None:
+    """With --keep-extra no key of the data makes way for what is stored there."""
+    vendor = adapter_of(writable_formats()[target]).vendor
+    row = {
+        "id": "1",
+        "prompt": "P",
+        "references": ["r"],
+        "category": "c",
+        "source": "s",
+        "params": {"model": "m", EXTRAS_KEY: "mine"},
+        "metadata": {EXTRAS_KEY: "mine"},
+        "extra": {vendor: {EXTRAS_KEY: "mine"}},
+        "outputs": [
+            {
+                "model": "org/m",
+                "text": "a",
+                "error": "e",
+                "scores": [
+                    {
+                        "value": 1,
+                        "is_correct": True,
+                        "evaluation_id": "e",
+                        "evaluation_name": "n",
+                    }
+                ],
+                "extra": {vendor: {EXTRAS_KEY: "mine"}},
+            }
+        ],
+    }
+    there, back = io.BytesIO(), io.BytesIO()
+    convert(encode(row), to=target, keep_extra=True, on_loss="fail", output=there)
+    convert(there.getvalue(), from_=target, to="record", output=back)
+
+    found = decode(back.getvalue())
+    assert found | row == found  # some formats hold the reference as gt, too
 
 
 @given(record=records())

@@ -52,14 +52,28 @@ def store_extras(
     """Store the fields of `record` called `names`, which would be lost, in its rows.
 
     Each row was made from the item of `parts` with the same index. The target has a
-    place for extra fields.
+    place for extra fields. Where a row has data under their key, the fields that these
+    are from are stored, too.
     """
     for part, row in zip(parts, rows, strict=True):
         fragment = {name: getattr(record, name) for name in names}
+        if has_extras(row, target.extras_path or ()):
+            fragment |= _fields_with_key(record)
         if "outputs" in fragment and len(record.outputs) != len(part.outputs):
             # A row with one answer of several stores that one only.
             fragment["outputs"] = _own_outputs(record, parts, part)
         _put(row, target, fragment, record.extra)
+
+
+def _fields_with_key(record: Record) -> Row:
+    """Return the fields of a record in which the key of extra fields stands."""
+    fields = {name: getattr(record, name) for name in record.__struct_fields__}
+    key = EXTRAS_KEY.encode()
+    return {
+        name: value
+        for name, value in fields.items()
+        if value is not UNSET and key in encode(value)
+    }
 
 
 def _own_outputs(record: Record, parts: Sequence[Record], part: Record) -> list[Any]:
