@@ -45,7 +45,9 @@ class ScoreFiller:
             if answer is not None:
                 lacking, name = ("a reference", "references")
             reason = f"the record has no score, and {self.name} needs {lacking}"
-            help_ = f"give it with `--set {name}=VALUE`"
+            # A null is a value, which no constant replaces.
+            is_null = answer is None and output.text is None
+            help_ = "" if is_null else f"give it with `--set {name}=VALUE`"
             raise Unconvertible("outputs.scores.value", reason, help_)
         (value,) = self.measure.scores(
             self.measure.statistics(answer, record.references)

@@ -1,7 +1,7 @@
 """What becomes of the fields of a record that is written in another format."""
 
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 
@@ -80,10 +80,16 @@ class FieldOutcomes(Struct):
 
 
 class Unconvertible(Exception):  # noqa: N818 - a property of the record, not an error
-    """A record cannot be written in a format: the field, the reason and a help."""
+    """A record cannot be written in a format: the field, the reason and a help.
 
-    def __init__(self, path: str, reason: str, help_: str = "") -> None:
-        super().__init__(path, reason, help_)
+    `fields` are the mappings of the fields that it lacks, if that is the reason.
+    """
+
+    def __init__(
+        self, path: str, reason: str, help_: str = "", fields: tuple[Any, ...] = ()
+    ) -> None:
+        super().__init__(path, reason, help_, fields)
+        self.fields = fields
         self.path = path
         self.reason = reason
         self.help = help_

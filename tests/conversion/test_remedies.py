@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from cases import for_each_case
 from harpia_formats import Problem, SinkError, ValidationFailed, convert, to_table
 from json_lines import jsonl
 
@@ -37,6 +38,40 @@ def test_rows_without_an_answer_or_a_score_have_a_remedy(tmp_path: Path) -> None
 
     assert 'or leave such records out with on_invalid="skip"' in found["nemo-output"]
     assert 'or compute the score with score="em" or score="f1"' in found["eee"]
+
+
+@for_each_case(
+    "output, told, advised",
+    [
+        (None, "nothing for `output.raw`", ['constants={"output.raw": VALUE}']),
+        ({"text": None}, "em needs an answer", []),
+        (
+            {"text": "a", "scores": [{"value": None}]},
+            "nothing for `evaluation.score` and `evaluation.is_correct`",
+            [],
+        ),
+    ],
+)
+def test_what_is_given_is_not_advised(
+    output: dict[str, Any] | None, told: str, advised: list[str], tmp_path: Path
+) -> None:
+    """Options that were given are no remedy: what they cannot make up for is named."""
+    row = {"prompt": "P", "references": ["r"], "outputs": [output] if output else []}
+    with pytest.raises(ValidationFailed) as failed:
+        convert(
+            lines_of(row),
+            to="eee@0.3.0",
+            output=tmp_path / "x.jsonl",
+            constants={"evaluation_id": "e", "model_id": "m", "evaluation_name": "n"},
+            score="em",
+        )
+    (problem,) = failed.value.report.problems
+
+    assert told in problem.message
+    assert "evaluation_id" not in problem.message
+    *others, last = str(problem.help).split(", or ")
+    assert [other.removeprefix("give it with ") for other in others] == advised
+    assert last == 'leave such records out with on_invalid="skip"'
 
 
 def test_a_dropped_answer_of_a_chat_is_reported_with_the_option(tmp_path: Path) -> None:

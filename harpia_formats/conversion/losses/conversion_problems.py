@@ -7,6 +7,7 @@ from msgspec import UNSET
 
 from harpia_formats.conversion.losses.conversion_report import ConversionTotals
 from harpia_formats.conversion.mapping.choices import Prompt, ReferenceFrom
+from harpia_formats.conversion.mapping.compiled_fields import VERDICTS
 from harpia_formats.conversion.mapping.fit import LEFT_OUT, NO_VERDICT
 from harpia_formats.conversion.mapping.preparation import OTHER_FILTERS, UNANSWERABLE
 from harpia_formats.conversion.mapping.to_rows import ID_IS_NUMBER
@@ -161,6 +162,8 @@ _FORMATTED = "`--prompt formatted`"
 _CORRECT = "`--correct-from NUMBER`"
 _SCORE = "--score em"
 _SKIP = "`--on-invalid skip`"
+#: The fields without which a record may be left out.
+_OF_ANSWER = {"outputs.text", *VERDICTS}
 
 
 def with_remedies(
@@ -168,10 +171,10 @@ def with_remedies(
 ) -> Unconvertible:
     """Return the error of a record that lacks a field, with where it may have it."""
     is_verdict = _CORRECT in error.help or _SCORE in error.help
-    if "=VALUE" not in error.help and not is_verdict:
+    is_left_out = is_verdict or error.path in _OF_ANSWER
+    if "=VALUE" not in error.help and not is_left_out:
         return error
     others = []
-    is_left_out = error.path == "outputs.text" or is_verdict
     if is_left_out and options.on_invalid is OnInvalid.FAIL:
         others.append(f"leave such records out with {_SKIP}")
     takes_gt = options.reference_from is ReferenceFrom.GT
@@ -182,7 +185,8 @@ def with_remedies(
         proposed = "" if options.columns else likely_map_of(record)
         how = f"take it from a column with `--map {name}=COLUMN`"
         others.append(f"read columns with `--map {proposed}`" if proposed else how)
-    return Unconvertible(error.path, error.reason, ", or ".join([error.help, *others]))
+    remedies = filter(None, [error.help, *others])
+    return Unconvertible(error.path, error.reason, ", or ".join(remedies))
 
 
 def remedies_for_losses(

@@ -539,8 +539,13 @@ def default_of(given: FieldMapping, outcomes: FieldOutcomes) -> Any:
     return given.default
 
 
-def lacking(fields: Iterable[FieldMapping], path: str) -> Unconvertible:
-    """Return the error that a record lacks `fields`; `path` is that of the first."""
+def lacking(
+    fields: Sequence[FieldMapping], path: str, *, scored: bool = False
+) -> Unconvertible:
+    """Return the error that a record lacks `fields`; `path` is that of the first.
+
+    `scored` tells that scores are computed already.
+    """
     paths = {given.name: given.record_path for given in fields}
     names = list(paths)
     reason = "the record has nothing for " + listed([f"`{name}`" for name in names])
@@ -554,7 +559,9 @@ def lacking(fields: Iterable[FieldMapping], path: str) -> Unconvertible:
         them = them if constants == names else listed(constants)
         options = " ".join(f"--set {name}=VALUE" for name in constants)
         help_ = f"give {them} with `{options}`"
-    if "outputs.scores.value" in paths.values():
+    if scored:
+        pass
+    elif "outputs.scores.value" in paths.values():
         how = "compute the score with `--score em` or `--score f1`"
         help_ += f", or {how}" if help_ else how
     elif len(constants) < len(names):
@@ -562,7 +569,7 @@ def lacking(fields: Iterable[FieldMapping], path: str) -> Unconvertible:
             "say with `--correct-from NUMBER` from which score on an answer is correct"
         )
         help_ += f", and {how}" if help_ else how
-    return Unconvertible(path, reason, help_)
+    return Unconvertible(path, reason, help_, tuple(fields))
 
 
 def missing_in(leaves: Iterable[Leaf], owners: Sequence[Any]) -> Iterator[FieldMapping]:

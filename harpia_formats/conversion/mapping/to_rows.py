@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from harpia_formats.conversion.mapping.chats import SYSTEM_OF_MESSAGES
 from harpia_formats.conversion.mapping.choices import Choices, Responses
+from harpia_formats.conversion.mapping.compiled_fields import VERDICTS, lacking
 from harpia_formats.conversion.mapping.extra_fields import (
     lost_fields,
     store_extras,
@@ -241,7 +242,7 @@ class RecordMapper:
             rows = self._rows_of(parts, len(record.outputs), outcomes)
         except Unconvertible as error:
             self.misfits.refuse(error, record)
-            raise
+            raise self._without_given(error, record) from error
         answered = bool(record.outputs)
         complete = self.complete_outcomes(nulls, outcomes.entries, answered=answered)
         if self.stores_extras:
@@ -252,6 +253,22 @@ class RecordMapper:
             for row in rows:
                 self.check(row)
         return MappedRecord(rows, paths, tuple(dict.fromkeys(complete)))
+
+    def _without_given(self, error: Unconvertible, record: Record) -> Unconvertible:
+        """Return an error without the advice to give what is given already.
+
+        What is given for answers is of no use to a record that has none: then it is the
+        answer that is lacking.
+        """
+        scored = self.scorer is not None
+        given = {*self.constants, *(VERDICTS if scored else ())}
+        rest = [field for field in error.fields if field.record_path not in given]
+        if len(rest) == len(error.fields):
+            return error
+        texts = [one for one in self.target.fields if one.record_path == "outputs.text"]
+        if record.outputs or not texts:
+            return lacking(error.fields, error.path, scored=scored)
+        return lacking([*rest, texts[0]], "outputs.text", scored=scored)
 
     def leaves_out(self, record: Record) -> bool:
         """Tell whether a record has scores, and only of metrics not chosen."""
