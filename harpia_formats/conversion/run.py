@@ -10,6 +10,7 @@ from msgspec import UNSET, Struct
 from harpia_formats.conversion.destination import Destination, header_error
 from harpia_formats.conversion.losses.conversion_problems import (
     ConversionProblems,
+    note_on_constants,
     remedies_for_losses,
 )
 from harpia_formats.conversion.losses.conversion_report import (
@@ -514,8 +515,12 @@ class Conversion:
         read_with = self._reading.companions.notes()
         remedies: tuple[str, ...] = ()
         if self._destination is not None:
-            adapter = self._destination.adapter
-            remedies = remedies_for_losses(self._totals, adapter, self._options)
+            adapter, target = self._destination.adapter, self._destination.target
+            is_split = self._destination.outputs.is_split
+            remedies = (
+                *note_on_constants(target, self._options, names_models=is_split),
+                *remedies_for_losses(self._totals, adapter, self._options),
+            )
         if self._redaction is not None:
             return remedies  # others may name models and members of archives
         return (*read_with, *renamed, *self._side.group.notes, *remedies)

@@ -74,6 +74,24 @@ def test_what_is_given_is_not_advised(
     assert last == 'leave such records out with on_invalid="skip"'
 
 
+def test_a_constant_without_a_place_is_told(tmp_path: Path) -> None:
+    """A note says which of the given fields the target has no place for."""
+    row, path = {"prompt": "P", "references": ["r"], "outputs": []}, tmp_path / "x.json"
+    constants = {"model": "m", "category": "c", "metadata.a": 1, "ideal_response": "x"}
+    report = convert(lines_of(row), to="nemo-input", output=path, constants=constants)
+    split = convert(
+        lines_of(row),
+        to="nemo-input",
+        output=tmp_path / "{model}.json",
+        constants={"model": "m"},
+    )
+
+    given = 'constants={"model": VALUE, "metadata.a": VALUE}'
+    told = f"{given} does nothing: nemo-input has no place for them"
+    assert report.notes == (told,)
+    assert (split.notes, split.outputs) == ((), (f"{tmp_path / 'm.json'}",))
+
+
 def test_a_dropped_answer_of_a_chat_is_reported_with_the_option(tmp_path: Path) -> None:
     """A note names the option where a target has a place for references."""
     path = tmp_path / "x.jsonl"

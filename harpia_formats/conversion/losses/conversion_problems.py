@@ -10,6 +10,7 @@ from harpia_formats.conversion.mapping.choices import Prompt, ReferenceFrom
 from harpia_formats.conversion.mapping.compiled_fields import VERDICTS
 from harpia_formats.conversion.mapping.fit import LEFT_OUT, NO_VERDICT
 from harpia_formats.conversion.mapping.preparation import OTHER_FILTERS, UNANSWERABLE
+from harpia_formats.conversion.mapping.requirements import find_field_path
 from harpia_formats.conversion.mapping.to_rows import ID_IS_NUMBER
 from harpia_formats.conversion.options import ConvertOptions, Ids, OnInvalid
 from harpia_formats.formats.detection.unexpected_format import likely_map_of
@@ -227,6 +228,28 @@ def remedies_for_losses(
             what = f"the last answers of the chats of {file.path} are dropped"
             notes[f"{what}; {_FROM_GT} makes them the references"] = None
     return tuple(notes)
+
+
+def note_on_constants(
+    target: Format, options: ConvertOptions, *, names_models: bool
+) -> tuple[str, ...]:
+    """Return which constants are not written, since rows have no place for them.
+
+    `names_models` tells that the names of files say which model answered.
+    """
+    adapter = adapter_of(target)
+    unused = [
+        f"--set {name}=VALUE"
+        for name in options.constants
+        for path in (find_field_path(name, adapter),)
+        if path is not None and not adapter.carries(path)
+        if not (names_models and path == "outputs.model")
+    ]
+    if not unused:
+        return ()
+    them = "it" if len(unused) == 1 else "them"
+    given = " ".join(unused)
+    return (f"`{given}` does nothing: {target.id} has no place for {them}",)
 
 
 def _filter_note(
