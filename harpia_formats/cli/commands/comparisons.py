@@ -120,7 +120,9 @@ def diff(given: Given) -> ExitCode:
 def roundtrip(given: Given) -> ExitCode:
     """Convert files into another format and back, and show what does not come back.
 
-    Nothing is written. `--set` also sets fields that are lost on the way there.
+    Nothing is written. Options count for both conversions. On the way back, rows that
+    became several are joined as by `--group id`, and lists of answers stay lists as by
+    `--responses list`. `--set` also sets fields that are lost on the way there.
 
     Exit codes:
     - 0: every record comes back as it was

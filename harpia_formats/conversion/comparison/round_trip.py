@@ -172,7 +172,6 @@ class RoundTrip:
         back = changed(
             self._options,
             model=None,
-            keep_extra=False,
             responses=Responses.LIST if has_lists else Responses.EXPAND,
         )
         back_requirements, missing = requirements_back(

@@ -158,6 +158,42 @@ def test_extra_fields_come_back_where_there_is_room() -> None:
     assert "references" not in kept.fields
 
 
+def test_kept_columns_of_the_own_vendor_come_back() -> None:
+    """With --keep-extra columns that are not documented come back in their table."""
+    table = b"system,prompt,response,level\n,q,a,1\n"
+    given = ["--from", "tencent-csv", "--via", "record"]
+    kept = run(*given, "--keep-extra", stdin=table)
+    without = run(*given, stdin=table)
+
+    assert (kept.returncode, kept.stdout) == (0, b"")
+    assert without.returncode == 1
+    assert b'extra.tencent.level: "1" became nothing' in without.stdout
+
+
+def test_kept_fields_that_appear_are_differences() -> None:
+    """What the other format adds, and --keep-extra keeps on the way back, is shown."""
+    row = {"input": [{"role": "user", "content": "q"}], "ideal": "b"}
+    given = ["--from", "openai-evals", "--via", "openai-chat"]
+    result = run(*given, "--keep-extra", stdin=lines_of(row))
+
+    assert result.returncode == 1
+    assert result.stdout == b'<stdin>:1:1: gt: nothing became "b" (1 record)\n'
+
+
+def test_lists_of_answers_stay_lists_on_the_way_back(tmp_path: Path) -> None:
+    """Several answers of one row are one row again, as with `--responses list`."""
+    row = INSTANCE | {"expected-output": "r", "actual-output": ["x", "y"]}
+    there, back = tmp_path / "there.jsonl", tmp_path / "back.json"
+    result = run("--via", "record", stdin=lines_of(row))
+    command_runs.run("convert", "--to", "record", "-o", there, stdin=lines_of(row))
+    listed = ["--to", "harpia", "--responses", "list", "-o", back]
+    command_runs.run("convert", there, *listed)
+    found = command_runs.run("diff", "-", back, stdin=lines_of(row))
+
+    assert (result.returncode, found.returncode) == (0, 0)
+    assert b"1 record matched by id, 0 differ" in found.stderr
+
+
 def test_missing_required_value_is_one_error() -> None:
     """A value that the other format requires and the input lacks is one error."""
     with pytest.raises(ConversionError, match='score="em" or score="f1"'):

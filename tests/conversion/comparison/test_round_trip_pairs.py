@@ -1,5 +1,6 @@
 """What a round trip reports is what two conversions do, for all pairs of formats."""
 
+from collections import Counter
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
@@ -18,13 +19,14 @@ from harpia_formats.formats.registry import adapter_of, writable_formats
 from harpia_formats.model.adapter import Cardinality
 from harpia_formats.model.field_outcomes import Outcome
 from json_lines import jsonl
-from unchecked import convert, roundtrip
+from unchecked import convert, diff, roundtrip
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 FORMATS = writable_formats()
 FORMAT_IDS = list(FORMATS)
-#: What became of all records: they cannot be converted, or these fields differ.
-Compared = str | set[str]
+#: What became of all records: they cannot be converted, or these fields differ, in how
+#: many records and headers.
+Compared = str | dict[str, int]
 IMPOSSIBLE = "impossible"
 
 
@@ -34,7 +36,11 @@ def fixtures_of(source: str) -> Iterator[Path]:
 
 
 def converted_twice(data: Any, source: str, via: str, **options: Any) -> Compared:
-    """Return what two conversions do to data, there and back."""
+    """Return what two conversions with the same options do to data, there and back.
+
+    On the way back rows that became several are joined again, and the answers of one
+    row stay one row, as far as the first format can.
+    """
     there, back = BytesIO(), BytesIO()
     try:
         first = convert(data, to=via, from_=source, output=there, **options)
@@ -44,14 +50,16 @@ def converted_twice(data: Any, source: str, via: str, **options: Any) -> Compare
             outcome.outcome for file in first.losses for outcome in file.losses.counts
         }
         lists = adapter_of(FORMATS[source]).capacity.outputs
+        joining = {
+            "group": "id" if Outcome.SPLIT in outcomes else None,
+            "responses": "list" if lists is Cardinality.MANY_OF_ONE_MODEL else "expand",
+        }
         second = convert(
             there.getvalue(),
             to=source,
             from_=via,
             output=back,
-            # Rows that became several are joined again, as far as the format can.
-            group="id" if Outcome.SPLIT in outcomes else None,
-            responses="list" if lists is Cardinality.MANY_OF_ONE_MODEL else "expand",
+            **(options | joining),
         )
     except (ConversionError, MapError):
         return IMPOSSIBLE
@@ -61,10 +69,14 @@ def converted_twice(data: Any, source: str, via: str, **options: Any) -> Compare
     after = list(read(back.getvalue(), format=source))
     if len(before) != len(after):
         return IMPOSSIBLE
-    return {
-        difference.path
+    counts = Counter(
+        path
         for left, right in zip(before, after, strict=True)
-        for difference in differences(left, right)
+        for path in {difference.path for difference in differences(left, right)}
+    )
+    headers = diff(data, back.getvalue(), from_=source, to=source).fields.values()
+    return dict(counts) | {
+        line.path: line.count for line in headers if line.path.startswith("header.")
     }
 
 
@@ -76,9 +88,8 @@ def reported(data: Any, source: str, via: str, **options: Any) -> Compared:
         return IMPOSSIBLE
     if any(line.reason for line in report.fields.values()):
         return IMPOSSIBLE
-    paths = {path for path in report.fields if not path.startswith("header.")}
     assert report.ok == (not report.fields)
-    return paths
+    return {path: line.count for path, line in report.fields.items()}
 
 
 @for_each_case(
