@@ -43,7 +43,7 @@ from harpia_formats.conversion.comparison.stored_rows import (
 from harpia_formats.conversion.mapping.answer_groups import ModelSelection
 from harpia_formats.conversion.options import ConvertOptions, OnInvalid
 from harpia_formats.conversion.reading.reader import Reading
-from harpia_formats.files.io.inputs import Input
+from harpia_formats.files.io.inputs import Input, refuse_repeated_streams
 from harpia_formats.files.workers.pool import WorkerPool, open_pool
 from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.formats.detection.mapped_format import (
@@ -201,6 +201,7 @@ class Comparison:
         self._options = options
         self._redaction = redaction_of(options)
         left, right = list(left), list(right)
+        refuse_repeated_streams([*left, *right])
         pairs = [(left, options.from_), (right, to)]
         mapped = [bool(options.columns) and _is_mapped(*pair) for pair in pairs]
         if options.columns and not any(mapped):

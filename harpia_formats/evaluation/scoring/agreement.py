@@ -53,7 +53,7 @@ from harpia_formats.evaluation.scoring.measures.outcomes import (
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.evaluation.scoring.significance.bootstrap import unavailable_reason
-from harpia_formats.files.io.inputs import Input
+from harpia_formats.files.io.inputs import Input, refuse_repeated_streams
 from harpia_formats.model.describe import with_noun
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.record import Output, Record, metric_of
@@ -409,6 +409,7 @@ class Agreement:
         weights: str = "none",
     ) -> None:
         given = list(inputs)
+        refuse_repeated_streams(given)
         both = fields_of_both(len(given), fields)
         self._options = options
         self._redaction = redaction_of(options)

@@ -63,7 +63,7 @@ from harpia_formats.evaluation.scoring.significance.paired_differences import (
     holm,
 )
 from harpia_formats.evaluation.scoring.system_answers import InputAnswers, SystemAnswers
-from harpia_formats.files.io.inputs import Input
+from harpia_formats.files.io.inputs import Input, refuse_repeated_streams
 from harpia_formats.model.problem import OptionError, Problem
 from harpia_formats.model.spelling import hint_on
 from harpia_formats.model.vendor_metrics import ScoreError, ScoreOptionsError
@@ -452,6 +452,7 @@ class ScoreComparison:
             )
         #: Those with one name are one system; the others may be, if they name none.
         self._given = inputs_by_name(inputs, options.systems)
+        refuse_repeated_streams(chain(*self._given))
         self._options, self._is_forced = replace(options, by=()), force
         self._redaction = redaction_of(options)
         self._test = paired_test(options, test)

@@ -63,6 +63,34 @@ def _is_pipe(path: str | PathLike[str]) -> bool:
         return False
 
 
+def refuse_repeated_streams(inputs: Iterable[Input]) -> None:
+    """Raise `OptionError` for an input that is there again, and can be read once only.
+
+    It is for inputs that are compared, each of which is read for itself.
+    """
+    seen: set[object] = set()
+    for given in inputs:
+        if is_rereadable(given):
+            continue
+        key = _stream_key(given)
+        if key in seen:
+            name = _sources_of(given, ())[0].name
+            raise OptionError(f"{name} is named twice, and can be read only once")
+        seen.add(key)
+
+
+def _stream_key(given: Input) -> object:
+    """Return what is the same for two inputs that are one stream or pipe."""
+    stream = given.origin if isinstance(given, Source) else given
+    if not isinstance(stream, (str, PathLike)):
+        return id(stream)
+    try:
+        status = os.stat(0 if stream == "-" else stream)  # noqa: PTH116 - what is no path, too
+    except OSError:
+        return os.fspath(stream)
+    return status.st_dev, status.st_ino
+
+
 def rereadable_input(given: Input) -> Input:
     """Return `given`, or a copy of it in a temporary file if it can be read once only.
 

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+import command_runs
+from harpia_formats import OptionError, compare_scores, diff
 from harpia_formats.files.io.inputs import RereadableSource, is_lasting
 from harpia_formats.files.io.source import Source
 
@@ -79,3 +81,36 @@ def test_pipe_does_not_last(tmp_path: Path) -> None:
     assert not is_lasting(Source("a", pipe))
     assert not is_lasting(Source("a", io.BytesIO(b"")))
     assert is_lasting(Source("a", b""))
+
+
+ROW = b'{"id": "1", "prompt": "p", "references": ["a"], "outputs": [{"text": "a"}]}\n'
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "diff - -",
+        "diff - - --encoding utf-8",
+        "score compare - -",
+        "score agreement - -",
+    ],
+)
+def test_standard_input_is_compared_with_another_input_only(words: str) -> None:
+    """What can be read only once is not compared with itself, which is an error."""
+    result = command_runs.run(*words.split(), stdin=ROW)
+
+    assert (result.returncode, result.stdout) == (2, b"")
+    assert b"<stdin> is named twice, and can be read only once" in result.stderr
+
+
+def test_stream_or_pipe_is_compared_with_another_input_only(tmp_path: Path) -> None:
+    """An open stream that is given twice is an error, and so is a pipe."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    stream = io.BytesIO(ROW)
+    for one in (pipe, stream):
+        for compare in (diff, compare_scores):
+            with pytest.raises(OptionError, match="can be read only once"):
+                compare(one, one)
+
+    assert diff(stream, io.BytesIO(ROW)).ok
