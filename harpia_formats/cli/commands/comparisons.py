@@ -85,8 +85,8 @@ def diff(given: Given) -> ExitCode:
     """Compare two data sets of any formats, record by record.
 
     Records are matched by their ids, or by their prompts if one side has no ids;
-    their order does not matter. Fields that one of the two formats cannot hold
-    are not compared.
+    their order does not matter. Of several with one id, equal ones are matched
+    first. Fields that one of the two formats cannot hold are not compared.
 
     Exit codes:
     - 0: no difference

@@ -1,9 +1,11 @@
 """Compare two data sets of any formats and orders, record by record, on disk.
 
-Records are matched by their ids, or by their prompts where one side has no ids. Fields
-that one of the two formats has no place for are not compared.
+Records are matched by their ids, or by their prompts where one side has no ids: of
+those with one id first the equal ones, then the others in their order. Fields that one
+of the two formats has no place for are not compared.
 """
 
+from array import array
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
@@ -23,12 +25,14 @@ from harpia_formats.conversion.comparison.comparison_report import (
 from harpia_formats.conversion.comparison.differences import (
     CommonFields,
     Difference,
+    comparable_text,
     decode_fields,
     encoded_differences,
 )
 from harpia_formats.conversion.comparison.record_partitions import (
     HELD_BYTES,
     PARTS,
+    Identities,
     RecordPartitions,
     StoredRecord,
 )
@@ -39,6 +43,7 @@ from harpia_formats.conversion.comparison.stored_rows import (
     RowSequence,
     RowSource,
     StoredRows,
+    WaitingRecords,
 )
 from harpia_formats.conversion.mapping.answer_groups import ModelSelection
 from harpia_formats.conversion.options import ConvertOptions, OnInvalid
@@ -55,6 +60,7 @@ from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.exact_json import decode
 from harpia_formats.model.problem import ConversionError, Place, Problem
 from harpia_formats.model.report import FileCount, Report
+from harpia_formats.validation.dedup.digests import Digests
 from harpia_formats.validation.redaction import problems_shown, redaction_of
 
 if TYPE_CHECKING:  # only with workers: start-up time
@@ -62,6 +68,9 @@ if TYPE_CHECKING:  # only with workers: start-up time
 
 
 AnyRecord = StoredRecord | RowRecord
+
+#: Keys of records that differ which are looked at together.
+_AT_ONCE = 256
 
 
 @dataclass(slots=True)
@@ -167,11 +176,26 @@ class Unmatched:
         if not offsets:
             del self._passed[digest]
 
+    def passed(self, digest: int) -> Iterator[StoredRecord]:
+        """Pass over all records; yield those whose keys have a digest."""
+        for record in self._next:
+            self._passed.setdefault(record.digest, deque()).append(record.offset)
+        yield from map(self._records.at, self._passed.get(digest, ()))
+
+    def keep(self, digest: int, offsets: Iterable[int]) -> None:
+        """Keep those at some offsets only of the records whose keys have a digest."""
+        self._passed[digest] = deque(offsets)
+
     def rest(self) -> Iterator[StoredRecord]:
         """Yield the records that were not taken."""
         for offsets in self._passed.values():
             yield from map(self._records.at, offsets)
         yield from self._next
+
+
+def _can_wait(records: WaitingRecords) -> bool:
+    """Tell whether records can wait: they take little memory, and no key repeats."""
+    return records.size <= HELD_BYTES and not records.repeats
 
 
 def _is_mapped(inputs: list[Input], format_: str | None) -> bool:
@@ -238,6 +262,8 @@ class Comparison:
         #: Where the path of each field stands in the report: by part, side, number of
         #: the record, and number of the difference in it.
         self._ranks: dict[str, tuple[int, bool, int, int]] = {}
+        #: The digests of keys whose records differ, until they are looked at.
+        self._unequal: list[int] = []
         #: The field by which records were matched: `id` or `prompt`.
         self.matched_by = "id"
         self._common_fields = CommonFields(())
@@ -317,65 +343,160 @@ class Comparison:
 
         Records of one format are compared in their order as far as that is the same,
         for which only those wait in memory that the other side does not have yet. All
-        others are matched in parts, on the disk.
+        others are matched in parts, on the disk. So are all records if that order has
+        shown several differences for one key: some may be equal to others with it.
         """
+        if self._common_fields.is_all:
+            with closing(Digests()) as unequal:
+                if self._compare_in_order(*self._sequences(by_id=by_id), unequal):
+                    return
+            self._forget()
+        self._compare_parts(*self._sequences(by_id=by_id))
+
+    def _sequences(self, *, by_id: bool) -> tuple[RowSequence, RowSequence]:
+        """Return all rows of both sides."""
         left, right = (
             RowSequence(side.rows, side.sources, by_id=by_id)
             for side in (self._left, self._right)
         )
-        if self._common_fields.is_all and self._compare_in_order(left, right):
+        return left, right
+
+    def _forget(self) -> None:
+        """Forget what was found in records."""
+        found = self._found
+        found.records = found.differing = found.only_left = found.only_right = 0
+        for path in self._ranks:
+            del found.fields[path]
+        self._ranks.clear()
+        self._examples.clear()
+        self._unequal.clear()
+
+    def _compare_in_order(
+        self, left: RowSequence, right: RowSequence, unequal: Digests
+    ) -> bool:
+        """Compare records in their order; return whether no key has two differences.
+
+        A record waits until the other side has one with its key. The keys of records
+        that differ, or that one side lacks, are added to `unequal`.
+        """
+        is_whole = self._take_in_order(left, right)
+        while is_whole is None:
+            if len(set(self._unequal)) < len(self._unequal):
+                return False
+            unequal.add_digests(self._unequal)
+            self._unequal.clear()
+            is_whole = self._take_in_order(left, right)
+        if is_whole:
             for record in left.rest():
                 self._only_left(record)
             for record in right.rest():
                 self._only_right(record)
-            return
-        with closing(RecordPartitions()) as ours, closing(RecordPartitions()) as theirs:
-            for rows, parts in ((left, ours), (right, theirs)):
-                for each in rows.rest():
-                    parts.add(each.number, each.key, each.place, each.text)
-            for part in range(PARTS):
-                self._compare_part(ours, theirs, part)
+        unequal.add_digests(self._unequal)
+        self._unequal.clear()
+        if not is_whole:
+            self._compare_parts(left, right, unequal)
+        return not any(unequal.repeated_by_partition())
 
-    def _compare_in_order(self, left: RowSequence, right: RowSequence) -> bool:
-        """Compare records in their order; return whether all rows were taken.
+    def _take_in_order(self, left: RowSequence, right: RowSequence) -> bool | None:
+        """Take records in their order; return whether all were taken.
 
-        A record waits until the other side has one with its key.
+        Returns None before that if many differ, whose keys are to be looked at.
         """
-        while max(left.waiting.size, right.waiting.size) <= HELD_BYTES:
-            if not (left.waiting or right.waiting):
+        ours_wait, theirs_wait = left.waiting, right.waiting
+        while _can_wait(ours_wait) and _can_wait(theirs_wait):
+            if len(self._unequal) >= _AT_ONCE:
+                return None
+            if not (ours_wait or theirs_wait):
                 self._found.records += left.pass_equal(right)
             ours = left.take()
-            if ours is not None and (found := right.waiting.take(ours.key)):
+            if ours is not None and (found := theirs_wait.take(ours.key)):
                 self._match(ours, found)
                 continue
             theirs = right.take()
             if ours is None and theirs is None:
                 return True
             if theirs is not None:
-                if found := left.waiting.take(theirs.key):
+                if found := ours_wait.take(theirs.key):
                     self._match(found, theirs)
                 elif ours is not None and ours.key == theirs.key:
                     self._match(ours, theirs)
                     continue
                 else:
-                    right.waiting.add(theirs.stored())
+                    theirs_wait.add(theirs.stored())
             if ours is not None:
-                left.waiting.add(ours.stored())
+                ours_wait.add(ours.stored())
         return False
+
+    def _compare_parts(
+        self, left: RowSequence, right: RowSequence, unequal: Digests | None = None
+    ) -> None:
+        """Compare the rows that are not taken yet in parts, on the disk.
+
+        Each key of records that differ is added to `unequal` once.
+        """
+        with closing(RecordPartitions()) as ours, closing(RecordPartitions()) as theirs:
+            for rows, parts in ((left, ours), (right, theirs)):
+                for each in rows.rest():
+                    parts.add(each.number, each.key, each.place, each.text)
+            for part in range(PARTS):
+                self._compare_part(ours, theirs, part)
+                if unequal is not None:
+                    unequal.add_digests(set(self._unequal))
+                self._unequal.clear()
 
     def _compare_part(
         self, ours: RecordPartitions, theirs: RecordPartitions, part: int
     ) -> None:
         """Compare the records of one part of both sides."""
+        repeated = ours.repeated(part) | theirs.repeated(part)
+        groups: dict[int, array[int]] = {}
         others = Unmatched(theirs, part)
         for record in ours.part(part):
-            other = others.take(record)
-            if other is None:
-                self._only_left(record)
+            if record.digest in repeated:
+                offsets = groups.setdefault(record.digest, array("Q"))
+                offsets.append(record.offset)
             else:
-                self._match(record, other)
+                self._match_first(record, others)
+        for digest, offsets in groups.items():
+            for offset in self._match_equal(map(ours.at, offsets), others, digest):
+                self._match_first(ours.at(offset), others)
         for record in others.rest():
             self._only_right(record)
+
+    def _match_first(self, record: StoredRecord, others: Unmatched) -> None:
+        """Match a record with the first of the others that has its key, if any has."""
+        other = others.take(record)
+        if other is None:
+            self._only_left(record)
+        else:
+            self._match(record, other)
+
+    def _match_equal(
+        self, ours: Iterable[StoredRecord], others: Unmatched, digest: int
+    ) -> list[int]:
+        """Match equal records whose keys have a digest, the first with the first.
+
+        They are removed from `others`; returns where those of `ours` are that remain.
+        """
+        mine, theirs = map(self._identities, (ours, others.passed(digest)))
+        rest = mine.without(theirs)
+        others.keep(digest, theirs.without(mine))
+        self._found.records += len(mine) - len(rest)
+        return rest
+
+    def _identities(self, records: Iterable[StoredRecord]) -> Identities:
+        """Return what tells which records are equal."""
+        found = Identities()
+        common = self._common_fields
+        for record in records:
+            text = record.text
+            # Without extra fields, whose order is free, equal records are equal texts.
+            if not common.is_all or b'"extra"' in text:
+                fields = decode_fields(text)
+                common.reduce(fields)
+                text = comparable_text(fields)
+            found.add(record, text)
+        return found
 
     def _only_left(self, record: AnyRecord) -> None:
         """Count a record that only the first side has."""
@@ -399,7 +520,9 @@ class Comparison:
         if ours == theirs:
             return
         found = first_by_path(encoded_differences(ours, theirs))
-        self._found.differing += bool(found)
+        if found:
+            self._found.differing += 1
+            self._unequal.append(left.digest)
         for number, difference in enumerate(found):
             path = difference.path
             line = self._found.fields.setdefault(path, FieldDifferences(path))
@@ -408,6 +531,7 @@ class Comparison:
     def _add_unmatched(self, where: str, record: AnyRecord, side: DataSet) -> None:
         """Count a record that only one side has; the first one is the example."""
         line = self._found.fields.setdefault(where, FieldDifferences(where))
+        self._unequal.append(record.digest)
         key = record.key.removeprefix("=")
         self._add(line, Difference(self.matched_by, key, UNSET), record, side)
 

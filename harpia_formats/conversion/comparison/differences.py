@@ -115,6 +115,18 @@ def differences(left: Record, right: Record) -> Iterator[Difference]:
         yield from encoded_differences(decode_fields(ours), decode_fields(theirs))
 
 
+def comparable_text(record: Any) -> bytes:
+    """Return the text that records share in which no field differs, and no others.
+
+    `record` is an `EncodedRecord`, whose extra fields are put into an order.
+    """
+    for part in (record, *record.outputs):
+        if part.extra is not UNSET:
+            extra = _without_empty(value_of(part.extra))
+            part.extra = UNSET if extra is UNSET else Raw(_sorted(extra))
+    return encode(record)
+
+
 def encoded_differences(left: Any, right: Any) -> Iterator[Difference]:
     """Yield each field that differs between two records of type `EncodedRecord`."""
     yield from _of_fields(_record_paths, _record_values(left), _record_values(right))

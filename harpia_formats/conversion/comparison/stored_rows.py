@@ -466,6 +466,8 @@ class WaitingRecords:
     def __init__(self) -> None:
         #: About the bytes of memory that they take.
         self.size = 0
+        #: Whether some had the key of another that waited.
+        self.repeats = False
         self._records: dict[str, list[StoredRecord]] = {}
 
     def __bool__(self) -> bool:
@@ -474,7 +476,9 @@ class WaitingRecords:
     def add(self, record: StoredRecord) -> None:
         """Add a record behind those with the same key."""
         self.size += _size_of(record)
-        self._records.setdefault(record.key, []).append(record)
+        records = self._records.setdefault(record.key, [])
+        self.repeats = self.repeats or bool(records)
+        records.append(record)
 
     def take(self, key: str) -> StoredRecord | None:
         """Remove the first record with a key, and return it, None if there is none."""

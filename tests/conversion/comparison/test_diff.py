@@ -316,3 +316,87 @@ def test_header_without_a_place_on_one_side_is_left_out() -> None:
 
     assert run.report().ok
     assert "header.metrics" in run.left_out
+
+
+# Records of one id
+
+
+def variant(answer: str, **given: Any) -> dict[str, Any]:
+    """Return a record of the id that all have."""
+    return {"id": "q", "prompt": "P", "outputs": [{"text": answer}], **given}
+
+
+OTHER = {"id": "o", "prompt": "O", "outputs": [{"text": "o"}]}
+
+
+@pytest.mark.parametrize("to", ["record", "csv"])
+@pytest.mark.parametrize(
+    ("left", "right", "counts"),
+    [
+        ("ab", "ba", (2, 0, 0, 0)),
+        ("ab", "b", (1, 0, 1, 0)),
+        ("b", "ab", (1, 0, 0, 1)),
+        ("ac", "ba", (2, 1, 0, 0)),
+        ("aaob", "obaa", (4, 0, 0, 0)),
+        ("aboc", "cdoa", (4, 1, 0, 0)),
+        ("abc", "xyb", (3, 2, 0, 0)),
+        ("aab", "abb", (3, 1, 0, 0)),
+        ("abco", "oa", (2, 0, 2, 0)),
+    ],
+)
+def test_equal_records_of_one_id_are_matched_whatever_their_order(
+    left: str, right: str, counts: tuple[int, ...], to: str
+) -> None:
+    """Of the records with one id only those differ that have no equal one."""
+    first, second = (
+        [OTHER if each == "o" else variant(each) for each in side]
+        for side in (left, right)
+    )
+    other = io.BytesIO()
+    convert(lines_of(*second), from_="record", to=to, output=other)
+    found = diff(lines_of(*first), other.getvalue(), from_="record", to=to)
+
+    assert counts == (
+        found.records,
+        found.differing,
+        found.only_left,
+        found.only_right,
+    )
+
+
+def test_the_rest_of_the_records_of_one_id_is_matched_in_order() -> None:
+    """Those that have no equal one are compared with each other, the first first."""
+    left = [variant(each, category=each) for each in ("b", "a", "c")]
+    right = [variant("x"), variant("b", category="b"), variant("y", category="c")]
+    found = diff(lines_of(*left), lines_of(*right), from_="record", to="record")
+
+    assert (found.records, found.differing) == (3, 2)
+    assert {path: line.count for path, line in found.fields.items()} == {
+        "outputs.text": 2,
+        "category": 1,
+    }
+    example = found.fields["category"].example
+    assert example is not None
+    assert example.left == "a"
+
+
+def test_unknown_keys_of_records_of_one_id_have_no_order() -> None:
+    """Records of one id are equal if only the order of their unknown keys differs."""
+    left = [variant("a", extra={"v": {"x": 1, "y": {"k": 1, "l": 2}}}), variant("a")]
+    right = [variant("a"), variant("a", extra={"v": {"y": {"l": 2, "k": 1}, "x": 1}})]
+    found = diff(lines_of(*left), lines_of(*right), from_="record", to="record")
+
+    assert (found.ok, found.records) == (True, 2)
+
+
+def test_many_records_of_one_id_are_matched_in_any_order(tmp_path: Path) -> None:
+    """Thousands of records with one id, one of them changed, have one difference."""
+    rows = [variant(f"a{number % 1_500}") for number in range(3_000)]
+    shuffled = [rows[number * 7 % 3_000] for number in range(3_000)]
+    shuffled[40] = variant("changed")
+    (tmp_path / "a.jsonl").write_bytes(lines_of(*rows))
+    (tmp_path / "b.jsonl").write_bytes(lines_of(*shuffled))
+    result = run("a.jsonl", "b.jsonl", cwd=tmp_path)
+
+    assert result.returncode == 1
+    assert b"3,000 records matched by id, 1 differ" in result.stderr
