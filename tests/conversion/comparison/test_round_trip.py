@@ -174,7 +174,7 @@ def test_kept_fields_that_appear_are_differences() -> None:
     """What the other format adds, and --keep-extra keeps on the way back, is shown."""
     row = {"input": [{"role": "user", "content": "q"}], "ideal": "b"}
     given = ["--from", "openai-evals", "--via", "openai-chat"]
-    result = run(*given, "--keep-extra", stdin=lines_of(row))
+    result = run(*given, "--keep-extra", stdin=jsonl(row))
 
     assert result.returncode == 1
     assert result.stdout == b'<stdin>:1:1: gt: nothing became "b" (1 record)\n'
@@ -184,11 +184,11 @@ def test_lists_of_answers_stay_lists_on_the_way_back(tmp_path: Path) -> None:
     """Several answers of one row are one row again, as with `--responses list`."""
     row = INSTANCE | {"expected-output": "r", "actual-output": ["x", "y"]}
     there, back = tmp_path / "there.jsonl", tmp_path / "back.json"
-    result = run("--via", "record", stdin=lines_of(row))
-    command_runs.run("convert", "--to", "record", "-o", there, stdin=lines_of(row))
+    result = run("--via", "record", stdin=jsonl(row))
+    command_runs.run("convert", "--to", "record", "-o", there, stdin=jsonl(row))
     listed = ["--to", "harpia", "--responses", "list", "-o", back]
     command_runs.run("convert", there, *listed)
-    found = command_runs.run("diff", "-", back, stdin=lines_of(row))
+    found = command_runs.run("diff", "-", back, stdin=jsonl(row))
 
     assert (result.returncode, found.returncode) == (0, 0)
     assert b"1 record matched by id, 0 differ" in found.stderr
