@@ -331,6 +331,7 @@ LAB_INPUT_FORMAT = Format(
             container=Container.WRAPPED,
             rows_at=_portuguese,
             documented=False,
+            one_of=frozenset({_portuguese}),
         ),
     ),
 )

@@ -201,7 +201,8 @@ def results_sign(value: Mapping[str, Any]) -> str:
 
 def results_below_sign(value: Mapping[str, Any]) -> str:
     """Return by which keys `value` holds results of components, or ""."""
-    return "" if evaluator_below_sign(value) else _sign_below(value, results_sign)
+    found = _sign_below(value, results_sign)
+    return "" if found and evaluator_below_sign(value) else found
 
 
 def columns_sign(value: Mapping[str, Any]) -> str:

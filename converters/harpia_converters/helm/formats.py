@@ -78,6 +78,7 @@ FORMAT = Format(
             rows_at=ROWS,
             remarks=remarks,
             header_remarks=run_remarks,
+            one_of=frozenset({"run_spec"}),
         ),
         Dialect(
             "helm-scenario-state",
@@ -87,6 +88,7 @@ FORMAT = Format(
             rows_at=ROWS,
             remarks=state_remarks,
             header_remarks=alone_remarks,
+            one_of=frozenset({"adapter_spec"}),
         ),
     ),
 )
