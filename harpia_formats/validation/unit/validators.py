@@ -174,7 +174,7 @@ class FileValidators:
         if self._header is None:
             dialect = self.variant.dialect if self.variant else None
             remarks = dialect and dialect.header_remarks
-            self._header = self._validator(self.schema, remarks=remarks)
+            self._header = self._validator(self.schema, remarks=remarks, is_typed=False)
         return self._header
 
     def _built(self, path: Path) -> RowPart:
@@ -184,7 +184,7 @@ class FileValidators:
             schema,
             remarks=self._remarks(path),
             decoder_schema=self._decoder_schema(path),
-            is_typed=self.variant is None or self.variant.dialect.is_typed,
+            is_typed=self.variant is None or _is_typed(self.variant.dialect),
             find_other_format=self._other_format
             if OTHER_FORMAT in self.rules and not self.plan.run.is_pinned
             else None,
@@ -347,6 +347,14 @@ def _shown(label: str) -> str:
     from harpia_formats.model.describe import short_json  # noqa: PLC0415 - start-up: needed for messages only
 
     return short_json(label)
+
+
+def _is_typed(dialect: Dialect) -> bool:
+    """Tell whether a typed decoder is built for the rows of a dialect.
+
+    The schemas of whole documents are more than its types can express.
+    """
+    return dialect.is_typed and dialect.container is not Container.DOCUMENT
 
 
 def _no_remarks(_: Any) -> Iterator[Remark]:
