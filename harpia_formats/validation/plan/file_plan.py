@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -186,20 +186,7 @@ def plain_options(options: Options) -> Options:
 UNKNOWN_FORMAT = "S301"
 
 
-#: The variants of the plans so far: each is asked for many times for each small file.
-_variants: dict[tuple[str, int], FormatVariant] = {}
-
-
-def _variant_of(format_: Format, dialect: int) -> FormatVariant:
-    """Return a format in the dialect with this index."""
-    found = _variants.get((format_.id, dialect))
-    if found is None or found.format is not format_:
-        found = FormatVariant(format_, format_.dialects[dialect])
-        _variants[format_.id, dialect] = found
-    return found
-
-
-class FilePlan(msgspec.Struct, frozen=True):
+class FilePlan(msgspec.Struct, frozen=True, dict=True):
     """What one file is and how it is validated: plain data, decided once."""
 
     run: RunPlan
@@ -222,12 +209,13 @@ class FilePlan(msgspec.Struct, frozen=True):
     #: Identifies the plan in the caches of workers.
     key: str = msgspec.field(default_factory=new_key)
 
-    @property
+    @cached_property
     def variant(self) -> FormatVariant | None:
         """The format and dialect of the file, None if it is in no known format."""
         if not self.format:
             return None
-        return _variant_of(format_of(self.format), self.dialect)
+        format_ = format_of(self.format)
+        return FormatVariant(format_, format_.dialects[self.dialect])
 
     @property
     def schema(self) -> Schema:
