@@ -89,6 +89,8 @@ _OWN_KINDS = {
     b"statistics": "statistics report",
 }
 _NAMED_IN = 200
+#: How a file that harpia-formats wrote may begin, without white space.
+_OWN_STARTS = (b'{"schema":"harpia-formats/', b'{"ok":', b'{"kind":')
 _own_schema = re.compile(rb'\{"schema":"harpia-formats/([a-z-]+)/')
 #: How the reports that have no `schema` begin, without white space.
 _OWN_OBJECTS = (
@@ -143,6 +145,8 @@ def _own_kind(head: bytes) -> str:
 
     `head` is how it begins, without white space.
     """
+    if not head.startswith(_OWN_STARTS):
+        return ""
     if found := _own_schema.match(head):
         return _OWN_KINDS.get(found[1], "")
     if head.startswith(_OWN_LINES):

@@ -92,8 +92,15 @@ def find_sources(
     `unpackers` reads is a single source. Raises `SourceError` if an argument names
     nothing that can be read.
     """
+    given = list(arguments)
+    if len(given) == 1:
+        # What one argument names is there once.
+        only = list(islice(_sources_of(os.fspath(given[0]), unpackers), MOST_FILES + 1))
+        if len(only) > MOST_FILES:
+            raise _too_many(only[-1])
+        return only
     found: dict[str, Source] = {}
-    for argument in arguments:
+    for argument in given:
         for source in _sources_of(os.fspath(argument), unpackers):
             origin = source.origin
             key = "-"
@@ -103,9 +110,14 @@ def find_sources(
                 key = origin.identity
             found.setdefault(key, source)
             if len(found) > MOST_FILES:
-                reason = f"is one of more than {MOST_FILES:,} files; name fewer at once"
-                raise SourceError(source.name, reason)
+                raise _too_many(source)
     return list(found.values())
+
+
+def _too_many(source: Source) -> SourceError:
+    """Return the error that there are too many files, of which `source` is one."""
+    reason = f"is one of more than {MOST_FILES:,} files; name fewer at once"
+    return SourceError(source.name, reason)
 
 
 _UNREADABLE = (
@@ -194,7 +206,8 @@ def _sources_in(folder: Path, unpackers: tuple[Unpacker, ...]) -> list[Source]:
 
 def _parts_of_origin(source: Source) -> list[str]:
     """Return the parts of a local path as paths compare them."""
-    return [os.path.normcase(part) for part in cast("Path", source.origin).parts]
+    name = os.path.normcase(os.fspath(cast("Path", source.origin)))
+    return name.split(os.sep)  # noqa: PTH206 - in less time
 
 
 def _sources_found(folder: Path, unpackers: tuple[Unpacker, ...]) -> Iterator[Source]:

@@ -268,10 +268,12 @@ def wide_encoding(head: bytes) -> str | None:
     None if it is neither. Source: byte order marks, else the pattern of zeros in
     RFC 4627, section 3.
     """
+    if head.isascii() and 0 not in head:
+        return None
     for mark, encoding in _MARKS:
         if head.startswith(mark):
             return encoding
-    return _ZEROS.get(tuple(byte == 0 for byte in head)) if 0 in head else None
+    return _ZEROS.get(tuple(byte == 0 for byte in head))
 
 
 def chinese_encoding(head: bytes) -> str | None:

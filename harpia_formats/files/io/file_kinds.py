@@ -69,8 +69,10 @@ def unpacker_of_file(
     unpackers: Iterable[Unpacker], head: bytes, name: str
 ) -> Unpacker | None:
     """Return what unpacks a file that begins with `head`, None if nothing does."""
-    found = (one for one in unpackers if one.recognizes(head, name))
-    return next(found, None)
+    for one in unpackers:
+        if one.recognizes(head, name):
+            return one
+    return None
 
 
 def unpacker_of_folder(

@@ -242,8 +242,9 @@ def _is_new(source: Source, seen: set[str | int]) -> bool:
 
 def _numbered(source: Source, number: int) -> Source:
     """Return the `number`th source of a name with a number in its name, from 2 on."""
-    name = f"{source.name} ({number})"
-    return source if number == 1 else replace(source, name=name)
+    if number == 1:
+        return source
+    return replace(source, name=f"{source.name} ({number})")
 
 
 #: Bytes of a copy that are held in memory before they go to the disk.

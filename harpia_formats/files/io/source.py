@@ -55,7 +55,7 @@ def state_of_path(path: Path) -> FileState | None:
 
     Raises `OSError` if there is none.
     """
-    return _state_of(path.stat())
+    return _state_of(os.stat(path))  # noqa: PTH116 - faster, which counts in many small files
 
 
 def reason_of_change(path: Path, state: FileState | None) -> str:

@@ -50,7 +50,7 @@ class Sample:
     @property
     def is_one_document(self) -> bool:
         """Whether the one value in `rows` is all that the file holds, if it is JSON."""
-        is_object = self.layout in {Layout.OBJECT, Layout.ONE_LINE}
+        is_object = self.layout is Layout.OBJECT or self.layout is Layout.ONE_LINE
         return is_object and self.whole and not self.several and len(self.rows) == 1
 
 
@@ -111,8 +111,9 @@ def misleading_suffix(name: str, sample: Sample) -> tuple[str, str] | None:
     plain, layout = uncompressed_lower_name(name), sample.layout
     if sample.several or (layout is Layout.LINES and len(sample.rows) < FEWEST):
         return None
-    suffix = next((suffix for suffix in _expected if plain.endswith(suffix)), "")
-    if not suffix or layout is Layout.EMPTY or layout in _expected[suffix]:
+    suffix = plain[plain.rfind(".") :]
+    expected = _expected.get(suffix)
+    if expected is None or layout is Layout.EMPTY or layout in expected:
         return None
     content = "a table" if layout is Layout.TEXT else layout.value
     message = f"the file is called {suffix} and holds {content}"

@@ -247,9 +247,9 @@ def framing_of(variant: FormatVariant | None, layout: Layout) -> Framing:
     container = variant.dialect.container if variant else Container.ROWS
     if container is Container.TABLE:
         return Framing.TABLE
-    has_members = container in {Container.WRAPPED, Container.COLUMNS}
-    is_object = layout in _object_layouts
-    return Framing.MEMBERS if has_members and is_object else Framing.VALUES
+    has_members = container is Container.WRAPPED or container is Container.COLUMNS
+    is_cut = has_members and layout in _object_layouts
+    return Framing.MEMBERS if is_cut else Framing.VALUES
 
 
 def sample_file(
