@@ -65,6 +65,8 @@ class Tally(msgspec.Struct):
     #: The groups of all files, in the order in which they were found.
     _groups: list[Group] = msgspec.field(default_factory=list)
     _kept: int = 0
+    #: Errors in all files so far: `fail_fast` asks for them after each file.
+    errors: int = 0
     #: How many files `exclude` left out.
     excluded: int = 0
     #: The patterns of `exclude` that matched no file.
@@ -101,16 +103,12 @@ class Tally(msgspec.Struct):
         self._by_count[id(count)] = file
         return count
 
-    @property
-    def errors(self) -> int:
-        """Errors in all files so far."""
-        return sum(file.count.errors for file in self._files)
-
     def keep(self, count: FileCount, findings: Findings) -> Iterator[Problem]:
         """Count findings of a file; yield those that are kept, row by row."""
-        count_findings(count, findings)
         if not findings:
             return
+        count_findings(count, findings)
+        self.errors += findings.errors
         file = self._groups_of(count)
         for row in findings.described:
             kept = [
@@ -132,6 +130,7 @@ class Tally(msgspec.Struct):
     ) -> Problem | None:
         """Count a problem at `path`; return what `describe` makes, if it is kept."""
         count.count(rule.severity)
+        self.errors += rule.severity is Severity.ERROR
         file, group = self._groups_of(count), (rule.code, group_pointer(path), "")
         counted = file.groups.get(file.key_of(group))
         if counted is not None and not self._keeps(counted.count + 1, 0):
