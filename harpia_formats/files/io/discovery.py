@@ -212,6 +212,7 @@ def _parts_of_origin(source: Source) -> list[str]:
 
 def _sources_found(folder: Path, unpackers: tuple[Unpacker, ...]) -> Iterator[Source]:
     """Yield the data files below a folder, files of other kinds, and whole folders."""
+    suffixes = data_suffixes(unpackers)
     waiting = [folder]
     while waiting:
         inner = waiting.pop()
@@ -233,15 +234,18 @@ def _sources_found(folder: Path, unpackers: tuple[Unpacker, ...]) -> Iterator[So
             if entry.is_dir(follow_symlinks=False):
                 waiting.append(path)
             elif entry.is_file(follow_symlinks=False) and _is_wanted(
-                inner, entry.name, unpackers
+                inner, entry.name, suffixes
             ):
                 yield Source(str(path), path, is_found=True, unpackers=unpackers)
 
 
-def _is_wanted(folder: Path, name: str, unpackers: tuple[Unpacker, ...]) -> bool:
-    """Return whether a file is a data file, or by its first bytes of another kind."""
+def _is_wanted(folder: Path, name: str, suffixes: tuple[str, ...]) -> bool:
+    """Return whether a file is a data file, or by its first bytes of another kind.
+
+    `suffixes` are what the names of data files end in.
+    """
     lower = name.lower()
-    if is_data_name(name, unpackers):
+    if lower.endswith(suffixes):
         return True
     if not (lower.endswith(OTHER_SUFFIXES) or "." not in name):
         return False

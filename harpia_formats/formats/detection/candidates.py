@@ -301,25 +301,29 @@ def _matches_by_row(
 
 def matches_of(row: Any, variants: Sequence[FormatVariant]) -> list[tuple[int, str]]:
     """Return the index in `variants` of each one that `row` matches, and by what."""
-    return list(_matches(row, variants))
+    return [
+        (index, evidence)
+        for index in _possible(row, variants)
+        if (evidence := variants[index].dialect.sniff(row))
+    ]
 
 
 def first_match(
     row: Any, variants: Sequence[FormatVariant]
 ) -> tuple[FormatVariant, str] | None:
     """Return the first of `variants` that `row` matches, and by what; None if none."""
-    found = next(_matches(row, variants), None)
-    return found and (variants[found[0]], found[1])
-
-
-def _matches(row: Any, variants: Sequence[FormatVariant]) -> Iterator[tuple[int, str]]:
-    # An empty object has no sign of a format.
-    if not (row and isinstance(row, Mapping)):
-        return
-    possible: Iterable[int] = range(len(variants))
-    if isinstance(variants, Variants):
-        possible = variants.possible(row)
-    for index in possible:
+    for index in _possible(row, variants):
         evidence = variants[index].dialect.sniff(row)
         if evidence:
-            yield index, evidence
+            return variants[index], evidence
+    return None
+
+
+def _possible(row: Any, variants: Sequence[FormatVariant]) -> Iterable[int]:
+    """Return the indices in `variants` of those that a row can be in, in order."""
+    # An empty object has no sign of a format.
+    if not (row and isinstance(row, Mapping)):
+        return ()
+    if isinstance(variants, Variants):
+        return variants.possible(row)
+    return range(len(variants))
