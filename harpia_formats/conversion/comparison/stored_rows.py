@@ -7,7 +7,7 @@ never decoded again, and their places are never computed.
 import struct
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate, chain
+from itertools import chain
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -161,7 +161,7 @@ class RowBlock:
     __slots__ = (
         "_chunk",
         "_known",
-        "_offsets",
+        "_starts",
         "_texts",
         "_values",
         "data",
@@ -187,8 +187,9 @@ class RowBlock:
         #: The values of some of these, which were cut one by one, or of all.
         self._known: dict[int, Row] = {}
         self._values: list[Row] | None = None
-        #: Where each of them begins in `data`, once that was asked for.
-        self._offsets: Sequence[int] = ()
+        #: Where each of them begins in the file, once that was asked for: where all are
+        #: asked for, lines are not counted from the first one for each.
+        self._starts: Sequence[Cursor] = ()
 
     @property
     def texts(self) -> Sequence[bytes]:
@@ -269,15 +270,19 @@ class RowBlock:
         head = self.head
         number = head.before + row + 1
         if head.kind == _TABLE:
-            if not self._offsets:
-                texts = _table_texts(self.data, head.rows)
-                self._offsets = [0, *accumulate(len(text) + 1 for text in texts)]
-            at = self._offsets[row]
-            line = head.line + self.data.count(b"\n", 0, at)
-            return number, Cursor(head.offset + at, line, 0 if at else head.column)
+            if not self._starts:
+                self._starts = [*self._table_starts()]
+            return number, self._starts[row]
         if self.more:
             return _place_at(self.more, head, row)
         return number, self._chunk.start_of(row)
+
+    def _table_starts(self) -> Iterator[Cursor]:
+        """Yield where each record of a table begins in the file."""
+        at, line, column = self.head.offset, self.head.line, self.head.column
+        for text in _table_texts(self.data, self.head.rows):
+            yield Cursor(at, line, column)
+            at, line, column = at + len(text) + 1, line + 1 + text.count(b"\n"), 0
 
 
 class RowRecord(NamedTuple):
