@@ -2,6 +2,7 @@
 
 import io
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -59,7 +60,7 @@ def test_what_is_given_is_not_advised(
     row = {"prompt": "P", "references": ["r"], "outputs": [output] if output else []}
     with pytest.raises(ValidationFailed) as failed:
         convert(
-            lines_of(row),
+            jsonl(row),
             to="eee@0.3.0",
             output=tmp_path / "x.jsonl",
             constants={"evaluation_id": "e", "model_id": "m", "evaluation_name": "n"},
@@ -78,9 +79,9 @@ def test_a_constant_without_a_place_is_told(tmp_path: Path) -> None:
     """A note says which of the given fields the target has no place for."""
     row, path = {"prompt": "P", "references": ["r"], "outputs": []}, tmp_path / "x.json"
     constants = {"model": "m", "category": "c", "metadata.a": 1, "ideal_response": "x"}
-    report = convert(lines_of(row), to="nemo-input", output=path, constants=constants)
+    report = convert(jsonl(row), to="nemo-input", output=path, constants=constants)
     split = convert(
-        lines_of(row),
+        jsonl(row),
         to="nemo-input",
         output=tmp_path / "{model}.json",
         constants={"model": "m"},

@@ -353,8 +353,8 @@ def test_equal_records_of_one_id_are_matched_whatever_their_order(
         for side in (left, right)
     )
     other = io.BytesIO()
-    convert(lines_of(*second), from_="record", to=to, output=other)
-    found = diff(lines_of(*first), other.getvalue(), from_="record", to=to)
+    convert(jsonl(*second), from_="record", to=to, output=other)
+    found = diff(jsonl(*first), other.getvalue(), from_="record", to=to)
 
     assert counts == (
         found.records,
@@ -368,7 +368,7 @@ def test_the_rest_of_the_records_of_one_id_is_matched_in_order() -> None:
     """Those that have no equal one are compared with each other, the first first."""
     left = [variant(each, category=each) for each in ("b", "a", "c")]
     right = [variant("x"), variant("b", category="b"), variant("y", category="c")]
-    found = diff(lines_of(*left), lines_of(*right), from_="record", to="record")
+    found = diff(jsonl(*left), jsonl(*right), from_="record", to="record")
 
     assert (found.records, found.differing) == (3, 2)
     assert {path: line.count for path, line in found.fields.items()} == {
@@ -384,7 +384,7 @@ def test_unknown_keys_of_records_of_one_id_have_no_order() -> None:
     """Records of one id are equal if only the order of their unknown keys differs."""
     left = [variant("a", extra={"v": {"x": 1, "y": {"k": 1, "l": 2}}}), variant("a")]
     right = [variant("a"), variant("a", extra={"v": {"y": {"l": 2, "k": 1}, "x": 1}})]
-    found = diff(lines_of(*left), lines_of(*right), from_="record", to="record")
+    found = diff(jsonl(*left), jsonl(*right), from_="record", to="record")
 
     assert (found.ok, found.records) == (True, 2)
 
@@ -394,8 +394,8 @@ def test_many_records_of_one_id_are_matched_in_any_order(tmp_path: Path) -> None
     rows = [variant(f"a{number % 1_500}") for number in range(3_000)]
     shuffled = [rows[number * 7 % 3_000] for number in range(3_000)]
     shuffled[40] = variant("changed")
-    (tmp_path / "a.jsonl").write_bytes(lines_of(*rows))
-    (tmp_path / "b.jsonl").write_bytes(lines_of(*shuffled))
+    (tmp_path / "a.jsonl").write_bytes(jsonl(*rows))
+    (tmp_path / "b.jsonl").write_bytes(jsonl(*shuffled))
     result = run("a.jsonl", "b.jsonl", cwd=tmp_path)
 
     assert result.returncode == 1
