@@ -64,7 +64,7 @@ def _is_pipe(path: str | PathLike[str]) -> bool:
 
 
 def refuse_repeated_streams(inputs: Iterable[Input]) -> None:
-    """Raise `OptionError` for an input that is there again, and can be read once only.
+    """Raise `OptionError` for a stream or pipe that is given a second time.
 
     It is for inputs that are compared, each of which is read for itself.
     """
