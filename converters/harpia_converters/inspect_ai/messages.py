@@ -17,9 +17,10 @@ class Attachments:
         """Take the sample that they belong to."""
         self._values: Row = sample.get("attachments") or {}
         if not self._values:
+            # No schema says what a transcript holds.
             transcript = sample.get("transcript")
-            if type(transcript) is dict:
-                self._values = transcript.get("content") or {}
+            values = transcript.get("content") if type(transcript) is dict else None
+            self._values = values if type(values) is dict else {}
         #: The references to values that the sample does not have.
         self.unresolved: set[str] = set()
 

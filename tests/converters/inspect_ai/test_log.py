@@ -251,9 +251,18 @@ def test_references_are_resolved(start: str) -> None:
     assert part == {"message": 1, "type": "image", "image": values["b2"]}
 
 
-def test_unknown_reference_stays_and_is_counted() -> None:
+@for_each_case(
+    "more",
+    [
+        {},
+        {"transcript": []},
+        {"transcript": {"content": [{"attachment://c3": "text"}]}},
+        {"transcript": {"content": {"c3": ["text"]}}},
+    ],
+)
+def test_unknown_reference_stays_and_is_counted(more: dict[str, Any]) -> None:
     """A reference to nothing is not replaced; their number is kept and reported."""
-    data = log(sample(input="attachment://c3", messages=[]))
+    data = log(sample(input="attachment://c3", messages=[], **more))
     (record,) = read(data)
 
     assert record.prompt == "attachment://c3"
