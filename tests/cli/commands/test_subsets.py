@@ -90,5 +90,5 @@ def test_merge_counts_rows_and_compares_ids(tmp_path: Path) -> None:
     assert (kept.returncode, repeated.returncode, unlike.returncode) == (0, 1, 2)
     assert kept.stderr == b"out.jsonl: 2 of 2 rows (100.00 %)\n"
     assert (tmp_path / "out.jsonl").read_bytes() == row + row
-    assert b"'1' in row 1 of a.jsonl and row 1 of b.jsonl" in repeated.stderr
+    assert b'id "1" in row 1 of a.jsonl and row 1 of b.jsonl' in repeated.stderr
     assert b"the first is harpia" in unlike.stderr
