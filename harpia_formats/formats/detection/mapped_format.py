@@ -1,11 +1,10 @@
 """Find the format that a map of columns is for: that of the input or of the output."""
 
 from collections.abc import Iterable
-from os import PathLike
 from typing import Any
 
 from harpia_formats.files.framing.container import Layout
-from harpia_formats.files.io.source import Source
+from harpia_formats.files.io.inputs import is_rereadable
 from harpia_formats.formats.registry import all_formats, format_of, formats_named
 from harpia_formats.model.format import Container, Format
 from harpia_formats.model.problem import ConversionOptionsError
@@ -26,8 +25,8 @@ def detect_mapped_format(inputs: Iterable[Any]) -> str | None:
 
     A map names columns, so lists and text without a sign of their own are taken for
     such a format, too, and rows of JSON for `json` if no file is in a known format.
-    None if there is none. Only paths and bytes are looked at: a stream can be read only
-    once.
+    None if there is none. Only files and bytes are looked at: a stream or pipe can be
+    read only once.
     """
     from harpia_formats.formats.detection.detect_files import detect_files  # noqa: PLC0415 - only a map of columns needs detection
 
@@ -54,12 +53,7 @@ def has_free_names(format_: str | None) -> bool:
 
 def _detectable(inputs: Iterable[Any]) -> list[Any]:
     """Return the inputs that can be read twice: paths, bytes, and sources of these."""
-    return [given for given in inputs if _is_detectable(given)]
-
-
-def _is_detectable(given: Any) -> bool:
-    origin = given.origin if isinstance(given, Source) else given
-    return isinstance(origin, (bytes, str, PathLike)) and origin != "-"
+    return list(filter(is_rereadable, inputs))
 
 
 def require_mapped_format(inputs: Iterable[Any]) -> str:

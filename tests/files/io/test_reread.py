@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import command_runs
-from harpia_formats import OptionError, compare_scores, diff
+from harpia_formats import OptionError, compare_scores, diff, read
 from harpia_formats.files.io.inputs import RereadableSource, is_lasting
 from harpia_formats.files.io.source import Source
 
@@ -114,3 +114,18 @@ def test_stream_or_pipe_is_compared_with_another_input_only(tmp_path: Path) -> N
                 compare(one, one)
 
     assert diff(stream, io.BytesIO(ROW)).ok
+
+
+@pytest.mark.parametrize(
+    ("rows", "format_"), [(b"q,a\n1,2\n", None), (b'{"q": "1", "a": "2"}\n', "json")]
+)
+def test_map_of_columns_reads_a_pipe_once(rows: bytes, format_: str | None) -> None:
+    """No row of a pipe is lost to what finds the format that a map is for."""
+    pipe, end = os.pipe()
+    os.write(end, rows)
+    os.close(end)
+    columns = {"prompt": "q", "response": "a"}
+    (record,) = read(f"/dev/fd/{pipe}", from_=format_, columns=columns)
+    os.close(pipe)
+
+    assert (record.prompt, record.outputs[0].text) == ("1", "2")
