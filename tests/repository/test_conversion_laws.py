@@ -190,6 +190,21 @@ def test_data_under_the_key_of_extra_fields_are_kept(target: str) -> None:
     assert found | row == found  # some formats hold the reference as gt, too
 
 
+@pytest.mark.parametrize("target", ["tencent-messages", "tencent-outputs"])
+@pytest.mark.parametrize("value", [{"id": "2"}, {"outputs": []}, {"category": "c"}])
+def test_data_are_not_taken_for_what_keep_extra_stores(
+    target: str, value: dict[str, Any]
+) -> None:
+    """With --keep-extra data under its key come back, though nothing else is stored."""
+    extra = {"tencent": {EXTRAS_KEY: value}}
+    row = {"id": "1", "prompt": "P", "references": ["r"], "extra": extra, "outputs": []}
+    there, back = io.BytesIO(), io.BytesIO()
+    convert(encode(row), to=target, keep_extra=True, on_loss="fail", output=there)
+    convert(there.getvalue(), from_=target, to="record", output=back)
+
+    assert decode(back.getvalue()) == row
+
+
 @given(record=records())
 def test_paths_are_those_of_fields(record: Record) -> None:
     """A record's paths name what it has, and an empty record has none."""

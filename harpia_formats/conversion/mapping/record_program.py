@@ -214,7 +214,7 @@ class RecordProgram:
                 nulls, before, outcomes, answered=answered
             )
             self._keep(key, record_outcome)
-        if record_outcome.stored:
+        if self._stores_extras:
             store_extras(final, parts, rows, self.mapper.target, record_outcome.stored)
         return rows, record_outcome
 
