@@ -67,14 +67,17 @@ CONSTANTS = st.fixed_dictionaries(
         "outputs.scores.metric": st.just("em"),
     },
 )
+NO = Cardinality.NONE
+#: Scores are of answers: rows without answers have none.
 CAPACITIES = st.builds(
     RowCapacity,
     st.sampled_from((Cardinality.ONE, Cardinality.MANY)),
     st.sampled_from(Cardinality),
     st.sampled_from((Cardinality.NONE, Cardinality.ONE, Cardinality.MANY)),
-    st.booleans(),
-    st.booleans(),
-)
+    needs_verdict=st.booleans(),
+    messages=st.booleans(),
+    turns=st.booleans(),
+).filter(lambda given: given.outputs is not NO or given.scores is NO)
 CHOICES = st.builds(
     Choices,
     st.sampled_from(References),
