@@ -92,15 +92,8 @@ def find_sources(
     `unpackers` reads is a single source. Raises `SourceError` if an argument names
     nothing that can be read.
     """
-    given = list(arguments)
-    if len(given) == 1:
-        # What one argument names is there once.
-        only = list(islice(_sources_of(os.fspath(given[0]), unpackers), MOST_FILES + 1))
-        if len(only) > MOST_FILES:
-            raise _too_many(only[-1])
-        return only
     found: dict[str, Source] = {}
-    for argument in given:
+    for argument in arguments:
         for source in _sources_of(os.fspath(argument), unpackers):
             origin = source.origin
             key = "-"
@@ -110,14 +103,9 @@ def find_sources(
                 key = origin.identity
             found.setdefault(key, source)
             if len(found) > MOST_FILES:
-                raise _too_many(source)
+                reason = f"is one of more than {MOST_FILES:,} files; name fewer at once"
+                raise SourceError(source.name, reason)
     return list(found.values())
-
-
-def _too_many(source: Source) -> SourceError:
-    """Return the error that there are too many files, of which `source` is one."""
-    reason = f"is one of more than {MOST_FILES:,} files; name fewer at once"
-    return SourceError(source.name, reason)
 
 
 _UNREADABLE = (
@@ -373,9 +361,9 @@ def _missing_reason(path: Path) -> str:
 
 
 def check_patterns(patterns: Iterable[str]) -> None:
-    """Raise `OptionError` if `patterns` is one text and not several.
+    """Raise `OptionError` for one text in place of several patterns.
 
-    So it does for a pattern without a name, which would match nothing.
+    Raises it for a pattern without a name, too, which would match nothing.
     """
     if isinstance(patterns, str):
         raise OptionError("exclude takes several patterns, such as ('logs', '*.old')")
