@@ -24,20 +24,19 @@ from harness.bars import Bar, bars_table
 from harness.candidates import ROOT
 from harness.speed_lines import SPEED_LINES, Figure, Line, Measure, Run
 from report.pages import log
+from report.pair_tables import MEMORY_LIMIT
 
-#: The limit of the memory of every command, in megabytes.
-MEMORY = 150.0
 #: The benchmarks that write the pages of `docs/benchmarks`.
 PAGES = (
     ("validate.py",),
     ("validate.py", "--series"),
     ("validate.py", "--memory"),
     ("validate.py", "--masses"),
-    ("convert.py",),
+    ("convert.py", "--runs", "1"),
     ("convert.py", "--conversations"),
     ("lint.py", "--output", "docs/benchmarks/lint.md"),
     ("neighbours.py", "--page"),
-    ("view.py", "--megabytes", "10000"),
+    ("view.py", "--megabytes", "10000", "--output", "docs/benchmarks/view.md"),
     ("dependencies.py", "--write"),
 )
 
@@ -83,7 +82,7 @@ def bars_of(lines: list[Line], run: Run) -> Iterator[Bar]:
         peaks += [(each.peak, each.cell) for each in figures if each.peak is not None]
     if peaks:
         peak, cell = max(peaks)
-        yield Bar(f"peak memory, MB ({cell})", MEMORY, peak)
+        yield Bar(f"peak memory, MB ({cell})", MEMORY_LIMIT, peak)
 
 
 def _figures(measure: Measure, run: Run) -> list[Figure]:

@@ -23,7 +23,7 @@ from harness.every_pair import FEW, cells, delete_source, measure_cell
 from harness.pair_results import Result, ResultFile
 from harness.two_way_commands import comparisons, measured
 from report import conversation_page, pair_page, pair_tables
-from report.pages import log
+from report.pages import command_given, log
 
 PAGES = ROOT / "docs" / "benchmarks"
 #: The page of every pair, and that of conversations with other scripts.
@@ -89,10 +89,10 @@ def main() -> int:
         if arguments.comparisons:
             measure_comparisons(arguments, kept, folder)
     compared = list(kept.comparisons.values())
-    command = " ".join(["python benchmarks/convert.py", *sys.argv[1:]])
     before = arguments.out.read_text("utf-8") if arguments.out.exists() else ""
     notes = pair_page.notes_in(before)
-    text = pair_page.page_of(found, compared, worst_profile(found), command, notes)
+    profile = worst_profile(found)
+    text = pair_page.page_of(found, compared, profile, command_given(), notes)
     arguments.out.write_text(text, encoding="utf-8")
     print(pair_tables.limits_table(found))
     failed = not pair_tables.all_met(found) or pair_tables.comparisons_missed(compared)

@@ -11,7 +11,6 @@ At the first difference the mutant is printed, no page is written, and the exit 
 
 import argparse
 import multiprocessing
-import subprocess
 import sys
 import time
 from collections import Counter
@@ -73,7 +72,7 @@ the schema allows nearly everything, as that of `csv` does, nearly all are valid
 ## Circumstances
 
 {circumstances}
-- Commit: {commit}. Seed: {seed}.
+- Seed: {seed}.
 """
 
 
@@ -145,22 +144,8 @@ def page(rows: Sequence[Row], count: int, seed: int, command: str) -> str:
         mixed=MIXED_EVERY,
         reference=REFERENCE_EVERY,
         circumstances=circumstances(command),
-        commit=_commit(),
         seed=seed,
     )
-
-
-def _commit() -> str:
-    """Return the commit that the working tree is at, and whether it was changed."""
-    command = ["git", "describe", "--always", "--abbrev=12", "--dirty", "--exclude=*"]
-    described = subprocess.run(
-        command,
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return described.stdout.strip() or "unknown"
 
 
 def main(given: Sequence[str] | None = None) -> int:

@@ -9,7 +9,6 @@ with `--output` the results are written as a page of Markdown.
 
 import argparse
 import json
-import os
 import random
 import shutil
 import statistics
@@ -28,6 +27,7 @@ from typing import Any
 from harness.candidates import script
 from harness.chromium import Chromium, program
 from harness.measure import family_of, memory_of
+from report.pages import circumstances, command_given
 from report.tables import MEGABYTE, table
 
 SEED = 20_261_127
@@ -42,13 +42,15 @@ RARE = "a needle in the hay"
 DOCUMENT = """\
 # Benchmark of `harpia-formats view`
 
-Written by `benchmarks/view.py` on {date}: a JSON Lines file of {size} with {records:,}
-rows of the format `record`, on {processors} processors. Speeds are those of one run, in
-which `validate --jobs 1` read the same file first.
+Written by `benchmarks/view.py`: a JSON Lines file of {size} with {records:,} rows of
+the format `record`. Speeds are those of one run, in which `validate --jobs 1` read the
+same file first.
 
 {cells}
 
 Memory is the largest proportional set size of any single process of the command.
+
+{circumstances}
 """
 
 
@@ -288,11 +290,10 @@ def main() -> int:
     if options.output:
         cells = table(("figure", "measured", "limit"), (one.cells() for one in lines))
         text = DOCUMENT.format(
-            date=time.strftime("%Y-%m-%d"),
             size=f"{size / 1e9:.1f} GB",
             records=records,
-            processors=os.cpu_count(),
             cells=cells,
+            circumstances=circumstances(command_given()),
         )
         options.output.write_text(text, encoding="utf-8")
     return int(options.check and not all(line.is_met for line in lines))

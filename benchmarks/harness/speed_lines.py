@@ -24,6 +24,7 @@ from data.source_files import (
 )
 from lint import findings_in, processor_time, tidy
 from neighbours import measured as measured_neighbours
+from report.pair_tables import MANY_LIMIT, MEDIAN_LIMIT, PAIR_LIMIT
 from report.tables import MEGABYTE, ratio
 
 from harness.candidates import PEERS, ours, script
@@ -192,10 +193,13 @@ SPEED_LINES = (
     Line("aggregates / orjson and jsonschema-rs", 4.0, aggregates),
     Line("convert, default jobs / a script with orjson", 0.5, large_conversion),
     Line(
-        "convert, pairs / scripts, median", 0.45, pairs_of_many_rows, statistics.median
+        "convert, pairs / scripts, median",
+        MEDIAN_LIMIT,
+        pairs_of_many_rows,
+        statistics.median,
     ),
-    Line("convert, pairs / scripts, worst", 0.8, pairs_of_many_rows),
-    Line("convert, pairs of 2,000 rows / scripts", 1.0, pairs_of_few_rows),
+    Line("convert, pairs / scripts, worst", MANY_LIMIT, pairs_of_many_rows),
+    Line("convert, pairs of 2,000 rows / scripts", PAIR_LIMIT, pairs_of_few_rows),
     Line("convert, formats of tools / a loop of msgspec", 1.0, formats_of_tools),
     Line("validate, two jobs / one", 0.65, two_jobs),
     Line("diff / a script", 0.6, diff),

@@ -1,14 +1,11 @@
 """Write what was measured of the conversions of conversations as a page."""
 
-import importlib.metadata
-import os
-import platform
-
 from harness.candidates import OURS
 from harness.conversation_floors import FLOORS, Results, missed
 from harness.conversion_pairs import PROVEN
 from harness.measure import INTERVAL
 
+from report.pages import circumstances
 from report.tables import ratios_table, table, times_table
 
 MARKDOWN = """\
@@ -50,14 +47,9 @@ on another machine, only a run there can tell. All other pairs of formats are on
   records, so that data and programs come from memory.
 - Memory comes from a run of its own: the peak of the sum of the proportional set
   sizes of the process and its descendants, looked at every {interval:.0f} ms.
-- Seconds are those of this machine: {system}, {cores} cores, Python {python},
-  {versions}. At the end its load average
-  over five minutes was {load}: the more else it had to do, the less the numbers tell.
-
-To repeat it:
-`python benchmarks/convert.py --conversations --rows {count} --runs {runs}`
+- Seconds are those of this machine.
+{circumstances}
 """
-PACKAGES = ("harpia-formats", "msgspec", "orjson")
 
 
 def floors_table(results: Results) -> str:
@@ -75,11 +67,6 @@ def floors_table(results: Results) -> str:
     return table(["floor", "at most", "measured", "met"], rows)
 
 
-def load() -> str:
-    """Return the load average over five minutes, if it is known."""
-    return f"{os.getloadavg()[1]:.1f}" if hasattr(os, "getloadavg") else "unknown"
-
-
 def document(results: Results, count: int, runs: int, sizes: str) -> str:
     """Return the results as Markdown."""
     tables = [f"## {name}\n\n{times_table(group)}" for name, group in results.items()]
@@ -92,11 +79,7 @@ def document(results: Results, count: int, runs: int, sizes: str) -> str:
         sizes=sizes,
         runs=runs,
         interval=INTERVAL * 1000,
-        system=f"{platform.system()} {platform.machine()}",
-        cores=os.cpu_count(),
-        python=platform.python_version(),
-        load=load(),
-        versions=", ".join(
-            f"{package} {importlib.metadata.version(package)}" for package in PACKAGES
+        circumstances=circumstances(
+            f"python benchmarks/convert.py --conversations --rows {count} --runs {runs}"
         ),
     )

@@ -4,6 +4,7 @@ import importlib.metadata
 import os
 import platform
 import re
+import subprocess
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,8 +29,8 @@ a part come from that one run. Ratios are medians over medians of runs by turns:
 CIRCUMSTANCES = """\
 - Machine: {system}, {memory} of memory, Python {python}.
 - Versions: {versions}.
-- Date: {date}. Load average over five minutes at the end: {load}; the more else a
-  machine does, the less the numbers tell.
+- Date: {date}, commit {commit}. Load average over five minutes at the end: {load}; the
+  more else a machine does, the less the numbers tell.
 - Command: `{command}`."""
 #: The parts of the page in order, with the command that measures each.
 PARTS = {
@@ -67,16 +68,23 @@ def _pattern(part: str) -> re.Pattern[str]:
 
 
 def circumstances(command: str) -> str:
-    """Return the machine, the versions, the date, and the command, as a list."""
+    """Return a list of the machine, versions, date, commit and command."""
     return CIRCUMSTANCES.format(
         system=f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
         memory=_memory(),
         python=platform.python_version(),
         versions=", ".join(f"{package} {_version(package)}" for package in PACKAGES),
         date=f"{datetime.now(UTC):%Y-%m-%d}",
+        commit=_commit(),
         load=_load(),
         command=command,
     )
+
+
+def command_given() -> str:
+    """Return the command that runs this program, from the folder of the project."""
+    program = Path(sys.argv[0]).name
+    return " ".join([f"python benchmarks/{program}", *sys.argv[1:]])
 
 
 def _version(package: str) -> str:
@@ -84,6 +92,16 @@ def _version(package: str) -> str:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
         return "not installed"
+
+
+def _commit() -> str:
+    """Return the commit that the working tree is at, and whether it was changed."""
+    words = ("describe", "--always", "--abbrev=12", "--dirty", "--exclude=*")
+    command = ["git", *words]
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    return done.stdout.strip() or "unknown"
 
 
 def _load() -> str:

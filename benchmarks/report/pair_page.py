@@ -1,8 +1,5 @@
 """Write what was measured of every pair, of `diff` and of `roundtrip` as a page."""
 
-import importlib.metadata
-import os
-import platform
 from collections.abc import Sequence
 
 from harness.every_pair import FEW, PROVEN
@@ -10,6 +7,7 @@ from harness.measure import INTERVAL
 from harness.pair_results import Compared, Result
 from harness.pair_scripts import script_of
 
+from report.pages import circumstances
 from report.pair_tables import (
     COMPARISON_LIMIT,
     badness,
@@ -59,16 +57,12 @@ calls of Python functions look slower than they are.
   each: {runs}. Inputs were read just before, so that they come from memory.
 - Memory is the peak of the sum of the proportional set sizes of the process and its
   descendants, in a run of its own, looked at every {interval:.0f} ms.
-- Machine: {system}, {cores} cores, Python {python}, {versions}. Its load average over
-  five minutes at the end was {load}: the more else it had to do, the less the numbers
-  tell.
+{circumstances}
 
 The script from `eee@0.2.0` to `csv`:
 
 ```text
 {script}```
-
-To repeat it: `{command}`
 """
 COMPARISONS = """\
 ## `diff` and `roundtrip`
@@ -80,7 +74,6 @@ times as long as `convert`.
 {table}
 
 """
-PACKAGES = ("harpia-formats", "msgspec")
 #: What stands around notes by hand, which stay when a page is written again.
 NOTES = ("<!-- notes -->", "<!-- end of notes -->")
 
@@ -105,7 +98,6 @@ def page_of(
     `notes` is what `notes_in` returns for the page before.
     """
     worst = max(results, key=badness)
-    load = f"{os.getloadavg()[1]:.1f}" if hasattr(os, "getloadavg") else "unknown"
     return MARKDOWN.format(
         tables=pages_of(results),
         comparisons=_comparisons(compared),
@@ -117,15 +109,8 @@ def page_of(
         few=FEW,
         runs=len(next(iter(worst.times.values())).wall),
         interval=INTERVAL * 1000,
-        system=f"{platform.system()} {platform.machine()}",
-        cores=os.cpu_count(),
-        python=platform.python_version(),
-        versions=", ".join(
-            f"{package} {importlib.metadata.version(package)}" for package in PACKAGES
-        ),
-        load=load,
+        circumstances=circumstances(command),
         script=script_of("eee@0.2.0", "csv"),
-        command=command,
     )
 
 
