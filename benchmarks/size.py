@@ -3,7 +3,9 @@
     python benchmarks/size.py [--checkout FOLDER]
 
 A code line holds something else than a comment or a part of a docstring. A module has
-one importer if one other module names it. The second table runs commands on one record
+one importer if one other module names it. A front door is what a room, a vendor's
+package, or the support for tests of plug-ins exports: a test module imports from below
+one if it names a module further inside. The second table runs commands on one record
 with `--jobs 1` in a child process that counts its calls: the modules and functions of
 the checkout that run, without those that only run as a module is loaded, and the
 deepest stack of them. Only plain Python is needed for the first table.
@@ -27,6 +29,8 @@ from report.tables import table
 
 #: The folders that hold modules.
 SOURCES = ("harpia_formats", "converters", "tests", "benchmarks")
+#: A package inside another one that is a front door, too.
+TEST_SUPPORT = "harpia_formats.api.testing"
 #: What is no code of a line.
 _EMPTY = {
     tokenize.COMMENT,
@@ -168,6 +172,19 @@ def importers(modules: list[Module]) -> Counter[str]:
     return counts
 
 
+def below_front_doors(modules: list[Module]) -> tuple[int, int]:
+    """Return how many test modules there are, and import from below a front door."""
+    below = {module.name for module in modules if module.name.count(".") > 1}
+    below = {name for name in below if name.startswith("harpia_")} - {TEST_SUPPORT}
+    tests = [
+        module
+        for module in modules
+        if module.package == "tests"
+        and module.name.rpartition(".")[2].startswith("test_")
+    ]
+    return len(tests), sum(not below.isdisjoint(module.imports) for module in tests)
+
+
 def sizes(modules: list[Module]) -> str:
     """Return the table of the packages, and of all of them."""
     counts = importers(modules)
@@ -230,7 +247,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--checkout", type=Path, default=ROOT)
     root = parser.parse_args().checkout.resolve()
-    print(sizes(list(modules_in(root))))
+    modules = list(modules_in(root))
+    print(sizes(modules))
+    print(
+        "\n{} test modules, {} import from below a front door".format(
+            *below_front_doors(modules)
+        )
+    )
     print()
     rows = [
         [one.command, *map(str, (one.exit_code, one.modules, one.functions, one.depth))]
