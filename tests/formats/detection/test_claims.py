@@ -15,10 +15,9 @@ import command_runs
 from any_rows import ANY_ROWS
 from cases import for_each_case
 from corpora import CORPORA
-from harpia_converters.hub.csv_mapping import TABLE
 from harpia_formats import Detected, detect, validate
-from harpia_formats.formats.registry import all_formats
 from json_lines import jsonl
+from known_formats import FORMATS, adapter_named
 from look_alikes import LOOK_ALIKES
 
 ROOT = Path(__file__).parents[3]
@@ -290,7 +289,7 @@ def known_keys() -> frozenset[str]:
     """Return every key by which a file of any format is detected, in lower case."""
     whys = (found.why for found in detect(*VALID))
     keys = {part for why in whys for part in why.split("`")[1::2]}
-    dialects = (each for format_ in all_formats().values() for each in format_.dialects)
+    dialects = (each for format_ in FORMATS.values() for each in format_.dialects)
     keys |= {key for dialect in dialects for key in dialect.one_of}
     return frozenset(key.casefold() for key in keys)
 
@@ -305,7 +304,7 @@ def is_unclaimed(value: Any) -> bool:
     """Tell whether no dialect of any format claims an object."""
     return not any(
         dialect.sniff(value)
-        for format_ in all_formats().values()
+        for format_ in FORMATS.values()
         if not format_.general
         for dialect in format_.dialects
     )
@@ -337,7 +336,7 @@ def test_list_of_other_objects_under_a_common_name_is_claimed_by_nothing(
 
 
 #: Columns that tables of any format may have.
-COLUMNS = {*TABLE.columns, "answer"}
+COLUMNS = {*adapter_named("csv").columns, "answer"}
 CELL = st.text(string.ascii_letters + " .:;<>/=", min_size=1, max_size=9)
 
 

@@ -1,74 +1,82 @@
-import pytest
+"""A file whose name says something else than what it holds, and how it is read."""
+
+import gzip
+from pathlib import Path
 
 from cases import for_each_case
-from harpia_formats import validate
-from harpia_formats.files.framing.container import Layout
-from harpia_formats.formats.detection.sample import Sample, misleading_suffix
+from harpia_formats import Problem, validate
 
-ROWS = ({"a": 1}, {"a": 2})
+LINES, ARRAY = b'{"a": 1}\n{"a": 2}\n', b'[{"a": 1}, {"a": 2}]\n'
+ONE_LINE, OBJECT = b'{"a": 1}\n', b'{\n"a": 1\n}\n'
+TABLE = b"prompt,response\na,b\n"
+
+
+def noted(folder: Path, name: str, data: bytes) -> list[Problem]:
+    """Return what is noted on the name of a file that is validated."""
+    path = folder / name
+    path.write_bytes(gzip.compress(data) if name.casefold().endswith(".gz") else data)
+    format_ = "csv" if data == TABLE else None
+    report = validate(path, format=format_, schema=None if format_ else True)
+    return [each for each in report.problems if each.code == "J203"]
 
 
 @for_each_case(
-    "name, layout",
+    "name, data",
     [
-        ("rows.jsonl", Layout.LINES),
-        ("rows.ndjson", Layout.ONE_LINE),
-        ("rows.json", Layout.ARRAY),
-        ("rows.json", Layout.OBJECT),
-        ("rows.json", Layout.ONE_LINE),
-        ("rows.JSONL.GZ", Layout.LINES),
-        ("rows.csv", Layout.TEXT),
-        ("rows.txt", Layout.ARRAY),
-        ("<stdin>", Layout.ARRAY),
-        ("rows.json", Layout.EMPTY),
+        ("rows.jsonl", LINES),
+        ("rows.ndjson", ONE_LINE),
+        ("rows.json", ARRAY),
+        ("rows.json", OBJECT),
+        ("rows.json", ONE_LINE),
+        ("rows.JSONL.GZ", LINES),
+        ("rows.csv", TABLE),
+        ("rows.txt", ARRAY),
+        ("rows", ARRAY),
+        ("rows.json", b""),
+        # A file of lines needs two rows that are JSON: this may be a broken document.
+        ("rows.json", b'{"a": 1}\n{"a":\n'),
     ],
 )
-def test_matching_names_are_no_problem(name: str, layout: Layout) -> None:
+def test_matching_names_are_no_problem(name: str, data: bytes, tmp_path: Path) -> None:
     """A name that fits the content, or has no known suffix, is no problem."""
-    assert misleading_suffix(name, Sample(layout, ROWS)) is None
+    assert noted(tmp_path, name, data) == []
 
 
 @for_each_case(
-    "name, layout, held, better",
+    "name, data, held, better",
     [
-        ("rows.json", Layout.LINES, "JSON Lines", ".jsonl"),
-        ("rows.jsonl", Layout.ARRAY, "a JSON array", ".json"),
-        ("rows.jsonl.gz", Layout.OBJECT, "a JSON object", ".json"),
-        ("rows.json", Layout.TEXT, "a table", ".csv"),
-        ("rows.csv", Layout.LINES, "JSON Lines", ".jsonl"),
+        ("rows.json", LINES, "JSON Lines", ".jsonl"),
+        ("rows.jsonl", ARRAY, "a JSON array", ".json"),
+        ("rows.jsonl.gz", OBJECT, "a JSON object", ".json"),
+        ("rows.json", TABLE, "a table", ".csv"),
+        ("rows.csv", LINES, "JSON Lines", ".jsonl"),
     ],
 )
 def test_misleading_suffix_is_reported(
-    name: str, layout: Layout, held: str, better: str
+    name: str, data: bytes, held: str, better: str, tmp_path: Path
 ) -> None:
     """A misleading suffix is reported with the right one."""
-    found = misleading_suffix(name, Sample(layout, ROWS))
+    (found,) = noted(tmp_path, name, data)
 
-    assert found is not None
-    assert found[0].endswith(f"holds {held}")
-    assert found[1] == f"call it {better}"
-
-
-def test_a_broken_document_is_not_taken_for_lines() -> None:
-    """A file of lines needs two rows that are JSON to be reported."""
-    assert misleading_suffix("rows.json", Sample(Layout.LINES, ROWS[:1])) is None
+    assert found.message.endswith(f"holds {held}")
+    assert found.help == f"call it {better}"
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "codes"),
+@for_each_case(
+    "name, text, codes",
     [
-        ("a.json", b'{"a": 1}\n{"a": 2}\n', ["J203"]),
-        ("a.jsonl", b'[{"a": 1}, {"a": 2}]\n', ["J203"]),
-        ("a.jsonl", b'{\n"a": 1\n}\n', ["J203"]),
-        ("a.jsonl", b'{\n"a": 1\n}\n{\n"a": 2\n}\n', ["J113"]),
-        ("a.json", b'{"a": 1}\n', []),
+        ("a.json", LINES, ["J203"]),
+        ("a.jsonl", ARRAY, ["J203"]),
+        ("a.jsonl", OBJECT, ["J203"]),
+        ("a.jsonl", OBJECT * 2, ["J113"]),
+        ("a.json", ONE_LINE, []),
     ],
 )
 def test_files_are_read_by_content(
-    tmp_path_factory: pytest.TempPathFactory, name: str, text: bytes, codes: list[str]
+    name: str, text: bytes, codes: list[str], tmp_path: Path
 ) -> None:
     """A misleading suffix is a note, and the records are validated."""
-    path = tmp_path_factory.mktemp("files") / name
+    path = tmp_path / name
     path.write_bytes(text)
     report = validate(path, schema=True)
 

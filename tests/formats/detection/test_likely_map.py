@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from cases import for_each_case
 from harpia_formats import ValidationFailed, convert, detect, read, score, validate
-from harpia_formats.formats.detection.unexpected_format import likely_map
+from in_process import InProcess
+from json_lines import jsonl
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "json" / "valid"
 
 
-@for_each_case(
-    "row, expected",
+@pytest.mark.parametrize(
+    ("row", "expected"),
     [
         ({"question": "q", "answer": "a"}, "prompt=question,references=answer"),
         (
@@ -30,9 +30,18 @@ FIXTURES = Path(__file__).parents[3] / "fixtures" / "json" / "valid"
         ({}, ""),
     ],
 )
-def test_keys_are_proposed_by_name(row: dict[str, object], expected: str) -> None:
+def test_keys_are_proposed_by_name(
+    row: dict[str, object], expected: str, run: InProcess, tmp_path: Path
+) -> None:
     """A key is proposed for one field, and nothing without a prompt."""
-    assert likely_map(row) == expected
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(jsonl(row))
+    told = run("validate", path, "--output-format", "json").out
+    (problem,) = json.loads(told)["problems"]
+    _, _, proposed = problem["help"].partition("such as `--map ")
+
+    assert problem["code"] == "S301"
+    assert proposed.partition("`")[0] == expected
 
 
 def test_proposed_map_reads_the_file_that_it_was_proposed_for() -> None:

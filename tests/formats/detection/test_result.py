@@ -10,9 +10,8 @@ import pytest
 from any_rows import ANY_ROWS
 from cases import for_each_case
 from harpia_formats import Detected, detect
-from harpia_formats.formats.detection.result import SCHEMA, detected_as_dict
-from harpia_formats.formats.registry import all_formats
-from harpia_formats.formats.schema.bundled_schemas import built_in_schema
+from in_process import InProcess
+from known_formats import FORMATS, bundled_schema
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 QUESTION = b'{"messages":[{"role":"user","content":"Oi"}],"ref_answer":"Hi"}\n'
@@ -54,7 +53,7 @@ def test_every_valid_fixture_is_detected_as_its_format() -> None:
     dialects = {(each.format, each.dialect) for each in found}
     assert dialects <= {
         (format_.id, dialect.name)
-        for format_ in all_formats().values()
+        for format_ in FORMATS.values()
         for dialect in format_.dialects
     }
 
@@ -206,15 +205,16 @@ def test_no_input_is_an_error() -> None:
         detect(1)  # type: ignore[arg-type]  # the mistake that is tested
 
 
-def test_detection_keeps_its_contract(tmp_path: Path) -> None:
-    """The JSON result is valid by the built-in schema."""
-    files = detect(
-        FIXTURES, QUESTION + STRANGE, b"", b'{"a": 1}', tmp_path / "none.json"
-    )
-    shown = [detected_as_dict(each) for each in files]
-    whole = {"schema": SCHEMA, "files": shown}
+def test_detection_keeps_its_contract(tmp_path: Path, run: InProcess) -> None:
+    """The JSON result is valid by the built-in schema, and has what the API returns."""
+    (tmp_path / "mixed.jsonl").write_bytes(QUESTION + STRANGE + ANSWERED)
+    (tmp_path / "nothing").touch()
+    (tmp_path / "odd.json").write_bytes(b'{"a": 1}')
+    paths = [FIXTURES, tmp_path, tmp_path / "none.json"]
+    result = run("detect", *paths, "--output-format", "json")
+    whole = json.loads(result.out)
 
-    jsonschema.Draft7Validator(built_in_schema("detection-1")).validate(whole)
-    for each, printed in zip(files, shown, strict=True):
+    jsonschema.Draft7Validator(bundled_schema("detection-1")).validate(whole)
+    for each, printed in zip(detect(*paths), whole["files"], strict=True):
         assert printed["format"] == each.format
         assert [(o["name"], o["records"]) for o in printed["others"]] == [*each.others]
