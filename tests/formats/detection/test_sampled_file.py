@@ -20,10 +20,10 @@ from harpia_formats.formats.detection.sampled_file import (
     framing_of,
     sample_file,
 )
-from harpia_formats.formats.registry import all_formats
-from harpia_formats.model.format import Container
+from harpia_formats.plugins import Container
+from known_formats import FORMATS as BY_ID
 
-FORMATS = tuple(all_formats().values())
+FORMATS = tuple(BY_ID.values())
 VARIANTS = variants_of(FORMATS)
 
 
