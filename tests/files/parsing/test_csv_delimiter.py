@@ -17,7 +17,9 @@ def test_delimiter_is_a_character_or_a_name(given_as: str, delimiter: str) -> No
     """A delimiter is given as itself or by its name."""
     data = f"prompt{delimiter}response\n1{delimiter}2\n".encode()
 
-    assert [each.prompt for each in read(data, delimiter=given_as)] == ["1"]
+    assert [each.prompt for each in read(data, format="csv", delimiter=given_as)] == [
+        "1"
+    ]
 
 
 @for_each_case("text", ["", ";;", "tabs", '"', "\n", "\r", "\0", "é", "、"])
