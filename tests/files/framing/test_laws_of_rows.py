@@ -1,3 +1,8 @@
+"""Laws of rows: what is cut of any lines, arrays and objects, in blocks of any size.
+
+Into what each of many small inputs is cut, whole, is in `cut_inputs.json`.
+"""
+
 import itertools
 import json
 import random
@@ -13,8 +18,14 @@ from cases import for_each_case
 from cut_rows import blocks_of, counted_cursor, faults_in, placed_rows, rows_in
 from harpia_formats.files.framing import array
 from harpia_formats.files.framing.chunk import BOM, Chunk, Cursor, FramingFault
-from harpia_formats.files.framing.container import frames
+from harpia_formats.files.framing.container import (
+    Layout,
+    document_rows,
+    frames,
+    open_container,
+)
 from harpia_formats.files.framing.unfinished_json import ByteBuffer
+from harpia_formats.files.io.reader import ROW_LIMIT, WINDOW
 
 _MEGABYTE = 1024 * 1024
 _SIZES = st.sampled_from([1, 3, 16, 100, 64 * 1024])
@@ -40,6 +51,9 @@ _SPELLED = st.tuples(
     st.lists(_RECORDS, min_size=1) | st.lists(_VALUES, min_size=1),
     st.sampled_from(_SPELLINGS),
 ).map(lambda pair: [json.dumps(each, **pair[1]).encode() for each in pair[0]])
+_LINES = st.lists(
+    st.text(st.sampled_from('ab"{}[], \\é😀\u2028\x85\t'), max_size=12).map(str.encode)
+)
 
 
 def _frames(
@@ -49,6 +63,19 @@ def _frames(
         if window is not None:
             patch.setattr(array, "WINDOW", window)
         return list(frames(blocks_of(data, size), **options))
+
+
+def _documents(
+    data: bytes, size: int, limit: int = ROW_LIMIT
+) -> list[Chunk | FramingFault]:
+    return list(document_rows(ByteBuffer(blocks_of(data, size)), Cursor(), limit))
+
+
+def _check_places(data: bytes, found: list[Chunk | FramingFault]) -> None:
+    """Assert that rows are bytes of the data in order, each in its place."""
+    for start, row in placed_rows(found):
+        assert data[start.offset :].startswith(row)
+        assert start == counted_cursor(data, start.offset)
 
 
 @given(
@@ -74,56 +101,143 @@ def test_rows_come_out_as_they_were_written(  # noqa: PLR0913 - a law over six t
 
     found = _frames(data, size=size, window=window)
 
-    placed = placed_rows(found)
-    assert [row for _, row in placed] == rows
+    assert rows_in(found) == rows
     assert faults_in(found) == ([("bom", 0)] if bom else [])
-    for start, row in placed:
-        assert data[start.offset :].startswith(row)
-        assert start == counted_cursor(data, start.offset)
+    _check_places(data, found)
 
 
-@given(data=st.binary(max_size=60), size=_SIZES, window=_WINDOWS)
-@example(data=b'{"a":-', size=1, window=1)
-@example(data=b'"\\', size=1, window=1)
-@example(data=b'{"a":"\\ud800"},{"a":1}', size=3, window=16)
-@example(data=b"[" * 3000 + b"]" * 3000 + b",1", size=100, window=64)
-def test_any_bytes_come_to_an_end(*, data: bytes, size: int, window: int) -> None:
-    """For any bytes in the array, each byte is in one row at most, in order."""
-    data = b"[" + data
+@given(
+    lines=_LINES,
+    end=st.sampled_from([b"\n", b"\r\n"]),
+    closed=st.booleans(),
+    bom=st.sampled_from([b"", BOM]),
+    size=st.sampled_from([1, 2, 3, 7, 64, 1024]),
+)
+def test_lines_are_cut_at_newlines_and_placed(
+    *, lines: list[bytes], end: bytes, closed: bool, bom: bytes, size: int
+) -> None:
+    """Lines come out byte for byte with their places, in blocks of any size."""
+    data = bom + b"{}" + end + end.join(lines) + (end if closed else b"")
+    expected = data.removeprefix(bom).split(b"\n")
+    if not expected[-1]:
+        expected.pop()
 
-    found = _frames(data, size=size, window=window)
+    found = _frames(data, size=size)
 
-    end = 0
-    for start, row in placed_rows(found):
-        assert start.offset >= end
-        end = start.offset + len(row)
-        assert data[start.offset : end] == row
+    assert rows_in(found) == expected
+    _check_places(data, found)
+
+
+_KEYS = st.sampled_from(["a", "é", '"{', "}\n{", "\u2028"])
+_OBJECTS: st.SearchStrategy[dict[str, Any]] = st.recursive(
+    st.dictionaries(_KEYS, st.none() | st.integers() | _KEYS, max_size=3),
+    lambda inner: st.dictionaries(_KEYS, inner | st.lists(inner), max_size=3),
+    max_leaves=5,
+)
+
+
+@given(
+    objects=st.lists(_OBJECTS, min_size=1, max_size=5),
+    indent=st.sampled_from([None, 0, 2]),
+    between=st.sampled_from([b"", b"\n", b" \r\n\n", b"\t"]),
+    size=st.sampled_from([1, 3, 16, 1024]),
+)
+def test_several_objects_over_several_lines_are_rows(
+    *, objects: list[dict[str, Any]], indent: int | None, between: bytes, size: int
+) -> None:
+    """Objects printed one behind the other in any way are each a row in its place."""
+    rows = [
+        json.dumps(each, indent=indent, ensure_ascii=False).encode() for each in objects
+    ]
+    data = between + between.join(rows) + between
+
+    found = _documents(data, size)
+
+    assert rows_in(found) == rows
+    assert faults_in(found) == [("spread", len(between))] * (len(rows) > 1)
+    _check_places(data, found)
 
 
 _PUNCTUATION = st.lists(
     st.sampled_from([*'{}[]",:\\ ', '{"id":', '"a"', "1", "tru", "\\u", "\n", ","])
+).map(lambda parts: "".join(parts).encode())
+
+
+@given(
+    first=st.sampled_from([b"", b"[", b"{", b"{"]),
+    data=st.binary(max_size=60) | _PUNCTUATION,
+    size=_SIZES,
+    window=_WINDOWS,
+    limit=st.sampled_from([3, 20, ROW_LIMIT]),
 )
-
-
-@given(parts=_PUNCTUATION, size=_SIZES, window=_WINDOWS, limit=st.integers(4, 99))
-def test_any_punctuation_comes_to_an_end(
-    *, parts: list[str], size: int, window: int, limit: int
+@example(first=b"[", data=b'{"a":-', size=1, window=1, limit=ROW_LIMIT)
+@example(first=b"[", data=b'"\\', size=1, window=1, limit=ROW_LIMIT)
+@example(first=b"[", data=b'{"a":"\\ud800"},{"a":1}', size=3, window=16, limit=999)
+@example(first=b"", data=b"[" * 20_000, size=1024, window=1024, limit=1 << 20)
+@example(
+    first=b"[", data=b"[" * 3000 + b"]" * 3000 + b",1", size=100, window=64, limit=9999
+)
+@example(first=b"", data=b'{"a":\n' * 2_000, size=1024, window=1024, limit=1 << 20)
+@example(first=b"{", data=b"}\n{" * 9, size=1, window=64, limit=ROW_LIMIT)
+@example(
+    first=b"{", data=b'"a":' + b'{"a":' * 3_000, size=1024, window=64, limit=99_999
+)
+def test_any_bytes_are_cut_to_the_end(
+    *, first: bytes, data: bytes, size: int, window: int, limit: int
 ) -> None:
-    """Broken arrays of any kind end, and an array that parses is cut rightly."""
-    data = ("[" + "".join(parts)).encode()
+    """For any bytes, each is in one row at most, in order, and faults are inside."""
+    data = first + data
+    for pieces in (
+        _frames(data, size=size, window=window, limit=limit),
+        _documents(data, size, limit) if first == b"{" else [],
+    ):
+        at = 0
+        for each in pieces:
+            if isinstance(each, FramingFault):
+                assert 0 <= each.start.offset <= len(data)
+                assert each.kind != "spread" or each.start.offset >= at
+                continue
+            for number, row in enumerate(each.rows):
+                start = each.start_of(number).offset
 
-    found = _frames(data, size=size, window=window, limit=limit)
+                assert start >= at
+                assert data[start : start + len(row)] == row
+                at = start + len(row)
 
-    places = [start.offset for start, _ in placed_rows(found)]
-    assert places == sorted(set(places))
+
+@given(data=_PUNCTUATION, size=_SIZES, window=_WINDOWS, limit=st.integers(4, 99))
+def test_an_array_that_parses_is_cut_rightly(
+    *, data: bytes, size: int, window: int, limit: int
+) -> None:
+    """Its rows are its items, unless one is over the limit."""
+    data = b"[" + data
     try:
         rows = json.loads(data)
     except ValueError:
         return
+    found = _frames(data, size=size, window=window, limit=limit)
     kinds = {kind for kind, _ in faults_in(found)}
     assert kinds - {"oversize"} == (set() if rows else {"empty"})
     if "oversize" not in kinds:
         assert [json.loads(each) for each in rows_in(found)] == rows
+
+
+@given(
+    st.binary(max_size=40) | st.text('[]{}",:a1 \r\n', max_size=40).map(str.encode),
+    st.sampled_from([1, 7, 1024]),
+)
+@example(BOM + b" \n", 1)
+@example(b"\xef\xbb", 1)
+def test_nothing_is_lost_by_looking(data: bytes, size: int) -> None:
+    """For any file, the bytes still to be cut are all of it, from its start."""
+    opened = open_container(blocks_of(data, size))
+    left = opened.buffer.data + b"".join(opened.buffer.blocks)
+
+    assert data[opened.start.offset :] == left
+    assert not data[: opened.start.offset].removeprefix(BOM).strip(b" \t\r\n")
+    assert [each.kind for each in opened.faults] == ["bom"] * data.startswith(BOM) + [
+        "empty"
+    ] * (opened.layout is Layout.EMPTY)
 
 
 def _record(number: int) -> bytes:
@@ -240,45 +354,6 @@ def test_a_row_that_is_cut_off_is_handed_on(size: int) -> None:
         assert faults_in(found) == ([] if is_torn else [("unclosed", end)])
 
 
-@pytest.mark.parametrize(
-    ("data", "rows", "faults"),
-    [
-        (b"[1,,2]", [b"1", b"2"], [("missing-item", 3)]),
-        (b"[1,,,2]", [b"1", b"2"], [("missing-item", 3), ("missing-item", 4)]),
-        (b"[1 , ]", [b"1"], [("missing-item", 3)]),
-        (b"[,1]", [b"1"], [("missing-item", 1)]),
-        (b"[,]", [], [("missing-item", 1)]),
-        (b" []", [], [("empty", 1)]),
-        (b"[ \n]\n", [], [("empty", 0)]),
-        (b"[] x", [], [("empty", 0), ("trailing", 3)]),
-        (b"[", [], [("unclosed", 1)]),
-        (b"[1,2", [b"1", b"2"], [("unclosed", 4)]),
-        (b"[1,2,\n", [b"1", b"2"], [("unclosed", 6)]),
-        (b'[{"a":1}', [b'{"a":1}'], [("unclosed", 8)]),
-        (b'[{"a":1}\n', [b'{"a":1}'], [("unclosed", 9)]),
-        (b'[{"a":1', [b'{"a":1'], []),
-        (b'[{"a" 1}', [b'{"a" 1}'], [("unclosed", 8)]),
-        (b'[{"a":1}]]', [b'{"a":1}'], [("trailing", 9)]),
-        (b"[1]\n\n x,[2]", [b"1"], [("trailing", 6)]),
-        (b'[1, "b" ,null,[2],{}]', [b"1", b'"b"', b"null", b"[2]", b"{}"], []),
-    ],
-)
-@pytest.mark.parametrize("size", [1, 1024])
-@pytest.mark.parametrize("window", [1, 1024])
-def test_faults_around_rows_have_a_place(
-    data: bytes,
-    rows: list[bytes],
-    faults: list[tuple[str, int]],
-    size: int,
-    window: int,
-) -> None:
-    """Extra commas, a missing bracket and bytes after the array are faults."""
-    found = _frames(data, size=size, window=window)
-
-    assert rows_in(found) == rows
-    assert faults_in(found) == faults
-
-
 def test_all_that_is_behind_an_array_is_measured() -> None:
     """Bytes behind an array are read to the end of the file and counted."""
     data = b"[1]" + b" x" * 1000
@@ -289,55 +364,59 @@ def test_all_that_is_behind_an_array_is_measured() -> None:
 
 
 @given(
-    lengths=st.lists(st.integers(1, 120), min_size=1),
+    lengths=st.lists(st.integers(0, 120), min_size=1),
     size=_SIZES,
     window=st.sampled_from([1, 16, 64]),
-    separator=st.sampled_from([b",", b" ,\n"]),
+    separator=st.sampled_from([b",", b" ,\n", b"\n"]),
+    closed=st.booleans(),
 )
 def test_each_row_over_the_limit_is_one_fault(
-    *, lengths: list[int], size: int, window: int, separator: bytes
+    *, lengths: list[int], size: int, window: int, separator: bytes, closed: bool
 ) -> None:
     """Each row over the limit is one fault with its place, and no other is lost."""
     rows = [b'{"a":"%b"}' % ("é😀"[each % 2].encode() * each) for each in lengths]
-    data = b"[" + separator.join(rows) + b"]"
+    data = separator.join([b"{}", *rows, b"{}"])
+    data = data + b"\n" * closed if separator == b"\n" else b"[" + data + b"]"
 
     found = _frames(data, size=size, window=window, limit=50)
 
-    assert rows_in(found) == [each for each in rows if len(each) <= 50]
+    short = [each for each in rows if len(each) <= 50]
+    assert rows_in(found) == [b"{}", *short, b"{}"]
     faults = [each for each in found if isinstance(each, FramingFault)]
     assert [each.size for each in faults] == [len(x) for x in rows if len(x) > 50]
+    _check_places(data, found)
     for each in faults:
         assert (each.kind, each.record) == ("oversize", True)
         assert data[each.start.offset :].startswith(b'{"a":')
-    for start in [each.start for each in faults] + [
-        each[0] for each in placed_rows(found)
-    ]:
-        assert start == counted_cursor(data, start.offset)
+        assert each.start == counted_cursor(data, each.start.offset)
 
 
-def test_a_row_beyond_the_limit_is_not_held() -> None:
+_BLOCK, _PART = b"x" * 65_536, b'{"a":[1,"%b\\"]}"]},' % (b"word " * 6000) * 2
+
+
+@pytest.mark.parametrize(
+    ("before", "parts", "behind", "start"),
+    [
+        (b'[{"a":1},', [b'{"b":[', *[_PART] * 800, b"0]}"], b', {"a":2}]', (9, 1, 9)),
+        (b'{"a":1}\n', [_BLOCK] * 800, b'\n{"a":2}\n', (8, 2, 0)),
+    ],
+    ids=["array", "lines"],
+)
+def test_a_row_beyond_the_limit_is_not_held(
+    before: bytes, parts: list[bytes], behind: bytes, start: Any
+) -> None:
     """A row of 50 MB is skipped in less than 6 MB of memory."""
-    text = b'{"a":[1,"%b\\"]}"]},' % (b"word " * 6000) * 2
-    blocks = [b'[{"a":1},{"b":[', *[text] * 800, b'0]}, {"a":2}]']
     tracemalloc.start()
     try:
-        found = list(frames(blocks, limit=_MEGABYTE))
+        found = list(frames([before, *parts, behind], limit=_MEGABYTE))
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
 
     assert rows_in(found) == [b'{"a":1}', b'{"a":2}']
-    size = len(text) * 800 + len(b'{"b":[0]}')
-    assert FramingFault("oversize", Cursor(9, 1, 9), size, record=True) in found
+    size = sum(map(len, parts))
+    assert FramingFault("oversize", Cursor(*start), size, record=True) in found
     assert peak < 6 * _MEGABYTE
-
-
-def test_a_row_beyond_the_limit_may_be_cut_off() -> None:
-    """A file that ends inside of a row over the limit has that one fault."""
-    found = _frames(b'[1,{"a":"' + b"x" * 1000, size=16, window=16, limit=50)
-
-    assert rows_in(found) == [b"1"]
-    assert faults_in(found) == [("oversize", 3)]
 
 
 def test_a_long_row_takes_linear_time() -> None:
@@ -353,6 +432,17 @@ def test_a_long_row_takes_linear_time() -> None:
     assert perf_counter() - began < 2
 
 
+def test_a_long_line_takes_linear_time() -> None:
+    """A line of 5 MB among small ones takes linear time."""
+    lines = [b'{"a":1}', b'{"a":"%b"}' % (b"x" * 5_000_000), b'{"a":2}']
+    began = perf_counter()
+
+    found = _frames(b"\n".join(lines))
+
+    assert rows_in(found) == lines
+    assert perf_counter() - began < 1
+
+
 def test_nested_lists_are_not_cut_as_rows() -> None:
     """Long lists inside a row that look like rows are not cut as rows."""
     chance = random.Random(1)  # noqa: S311 - a seed, not a secret
@@ -366,29 +456,44 @@ def test_nested_lists_are_not_cut_as_rows() -> None:
     assert rows_in(found) == rows
 
 
+@pytest.mark.parametrize("text", [b"", b'{"a":1}'])
+def test_much_leading_space_is_not_held(text: bytes) -> None:
+    """White space larger than a window is skipped, and places stay exact."""
+    space = b"\n " * WINDOW
+    found = _frames(space + text)
+
+    if not text:
+        assert found == [FramingFault("empty", Cursor())]
+        return
+    [(start, row)] = [each for each in placed_rows(found) if each[1].strip()]
+    assert (row, start) == (text, Cursor(len(space), WINDOW + 1, 1))
+
+
+@pytest.mark.parametrize("ending", ["", "\n", '\n{"b": 1}\n'])
+def test_first_line_longer_than_a_window_is_a_long_line(ending: str) -> None:
+    """A first line longer than a window is a long line, and no more of it is read."""
+    text = json.dumps({"a": "x" * 3 * WINDOW}) + ending
+    opened = open_container(blocks_of(text.encode(), 64 * 1024))
+
+    assert opened.layout is Layout.LONG_LINE
+    assert len(opened.buffer.data) < 2 * WINDOW + 64 * 1024
+
+
 @pytest.mark.parametrize(
-    ("before", "part"), [(0, 1), (15, 1), (16, 2), (239, 15), (240, 16), (9_999, 16)]
+    ("text", "rows"),
+    [
+        ('{"a": "%s"}', 1),
+        ('{"a": "%s"}\n{"a": 1}\n', 2),
+        ('{"a": "%s",\n"b": 1}', 1),
+        ('{"a": "%s",\n"b": 1}\n{\n"a": 2}', 2),
+    ],
 )
-def test_windows_of_many_arrays(
-    monkeypatch: pytest.MonkeyPatch, before: int, part: int
+def test_long_line_is_a_row_or_the_beginning_of_a_document(
+    text: str, rows: int
 ) -> None:
-    """The windows of an array are smaller the more arrays of the object precede it."""
-    usual, made = array.ArrayCutter, []
+    """A long first line is cut as a line, unless what follows continues its object."""
+    data = (text % ("x" * 2 * WINDOW)).encode()
+    found = [each for each in frames([data]) if isinstance(each, Chunk)]
 
-    def noted(*given: Any, **options: Any) -> array.ArrayCutter:
-        made.append(usual(*given, **options))
-        return made[-1]
-
-    monkeypatch.setattr(array, "ArrayCutter", noted)
-    list(array.member_rows(ByteBuffer(iter(()), b"[]"), Cursor(), 9, before))
-
-    assert [(each.usual, each.most) for each in made] == [
-        (256 * 1024 // part, 256 * 1024 // part // 32)
-    ]
-
-
-def test_the_first_chunk_has_a_byte_at_least() -> None:
-    """However small a window is, some bytes are tried."""
-    cutter = array.ArrayCutter(ByteBuffer(iter(())), Cursor(), 9, 31)
-
-    assert (cutter.window, cutter.most) == (31, 1)
+    assert [json.loads(row)["a"] for each in found for row in each.rows]
+    assert sum(map(len, found)) == rows

@@ -1,8 +1,11 @@
-"""Chunks of rows: the rows of lines and arrays, and their places in the file."""
+"""Laws of chunks: their rows and places, and NaN and Infinity in these."""
 
 import itertools
 import json
+import math
+from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,6 +20,7 @@ from harpia_formats.files.framing.chunk import (
     rows_with_nulls,
     with_nulls,
 )
+from harpia_formats.files.framing.container import frames
 
 _TEXTS = st.text(st.sampled_from('ab,"\\[]{}é问😀\u2028\n'), max_size=6)
 _ROWS = st.lists(
@@ -67,13 +71,9 @@ def test_the_end_of_valid_utf8_is_found_without_decoding(
 
 def test_another_number_of_items_is_an_error() -> None:
     """Rows are not taken from an array that has fewer items than was stated."""
+    assert Chunk(b"1 , NaN", Cursor(), items=2).rows == [b"1", b"NaN"]
     with pytest.raises(ValueError, match="not cut as they were before"):
         _ = Chunk(b"1,2", Cursor(), items=3).rows
-
-
-def test_items_may_be_constants() -> None:
-    """Items are cut of the inside of an array as they are in the file."""
-    assert Chunk(b"1 , NaN", Cursor(), items=2).rows == [b"1", b"NaN"]
 
 
 @pytest.mark.parametrize(
@@ -192,6 +192,9 @@ def test_code_points_of_any_bytes() -> None:
         (b'"\\\\" NaN', [(5, 8)], b'"\\\\" 0.0', b'"\\\\" null'),
         (b'{"a":Infinity}', [(5, 13)], b'{"a":0.000000}', b'{"a":null}'),
         (b"nan Inf", [], b"nan Inf", b"nan Inf"),
+        (b"NaNa xNaN aNaN NaNs", [], b"NaNa xNaN aNaN NaNs", None),
+        (b"--Infinity, 1-Infinity", [], b"--Infinity, 1-Infinity", None),
+        (b"+Infinity", [], b"+Infinity", None),
     ],
 )
 def test_constants_and_what_stands_for_them(
@@ -201,3 +204,68 @@ def test_constants_and_what_stands_for_them(
     assert constants_in(text) == places
     assert masked(text) == mask
     assert nulls is None or with_nulls(text) == nulls
+
+
+WORDS = st.sampled_from(["NaN", ' NaN "', "\\", '\\"NaN', "-Infinity", "a", ""])
+VALUES: st.SearchStrategy[Any] = st.recursive(
+    WORDS | st.floats() | st.none() | st.integers(),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+def without_constants(value: Any) -> Any:
+    """Return a value with None for each NaN and Infinity."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, list):
+        return list(map(without_constants, value))
+    if isinstance(value, dict):
+        return {key: without_constants(member) for key, member in value.items()}
+    return value
+
+
+@given(VALUES, st.sampled_from([(",", ":"), (", ", ": ")]), st.sampled_from([None, 1]))
+def test_constants_become_null(
+    value: Any, separators: tuple[str, str], indent: int | None
+) -> None:
+    """What Python writes is read with null for each constant, texts unchanged.
+
+    With a mask it is JSON, too, and all of its other bytes are where they were.
+    """
+    text = json.dumps(value, separators=separators, indent=indent).encode()
+    found = masked(text)
+    places = {at for start, end in constants_in(text) for at in range(start, end)}
+
+    assert msgspec.json.decode(with_nulls(text)) == without_constants(value)
+    msgspec.json.decode(found)
+    assert len(found) == len(text)
+    assert all(found[at] == text[at] for at in range(len(text)) if at not in places)
+
+
+def test_rows_without_constants_are_the_same_object() -> None:
+    """Rows that have the word in a text only are not copied."""
+    chunk = Chunk(b'{"a": "NaN"}\n', Cursor())
+
+    assert rows_with_nulls(chunk) is chunk
+
+
+@pytest.mark.parametrize("size", [40, 4096])
+def test_an_array_with_constants_is_cut_into_its_rows(size: int) -> None:
+    """A constant is no end of a row, and rows are cut as if it were a number."""
+    rows = [
+        json.dumps({"id": n, "x": "a]}" * (n % 7), "s": math.nan if n % 3 else 1})
+        for n in range(400)
+    ]
+    data = ("[\n" + ",\n".join(rows) + "\n]\n").encode()
+    blocks = [data[at : at + size] for at in range(0, len(data), size)]
+    found = [
+        (row.decode(), frame.start_of(number).line)
+        for frame in frames(blocks)
+        if isinstance(frame, Chunk)
+        for number, row in enumerate(frame.rows)
+    ]
+
+    assert found == [(row, number + 2) for number, row in enumerate(rows)]
