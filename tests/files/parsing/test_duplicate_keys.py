@@ -19,10 +19,9 @@ from harpia_formats.files.parsing.duplicate_keys import (
     most_members,
     no_members,
 )
-from harpia_formats.formats.registry import all_formats
-from harpia_formats.formats.schema.bundled_schemas import record_schema
 from harpia_formats.formats.schema.decoder_types import UnsupportedSchemaError
 from harpia_formats.formats.schema.typed_decoder import RowSurvey, typed_decoder_of
+from known_formats import FORMATS, row_schema
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 TEXTS = st.text(st.sampled_from('ab":\\ \t\u00e9{},'), max_size=6)
@@ -212,7 +211,7 @@ def valid_rows(most: int | None = None) -> list[tuple[str, bytes]]:
     """Return the valid lines of fixtures, `most` of each file, with their formats."""
     return [
         (format_.id, line)
-        for format_ in all_formats().values()
+        for format_ in FORMATS.values()
         for path in sorted((FIXTURES / format_.id / "valid").glob("*.jsonl"))
         for line in path.read_bytes().splitlines()[:most]
         if line.startswith(b"{")
@@ -235,8 +234,8 @@ def test_all_decoded_rows_have_the_same_member_count(name: str, line: bytes) -> 
 def check_member_count(name: str, line: bytes) -> None:
     """Assert that decoders count the members of a row as they are in its text."""
     counts = []
-    for dialect in all_formats()[name].dialects:
-        schema = record_schema(dialect)
+    for dialect in FORMATS[name].dialects:
+        schema = row_schema(dialect)
         unknown = RowSurvey()
         unknown.take(schema, json.loads(line))
         try:

@@ -66,35 +66,44 @@ ROWS: st.SearchStrategy[list[Any]] = st.lists(
 )
 
 
-def test_format_of_most_records_is_chosen() -> None:
-    """The format that matches the most records is chosen, with its count."""
-    choice = choose_variant([{"one": ""}, {"two": ""}, {"two": ""}, {}], [ONE, TWO])
-
-    assert choice == FormatChoice(TWO, matching=2, records=4, evidence=("`two`",))
+BOTH, JUST_ONE, JUST_TWO = {"one": "", "two": ""}, {"one": ""}, {"two": ""}
+MANY = [JUST_ONE] * (COMPARED_FULLY + 9) + [JUST_TWO] * 500
 
 
-def test_the_first_of_equals_is_chosen() -> None:
-    """Of two formats that equally many records match, the first is chosen."""
-    choice = choose_variant([{"two": ""}, {"one": ""}], [ONE, TWO])
+@for_each_case(
+    "rows, formats, expected",
+    [
+        # The format that matches the most records, or the first of equals.
+        ([JUST_ONE, JUST_TWO, JUST_TWO, {}], [ONE, TWO], (TWO, 2, 4, None)),
+        ([JUST_TWO, JUST_ONE], [ONE, TWO], (ONE, 1, 2, None)),
+        # Later rows can decide it.
+        (MANY, [ONE, TWO], (TWO, 500, len(MANY), None)),
+        # Only a format that all matching records match as well is a rival.
+        ([BOTH, BOTH, JUST_TWO, {}], [ONE, TWO], (TWO, 3, 4, None)),
+        ([JUST_ONE, BOTH, JUST_TWO, JUST_ONE], [ONE, TWO], (ONE, 3, 4, None)),
+        ([BOTH, BOTH], [ONE, TWO], (ONE, 2, 2, TWO)),
+        # A general format is not chosen if one record matches a particular one.
+        ([*[{"any": ""}] * 3, JUST_ONE], [ANY, ONE], (ONE, 1, 4, None)),
+        ([*[{"any": ""}] * 3, {}], [ANY, ONE], (ANY, 3, 4, None)),
+        # Without a sign nothing is chosen.
+        ([], [ONE, TWO, ANY], None),
+        ([{}], [ONE, TWO, ANY], None),
+        ([3, None, "one", ["one"]], [ONE, TWO, ANY], None),
+    ],
+)
+def test_format_of_most_records_is_chosen(
+    rows: list[Any], formats: list[FormatVariant], expected: Any
+) -> None:
+    """The format that matches the most records is chosen, with its count and rival."""
+    choice = choose_variant(rows, formats)
 
-    assert choice is not None
-    assert choice.variant is ONE
-    assert choice.rival is None
-
-
-def test_rival_looks_right_for_all_of_the_same_records() -> None:
-    """Only a format that all matching records match as well is a rival."""
-    both = {"one": "", "two": ""}
-    whole = choose_variant([both, both, {"two": ""}, {}], [ONE, TWO])
-    part = choose_variant([{"one": ""}, both, {"two": ""}, {"one": ""}], [ONE, TWO])
-
-    assert whole is not None
-    assert part is not None
-    assert (whole.variant, whole.rival) == (TWO, None)
-    assert (part.variant, part.rival) == (ONE, None)
-    same = choose_variant([both, both], [ONE, TWO])
-    assert same is not None
-    assert (same.variant, same.rival, same.confidence) == (ONE, TWO, 0.6)
+    if choice is None or expected is None:
+        assert choice is expected
+        return
+    assert (choice.variant, choice.matching, choice.records, choice.rival) == expected
+    (evidence,) = choice.evidence
+    assert evidence == f"`{choice.variant.name}`"
+    assert choice.rival is None or choice.confidence == 0.6
 
 
 def signed(key: str) -> FormatVariant:
@@ -126,24 +135,6 @@ def test_own_sign_decides_which_of_several_formats(count: int) -> None:
         (first, None, False, 1.0),
         (first, second, True, 0.6),
     ]
-
-
-def test_general_format_is_taken_where_nothing_else_fits() -> None:
-    """A general format is not chosen if one record matches a particular one."""
-    rows = [{"any": ""}] * 3
-    choice = choose_variant([*rows, {"one": ""}], [ANY, ONE])
-    alone = choose_variant([*rows, {}], [ANY, ONE])
-
-    assert choice is not None
-    assert alone is not None
-    assert (choice.variant, choice.matching) == (ONE, 1)
-    assert (alone.variant, alone.matching, alone.records) == (ANY, 3, 4)
-
-
-@pytest.mark.parametrize("rows", [[], [{}], [3, None, "one", ["one"]]])
-def test_nothing_is_chosen_without_a_sign(rows: list[Any]) -> None:
-    """Rows that match no format, or are no objects, give no choice."""
-    assert choose_variant(rows, [ONE, TWO, ANY]) is None
 
 
 def test_the_most_frequent_sign_comes_first() -> None:
@@ -216,15 +207,6 @@ def test_counts_are_exact(rows: list[Any]) -> None:
     if choice is not None:
         assert choice.records == len(rows)
         assert choice.matching == counts[choice.variant.format.id] == max(ones, twos)
-
-
-def test_later_rows_can_decide_the_format() -> None:
-    """A format that none of the first rows match can still be chosen."""
-    rows = [{"one": ""}] * (COMPARED_FULLY + 9) + [{"two": ""}] * 500
-    choice = choose_variant(rows, [ONE, TWO])
-
-    assert choice is not None
-    assert (choice.variant, choice.matching) == (TWO, 500)
 
 
 @given(data=st.data())
