@@ -75,7 +75,7 @@ def test_deep_nesting_is_broken() -> None:
 def test_value_ends_before_the_next_bytes(value: Any, space: str, behind: str) -> None:
     """The end of any value is found if other bytes follow after white space."""
     text = json.dumps(value, ensure_ascii=False)
-    if isinstance(value, int) and not isinstance(value, bool) and not space:
+    if isinstance(value, int | float) and not isinstance(value, bool) and not space:
         space = " "
     data = b"[" + (text + space).encode()
 
