@@ -18,7 +18,9 @@ from harpia_formats.files.framing.columns import (
     DocumentHeader,
     RowArray,
     document_frames,
+    numbered_records,
 )
+from harpia_formats.files.framing.container import frames
 from harpia_formats.files.framing.unfinished_json import ByteBuffer
 from harpia_formats.files.io.reader import ROW_LIMIT
 from harpia_formats.plugins import Path
@@ -179,6 +181,14 @@ def test_only_the_arrays_that_are_asked_for_are_cut() -> None:
     assert header.text == b'{"a": [1, 2], "b": {"rows": [3]}, "rows": []}'
 
 
+def test_an_array_behind_a_broken_member_of_an_inner_object() -> None:
+    """It is looked for in the object whose member is broken, not in the whole one."""
+    buffer = ByteBuffer(iter(()), b'{"b": {"x": y, "c": [1]}}')
+    found = document_frames(buffer, Cursor(), 99, lambda path: path == ("b", "c"), 2)
+
+    assert [each.rows for each in found if isinstance(each, Chunk)] == [[b"1"]]
+
+
 def test_arrays_of_an_object_with_many_are_cut_into_smaller_chunks(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -196,3 +206,29 @@ def test_arrays_of_an_object_with_many_are_cut_into_smaller_chunks(
     assert len(sizes) == 40
     assert max(sizes[:16]) > 2000
     assert max(sizes[32:]) <= 4000 // 3
+
+
+LONG = b'{"n": "%b"}' % (b"x" * 50)
+ROWS = st.lists(
+    st.sampled_from([b"{}", b'{"id": 1}', b"", b" \t", b"{", b"[1]", b'"\xff"', LONG])
+)
+
+
+@given(ROWS, SIZES)
+def test_records_have_numbers_and_values(rows: list[bytes], size: int) -> None:
+    """Each line that is not blank is a record; one over the limit is only counted.
+
+    A text that is not JSON has no value.
+    """
+    data = b"\n".join([b'{"first": 0}', *rows])
+    found = list(numbered_records(frames(blocks_of(data, size), limit=20), 5))
+    full = [b'{"first": 0}', *(each for each in rows if each.strip())]
+
+    assert [(each.number, each.text) for each in found] == [
+        (number, text) for number, text in enumerate(full, 6) if text != LONG
+    ]
+    for each in found:
+        text = each.text
+        assert each.start == each.chunk.start_of(each.row)
+        assert data[each.start.offset :].startswith(text)
+        assert each.value() == (None if text in {b"{", b'"\xff"'} else json.loads(text))

@@ -307,6 +307,13 @@ def test_many_broken_rows_are_each_alone() -> None:
     assert perf_counter() - began < 2
 
 
+@pytest.mark.parametrize("size", [1, 2, 9])
+@pytest.mark.parametrize("data", [b"", b" ", b"\n \t\r\n "])
+def test_white_space_is_no_document(data: bytes, size: int) -> None:
+    """Data of nothing but white space has no rows and no faults."""
+    assert _documents(data, size) == []
+
+
 def test_rows_without_commas_are_broken_in_pairs() -> None:
     """If all commas are missing, no row is valid, and none is lost."""
     rows = [b'{"id":%d}' % each for each in range(100)]
