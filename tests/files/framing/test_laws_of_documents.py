@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from cut_rows import blocks_of, counted_cursor
 from harpia_formats.files.framing import array
-from harpia_formats.files.framing.chunk import Chunk, Cursor, FramingFault
+from harpia_formats.files.framing.chunk import BOM, Chunk, Cursor, FramingFault
 from harpia_formats.files.framing.columns import (
     DocumentFrame,
     DocumentHeader,
@@ -214,13 +214,15 @@ ROWS = st.lists(
 )
 
 
-@given(ROWS, SIZES)
-def test_records_have_numbers_and_values(rows: list[bytes], size: int) -> None:
+@given(ROWS, SIZES, st.sampled_from([b"", BOM]))
+def test_records_have_numbers_and_values(
+    rows: list[bytes], size: int, mark: bytes
+) -> None:
     """Each line that is not blank is a record; one over the limit is only counted.
 
     A text that is not JSON has no value.
     """
-    data = b"\n".join([b'{"first": 0}', *rows])
+    data = mark + b"\n".join([b'{"first": 0}', *rows])
     found = list(numbered_records(frames(blocks_of(data, size), limit=20), 5))
     full = [b'{"first": 0}', *(each for each in rows if each.strip())]
 
