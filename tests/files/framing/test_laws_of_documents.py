@@ -234,3 +234,10 @@ def test_records_have_numbers_and_values(
         assert each.start == each.chunk.start_of(each.row)
         assert data[each.start.offset :].startswith(text)
         assert each.value() == (None if text in {b"{", b'"\xff"'} else json.loads(text))
+
+
+def test_only_rows_have_numbers() -> None:
+    """Headers and the beginnings of arrays are no records."""
+    found = numbered_records(frames_of(b'{"n": 1, "a": [1, 2], "b": [3]}'))
+
+    assert [(each.number, each.value()) for each in found] == [(1, 1), (2, 2), (3, 3)]
