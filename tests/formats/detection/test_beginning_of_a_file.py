@@ -184,11 +184,11 @@ def test_columns_are_cut_where_their_dialect_has_them(
 def test_many_members_are_no_burden() -> None:
     """Cutting an object after its sample takes linear time."""
     document = {f"key{each}": "x" * 20 for each in range(3_000)}
-    rows = ["x" * 99] * 80_000
+    rows = ["x" * 9_900] * 1_000
     data = json.dumps({"metrics": [], **document, "instances": rows}).encode()
     started = perf_counter()
     (count,) = validate(data, format="harpia").files
 
-    assert count.records == 80_000
+    assert count.records == 1_000
     # With eight megabytes copied each time it took a quarter of a minute.
     assert perf_counter() - started < 5
