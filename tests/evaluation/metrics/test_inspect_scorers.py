@@ -7,17 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cases import for_each_case
-from harpia_formats.evaluation.metrics import MetricError, measure_of
-from harpia_formats.evaluation.metrics.metric import Sample
-
-
-def score(
-    name: str, answer: str, references: list[str], /, **more: Any
-) -> float | None:
-    """Return the score of one answer."""
-    measure = measure_of(name, more)
-    (found,) = measure.scores(measure.statistics(answer, references))
-    return found
+from harpia_formats import ScoreError
+from metric_scores import answered, totals, value
 
 
 @for_each_case(
@@ -50,7 +41,7 @@ def test_match_is_that_of_inspect(
     answer: str, reference: str, more: dict[str, Any], expected: float
 ) -> None:
     """Texts are compared at their ends, numbers by their value."""
-    assert score("inspect-match", answer, [reference], **more) == expected
+    assert value("inspect-match", answer, [reference], **more) == expected
 
 
 @for_each_case(
@@ -74,8 +65,8 @@ def test_exact_and_f1_are_those_of_inspect(
     answer: str, references: list[str], exact: float, f1: float
 ) -> None:
     """Words are compared; a reference without any is never matched."""
-    assert score("inspect-exact", answer, references) == exact
-    assert score("inspect-f1", answer, references) == f1
+    assert value("inspect-exact", answer, references) == exact
+    assert value("inspect-f1", answer, references) == f1
 
 
 @for_each_case(
@@ -104,25 +95,24 @@ def test_choice_is_that_of_inspect(
     answer: str, references: list[str], expected: float
 ) -> None:
     """All letters of the references and no others must stand behind ANSWER."""
-    measure = measure_of("inspect-choice", {})
-    assert measure.of_sample is not None
-    sample = Sample(answer, references, ["w", "x", "y", "z"])
+    row = answered(answer, references, choices=["w", "x", "y", "z"])
+    (found,) = totals("inspect-choice", [row])
 
-    assert measure.scores(measure.of_sample(sample)) == (expected,)
+    assert found.value == expected
 
 
 @given(st.text(max_size=20), st.text(max_size=20))
 def test_any_texts_have_a_score(answer: str, reference: str) -> None:
     """No text ends in an error, and an answer matches itself."""
     for more in ({}, {"numeric": True}, {"location": "any", "numeric": True}):
-        assert score("inspect-match", answer, [reference], **more) in {0, 1}
-    assert score("inspect-match", answer, [answer]) == 1
-    assert score("inspect-exact", answer, [reference]) in {0, 1}
-    assert 0 <= (score("inspect-f1", answer, [reference]) or 0) <= 1
+        assert value("inspect-match", answer, [reference], **more) in {0, 1}
+    assert value("inspect-match", answer, [answer]) == 1
+    assert value("inspect-exact", answer, [reference]) in {0, 1}
+    assert 0 <= (value("inspect-f1", answer, [reference]) or 0) <= 1
 
 
 def test_wrong_parameters_are_refused() -> None:
     """A location that is none, and a flag that is no flag, are errors."""
     for wrong in ({"location": "middle"}, {"numeric": 1}):
-        with pytest.raises(MetricError, match="inspect-match"):
-            measure_of("inspect-match", wrong)
+        with pytest.raises(ScoreError, match="inspect-match"):
+            value("inspect-match", "a", ["a"], **wrong)

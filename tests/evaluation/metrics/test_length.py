@@ -7,8 +7,8 @@ import pytest
 
 import harpia_formats
 from cases import for_each_case
-from harpia_formats.evaluation.metrics import measure_of
 from json_lines import jsonl
+from metric_scores import answered, totals, value
 
 
 @for_each_case(
@@ -25,23 +25,23 @@ def test_lengths_are_counted_in_three_units(
     answer: str, expected: tuple[int, ...]
 ) -> None:
     """Characters are code points, words are those of ROUGE, tokens end at spaces."""
-    measure = measure_of("length", {})
+    found = totals("length", [answered(answer, [])])
 
-    assert measure.names == ("characters", "words", "tokens")
-    assert measure.scores(measure.statistics(answer, [])) == expected
+    assert [one.name for one in found] == ["characters", "words", "tokens"]
+    assert tuple(one.value for one in found) == expected
 
 
 def test_the_relative_length_is_that_of_all_answers_together() -> None:
     """Lengths are added before they are divided; the closest reference counts."""
-    measure = measure_of("relative-length", {})
-    rows = [("a b c", ["a", "a b c d"]), ("a", ["a b c"]), ("", [""])]
-    found = [measure.statistics(*row) for row in rows]
+    pairs = [("a b c", ["a", "a b c d"]), ("a", ["a b c"]), ("", [""])]
+    (found,) = totals("relative-length", [answered(*pair) for pair in pairs])
 
-    assert found == [(3, 4, 1), (1, 3, 1), (0, 0, 1)]
-    assert measure.scores([4, 7, 3]) == (4 / 7,)
-    assert measure.scores([3, 0, 1]) == (None,)
-    first = measure_of("relative-length", {"references": "first", "unit": "tokens"})
-    assert first.statistics(*rows[0]) == (3, 1, 1)
+    assert found.value == 4 / 7
+    assert value("relative-length", *pairs[0]) == 3 / 4
+    with pytest.raises(harpia_formats.ScoreError, match="relative-length has no score"):
+        value("relative-length", "a b c", [""])
+    options = {"references": "first", "unit": "tokens"}
+    assert value("relative-length", *pairs[0], **options) == 3
 
 
 def write_records(folder: Path, count: int = 30) -> Path:

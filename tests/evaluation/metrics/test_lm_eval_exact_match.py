@@ -5,16 +5,24 @@ from typing import Any
 import pytest
 
 from cases import for_each_case
-from harpia_formats.evaluation.metrics import MetricError, UnscorableError, measure_of
-from harpia_formats.evaluation.metrics.metric import Sample
+from harpia_formats import ScoreError
+from metric_scores import answered, totals, value, values
 
 
-def score(sample: Sample, **more: Any) -> float | None:
-    """Return the score of one answer."""
-    measure = measure_of("lm-eval-exact-match", more)
-    assert measure.of_sample is not None
-    (found,) = measure.scores(measure.of_sample(sample))
-    return found
+def score(answer: str, kept: dict[str, str], **more: Any) -> Any:
+    """Return the score of an answer of which filters kept these texts."""
+    (found,) = totals("lm-eval-exact-match", [filtered(answer, kept)], **more)
+    return found.value
+
+
+def filtered(answer: str, kept: dict[str, str]) -> Any:
+    """Return a record whose right answer is 4, with what filters kept of its own."""
+    row = answered(answer, ["4"])
+    row["outputs"][0]["attribution"] = [
+        {"extraction_method": name, "extracted_value": text}
+        for name, text in kept.items()
+    ]
+    return row
 
 
 @for_each_case(
@@ -36,22 +44,23 @@ def test_parts_of_both_texts_are_left_out(
     answer: str, references: list[str], more: dict[str, Any], expected: float
 ) -> None:
     """Regular expressions go first, then case, punctuation and digits of ASCII."""
-    assert score(Sample(answer, references), **more) == expected
+    assert value("lm-eval-exact-match", answer, references, **more) == expected
 
 
 def test_a_filter_says_what_is_compared() -> None:
     """What the filter kept is compared; an answer of another filter does not count."""
     kept = {"strict": "4", "flexible": "[invalid]"}
-    sample = Sample("It is 4.", ["4"], extracted=kept)
+    rows = [filtered("It is 4.", kept), filtered("4", {"other": "4"})]
 
-    assert score(sample, filter="strict") == 1
-    assert score(sample, filter="flexible") == 0
-    with pytest.raises(UnscorableError, match=r"^$"):
-        score(sample, filter="other")
-    with pytest.raises(UnscorableError, match="which one counts: strict, flexible"):
-        score(sample)
-    assert score(Sample("4", ["4"]), filter="none") == 1
-    assert score(Sample("It is 4", ["4"], extracted={"none": "4"})) == 1
+    assert score("It is 4.", kept, filter="strict") == 1
+    assert score("It is 4.", kept, filter="flexible") == 0
+    assert values("lm-eval-exact-match", rows, filter="other") == [(None,), (1,)]
+    (found,) = totals("lm-eval-exact-match", rows, filter="other")
+    assert (found.value, found.count, found.unscored) == (1, 1, 0)
+    with pytest.raises(ScoreError, match="which one counts: strict, flexible"):
+        score("It is 4.", kept)
+    assert score("4", {}, filter="none") == 1
+    assert score("It is 4", {"none": "4"}) == 1
 
 
 @pytest.mark.parametrize(
@@ -65,5 +74,5 @@ def test_a_filter_says_what_is_compared() -> None:
 )
 def test_wrong_parameters_are_refused(wrong: dict[str, Any]) -> None:
     """What is no regular expression, flag or name is an error that names it."""
-    with pytest.raises(MetricError, match="lm-eval-exact-match"):
-        measure_of("lm-eval-exact-match", wrong)
+    with pytest.raises(ScoreError, match="lm-eval-exact-match"):
+        value("lm-eval-exact-match", "a", ["a"], **wrong)

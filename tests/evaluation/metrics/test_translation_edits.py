@@ -2,30 +2,41 @@
 
 import random
 import time
+from collections.abc import Iterable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from effort import drawn
-from harpia_formats.evaluation.metrics import UnscorableError, error_rates, measure_of
-from harpia_formats.evaluation.metrics.error_rates import translation_edits
+from harpia_formats import ScoreError
+from metric_scores import value, values_of_pairs
 from text_kinds import text_pairs
 
 sacrebleu = pytest.importorskip("sacrebleu", reason="the extra score is not installed")
 lib_ter = pytest.importorskip("sacrebleu.metrics.lib_ter")
 
 few = st.lists(st.sampled_from("abcd"), max_size=12)
+Words = list[str]
 
 
-@given(few, few)
+def check_edits(pairs: Iterable[tuple[Words, Words]]) -> None:
+    """Hold the rate of answers, with one reference each, against edits of sacrebleu."""
+    given = list(pairs)
+    texts = [(" ".join(answer), [" ".join(words)]) for answer, words in given]
+    found = values_of_pairs("ter", texts)
+    for (answer, reference), (rate,) in zip(given, found, strict=True):
+        edits, _ = lib_ter.translation_edit_rate(answer, reference)
+        expected = 100 * edits / len(reference) if reference else 100.0 * (edits > 0)
+        assert rate == pytest.approx(expected, abs=1e-9), (answer, reference)
+
+
+@given(st.lists(st.tuples(few, few), min_size=1, max_size=4))
 def test_edits_of_few_words_are_those_of_sacrebleu(
-    answer: list[str], reference: list[str]
+    pairs: list[tuple[Words, Words]],
 ) -> None:
     """Texts of few different words have many shifts that are as good."""
-    expected, _ = lib_ter.translation_edit_rate(answer, reference)
-
-    assert translation_edits(answer, reference) == expected
+    check_edits(pairs)
 
 
 def shifted(chance: random.Random, words: list[str], shifts: int) -> list[str]:
@@ -51,7 +62,7 @@ def test_edits_of_shifted_phrases_are_those_of_sacrebleu(
     count: int, longest: int
 ) -> None:
     """Any vocabulary, length, and relation of both lengths gives equal edits."""
-    chance = random.Random(20_261_123)  # noqa: S311 - a seed, not secrecy
+    chance, pairs = random.Random(20_261_123), []  # noqa: S311 - a seed, not secrecy
     for _ in range(count):
         different = chance.choice((2, 5, 20, 100, 1000))
         reference = [
@@ -61,29 +72,27 @@ def test_edits_of_shifted_phrases_are_those_of_sacrebleu(
         answer = shifted(chance, reference, chance.randrange(4))
         answer *= chance.choice((1, 1, 1, 3))
         reference *= chance.choice((1, 1, 1, 1, 9))
-        expected, _ = lib_ter.translation_edit_rate(answer, reference)
-        assert translation_edits(answer, reference) == expected, (answer, reference)
+        pairs.append((answer, reference))
+    check_edits(pairs)
 
 
 def test_edits_of_more_shifts_than_are_tried_are_those_of_sacrebleu() -> None:
     """The search ends after as many tries as in sacrebleu."""
     chance = random.Random(7)  # noqa: S311 - a seed, not secrecy
     reference = [str(chance.randrange(3)) for _ in range(36)]
-    answer = shifted(chance, reference, 4)
-    expected, _ = lib_ter.translation_edit_rate(answer, reference)
 
-    assert translation_edits(answer, reference) == expected
+    check_edits([(shifted(chance, reference, 4), reference)])
 
 
 @pytest.mark.parametrize("flags", [{}, {"normalized": True}])
 def test_texts_of_eleven_kinds_score_as_in_sacrebleu(flags: dict[str, bool]) -> None:
     """The score of an answer is sacrebleu's of its sentence, tokens and all."""
     theirs = sacrebleu.TER(**flags)
-    measure = measure_of("ter", flags)
+    pairs = list(text_pairs(drawn(110), 12))
+    scores = values_of_pairs("ter", pairs, **flags)
 
-    for answer, references in text_pairs(drawn(110), 12):
+    for (answer, references), (found,) in zip(pairs, scores, strict=True):
         expected = theirs.sentence_score(answer, references).score
-        (found,) = measure.scores(measure.statistics(answer, references))
         assert found == pytest.approx(expected, abs=1e-9), (answer, references)
 
 
@@ -92,19 +101,17 @@ def test_a_pair_of_800_words_takes_less_than_a_second() -> None:
     chance = random.Random(3)  # noqa: S311 - a seed, not secrecy
     reference = [str(int(chance.paretovariate(0.7)) % 50) for _ in range(800)]
     answer = shifted(chance, reference, 6)
+    value("ter", "a", ["a"])  # what is loaded once
     start = time.process_time()
 
-    assert translation_edits(answer, reference) > 0
+    assert value("ter", " ".join(answer), [" ".join(reference)])
     assert time.process_time() - start < 1
 
 
-def test_longer_texts_than_the_limit_are_refused(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_longer_texts_than_the_limit_are_refused() -> None:
     """A text of more words has no score, and the reason says the limit."""
-    monkeypatch.setattr(error_rates, "MOST_WORDS", 3)
-    measure = measure_of("ter", {})
+    longest = "a " * 10_000
 
-    assert measure.statistics("a b c", ["a b"]) == (1, 2, 1)
-    with pytest.raises(UnscorableError, match="of 4 words is longer than 3"):
-        measure.statistics("a", ["a b c d"])
+    assert value("ter", longest, [longest]) == 0
+    with pytest.raises(ScoreError, match="of 10,001 words is longer than 10,000"):
+        value("ter", "a", [f"{longest} a"])
