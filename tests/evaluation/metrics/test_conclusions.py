@@ -1,11 +1,13 @@
 """multiple-choice: conclusions behind reasoning on other choices, and denials."""
 
+from collections.abc import Sequence
 from itertools import product
+from typing import Any
 
 import pytest
 
-from cases import for_each_case
-from harpia_formats.evaluation.metrics.text.choices import Choices, NoChoiceError
+from harpia_formats import ScoreError
+from metric_scores import answered, totals, values
 
 CITIES = ("Paris", "London", "Berlin", "Madrid")
 #: What names other choices, and how the text concludes that B is right.
@@ -70,24 +72,34 @@ DENIED = [
 ]
 
 
-@for_each_case("answer", CASES)
-def test_a_conclusion_counts_whatever_else_is_named(answer: str) -> None:
+def record(answer: str, right: str, choices: Sequence[str] = CITIES) -> Any:
+    """Return a record whose right choice is that of a letter."""
+    return answered(answer, [right], choices=[*choices])
+
+
+def test_a_conclusion_counts_whatever_else_is_named() -> None:
     """What a text concludes is its answer, in each of six languages."""
-    assert Choices(CITIES, None).in_answer(answer) == 1
+    found = values("multiple-choice", [record(answer, "B") for answer in CASES])
+
+    assert [at for at, one in zip(CASES, found, strict=True) if one != (1,)] == []
 
 
-@for_each_case("answer", DENIED)
+@pytest.mark.parametrize("answer", DENIED)
 def test_a_denied_text_gets_no_credit(answer: str) -> None:
     """A choice is denied by its text as it is by its letter."""
-    with pytest.raises(NoChoiceError):
-        Choices(CITIES, None).in_answer(answer)
+    with pytest.raises(
+        ScoreError, match=r"names (no choice|several choices|a choice only to deny)"
+    ):
+        totals("multiple-choice", [record(answer, "A")], unreadable="left-out")
 
 
 def test_not_but_names_the_other_text() -> None:
     """`Not A but B` names B, also by texts; a denial in a choice's own text is none."""
-    cities = Choices(CITIES, None)
+    stated = ("Not stated", "Yes", "No")
+    rows = [
+        record("The answer isn't Paris but London.", "B"),
+        record("The answer is Not stated.", "A", stated),
+        record("The answer: Not stated.", "A", stated),
+    ]
 
-    assert cities.in_answer("The answer isn't Paris but London.") == 1
-    stated = Choices(("Not stated", "Yes", "No"), None)
-    assert stated.in_answer("The answer is Not stated.") == 0
-    assert stated.in_answer("The answer: Not stated.") == 0
+    assert values("multiple-choice", rows) == [(1,)] * 3

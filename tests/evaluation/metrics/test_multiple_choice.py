@@ -1,7 +1,7 @@
 """multiple-choice: which choice an answer names, and which one a reference is."""
 
 import json
-from contextlib import suppress
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +11,10 @@ from hypothesis import strategies as st
 
 import harpia_formats
 from cases import for_each_case
-from harpia_formats.evaluation.metrics import MetricError, UnscorableError, measure_of
-from harpia_formats.evaluation.metrics.metric import Sample
-from harpia_formats.evaluation.metrics.text.choices import Choices, NoChoiceError
-from harpia_formats.model.vendor_metrics import ScoreError
+from harpia_formats import ScoreError
 from in_process import InProcess
 from json_lines import jsonl
+from metric_scores import answered, totals, values
 
 CITIES = ("Paris", "London", "New York", "York")
 READ = [
@@ -67,57 +65,68 @@ REFUSED = [
 ]
 
 
-@for_each_case("answer, expected", READ)
-def test_a_choice_is_read(answer: str, expected: int) -> None:
-    """An answer names a choice by its letter or its text, in many ways."""
-    assert Choices(CITIES, None).in_answer(answer) == expected
-
-
-@for_each_case("answer, reason", REFUSED)
-def test_nothing_is_guessed(answer: str, reason: str) -> None:
-    """An answer that names none or several choices has none, with a reason."""
-    with pytest.raises(NoChoiceError, match=reason):
-        Choices(CITIES, None).in_answer(answer)
-
-
-def test_numbers_name_choices_if_the_first_one_is_known() -> None:
-    """A number is an index only where the number of the first choice is given."""
-    assert Choices(CITIES, 1).in_answer("Answer: 2") == 1
-    assert Choices(CITIES, 0).in_answer("2") == 2
-    assert Choices(("10", "20"), None).in_answer("Answer: 20") == 1
-    with pytest.raises(NoChoiceError, match="several"):
-        Choices(("2", "1"), 1).in_answer("2")
-
-
-@given(st.text(alphabet="ABCabc(). *\n:iswernoty\\boxed{}é1", max_size=50))
-def test_any_answer_is_read_or_refused(answer: str) -> None:
-    """No answer ends in another error, and a choice that is read is there."""
-    with suppress(NoChoiceError):
-        assert Choices(("a b", "c", "", "b"), 1).in_answer(answer) in range(4)
-
-
-@given(st.lists(st.text(min_size=1), min_size=1, max_size=6, unique=True))
-def test_a_letter_that_is_no_text_is_always_read(texts: list[str]) -> None:
-    """The letter of each choice names it, if no choice has this text."""
-    choices = Choices(tuple(f"choice {text}" for text in texts), None)
-
-    for at in range(len(texts)):
-        assert choices.in_answer(f"({'ABCDEF'[at]})") == at
+_texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
 
 
 def score(
     answer: str,
     references: list[str],
-    choices: tuple[str, ...] = CITIES,
+    choices: Sequence[str] = CITIES,
     /,
     **more: Any,
-) -> float | None:
-    """Return the score of one answer."""
-    measure = measure_of("multiple-choice", more)
-    assert measure.of_sample is not None
-    sample = Sample(answer, references, choices)
-    (found,) = measure.scores(measure.of_sample(sample))
-    return found
+) -> Any:
+    """Return the score of one answer, which must name one choice unless told else."""
+    more = {"unreadable": "left-out"} | more
+    row = answered(answer, references, choices=[*choices])
+    (found,) = totals("multiple-choice", [row], **more)
+    return found.value
+
+
+def test_a_choice_is_read() -> None:
+    """An answer names a choice by its letter or its text, in many ways."""
+    rows = [
+        answered(answer, ["ABCD"[right]], choices=[*CITIES]) for answer, right in READ
+    ]
+    found = values("multiple-choice", rows)
+
+    assert [one for one, score in zip(READ, found, strict=True) if score != (1,)] == []
+
+
+@for_each_case("answer, reason", REFUSED)
+def test_nothing_is_guessed(answer: str, reason: str) -> None:
+    """An answer that names none or several choices has none, with a reason."""
+    with pytest.raises(ScoreError, match=reason):
+        score(answer, ["A"])
+
+
+def test_numbers_name_choices_if_the_first_one_is_known() -> None:
+    """A number is an index only where the number of the first choice is given."""
+    assert score("Answer: 2", ["B"], index=1) == 1
+    assert score("2", ["C"], index=0) == 1
+    assert score("Answer: 20", ["B"], ("10", "20")) == 1
+    with pytest.raises(ScoreError, match="several"):
+        score("2", ["A"], ("2", "1"), index=1)
+
+
+@given(st.text(alphabet="ABCabc(). *\n:iswernoty\\boxed{}é1", max_size=50))
+def test_any_answer_is_read_or_refused(answer: str) -> None:
+    """No answer ends in another error, and at most one choice is read from it."""
+    choices = ["a b", "c", "", "b"]
+    rows = [answered(answer, [one], choices=choices) for one in "ABCD"]
+
+    found = values("multiple-choice", rows, index=1, reference="letter")
+
+    assert sorted(found) in ([(0,)] * 4, [(0,)] * 3 + [(1,)])
+
+
+@given(st.lists(_texts, min_size=1, max_size=6, unique=True))
+def test_a_letter_that_is_no_text_is_always_read(texts: list[str]) -> None:
+    """The letter of each choice names it, if no choice has this text."""
+    choices = [f"choice {text}" for text in texts]
+    letters = "ABCDEF"[: len(texts)]
+    rows = [answered(f"({one})", [one], choices=choices) for one in letters]
+
+    assert values("multiple-choice", rows) == [(1,)] * len(texts)
 
 
 @for_each_case(
@@ -148,18 +157,20 @@ def test_any_of_several_references_is_right() -> None:
 
 def test_an_answer_without_a_choice_is_left_out_or_wrong() -> None:
     """What names no choice is wrong, unless it is left out."""
-    with pytest.raises(UnscorableError, match="names no choice"):
-        score("I do not know", ["B"], unreadable="left-out")
+    with pytest.raises(ScoreError, match="names no choice"):
+        score("I do not know", ["B"])
 
-    assert score("I do not know", ["B"]) == 0
-    assert "|unreadable:wrong|" in measure_of("multiple-choice", {}).signature
+    row = answered("I do not know", ["B"], choices=[*CITIES])
+    (found,) = totals("multiple-choice", [row])
+    assert found.value == 0
+    assert "|unreadable:wrong|" in found.signature
 
 
 @pytest.mark.parametrize(
     ("reference", "choices", "reason"),
     [
         ("3", CITIES, "parameter index says"),
-        ("Rome", CITIES, "the reference Rome is no choice$"),
+        ("Rome", CITIES, "the reference Rome is no choice[;.]"),
         ("A", ("B", "A"), "may be several choices"),
         ("x", ("x", "X"), "may be several choices"),
     ],
@@ -168,15 +179,15 @@ def test_a_reference_that_is_no_choice_is_a_finding(
     reference: str, choices: tuple[str, ...], reason: str
 ) -> None:
     """A mistake in the data is no wrong answer, whatever the parameters."""
-    with pytest.raises(UnscorableError, match=reason):
+    with pytest.raises(ScoreError, match=reason):
         score("B", [reference], choices, unreadable="wrong")
 
 
 def test_a_wrong_index_is_refused() -> None:
     """The number of the first choice is 0 or 1."""
     for wrong in (2, "B", True):
-        with pytest.raises(MetricError, match="must be 0 or 1"):
-            measure_of("multiple-choice", {"index": wrong})
+        with pytest.raises(ScoreError, match="must be 0 or 1"):
+            score("A", ["A"], index=wrong)
 
 
 def test_choices_come_from_the_record(tmp_path: Path) -> None:

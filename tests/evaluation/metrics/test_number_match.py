@@ -1,7 +1,6 @@
 r"""number-match: which number is read from a text, and when numbers are equal."""
 
 import itertools
-from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
@@ -10,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cases import for_each_case
-from harpia_formats.evaluation.metrics import UnscorableError, measure_of
-from harpia_formats.evaluation.metrics.text.numbers import NoNumberError, number_in
+from harpia_formats import ScoreError
+from metric_scores import answered, value, values
 
 READ = [
     ("42", 42),
@@ -101,27 +100,39 @@ REFUSED = [
 ]
 
 
-@for_each_case("text, expected", READ)
-def test_a_number_is_read(text: str, expected: Fraction | int) -> None:
+def match(answer: str, references: list[str], /, **given: Any) -> float | None:
+    """Return the score of one answer."""
+    return value("number-match", answer, references, **given)
+
+
+def read(*texts: tuple[str, Fraction | int], **given: Any) -> list[str]:
+    """Return those of the texts of which another number is read than the given one."""
+    rows = [answered(text, [str(number)]) for text, number in texts]
+    found = values("number-match", rows, **given)
+    return [text for (text, _), one in zip(texts, found, strict=True) if one != (1,)]
+
+
+def test_a_number_is_read() -> None:
     """The number that a text gives is found, whatever else it holds."""
-    assert number_in(text) == expected
+    assert read(*READ) == []
 
 
 @for_each_case("text, reason", REFUSED)
 def test_nothing_is_guessed(text: str, reason: str) -> None:
     """A text without a number, or with several, has none, with a reason."""
-    with pytest.raises(NoNumberError) as refused:
-        number_in(text)
+    with pytest.raises(ScoreError) as refused:
+        match(text, ["1"])
 
     assert reason in str(refused.value)
 
 
 def test_the_decimal_separator_and_percentages_are_parameters() -> None:
     """A comma may separate decimals, and the sign of a percentage may be ignored."""
-    assert number_in("1.234,5", decimal=",") == Fraction(2469, 2)
-    assert number_in("0,5", decimal=",") == Fraction(1, 2)
-    assert number_in("50%", hundredths=False) == 50
-    assert number_in("3, then 4", last=True) == 4
+    comma = [("1.234,5", Fraction(2469, 2)), ("0,5", Fraction(1, 2))]
+
+    assert read(*comma, decimal=",") == []
+    assert read(("50%", 50), percent="ignored") == []
+    assert read(("3, then 4", 4), several="last") == []
 
 
 @given(st.integers(-(10**20), 10**20), st.integers(0, 6))
@@ -132,23 +143,16 @@ def test_written_numbers_are_read_as_they_are(number: int, digits: int) -> None:
     tail = f".{rest:0{digits}d}" if digits else ""
     sign = "-" if number < 0 else ""
 
-    assert number_in(f"{sign}{whole}{tail}") == expected
-    assert number_in(f"so it is {sign}{whole:,}{tail}, then") == expected
+    texts = f"{sign}{whole}{tail}", f"so it is {sign}{whole:,}{tail}, then"
+    assert read(*((text, expected) for text in texts)) == []
 
 
 @given(st.text(alphabet="012.,-+/ %$e^×\\{}frac box#:\n²٣'answeri", max_size=40))  # noqa: RUF001 - the sign of multiplication
 def test_any_text_is_read_or_refused(text: str) -> None:
     """No text ends in another error."""
-    for last in (False, True):
-        with suppress(NoNumberError):
-            assert isinstance(number_in(text, last=last), Fraction)
-
-
-def match(answer: str, references: list[str], /, **given: Any) -> float | None:
-    """Return the score of one answer."""
-    measure = measure_of("number-match", given)
-    (found,) = measure.scores(measure.statistics(answer, references))
-    return found
+    for several in ("refuse", "last"):
+        given = {"several": several, "unreadable": "wrong"}
+        assert match(text, ["1"], **given) in {0, 1}
 
 
 @for_each_case(
@@ -176,9 +180,9 @@ def test_numbers_match_within_the_tolerance(
 
 def test_what_cannot_be_read_is_left_out() -> None:
     """An answer or a reference without a number has no score, by default."""
-    with pytest.raises(UnscorableError, match="from the answer: there are several"):
+    with pytest.raises(ScoreError, match="from the answer: there are several"):
         match("3 or 4", ["4"])
-    with pytest.raises(UnscorableError, match="from the reference: there is no"):
+    with pytest.raises(ScoreError, match="from the reference: there is no"):
         match("4", ["four"], unreadable="wrong")
 
     assert match("4", ["four", "4"]) == 1
@@ -215,8 +219,9 @@ def test_powers_of_ten_are_numbers(
     text: str, expected: Fraction | int | None, last: bool
 ) -> None:
     """A power of ten has its value; another power, or a part of a formula, has none."""
+    given = {"several": "last"} if last else {}
     if expected is None:
-        with pytest.raises(NoNumberError):
-            number_in(text, last=last)
+        with pytest.raises(ScoreError, match="no number is read from the answer"):
+            match(text, ["1"], **given)
     else:
-        assert number_in(text, last=last) == expected
+        assert read((text, expected), **given) == []
