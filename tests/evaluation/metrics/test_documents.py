@@ -3,7 +3,6 @@
 import json
 import random
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -11,10 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cases import for_each_case
-from harpia_formats.evaluation.metrics import MetricError, UnscorableError, measure_of
-from harpia_formats.evaluation.metrics.metric import Sample
-from harpia_formats.evaluation.metrics.retrieval import document_of, hashable
-from harpia_formats.evaluation.scoring.measures.outcomes import statistics_width
+from harpia_formats import ScoreError
+from metric_scores import answered, totals, values
 
 NAMES = ("document-map", "document-mrr", "document-ndcg", "document-recall")
 FIELDS = ("content", "id", "meta.tag", "meta.file.page")
@@ -38,19 +35,23 @@ CASES: list[tuple[list[Any], list[Any], tuple[float, ...]]] = [
 ]
 
 
-def score_of(name: str, sample: Sample, **parameters: Any) -> float | None:
+def with_documents(truth: Any, retrieved: Any, **more: Any) -> Any:
+    """Return a record with documents that should be found, and those that were."""
+    documents = {"ground_truth_documents": truth, "retrieved_documents": retrieved}
+    return {"metadata": documents, "outputs": [], **more}
+
+
+def score_of(metric: str, row: Any, **parameters: Any) -> Any:
     """Return the score of one record."""
-    measure = measure_of(name, parameters)
-    assert measure.of_sample is not None
-    (found,) = measure.scores(measure.of_sample(sample))
-    return found
+    (found,) = totals(metric, [row], **parameters)
+    return found.value
 
 
 def scores_of(truth: Any, retrieved: Any, **parameters: Any) -> tuple[Any, ...]:
     """Return the scores of one record by all metrics and modes."""
-    sample = Sample(retrieved_documents=retrieved, ground_truth_documents=truth)
-    several = score_of("document-recall", sample, mode="multi_hit", **parameters)
-    return (*(score_of(name, sample, **parameters) for name in NAMES), several)
+    row = with_documents(truth, retrieved)
+    several = score_of("document-recall", row, mode="multi_hit", **parameters)
+    return (*(score_of(name, row, **parameters) for name in NAMES), several)
 
 
 @for_each_case("truth, retrieved, expected", CASES)
@@ -64,12 +65,11 @@ def test_scores_are_the_known_ones(
 def test_gains_are_the_scores_of_the_truth() -> None:
     """NDCG takes the scores of ground-truth documents, of equal ones the highest."""
     truth = [{"content": "France", "score": 1.0}, {"content": "Paris", "score": 0.5}]
-    sample = Sample(
-        retrieved_documents=["France", "Germany", "Paris"],
-        ground_truth_documents=[*truth, {"content": "Paris", "score": 0.25}],
+    row = with_documents(
+        [*truth, {"content": "Paris", "score": 0.25}], ["France", "Germany", "Paris"]
     )
 
-    assert score_of("document-ndcg", sample) == pytest.approx(0.9502344167898356)
+    assert score_of("document-ndcg", row) == pytest.approx(0.9502344167898356)
 
 
 def test_documents_are_compared_by_what_is_chosen() -> None:
@@ -81,21 +81,22 @@ def test_documents_are_compared_by_what_is_chosen() -> None:
         {"id": "1", "content": "b", "meta": {}},
         {"id": "3", "content": "b", "meta": meta},
     ]
-    sample = Sample(retrieved_documents=retrieved, ground_truth_documents=truth)
+    row = with_documents(truth, retrieved)
     fields = ("content", "id", "meta.file.page")
-    ranks = [score_of("document-mrr", sample, field=field) for field in fields]
+    ranks = [score_of("document-mrr", row, field=field) for field in fields]
 
     assert ranks == [1, 1 / 2, 1 / 3]
 
 
 def test_contexts_are_retrieved_documents_if_asked_for() -> None:
     """With `retrieved=contexts` the contexts are ranked, as the signature states."""
-    sample = Sample(contexts=["x", "a"], ground_truth_documents=["a"])
+    row = {"contexts": ["x", "a"], "metadata": {"ground_truth_documents": ["a"]}}
+    (found,) = totals("document-mrr", [row | {"outputs": []}], retrieved="contexts")
 
-    assert score_of("document-mrr", sample, retrieved="contexts") == 0.5
-    measure = measure_of("document-mrr", {"retrieved": "contexts"})
-    assert measure.needs == ("contexts", "ground_truth_documents")
-    assert "|field:content|retrieved:contexts|scale:0-1" in measure.signature
+    assert found.value == 0.5
+    assert "|field:content|retrieved:contexts|scale:0-1" in found.signature
+    with pytest.raises(ScoreError, match="there are no contexts"):
+        score_of("document-mrr", with_documents(["a"], ["a"]), retrieved="contexts")
 
 
 @for_each_case(
@@ -116,24 +117,17 @@ def test_contexts_are_retrieved_documents_if_asked_for() -> None:
 )
 def test_what_is_no_document_has_no_score(truth: Any, message: str) -> None:
     """A value that cannot be read is a finding with its reason."""
-    sample = Sample(retrieved_documents=["a"], ground_truth_documents=truth)
-
-    with pytest.raises(UnscorableError, match=message):
-        score_of("document-ndcg", sample)
+    with pytest.raises(ScoreError, match=message):
+        score_of("document-ndcg", with_documents(truth, ["a"]))
 
 
-def test_a_value_that_is_nested_too_deep_has_no_score() -> None:
-    """A key of the metadata that cannot be compared is a finding."""
-    deep: Any = []
-    for _ in range(100_000):
-        deep = [deep]
-    documents = [{"meta": {"deep": deep}}]
-    sample = Sample(retrieved_documents=documents, ground_truth_documents=documents)
+def test_values_that_are_nested_as_deep_as_rows_may_be_are_compared() -> None:
+    """A key of the metadata is compared as a whole, to the deepest level."""
+    one, other = "[" * 190 + "1" + "]" * 190, "[" * 190 + "2" + "]" * 190
+    documents = [{"meta": {"deep": json.loads(each)}} for each in (other, one)]
+    row = with_documents(documents[1:], documents)
 
-    with pytest.raises(UnscorableError, match="nested too deep"):
-        score_of("document-mrr", sample, field="meta.deep")
-    while deep:  # such a list cannot be freed as a whole in some versions of Python
-        deep = deep.pop()
+    assert score_of("document-mrr", row, field="meta.deep") == 0.5
 
 
 @pytest.mark.parametrize(
@@ -148,18 +142,15 @@ def test_a_value_that_is_nested_too_deep_has_no_score() -> None:
 def test_wrong_parameters_are_refused(parameters: dict[str, Any], message: str) -> None:
     """A wrong value is an error that names the allowed ones."""
     for name in NAMES:
-        with pytest.raises(MetricError, match=message):
-            measure_of(name, parameters)
+        with pytest.raises(ScoreError, match=message):
+            score_of(name, with_documents(["a"], ["a"]), **parameters)
 
 
 def test_a_pair_has_no_documents() -> None:
     """An answer and its references alone are no record with documents."""
     for name in NAMES:
-        measure = measure_of(name, {})
-        with pytest.raises(UnscorableError, match="no retrieved documents"):
-            measure.statistics("a", ["b"])
-        assert statistics_width(measure) == 2
-        assert measure.scores([0, 0]) == (None,)
+        with pytest.raises(ScoreError, match="no retrieved documents"):
+            score_of(name, answered("a", ["b"]))
 
 
 json_values = st.recursive(
@@ -174,8 +165,11 @@ json_values = st.recursive(
 
 @given(json_values, json_values)
 def test_keys_are_equal_where_values_are(one: Any, other: Any) -> None:
-    """Lists and objects become keys that are equal exactly if they are."""
-    assert (hashable(one) == hashable(other)) == (one == other)
+    """A value of the metadata, a list or an object, is found exactly if it is there."""
+    row = with_documents([{"meta": {"k": one}}], [{"meta": {"k": other}}])
+    is_found = one == other and one is not None
+
+    assert score_of("document-mrr", row, field="meta.k") == is_found
 
 
 _scores = st.integers(-1, 3) | st.floats(0, 2) | st.just(1e308) | st.none()
@@ -189,7 +183,7 @@ _documents = st.lists(
             "tag": json_values,
             "score": _scores,
         },
-    ).map(document_of)
+    )
     | json_values,
     max_size=6,
 )
@@ -200,12 +194,10 @@ def test_any_documents_have_a_score_or_a_reason(
     truth: Any, retrieved: Any, field: str
 ) -> None:
     """Scores are from 0 to 1, and what cannot be scored has a reason."""
+    rows = [with_documents(truth, retrieved), with_documents(["a"], ["a"])]
     for name in NAMES:
-        with suppress(UnscorableError):
-            sample = Sample(retrieved_documents=retrieved, ground_truth_documents=truth)
-            found = score_of(name, sample, field=field)
-            assert found is not None
-            assert 0 <= found <= 1
+        (found, _) = values(name, rows, field=field)
+        assert found[0] is None or 0 <= found[0] <= 1
 
 
 def _document(chance: random.Random, *, is_scored: bool) -> dict[str, Any]:
@@ -276,8 +268,7 @@ def test_scores_are_those_of_haystack(name: str, field: str, count: int) -> None
     rows = _rankings(count)
     expected = _theirs(name, field, rows)
     kind, _, mode = name.partition("/")
-    measure = measure_of(kind, {"field": field} | ({"mode": mode} if mode else {}))
-    assert measure.of_sample is not None
+    options = {"field": field} | ({"mode": mode} if mode else {})
     # Written flat, as Haystack writes documents, and read again.
     flat = [
         [
@@ -286,17 +277,9 @@ def test_scores_are_those_of_haystack(name: str, field: str, count: int) -> None
         ]
         for row in rows
     ]
-    ours = [
-        measure.of_sample(
-            Sample(
-                ground_truth_documents=[document_of(one) for one in truth],
-                retrieved_documents=[document_of(one) for one in retrieved],
-            )
-        )
-        for truth, retrieved in flat
-    ]
+    ours = [with_documents(*row) for row in flat]
 
-    individual = [measure.scores(one)[0] for one in ours]
+    individual = [one for (one,) in values(kind, ours, **options)]
     assert individual == pytest.approx(expected["individual_scores"], abs=1e-9)
-    total = [sum(column) for column in zip(*ours, strict=True)]
-    assert measure.scores(total)[0] == pytest.approx(expected["score"], abs=1e-9)
+    (total,) = totals(kind, ours, **options)
+    assert total.value == pytest.approx(expected["score"], abs=1e-9)

@@ -2,19 +2,14 @@
 
 import random
 import warnings
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
 
-from harpia_formats.evaluation.metrics import measure_of
-from harpia_formats.evaluation.metrics.label_counts import OTHER, LabelPair, LabelScores
-from harpia_formats.evaluation.scoring.measures.label_totals import (
-    confusion_of,
-    label_values,
-)
-from harpia_formats.evaluation.scoring.measures.metric_score import Confusion
+import harpia_formats
+from harpia_formats import ScoreError
+from metric_scores import answered, totals
 from text_kinds import KINDS, SEED
 
 sklearn = pytest.importorskip("sklearn.metrics", reason="scikit-learn is not installed")
@@ -54,20 +49,29 @@ def label_of(text: str) -> str:
     return text.strip().lower()
 
 
-def counted(
-    name: str, pairs: Pairs, /, **parameters: Any
-) -> tuple[LabelScores, Counter[LabelPair]]:
-    """Return a metric of labels, and the counts of answers and references by it."""
-    labels = measure_of(name, parameters).labels
-    assert labels is not None
-    read = labels.reading.pair
-    return labels, Counter(read(answer, [reference]) for answer, reference in pairs)
+def rows_of(pairs: Pairs) -> list[Any]:
+    """Return a record for each answer and its reference."""
+    return [
+        answered(answer, [reference], id=str(at))
+        for at, (answer, reference) in enumerate(pairs)
+    ]
 
 
-def value(name: str, pairs: Pairs, /, **parameters: Any) -> float | None:
-    """Return the score of answers and references."""
-    (found,) = label_values(*counted(name, pairs, **parameters))
-    return found
+def check(
+    pairs: Pairs, expected_of: Sequence[tuple[str, dict[str, Any], float]]
+) -> None:
+    """Hold the scores of metrics with their parameters against what is expected."""
+    names = [f"{at}={metric}" for at, (metric, _, _) in enumerate(expected_of)]
+    given = {
+        f"{at}.{name}": value
+        for at, (_, parameters, _) in enumerate(expected_of)
+        for name, value in parameters.items()
+    }
+    found = harpia_formats.score(
+        rows_of(pairs), from_="record", metrics=names, parameters=given, replicates=0
+    )
+    theirs = [value for _, _, value in expected_of]
+    assert [one.value for one in found] == pytest.approx(theirs, abs=1e-9)
 
 
 def columns_of(pairs: Pairs) -> tuple[list[str], list[str]]:
@@ -87,27 +91,25 @@ def test_averages_are_those_of_scikit_learn(count: int) -> None:
     """Precision, recall and F1 are equal by every average, and that of one label."""
     for pairs in data_sets(count):
         columns = columns_of(pairs)
+        wanted: list[tuple[str, dict[str, Any], float]] = []
         for average in ("macro", "micro", "weighted"):
             for zero in (0, 1):
                 options = {"average": average, "zero_division": zero}
                 for name in ("precision", "recall"):
                     theirs = expected(f"{name}_score", *columns, **options)
-                    assert value(name, pairs, **options) == pytest.approx(
-                        theirs, abs=1e-9
-                    )
+                    wanted.append((name, options, theirs))
             theirs = expected("f1_score", *columns, average=average)
-            assert value(f"f1-{average}", pairs) == pytest.approx(theirs, abs=1e-9)
+            wanted.append((f"f1-{average}", {}, theirs))
         positive = columns[0][0]
-        for name, function in (
-            ("precision", "precision"),
-            ("recall", "recall"),
-            ("f1-binary", "f1"),
-        ):
+        for name in ("precision", "recall", "f1-binary"):
             theirs = expected(
-                f"{function}_score", *columns, labels=[positive], average="macro"
+                f"{name.removesuffix('-binary')}_score",
+                *columns,
+                labels=[positive],
+                average="macro",
             )
-            ours = value(name, pairs, positive=positive)
-            assert ours == pytest.approx(theirs, abs=1e-9)
+            wanted.append((name, {"positive": positive}, theirs))
+        check(pairs, wanted)
 
 
 @pytest.mark.parametrize("count", ALL)
@@ -115,29 +117,27 @@ def test_correlation_and_kappa_are_those_of_scikit_learn(count: int) -> None:
     """MCC and kappa are equal; kappa is not defined where theirs is no number."""
     for pairs in data_sets(count):
         columns = columns_of(pairs)
-        theirs = expected("matthews_corrcoef", *columns)
-        assert value("mcc", pairs) == pytest.approx(theirs, abs=1e-9)
-        theirs = expected("cohen_kappa_score", *columns)
-        ours = value("kappa", pairs)
-        if ours is None:
-            assert len({*columns[0], *columns[1]}) == 1
+        check(pairs, [("mcc", {}, expected("matthews_corrcoef", *columns))])
+        if len({*columns[0], *columns[1]}) == 1:
+            with pytest.raises(ScoreError, match="kappa has no score"):
+                totals("kappa", rows_of(pairs))
         else:
-            assert ours == pytest.approx(theirs, abs=1e-9)
+            check(pairs, [("kappa", {}, expected("cohen_kappa_score", *columns))])
 
 
 @pytest.mark.parametrize("count", ALL)
-@pytest.mark.parametrize("weights", ["linear", "quadratic"])
-def test_weighted_kappa_is_that_of_scikit_learn(count: int, weights: str) -> None:
+def test_weighted_kappa_is_that_of_scikit_learn(count: int) -> None:
     """With labels in an order, distances weigh as there."""
     for pairs in data_sets(count):
         columns = columns_of(pairs)
         labels = list(dict.fromkeys((*columns[0], *columns[1])))
+        wanted: list[tuple[str, dict[str, Any], float]] = []
+        for weights in ("linear", "quadratic"):
+            options = {"labels": labels, "weights": weights}
+            theirs = expected("cohen_kappa_score", *columns, **options)
+            wanted.append(("kappa", options, theirs))
         if len(labels) > 1:
-            theirs = expected(
-                "cohen_kappa_score", *columns, labels=labels, weights=weights
-            )
-            ours = value("kappa", pairs, labels=labels, weights=weights)
-            assert ours == pytest.approx(theirs, abs=1e-9)
+            check(pairs, wanted)
 
 
 @pytest.mark.parametrize("count", ALL)
@@ -146,21 +146,20 @@ def test_other_answers_are_those_outside_of_the_labels(count: int) -> None:
     for pairs in data_sets(count):
         references, answers = columns_of(pairs)
         labels = list(dict.fromkeys((*references, "one more label")))
-        mapped = [one if one in labels else OTHER for one in answers]
+        mapped = [one if one in labels else "(no label)" for one in answers]
         present = [one for one in labels if one in {*references, *answers}]
+        wanted: list[tuple[str, dict[str, Any], float]] = []
         for average in ("macro", "micro", "weighted"):
             options: dict[str, Any] = {"average": average, "labels": present}
             for name in ("precision", "recall"):
                 theirs = expected(
                     f"{name}_score", references, mapped, zero_division=0, **options
                 )
-                ours = value(name, pairs, average=average, labels=labels)
-                assert ours == pytest.approx(theirs, abs=1e-9)
+                wanted.append((name, {"average": average, "labels": labels}, theirs))
             theirs = expected("f1_score", references, mapped, **options)
-            ours = value(f"f1-{average}", pairs, labels=labels)
-            assert ours == pytest.approx(theirs, abs=1e-9)
+            wanted.append((f"f1-{average}", {"labels": labels}, theirs))
         theirs = expected("matthews_corrcoef", references, mapped)
-        assert value("mcc", pairs, labels=labels) == pytest.approx(theirs, abs=1e-9)
+        check(pairs, [*wanted, ("mcc", {"labels": labels}, theirs)])
 
 
 def test_confusion_is_that_of_scikit_learn() -> None:
@@ -168,19 +167,9 @@ def test_confusion_is_that_of_scikit_learn() -> None:
     for pairs in data_sets(SHORT):
         columns = columns_of(pairs)
         theirs = expected("confusion_matrix", *columns).tolist()
+        (found,) = totals("mcc", rows_of(pairs))
 
-        metric, counts = counted("mcc", pairs)
-        assert confusion_of(metric.reading, counts) == Confusion(
-            tuple(sorted({*columns[0], *columns[1]})),
-            tuple(map(tuple, theirs)),
-        )
-
-
-def test_a_pair_is_read_as_labels() -> None:
-    """The proofs above read labels as the metrics do."""
-    labels = measure_of("mcc", {}).labels
-    assert labels is not None
-    for pairs in data_sets(1):
-        assert [labels.reading.pair(one, [other]) for one, other in pairs] == [
-            LabelPair(label_of(other), label_of(one)) for one, other in pairs
-        ]
+        assert found.confusion.to_dict() == {
+            "labels": sorted({*columns[0], *columns[1]}),
+            "counts": theirs,
+        }

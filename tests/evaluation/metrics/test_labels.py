@@ -1,19 +1,13 @@
 """Metrics of labels: their definitions, parameters and how labels are read."""
 
 from collections.abc import Sequence
-from operator import add
 from typing import Any
 
 import pytest
 
 from cases import for_each_case
-from harpia_formats.evaluation.metrics import MetricError, UnscorableError, measure_of
-from harpia_formats.evaluation.metrics.label_counts import (
-    OTHER,
-    SHOWN_OTHER,
-    LabelPair,
-    LabelReading,
-)
+from harpia_formats import ScoreError
+from metric_scores import answered, totals
 
 #: Pairs of an answer and its reference: 2 of 3 cats, 1 of 2 dogs, no bird is right.
 PAIRS = [
@@ -25,25 +19,39 @@ PAIRS = [
     ("cat", "bird"),
 ]
 LABELS = ["cat", "dog", "bird", "fish"]
+#: How a matrix shows the label of an answer that is none of the labels.
+OTHER = "(no label)"
+
+
+def score(
+    name: str, pairs: Sequence[tuple[str, str]] = PAIRS, /, **parameters: Any
+) -> Any:
+    """Return the score of answers with their references by a metric of labels."""
+    rows = [answered(answer, [reference]) for answer, reference in pairs]
+    (found,) = totals(name, rows, **{"labels": LABELS} | parameters)
+    return found
 
 
 def value(
     name: str, pairs: Sequence[tuple[str, str]] = PAIRS, /, **parameters: Any
-) -> float | None:
-    """Return the score of pairs of an answer and a reference."""
-    measure = measure_of(name, {"labels": LABELS, **parameters})
-    sums = measure.statistics(pairs[0][0], [pairs[0][1]])
-    for answer, reference in pairs[1:]:
-        sums = tuple(map(add, sums, measure.statistics(answer, [reference])))
-    (found,) = measure.scores(sums)
-    return found
+) -> Any:
+    """Return the value of that score."""
+    return score(name, pairs, **parameters).value
 
 
-def reading(**parameters: Any) -> LabelReading:
-    """Return how a metric with these parameters reads labels."""
-    labels = measure_of("f1-macro", parameters).labels
-    assert labels is not None
-    return labels.reading
+def labels_of(
+    answer: str, references: Sequence[str], /, **parameters: Any
+) -> tuple[str, str]:
+    """Return the label that references have, and the one that an answer has."""
+    (found,) = totals("f1-macro", [answered(answer, references)], **parameters)
+    ((row, column),) = (
+        (row, column)
+        for row, numbers in enumerate(found.confusion.counts)
+        for column, number in enumerate(numbers)
+        if number
+    )
+    names = found.confusion.labels
+    return names[row], names[column]
 
 
 @for_each_case(
@@ -110,36 +118,27 @@ def test_kappa_weighs_the_distance_of_ordered_labels(
 def test_no_label_is_farthest_from_all_ordered_labels() -> None:
     """An answer without a label disagrees as the first label with the last one."""
     labels = ["low", "mid", "high"]
-    measure = measure_of("kappa", {"labels": labels, "weights": "quadratic"})
-    assert measure.labels is not None
-    found = measure.labels.reading
-
-    assert [
-        found.distance(found.pair(answer, ["mid"])) for answer in (*labels, "other")
-    ] == [1, 0, 1, 4]
     pairs = [("low", "low"), ("other", "mid")]
     # The references are low and mid, each as far from no label as low from high.
-    assert value("kappa", pairs, labels=labels, weights="linear") == pytest.approx(
-        1 - 2 * 2 / (2 + 2 + 1)
-    )
+    for weights, far in (("linear", 2), ("quadratic", 4)):
+        found = value("kappa", pairs, labels=labels, weights=weights)
+        assert found == pytest.approx(1 - far * 2 / (far + far + 1))
 
 
 def test_one_label_has_no_kappa_and_a_correlation_of_0() -> None:
     """Where no disagreement is expected, kappa is not defined."""
     pairs = [("cat", "cat")] * 3
 
-    assert value("kappa", pairs) is None
+    with pytest.raises(ScoreError, match="kappa has no score"):
+        value("kappa", pairs)
     assert value("mcc", pairs) == 0
     assert value("f1-macro", pairs) == 1
 
 
 def test_a_positive_label_that_nothing_has_is_no_score_of_0() -> None:
     """A positive label that does not occur is not defined, and has a reason."""
-    measure = measure_of("f1-binary", {"positive": "cow"})
-
-    assert value("f1-binary", labels=[*LABELS, "cow"], positive="cow") is None
-    assert measure.labels is not None
-    assert "no reference and no answer" in measure.labels.undefined
+    with pytest.raises(ScoreError, match="no reference and no answer"):
+        value("f1-binary", labels=[*LABELS, "cow"], positive="cow")
 
 
 @for_each_case(
@@ -156,37 +155,39 @@ def test_labels_are_read_by_the_parameters(
     parameters: dict[str, Any], references: list[str], expected: tuple[str, str]
 ) -> None:
     """The label of any reference is right, or that of the first one."""
-    assert reading(**parameters).pair(" CAT", references) == LabelPair(*expected)
+    assert labels_of(" CAT", references, **parameters) == expected
 
 
 def test_long_texts_are_no_labels() -> None:
     """A long answer has no label, and a long reference is a finding."""
-    assert reading().pair("a" * 201, ["a"]).answer == OTHER
-    named = reading(normalisation="none").pair(SHOWN_OTHER, [SHOWN_OTHER])
-    assert named == (SHOWN_OTHER, SHOWN_OTHER)
-    assert reading().pair("a" * 200, ["a"]).answer == "a" * 200
-    with pytest.raises(UnscorableError, match="more than 200 characters is no label"):
-        reading().pair("a", ["a" * 201])
+    assert labels_of("a" * 201, ["a"]) == ("a", OTHER)
+    assert labels_of(OTHER, [OTHER], normalisation="none") == (OTHER, OTHER)
+    assert value("f1-macro", [(OTHER, OTHER)], labels=None, normalisation="none") == 1
+    assert labels_of("a" * 200, ["a"]) == ("a", "a" * 200)
+    with pytest.raises(ScoreError, match="more than 200 characters is no label"):
+        labels_of("a", ["a" * 201])
 
 
 def test_a_reference_must_be_one_of_the_given_labels() -> None:
     """A reference that is none of the given labels is a finding."""
-    with pytest.raises(UnscorableError, match="none of the labels"):
-        reading(labels="a,b").pair("a", ["c"])
+    with pytest.raises(ScoreError, match="none of the labels"):
+        labels_of("a", ["c"], labels="a,b")
 
 
 @pytest.mark.parametrize(
-    ("given", "shown"),
+    ("given", "reference", "shown"),
     [
-        (None, "|labels:data|"),
-        ("No, YES", '|labels:["no","yes"]|'),
-        ([1, 2, "a|b"], '|labels:["1","2","a\\u007cb"]|'),
-        ([str(number) * 9 for number in range(99)], "|labels:99#"),
+        (None, "any", "|labels:data|"),
+        ("No, YES", "yes", '|labels:["no","yes"]|'),
+        ([1, 2, "a|b"], "2", '|labels:["1","2","a\\u007cb"]|'),
+        ([str(number) * 9 for number in range(99)], "0" * 9, "|labels:99#"),
     ],
 )
-def test_a_signature_has_the_labels(given: object, shown: str) -> None:
+def test_a_signature_has_the_labels(given: object, reference: str, shown: str) -> None:
     """Given labels are in the signature, long lists of them by a digest."""
-    assert shown in measure_of("mcc", {"labels": given}).signature
+    found = score("mcc", [(reference, reference)], labels=given)
+
+    assert shown in found.signature
 
 
 @for_each_case(
@@ -210,19 +211,13 @@ def test_wrong_parameters_are_refused(
     name: str, parameters: dict[str, Any], message: str
 ) -> None:
     """A wrong value is an error that says what is meant."""
-    with pytest.raises(MetricError, match=message):
-        measure_of(name, parameters)
+    with pytest.raises(ScoreError, match=message):
+        value(name, **{"labels": None} | parameters)
 
 
 def test_a_correlation_lies_on_a_scale_with_two_ends() -> None:
-    """It has a best score, and no difference is larger than from -1 to 1."""
+    """Its name is in the score and in the signature."""
     for name in ("mcc", "kappa"):
-        measure = measure_of(name, {})
-        assert (measure.scale, measure.best, measure.widest) == ("-1-1", 1, 2)
-        assert measure.signature.endswith("|scale:-1-1")
-
-
-def test_labels_of_the_data_cannot_be_added_up_alone() -> None:
-    """Statistics of one answer need labels that are given."""
-    with pytest.raises(TypeError, match="given only"):
-        measure_of("mcc", {}).statistics("a", ["b"])
+        found = score(name)
+        assert found.scale == "-1-1"
+        assert "|scale:-1-1|nrefs:" in found.signature
