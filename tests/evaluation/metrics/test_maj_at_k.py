@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cases import for_each_case
-from harpia_formats.evaluation.metrics import Measure, MetricError, measure_of
-from harpia_formats.evaluation.metrics.metric import Sample, Statistics
-from harpia_formats.evaluation.metrics.question_metrics import majority_at_k, pass_at_k
+from harpia_formats import HarpiaFormatsError, ScoreError
+from metric_scores import totals
 
 #: How often each different answer was given, and was correct.
 QUESTIONS = st.lists(
@@ -41,6 +40,26 @@ def by_enumeration(answers: Sequence[tuple[int, int]], k: int) -> float:
     return float(won / len(sets))
 
 
+def majority(answers: Sequence[tuple[int, int]], k: int) -> Any:
+    """Return maj@k of a question: the same answer differs in its case where wrong."""
+    texts = [
+        text
+        for at, (given, right) in enumerate(answers)
+        for text in [f"w{at}"] * right + [f"W{at}"] * (given - right)
+    ]
+    references = [f"w{at}" for at in range(len(answers))]
+    (found,) = totals(
+        f"maj@{k}", [question(texts, references)], correct="accuracy", same="squad"
+    )
+    return found.value
+
+
+def question(texts: Sequence[str], references: Sequence[str], **more: Any) -> Any:
+    """Return a record with several answers."""
+    outputs = [{"text": text} for text in texts]
+    return {"references": [*references], "outputs": outputs, **more}
+
+
 @given(QUESTIONS, st.data())
 def test_majority_is_that_of_every_set_of_k(
     answers: list[tuple[int, int]], data: st.DataObject
@@ -48,7 +67,7 @@ def test_majority_is_that_of_every_set_of_k(
     """It is the exact share over all sets, where tied answers share a set."""
     k = data.draw(st.integers(1, min(sum(given for given, _ in answers), 10)))
 
-    assert majority_at_k(tuple(answers), k) == by_enumeration(answers, k)
+    assert majority(answers, k) == by_enumeration(answers, k)
 
 
 @given(QUESTIONS)
@@ -57,7 +76,7 @@ def test_majority_of_one_or_two_is_the_mean(answers: list[tuple[int, int]]) -> N
     count, correct = (sum(column) for column in zip(*answers, strict=True))
 
     for k in (1, 2)[:count]:
-        assert majority_at_k(tuple(answers), k) == pass_at_k(count, correct, 1)
+        assert majority(answers, k) == correct / count
 
 
 @given(st.integers(1, 60), st.data())
@@ -73,19 +92,10 @@ def test_majority_of_many_sets_is_within_bounds(
     k = data.draw(st.integers(1, count))
     wrong = tuple((given, given - right) for given, right in answers)
 
-    found = majority_at_k(tuple(answers), k)
+    found = majority(answers, k)
 
     assert 0 <= found <= 1
-    assert found + majority_at_k(wrong, k) == pytest.approx(1, abs=1e-12)
-
-
-def score_of(measure: Measure, samples: Sequence[Sample]) -> tuple[float | None, ...]:
-    """Return the scores of a question with these answers."""
-    assert measure.question is not None
-    of_sample = measure.of_sample or (
-        lambda sample: measure.statistics(sample.answer or "", sample.references)
-    )
-    return measure.question.scores(Counter(map(of_sample, samples)))
+    assert found + majority(wrong, k) == pytest.approx(1, abs=1e-12)
 
 
 @for_each_case(
@@ -108,40 +118,42 @@ def test_the_metric_says_which_answers_are_the_same(
     parameters: dict[str, Any], answers: list[str], expected: float
 ) -> None:
     """Answers are the same by the text that the metric compares, or by `same`."""
-    measure = measure_of("maj@k", {**parameters, "k": len(answers)})
+    name = f"maj@{len(answers)}"
+    (found,) = totals(name, [question(answers, ["cat"])], **parameters)
 
-    found = score_of(measure, [Sample(answer, ["cat"]) for answer in answers])
-
-    assert found == (expected,)
+    assert found.value == expected
 
 
 def test_numbers_are_the_same_answer_however_they_are_written() -> None:
     """With a check of numbers the extracted number is the answer."""
     for correct in ("number-check", "number-match"):
-        measure = measure_of("maj@4", {"correct": correct})
         texts = ["it is 4", "The answer is 4.0", "so 5", "6"]
+        (found,) = totals("maj@4", [question(texts, ["4"])], correct=correct)
 
-        assert score_of(measure, [Sample(text, ["4"]) for text in texts]) == (1,)
+        assert found.value == 1
 
 
 def test_what_a_tool_extracted_is_the_answer() -> None:
     """With a metric of what a filter kept, the same answer is that, too."""
-    measure = measure_of("maj@3", {"correct": "lm-eval-exact-match"})
-    samples = [
-        Sample(f"so {number}: {kept}", ["4"], extracted={"none": kept})
-        for number, kept in enumerate(("4", "4", "5"))
-    ]
+    row = question(["so 0: 4", "so 1: 4", "so 2: 5"], ["4"])
+    for output in row["outputs"]:
+        kept = {"extraction_method": "none", "extracted_value": output["text"][-1]}
+        output["attribution"] = [kept]
 
-    assert score_of(measure, samples) == (1,)
+    (found,) = totals("maj@3", [row], correct="lm-eval-exact-match")
+
+    assert found.value == 1
 
 
 def test_choices_are_the_same_answer_by_letter_or_text() -> None:
     """With multiple choice the named choice is the answer."""
-    measure = measure_of("maj@3", {"correct": "multiple-choice"})
-    samples = [Sample(text, ["B"], ["red", "blue"]) for text in ("(B)", "blue", "A")]
+    texts = ("(B)", "blue", "A")
+    row = question(texts, ["B"], choices=["red", "blue"])
+    (found,) = totals("maj@3", [row], correct="multiple-choice")
 
-    assert measure.needs == ("answer", "references", "choices")
-    assert score_of(measure, samples) == (1,)
+    assert found.value == 1
+    with pytest.raises(ScoreError, match="no choices"):
+        totals("maj@3", [question(texts, ["B"])], correct="multiple-choice")
 
 
 @for_each_case(
@@ -164,15 +176,15 @@ def test_what_has_no_majority_is_refused(
     """The error names the parameter, and what it must be."""
     pytest.importorskip("rapidfuzz", reason="the extra score is not installed")
     pytest.importorskip("sacrebleu", reason="the extra score is not installed")
-    with pytest.raises(MetricError, match=message):
-        measure_of(name, parameters)
+    with pytest.raises(ScoreError, match=message):
+        totals(name, [question("aaa", ["a"])], **parameters)
 
 
 def test_too_many_answers_are_refused() -> None:
     """The work grows with k and the answers, so that both are bounded."""
-    measure = measure_of("maj@k", {"k": [1, 100]})
-    assert measure.question is not None
-    answers: dict[Statistics, int] = {(float(one), 0.0, 1.0): 1 for one in range(1001)}
+    row = question([str(number) for number in range(1001)], ["1"])
 
-    with pytest.raises(MetricError, match="has 1,001 answers, of which maj@100 would"):
-        measure.question.scores(answers)
+    with pytest.raises(
+        HarpiaFormatsError, match="has 1,001 answers, of which maj@100 would"
+    ):
+        totals("maj@k", [row], k=[1, 100])

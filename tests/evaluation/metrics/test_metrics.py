@@ -2,49 +2,35 @@
 
 import math
 import re
-import string
 import subprocess
 import sys
-from collections import Counter
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
+import harpia_formats
 from cases import for_each_case
-from harpia_formats.conversion.fill_scores import ScoreFiller, score_filler
-from harpia_formats.conversion.options import ConvertOptions
-from harpia_formats.evaluation.filling_measure import filling_measure
-from harpia_formats.evaluation.metrics import (
-    METRICS,
-    MetricError,
-    UnscorableError,
-    measure_of,
-    metric_names,
-)
-from harpia_formats.evaluation.metrics.text.tokens import (
-    LONGEST,
-    NORMALISATIONS,
-    cached_by_text,
-    clipped_overlap,
-    overlap,
-)
-from harpia_formats.model.field_outcomes import FieldOutcomes, Unconvertible
-from harpia_formats.model.problem import ConversionError
-from harpia_formats.model.record import Output, Record, Score
+from harpia_formats import ConversionError, ScoreError
+from harpia_formats.plugins import score_over_references
+from json_lines import jsonl_rows
+from metric_scores import answered, totals, value
+from metric_scores import signature as signature_of
+from unchecked import converted
 
-#: All metrics of an answer and its references.
+#: All metrics of an answer and its references alone.
 OURS = [
     each
-    for each in METRICS
+    for each in harpia_formats.metric_names()
     if not each.startswith("document-")
     and each not in {"multiple-choice", "inspect-choice", "length", "lm-eval-acc"}
+    and each not in {"sas", "bertscore"}  # of a plug-in
 ]
-#: Those of them whose statistics add up only if labels are given, and such labels.
-OF_LABELS = [each for each in OURS if "labels" in METRICS[each].parameters]
-LABELS = {"labels": ["1", "2", "", "c 1\nd"]}
+#: What metrics cannot be without.
+NEEDED: dict[str, dict[str, Any]] = {
+    "f1-binary": {"positive": "1"},
+    "pass@k": {"k": 1},
+    "maj@k": {"k": 1},
+}
 PT = "A ação foi rápida e não tem "
 #: An answer, its references, exact match and F1 by NVIDIA's SDK.
 CASES = [
@@ -73,15 +59,6 @@ CASES = [
 ]
 
 
-def value(
-    name: str, answer: str, references: Sequence[str], /, **parameters: Any
-) -> float | None:
-    """Return a record's own score: that of a corpus of one."""
-    measure = measure_of(name, parameters)
-    (found,) = measure.scores(measure.statistics(answer, references))
-    return found
-
-
 @for_each_case("answer, references, em, f1", CASES)
 def test_scores_are_those_of_the_reference(
     answer: str, references: list[str], em: float, f1: float
@@ -99,61 +76,57 @@ def test_the_best_of_several_references_counts() -> None:
     assert value("f1", "the cat sat", ["dog", "cat"]) == pytest.approx(2 / 3)
 
 
-@for_each_case("name", METRICS)
-def test_every_metric_has_one_name_and_a_definition(name: str) -> None:
-    """The table holds every metric by its own name, with a definition."""
-    assert METRICS[name].name == name
-    assert METRICS[name].summary.endswith(".")
-    assert name in metric_names()
+def test_every_metric_has_one_name() -> None:
+    """No two metrics are called the same."""
+    names = harpia_formats.metric_names()
+
+    assert len(set(names)) == len(names) > len(OURS) > 30
 
 
 @for_each_case("name", OURS)
-def test_nothing_is_scored_without_records(name: str) -> None:
-    """A sum of no statistics has no score, and no 0."""
-    measure = measure_of(name, LABELS if name in OF_LABELS else {})
-    width = len(measure.statistics("1", ["2"]))
-    nothing = (None,) * len(measure.names)
-
-    assert measure.scores(()) == nothing
-    assert measure.scores([0] * width) == nothing
-
-
-@for_each_case("name", OURS)
-def test_statistics_are_as_many_for_every_record(name: str) -> None:
-    """Statistics of any record can be added to those of any other."""
-    measure = measure_of(name, LABELS if name in OF_LABELS else {})
+def test_answers_of_any_kind_have_one_score_together(name: str) -> None:
+    """What is counted of any answer is added to that of any other."""
     pairs = [("", [""]), ("1", ["2", "3"]), ("a b", ["c 1\nd"]), ("1 é 中", ["1"])]
     if name in {"number-check", "number-match"}:
         pairs = [("1", ["2", "3"]), ("a 1", ["1"])]
+    rows = [answered(answer, references) for answer, references in pairs]
 
-    assert len({len(measure.statistics(*each)) for each in pairs}) == 1
-    assert all(isinstance(measure.statistics(*each), tuple) for each in pairs)
-
-
-@for_each_case("name", OURS)
-def test_no_reference_is_no_score(name: str) -> None:
-    """A record without references is a finding, and no score of 0."""
-    with pytest.raises(UnscorableError, match="no reference"):
-        measure_of(name, {}).statistics("1", [])
+    for found in totals(name, rows, **NEEDED.get(name, {})):
+        assert found.value is not None
+        assert found.count == len(pairs)
 
 
 @for_each_case("name", OURS)
-def test_one_string_is_not_taken_for_references(name: str) -> None:
+def test_nothing_to_compare_is_no_score(name: str) -> None:
+    """An answer without a reference is a finding, and so is a missing answer."""
+    needed = NEEDED.get(name, {})
+
+    with pytest.raises(ScoreError, match="no reference"):
+        totals(name, [answered("1", [])], **needed)
+    with pytest.raises(ScoreError, match="no answer"):
+        totals(name, [answered(None, ["1"])], **needed)
+
+
+def test_one_string_is_not_taken_for_references() -> None:
     """The letters of a string are not compared with the answer one by one."""
-    with pytest.raises(TypeError, match="list of strings"):
-        measure_of(name, {}).statistics("1", "1 2")
+    for rule in ("max", "min", "first"):
+        score = score_over_references(lambda *_: 1.0, rule)
+        assert score("1", ["1", "2"]) == 1
+        with pytest.raises(TypeError, match="list of strings"):
+            score("1", "1 2")
 
 
 @for_each_case("name", OURS)
 def test_a_signature_tells_definition_and_scale(name: str) -> None:
     """Every signature has the definition, the library, its version and the scale."""
-    measure = measure_of(name, {})
+    rows = [answered("1", ["1"]), answered("2", ["2"])]
+    found, *_ = totals(name, rows, **NEEDED.get(name, {}))
     start = "rouge" if name.startswith("rouge") else name
 
-    assert measure.signature.startswith(f"{start}|")
-    assert re.search(r"\|impl:[a-z-]+-\d+(\.\w+)+\|", measure.signature)
-    assert "|refs:" in measure.signature
-    assert measure.signature.endswith(f"|scale:{measure.scale}")
+    assert found.signature.startswith(f"{start}|")
+    assert re.search(r"\|impl:[a-z-]+-\d+(\.\w+)+\|", found.signature)
+    assert "|refs:" in found.signature
+    assert found.signature.endswith(f"|scale:{found.scale}|nrefs:1")
 
 
 @for_each_case(
@@ -185,14 +158,14 @@ def test_signatures_hold_the_chosen_parameters(
     """Each parameter that changes the number is in the signature."""
     pytest.importorskip("sacrebleu", reason="the extra score is not installed")
 
-    assert signature in measure_of(name, parameters).signature
+    assert signature in signature_of(name, **parameters)
 
 
 @for_each_case(
     "name, parameters, message",
     [
         ("blue", {}, "no metric is called 'blue'.*did you mean bleu"),
-        ("nothing", {}, r"known: em, accuracy, .*\)$"),
+        ("nothing", {}, r"known: em, accuracy, .*\)"),
         ("em", {"normalization": "squad"}, "no parameter.*did you mean normalisation"),
         ("em", {"normalisation": "squat"}, "one of none, .*did you mean squad"),
         ("em", {"references": 1}, "references .* is 1, but must be one of max, first"),
@@ -237,8 +210,8 @@ def test_wrong_metric_is_refused(
     name: str, parameters: dict[str, Any], message: str
 ) -> None:
     """A wrong name or value is an error that names the allowed ones."""
-    with pytest.raises(MetricError, match=message):
-        measure_of(name, parameters)
+    with pytest.raises(ScoreError, match=message):
+        value(name, "a", ["a"], **parameters)
 
 
 def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -248,17 +221,18 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "nltk", None)
 
     for name in ("bleu", "sentence-bleu", "chrf", "ter", "rouge", "rougeL"):
-        with pytest.raises(MetricError, match=r"pip install 'harpia-formats\[score\]'"):
-            measure_of(name, {})
-    with pytest.raises(MetricError, match="needs nltk, which is not installed"):
-        measure_of("nltk-bleu", {})
+        with pytest.raises(ScoreError, match=r"pip install 'harpia-formats\[score\]'"):
+            value(name, "a", ["a"])
+    with pytest.raises(ScoreError, match="needs nltk, which is not installed"):
+        value("nltk-bleu", "a", ["a"])
 
 
 def test_metrics_of_the_base_load_no_extra() -> None:
-    """Building em and f1 imports no library of the extras."""
+    """Scoring by em and f1 imports no library of the extras."""
     code = (
-        "import sys; from harpia_formats.evaluation.metrics import measure_of as m; "
-        "m('em', {}).statistics('a', ['b']), m('f1', {}); print(*sys.modules)"
+        "import sys, harpia_formats as hf; row = {'references': ['b'], 'outputs': "
+        "[{'text': 'a'}]}; hf.score([row], from_='record', metrics=['em', 'f1'], "
+        "replicates=0); print(*sys.modules)"
     )
     done = subprocess.run(  # noqa: S603 - our own code in our own interpreter
         [sys.executable, "-c", code], capture_output=True, check=True, text=True
@@ -269,41 +243,19 @@ def test_metrics_of_the_base_load_no_extra() -> None:
     )
 
 
-@given(st.text(), st.text())
-def test_the_quick_normalisation_is_the_slow_one(text: str, more: str) -> None:
-    """Dropping articles as words is the same as by the pattern wherever it is done."""
-    for each in (text, more, f"the {text} a{more} an", "".join(set(text)) + " a"):
-        bare = "".join(c for c in each.lower() if c not in string.punctuation)
-        expected = " ".join(re.sub(r"\b(a|an|the)\b", " ", bare).split())
-
-        assert NORMALISATIONS["squad"](each) == expected
-
-
-@given(st.lists(st.integers(0, 5)), st.lists(st.lists(st.integers(0, 5)), min_size=1))
-def test_overlap_is_that_of_multisets(one: list[int], others: list[list[int]]) -> None:
-    """Shared members are counted as often as both lists, or the best of them, have."""
-    counts = [Counter(each) for each in others]
-    most = Counter[int]()
-    for each in counts:
-        most |= each
-
-    assert overlap(one, others[0]) == (Counter(one) & counts[0]).total()
-    assert clipped_overlap(one, others) == (Counter(one) & most).total()
-
-
 def test_references_that_cannot_be_scored_are_left_out() -> None:
     """The best reference counts of those that can be compared with."""
     assert value("number-check", "1", ["none", "1"]) == 1
-    with pytest.raises(UnscorableError, match="no number in the reference"):
+    with pytest.raises(ScoreError, match="no number in the reference"):
         value("number-check", "1", ["none", "neither"])
-    with pytest.raises(UnscorableError, match="no number in the answer"):
+    with pytest.raises(ScoreError, match="no number in the answer"):
         value("number-check", "x", ["1", "2"])
 
 
 def test_a_method_of_nltk_that_refuses_an_answer_is_a_finding() -> None:
     """Where method6 asserts, the record has a reason and no score."""
     pytest.importorskip("nltk", reason="the extra score is not installed")
-    with pytest.raises(UnscorableError, match=r"method6 refuses .* non-zero precision"):
+    with pytest.raises(ScoreError, match=r"method6 refuses .* non-zero precision"):
         value("nltk-bleu", "Paris", ["Paris"], smoothing_function="method6")
 
 
@@ -314,63 +266,45 @@ def test_first_uses_only_the_first_reference() -> None:
         assert value(name, "b", ["x", "b"]) == 1
 
 
-def test_huge_texts_are_not_kept() -> None:
-    """A text beyond the limit is worked out again, and gives the same."""
-    calls = []
-
-    def length(text: str) -> int:
-        calls.append(text)
-        return len(text)
-
-    work, long = cached_by_text(length), "a" * (LONGEST + 1)
-
-    assert [work("a"), work("a"), work(long), work(long)] == [
-        1,
-        1,
-        len(long),
-        len(long),
-    ]
-    assert calls == ["a", long, long]
+def filled(metric: str, row: dict[str, Any]) -> tuple[list[Any], Any]:
+    """Return what a row of EvalEval gets as its evaluations, and the report."""
+    data, report = converted(
+        [{"prompt": "q"} | row],
+        to="eee@0.2.0",
+        from_="record",
+        score=metric,
+        constants={"evaluation_id": "e", "evaluation_name": "n"},
+    )
+    return jsonl_rows(data), report
 
 
 def test_a_score_says_how_it_was_worked_out() -> None:
     """What is filled in has the metric, its signature, and whether it is right."""
-    record = Record(references=["r"], outputs=[Output(text="R"), Output(text="x")])
-    outcomes = FieldOutcomes()
-    filled = filler("em")(record, outcomes)
-    scores = [each.scores for each in filled.outputs]
+    outputs = [{"model": "m", "text": text} for text in ("R", "x")]
+    rows, report = filled("em", {"references": ["r"], "outputs": outputs})
 
-    assert scores == [
-        [Score(metric="em", value=1.0, is_correct=True, signature=signature("em"))],
-        [Score(metric="em", value=0.0, is_correct=False, signature=signature("em"))],
+    assert [row["evaluation"] for row in rows] == [
+        {"score": 1.0, "is_correct": True},
+        {"score": 0.0, "is_correct": False},
     ]
-    assert {each.path for each in outcomes.entries} == {
+    for row in rows:
+        assert row["evaluation_result_id"] == "em"
+        assert row["metadata"]["score_signature"] == signature_of("em")
+    made = [loss for loss in report.to_dict()["losses"] if "--score em" in loss["how"]]
+    assert {loss["field"] for loss in made} == {
         "outputs.scores.value",
-        "outputs.scores.is_correct",
         "outputs.scores.metric",
         "outputs.scores.signature",
     }
 
 
-def filler(metric: str) -> ScoreFiller:
-    """Return what gives scores of a metric to answers without one."""
-    options = ConvertOptions(score=metric, filling_measure=filling_measure)
-    found = score_filler(options)
-    assert found
-    return found
-
-
-def signature(metric: str) -> str:
-    """Return how a metric says that it is worked out."""
-    return measure_of(metric, {}).signature
-
-
 def test_a_score_that_is_there_stays() -> None:
     """An answer with a score keeps it."""
-    score = Score(value=0.25)
-    record = Record(references=["r"], outputs=[Output(text="r", scores=[score])])
+    score = {"value": 0.25, "is_correct": False}
+    outputs = [{"model": "m", "text": "r", "scores": [score]}]
+    (row,), _ = filled("f1", {"references": ["r"], "outputs": outputs})
 
-    assert filler("f1")(record, FieldOutcomes()) == record
+    assert row["evaluation"] == {"score": 0.25, "is_correct": False}
 
 
 def test_an_answer_is_the_last_turn_where_it_is_a_conversation() -> None:
@@ -380,33 +314,48 @@ def test_an_answer_is_the_last_turn_where_it_is_a_conversation() -> None:
         {"role": "assistant", "content": "r"},
         {"role": "tool", "content": "y"},
     ]
-    record = Record(references=["r"], outputs=[Output(turns=turns)])
-    (output,) = filler("em")(record, FieldOutcomes()).outputs
+    outputs = [{"model": "m", "turns": turns}]
+    (row,), _ = filled("em", {"references": ["r"], "outputs": outputs})
 
-    assert output.scores
-    assert output.scores[0].value == 1.0
+    assert row["evaluation"]["score"] == 1.0
 
 
 @pytest.mark.parametrize(
-    ("record", "cure"),
+    ("row", "lacking", "cure"),
     [
-        (Record(outputs=[Output(text="a")]), "references"),
-        (Record(references=[], outputs=[Output(text="a")]), "references"),
-        (Record(references=["r"], outputs=[Output()]), "outputs.text"),
+        ({"outputs": [{"model": "m", "text": "a"}]}, "a reference", "references"),
+        (
+            {"references": [], "outputs": [{"model": "m", "text": "a"}]},
+            "a reference",
+            "references",
+        ),
+        (
+            {"references": ["r"], "outputs": [{"model": "m"}]},
+            "an answer",
+            "outputs.text",
+        ),
         # No constant replaces a null.
-        (Record(references=["r"], outputs=[Output(text=None)]), None),
+        (
+            {"references": ["r"], "outputs": [{"model": "m", "text": None}]},
+            "an answer",
+            "",
+        ),
     ],
 )
-def test_nothing_to_compare_is_no_score(record: Record, cure: str | None) -> None:
+def test_nothing_to_compare_with_fills_no_score(
+    row: dict[str, Any], lacking: str, cure: str
+) -> None:
     """Without an answer or a reference there is no score of 0, but a reason."""
-    with pytest.raises(Unconvertible) as caught:
-        filler("em")(record, FieldOutcomes())
+    rows, report = filled("em", row)
+    (problem,) = report.report.problems
 
-    assert caught.value.path == "outputs.scores.value"
-    assert caught.value.help == (f"give it with `--set {cure}=VALUE`" if cure else "")
+    assert rows == []
+    assert problem.message == f"the record has no score, and em needs {lacking}"
+    remedy = f'give it with constants={{"{cure}": VALUE}}, or ' if cure else ""
+    assert problem.help == f'{remedy}leave such records out with on_invalid="skip"'
 
 
 def test_an_unknown_metric_is_refused() -> None:
     """The error for an unknown metric lists the known ones."""
     with pytest.raises(ConversionError, match=r"'bleu' \(known: em, f1\)"):
-        score_filler(ConvertOptions(score="bleu", filling_measure=filling_measure))
+        filled("bleu", {"references": ["r"], "outputs": [{"model": "m", "text": "a"}]})

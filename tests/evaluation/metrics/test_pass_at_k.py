@@ -9,61 +9,79 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cases import for_each_case
-from harpia_formats.evaluation.metrics import Measure, MetricError, measure_of, numbered
-from harpia_formats.evaluation.metrics.question_metrics import pass_at_k
+from harpia_formats import ScoreError
+from metric_scores import totals, value
 
 
-def question_scores(measure: Measure, answers: list[str]) -> tuple[float | None, ...]:
-    """Return the scores of a question whose right answer is `yes`."""
-    assert measure.question is not None
-    counts: dict[tuple[float, ...], int] = {}
-    for answer in answers:
-        found = measure.statistics(answer, ["yes"])
-        counts[found] = counts.get(found, 0) + 1
-    return measure.question.scores(counts)
+def question(right: int, wrong: int) -> Any:
+    """Return a record with right and wrong answers to a question."""
+    texts = ["yes"] * right + ["no"] * wrong
+    return {"references": ["yes"], "outputs": [{"text": text} for text in texts]}
 
 
-@given(st.lists(st.booleans(), min_size=1, max_size=9), st.data())
+@given(st.integers(1, 9), st.data())
 def test_pass_at_k_is_the_share_of_all_sets_of_k(
-    right: list[bool], data: st.DataObject
+    count: int, data: st.DataObject
 ) -> None:
     """It is the share of the sets of k answers in which one is correct."""
-    k = data.draw(st.integers(1, len(right)))
-    sets = list(combinations(right, k))
+    correct = data.draw(st.integers(0, count))
+    k = data.draw(st.integers(1, count))
+    sets = list(combinations([at < correct for at in range(count)], k))
 
-    found = pass_at_k(len(right), sum(right), k)
+    (found,) = totals(f"pass@{k}", [question(correct, count - correct)])
 
-    assert found == float(Fraction(sum(map(any, sets)), len(sets)))
+    assert found.value == float(Fraction(sum(map(any, sets)), len(sets)))
 
 
-@given(st.integers(1, 3000), st.data())
-def test_pass_at_k_is_rounded_once(answers: int, data: st.DataObject) -> None:
-    """It is the exact fraction for any number of answers, from 0 to 1."""
-    correct = data.draw(st.integers(0, answers))
-    k = data.draw(st.integers(1, min(answers, 1000)))
+def exact_pass_at_k(answers: int, correct: int, k: int) -> float:
+    """Return the exact fraction, rounded once."""
     missed = Fraction(1)
     for drawn in range(k):
         missed *= Fraction(max(answers - correct - drawn, 0), answers - drawn)
+    return float(1 - missed)
 
-    assert pass_at_k(answers, correct, k) == float(1 - missed)
+
+@given(st.integers(1, 300), st.data())
+def test_pass_at_k_is_rounded_once(answers: int, data: st.DataObject) -> None:
+    """It is the exact fraction for any number of answers, from 0 to 1."""
+    correct = data.draw(st.integers(0, answers))
+    k = data.draw(st.integers(1, answers))
+
+    (found,) = totals(f"pass@{k}", [question(correct, answers - correct)])
+
+    assert found.value == exact_pass_at_k(answers, correct, k)
+
+
+def test_pass_at_k_of_thousands_of_answers_is_rounded_once() -> None:
+    """So it is for the largest k."""
+    for correct in (1, 2, 1501):
+        (found,) = totals("pass@1000", [question(correct, 3000 - correct)])
+        assert found.value == exact_pass_at_k(3000, correct, 1000)
 
 
 def test_one_run_computes_any_k() -> None:
     """With a list of k there is a score for each, named by it."""
-    measure = measure_of("pass@k", {"k": [1, 2, 3]})
+    found = totals("pass@k", [question(1, 2)], k=[1, 2, 3])
+    of_fewer = totals("pass@k", [question(0, 2)], k=[1, 2])
 
-    assert measure.names == ("pass@1", "pass@2", "pass@3")
-    assert question_scores(measure, ["yes", "no", "no"]) == (1 / 3, 2 / 3, 1)
-    assert question_scores(measure, ["no", "no"]) == (0, 0, None)
+    assert [one.name for one in found] == ["pass@1", "pass@2", "pass@3"]
+    assert [one.value for one in found] == [1 / 3, 2 / 3, 1]
+    assert [one.value for one in of_fewer] == [0, 0]
+    with pytest.raises(ScoreError, match="3 answers to a question are needed"):
+        totals("pass@3", [question(0, 2)])
 
 
 def test_a_name_may_have_the_number() -> None:
     """pass@5 is pass@k with k = 5; other names have no number."""
-    assert numbered("pass@5") == ("pass@k", 5)
-    for name in ("pass@k", "pass@", "pass@0", "pass@-1", "em@5", "em", "pass@5@5"):
-        assert numbered(name) == (name, None)
-    assert measure_of("pass@5", {}).names == ("pass@5",)
-    assert measure_of("pass@5", {}).signature == measure_of("pass@k", {}).signature
+    rows = [question(1, 9)]
+    (by_name,), (by_parameter,) = totals("pass@5", rows), totals("pass@k", rows, k=5)
+
+    assert (by_name.name, by_name.value) == ("pass@5", 0.5)
+    assert by_name.value == by_parameter.value
+    assert by_name.signature == by_parameter.signature
+    for name in ("pass@", "pass@0", "pass@-1", "em@5", "pass@5@5"):
+        with pytest.raises(ScoreError, match="no metric is called"):
+            totals(name, rows)
 
 
 @for_each_case(
@@ -87,9 +105,7 @@ def test_another_metric_tells_what_is_correct(
     parameters: dict[str, Any], answer: str, expected: float
 ) -> None:
     """An answer is correct by the chosen metric, with that metric's parameters."""
-    measure = measure_of("pass@1", parameters)
-
-    assert measure.scores(measure.statistics(answer, ["yes"])) == (expected,)
+    assert value("pass@1", answer, ["yes"], **parameters) == expected
 
 
 @pytest.mark.parametrize(
@@ -106,7 +122,9 @@ def test_another_metric_tells_what_is_correct(
 )
 def test_signature_names_what_is_correct(parameters: dict[str, Any], part: str) -> None:
     """The metric that tells, its parameters and the threshold are in the signature."""
-    assert measure_of("pass@5", parameters).signature.endswith(part)
+    (found,) = totals("pass@5", [question(3, 3)], **parameters)
+
+    assert found.signature.endswith(f"{part}|nrefs:1")
 
 
 @for_each_case(
@@ -143,5 +161,5 @@ def test_what_cannot_be_counted_is_refused(
 ) -> None:
     """The error names the parameter, and what it must be."""
     pytest.importorskip("rapidfuzz", reason="the extra score is not installed")
-    with pytest.raises(MetricError, match=message):
-        measure_of(name, parameters)
+    with pytest.raises(ScoreError, match=message):
+        totals(name, [question(3, 3)], **parameters)

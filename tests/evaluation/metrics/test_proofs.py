@@ -3,29 +3,19 @@
 The short form runs always, the long one with `-m long`.
 """
 
-import importlib
 import random
-import re
-import string
+import unicodedata
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
-from operator import add
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from effort import drawn
-from harpia_formats.evaluation.metrics import Measure, UnscorableError, measure_of
-from harpia_formats.evaluation.metrics.rouge import (
-    joined_lines,
-    union_lcs_hits,
-)
-from harpia_formats.evaluation.metrics.text.tokens import TOKENIZERS, mteval_tokens
+from metric_scores import answered, signature, totals, values_of_pairs
+from text_kinds import squad_text
 
 NOT_INSTALLED = "the extra score is not installed"
 sacrebleu = pytest.importorskip("sacrebleu", reason=NOT_INSTALLED)
@@ -104,14 +94,6 @@ def spaced(chance: random.Random, words: list[str], space: str) -> str:
     return "".join(f"{each}{chance.choice(spaces)}" for each in words)
 
 
-def score_of(measure: Measure, pair: Pair) -> tuple[float | None, ...]:
-    """Return the scores of one record, None where it is not scorable."""
-    try:
-        return measure.scores(measure.statistics(*pair))
-    except UnscorableError:
-        return (None,) * len(measure.names)
-
-
 def streams_of(given: Sequence[Pair]) -> list[list[str | None]]:
     """Return references as sacrebleu wants them: streams of all records."""
     most = max(len(references) for _, references in given)
@@ -119,6 +101,19 @@ def streams_of(given: Sequence[Pair]) -> list[list[str | None]]:
         [each[place] if place < len(each) else None for _, each in given]
         for place in range(most)
     ]
+
+
+def unicode_words(text: str) -> list[str]:
+    """Return the runs of letters, numbers and marks, each ideograph or kana alone."""
+    found = ""
+    for character in unicodedata.normalize("NFC", text.lower()):
+        if unicodedata.category(character)[0] not in "LNM":
+            found += " "
+        elif unicodedata.name(character).startswith(("CJK", "KATAKANA", "IDEOGRAPHIC")):
+            found += f" {character} "
+        else:
+            found += character
+    return found.split()
 
 
 @pytest.mark.parametrize("count", ALL)
@@ -130,39 +125,33 @@ def test_rouge_is_that_of_rouge_score(
     count: int, tokenizer: str, stemmer: bool
 ) -> None:
     """All five scores are equal to those of rouge-score, by any tokens."""
-    measure = measure_of("rouge", {"tokenizer": tokenizer, "stemmer": stemmer})
-    given = SimpleNamespace(tokenize=TOKENIZERS[tokenizer])
+    names = ("rouge1", "rouge2", "rouge3", "rougeL", "rougeLsum")
+    given = SimpleNamespace(tokenize=unicode_words)
     scorer = rouge_scorer.RougeScorer(
-        list(measure.names),
+        list(names),
         use_stemmer=stemmer,
         tokenizer=None if tokenizer == "rouge_score" else given,
     )
+    rows = list(pairs(count))
+    scores = values_of_pairs("rouge", rows, tokenizer=tokenizer, stemmer=stemmer)
 
-    for answer, references in pairs(count):
+    for (answer, references), ours in zip(rows, scores, strict=True):
         theirs = scorer.score_multi(references, answer)
-        expected = [theirs[each].fmeasure for each in measure.names]
-        ours = score_of(measure, (answer, references))
+        expected = [theirs[each].fmeasure for each in names]
         assert ours == pytest.approx(expected, abs=1e-12, rel=0), (answer, references)
 
 
 @pytest.mark.parametrize("count", ALL)
 def test_a_rouge_alone_is_that_of_all(count: int) -> None:
     """Each of the five metrics gives the score that it has among all, in each mode."""
+    names = ("rouge1", "rouge2", "rouge3", "rougeL", "rougeLsum")
+    rows = list(pairs(count))
     for options in ({"tokenizer": "unicode"}, {"references": "first"}):
-        whole = measure_of("rouge", options)
-        alone = [measure_of(each, options) for each in whole.names]
-        for each in pairs(count):
-            expected = [score for one in alone for score in score_of(one, each)]
-            assert list(score_of(whole, each)) == expected
-        assert {each.signature for each in alone} == {whole.signature}
-
-
-def squad_text(text: str) -> str:
-    """Return a text as the description of SQuAD's evaluation says, step by step."""
-    lowered = text.lower()
-    bare = "".join(each for each in lowered if each not in set(string.punctuation))
-    without = re.sub(r"\b(a|an|the)\b", " ", bare)
-    return re.sub(r"\s+", " ", without).strip()
+        alone = [values_of_pairs(each, rows, **options) for each in names]
+        expected = [tuple(one for (one,) in each) for each in zip(*alone, strict=True)]
+        assert values_of_pairs("rouge", rows, **options) == expected
+        signatures = {signature(each, **options) for each in names}
+        assert signatures == {signature("rouge", **options)}
 
 
 def squad_f1(answer: str, reference: str, *, empty: float | None) -> float:
@@ -180,33 +169,18 @@ def squad_f1(answer: str, reference: str, *, empty: float | None) -> float:
 @pytest.mark.parametrize("count", ALL)
 def test_em_and_f1_are_those_of_squad(count: int) -> None:
     """Exact match and F1 follow the rules of SQuAD v1.1 and of v2."""
-    exact, old = measure_of("em", {"scale": 100}), measure_of("f1", {"empty": "v1"})
-    new = measure_of("f1", {"empty": "v2"})
+    rows = list(pairs(count))
+    exact = values_of_pairs("em", rows, scale=100)
+    old, new = (values_of_pairs("f1", rows, empty=each) for each in ("v1", "v2"))
 
-    for answer, references in pairs(count):
-        pair = (answer, references)
+    for at, pair in enumerate(rows):
+        answer, references = pair
         same = [squad_text(answer) == squad_text(each) for each in references]
         first = [squad_f1(answer, each, empty=None) for each in references]
         second = [squad_f1(answer, each, empty=1.0) for each in references]
-        assert score_of(exact, pair) == (100.0 * max(same),), pair
-        assert score_of(old, pair) == (max(first),), pair
-        assert score_of(new, pair) == (max(second),), pair
-
-
-def merged(
-    rows: Sequence[tuple[float, ...]], shards: int, chance: random.Random
-) -> tuple[float, ...]:
-    """Return the sum of all rows, of shards of any size added in any order."""
-    cuts = sorted(chance.sample(range(1, len(rows)), shards - 1))
-    parts = [rows[a:b] for a, b in pairwise([0, *cuts, len(rows)])]
-    chance.shuffle(parts)
-    total = (0.0,) * len(rows[0])
-    for part in parts:
-        of_part = (0.0,) * len(rows[0])
-        for each in chance.sample(part, len(part)):
-            of_part = tuple(map(add, of_part, each))
-        total = tuple(map(add, total, of_part))
-    return total
+        assert exact[at] == (100.0 * max(same),), pair
+        assert old[at] == (max(first),), pair
+        assert new[at] == (max(second),), pair
 
 
 #: A metric with parameters, and sacrebleu's with the same.
@@ -250,22 +224,22 @@ POOLED: list[tuple[str, dict[str, Any], Any]] = [
     POOLED,
     ids=lambda each: each if isinstance(each, str) else "",
 )
-def test_merged_statistics_give_the_score_of_the_whole(
+def test_the_score_of_a_corpus_is_that_of_sacrebleu(
     count: int, name: str, parameters: dict[str, Any], theirs: Any
 ) -> None:
-    """Shards added in any order score as sacrebleu scores the whole corpus."""
+    """Answers in any order, and in any files, score as sacrebleu scores them all."""
     # The edits of TER take the square of the length, and more.
     sizes = SIZES if name == "bleu" else (0, 1, 2, 4, 8, 12)
     given = list(pairs(count, sizes, HUGE if name == "bleu" else 60))
-    measure = measure_of(name, parameters)
-    rows = [measure.statistics(*each) for each in given]
+    rows = [answered(*each, id=str(at)) for at, each in enumerate(given)]
     answers = [answer for answer, _ in given]
     expected = theirs.corpus_score(answers, streams_of(given)).score
     chance = random.Random(SEED)  # noqa: S311 - a seed, not secrecy
 
-    for shards in (1, 3, 16):
-        found = measure.scores(merged(rows, shards, chance))
-        assert found == pytest.approx((expected,), abs=1e-9, rel=0)
+    for _ in range(3):
+        (found,) = totals(name, rows, **parameters)
+        assert found.value == pytest.approx(expected, abs=1e-9, rel=0)
+        chance.shuffle(rows)
 
 
 @pytest.mark.parametrize("count", ALL)
@@ -273,13 +247,13 @@ def test_merged_statistics_give_the_score_of_the_whole(
 def test_sentence_bleu_is_that_of_sacrebleu(count: int, rule: str, scale: int) -> None:
     """The score of a record is sacrebleu's of its sentence, on either scale."""
     options = {"references": rule, "scale": scale}
-    measure = measure_of("sentence-bleu", options)
     theirs = sacrebleu.BLEU(effective_order=True)
+    rows = list(pairs(count))
+    scores = values_of_pairs("sentence-bleu", rows, **options)
 
-    for answer, references in pairs(count):
+    for (answer, references), found in zip(rows, scores, strict=True):
         used = references if rule == "all" else references[:1]
         expected = theirs.sentence_score(answer, used).score * scale / 100
-        found = score_of(measure, (answer, references))
         assert found == pytest.approx((expected,), abs=1e-9), (answer, references)
 
 
@@ -304,41 +278,16 @@ def test_nltk_bleu_is_that_of_nltk(count: int, number: int | None) -> None:
                 return None
         return found
 
-    options = {"smoothing_function": method}
+    rows, options = list(pairs(count, huge=200)), {"smoothing_function": method}
     best, clip = (
-        measure_of("nltk-bleu", {**options, "references": each})
+        values_of_pairs("nltk-bleu", rows, **options, references=each)
         for each in ("max", "clip")
     )
-    for answer, references in pairs(count, huge=200):
+    for at, (answer, references) in enumerate(rows):
         alone = [theirs(answer, [each]) for each in references]
         highest = max((each for each in alone if each is not None), default=None)
-        assert score_of(best, (answer, references)) == (highest,)
-        assert score_of(clip, (answer, references)) == (theirs(answer, references),)
-
-
-@given(st.text(alphabet="aZ09é.,-'&;amp/_ \n٣”x<>$", max_size=30))
-def test_13a_is_that_of_sacrebleu(text: str) -> None:
-    """Words split one by one are those of sacrebleu's patterns over the whole text."""
-    tokenizer_13a: Any = importlib.import_module("sacrebleu.tokenizers.tokenizer_13a")
-
-    tokenizer = tokenizer_13a.Tokenizer13a()
-
-    assert mteval_tokens(text) == tokenizer(text).split()
-
-
-lines = st.lists(st.lists(st.sampled_from("abcdefg"), max_size=9), max_size=5)
-
-
-@given(lines, lines)
-def test_the_union_of_subsequences_is_that_of_rouge_score(
-    reference: list[list[str]], answer: list[list[str]]
-) -> None:
-    """The same of several longest subsequences is taken, so that unions agree."""
-    theirs = rouge_scorer._summary_level_lcs(reference, answer)  # noqa: SLF001 - to compare with
-    tokens = len(joined_lines(reference))
-    expected = round(theirs.recall * tokens)
-
-    assert union_lcs_hits(reference, answer) == expected
+        assert best[at] == (highest,)
+        assert clip[at] == (theirs(answer, references),)
 
 
 def test_huge_texts_take_no_time_or_memory_to_speak_of() -> None:
@@ -346,8 +295,7 @@ def test_huge_texts_take_no_time_or_memory_to_speak_of() -> None:
     words = [f"w{number % 7919}" for number in range(30_000)]
     text = " ".join(words)
     more = "\n".join([" ".join(words[100:]), "w1 w2"])
-    measure = measure_of("rouge", {})
-    found = dict(zip(measure.names, score_of(measure, (more, [text])), strict=True))
+    found = {one.name: one.value for one in totals("rouge", [answered(more, [text])])}
     expected = 2 * 29_900 / (29_902 + 30_000)
 
     assert found["rougeL"] == pytest.approx(expected)

@@ -11,8 +11,8 @@ from itertools import combinations
 
 import pytest
 
-from harpia_formats.evaluation.metrics.text.tokens import NORMALISATIONS
 from json_lines import jsonl
+from text_kinds import squad_text
 from unchecked import score
 
 np = pytest.importorskip("numpy", reason="the extra score is not installed")
@@ -78,14 +78,15 @@ def majority_by_sets(texts: list[str], right: str, k: int) -> Fraction:
 def test_pass_at_k_equals_that_of_human_eval(count: int) -> None:
     """It is the mean of the published estimate over questions, to 1e-9."""
     data = list(questions(count))
-    normal = NORMALISATIONS["squad"]
 
     found = score(lines(data), metrics=("pass@1", "pass@2", "pass@3", "pass@7"))
 
     for k in (1, 2, 3, 7):
         estimates = [
             human_eval_estimate(
-                len(answers), [normal(one) for one in answers].count(normal(right)), k
+                len(answers),
+                [squad_text(one) for one in answers].count(squad_text(right)),
+                k,
             )
             for right, answers in data
             if len(answers) >= k
@@ -102,13 +103,12 @@ def test_pass_at_k_equals_that_of_human_eval(count: int) -> None:
 def test_majority_equals_that_of_all_sets(count: int) -> None:
     """It is the mean of the share of all sets over questions, to 1e-9."""
     data = list(questions(count))
-    normal = NORMALISATIONS["squad"]
 
     found = score(lines(data), metrics=("maj@3", "maj@5"), replicates=0)
 
     for k in (3, 5):
         shares = [
-            majority_by_sets([normal(one) for one in answers], normal(right), k)
+            majority_by_sets([squad_text(one) for one in answers], squad_text(right), k)
             for right, answers in data
             if len(answers) >= k
         ]

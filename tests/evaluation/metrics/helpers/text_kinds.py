@@ -1,6 +1,8 @@
 """Answers and references of eleven kinds of text, for proofs against other packages."""
 
 import random
+import re
+import string
 from collections.abc import Iterator, Sequence
 
 #: Words of each kind of text, and what stands between them.
@@ -51,6 +53,14 @@ KINDS: dict[str, tuple[Sequence[str], str]] = {
     ),
 }
 SEED = 20_261_123
+
+
+def squad_text(text: str) -> str:
+    """Return a text as the description of SQuAD's evaluation says, step by step."""
+    lowered = text.lower()
+    bare = "".join(each for each in lowered if each not in set(string.punctuation))
+    without = re.sub(r"\b(a|an|the)\b", " ", bare)
+    return re.sub(r"\s+", " ", without).strip()
 
 
 def text_pairs(count: int, longest: int = 25) -> Iterator[tuple[str, list[str]]]:
