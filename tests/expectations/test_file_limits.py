@@ -14,8 +14,8 @@ import pytest
 
 import harpia_formats
 from cases import for_each_case
+from fixture_files import schema_file
 from harpia_formats import PreflightError, Report
-from harpia_formats.formats.schema.bundled_schemas import schema_text
 from in_process import InProcess
 
 #: Writes rows as lines of JSON into a file below the folder of the test.
@@ -159,7 +159,7 @@ def test_an_expectation_may_only_warn(write: Write) -> None:
     assert states(report)["max-records"] == "warned"
     assert [one.severity.value for one in report.problems] == ["warning"] * 2
     assert (report.errors, report.warnings) == (0, 2)
-    jsonschema.validate(report.to_dict(), json.loads(schema_text("report-1")))
+    jsonschema.validate(report.to_dict(), schema_file("report-1"))
     for name in ("html", "junit", "markdown"):
         harpia_formats.write_report(report, path.parent / name, reporter=name)
     assert 'failures="0"' in (path.parent / "junit").read_text()

@@ -9,14 +9,14 @@ import jsonschema
 import pytest
 
 from cases import for_each_case
+from harpia_formats import PreflightError
 from harpia_formats.expectations import plugin_expectations
-from harpia_formats.expectations.preflight_error import PreflightError
 from harpia_formats.expectations.preflight_file import parse_plan
 from harpia_formats.expectations.preflight_keys import KEYS, Key, Kind
 from harpia_formats.expectations.preflight_plan import Plan
 from harpia_formats.files.toml import TomlLines
 from harpia_formats.formats.schema.bundled_schemas import schema_text
-from harpia_formats.model.lint import Expectation, ExpectationCheck
+from harpia_formats.plugins import Expectation, ExpectationCheck
 from harpia_formats.reporters.report_file import named_report
 
 START = '[datasets.a]\nfiles = "a.jsonl"\n'
