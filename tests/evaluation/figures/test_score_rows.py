@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -11,29 +12,20 @@ from hypothesis import strategies as st
 import harpia_formats as hf
 from cases import for_each_case
 from effort import examples
-from harpia_formats.evaluation.figures.drawing import ON_DARK, SERIES, FigureError
-from harpia_formats.evaluation.figures.picture_files import (
-    PictureFile,
-    PictureFiles,
-    kinds_of,
-    picture_file,
-)
-from harpia_formats.evaluation.figures.score_rows import MOST_ROWS
-from harpia_formats.evaluation.scoring.results.scores import Scores
-from harpia_formats.files.io.outputs import FilesRead
-from harpia_formats.files.io.sink import SinkError
+from harpia_formats import FigureError, SinkError
+from in_process import InProcess, completed_in
 from json_lines import jsonl
 
 pytest.importorskip("matplotlib", reason="pictures need the extra report")
 
+#: Of models, in their order.
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#767676")
 SVG = "{http://www.w3.org/2000/svg}"
 _names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=60)
 
 
-def scores_of(
-    models: tuple[str, ...] = ("m",), questions: int = 4, *, by: tuple[str, ...] = ()
-) -> Scores:
-    """Return the scores of models, of which each answers every second question."""
+def answers(models: tuple[str, ...] = ("m",), questions: int = 4) -> bytes:
+    """Return answers of models, of which each answers every second question."""
     rows = [
         {
             "id": str(number),
@@ -47,19 +39,22 @@ def scores_of(
         }
         for number in range(questions)
     ]
-    text = jsonl(*rows)
-    return hf.score(text, metrics=("em", "f1"), by=by, jobs=1)
+    return jsonl(*rows)
 
 
-def named(*given: str) -> list[PictureFile]:
-    """Return the files that values of `--plot` name."""
-    return [picture_file(text, "score") for text in given]
+def scores_of(
+    models: tuple[str, ...] = ("m",), questions: int = 4, *, by: tuple[str, ...] = ()
+) -> Any:
+    """Return the scores of those answers."""
+    data = answers(models, questions)
+    return hf.score(data, metrics=("em", "f1"), by=by, jobs=1)
 
 
-def drawn(scores: Scores, folder: Path, name: str = "a.svg") -> tuple[bytes, list[str]]:
+def drawn(
+    scores: Any, folder: Path, name: str = "a.svg"
+) -> tuple[bytes, tuple[str, ...]]:
     """Return the picture of scores, and the notes on it."""
-    files = PictureFiles(named(str(folder / name)), FilesRead())
-    notes = files.write(scores)
+    notes = hf.write_picture(scores, folder / name)
     return (folder / name).read_bytes(), notes
 
 
@@ -74,7 +69,7 @@ def test_models_and_scores_are_named_in_text(tmp_path: Path) -> None:
     picture, notes = drawn(scores_of(("alpha", "beta")), tmp_path)
     root = ET.fromstring(picture)  # noqa: S314 - our own text
 
-    assert notes == []
+    assert notes == ()
     assert {"em \u2191", "f1 \u2191", "alpha", "beta"} < set(texts_of(picture))
     assert root.get("aria-labelledby") == "title description"
     assert [part.get("id") for part in root[:2]] == ["title", "description"]
@@ -112,19 +107,21 @@ def test_equal_scores_give_equal_bytes(tmp_path: Path, name: str) -> None:
 
 def test_models_in_groups_differ_by_shape_and_colour(tmp_path: Path) -> None:
     """Each model has a colour and a mark of its own, which the legend shows."""
-    picture, _ = drawn(scores_of(("x", "y", "z"), 12, by=("category",)), tmp_path)
+    picture, _ = drawn(scores_of(tuple("tuvwxyz"), 12, by=("category",)), tmp_path)
     text = picture.decode()
 
     assert {"all answers", "law", "art", "x", "y", "z"} < set(texts_of(picture))
-    assert all(f"fill: {colour}" in text for colour, _ in SERIES[:3])
-    assert len({shape for _, shape in SERIES}) == len(SERIES)
+    assert all(f"fill: {colour}" in text for colour in COLOURS)
+    paths = re.findall(r'<path id="m\w+" d="([^"]+)"', text)
+    assert len(set(paths)) >= len(COLOURS)
 
 
 def test_colours_change_on_dark_pages(tmp_path: Path) -> None:
     """Each colour that is not readable on dark pages has another one there."""
     picture = drawn(scores_of(), tmp_path)[0].decode()
 
-    assert all(f"fill:{dark} !important" in picture for dark in ON_DARK.values())
+    for dark in ("#e6edf3", "#9da7b3", "#4aa8e0"):
+        assert f"fill:{dark} !important" in picture
 
 
 def test_one_question_is_reported_and_not_drawn(tmp_path: Path) -> None:
@@ -132,9 +129,9 @@ def test_one_question_is_reported_and_not_drawn(tmp_path: Path) -> None:
     picture, notes = drawn(scores_of(questions=1), tmp_path)
     text = "not drawn (one question): em of all answers, f1 of all answers"
 
-    assert notes == [f"{tmp_path / 'a.svg'}: {text}"]
+    assert notes == (f"{tmp_path / 'a.svg'}: {text}",)
     assert f"\u2013 {text}" in texts_of(picture)
-    assert SERIES[0][0] not in re.sub("<style>.*?</style>", "", picture.decode())
+    assert COLOURS[0] not in re.sub("<style>.*?</style>", "", picture.decode())
 
 
 def test_remarks_on_scores_are_marked_and_explained(tmp_path: Path) -> None:
@@ -154,12 +151,12 @@ def test_remarks_on_scores_are_marked_and_explained(tmp_path: Path) -> None:
 
 def test_the_number_of_rows_has_a_limit_that_is_reported(tmp_path: Path) -> None:
     """Of more models than the limit the first ones are drawn."""
-    more = tuple(f"model {number:02}" for number in range(MOST_ROWS + 1))
+    more = tuple(f"model {number:02}" for number in range(61))
     picture, notes = drawn(scores_of(more, 2), tmp_path, "b.svg")
 
     assert set(more[:-1]) < set(texts_of(picture))
     assert more[-1] not in texts_of(picture)
-    assert notes == [f"{tmp_path / 'b.svg'}: the first 60 of 61 rows are drawn"]
+    assert notes == (f"{tmp_path / 'b.svg'}: the first 60 of 61 rows are drawn",)
 
 
 @examples(2, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -194,31 +191,49 @@ def test_letters_without_a_font_are_reported(tmp_path: Path) -> None:
         ("pie=a.svg", "no picture called 'pie' (known: scores"),
     ],
 )
-def test_a_picture_that_cannot_be_is_refused(given_name: str, reason: str) -> None:
+def test_a_picture_that_cannot_be_is_refused(
+    given_name: str, reason: str, tmp_path: Path
+) -> None:
     """The message says which kinds and suffixes there are."""
-    with pytest.raises(FigureError, match=re.escape(reason)):
-        picture_file(given_name, "score")
+    path = scored(tmp_path)
+    done = completed_in(
+        tmp_path, "score", str(path), "--plot", given_name, variables={}
+    )
+
+    assert done.returncode == 2
+    assert reason in done.stderr.decode()
 
 
-def test_only_pictures_of_ours_are_replaced(tmp_path: Path) -> None:
-    """An earlier picture is replaced (see above); another file, and an input, never."""
-    place = str(tmp_path / "a.svg")
-    drawn(scores_of(), tmp_path, "a.svg")
+def scored(folder: Path) -> Path:
+    """Return a file of answers."""
+    path = folder / "answers.jsonl"
+    path.write_bytes(answers())
+    return path
+
+
+def test_only_pictures_of_ours_are_replaced(tmp_path: Path, run: InProcess) -> None:
+    """An earlier picture is replaced; another file, and an input, never."""
+    path, place = scored(tmp_path), tmp_path / "a.svg"
+    hf.write_picture(scores_of(), place)
     (tmp_path / "b.svg").write_text("<svg/>", encoding="utf-8")
+
+    assert run("score", path, "-m", "em", "--plot", place).code == 0
     with pytest.raises(SinkError, match="is no picture of harpia-formats"):
-        PictureFiles(named(str(tmp_path / "b.svg")), FilesRead())
-    with pytest.raises(SinkError, match="is an input"):
-        PictureFiles(named(place), FilesRead([place]))
-    with pytest.raises(SinkError, match="is an input or an output of this run"):
-        PictureFiles(named(place), FilesRead(), [place])
-    with pytest.raises(SinkError, match="two outputs"):
-        PictureFiles(named(place, f"scores={place}"), FilesRead())
+        hf.write_picture(scores_of(), tmp_path / "b.svg")
+    assert "is an input" in run("score", path, place, "--plot", place).err
+    both = (f"--plot={place}", f"--plot=scores={place}")
+    written = ("--to", "csv", "-o", place, "--overwrite", "--plot", place)
+    assert "an output of this run" in run("score", path, *written).err
+    assert "two outputs" in run("score", path, *both).err
 
 
-def test_every_command_has_a_first_kind() -> None:
+def test_every_command_has_a_first_kind(tmp_path: Path) -> None:
     """A file without a kind has one, and names of kinds are those of the table."""
-    for command, names in (
-        ("score", ["scores", "confusion"]),
-        ("score compare", ["differences"]),
+    data = answers(("a", "b"))
+    for result, known in (
+        (hf.score(data, metrics=("em",)), "scores, confusion"),
+        (hf.compare_scores(data, metrics=("em",)), "differences"),
     ):
-        assert list(kinds_of(command)) == names
+        assert hf.write_picture(result, tmp_path / "a.svg") is not None
+        with pytest.raises(FigureError, match=rf"'pie' \(known: {known}\)"):
+            hf.write_picture(result, tmp_path / "b.svg", kind="pie")
