@@ -1,25 +1,17 @@
 """Confusion matrices in the table of scores and on its page."""
 
 import io
+from pathlib import Path
 from typing import Any
 
-import pytest
-
 import harpia_formats
-from harpia_formats.cli.score_table import score_lines
-from harpia_formats.evaluation.scoring.results.scores import Scores
-from harpia_formats.reporters import Options
-from harpia_formats.reporters.html.page import page_of
+from command_runs import on_terminal, run
+from json_lines import jsonl
 
 
-class _Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-def scores(labels: list[str], models: tuple[str, ...] = ("m",), **more: Any) -> Scores:
-    """Return scores of answers with the label that follows that of the reference."""
-    rows = [
+def rows_of(labels: list[str], models: tuple[str, ...] = ("m",)) -> list[Any]:
+    """Return answers with the label that follows that of the reference."""
+    return [
         {
             "prompt": f"question {label}",
             "references": [label],
@@ -27,14 +19,27 @@ def scores(labels: list[str], models: tuple[str, ...] = ("m",), **more: Any) -> 
         }
         for label, answer in zip(labels, [*labels[1:], labels[0]], strict=True)
     ]
-    options = {"metrics": ("f1-macro", "mcc"), "replicates": 0, **more}
-    return harpia_formats.score(rows, **options)
 
 
-def test_matrices_are_below_the_table_of_scores() -> None:
+def words(folder: Path, rows: list[Any], metrics: str = "f1-macro,mcc") -> list[Any]:
+    """Return the command that prints the scores of answers."""
+    path = folder / "answers.jsonl"
+    path.write_bytes(jsonl(*rows))
+    return ["score", path, "-m", metrics, "--replicates", "0"]
+
+
+def page(rows: list[Any], metrics: tuple[str, ...] = ("f1-macro", "mcc")) -> str:
+    """Return the page of the scores of answers."""
+    scores = harpia_formats.score(rows, metrics=metrics, replicates=0)
+    written = io.BytesIO()
+    harpia_formats.write_report(scores, written, reporter="html")
+    return written.getvalue().decode()
+
+
+def test_matrices_are_below_the_table_of_scores(tmp_path: Path) -> None:
     """Each model has one matrix of all metrics, and a label without text has a name."""
-    found = scores(["", "b\x1b[1m", "c"], ("m", "n"))
-    lines = list(score_lines(found, io.StringIO()))
+    done = run(*words(tmp_path, rows_of(["", "b\x1b[1m", "c"], ("m", "n"))))
+    lines = done.stdout.decode().splitlines()
 
     title = "answers by label, of f1-macro, mcc: {} (columns are labels of answers)"
     start = lines.index(title.format("m"))
@@ -48,39 +53,43 @@ def test_matrices_are_below_the_table_of_scores() -> None:
     assert title.format("n") in lines[start + 6 :]
 
 
-def test_metrics_without_labels_have_no_matrix() -> None:
+def test_metrics_without_labels_have_no_matrix(tmp_path: Path) -> None:
     """The table of other metrics ends as before."""
-    lines = list(score_lines(scores(["a", "b"], metrics=("em",)), io.StringIO()))
+    done = run(*words(tmp_path, rows_of(["a", "b"]), "em"))
 
-    assert not [line for line in lines if "label" in line]
-    assert "by label" not in page_of(scores(["a"], metrics=("em",)), Options())
+    assert done.returncode == 0
+    assert b"label" not in done.stdout
+    assert "by label" not in page(rows_of(["a"]), ("em",))
 
 
-def test_a_terminal_has_room_for_few_labels(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_has_room_for_few_labels(tmp_path: Path) -> None:
     """More than 12 labels are counted, and no line is wider than the terminal."""
-    monkeypatch.setenv("COLUMNS", "70")
     names = [f"label-{number}" for number in range(13)]
-    lines = list(score_lines(scores(names), _Terminal()))
+
+    def shown(names: list[str]) -> list[str]:
+        command = words(tmp_path, rows_of(names))
+        return on_terminal("", *command, cwd=tmp_path, output=None, COLUMNS="70")[
+            1
+        ].splitlines()
+
     assert "13 labels, whose counts `--output-format json` has" in " ".join(
-        line.strip() for line in lines
+        line.strip() for line in shown(names)
     )
 
-    few = list(score_lines(scores(names[:8]), _Terminal()))
-    start = next(at for at, line in enumerate(few) if line.startswith("answers by"))
-    assert max(map(len, few[start:])) <= 70
-    assert any("label-7" in line for line in few[start:])
+    lines = shown(names[:8])
+    start = next(at for at, line in enumerate(lines) if line.startswith("answers by"))
+    assert max(map(len, lines[start:])) <= 70
+    assert any("label-7" in line for line in lines[start:])
 
 
 def test_the_page_has_the_matrices() -> None:
     """The page has a table for each model, whose texts are escaped, up to 40 labels."""
-    page = page_of(scores(["<i>", "c"], ("m", "n")), Options())
-    assert "Answers by label, of f1-macro, mcc: n. Columns are labels" in page
-    assert "&lt;i&gt;" in page
-    assert "<i>" not in page
+    found = page(rows_of(["<i>", "c"], ("m", "n")))
+    assert "Answers by label, of f1-macro, mcc: n. Columns are labels" in found
+    assert "&lt;i&gt;" in found
+    assert "<i>" not in found
 
-    many = page_of(scores([f"l{number}" for number in range(41)]), Options())
+    many = page(rows_of([f"l{number}" for number in range(41)]))
     assert "this page has no room for 41 labels" in many
     models = tuple(f"m{number}" for number in range(10))
-    assert "no room for 2 more tables of labels" in page_of(
-        scores(["a", "b"], models), Options()
-    )
+    assert "no room for 2 more tables of labels" in page(rows_of(["a", "b"], models))

@@ -1,16 +1,12 @@
 """One metric under several names, each with its own parameters."""
 
+import re
 from typing import Any
 
 import pytest
 
 from cases import for_each_case
-from harpia_formats.evaluation.scoring.measures.profiles import (
-    profile_named,
-    requests_named,
-)
-from harpia_formats.evaluation.scoring.measures.select_metrics import select_metrics
-from harpia_formats.model.vendor_metrics import MetricRequest, ScoreError
+from harpia_formats import ScoreError
 from unchecked import score
 
 DATA = (
@@ -38,13 +34,14 @@ def test_a_renamed_metric_has_parameters_of_its_own() -> None:
 def test_the_name_in_results_is_preferred(names: tuple[str, str]) -> None:
     """A parameter of a name in results wins over one of its metric, in any order."""
     values = {"em.scale": "0-1", "x.scale": "0-100"}
-    found = select_metrics(
-        [MetricRequest("em", key="x")],
-        {name: values[name] for name in names},
-        skip_unknown=False,
+    found = score(
+        DATA,
+        metrics=("x=em", "em"),
+        parameters={name: values[name] for name in names},
+        replicates=0,
     )
 
-    assert found.measured[0].request.parameters["scale"] == "0-100"
+    assert [one.scale for one in found] == ["0-100", "0-1"]
 
 
 @for_each_case(
@@ -87,7 +84,9 @@ def test_what_a_profile_lacks_is_reported_with_what_it_has(
     profile: str, names: tuple[str, ...], note: str
 ) -> None:
     """A note names the metrics that are not the profile's, and those that it has."""
-    notes = requests_named(profile_named(profile), names)[1]
+    scores = score(DATA, profile=profile, metrics=names, replicates=0)
+    ours = re.compile(r"\(\S+ has |taken as|takes ")
+    notes = [one for one in scores.notes if ours.search(one)]
 
     assert note in "\n".join(notes)
     assert bool(notes) == bool(note)

@@ -9,7 +9,6 @@ import pytest
 import harpia_formats
 from corpora import CORPORA
 from harpia_formats import ScoreError
-from harpia_formats.evaluation.scoring.results.scores import Scores
 
 ROOT = Path(__file__).parents[3]
 FILES = CORPORA / "neighbours"
@@ -30,7 +29,7 @@ LOGS: list[tuple[str, str, float | None, float | None]] = [
 ]
 
 
-def scores(file: Path, profile: str | None, **more: Any) -> Scores:
+def scores(file: Path, profile: str | None, **more: Any) -> Any:
     """Return the scores of a file by a profile, without intervals."""
     return harpia_formats.score(
         file, profile=profile, missing="skip", replicates=0, **more

@@ -11,16 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cases import for_each_case
-from dying_workers import end_worker
 from effort import examples
-from harpia_formats import metric_names
-from harpia_formats.evaluation.metrics import measure_of
-from harpia_formats.evaluation.scoring.measures import outcomes as measuring
-from harpia_formats.evaluation.scoring.options import ScoreOptions
-from harpia_formats.evaluation.scoring.scoring_run import Scoring
-from harpia_formats.formats.registry import adapter_of, readable_formats
-from harpia_formats.model.vendor_metrics import ScoreError
+from harpia_formats import ScoreError, metric_names
 from json_lines import jsonl
+from known_formats import READABLE
 from unchecked import score
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
@@ -45,22 +39,6 @@ def answers_as_lines(answers: list[tuple[Any, list[str], str, str]]) -> bytes:
         for number, (text, references, category, model) in enumerate(answers)
     ]
     return jsonl(*rows)
-
-
-def test_scores_are_those_of_the_metric_core() -> None:
-    """The score over all answers is the metric's own over the sum of statistics."""
-    pytest.importorskip("sacrebleu", reason="BLEU needs the extra score")
-    names = ("em", "f1", "bleu", "chrf")
-
-    scores = score(answers_as_lines(ANSWERS), metrics=names)
-
-    for name in names:
-        measure = measure_of(name, {})
-        rows = [measure.statistics(text, refs) for text, refs, *_ in ANSWERS]
-        sums = [sum(each) for each in zip(*rows, strict=True)]
-        assert scores[name].value == measure.scores(sums)[0]
-        assert scores[name].signature == f"{measure.signature}|nrefs:var"
-        assert scores[name].count == len(ANSWERS)
 
 
 def test_groups_differ_by_fields() -> None:
@@ -149,28 +127,6 @@ def test_processes_make_no_difference() -> None:
     assert one.total == two.total
     assert one.groups == two.groups
     assert one.total.scores[1].interval is not None
-
-
-def test_answers_that_kill_two_workers_are_reported(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """They have no verdict (V901), and no scores are reported without them."""
-    answers = [
-        (f"{text} {number}", refs, category, model)
-        for number in range(400)
-        for text, refs, category, model in ANSWERS
-    ]
-    monkeypatch.setattr(measuring, "_measure_in_worker", end_worker)
-    run = Scoring(
-        [answers_as_lines(answers)], options=ScoreOptions(metrics=("f1",), jobs=2)
-    )
-    problems = list(run)
-    (count,) = run.scores().report.files
-
-    assert {each.code for each in problems} == {"V901"}
-    assert "answers could not be scored: the process" in problems[0].message
-    assert 0 < count.undetermined < count.records
-    assert not run.scores().ok
 
 
 def test_records_are_drawn_and_not_answers() -> None:
@@ -317,7 +273,7 @@ def test_rows_that_are_not_valid_end_it() -> None:
     assert kept["em"].value is not None
 
 
-@for_each_case("name", list(readable_formats()))
+@for_each_case("name", READABLE)
 def test_fixtures_of_every_format_are_scored(name: str) -> None:
     """Every valid file of a format with answers is scored, or refused with an error."""
     for path in sorted((FIXTURES / name / "valid").iterdir()):
@@ -328,7 +284,6 @@ def test_fixtures_of_every_format_are_scored(name: str) -> None:
         assert not scores.is_broken, path
         for system in scores.systems:
             assert system.answers >= system["em"].count
-        assert adapter_of(readable_formats()[name]) is not None
 
 
 def test_all_metrics_are_named() -> None:

@@ -1,6 +1,7 @@
 """Large files are scored by several processes, with the numbers of one process."""
 
 import json
+import math
 import random
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from dying_workers import end_worker
+from harpia_formats import Problem, ScoreError
 from harpia_formats.cli.app import app_for
 from harpia_formats.evaluation.scoring import score_ranges
 from harpia_formats.evaluation.scoring.measures import outcomes, select_metrics
@@ -17,8 +19,7 @@ from harpia_formats.evaluation.scoring.measures.outcomes import computed_metric
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.evaluation.scoring.scoring_run import Scoring
-from harpia_formats.model.problem import Problem
-from harpia_formats.model.vendor_metrics import MetricRequest, ScoreError
+from harpia_formats.plugins import MetricRequest
 from harpia_formats.validation.parallel import ranges
 from harpia_formats.validation.unit.findings import InternalFault, internal_fault
 
@@ -330,3 +331,26 @@ def test_rows_that_kill_two_workers_are_reported(
         with pytest.raises(SystemExit) as ended:
             app_for(["score"])(given, standalone_mode=False)
         assert ended.value.code == 1
+
+
+def test_answers_that_kill_two_workers_are_reported(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """They have no verdict (V901), and no scores are reported without them."""
+    rows = [
+        {"references": ["it is"], "outputs": [{"text": f"{text} {number}"}]}
+        for number in range(400)
+        for text in ("Paris", "It is 4", "The dog", "")
+    ]
+    data = "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+    monkeypatch.setattr(ranges, "WORTH_SECONDS", math.inf)
+    monkeypatch.setattr(outcomes, "_measure_in_worker", end_worker)
+    options = ScoreOptions(metrics=("f1",), jobs=2, from_="record")
+    run = Scoring([data], options=options)
+    problems = list(run)
+    (count,) = run.scores().report.files
+
+    assert {each.code for each in problems} == {"V901"}
+    assert "answers could not be scored: the process" in problems[0].message
+    assert 0 < count.undetermined < count.records
+    assert not run.scores().ok

@@ -9,10 +9,7 @@ import pytest
 import harpia_formats
 from cases import for_each_case
 from command_runs import run
-from harpia_formats.evaluation.llm_judge.judge_definition import definition_of
-from harpia_formats.evaluation.scoring.compare_runs import ScoreComparison
-from harpia_formats.evaluation.scoring.options import ScoreOptions
-from harpia_formats.model.vendor_metrics import ScoreError
+from harpia_formats import ScoreError
 from json_lines import jsonl
 
 SIGNATURE = "judge|impl:harpia-formats-1|model:gpt|definition:0|guarded:yes"
@@ -102,16 +99,8 @@ def test_scale_of_verdicts_is_declared_by_the_judge(
     output: Any, *, is_share: bool
 ) -> None:
     """Verdicts that the definition limits to 0 to 1 have Wilson's interval."""
-    judge = definition_of(
-        {
-            "instructions": "Rate.",
-            "inputs": [("answers", list[str])],
-            "outputs": [output],
-            "examples": [],
-        }
-    )
-    signature = f"{judge.signature}|guarded:yes"
-    data = lines(rated(30), signature=signature)
+    judge = harpia_formats.LLMJudge("Rate.", [("answers", list[str])], [output], [])
+    data = lines(rated(30), signature=judge.signature)
 
     score = harpia_formats.score(data)["score"]
 
@@ -127,16 +116,13 @@ def test_stored_verdicts_without_a_scale_have_no_zero(scale: str, best: Any) -> 
     """A missing stored verdict is 0 only on a known scale."""
     pytest.importorskip("numpy", reason="comparing needs the extra score")
     data = lines(rated(30, best), signature=f"{SIGNATURE}{scale}")
-    comparison = ScoreComparison(
-        [data, data], ScoreOptions(stored=True, missing="zero")
-    )
-    assert list(comparison) == []
+    options: dict[str, Any] = {"stored": True, "missing": "zero"}
 
     if scale or isinstance(best, bool):
-        assert comparison.report().ok
+        assert harpia_formats.compare_scores(data, data, **options).ok
     else:
         with pytest.raises(ScoreError, match="cannot count as 0"):
-            comparison.report()
+            harpia_formats.compare_scores(data, data, **options)
 
 
 @pytest.mark.parametrize(
