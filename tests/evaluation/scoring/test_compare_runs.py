@@ -4,25 +4,20 @@ import io
 import json
 import math
 import random
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from harpia_formats import compare_scores, score
-from harpia_formats.cli.comparison_table import comparison_lines
-from harpia_formats.evaluation.scoring.compare_runs import ScoreComparison
-from harpia_formats.evaluation.scoring.options import ScoreOptions
-from harpia_formats.evaluation.scoring.results.compare_report import ComparisonReport
-from harpia_formats.evaluation.scoring.significance.intervals import NO_SPREAD
-from harpia_formats.evaluation.scoring.significance.paired_differences import (
-    holm,
-    questions_for,
+from comparison_tables import comparison_table
+from harpia_formats import (
+    HarpiaFormatsError,
+    OptionError,
+    ScoreError,
+    compare_scores,
+    score,
+    write_report,
 )
-from harpia_formats.model.problem import HarpiaFormatsError, OptionError
-from harpia_formats.model.vendor_metrics import ScoreError
-from harpia_formats.reporters.tables import Form, form_lines
 from json_lines import jsonl, jsonl_rows
 
 pytest.importorskip("numpy", reason="comparing needs the extra score")
@@ -207,11 +202,16 @@ def stored(signature: str | None, share: float) -> bytes:
     return jsonl(*rows)
 
 
-def compared(*inputs: bytes, force: bool = False) -> ComparisonReport:
+def compared(*inputs: bytes, force: bool = False) -> Any:
     """Return the report of a comparison of stored scores."""
-    run = ScoreComparison(inputs, ScoreOptions(stored=True), force=force)
-    assert list(run) == []
-    return run.report()
+    return compare_scores(*inputs, stored=True, force=force)
+
+
+def markdown(found: Any) -> list[str]:
+    """Return the lines of a comparison as Markdown."""
+    written = io.BytesIO()
+    write_report(found, written, reporter="markdown")
+    return written.getvalue().decode().splitlines()
 
 
 def test_stored_scores_are_compared() -> None:
@@ -249,7 +249,7 @@ def test_unlike_signatures_are_not_compared(other: str | None) -> None:
     """Scores with unlike signatures, or without one, are compared only by force."""
     first, second = stored("em|a", 0.9), stored(other, 0.4)
 
-    with pytest.raises(ScoreError, match="`--force`"):
+    with pytest.raises(ScoreError, match="force=True"):
         compared(first, second)
     assert compared(first, second, force=True).notes
 
@@ -298,21 +298,21 @@ def test_compared_stored_scores_have_those_of_each_system() -> None:
     assert system["scores"][0]["low"] < system["scores"][0]["value"]
 
 
-def test_systems_of_stored_scores_stand_in_published_tables() -> None:
+def test_systems_of_stored_scores_stand_in_published_tables(tmp_path: Path) -> None:
     """With their scores in the table, and with force both signatures and a warning."""
-    proven = compared(stored("em|a", 0.9), stored("em|a", 0.4))
-    forced = compared(stored("em|a", 0.9), stored("em|b", 0.4), force=True)
+    like = stored("em|a", 0.9), stored("em|a", 0.4)
+    unlike = stored("em|a", 0.9), stored("em|b", 0.4)
+    forced = compared(*unlike, force=True)
 
-    forms: tuple[Form, ...] = ("markdown", "latex")
-    for form in forms:
-        texts = ["\n".join(form_lines(one, form)) for one in (proven, forced)]
+    for form in ("markdown", "latex"):
+        words = ("--stored", "--output-format", form)
+        texts = [
+            "\n".join(comparison_table(tmp_path, inputs, *words, *more))
+            for inputs, *more in ((like,), (unlike, "--force"))
+        ]
         assert all("em \u2191" in text or "em $\\uparrow$" in text for text in texts)
         assert ["Compared by force" in text for text in texts] == [False, True]
-    signatures = [
-        line
-        for line in form_lines(forced, "markdown")
-        if line.startswith("- Signature")
-    ]
+    signatures = [line for line in markdown(forced) if line.startswith("- Signature")]
     assert signatures == ["- Signature of em: `em|a`", "- Signature of em: `em|b`"]
     assert forced.compared[0].signature == "em|a and em|b"
 
@@ -447,9 +447,11 @@ def test_p_values_of_several_scores_are_adjusted() -> None:
     )
     raw = [score.comparison.p_value for score in found.compared if score.comparison]
 
-    assert [score.adjusted_p for score in found.compared] == holm(raw)
-    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
-    assert holm([0.9, 0.4]) == pytest.approx([0.9, 0.8])
+    first, *others = sorted(raw)
+    least, middle = min(first * 3, 1.0), min(max(first * 3, others[0] * 2), 1.0)
+    expected = [least, middle, max(middle, others[1])]
+    adjusted = dict(zip(sorted(raw), expected, strict=True))
+    assert [one.adjusted_p for one in found.compared] == [adjusted[p] for p in raw]
 
 
 def test_permutation_is_the_exact_test_of_single_answers() -> None:
@@ -503,21 +505,21 @@ def test_pooled_scores_are_compared_by_question(test: str | None) -> None:
     assert same.p_value > 0.05
 
 
-def test_a_detectable_difference_is_what_the_questions_allow() -> None:
+@pytest.mark.parametrize(("share", "needed"), [(1, 40), (0.5, 155), (2, 12), (9, 6)])
+def test_a_detectable_difference_is_what_the_questions_allow(
+    share: float, needed: int
+) -> None:
     """It shrinks with the root of the number of questions, and gives their number."""
-    (found,) = compare_scores(
-        jsonl(*several(1)), jsonl(*several(2)), metrics=("em",)
-    ).compared
+    inputs = jsonl(*several(1)), jsonl(*several(2))
+    (found,) = compare_scores(*inputs, metrics=("em",)).compared
     assert found.comparison is not None
-    least, error = found.comparison.detectable, found.comparison.standard_error
-
+    least = found.comparison.detectable
     assert least is not None
-    assert error is not None
     assert 0.1 < least < 0.4
-    assert questions_for(least, error, 40, 0.95) == 40
-    assert questions_for(least / 2, error, 40, 0.95) == 155
-    assert questions_for(least * 2, error, 40, 0.95) == 12
-    assert questions_for(least * 9, error, 40, 0.95) == 6
+
+    asked = compare_scores(*inputs, metrics=("em",), detect=min(share * least, 1))
+
+    assert asked.compared[0].questions_needed == needed
 
 
 def test_questions_needed_do_not_depend_on_how_many_there_are() -> None:
@@ -545,7 +547,7 @@ def test_questions_needed_do_not_depend_on_how_many_there_are() -> None:
     assert some == pytest.approx(many, rel=0.05)
 
 
-def test_no_detectable_difference_is_beyond_the_scale() -> None:
+def test_no_detectable_difference_is_beyond_the_scale(tmp_path: Path) -> None:
     """Questions that detect none on the scale have none, and still tell how many do."""
     ours, theirs = system(0.9)[:4], system(0.9)[:4]
     ours[0]["outputs"][0]["text"] = theirs[1]["outputs"][0]["text"] = "?"
@@ -558,7 +560,11 @@ def test_no_detectable_difference_is_beyond_the_scale() -> None:
     assert found.comparison.beyond_scale is not None
     assert found.comparison.beyond_scale > 1
     (line,) = [
-        line for line in comparison_lines(report, io.StringIO()) if "80 %" in line
+        line
+        for line in comparison_table(
+            tmp_path, [jsonl(*ours), jsonl(*theirs)], "--detect", "0.1"
+        )
+        if "80 %" in line
     ]
     assert "4 questions detect no difference on the scale with 80 % power" in line
     assert line.endswith(" one of 0.1")
@@ -582,11 +588,14 @@ def test_few_differing_answers_detect_no_small_difference() -> None:
         for k in range(6)
     )
     assert missed == pytest.approx(0.2)
-    assert found.standard_error is not None
-    assert questions_for(0.9, found.standard_error, 30, 0.95, found.step) == 7
+    inputs = jsonl(*ours), jsonl(*theirs)
+    (asked,) = compare_scores(*inputs, metrics=("em",), detect=0.9).compared
+    assert asked.questions_needed == 7
 
 
-def test_a_mean_without_a_best_score_has_a_detectable_difference() -> None:
+def test_a_mean_without_a_best_score_has_a_detectable_difference(
+    tmp_path: Path,
+) -> None:
     """Lengths, whose scale has no end, tell how many questions detect any."""
     ours, theirs = system(0.9), system(0.4)
     for number, row in enumerate(theirs):
@@ -598,7 +607,8 @@ def test_a_mean_without_a_best_score_has_a_detectable_difference() -> None:
     assert found is not None
     assert found.detectable is not None
     assert math.isfinite(found.detectable)
-    text = "\n".join(comparison_lines(report, io.StringIO()))
+    inputs, words = [jsonl(*ours), jsonl(*theirs)], ("-m", "length", "--detect", "5")
+    text = "\n".join(comparison_table(tmp_path, inputs, *words))
     assert "inf" not in text
     assert text.count(" one of 5") == 3
 
@@ -621,18 +631,16 @@ def test_a_difference_that_cannot_be_detected_is_refused(
         compare_scores(*data, metrics=("em",), detect=detect)
 
 
-def test_one_question_tests_no_difference() -> None:
+def test_one_question_tests_no_difference(tmp_path: Path) -> None:
     """The table and the exception say that it is one question."""
     data = jsonl(*system(1)[:1])
-    run = ScoreComparison([data, data], ScoreOptions(metrics=("em",)))
-    assert list(run) == []
-    report = run.report()
+    remark = "one question: no difference can be tested"
 
-    assert not report.ok
-    text = "\n".join(comparison_lines(report, io.StringIO()))
-    assert "one question: no difference can be tested" in text
-    assert report.table()[0]["remark"] in text
-    with pytest.raises(ScoreError, match="one question: no difference can be tested"):
+    assert remark in "\n".join(comparison_table(tmp_path, [data, data], code=1))
+    words = ("--output-format", "json")
+    report = "\n".join(comparison_table(tmp_path, [data, data], *words, code=1))
+    assert f'"remark": "{remark}"' in report
+    with pytest.raises(ScoreError, match=remark):
         compare_scores(data, data, metrics=("em",))
 
 
@@ -658,7 +666,7 @@ def test_stored_scores_of_pooled_metrics_are_refused() -> None:
     assert signatures["bleu"].endswith("|scale:0-100|of:row")
     assert "of:row" not in signatures["em"]
     for force in (False, True):
-        with pytest.raises(ScoreError, match="compare without `--stored`"):
+        with pytest.raises(ScoreError, match="compare without stored=True"):
             compared(written.getvalue(), written.getvalue(), force=force)
 
 
@@ -718,11 +726,11 @@ def test_questions_without_a_stored_score_are_counted() -> None:
         del row["outputs"][0]["scores"]
     data[7]["outputs"][0]["scores"][0]["value"] = None
 
-    run = ScoreComparison(
-        [jsonl(*data), stored("em|a", 0.4)], ScoreOptions(stored=True)
-    )
-    assert [problem.code for problem in run] == ["M104"]
-    found = run.report()
+    inputs = jsonl(*data), stored("em|a", 0.4)
+    found = compare_scores(*inputs, stored=True, missing="skip")
+    codes = [one.code for report in found.reports for one in report.problems]
+
+    assert codes == ["M104"]
 
     assert (found.pairs[0].questions, found.pairs[0].only_second) == (COUNT - 7, 7)
     (score,) = found.compared
@@ -766,18 +774,20 @@ def test_equal_differences_of_all_questions_are_marked() -> None:
 
     assert found.comparison is not None
     assert (found.comparison.low, found.comparison.high) == (1, 1)
-    assert found.comparison.remark == NO_SPREAD
+    assert (
+        found.comparison.remark == "no replicate differs: the interval is approximate"
+    )
 
 
-def test_systems_that_never_differ_have_no_size() -> None:
+def test_systems_that_never_differ_have_no_size(tmp_path: Path) -> None:
     """No heading stands without lines, and what `detect` cannot tell is reported."""
     both = jsonl(*system(0.5)), jsonl(*system(0.5))
-    alone = compare_scores(*both, metrics=("em",))
-    asked = compare_scores(*both, metrics=("em",), detect=0.05)
+    alone = comparison_table(tmp_path, both)
+    asked = comparison_table(tmp_path, both, "--detect", "0.05")
 
-    shown = [list(comparison_lines(one, io.StringIO())) for one in (alone, asked)]
-    assert "differences detected" not in "".join(chain(*shown))
-    assert shown[1][-1].startswith("em: how many questions detect 0.05 is not known")
+    assert "differences detected" not in "".join(alone + asked)
+    unknown = "em: how many questions detect 0.05 is not known"
+    assert any(line.startswith(unknown) for line in asked)
 
 
 def test_groups_and_results_are_no_options_of_a_comparison() -> None:
@@ -786,7 +796,7 @@ def test_groups_and_results_are_no_options_of_a_comparison() -> None:
         compare_scores(jsonl(*system(0.9)), by=("category",))  # type: ignore[call-arg] # what is refused
 
 
-def test_the_table_has_the_share_of_unreadable_answers() -> None:
+def test_the_table_has_the_share_of_unreadable_answers(tmp_path: Path) -> None:
     """Answers that are wrong since nothing is read from them are counted in a line."""
     rows = [
         {
@@ -798,8 +808,8 @@ def test_the_table_has_the_share_of_unreadable_answers() -> None:
         }
         for number in range(8)
     ]
-    found = compare_scores(jsonl(*rows), jsonl(*rows), metrics=("multiple-choice",))
-    printed = list(comparison_lines(found, io.StringIO()))
+    inputs = [jsonl(*rows), jsonl(*rows)]
+    printed = comparison_table(tmp_path, inputs, "-m", "multiple-choice")
     unreadable = [line for line in printed if line.startswith("unreadable answers")]
 
     assert len(unreadable) == 2
@@ -809,7 +819,7 @@ def test_the_table_has_the_share_of_unreadable_answers() -> None:
         jsonl(*rows).replace(b'"text"', b'"model": "other", "text"'),
         metrics=("multiple-choice",),
     )
-    notes = [line for line in form_lines(named, "markdown") if "are unread" in line]
+    notes = [line for line in markdown(named) if "are unread" in line]
     assert [line.split(":")[0] for line in notes] == [
         "- multiple-choice of one",
         "- multiple-choice of other",

@@ -1,6 +1,5 @@
 """Any number of systems are compared, all pairs of them, as one family."""
 
-import io
 import random
 from dataclasses import replace
 from itertools import combinations
@@ -8,18 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from harpia_formats import compare_scores
-from harpia_formats.cli.comparison_table import (
-    comparison_lines,
-    unpaired_lines,
-)
-from harpia_formats.evaluation.metrics import METRICS
-from harpia_formats.evaluation.scoring.answers.choose_systems import distinct_names
-from harpia_formats.evaluation.scoring.significance.paired_differences import holm
-from harpia_formats.model.vendor_metrics import ScoreError
+from comparison_tables import comparison_table
+from effort import examples
+from harpia_formats import ScoreError, compare_scores, metric_names
 from json_lines import jsonl
 
 pytest.importorskip("numpy", reason="comparing needs the extra score")
@@ -110,22 +103,12 @@ def test_p_values_are_adjusted_over_all_pairs_and_metrics() -> None:
     raw = [one.comparison.p_value for one in found.compared if one.comparison]
 
     assert len(raw) == 6
-    assert [one.adjusted_p for one in found.compared] == holm(raw)
+    adjusted, most = {}, 0.0
+    for rank, p_value in enumerate(sorted(raw)):
+        most = max(most, min(p_value * (6 - rank), 1.0))
+        adjusted[p_value] = adjusted.get(p_value, most)
+    assert [one.adjusted_p for one in found.compared] == [adjusted[one] for one in raw]
     assert all("replicates:2400" in str(one.comparison) for one in found.compared)
-
-
-@given(st.lists(st.floats(0, 1), max_size=12))
-def test_holm_rejects_what_the_step_down_procedure_rejects(raw: list[float]) -> None:
-    """At any level the adjusted p-values reject as Holm's procedure does."""
-    adjusted = holm(raw)
-    for level in (0.01, 0.05, 0.3, *raw[:2]):
-        rejected = set()
-        for rank, (value, at) in enumerate(sorted((p, n) for n, p in enumerate(raw))):
-            if value * (len(raw) - rank) > level or level >= 1:
-                break
-            rejected.add(at)
-        if level < 1:
-            assert {n for n, p in enumerate(adjusted) if p <= level} == rejected
 
 
 def test_all_are_compared_with_a_baseline() -> None:
@@ -138,7 +121,7 @@ def test_all_are_compared_with_a_baseline() -> None:
         compare_scores(data, metrics=("em",), baseline="d")
 
 
-def test_no_heading_is_the_name_of_another_system() -> None:
+def test_no_heading_is_the_name_of_another_system(tmp_path: Path) -> None:
     """Systems that are called A and B have the columns 1 and 2."""
     data = rows("a", "b")
     for row in data:
@@ -146,27 +129,26 @@ def test_no_heading_is_the_name_of_another_system() -> None:
             {**one, "model": {"a": "B", "b": "A"}[one["model"]]}
             for one in row["outputs"]
         ]
-    found = compare_scores(jsonl(*data), metrics=("em",))
-    head, *others = comparison_lines(found, io.StringIO())
+    head, *others = comparison_table(tmp_path, [jsonl(*data)])
 
     assert head.split()[:6] == ["metric", "1", "2", "1", "-", "2"]
     assert "1 is B, 2 is A" in others
 
 
-def test_two_inputs_are_named_also_when_a_baseline_swaps_them() -> None:
+def test_two_inputs_are_named_also_when_a_baseline_swaps_them(tmp_path: Path) -> None:
     """Nobody takes the first input for A, of which the table has the second."""
     whole = jsonl(*rows("a", "b"))
     less = jsonl(*rows("a", "b")[7:])
     found = compare_scores(
         whole, less, metrics=("em",), models=("1=a", "2=b"), baseline="a"
     )
-    usual = compare_scores(whole, less, metrics=("em",), models=("1=a", "2=b"))
+    models = ("--model", "1=a", "--model", "2=b")
+    usual = comparison_table(tmp_path, [whole, less], *models)
+    swapped = comparison_table(tmp_path, [whole, less], *models, "--baseline", "a")
 
-    assert "1 is b, 2 is a" in list(comparison_lines(found, io.StringIO()))
-    assert "1 is a, 2 is b" in list(comparison_lines(usual, io.StringIO()))
-    assert list(unpaired_lines(found)) == [
-        "not compared: 0 questions only of b, 7 only of a"
-    ]
+    assert "1 is b, 2 is a" in swapped
+    assert "1 is a, 2 is b" in usual
+    assert "not compared: 0 questions only of b, 7 only of a" in swapped
     assert "em of b - a: " in found.headline()
 
 
@@ -238,7 +220,7 @@ def test_more_systems_of_equal_questions_change_no_difference() -> None:
     "metric",
     [
         pytest.param(name, marks=[] if at % 2 else pytest.mark.long)
-        for at, name in enumerate(METRICS)
+        for at, name in enumerate(metric_names())
     ],
 )
 def test_every_metric_is_compared(metric: str) -> None:
@@ -274,13 +256,32 @@ def test_every_metric_is_compared(metric: str) -> None:
 @given(
     st.lists(
         st.tuples(
-            st.sampled_from([None, "m", "m #2", "x.json"]),
-            st.sampled_from(["x.json", "d/x.json", "e/x.json", "input 1"]),
+            st.sampled_from(["x.json", "d/x.json", "e/x.json"]),
+            st.lists(
+                st.sampled_from(["", "m", "m #2", "x.json", "m (x.json)"]),
+                min_size=1,
+                max_size=3,
+                unique=True,
+            ),
         ),
-        max_size=7,
+        min_size=2,
+        max_size=4,
     )
 )
-def test_names_of_systems_are_distinct(systems: list[tuple[str | None, str]]) -> None:
+@examples(15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_names_of_systems_are_distinct(
+    tmp_path: Path, files: list[tuple[str, list[str]]]
+) -> None:
     """Whatever models and files are called, no two systems have one name."""
-    names = distinct_names(systems)
-    assert len(set(names)) == len(systems)
+    for name, models in files:
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        outputs = [{"text": "a"} | ({"model": one} if one else {}) for one in models]
+        row = {"prompt": "q", "references": ["a"], "outputs": outputs}
+        path.write_bytes(jsonl(*[row | {"id": str(at)} for at in range(2)]))
+    inputs = [tmp_path / name for name, _ in files]
+
+    found = compare_scores(*inputs, metrics=("em",), replicates=9, from_="record")
+
+    names = [system.name for system in found.systems]
+    assert len(set(names)) == len(names) >= len(inputs)

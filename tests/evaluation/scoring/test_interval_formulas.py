@@ -5,8 +5,11 @@ import math
 from fractions import Fraction
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cases import for_each_case
+from effort import examples
 from harpia_formats.evaluation.scoring.significance import intervals
 from harpia_formats.evaluation.scoring.significance.intervals import (
     APPROXIMATE,
@@ -29,6 +32,11 @@ from harpia_formats.evaluation.scoring.significance.intervals import (
     resampled_remark,
     t_quantile,
     wilson_interval,
+)
+from harpia_formats.evaluation.scoring.significance.p_values import sign_test
+from harpia_formats.evaluation.scoring.significance.paired_differences import (
+    holm,
+    questions_for,
 )
 
 #: How many answers each question has, and the sum of their scores in eighths.
@@ -299,3 +307,91 @@ def test_remarks() -> None:
     assert joined_remarks([FEW_RESAMPLED, "", lacking_remark(1)]) == (
         f"few questions, 1 replicate has no score{APPROXIMATE}"
     )
+
+
+@examples(15)
+@given(st.lists(st.floats(-1e9, 1e9), max_size=20), st.integers(0, 20))
+def test_merged_sums_are_exact(values: list[float], at: int) -> None:
+    """A sum in two parts is the sum of the whole, to the last bit."""
+    whole, one, other = ExactSum(), ExactSum(), ExactSum()
+    whole.add(values)
+    one.add(values[:at])
+    other.add(values[at:])
+    one.merge(other)
+
+    assert one.value == whole.value
+
+
+@given(
+    st.lists(
+        st.integers(1, 6).flatmap(
+            lambda count: st.lists(
+                st.integers(0, QUANTA), min_size=count, max_size=count
+            )
+        ),
+        min_size=2,
+        max_size=12,
+    ),
+    st.integers(0, 12),
+)
+def test_moments_are_those_of_the_questions_means(
+    questions: list[list[int]], cut: int
+) -> None:
+    """Mean and variance are exact, in any order and parts."""
+    found = QuestionMoments()
+    for part in (questions[cut:][::-1], questions[:cut]):
+        found.add([len(mine) for mine in part], [sum(mine) for mine in part])
+    shares = [Fraction(sum(mine), len(mine) * QUANTA) for mine in questions]
+    count = len(shares)
+    mean = sum(shares) / count
+    spread = sum((share - mean) ** 2 for share in shares) / (count - 1) / count
+    answers = [one for mine in questions for one in mine]
+
+    assert found.mean == float(mean)
+    assert found.variance == float(spread)
+    assert found.over_answers().mean == sum(answers) / (len(answers) * QUANTA)
+    assert found.questions <= round(found.independent, 6) <= len(answers)
+    if found.is_even:
+        assert found.mean == found.over_answers().mean
+        assert found.variance == found.over_answers().variance
+
+
+@pytest.mark.parametrize(
+    ("ahead", "behind", "questions"), [(9, 1, 20), (12, 3, 30), (10, 2, 50), (9, 1, 60)]
+)
+def test_as_many_questions_as_are_reported_detect_a_difference(
+    ahead: int, behind: int, questions: int
+) -> None:
+    """The exact test of that number of questions has a power of 80 percent."""
+    mean = (ahead - behind) / questions
+    variance = (ahead + behind) / questions - mean**2
+    error = math.sqrt(variance / (questions - 1))
+
+    count = questions_for(mean, error, questions, 0.95, 1.0)
+
+    shares = ahead / questions, behind / questions
+    power = math.fsum(
+        math.comb(count, first + second)
+        * math.comb(first + second, first)
+        * shares[0] ** first
+        * shares[1] ** second
+        * (1 - sum(shares)) ** (count - first - second)
+        for first in range(count + 1)
+        for second in range(count + 1 - first)
+        if sign_test(first, second) < 0.05
+    )
+    assert 0.8 <= power < 0.9
+
+
+@given(st.lists(st.floats(0, 1), max_size=12))
+def test_holm_rejects_what_the_step_down_procedure_rejects(raw: list[float]) -> None:
+    """At any level the adjusted p-values reject as Holm's procedure does."""
+    adjusted = holm(raw)
+    for level in (0.01, 0.05, 0.3, *raw[:2]):
+        rejected = set()
+        for rank, (value, at) in enumerate(sorted((p, n) for n, p in enumerate(raw))):
+            if value * (len(raw) - rank) > level or level >= 1:
+                break
+            rejected.add(at)
+        if level < 1:
+            assert {n for n, p in enumerate(adjusted) if p <= level} == rejected

@@ -2,30 +2,16 @@
 
 import io
 import json
-import math
 import random
-from fractions import Fraction
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from cases import for_each_case
 from harpia_formats import compare_scores, score
-from harpia_formats.cli.app import app_for
-from harpia_formats.cli.streams_and_exit_codes import exceptions_to_exit_codes
-from harpia_formats.evaluation.scoring.results.scores import Scores
-from harpia_formats.evaluation.scoring.significance.intervals import (
-    QUANTA,
-    QuestionMoments,
-)
-from harpia_formats.evaluation.scoring.significance.p_values import sign_test
-from harpia_formats.evaluation.scoring.significance.paired_differences import (
-    questions_for,
-)
+from in_process import InProcess
 from json_lines import jsonl
 
 pytest.importorskip("sacrebleu", reason="the extra score is not installed")
@@ -57,7 +43,7 @@ def lines(model: str, questions: Answers, seed: int | None = None) -> bytes:
     return jsonl(*rows)
 
 
-def values(found: Scores) -> dict[str, float | None]:
+def values(found: Any) -> dict[str, float | None]:
     """Return the value of each score by its name."""
     return {one.full_name: one.value for one in found}
 
@@ -185,17 +171,15 @@ def test_answers_count_as_if_each_was_there_as_often_as_it_weighs(metric: str) -
     )
 
 
-def shown(capsys: pytest.CaptureFixture[str], path: Path, form: str = "table") -> str:
+def shown(run: InProcess, path: Path, form: str = "table") -> str:
     """Return what `score` prints of exact match."""
-    words = ["score", str(path), "--metrics", "em", "--output-format", form]
-    with pytest.raises(SystemExit) as ended, exceptions_to_exit_codes():
-        app_for(words)(words, prog_name="harpia-formats")
-    assert not ended.value.code
-    return capsys.readouterr().out
+    done = run("score", path, "--metrics", "em", "--output-format", form)
+    assert done.code == 0
+    return done.out
 
 
 def test_the_table_says_where_numbers_of_answers_differ(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, run: InProcess
 ) -> None:
     """Below the table stand the numbers of answers and the score over all of them."""
     uneven, even = tmp_path / "uneven.jsonl", tmp_path / "even.jsonl"
@@ -203,12 +187,12 @@ def test_the_table_says_where_numbers_of_answers_differ(
     even.write_bytes(lines("A", [[True] * 2, [False] * 2]))
     said = "questions have 1 to 5 answers, and each question counts once"
 
-    assert f"{said}; over all answers: em 0.8333" in shown(capsys, uneven)
-    assert "each question counts once" not in shown(capsys, even)
+    assert f"{said}; over all answers: em 0.8333" in shown(run, uneven)
+    assert "each question counts once" not in shown(run, even)
     for form in ("markdown", "latex"):
-        found = shown(capsys, uneven, form).replace("Questions of A", "questions")
+        found = shown(run, uneven, form).replace("Questions of A", "questions")
         assert said in " ".join(found.split()).lower()
-    (row,) = json.loads(shown(capsys, uneven, "json"))["systems"][0]["scores"]
+    (row,) = json.loads(shown(run, uneven, "json"))["systems"][0]["scores"]
     assert (row["value"], row["over_answers"]) == (0.5, pytest.approx(5 / 6))
 
 
@@ -223,64 +207,3 @@ def test_results_of_vendors_hold_means_over_answers() -> None:
     found: dict[str, Any] = task["metrics"]["em"]["scores"]["em"]
     assert found["value"] == found["stats"]["mean"] == pytest.approx(6 / 7)
     assert found["stats"]["count"] == 7
-
-
-@given(
-    st.lists(
-        st.integers(1, 6).flatmap(
-            lambda count: st.lists(
-                st.integers(0, QUANTA), min_size=count, max_size=count
-            )
-        ),
-        min_size=2,
-        max_size=12,
-    ),
-    st.integers(0, 12),
-)
-def test_moments_are_those_of_the_questions_means(
-    questions: list[list[int]], cut: int
-) -> None:
-    """Mean and variance are exact, in any order and parts."""
-    found = QuestionMoments()
-    for part in (questions[cut:][::-1], questions[:cut]):
-        found.add([len(mine) for mine in part], [sum(mine) for mine in part])
-    shares = [Fraction(sum(mine), len(mine) * QUANTA) for mine in questions]
-    count = len(shares)
-    mean = sum(shares) / count
-    spread = sum((share - mean) ** 2 for share in shares) / (count - 1) / count
-    answers = [one for mine in questions for one in mine]
-
-    assert found.mean == float(mean)
-    assert found.variance == float(spread)
-    assert found.over_answers().mean == sum(answers) / (len(answers) * QUANTA)
-    assert found.questions <= round(found.independent, 6) <= len(answers)
-    if found.is_even:
-        assert found.mean == found.over_answers().mean
-        assert found.variance == found.over_answers().variance
-
-
-@pytest.mark.parametrize(
-    ("ahead", "behind", "questions"), [(9, 1, 20), (12, 3, 30), (10, 2, 50), (9, 1, 60)]
-)
-def test_as_many_questions_as_are_reported_detect_a_difference(
-    ahead: int, behind: int, questions: int
-) -> None:
-    """The exact test of that number of questions has a power of 80 percent."""
-    mean = (ahead - behind) / questions
-    variance = (ahead + behind) / questions - mean**2
-    error = math.sqrt(variance / (questions - 1))
-
-    count = questions_for(mean, error, questions, 0.95, 1.0)
-
-    shares = ahead / questions, behind / questions
-    power = math.fsum(
-        math.comb(count, first + second)
-        * math.comb(first + second, first)
-        * shares[0] ** first
-        * shares[1] ** second
-        * (1 - sum(shares)) ** (count - first - second)
-        for first in range(count + 1)
-        for second in range(count + 1 - first)
-        if sign_test(first, second) < 0.05
-    )
-    assert 0.8 <= power < 0.9
