@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from cases import for_each_case
-from harpia_formats import ScoreError, score_agreement
-from harpia_formats.model.problem import OptionError
+from harpia_formats import OptionError, ScoreError, score_agreement
 from in_process import exit_code
 from json_lines import jsonl
 

@@ -37,7 +37,7 @@ from harpia_formats.evaluation.scoring.significance.paired_differences import (
     compare_pairs,
     replicated_pairs,
 )
-from harpia_formats.files.io.reader import SourceError
+from harpia_formats.plugins import SourceError
 from json_lines import jsonl
 
 np = pytest.importorskip("numpy", reason="the extra score is not installed")

@@ -17,7 +17,6 @@ from cases import for_each_case
 from harpia_formats import compare_scores, convert, score
 from harpia_formats.conversion.mapping.questions import digest_of
 from harpia_formats.evaluation.metrics import METRICS, measure_of
-from harpia_formats.evaluation.metrics.metric import MetricError
 from harpia_formats.evaluation.scoring.measures.outcomes import (
     NO_SUCH_SCORE,
     GroupAnswer,
@@ -40,6 +39,7 @@ from harpia_formats.evaluation.scoring.significance.intervals import (
     t_quantile,
     wilson_interval,
 )
+from harpia_formats.plugins import MetricError
 from harpia_formats.reporters.tables import form_lines
 from json_lines import jsonl
 from sample_rows import answered

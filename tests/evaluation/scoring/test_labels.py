@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import harpia_formats
 from effort import examples
+from harpia_formats import Output, Record, ScoreError
 from harpia_formats.conversion.mapping.questions import question_key
 from harpia_formats.evaluation.metrics import measure_of
 from harpia_formats.evaluation.metrics.label_counts import (
@@ -27,8 +28,6 @@ from harpia_formats.evaluation.scoring.measures.label_totals import (
 )
 from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.evaluation.scoring.significance.bootstrap import PoissonBootstrap
-from harpia_formats.model.record import Output, Record
-from harpia_formats.model.vendor_metrics import ScoreError
 from json_lines import jsonl_rows
 
 ALL = ("precision", "recall", "f1-macro", "f1-micro", "f1-weighted", "mcc", "kappa")

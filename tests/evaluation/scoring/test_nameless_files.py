@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 import command_runs
-from harpia_formats import compare_scores, score
-from harpia_formats.model.vendor_metrics import ScoreError
+from harpia_formats import ScoreError, compare_scores, score
 from in_process import exit_code
 from json_lines import jsonl
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import harpia_formats
+from harpia_formats import ScoreError
 from harpia_formats.conversion.mapping.questions import digest_of
 from harpia_formats.evaluation.metrics.question_metrics import pass_at_k
 from harpia_formats.evaluation.scoring.measures.answer_sums import AnswerStore
@@ -17,7 +18,6 @@ from harpia_formats.evaluation.scoring.measures.outcomes import (
 )
 from harpia_formats.evaluation.scoring.measures.profiles import DEFAULT, requests_named
 from harpia_formats.evaluation.scoring.options import ScoreOptions
-from harpia_formats.model.vendor_metrics import ScoreError
 from json_lines import jsonl
 from sample_rows import answered
 from unchecked import score

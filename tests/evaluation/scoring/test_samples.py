@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import harpia_formats
-from harpia_formats.model.vendor_metrics import ScoreError
+from harpia_formats import ScoreError
 from json_lines import jsonl
 from unchecked import score
 

@@ -9,8 +9,8 @@ import pytest
 import harpia_formats
 from cases import for_each_case
 from command_runs import run
-from harpia_formats.conversion.mapping.preparation import tool_signature
-from harpia_formats.model.vendor_metrics import ScoreError
+from harpia_formats import ScoreError
+from harpia_formats.plugins import tool_signature
 from json_lines import jsonl
 from unchecked import score
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from cases import for_each_case
-from harpia_formats.evaluation.metrics import MetricError
-from harpia_formats.model.vendor_metrics import ScoreError
+from harpia_formats import ScoreError
+from harpia_formats.plugins import MetricError
 from json_lines import jsonl
 from unchecked import score
 

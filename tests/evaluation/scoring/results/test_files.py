@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from harpia_formats import SinkError
 from harpia_formats.evaluation.scoring.results.result_files import ResultFiles
 from harpia_formats.files.io.file_sink import FileSink
-from harpia_formats.files.io.sink import SinkError
 
 
 def two_files(folder: Path) -> ResultFiles:
