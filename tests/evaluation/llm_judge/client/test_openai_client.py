@@ -10,8 +10,7 @@ import judge_server as stub
 
 pytest.importorskip("openai", reason="the extra judge is not installed")
 
-from harpia_formats.evaluation.llm_judge import LLMJudge
-from harpia_formats.evaluation.llm_judge.row_verdicts import Verdict
+from harpia_formats import LLMJudge
 
 KEY = "sk-CANARY-7f3a"
 
@@ -226,30 +225,6 @@ def test_a_budget_ends_retries() -> None:
         meta, _ = asked(server, max_requests=2)
 
     assert (meta["status"], server.total) == ("unasked", 2)
-
-
-def test_closing_the_verdicts_ends_the_run(tmp_path: Path) -> None:
-    """Closing the iterator of verdicts ends the run, and received replies are kept."""
-    with stub.JudgeServer(delay=0.01) as server:
-        asking = judge(server, cache=tmp_path / "c", concurrency=2)
-        rows = [_row(each) for each in range(50)]
-        verdicts = asking.verdicts(rows)
-        first = next(verdicts)
-        verdicts.close()
-        before = server.total
-        again = list(asking.verdicts(rows))
-        asking.close()
-
-    assert isinstance(first, Verdict)
-    assert before < 50
-    assert len(again) == 50
-    assert server.total == 50
-
-
-def _row(number: int) -> Any:
-    from harpia_formats.evaluation.llm_judge.row_verdicts import JudgeRow  # noqa: PLC0415 - beside its use
-
-    return JudgeRow({"responses": str(number)})
 
 
 # What a record may say

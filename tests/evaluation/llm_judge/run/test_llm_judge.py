@@ -17,12 +17,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cases import for_each_case
+from harpia_formats import LLMJudge
 from harpia_formats.evaluation.llm_judge import (
     CacheError,
     DefinitionError,
     InputError,
     JudgeError,
-    LLMJudge,
     RowError,
 )
 from harpia_formats.evaluation.llm_judge.endpoint import (

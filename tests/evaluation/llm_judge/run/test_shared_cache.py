@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from harpia_formats.evaluation.llm_judge import LLMJudge
+from harpia_formats import LLMJudge
 from harpia_formats.evaluation.llm_judge.endpoint import Budget, NoReplyError, Reply
 from harpia_formats.evaluation.llm_judge.row_verdicts import JudgeRow
 
@@ -137,6 +137,30 @@ def test_a_judge_that_waits_can_be_stopped(tmp_path: Path) -> None:
     assert [each.status for each in found] == ["unasked"]
     assert taken < 2
     assert second.requests == 0
+
+
+def test_closing_the_verdicts_ends_the_run(tmp_path: Path) -> None:
+    """Closing the iterator of verdicts ends the run, and received replies are kept."""
+    requests = []
+
+    def ask(prompt: str, budget: Budget) -> Reply:
+        budget.count_request()
+        requests.append(prompt)
+        time.sleep(0.01)
+        return Reply('{"score": 1}')
+
+    judge = LLMJudge(**MADE, ask=ask, cache=tmp_path / "c", concurrency=2)
+    rows = [JudgeRow({"responses": str(number)}) for number in range(50)]
+    verdicts = judge.verdicts(rows)
+    first = next(verdicts)
+    verdicts.close()
+    before = len(requests)
+    again = list(judge.verdicts(rows))
+
+    assert first.status == "ok"
+    assert before < 50
+    assert len(again) == 50
+    assert len(requests) == len(set(requests)) == 50
 
 
 @pytest.mark.long

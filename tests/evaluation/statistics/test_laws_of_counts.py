@@ -1,27 +1,40 @@
-"""Counts over records: those of plain Python, however the records are parted."""
+"""Laws of statistics: counts, distributions and lengths are those of plain Python."""
 
+import random
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
+from cases import for_each_case
 from effort import examples
-from harpia_formats.api.testing.strategies import records
+from harpia_formats import Output, Record, Report
+from harpia_formats.api.testing import records
+from harpia_formats.evaluation.statistics import text_lengths
 from harpia_formats.evaluation.statistics.duplicates import Duplicates
 from harpia_formats.evaluation.statistics.record_counts import Counts
-from harpia_formats.evaluation.statistics.running_counts import RecordPlace
+from harpia_formats.evaluation.statistics.running_counts import (
+    ERROR,
+    MAX_DISTINCT,
+    PERCENTILES,
+    Distribution,
+    RecordPlace,
+)
 from harpia_formats.evaluation.statistics.statistics_result import (
     Statistics,
     statistics_of,
 )
-from harpia_formats.evaluation.statistics.text_lengths import script_of_text, word_count
+from harpia_formats.evaluation.statistics.text_lengths import (
+    measure,
+    script_of_text,
+    word_count,
+)
 from harpia_formats.model.exact_json import encode
-from harpia_formats.model.record import Output, Record
-from harpia_formats.model.report import Report
 
 RECORDS = st.lists(records(), max_size=6)
 #: Records are large, so that a few of them hold every case.
@@ -252,3 +265,196 @@ def outputs_of(found: list[Record]) -> Iterator[Output]:
     """Yield the answers of records."""
     for record in found:
         yield from record.outputs
+
+
+NUMBERS = st.lists(st.integers(0, 10**12))
+
+
+def of(numbers: list[int]) -> Distribution:
+    """Return the distribution of some numbers."""
+    found = Distribution()
+    found.add(numbers)
+    return found
+
+
+def percentile(numbers: list[int], percent: int) -> int:
+    """Return the least number that so many percent of all do not exceed."""
+    ordered = sorted(numbers)
+    return next(
+        number
+        for at, number in enumerate(ordered, 1)
+        if at * 100 >= percent * len(ordered)
+    )
+
+
+@given(NUMBERS.filter(bool))
+def test_few_numbers_are_exact(numbers: list[int]) -> None:
+    """The summary of few different numbers is that of plain Python."""
+    found = of(numbers).summary()
+
+    assert found == {
+        "count": len(numbers),
+        "min": min(numbers),
+        **{name: percentile(numbers, each) for name, each in PERCENTILES.items()},
+        "max": max(numbers),
+        "mean": sum(numbers) / len(numbers),
+        "sum": sum(numbers),
+        "exact": True,
+    }
+
+
+def test_nothing_has_no_percentiles() -> None:
+    """Without a number there is only their number, and no histogram."""
+    assert Distribution().summary() == {"count": 0}
+    assert Distribution().histogram() == []
+
+
+@given(st.lists(NUMBERS), st.randoms(use_true_random=False))
+def test_parts_are_merged_to_the_whole(
+    parts: list[list[int]], chance: random.Random
+) -> None:
+    """Distributions of parts, merged in any order, are that of all numbers."""
+    merged = Distribution()
+    whole = [number for part in parts for number in part]
+    for part in chance.sample(parts, len(parts)):
+        merged.merge(of(part))
+
+    assert merged.summary() == of(whole).summary()
+    assert merged.histogram() == of(whole).histogram()
+
+
+def test_many_numbers_are_within_the_bound() -> None:
+    """Beyond the exact counts percentiles are near, and all else is exact."""
+    chance = random.Random(3)  # noqa: S311 - no secret
+    numbers = [int(chance.paretovariate(0.4) * 100) for _ in range(3 * MAX_DISTINCT)]
+    halves = [numbers[: MAX_DISTINCT // 2], numbers[MAX_DISTINCT // 2 :]]
+    merged = of(halves[0])
+    merged.merge(of(halves[1]))
+    slowly = Distribution()
+    for number in numbers:
+        slowly.add([number])
+
+    found = merged.summary()
+
+    assert not found["exact"]
+    assert found == of(numbers).summary() == slowly.summary()
+    assert merged.histogram() == of(numbers).histogram()
+    assert (found["min"], found["max"]) == (min(numbers), max(numbers))
+    assert (found["sum"], found["count"]) == (sum(numbers), len(numbers))
+    for name, percent in PERCENTILES.items():
+        exact = percentile(numbers, percent)
+        assert abs(found[name] - exact) <= ERROR * exact
+
+
+def test_a_histogram_has_ranges_that_double() -> None:
+    """Small numbers are alone, and of larger ones a doubling has four ranges."""
+    ranges = of([5, 7, 8, 9, 9, 11]).histogram()
+
+    assert [tuple(each.values()) for each in ranges] == [
+        (5, 5, 1),
+        (6, 6, 0),
+        (7, 7, 1),
+        (8, 9, 3),
+        (10, 11, 1),
+    ]
+
+
+#: Parts of texts in several scripts, with white space and punctuation of all kinds.
+PARTS = [
+    *(
+        "a",
+        "b c",
+        " ",
+        "\n",
+        "1",
+        "é",
+        "д",
+        "ع",
+        "模",
+        "型",
+        "한",
+        "\u03b1",
+        "—",
+        "\u00a0",
+    ),
+    *(
+        "。",
+        "か",
+        "ไ",
+        "\uff0c",
+        "\uff21",
+        "😀",
+        "\u2003",
+        "\u3000",
+        "\x00",
+        "\x1f",
+        "\ud800",
+    ),
+    *("ⲁ", "ƀ", "\u0301", "ﬁ", "ʰ", "ע", "अ", "々", "・", "½", "\x85"),
+]
+TEXTS = st.lists(
+    st.lists(st.sampled_from(PARTS) | st.characters(), max_size=8).map("".join),
+    min_size=1,
+    max_size=6,
+)
+
+
+@for_each_case(
+    "text, count, script",
+    [
+        ("", 0, "none"),
+        (" \n", 0, "none"),
+        ("1 + 1", 3, "none"),
+        ("two  words\n", 2, "Latin"),
+        ("the “same”", 2, "Latin"),
+        ("naïve façade", 2, "Latin"),
+        ("你好,世界", 5, "Han"),
+        ("你好\uff0c世界。", 4, "Han"),
+        ("GPT-4 是模型", 4, "mixed"),
+        ("これは本", 4, "Japanese"),
+        ("한국어 말", 2, "Hangul"),
+        ("проверка теста", 2, "Cyrillic"),
+        ("ภาษา", 4, "Thai"),
+        ("half привет", 2, "mixed"),
+    ],
+)
+def test_words_and_scripts(text: str, count: int, script: str) -> None:
+    """A word is a run between white space, or a code point of a script without it."""
+    assert (word_count(text), script_of_text(text)) == (count, script)
+
+
+@given(TEXTS)
+def test_texts_are_measured_at_once(texts: list[str]) -> None:
+    """Many texts at once have the lengths and scripts of each alone."""
+    found = zip(*measure(texts), strict=True)
+
+    assert [*found] == [
+        (
+            len(text),
+            word_count(text),
+            len(text.encode("utf-8", "surrogatepass")),
+            script_of_text(text),
+        )
+        for text in texts
+    ]
+
+
+@given(TEXTS, st.integers(1, 9))
+def test_long_texts_are_read_in_pieces(texts: list[str], size: int) -> None:
+    """Texts that are read a piece at a time have the same lengths and scripts."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text_lengths, "AT_ONCE", size)
+        found = measure(texts)
+
+    assert found == measure(texts)
+
+
+def test_every_first_byte_is_read_as_its_code_points() -> None:
+    """One code point of each 16 has the words and script that it has alone."""
+    texts = [f"a {chr(number)} b" for number in range(0x80, 0x30000, 16)]
+
+    found = [measure([text]) for text in texts]
+
+    assert [(one.words[0], one.scripts[0]) for one in found] == [
+        (word_count(text), script_of_text(text)) for text in texts
+    ]
