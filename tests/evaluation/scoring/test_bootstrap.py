@@ -2,8 +2,9 @@
 
 import importlib
 import random
+from collections import Counter
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, repeat
 from statistics import stdev
 from typing import Any
 
@@ -12,9 +13,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from effort import examples
-from harpia_formats.conversion.mapping.questions import digest_of
+from harpia_formats import Output, Record, ScoreError
+from harpia_formats.conversion.mapping.questions import digest_of, question_key
 from harpia_formats.evaluation.metrics import measure_of
+from harpia_formats.evaluation.metrics.label_counts import (
+    OTHER,
+    LabelPair,
+)
 from harpia_formats.evaluation.metrics.metric import means
+from harpia_formats.evaluation.scoring.measures.label_totals import (
+    LabelBootstrap,
+    count_labels,
+)
 from harpia_formats.evaluation.scoring.significance import bootstrap
 from harpia_formats.evaluation.scoring.significance.bootstrap import (
     PoissonBootstrap,
@@ -266,3 +276,65 @@ def test_limits_lie_between_the_values(values: list[float], level: float) -> Non
     assert min(values) <= limits[0] <= limits[1] + 1e-9
     assert limits[1] <= max(values)
     assert limits_of(values, 1) == (min(values), max(values))
+
+
+LABELS = st.sampled_from(["yes", "no", "não", "نعم", ""])
+
+
+@examples(15)
+@given(st.lists(st.tuples(LABELS, LABELS), min_size=1, max_size=12), st.integers(0, 12))
+def test_replicates_are_those_of_the_statistics(
+    pairs: list[tuple[str, str]], cut: int
+) -> None:
+    """Counts of labels, added in two parts, give the replicates of statistics."""
+    pytest.importorskip("numpy", reason="the extra score is not installed")
+    labels = ["no", "yes", "", "não", "نعم"]
+    measures = [
+        measure_of("mcc", {"labels": labels}),
+        measure_of("kappa", {"labels": labels, "weights": "quadratic"}),
+    ]
+    keys = [
+        question_key(Record(id=number, outputs=[Output()]), number)
+        for number in range(len(pairs))
+    ]
+    for measure in measures:
+        assert measure.labels is not None
+        dense = PoissonBootstrap(20, 5)
+        dense.add(keys, [measure.statistics(a, [r]) for a, r in pairs])
+        counts = LabelBootstrap(measure.labels.reading, 20, 5)
+        found = [(LabelPair(reference, answer), 1) for answer, reference in pairs]
+        counts.add(keys[:cut], found[:cut])
+        counts.add(keys[cut:], found[cut:])
+        ours = [row[0] for row in counts.replicated([measure.labels])]
+
+        assert ours == list(dense.replicated(measure.scores))
+
+
+def test_replicates_take_as_few_bytes_as_their_numbers() -> None:
+    """Sums beyond 8 and 16 bits are exact, and small ones take a byte each."""
+    pytest.importorskip("numpy", reason="the extra score is not installed")
+    metric = measure_of("precision", {"labels": ["no", "yes"], "average": "micro"})
+    assert metric.labels is not None
+    right, wrong = LabelPair("no", "no"), LabelPair("no", "yes")
+    small = LabelBootstrap(metric.labels.reading, 1_000, 5)
+    small.add([b"1" * 16, b"2" * 16], [(right, 1), (wrong, 1)])
+    for count in (300, 70_000):
+        # Sums that wrap would give other shares of right answers.
+        large = LabelBootstrap(metric.labels.reading, 20, 5)
+        for _ in range(2):
+            large.add([b"1" * 16] * 2, [(right, count), (wrong, 7)])
+        found = [row[0][0] for row in large.replicated([metric.labels])]
+        assert {one for one in found if one is not None} == {count / (count + 7)}
+
+    assert {sums.nbytes for sums in small._sums.values()} == {1_000}  # noqa: SLF001 - its size is what is asked
+
+
+def test_the_number_of_labels_is_bounded() -> None:
+    """A hundred labels are scored, and one more is an error."""
+    counts: Counter[LabelPair] = Counter()
+    names = [str(number) for number in range(100)]
+    count_labels("f1-macro", counts, map(LabelPair, names, names))
+    count_labels("f1-macro", counts, map(LabelPair, names, repeat(OTHER)))
+
+    with pytest.raises(ScoreError, match="these are texts"):
+        count_labels("f1-macro", counts, [LabelPair("100", "0")])

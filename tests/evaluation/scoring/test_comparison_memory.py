@@ -1,15 +1,20 @@
 """The memory of comparisons, which must not grow with labels or with pairs."""
 
 import gc
+import random
 import tracemalloc
 import warnings
 from array import array
+from contextlib import closing
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from types import ModuleType
 from typing import IO
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harpia_formats import compare_scores
 from harpia_formats.conversion.mapping.questions import digest_of
@@ -21,6 +26,18 @@ from harpia_formats.evaluation.scoring.agreement import (
     RaterLabels,
 )
 from harpia_formats.evaluation.scoring.compare_runs import ScoreComparison
+from harpia_formats.evaluation.scoring.measures.answer_sums import AnswerStore
+from harpia_formats.evaluation.scoring.measures.outcomes import (
+    NO_SUCH_SCORE,
+    GroupAnswer,
+    computed_metric,
+)
+from harpia_formats.evaluation.scoring.measures.profiles import DEFAULT, requests_named
+from harpia_formats.evaluation.scoring.measures.question_scores import (
+    RowStore,
+    add_moments,
+    record_rows,
+)
 from harpia_formats.evaluation.scoring.number_stores import (
     LabelRows,
     SpooledColumns,
@@ -28,6 +45,9 @@ from harpia_formats.evaluation.scoring.number_stores import (
 )
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.evaluation.scoring.significance import paired_differences
+from harpia_formats.evaluation.scoring.significance.intervals import (
+    QuestionMoments,
+)
 from harpia_formats.evaluation.scoring.significance.p_values import PairedTest
 from harpia_formats.evaluation.scoring.significance.paired_answers import (
     MetricAnswers,
@@ -202,3 +222,48 @@ def test_full_disk_ends_a_comparison_with_its_reason(
 
     with pytest.raises(SourceError, match="temporary file: no space left on device"):
         compare_scores(*systems, metrics=("em",))
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 40), st.integers(0, 2), st.integers(0, 3))),
+    st.randoms(),
+)
+def test_stored_questions_are_those_in_memory(
+    entries: list[tuple[int, int, int]], chance: random.Random
+) -> None:
+    """A temporary file, groups and the order change none of the sums."""
+    wholes = [{0}, {1}, {2}, {0, 1, 2}]
+    expected, found = ([QuestionMoments() for _ in wholes] for _ in range(2))
+    for moments, held in ((expected, 10**6), (found, 100)):
+        with closing(RowStore("1I1d", partial(record_rows, [1]), held)) as store:
+            for number, group, right in entries:
+                outcomes = ((right / 3, 1.0), (right / 3,)), NO_SUCH_SCORE
+                answers = [
+                    GroupAnswer(0, digest_of(str(number)), (one,)) for one in outcomes
+                ]
+                store.add_answers(answers, group)
+            store.read(wholes, [partial(add_moments, [one]) for one in moments])
+        chance.shuffle(entries)
+
+    assert found == expected
+    assert found[-1].questions == len({number for number, *_ in entries})
+    assert sum(moments.answers for moments in found) == 2 * len(entries)
+
+
+def test_entries_in_a_file_give_the_same_scores() -> None:
+    """Whether answers are held in memory or in a file changes nothing."""
+    requests, _ = requests_named(DEFAULT, ["pass@2"])
+    metrics = [computed_metric(request) for request in requests]
+    options = ScoreOptions()
+    stores = [AnswerStore(metrics, options, held) for held in (10**6, 100)]
+    for number in range(200):
+        outcome = ((float(number % 3 == 0), 1.0), (None,))
+        answer = GroupAnswer(number, digest_of(f"{number % 40}"), (outcome,))
+        for store in stores:
+            store.add_answers([answer], 1)
+
+    (one,), (other,) = (store.wholes([[1]]) for store in stores)
+    for store in stores:
+        store.close()
+
+    assert one == other

@@ -2,7 +2,9 @@
 
 import itertools
 import math
+import random
 from fractions import Fraction
+from statistics import variance
 
 import pytest
 from hypothesis import given
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 
 from cases import for_each_case
 from effort import examples
+from harpia_formats.evaluation.metrics import METRICS, measure_of
 from harpia_formats.evaluation.scoring.significance import intervals
 from harpia_formats.evaluation.scoring.significance.intervals import (
     APPROXIMATE,
@@ -38,6 +41,7 @@ from harpia_formats.evaluation.scoring.significance.paired_differences import (
     holm,
     questions_for,
 )
+from harpia_formats.plugins import MetricError
 
 #: How many answers each question has, and the sum of their scores in eighths.
 UNEQUAL = [(1, 8), (1, 3), (2, 5), (4, 32), (4, 1), (4, 9), (7, 0)]
@@ -395,3 +399,108 @@ def test_holm_rejects_what_the_step_down_procedure_rejects(raw: list[float]) -> 
             rejected.add(at)
         if level < 1:
             assert {n for n, p in enumerate(adjusted) if p <= level} == rejected
+
+
+def moments_of_shares(questions: list[tuple[int, int]]) -> QuestionMoments:
+    """Return the moments of questions with so many right answers of so many."""
+    found = QuestionMoments()
+    found.add(
+        [count for _, count in questions], [right * QUANTA for right, _ in questions]
+    )
+    return found
+
+
+@for_each_case(
+    "share, freedom, expected",
+    [
+        (0.975, 1, 12.7062047364),
+        (0.975, 29, 2.0452296421),
+        (0.975, 999, 1.9623414611),
+        (0.975, 1000, 1.9623390808),
+        (0.975, 10**12, 1.9599639845),
+        (0.9995, 2, 31.5990545764),
+        (0.5, 7, 0),
+    ],
+)
+def test_quantiles_of_t_are_those_of_tables(
+    share: float, freedom: int, expected: float
+) -> None:
+    """Quantiles agree with tables, for few and for many degrees of freedom."""
+    assert t_quantile(share, freedom) == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+def test_one_answer_a_question_is_wilson_of_the_questions() -> None:
+    """With one answer a question the effective number is that of the questions."""
+    moments = moments_of_shares([(1, 1)] * 21 + [(0, 1)] * 9)
+    t = t_quantile(0.975, 29)
+    low, high = wilson_interval(moments, 0.95) or (0.0, 0.0)
+
+    assert effective_number(moments) == 30
+    for end in (low, high):
+        assert (end - 0.7) ** 2 == pytest.approx(t * t * end * (1 - end) / 30)
+
+
+def test_equal_answers_to_a_question_count_once() -> None:
+    """Ten copies of each answer have the interval of one."""
+    one = moments_of_shares([(1, 1)] * 21 + [(0, 1)] * 9)
+    ten = moments_of_shares([(10, 10)] * 21 + [(0, 10)] * 9)
+
+    assert wilson_interval(ten, 0.95) == pytest.approx(wilson_interval(one, 0.95))
+    assert ten.standard_error == pytest.approx(one.standard_error)
+
+
+def test_independent_answers_count_each() -> None:
+    """If questions do not differ, the effective number is that of the answers."""
+    assert effective_number(moments_of_shares([(5, 10)] * 29 + [(6, 10)])) == 300
+    assert effective_number(moments_of_shares([(5, 10)] * 30)) == 30
+
+
+@given(st.lists(st.integers(0, 10), min_size=2, max_size=20))
+def test_standard_error_is_that_between_questions(right: list[int]) -> None:
+    """With equally many answers it is that of the means of the questions."""
+    means = [count / 10 for count in right]
+    moments = moments_of_shares([(count, 10) for count in right])
+
+    assert moments.standard_error == pytest.approx(
+        math.sqrt(variance(means) / len(means)), abs=1e-12
+    )
+    assert moments.mean == pytest.approx(sum(means) / len(means))
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=2),
+    st.sampled_from([0.8, 0.95, 0.999]),
+)
+def test_interval_holds_the_mean(counts: list[tuple[int, int]], level: float) -> None:
+    """An interval is within 0 and 1, holds the mean, and has a width above 0."""
+    moments = moments_of_shares([(right, right + wrong + 1) for right, wrong in counts])
+    low, high = wilson_interval(moments, level) or (1.0, 0.0)
+
+    assert 0 <= low <= moments.mean <= high <= 1
+    assert low < high
+
+
+@given(st.lists(st.floats(-1e9, 1e9), max_size=30), st.randoms())
+def test_exact_sums_do_not_depend_on_order(
+    values: list[float], chance: random.Random
+) -> None:
+    """A sum is rounded once, whatever the order and the parts."""
+    found = ExactSum()
+    shuffled = values[:]
+    chance.shuffle(shuffled)
+    for start in range(0, len(shuffled), 4):
+        found.add(shuffled[start : start + 4])
+
+    assert found.value == math.fsum(values)
+
+
+@for_each_case("name", METRICS)
+def test_each_metric_says_whether_it_is_pooled(name: str) -> None:
+    """What a metric says before it is built is what it is."""
+    try:
+        measure = measure_of(name, {})
+    except MetricError:
+        return  # the metric needs a package or a parameter
+
+    assert METRICS[name].is_pooled == (not (measure.is_mean or measure.labels))
+    assert measure.is_bounded or not measure.is_mean or measure.scale == "any"

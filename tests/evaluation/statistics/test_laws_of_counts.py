@@ -310,7 +310,7 @@ def test_nothing_has_no_percentiles() -> None:
 
 
 @given(st.lists(NUMBERS), st.randoms(use_true_random=False))
-def test_parts_are_merged_to_the_whole(
+def test_distributions_of_parts_are_merged_to_the_whole(
     parts: list[list[int]], chance: random.Random
 ) -> None:
     """Distributions of parts, merged in any order, are that of all numbers."""
