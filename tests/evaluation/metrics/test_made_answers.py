@@ -2,7 +2,9 @@
 
 `answers/made.jsonl` has 1,000 answers that are right, wrong or have no score, and
 `answers/right.jsonl` 500 right ones with their reasoning. `answers/traps.jsonl` has
-short texts, most of which look like an answer and are none, with what is read of each.
+short texts, most of which look like an answer and are none, with what is read of each;
+`answers/read.jsonl` has texts that say it in many ways, in six languages, and
+`answers/refused.jsonl` those of which nothing is read, with the reason.
 """
 
 import re
@@ -13,8 +15,10 @@ from typing import Any
 
 import pytest
 
+from cases import for_each_case
+from harpia_formats import ScoreError
 from json_lines import jsonl_rows
-from metric_scores import answered, values
+from metric_scores import answered, totals, values
 
 _folder = Path(__file__).parent / "answers"
 _outcomes = {1: "right", 0: "wrong", None: "unscored"}
@@ -87,20 +91,36 @@ def references_of(row: dict[str, Any]) -> list[str]:
 
 def test_only_what_an_answer_says_gets_credit() -> None:
     """No reference gets credit by a text that denies, hedges or means another one."""
-    rows = rows_of("traps.jsonl")
-    tried = [row | {"reference": one} for row in rows for one in references_of(row)]
-    right: dict[str, set[str]] = {row["answer"]: set() for row in rows}
+    rows = rows_of("traps.jsonl") + rows_of("read.jsonl")
+    tried = [
+        row | {"reference": one, "at": at}
+        for at, row in enumerate(rows)
+        for one in references_of(row)
+    ]
+    right: list[set[str]] = [set() for _ in rows]
     for row, outcome in zip(tried, outcomes_of(tried), strict=True):
         if outcome == "right":
-            right[row["answer"]].add(row["reference"])
+            right[row["at"]].add(row["reference"])
     others = [
-        (row["answer"], row["read"], right[row["answer"]])
-        for row in rows
-        if right[row["answer"]] != ({row["read"]} if row["read"] else set())
+        (row["answer"], row["read"], credited)
+        for row, credited in zip(rows, right, strict=True)
+        if credited != ({row["read"]} if row["read"] else set())
     ]
 
     assert others == []
-    assert len(right) == len(rows)
+    assert len(tried) > 2 * len(rows)
+
+
+@for_each_case("row", rows_of("refused.jsonl"), ids=lambda row: row["answer"][:40])
+def test_nothing_is_guessed(row: dict[str, Any]) -> None:
+    """An answer without a choice or a number, or with several, has none: a reason."""
+    record = answered(row["answer"], ["A"], choices=row.get("choices", []))
+    if row["metric"] == "number-match":
+        record["references"] = ["1"]
+
+    with pytest.raises(ScoreError) as refused:
+        totals(row["metric"], [record], unreadable="left-out")
+    assert row["reason"] in str(refused.value)
 
 
 @pytest.mark.parametrize(
