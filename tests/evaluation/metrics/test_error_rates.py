@@ -9,35 +9,12 @@ from typing import Any
 import pytest
 
 import harpia_formats
-from cases import for_each_case
 from harpia_formats import ScoreError
 from json_lines import jsonl
 from metric_scores import answered, totals, value, values_of_pairs
 from text_kinds import text_pairs
 
 pytest.importorskip("rapidfuzz", reason="the extra score is not installed")
-
-
-@for_each_case(
-    "name, answer, references, expected",
-    [
-        ("wer", "a b x", ["a b c"], 1 / 3),
-        ("wer", "", ["a b c"], 1),
-        ("wer", "a b c d", ["a b"], 1),
-        ("wer", "a b c d", ["a"], 3),
-        ("wer", "", [""], 0),
-        ("wer", "a b", [""], 2),
-        ("wer", "a b c", ["x y z", "a b d"], 1 / 3),
-        ("cer", "kitten", ["sitting"], 3 / 7),
-        ("cer", " abc\n", ["abc"], 0),
-        ("cer", "ação", ["acao"], 1 / 2),
-    ],
-)
-def test_rates_are_edits_by_units(
-    name: str, answer: str, references: list[str], expected: float
-) -> None:
-    """The rate is that of the nearest reference; of no units, the number of edits."""
-    assert value(name, answer, references) == pytest.approx(expected)
 
 
 def test_parameters_change_the_texts_before_they_are_compared() -> None:

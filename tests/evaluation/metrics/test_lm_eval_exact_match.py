@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from cases import for_each_case
 from harpia_formats import ScoreError
 from metric_scores import answered, totals, value, values
 
@@ -23,28 +22,6 @@ def filtered(answer: str, kept: dict[str, str]) -> Any:
         for name, text in kept.items()
     ]
     return row
-
-
-@for_each_case(
-    "answer, references, more, expected",
-    [
-        ("Paris", ["Paris"], {}, 1),
-        ("Paris ", ["Paris"], {}, 0),
-        ("paris", ["Paris"], {}, 0),
-        ("paris", ["Rome", "Paris"], {"ignore_case": True}, 1),
-        ("$1,000.", ["1000"], {"regexes_to_ignore": [",", r"\$", r"\.$"]}, 1),
-        ("it's", ["its"], {"ignore_punctuation": True}, 1),
-        ("«é»", ["é"], {"ignore_punctuation": True}, 0),
-        ("a1", ["a2"], {"ignore_numbers": True}, 1),
-        ("a٣", ["a"], {"ignore_numbers": True}, 0),
-        ("a\0", ["a"], {}, 1),
-    ],
-)
-def test_parts_of_both_texts_are_left_out(
-    answer: str, references: list[str], more: dict[str, Any], expected: float
-) -> None:
-    """Regular expressions go first, then case, punctuation and digits of ASCII."""
-    assert value("lm-eval-exact-match", answer, references, **more) == expected
 
 
 def test_a_filter_says_what_is_compared() -> None:

@@ -54,29 +54,6 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         assert match(text, ["1"], **given) in {0, 1}
 
 
-@for_each_case(
-    "answer, reference, given, expected",
-    [
-        ("0.3", "3/10", {}, 1),
-        ("0.333", "1/3", {}, 0),
-        ("0.333", "1/3", {"absolute": 0.001}, 1),
-        ("101", "100", {"relative": 0.01}, 1),
-        ("101.1", "100", {"relative": 0.01}, 0),
-        ("0.1", "0.2", {"absolute": 0.1}, 1),
-        ("-5", "5", {}, 0),
-        ("50%", "50", {"percent": "ignored"}, 1),
-        ("He has 72.", "48/2 = 24, 48+24 = 72\n#### 72", {}, 1),
-        ("3, so 4", "4", {"several": "last"}, 1),
-        ("no idea", "4", {"unreadable": "wrong"}, 0),
-    ],
-)
-def test_numbers_match_within_the_tolerance(
-    answer: str, reference: str, given: dict[str, Any], expected: float
-) -> None:
-    """The larger of both tolerances counts, and numbers are compared exactly."""
-    assert match(answer, [reference], **given) == expected
-
-
 def test_what_cannot_be_read_is_left_out() -> None:
     """An answer or a reference without a number has no score, by default."""
     with pytest.raises(ScoreError, match="from the answer: there are several"):
