@@ -1,4 +1,4 @@
-"""The scorers of Inspect as metrics: known values of each rule."""
+"""The scorers of Inspect as metrics: any texts, and wrong parameters."""
 
 import pytest
 from hypothesis import given
