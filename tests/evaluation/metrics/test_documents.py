@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cases import for_each_case
@@ -164,6 +164,9 @@ json_values = st.recursive(
 
 
 @given(json_values, json_values)
+@example([True], [1])
+@example([1], ["1"])
+@example([[0]], ["[0]"])
 def test_keys_are_equal_where_values_are(one: Any, other: Any) -> None:
     """A value of the metadata, a list or an object, is found exactly if it is there."""
     row = with_documents([{"meta": {"k": one}}], [{"meta": {"k": other}}])

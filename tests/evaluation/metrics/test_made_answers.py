@@ -31,7 +31,7 @@ def rows_of(name: str) -> list[dict[str, Any]]:
 
 def outcomes_of(rows: list[dict[str, Any]]) -> list[str]:
     """Return the outcome of each answer: right, wrong or unscored."""
-    found = {}
+    found: dict[int, tuple[float | None, ...]] = {}
     for metric in ("multiple-choice", "number-match"):
         mine = [at for at, row in enumerate(rows) if row["metric"] == metric]
         records = [

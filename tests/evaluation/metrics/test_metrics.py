@@ -11,7 +11,7 @@ import pytest
 import harpia_formats
 from cases import for_each_case
 from harpia_formats import ConversionError, ScoreError
-from harpia_formats.plugins import score_over_references
+from harpia_formats.plugins import UnscorableError, score_over_references
 from json_lines import jsonl_rows
 from metric_scores import answered, totals, value
 from metric_scores import signature as signature_of
@@ -79,6 +79,31 @@ def test_one_string_is_not_taken_for_references() -> None:
         assert score("1", ["1", "2"]) == 1
         with pytest.raises(TypeError, match="list of strings"):
             score("1", "1 2")
+        with pytest.raises(UnscorableError, match="no reference"):
+            score("1", [])
+
+
+@for_each_case("name", OURS)
+def test_a_group_without_answers_has_no_score(name: str) -> None:
+    """Nothing that is counted is no score, and no 0."""
+    rows = [
+        answered("1", ["1"], id="a", category="a"),
+        answered("2", ["2"], id="b", category="a"),
+        answered(None, ["1"], id="c", category="b"),
+    ]
+    found = harpia_formats.score(
+        rows,
+        from_="record",
+        metrics=(name,),
+        by=("category",),
+        missing="skip",
+        replicates=0,
+        parameters={f"{name}.{key}": one for key, one in NEEDED.get(name, {}).items()},
+    )
+
+    with_answer, without = found.groups
+    assert None not in [one.value for one in with_answer.scores]
+    assert {one.value for one in without.scores} == {None}
 
 
 @for_each_case("name", OURS)

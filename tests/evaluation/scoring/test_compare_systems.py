@@ -103,7 +103,8 @@ def test_p_values_are_adjusted_over_all_pairs_and_metrics() -> None:
     raw = [one.comparison.p_value for one in found.compared if one.comparison]
 
     assert len(raw) == 6
-    adjusted, most = {}, 0.0
+    adjusted: dict[float, float] = {}
+    most = 0.0
     for rank, p_value in enumerate(sorted(raw)):
         most = max(most, min(p_value * (6 - rank), 1.0))
         adjusted[p_value] = adjusted.get(p_value, most)
