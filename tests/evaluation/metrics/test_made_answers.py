@@ -21,7 +21,7 @@ from json_lines import jsonl_rows
 from metric_scores import answered, totals, values
 
 _folder = Path(__file__).parent / "answers"
-_outcomes = {1: "right", 0: "wrong", None: "unscored"}
+_outcomes: dict[float | None, str] = {1: "right", 0: "wrong", None: "unscored"}
 
 
 def rows_of(name: str) -> list[dict[str, Any]]:
