@@ -12,6 +12,7 @@ import harpia_formats
 from cases import for_each_case
 from harpia_formats import ConversionError, ScoreError
 from harpia_formats.plugins import UnscorableError, score_over_references
+from in_process import InProcess
 from json_lines import jsonl_rows
 from metric_scores import answered, totals, value
 from metric_scores import signature as signature_of
@@ -41,11 +42,14 @@ def test_the_best_of_several_references_counts() -> None:
     assert value("f1", "the cat sat", ["dog", "cat"]) == pytest.approx(2 / 3)
 
 
-def test_every_metric_has_one_name() -> None:
-    """No two metrics are called the same."""
+def test_every_metric_has_one_name_and_a_definition(run: InProcess) -> None:
+    """No two metrics are called the same, and each is listed with what it is."""
     names = harpia_formats.metric_names()
+    listed = run("score", "--list-metrics").out
 
     assert len(set(names)) == len(names) > len(OURS) > 30
+    for name in names:
+        assert re.search(rf"^  {re.escape(name)} +\S.{{10}}", listed, re.MULTILINE)
 
 
 @for_each_case("name", OURS)
