@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import harpia_formats
-from harpia_formats.formats.registry import writable_formats
+from known_formats import WRITABLE
 
 #: Formats of tools, which are written but not measured.
 OF_TOOLS = {
@@ -23,7 +23,7 @@ OF_TOOLS = {
     "openai-evals",
     "parquet",
 }
-FORMATS = tuple(each for each in writable_formats() if each not in OF_TOOLS)
+FORMATS = tuple(each for each in WRITABLE if each not in OF_TOOLS)
 TEXTS = ("English", "Chinese", "escapes")
 #: The modules that a script may import.
 STANDARD = {"csv", "json", "sys"}

@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.util
+import json
 import os
 import re
 from collections.abc import Iterator
@@ -14,10 +15,11 @@ import command_server
 from cases import for_each_case
 from docs_tools import docs_tool
 from harpia_formats import plugins
-from harpia_formats.cli.command_table import TWO_WORDS
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
+#: All commands, the two words of some of them too.
+COMMANDS = json.loads((ROOT / "tests/cli/command_line.json").read_bytes())
 #: Pages outside of `docs/`.
 OTHERS = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "converters/README.md")
 PAGES = tuple(
@@ -211,7 +213,7 @@ def test_every_option_exists() -> None:
     for page in DESCRIBING:
         for line in commands_in(page):
             words = re.findall(r"[a-z]+", line.split("harpia-formats ")[1])
-            command = " ".join(words[: 2 if tuple(words[:2]) in TWO_WORDS else 1])
+            command = " ".join(words[: 2 if " ".join(words[:2]) in COMMANDS else 1])
             if command not in options:
                 shown = help_of(*command.split())
                 options[command] = options_in(shown) | flags_in(shown)
