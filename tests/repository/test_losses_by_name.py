@@ -9,12 +9,10 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, assume, given
-from msgspec import UNSET
 
 import harpia_formats
 from effort import examples
-from harpia_formats.api.testing import filled
-from harpia_formats.api.testing.strategies import records
+from harpia_formats.api.testing import filled, records
 from harpia_formats.conversion.losses.conversion_report import (
     FieldLine,
     FileLosses,
@@ -22,33 +20,12 @@ from harpia_formats.conversion.losses.conversion_report import (
     SourceNames,
     field_lines,
 )
-from harpia_formats.conversion.mapping.choices import Choices, References, Responses
-from harpia_formats.conversion.mapping.to_rows import RecordMapper
-from harpia_formats.formats.registry import adapter_of, writable_formats
-from harpia_formats.formats.schema.bundled_schemas import (
-    record_schema,
-    schema_validator_of,
-)
-from harpia_formats.model.exact_json import encode
-from harpia_formats.model.field_outcomes import Outcome, Unconvertible
-from harpia_formats.model.format import Container
-from harpia_formats.model.record import Record
+from harpia_formats.plugins import UNSET, Container, Outcome, Record, Unconvertible
+from known_formats import WRITABLE, adapter_named, row_validator
+from mapped_records import CONSTANTS, mapper_to, plain
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
-SOURCES = TARGETS = writable_formats()
-CONSTANTS: dict[str, Any] = {
-    "id": "1",
-    "prompt": "q",
-    "references": ["r"],
-    "outputs.model": "org/m",
-    "outputs.text": "a",
-    "outputs.scores.value": 1,
-    "outputs.scores.is_correct": True,
-    "outputs.scores.evaluation_id": "e",
-    "outputs.scores.evaluation_name": "n",
-    "params.model": "m",
-}
-ONE_ROW = Choices(References.FIRST, Responses.FIRST, constants=CONSTANTS)
+COMPLETE = {"prompt": "q", **CONSTANTS}
 LOST = {Outcome.DROPPED, Outcome.CHANGED, Outcome.MERGED, Outcome.NULL}
 #: Texts that decide how other values are read, and are not made unique.
 KINDS = {"role", "interaction_type", "schema_version", "source", "column", "messages"}
@@ -57,13 +34,13 @@ KINDS = {"role", "interaction_type", "schema_version", "source", "column", "mess
 @cache
 def is_valid_in(source: str) -> Any:
     """Return what tells whether a row is valid in a format."""
-    dialect = SOURCES[source].dialects[0]
-    validator = schema_validator_of(record_schema(dialect))
+    dialect = WRITABLE[source].dialects[0]
+    validator = row_validator(dialect)
 
     def is_valid(row: Any) -> bool:
         is_column = dialect.container is Container.COLUMNS
         whole = {key: [item] for key, item in row.items()} if is_column else row
-        return bool(validator.is_valid(json.loads(encode(whole))))
+        return bool(validator.is_valid(plain(whole)))
 
     return is_valid
 
@@ -107,15 +84,12 @@ def texts_in(
 
 def lines_for(row: Any, source: str, target: str) -> tuple[str, list[FieldLine]]:
     """Return the rows of `target` as text, and the lines of the table of losses."""
-    ours = adapter_of(SOURCES[source])
-    mapper = RecordMapper(
-        adapter_of(TARGETS[target]), ONE_ROW, owners=ours.extra_owners
-    )
-    mapped = mapper.map(ours.read(row))
+    ours = adapter_named(source)
+    mapped = mapper_to(target, source, constants=COMPLETE).map(ours.read(row))
     losses = OutcomeCounts(SourceNames(ours))
     losses.add(mapped.paths, mapped.outcomes, lambda: None)
-    lines = field_lines([FileLosses("", SOURCES[source], losses.up_to_date())])
-    return encode(mapped.rows).decode(), lines
+    lines = field_lines([FileLosses("", WRITABLE[source], losses.up_to_date())])
+    return json.dumps(plain(mapped.rows), ensure_ascii=False), lines
 
 
 def speaks_of(line: FieldLine, keys: tuple[str, ...]) -> bool:
@@ -127,9 +101,8 @@ def speaks_of(line: FieldLine, keys: tuple[str, ...]) -> bool:
 def check_row(row: Any, source: str) -> None:
     """Assert for each target that exactly the values that do not arrive are listed."""
     texts = with_unique_texts(row, source)
-    text = encode(row).decode()
-    for target in TARGETS:
-        check_pair(json.loads(text), texts, source, target)
+    for target in WRITABLE:
+        check_pair(plain(row), texts, source, target)
 
 
 def check_pair(
@@ -159,32 +132,30 @@ def check_pair(
 
 def fixture_rows(source: str) -> Iterator[dict[str, Any]]:
     """Yield the valid rows of the fixtures of a format, in its first dialect."""
-    adapter = adapter_of(SOURCES[source])
-    mapper = RecordMapper(adapter, ONE_ROW)
+    mapper = mapper_to(source, constants=COMPLETE)
     for path in sorted((FIXTURES / source / "valid").iterdir()):
         for record in harpia_formats.read(path, format=source):
             yield from mapper.map(record).rows
 
 
-@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("source", WRITABLE)
 def test_every_lost_key_of_a_fixture_is_listed(source: str) -> None:
     """Every key of the fixtures that no target has is listed, and no other key."""
-    rows = [json.loads(encode(row)) for row in fixture_rows(source)]
+    rows = [*fixture_rows(source)]
     for row in rows:
-        check_row(row, source)
+        check_row(plain(row), source)
 
     assert rows
 
 
-@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("source", WRITABLE)
 @examples(4, suppress_health_check=list(HealthCheck))
 @given(record=records())
 def test_every_lost_key_is_listed(source: str, record: Record) -> None:
     """Every key of any row that a target does not have is listed, and no other key."""
-    mapper = RecordMapper(adapter_of(SOURCES[source]), ONE_ROW)
     try:
         # Each score of the answer that is kept is a row; one of them is enough here.
-        row, *_ = mapper.map(filled(record)).rows
+        row, *_ = mapper_to(source, constants=COMPLETE).map(filled(record)).rows
     except Unconvertible:
         assume(condition=False)
-    check_row(json.loads(encode(row)), source)
+    check_row(plain(row), source)

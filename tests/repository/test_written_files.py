@@ -16,29 +16,22 @@ import pytest
 import harpia_formats
 from cases import for_each_case
 from effort import drawn, some_pairs
-from harpia_formats.conversion.mapping.choices import Choices, References, Responses
-from harpia_formats.conversion.mapping.to_rows import RecordMapper
-from harpia_formats.files.io.sink import SinkError
-from harpia_formats.formats.registry import adapter_of, writable_formats
-from harpia_formats.model.column_map import MapError
-from harpia_formats.model.field_outcomes import BLANK, Outcome, Unconvertible
-from harpia_formats.model.format import Container
-from harpia_formats.model.problem import ConversionError
-from harpia_formats.model.record import SYSTEM_MESSAGE, Output, Record, Score
+from harpia_formats import ConversionError, MapError, SinkError
+from harpia_formats.plugins import (
+    Container,
+    Outcome,
+    Output,
+    Record,
+    Score,
+    Unconvertible,
+)
+from known_formats import WRITABLE, adapter_named
+from mapped_records import CONSTANTS as WITH_ID
+from mapped_records import mapper_to
 
-SOURCES = TARGETS = writable_formats()
-PAIRS = [(source, target) for source in SOURCES for target in TARGETS]
+PAIRS = [*itertools.product(WRITABLE, WRITABLE)]
 #: Values for what a target needs and a source never has.
-CONSTANTS: dict[str, Any] = {
-    "references": ["r"],
-    "outputs.model": "org/m",
-    "outputs.text": "a",
-    "outputs.scores.value": 1,
-    "outputs.scores.is_correct": True,
-    "outputs.scores.evaluation_id": "e",
-    "outputs.scores.evaluation_name": "n",
-    "params.model": "m",
-}
+CONSTANTS = {path: value for path, value in WITH_ID.items() if path != "id"}
 TURNS = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]
 #: Records from which the rows of every format are made.
 RECORDS = (
@@ -113,8 +106,7 @@ REFUSALS = (ConversionError, MapError, SinkError, harpia_formats.ValidationFaile
 @cache
 def hostile_rows(source: str) -> tuple[str, ...]:
     """Return rows of a format as JSON texts, each with a hostile value somewhere."""
-    one_row = Choices(References.FIRST, Responses.FIRST, constants=CONSTANTS)
-    mapper = RecordMapper(adapter_of(SOURCES[source]), one_row)
+    mapper = mapper_to(source, constants=CONSTANTS)
     found = []
     for record in RECORDS:
         (row,) = mapper.map(record).rows
@@ -147,7 +139,7 @@ def places_in(value: Any) -> Iterator[tuple[Any, Any]]:
 
 def as_files(source: str, rows: list[str]) -> list[bytes]:
     """Return files of a format that hold rows given as JSON texts."""
-    dialect = SOURCES[source].dialects[0]
+    dialect = WRITABLE[source].dialects[0]
     if dialect.container is Container.WRAPPED:
         body = ",\n".join(rows)
         header = '"metrics":[{"name":"bleu"},{"id":"em","enable":1e400}],"own":null'
@@ -222,13 +214,13 @@ def check_conversion(
     return True
 
 
-@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("source", WRITABLE)
 def test_a_written_file_is_valid(source: str, tmp_path: Path) -> None:
     """Some hostile rows of each format are valid as other formats, by turns."""
     chance = random.Random(source)  # noqa: S311 - not for secrets
     rows = hostile_rows(source)
-    written, first = 0, [*SOURCES].index(source)
-    for number, target in enumerate([*TARGETS][first:] + [*TARGETS][:first]):
+    written, first = 0, [*WRITABLE].index(source)
+    for number, target in enumerate([*WRITABLE][first:] + [*WRITABLE][:first]):
         if written == drawn(4):
             break
         option = list(OPTIONS)[(number + len(source)) % len(OPTIONS)]
@@ -283,7 +275,7 @@ def has_source(path: tuple[str, ...], target: str, known: set[str]) -> bool:
     """Tell whether a key of a row is the place of one of the `known` fields."""
     fields = [
         mapping.record_path
-        for mapping in adapter_of(TARGETS[target]).fields
+        for mapping in adapter_named(target).fields
         if is_within(path, tuple(mapping.path)) or is_within(tuple(mapping.path), path)
     ]
     return any(
@@ -299,14 +291,14 @@ def is_within(path: tuple[Any, ...], owner: tuple[Any, ...]) -> bool:
     return path[: len(owner)] == owner
 
 
-@for_each_case("source, target", some_pairs([*SOURCES], [*TARGETS]))
+@for_each_case("source, target", some_pairs([*WRITABLE], [*WRITABLE]))
 def test_a_default_that_is_written_is_declared(source: str, target: str) -> None:
     """What a row has and its record does not is among the losses, as L103."""
     check_defaults(source, target)
 
 
 @pytest.mark.long
-@for_each_case("source, target", itertools.product(SOURCES, TARGETS))
+@for_each_case("source, target", PAIRS)
 def test_every_default_that_is_written_is_declared(source: str, target: str) -> None:
     """So it is with each format and each target."""
     check_defaults(source, target)
@@ -314,17 +306,14 @@ def test_every_default_that_is_written_is_declared(source: str, target: str) -> 
 
 def check_defaults(source: str, target: str) -> None:
     """Assert that what rows have and their records do not is among the losses."""
-    reader, adapter = adapter_of(SOURCES[source]), adapter_of(TARGETS[target])
-    given = Choices(References.FIRST, Responses.FIRST, constants=CONSTANTS)
-    bare = Choices(References.FIRST, Responses.FIRST)
     for sparse in (*SPARSE, *RECORDS):
         record = sparse
         with suppress(Unconvertible):
-            (row,) = RecordMapper(reader, given).map(sparse, 7).rows
-            record = reader.read(row)
-        for choices in (bare, given):
+            (row,) = mapper_to(source, constants=CONSTANTS).map(sparse, 7).rows
+            record = adapter_named(source).read(row)
+        for constants in ({}, CONSTANTS):
             try:
-                mapped = RecordMapper(adapter, choices).map(record, 7)
+                mapped = mapper_to(target, constants=constants).map(record, 7)
             except Unconvertible:
                 continue
             added = {
@@ -334,7 +323,7 @@ def check_defaults(source: str, target: str) -> None:
             }
             # Every record has a list of answers, maybe an empty one.
             known = {*mapped.paths, *added, "outputs"}
-            if SYSTEM_MESSAGE in known:
+            if "messages.system" in known:
                 known.add("system")
             unknown = [
                 path
@@ -354,10 +343,7 @@ def is_kept(path: tuple[str, ...], record: Record) -> bool:
 
 def test_an_empty_target_is_a_default() -> None:
     """A sample of Inspect has a target in any case, and the losses say if it is new."""
-    (outcome,) = (
-        RecordMapper(adapter_of(TARGETS["inspect-dataset"]), Choices())
-        .map(Record(prompt="q", outputs=[]))
-        .outcomes
-    )
+    mapper = mapper_to("inspect-dataset", constants={})
+    (outcome,) = mapper.map(Record(prompt="q", outputs=[])).outcomes
 
-    assert outcome == (Outcome.DEFAULTED, "references", BLANK)
+    assert outcome == (Outcome.DEFAULTED, "references", 'is "", which is read as none')
