@@ -15,15 +15,16 @@ from referencing import Registry
 import harpia_converters
 from harpia_formats import validate
 from harpia_formats.formats.detection.candidates import FormatVariant, variants_of
-from harpia_formats.formats.registry import all_formats
+from harpia_formats.formats.registry import all_formats, dialect_lints
 from harpia_formats.formats.schema.bundled_schemas import (
     Schema,
     document_schema,
     item_schema,
     record_schema,
 )
-from harpia_formats.model.format import Container, Dialect
-from harpia_formats.model.problem import Path as Pointer
+from harpia_formats.plugins import Container, Dialect
+from harpia_formats.plugins import Path as Pointer
+from known_formats import bundled_schema
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 #: The codes of vendors' rules, which are about what the vendor's schema allows. Those
@@ -39,6 +40,8 @@ NOT_OF_SCHEMAS = ("X", "S201", "S210", "S211", *sorted(OF_VENDORS))
 #: Rules on what a file is and that it holds a record, which no schema says either.
 ON_FILES = ("S2", "J111")
 
+#: A format in one of its dialects.
+Variant = FormatVariant
 VARIANTS = variants_of(all_formats().values())
 
 
@@ -113,6 +116,19 @@ def schema_of(variant: FormatVariant, path: Pointer, *, strict: bool) -> Schema:
     if variant.dialect.container is Container.COLUMNS:
         return item_schema(document_schema(variant.dialect, strict=strict), path)
     return record_schema(variant.dialect, strict=strict)
+
+
+def schema_of_document(variant: FormatVariant, *, strict: bool) -> Schema:
+    """Return the schema that a variant names, the strict one if there is one."""
+    dialect = variant.dialect
+    return bundled_schema((strict and dialect.strict) or dialect.schema)
+
+
+def lint_codes(variant: FormatVariant) -> set[str]:
+    """Return the codes of a vendor's rules that are checked apart from remarks."""
+    lints = dialect_lints(variant.dialect)
+    in_rows = {code for each in lints.rows for code in each.codes}
+    return in_rows | {each.code for each in lints.across}
 
 
 def reference_of(schema: Schema) -> Callable[[Any], bool]:

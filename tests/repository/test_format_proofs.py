@@ -1,6 +1,6 @@
 """Laws of every format, over mutated records and documents.
 
-What is compared: `validate`, the typed decoder, and the reference engine.
+What is compared: `validate` and the reference engine.
 """
 
 import csv
@@ -11,7 +11,6 @@ import random
 from collections import Counter
 from typing import Any
 
-import msgspec
 import pytest
 
 from cases import for_each_case
@@ -22,31 +21,22 @@ from format_variants import (
     OF_VENDORS,
     ON_FILES,
     VARIANTS,
+    Variant,
     documents_of,
+    lint_codes,
     modes_of,
     name_of,
     reference_of,
     schema_of,
+    schema_of_document,
     streams_of,
     with_rows,
 )
 from harpia_formats import Report, Severity, validate
-from harpia_formats.api.testing.mutation import mutants
-from harpia_formats.files.parsing.json_syntax import find_fault
-from harpia_formats.formats.detection.candidates import FormatVariant
-from harpia_formats.formats.registry import all_rules, dialect_lints
-from harpia_formats.formats.schema.bundled_schemas import (
-    document_schema,
-    record_schema,
-    schema_validator_of,
-)
-from harpia_formats.formats.schema.typed_decoder import (
-    RowSurvey,
-    TypedDecoder,
-    typed_decoder_of,
-)
-from harpia_formats.model.format import Container, Remark
-from harpia_formats.model.problem import Path as Pointer
+from harpia_formats.api.testing import mutants
+from harpia_formats.plugins import Container, Remark
+from harpia_formats.plugins import Path as Pointer
+from known_formats import RULES
 
 #: Rows of one file of mutants.
 BATCH = 30
@@ -61,8 +51,6 @@ OF_ROWS = [
     for each in VARIANTS
     if each.dialect.container in {Container.ROWS, Container.WRAPPED, Container.COLUMNS}
 ]
-#: Dialects of objects whose schemas say no more than types can.
-OF_LANES = [each for each in OF_ROWS if each.dialect.container is not Container.COLUMNS]
 OF_TABLES = [each for each in VARIANTS if each.dialect.container is Container.TABLE]
 REMARKING = [
     each for each in VARIANTS if each.dialect.remarks and each not in OF_TABLES
@@ -77,7 +65,7 @@ def text_of(value: Any, indent: int | None = None) -> bytes:
 
 
 def file_of(
-    variant: FormatVariant, path: Pointer, rows: list[Any], indent: int | None = None
+    variant: Variant, path: Pointer, rows: list[Any], indent: int | None = None
 ) -> bytes:
     """Return a file of a variant with these rows at `path`.
 
@@ -88,7 +76,7 @@ def file_of(
     if not path:
         return b"".join(text_of(each) + b"\n" for each in rows)
     # Nothing around the rows may be wrong.
-    strictly = reference_of(document_schema(variant.dialect, strict=True))
+    strictly = reference_of(schema_of_document(variant, strict=True))
     document = next(each for each in documents_of(variant) if strictly(each))
     return text_of(with_rows(document, path, rows), indent)
 
@@ -101,7 +89,7 @@ def records_wrong(report: Report) -> set[int | None]:
 
 
 def check_batch(
-    variant: FormatVariant, path: Pointer, rows: list[Any], data: bytes, *, strict: bool
+    variant: Variant, path: Pointer, rows: list[Any], data: bytes, *, strict: bool
 ) -> int:
     """Assert the reference engine's verdict on every row; return how many are valid.
 
@@ -128,7 +116,7 @@ def check_batch(
     return len(rows) - len(expected)
 
 
-def check_rows(variant: FormatVariant, count: int, seed: int, *, strict: bool) -> None:
+def check_rows(variant: Variant, count: int, seed: int, *, strict: bool) -> None:
     """Assert the verdicts on mutants of every row of a variant."""
     for path, rows in streams_of(variant).items():
         reference = reference_of(schema_of(variant, path, strict=strict))
@@ -143,7 +131,7 @@ def check_rows(variant: FormatVariant, count: int, seed: int, *, strict: bool) -
         assert 0 < valid < count or schema_of(variant, path, strict=strict) is True
 
 
-def in_turn(variants: list[FormatVariant]) -> list[tuple[FormatVariant, bool]]:
+def in_turn(variants: list[Variant]) -> list[tuple[Variant, bool]]:
     """Return each variant with one of its modes, by turns; with more effort, with all.
 
     The long proofs have all modes.
@@ -157,14 +145,14 @@ def in_turn(variants: list[FormatVariant]) -> list[tuple[FormatVariant, bool]]:
     ]
 
 
-def id_of(value: FormatVariant | bool) -> str:
+def id_of(value: Variant | bool) -> str:
     """Return what a parameter is called in the output of the tests."""
     return str(value) if isinstance(value, bool) else name_of(value)
 
 
 @for_each_case("variant, strict", in_turn(OF_ROWS), ids=id_of)
 def test_rows_are_validated_as_by_the_reference(
-    variant: FormatVariant, *, strict: bool
+    variant: Variant, *, strict: bool
 ) -> None:
     """Every mutated row has the verdict of the reference engine, strict or not."""
     check_rows(variant, drawn(BATCH), seed=1, strict=strict)
@@ -172,96 +160,13 @@ def test_rows_are_validated_as_by_the_reference(
 
 @pytest.mark.long
 @pytest.mark.parametrize("variant", OF_ROWS, ids=name_of)
-def test_rows_are_validated_as_by_the_reference_long(variant: FormatVariant) -> None:
+def test_rows_are_validated_as_by_the_reference_long(variant: Variant) -> None:
     """20,000 mutated rows of each dialect and column have the reference's verdict."""
     for strict in modes_of(variant):
         check_rows(variant, 20_000, seed=2, strict=strict)
 
 
-def rows_of(variant: FormatVariant) -> list[Any]:
-    """Return the valid rows of a variant that has one stream of them."""
-    (rows,) = streams_of(variant).values()
-    return rows
-
-
-def decoder_for(variant: FormatVariant, *, strict: bool) -> TypedDecoder:
-    """Return the typed decoder of a variant that has seen its fixtures."""
-    schema, survey = record_schema(variant.dialect, strict=strict), RowSurvey()
-    assert isinstance(schema, dict)
-    reference = reference_of(schema)
-    for each in filter(reference, rows_of(variant)):
-        survey.take(schema, each)
-    return typed_decoder_of(schema, survey.extras)
-
-
-def broken(row: bytes, chance: random.Random) -> bytes:
-    """Return `row` with one to three faults in its bytes."""
-    text = bytearray(row)
-    for _ in range(chance.randint(1, 3)):
-        at = chance.randrange(len(text) + 1)
-        end = at + chance.choice((0, 0, 1, 4))
-        copied = bytes(text[at : at + chance.randint(1, 40)])
-        text[at:end] = chance.choice((*PIECES, b"", b"", copied, copied))
-    return bytes(text)
-
-
-PIECES = (
-    *(b"\xff", b"\xed\xa0\x80", b"\xc0\x80", b"\xef\xbb\xbf", b"\x00", b"\r"),
-    *(b"1e400", b"1.0", b"1e2", b"-0", b"NaN", b"null", b"true", b"01", b'"1"'),
-    *(b"\\ud800", b"\\u003a", b"\\u0000", b'"x":1e400,', b'"id":1,', b"[" * 250),
-    *(b",", b":", b"{", b"}", b"[", b"]", b'"', b"\\", b"//", b" ", b"{}", b"[]"),
-)
-
-
-def check_decoder(
-    variant: FormatVariant, count: int, seed: int, *, strict: bool
-) -> None:
-    """Assert that the decoder accepts only valid rows, and most of them."""
-    decoder = decoder_for(variant, strict=strict)
-    schema_validator = schema_validator_of(
-        record_schema(variant.dialect, strict=strict)
-    )
-    rows, chance = rows_of(variant), random.Random(seed)  # noqa: S311 - needs a seed, not secrecy
-    made = [text_of(each) for each in itertools.islice(mutants(rows, seed), count)]
-    good = sum(
-        1 for each in made if schema_validator.is_valid(msgspec.json.decode(each))
-    )
-    accepted = [each for each in made if decoder.accept(each) is not None]
-    spoilt = [broken(text_of(chance.choice(rows)), chance) for _ in range(count)]
-
-    assert len(accepted) > good / 4
-    for each in (*accepted, *(e for e in spoilt if decoder.accept(e) is not None)):
-        assert find_fault(each) is None, each
-        assert schema_validator.is_valid(msgspec.json.decode(each)), each
-
-
-@for_each_case("variant, strict", in_turn(OF_LANES), ids=id_of)
-def test_decoder_accepts_only_valid_rows(
-    variant: FormatVariant, *, strict: bool
-) -> None:
-    """The decoder of each dialect of objects accepts no mutated row that is invalid."""
-    check_decoder(variant, drawn(60), seed=3, strict=strict)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("variant", OF_LANES, ids=name_of)
-def test_decoder_accepts_only_valid_rows_long(variant: FormatVariant) -> None:
-    """The decoder accepts none of 20,000 invalid mutants or rows with broken bytes."""
-    for strict in (False, True):
-        check_decoder(variant, 20_000, seed=4, strict=strict)
-
-
-@for_each_case("variant", OF_LANES, ids=name_of)
-def test_decoder_accepts_every_valid_fixture(variant: FormatVariant) -> None:
-    """The decoder accepts all valid rows, so none of them takes the slow path."""
-    for strict in (False, True):
-        decoder = decoder_for(variant, strict=strict)
-        reference = reference_of(record_schema(variant.dialect, strict=strict))
-        for each in filter(reference, rows_of(variant)):
-            assert decoder.accept(text_of(each)) is not None, each
-
-
-def remarks_on(variant: FormatVariant, path: Pointer, row: Any) -> list[Remark]:
+def remarks_on(variant: Variant, path: Pointer, row: Any) -> list[Remark]:
     """Return what the format says of a row; of a column's item that stands alone."""
     remarks = variant.dialect.remarks
     if remarks is None:
@@ -272,19 +177,12 @@ def remarks_on(variant: FormatVariant, path: Pointer, row: Any) -> list[Remark]:
 
 def is_reported_by_default(remark: Remark) -> bool:
     """Tell whether the rule of a remark is enabled by default."""
-    return not all_rules()[remark.code].lint
+    return not RULES[remark.code].lint
 
 
-def codes_of_lints(variant: FormatVariant) -> set[str]:
-    """Return the codes of a format that are found by its lints, and not in remarks."""
-    lints = dialect_lints(variant.dialect)
-    in_rows = {code for each in lints.rows for code in each.codes}
-    return in_rows | {each.code for each in lints.across}
-
-
-def vendor_problems_in(report: Report, variant: FormatVariant) -> Counter[str]:
+def vendor_problems_in(report: Report, variant: Variant) -> Counter[str]:
     """Return how many problems each vendor rule on remarks has for records."""
-    wanted = OF_VENDORS - codes_of_lints(variant)
+    wanted = OF_VENDORS - lint_codes(variant)
     counts: Counter[str] = Counter()
     for each in report.groups:
         if each.record is not None and each.code in wanted:
@@ -293,9 +191,7 @@ def vendor_problems_in(report: Report, variant: FormatVariant) -> Counter[str]:
 
 
 @for_each_case("variant, lint", some_pairs(REMARKING, [False, True]), ids=id_of)
-def test_remarks_are_reported_for_every_row(
-    variant: FormatVariant, *, lint: bool
-) -> None:
+def test_remarks_are_reported_for_every_row(variant: Variant, *, lint: bool) -> None:
     """Valid rows get all remarks of their format, also if the decoder accepts them."""
     check_remarks(variant, drawn(64), lint=lint)
 
@@ -304,13 +200,13 @@ def test_remarks_are_reported_for_every_row(
 @pytest.mark.parametrize("lint", [False, True])
 @pytest.mark.parametrize("variant", REMARKING, ids=name_of)
 def test_remarks_are_reported_for_every_row_long(
-    variant: FormatVariant, *, lint: bool
+    variant: Variant, *, lint: bool
 ) -> None:
     """The same holds with and without lint rules, and after more rows."""
     check_remarks(variant, 1_000, lint=lint)
 
 
-def check_remarks(variant: FormatVariant, count: int, *, lint: bool) -> None:
+def check_remarks(variant: Variant, count: int, *, lint: bool) -> None:
     """Assert that valid rows get all remarks, also after the first `count` of them."""
     for path, rows in streams_of(variant).items():
         remarks = [each for row in rows for each in remarks_on(variant, path, row)]
@@ -323,7 +219,7 @@ def check_remarks(variant: FormatVariant, count: int, *, lint: bool) -> None:
         assert vendor_problems_in(report, variant) == Counter(wanted * times)
 
 
-def check_strict(variant: FormatVariant, count: int, seed: int) -> None:
+def check_strict(variant: Variant, count: int, seed: int) -> None:
     """Assert that rows which are valid by the strict schema have no remarks."""
     for path, rows in streams_of(variant).items():
         reference = reference_of(schema_of(variant, path, strict=True))
@@ -335,7 +231,7 @@ def check_strict(variant: FormatVariant, count: int, seed: int) -> None:
 
 @for_each_case("variant", STRICT, ids=name_of)
 def test_strictly_valid_rows_have_no_remarks(
-    variant: FormatVariant,
+    variant: Variant,
 ) -> None:
     """Rows that the strict schema accepts have no remarks, except of lint rules."""
     check_strict(variant, 500, seed=5)
@@ -344,13 +240,23 @@ def test_strictly_valid_rows_have_no_remarks(
 @pytest.mark.long
 @pytest.mark.parametrize("variant", STRICT, ids=name_of)
 def test_strictly_valid_rows_have_no_remarks_long(
-    variant: FormatVariant,
+    variant: Variant,
 ) -> None:
     """Of 20,000 mutants, those that the strict schema accepts have no remarks."""
     check_strict(variant, 20_000, seed=6)
 
 
-def expected_of(variant: FormatVariant, value: Any, *, strict: bool) -> bool:
+def variant_in(report: Report) -> Variant:
+    """Return the variant as which the file of a report was validated."""
+    (found,) = report.files
+    return next(
+        each
+        for each in VARIANTS
+        if (each.format.id, each.dialect.name) == (found.format, found.dialect)
+    )
+
+
+def expected_of(variant: Variant, value: Any, *, strict: bool) -> bool:
     """Return the reference engine's verdict on a file that holds `value`.
 
     An array is one of records, whatever the container is in an object.
@@ -360,23 +266,19 @@ def expected_of(variant: FormatVariant, value: Any, *, strict: bool) -> bool:
     return expected_of_one(variant, value, strict=strict)
 
 
-def expected_of_one(variant: FormatVariant, value: Any, *, strict: bool) -> bool:
+def expected_of_one(variant: Variant, value: Any, *, strict: bool) -> bool:
     """Return the reference engine's verdict on one value of a file."""
     is_row = variant.dialect.container is Container.ROWS
-    schema = (record_schema if is_row else document_schema)(
-        variant.dialect, strict=strict
-    )
-    return reference_of(schema)(value)
+    if is_row:
+        return reference_of(schema_of(variant, (), strict=strict))(value)
+    return reference_of(schema_of_document(variant, strict=strict))(value)
 
 
-def check_documents(
-    variant: FormatVariant, count: int, seed: int, *, strict: bool
-) -> None:
+def check_documents(variant: Variant, count: int, seed: int, *, strict: bool) -> None:
     """Assert the verdicts on mutants of whole documents of a variant.
 
     A mutant that is detected as another dialect is validated as that dialect.
     """
-    of_format = {each.name: each for each in variant.format.dialects}
     as_itself = valid = 0
     made = itertools.islice(mutants(documents_of(variant), seed), count)
     for number, value in enumerate(made):
@@ -387,7 +289,7 @@ def check_documents(
             select=OF_SCHEMAS,
             ignore=ON_FILES,
         )
-        taken = FormatVariant(variant.format, of_format[report.files[0].dialect])
+        taken = variant_in(report)
         expected = expected_of(taken, value, strict=strict)
         as_itself += taken == variant
         valid += expected
@@ -400,7 +302,7 @@ def check_documents(
 
 @for_each_case("variant, strict", in_turn(OF_DOCUMENTS), ids=id_of)
 def test_documents_are_validated_as_by_the_reference(
-    variant: FormatVariant, *, strict: bool
+    variant: Variant, *, strict: bool
 ) -> None:
     """Every mutated document has the verdict of the reference engine, strict or not."""
     check_documents(variant, drawn(10), seed=7, strict=strict)
@@ -409,7 +311,7 @@ def test_documents_are_validated_as_by_the_reference(
 @pytest.mark.long
 @pytest.mark.parametrize("variant", OF_DOCUMENTS, ids=name_of)
 def test_documents_are_validated_as_by_the_reference_long(
-    variant: FormatVariant,
+    variant: Variant,
 ) -> None:
     """2,000 mutated documents of each dialect have the reference's verdict."""
     for strict in (False, True):
@@ -431,12 +333,9 @@ COLUMNS = ("system", "prompt", "response", "answer", "notes", "Prompt", "respons
 FIELDS = ("", " ", "a,b", 'say "x"', "two\nlines", "\U0001f99c", "1", '"')
 
 
-def check_tables(
-    variant: FormatVariant, count: int, seed: int, *, strict: bool
-) -> None:
+def check_tables(variant: Variant, count: int, seed: int, *, strict: bool) -> None:
     """Assert the verdicts on tables of drawn columns and fields."""
     chance = random.Random(seed)  # noqa: S311 - needs a seed, not secrecy
-    of_format = {each.name: each for each in variant.format.dialects}
     for _ in range(count):
         columns, rows, data = table_of(chance)
         report = validate(
@@ -447,9 +346,7 @@ def check_tables(
             ignore=ON_FILES,
         )
         (found,) = report.files
-        reference = reference_of(
-            document_schema(of_format[found.dialect], strict=strict)
-        )
+        reference = reference_of(schema_of_document(variant_in(report), strict=strict))
         valid = [reference(dict(zip(columns, each, strict=True))) for each in rows]
 
         assert report.ok == all(valid), (columns, report.problems)
@@ -458,7 +355,7 @@ def check_tables(
 
 
 @pytest.mark.parametrize("variant", OF_TABLES, ids=name_of)
-def test_tables_are_validated_as_by_the_reference(variant: FormatVariant) -> None:
+def test_tables_are_validated_as_by_the_reference(variant: Variant) -> None:
     """Every drawn table has the verdict of the reference engine on its records."""
     for strict in (False, True):
         check_tables(variant, drawn(25), seed=9, strict=strict)
@@ -466,7 +363,7 @@ def test_tables_are_validated_as_by_the_reference(variant: FormatVariant) -> Non
 
 @pytest.mark.long
 @pytest.mark.parametrize("variant", OF_TABLES, ids=name_of)
-def test_tables_are_validated_as_by_the_reference_long(variant: FormatVariant) -> None:
+def test_tables_are_validated_as_by_the_reference_long(variant: Variant) -> None:
     """20,000 drawn records in tables have the reference's verdict."""
     for strict in (False, True):
         check_tables(variant, 7_000, seed=10, strict=strict)

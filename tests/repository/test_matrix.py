@@ -13,23 +13,9 @@ from any_rows import ANY_ROWS
 from cases import for_each_case
 from corpora import CORPORA
 from effort import shares
-from harpia_formats import FileCount, validate
-from harpia_formats.files.framing.container import open_container
-from harpia_formats.files.io.reader import ROW_LIMIT
-from harpia_formats.formats.detection.candidates import (
-    FormatVariant,
-    matches_of,
-    variants_of,
-)
-from harpia_formats.formats.detection.recognize import recognize
-from harpia_formats.formats.detection.sampled_file import sample_file
-from harpia_formats.formats.registry import all_formats
-from harpia_formats.formats.schema.bundled_schemas import (
-    document_schema,
-    is_whole,
-    record_schema,
-)
-from harpia_formats.model.format import Container, Dialect
+from harpia_formats import FileCount, detect, validate
+from harpia_formats.plugins import Container, Dialect
+from known_formats import FORMATS, bundled_schema, row_schema
 
 ROOT = Path(__file__).parents[2]
 VALID = sorted(
@@ -38,8 +24,15 @@ VALID = sorted(
     if each.parts[-3] not in ANY_ROWS
 )
 ALL = sorted((ROOT / "fixtures").glob("*/*/*"))
-FORMATS = tuple(all_formats().values())
-PARTICULAR = [each for each in variants_of(FORMATS) if not each.format.general]
+#: Each dialect of a format that is not general, with the id of the format.
+PARTICULAR = [
+    (each.id, dialect)
+    for each in FORMATS.values()
+    if not each.general
+    for dialect in each.dialects
+]
+#: Containers in which each record is a value of its own.
+WHOLE = {Container.ROWS, Container.DOCUMENT}
 #: What a key that no format knows may hold.
 EXTRAS: tuple[Any, ...] = ("a word", 3, ["one", "two"], {"unit": "ms"})
 #: The formats of real files, by the beginning of their names.
@@ -123,18 +116,6 @@ def format_of(path: Path) -> str:
     return path.parent.parent.name
 
 
-def chosen(data: bytes, name: str = "<data>") -> FormatVariant | None:
-    """Return what the contents of a file are recognised as."""
-    beginning = sample_file(open_container(iter([data])), ROW_LIMIT, FORMATS, name)
-    return recognize(beginning.sample, FORMATS).variant
-
-
-def chosen_format(data: bytes, name: str = "<data>") -> str | None:
-    """Return the format that the contents of a file are recognised as."""
-    variant = chosen(data, name)
-    return variant.format.id if variant else None
-
-
 def value_of(data: bytes, path: Path) -> Any:
     """Return all of a JSON file, lines as an array, read in the plainest way."""
     if path.suffix == ".jsonl":
@@ -164,7 +145,7 @@ def forms_of(value: Any, dialect: Dialect) -> Iterator[bytes]:
     """Yield a file with one record or document, in each way to write it."""
     yield json.dumps(value).encode() + b"\n"
     yield json.dumps(value, ensure_ascii=False, indent=2).encode()
-    if is_whole(dialect):
+    if dialect.container in WHOLE:
         yield json.dumps([value]).encode()
         yield json.dumps([value], indent=1).encode()
 
@@ -172,7 +153,7 @@ def forms_of(value: Any, dialect: Dialect) -> Iterator[bytes]:
 def bases_of(path: Path, data: bytes, dialect: Dialect) -> list[Any]:
     """Return what a file is without further records: its first one, or its document."""
     whole = value_of(data, path)
-    if is_whole(dialect):
+    if dialect.container in WHOLE:
         return whole[:1] if isinstance(whole, list) else [whole]
     return [whole, cut(whole, dialect.depth)]
 
@@ -182,46 +163,45 @@ def check_json(path: Path, data: bytes, expected: str, dialect: Dialect) -> None
     bases = bases_of(path, data, dialect)
     more = [each for base in bases for each in with_extras(base)]
     for each in [*bases, *more]:
-        found = {PARTICULAR[at].format.id for at, _ in matches_of(each, PARTICULAR)}
+        found = {name for name, one in PARTICULAR if one.sniff(each)}
         assert found <= (CHATS if expected in CHATS else {expected}), each
         for form in forms_of(each, dialect):
-            assert chosen_format(form) == expected, form
+            assert detect(form)[0].format == expected, form
 
 
-def table_formats(data: bytes, name: str) -> tuple[str, ...]:
+def table_formats(table: bytes | Path) -> tuple[str | None, ...]:
     """Return the format of a table, and the other one that it may be in, if any."""
-    beginning = sample_file(open_container(iter([data])), ROW_LIMIT, FORMATS, name)
-    choice = recognize(beginning.sample, FORMATS).choice
-    assert choice is not None
-    found = filter(None, (choice.variant, choice.rival))
-    return tuple(each.format.id for each in found)
+    (found,) = detect(table)
+    rival = found.rival.partition(" ")[0]
+    return (found.format, rival) if rival else (found.format,)
 
 
-def check_table(data: bytes, expected: tuple[str, ...]) -> None:
+def check_table(path: Path, expected: tuple[str, ...], folder: Path) -> None:
     """Assert that a table is seen rightly with one row, and with more columns."""
-    header, first = list(csv.reader(io.StringIO(data.decode(), newline="")))[:2]
+    text = path.read_text("utf-8")
+    header, first = list(csv.reader(io.StringIO(text, newline="")))[:2]
+    file = folder / "table.csv"
     for count in range(3):
-        text = io.StringIO()
         more = ["extra note", "unit"][:count]
-        csv.writer(text).writerows(
-            [[*header, *more], [*first, "a", "1"][: len(header) + count]]
-        )
-        assert table_formats(text.getvalue().encode(), "table.csv") == expected
-        assert table_formats(text.getvalue().encode(), "<data>") == expected
+        with file.open("w", encoding="utf-8", newline="") as table:
+            csv.writer(table).writerows(
+                [[*header, *more], [*first, "a", "1"][: len(header) + count]]
+            )
+        assert table_formats(file) == expected
+        assert table_formats(file.read_bytes()) == expected
 
 
-def check_file(path: Path, expected: str) -> None:
+def check_file(path: Path, expected: str, folder: Path) -> None:
     """Assert that a file, and what is left of it with one record, is seen rightly."""
-    data = path.read_bytes()
     if path.suffix == ".csv":
         formats = (ANY, expected) if NO_SYSTEM in path.name else (expected,)
-        assert table_formats(data, path.name) == formats
-        check_table(data, formats)
+        assert table_formats(path) == formats
+        check_table(path, formats, folder)
         return
-    variant = chosen(data, path.name)
-    assert variant is not None
-    assert variant.format.id == expected
-    check_json(path, data, expected, variant.dialect)
+    (found,) = detect(path)
+    assert found.format == expected
+    dialects = {each.name: each for each in FORMATS[expected].dialects}
+    check_json(path, path.read_bytes(), expected, dialects[found.dialect])
 
 
 def some_of_each_format() -> list[Path]:
@@ -233,25 +213,27 @@ def some_of_each_format() -> list[Path]:
 
 
 @for_each_case("path", some_of_each_format(), ids=name_of)
-def test_fixture_is_seen_rightly_in_every_form(path: Path) -> None:
+def test_fixture_is_seen_rightly_in_every_form(path: Path, tmp_path: Path) -> None:
     """A good file is taken for its format and looks like no other one.
 
     So is its first record, as a line, as an array, over several lines, and with
     unknown keys; and so is a document with one item in each array.
     """
-    check_file(path, format_of(path))
+    check_file(path, format_of(path), tmp_path)
 
 
 @pytest.mark.long
 @for_each_case("path", VALID, ids=name_of)
-def test_every_fixture_is_seen_rightly_in_every_form(path: Path) -> None:
+def test_every_fixture_is_seen_rightly_in_every_form(
+    path: Path, tmp_path: Path
+) -> None:
     """The same holds for every good file."""
-    check_file(path, format_of(path))
+    check_file(path, format_of(path), tmp_path)
 
 
 @pytest.mark.corpora
 @pytest.mark.parametrize("pattern", SAMPLES)
-def test_real_file_is_seen_rightly_in_every_form(pattern: str) -> None:
+def test_real_file_is_seen_rightly_in_every_form(pattern: str, tmp_path: Path) -> None:
     """The same holds for files that other programs wrote."""
     paths = sorted(CORPORA.glob(pattern))
     expected = SAMPLES[pattern]
@@ -259,7 +241,7 @@ def test_real_file_is_seen_rightly_in_every_form(pattern: str) -> None:
         if expected is None:
             assert [each.code for each in validate(each).problems] == ["S301"]
         else:
-            check_file(each, expected)
+            check_file(each, expected, tmp_path)
 
 
 @pytest.mark.corpora
@@ -275,13 +257,13 @@ def test_every_real_file_has_a_format() -> None:
 def is_truly_allowed(path: Path, count: FileCount) -> bool:
     """Tell whether the reference engine accepts a file as it was validated."""
     assert count.format is not None
-    dialects = all_formats()[count.format].dialects
+    dialects = FORMATS[count.format].dialects
     dialect = next(each for each in dialects if each.name == count.dialect)
     if dialect.container is Container.TABLE:
         return count.format == ANY
     whole = value_of(path.read_bytes(), path)
     is_row = dialect.container is Container.ROWS
-    schema: Any = record_schema(dialect) if is_row else document_schema(dialect)
+    schema: Any = row_schema(dialect) if is_row else bundled_schema(dialect.schema)
     schema_validator = jsonschema.Draft7Validator(schema)
     records = whole if isinstance(whole, list) else [whole]
     return all(schema_validator.is_valid(each) for each in records)
@@ -290,7 +272,7 @@ def is_truly_allowed(path: Path, count: FileCount) -> bool:
 def pairs_allowed(paths: list[Path]) -> set[tuple[str, str]]:
     """Return which format's files are also allowed in which other, truly so."""
     allowed = set()
-    for path, other in itertools.product(paths, all_formats().keys() - ANY_ROWS):
+    for path, other in itertools.product(paths, FORMATS.keys() - ANY_ROWS):
         report = validate(path, format=other, examples=1)
         if report.ok and other != format_of(path):
             assert is_truly_allowed(path, report.files[0]), (path, other)
@@ -310,7 +292,7 @@ def test_no_file_is_allowed_in_another_format_long() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("other", all_formats())
+@pytest.mark.parametrize("other", FORMATS)
 def test_every_file_can_be_validated_as_every_format(other: str) -> None:
     """Validating any file, good or bad, as any format gives a consistent report."""
     for each in ALL:

@@ -12,15 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cases import for_each_case
-from effort import examples
-from fixture_files import valid_rows
-from harpia_formats.api.testing.mutation import mutants
+from effort import drawn, examples, some_pairs
+from fixture_files import schema_file, valid_rows
+from format_variants import VARIANTS, Variant, name_of, reference_of, streams_of
+from harpia_formats.api.testing import mutants
 from harpia_formats.files.parsing.json_syntax import find_fault
 from harpia_formats.files.parsing.locate import duplicates
-from harpia_formats.formats.schema.bundled_schemas import (
-    built_in_schema,
-    schema_validator_of,
-)
+from harpia_formats.formats.schema.bundled_schemas import schema_validator_of
 from harpia_formats.formats.schema.decoder_types import UnsupportedSchemaError
 from harpia_formats.formats.schema.typed_decoder import (
     RowSurvey,
@@ -28,13 +26,15 @@ from harpia_formats.formats.schema.typed_decoder import (
     typed_decoder_of,
 )
 from harpia_formats.model.exact_json import NOT_JSON, decode, encode
+from harpia_formats.plugins import Container
+from known_formats import row_schema, row_validator
 
 FORMATS = ("eee@0.2.0", "eee@0.2.0-tag", "eee@0.3.0")
 
 
 def learned(identifier: str, *more: Any) -> TypedDecoder:
     """Return the decoder of a format that has seen its fixtures and `more` rows."""
-    schema, unknown = built_in_schema(identifier), RowSurvey()
+    schema, unknown = schema_file(identifier), RowSurvey()
     for each in (*valid_rows(identifier), *more):
         unknown.take(schema, each)
     return typed_decoder_of(schema, unknown.extras)
@@ -42,7 +42,7 @@ def learned(identifier: str, *more: Any) -> TypedDecoder:
 
 def without_texts(identifier: str, *more: Any) -> TypedDecoder:
     """Return the decoder of a format that leaves texts undecoded where it can."""
-    schema, unknown = built_in_schema(identifier), RowSurvey()
+    schema, unknown = schema_file(identifier), RowSurvey()
     for each in (*valid_rows(identifier), *more):
         unknown.take(schema, each)
     places = frozenset(unknown.texts)
@@ -56,7 +56,7 @@ def check_accepted(
 
     `more` are the rows apart from fixtures whose keys the decoder knows.
     """
-    schema_validator = schema_validator_of(built_in_schema(identifier))
+    schema_validator = schema_validator_of(schema_file(identifier))
     accepted = [each for each in rows if decoder.accept(each) is not None]
     brief = without_texts(identifier, *more)
     assert len(brief.checks) > len(decoder.checks)
@@ -98,7 +98,7 @@ def check_mutants(identifier: str, count: int, seed: int) -> None:
         for number, each in enumerate(made)
     ]
 
-    schema_validator = schema_validator_of(built_in_schema(identifier))
+    schema_validator = schema_validator_of(schema_file(identifier))
     accepted = check_accepted(decoder, identifier, rows, *more)
     good = sum(
         1 for each in rows if schema_validator.is_valid(msgspec.json.decode(each))
@@ -179,13 +179,78 @@ def test_accepts_no_broken_bytes_long(identifier: str) -> None:
     check_bytes(identifier, 350_000, seed=4)
 
 
-@pytest.mark.parametrize("identifier", FORMATS)
-def test_accepts_its_fixtures(identifier: str) -> None:
-    """Every valid fixture is accepted by the decoder."""
-    decoder = learned(identifier)
+#: Dialects of objects whose schemas say no more than types can.
+OBJECTS = [
+    each
+    for each in VARIANTS
+    if each.dialect.container in {Container.ROWS, Container.WRAPPED}
+]
 
-    for each in valid_rows(identifier):
-        assert decoder.accept(json.dumps(each).encode()) is not None, each["sample_id"]
+
+def rows_of(variant: Variant) -> list[Any]:
+    """Return the valid rows of a variant that has one stream of them."""
+    (rows,) = streams_of(variant).values()
+    return rows
+
+
+def check_variant(variant: Variant, count: int, seed: int, *, strict: bool) -> None:
+    """Assert that a decoder accepts all valid fixtures, and of mutants only valid ones.
+
+    It has seen the fixtures, and accepts a good share of the valid mutants.
+    """
+    schema, survey = row_schema(variant.dialect, strict=strict), RowSurvey()
+    assert isinstance(schema, dict)
+    rows, chance = rows_of(variant), random.Random(seed)  # noqa: S311 - needs a seed, not secrecy
+    valid = [*filter(reference_of(schema), rows)]
+    for each in valid:
+        survey.take(schema, each)
+    decoder = typed_decoder_of(schema, survey.extras)
+    is_valid = row_validator(variant.dialect, strict=strict).is_valid
+    made = [text_of(each) for each in itertools.islice(mutants(rows, seed), count)]
+    spoilt = [broken(text_of(chance.choice(rows)), chance) for _ in range(count)]
+    accepted = [each for each in made if decoder.accept(each) is not None]
+    good = sum(bool(is_valid(msgspec.json.decode(each))) for each in made)
+
+    for each in valid:
+        assert decoder.accept(text_of(each)) is not None, each
+    assert len(accepted) > good / 4 or not count
+    for each in (*accepted, *(e for e in spoilt if decoder.accept(e) is not None)):
+        assert find_fault(each) is None, each
+        assert is_valid(msgspec.json.decode(each)), each
+
+
+def id_of(value: Variant | bool) -> str:
+    """Return what a parameter is called in the output of the tests."""
+    return str(value) if isinstance(value, bool) else name_of(value)
+
+
+def text_of(value: Any) -> bytes:
+    """Return a value as JSON."""
+    return json.dumps(value, ensure_ascii=False).encode()
+
+
+#: The variants, strict or not by turns; with more effort, both.
+IN_TURN = some_pairs(OBJECTS, [False, True])
+
+
+@for_each_case("variant, strict", itertools.product(OBJECTS, [False, True]), ids=id_of)
+def test_accepts_only_valid_rows_of_any_format(
+    variant: Variant, *, strict: bool
+) -> None:
+    """The decoder of each dialect accepts its fixtures, and no mutant that is invalid.
+
+    A fixture that it refuses would take the slow path.
+    """
+    count = drawn(60) if (variant, strict) in IN_TURN else 0
+    check_variant(variant, count, seed=3, strict=strict)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("variant", OBJECTS, ids=name_of)
+def test_accepts_only_valid_rows_of_any_format_long(variant: Variant) -> None:
+    """The decoder accepts none of 20,000 invalid mutants or rows with broken bytes."""
+    for strict in (False, True):
+        check_variant(variant, 20_000, seed=4, strict=strict)
 
 
 @given(
