@@ -7,12 +7,11 @@ import pytest
 
 import command_runs
 from cases import for_each_case
-from harpia_formats import validate
-from harpia_formats.formats.registry import all_formats
-from harpia_formats.formats.schema.bundled_schemas import SchemaError, built_in_schema
-from harpia_formats.formats.schema.user_schema import NESTING_LIMIT as DEPTH_LIMIT
-from harpia_formats.formats.schema.user_schema import check_schema, read_schema
+from fixture_files import ROOT
+from harpia_formats import SchemaError, validate
 
+#: Levels of a schema, at most (docs/reference/limits.md).
+DEPTH_LIMIT = 100
 DRAFT = "http://json-schema.org/draft-07/schema#"
 TREE = {"properties": {"kids": {"items": {"$ref": "#"}}, "name": {"type": "string"}}}
 LIST = {
@@ -40,31 +39,16 @@ def nested(levels: int) -> dict[str, Any]:
 def reason(schema: Any) -> str:
     """Return why `schema` is refused."""
     with pytest.raises(SchemaError) as caught:
-        check_schema("mine.json", schema)
-    assert caught.value.name == "mine.json"
-    assert str(caught.value) == f"mine.json: {caught.value.reason}"
+        validate(b"", schema=schema)
+    assert str(caught.value) == f"{caught.value.name}: {caught.value.reason}"
     return caught.value.reason
 
 
-SHIPPED = sorted(
-    {
-        identifier
-        for each in all_formats().values()
-        for dialect in each.dialects
-        for identifier in (dialect.schema, dialect.strict)
-        if identifier
-    }
-)
-
-
-@for_each_case("identifier", SHIPPED)
-def test_built_in_schemas_pass_the_same_check(identifier: str) -> None:
-    """The built-in schemas exist and pass the checks of a user's schema."""
-    schema = built_in_schema(identifier)
-
-    check_schema(identifier, schema)
-
-    assert schema["$schema"] == DRAFT
+@for_each_case("path", sorted((ROOT / "schemas").glob("*/*.schema.json")))
+def test_built_in_schemas_pass_the_same_check(path: Path) -> None:
+    """The built-in schemas are draft-07, and nothing in them is doubtful."""
+    assert json.loads(path.read_bytes())["$schema"] == DRAFT
+    assert validate(b"{}", schema=path).files[0].path == "<data>"
 
 
 @for_each_case(
@@ -103,7 +87,7 @@ def test_built_in_schemas_pass_the_same_check(identifier: str) -> None:
 )
 def test_draft_07_schema_is_taken(schema: Any) -> None:
     """A schema without references to other files is accepted, even if recursive."""
-    check_schema("mine.json", schema)
+    validate(b"", schema=schema)
 
 
 @pytest.mark.parametrize(
@@ -122,9 +106,12 @@ def test_other_draft_is_named(draft: str) -> None:
 
 
 @pytest.mark.parametrize("schema", [None, 5, "object", [{}]])
-def test_other_values_are_no_schema(schema: Any) -> None:
+def test_other_values_are_no_schema(tmp_path: Path, schema: Any) -> None:
     """Only objects and booleans are schemas."""
-    assert reason(schema) == "is not a schema: neither an object nor true or false"
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps(schema))
+
+    assert reason(path) == "is not a schema: neither an object nor true or false"
 
 
 @for_each_case(
@@ -197,11 +184,16 @@ def test_loop_is_refused(schema: Any) -> None:
 
 
 @for_each_case(
-    "target", ["#/definitions/none", "#none", "#/allOf/1", "#/allOf/-1", "#/%zz"]
+    "target",
+    [
+        *("#/definitions/none", "#none", "#/allOf/1", "#/allOf/-1", "#/%zz"),
+        "#/definitions/a/title/x",
+    ],
 )
 def test_dangling_reference_is_refused(target: str) -> None:
     """A reference to nothing is refused by name."""
-    schema = {"allOf": [{}], "definitions": {"a": {"items": {"$ref": target}}}}
+    part = {"items": {"$ref": target}, "title": "t"}
+    schema = {"allOf": [{}], "definitions": {"a": part}}
 
     assert reason(schema) == f"refers to {target}, which is not there"
 
@@ -220,7 +212,7 @@ def test_reference_inside_an_embedded_schema_starts_there() -> None:
     inner = {"$id": "urn:inner", "items": {"$ref": "#/definitions/a"}}
     inner |= {"definitions": {"a": TEXT}}
 
-    check_schema("mine.json", {"properties": {"x": inner}})
+    validate(b"", schema={"properties": {"x": inner}})
 
     assert reason({"properties": {"x": inner | {"definitions": {}}}}) == (
         "refers to #/definitions/a, which is not there"
@@ -233,6 +225,36 @@ def test_referenced_schema_is_checked() -> None:
     schema["items"] = {"$ref": "#/x/y"}
 
     assert reason(schema) == "refers to #/nowhere, which is not there"
+
+
+@for_each_case(
+    "schema, found",
+    [
+        (
+            {"definitions": {"a": {"$id": "x"}, "b": {"$id": "x"}}},
+            "has two parts with the $id x: #/definitions/a, #/definitions/b",
+        ),
+        (
+            {"$id": "http://x/a", "items": {"$ref": "b"}},
+            "refers to b; only references inside the file are followed",
+        ),
+        (
+            {"definitions": {"a": {"$id": "http://[x"}}},
+            "cannot be used: at /definitions/a/$id: http://[x is not a URI",
+        ),
+        (
+            {"items": {"$ref": f"{DRAFT}/definitions/none"}},
+            f"refers to {DRAFT}/definitions/none, which is not there",
+        ),
+        (
+            {"items": {"$ref": "#/x"}, "x": {"type": "strin"}},
+            "refers to #/x, which is not a schema",
+        ),
+    ],
+)
+def test_reference_that_nobody_can_follow(schema: Any, found: str) -> None:
+    """An ambiguous or dangling name is refused, with the name."""
+    assert reason(schema) == found
 
 
 def test_depth_is_limited() -> None:
@@ -259,7 +281,7 @@ def test_error_of_the_engine_is_a_schema_error(schema: Any, place: str) -> None:
 
 
 @for_each_case(
-    "text, reason",
+    "text, fault",
     [
         (b"", "the text is empty (line 1, column 1)"),
         (b'{\n  "minimum": NaN}', "(line 2, column 14)"),
@@ -272,16 +294,15 @@ def test_error_of_the_engine_is_a_schema_error(schema: Any, place: str) -> None:
         (b'{"minimum": 1e400}', "too large"),
     ],
 )
-def test_broken_file_has_a_place(tmp_path: Path, text: bytes, reason: str) -> None:
+def test_broken_file_has_a_place(tmp_path: Path, text: bytes, fault: str) -> None:
     """A schema that is not JSON is refused, with line and column of the fault."""
     path = tmp_path / "mine.json"
     path.write_bytes(text)
 
-    with pytest.raises(SchemaError) as caught:
-        read_schema(path)
+    found = reason(path)
 
-    assert caught.value.reason.startswith("is not a schema: not JSON: ")
-    assert reason in caught.value.reason
+    assert found.startswith("is not a schema: not JSON: ")
+    assert fault in found
 
 
 def test_file_that_is_not_there(tmp_path: Path) -> None:
@@ -289,18 +310,29 @@ def test_file_that_is_not_there(tmp_path: Path) -> None:
     missing = tmp_path / "none.json"
 
     with pytest.raises(SchemaError, match=r"none\.json: no such file or directory"):
-        read_schema(missing)
+        validate(b"", schema=missing)
     with pytest.raises(SchemaError, match="is a folder"):
-        read_schema(tmp_path)
+        validate(b"", schema=tmp_path)
 
 
-@pytest.mark.parametrize("schema", [True, False, TREE])
-def test_file_is_read(tmp_path: Path, schema: Any) -> None:
-    """A schema is read from a file as it is."""
-    path = tmp_path / "mine.json"
-    path.write_text(json.dumps(schema))
+@for_each_case(
+    "schema, text, is_valid",
+    [
+        ({"type": "integer"}, str(10**30), True),
+        ({"type": "integer"}, "1.5", False),
+        ({"type": "integer"}, '""', False),
+        # Exponential with backtracking.
+        ({"pattern": "^(a+)+$"}, json.dumps("a" * 50_000 + "b"), False),
+        # Not supported by the engine that is linear.
+        ({"pattern": "^(?!no)"}, '"yes"', True),
+        ({"pattern": "^(?!no)"}, '"no"', False),
+    ],
+)
+def test_verdict_is_that_of_the_schema(schema: Any, text: str, is_valid: bool) -> None:
+    """Draft 07 is followed, with integers of any size and any pattern."""
+    report = validate(text.encode(), schema=schema)
 
-    assert read_schema(path) == (path.read_bytes(), schema)
+    assert (report.ok, report.failures) == (is_valid, ())
 
 
 def test_recursive_schema_validates_every_level() -> None:
