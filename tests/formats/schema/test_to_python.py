@@ -1,54 +1,44 @@
+"""A schema as a Python module: what `schema ID --as-python` prints."""
+
 import csv
 import json
 import subprocess
 import sys
 import tomllib
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import jsonschema_rs
 import msgspec
 import pytest
 
 import command_runs
 from effort import drawn
-from harpia_formats import (
-    compare_scores,
-    detect,
-    score,
-    score_plan,
-    stats,
-    validate,
-)
-from harpia_formats.api.plan_file import LoadedPlan, plan_text
-from harpia_formats.api.testing.mutation import mutants
-from harpia_formats.evaluation.scoring.benchmarks import Benchmark, Plan, PlannedSystem
-from harpia_formats.evaluation.scoring.options import ScoreOptions
-from harpia_formats.expectations.preflight_keys import KEYS
-from harpia_formats.formats.detection.result import SCHEMA, detected_as_dict
-from harpia_formats.formats.registry import all_formats
-from harpia_formats.formats.schema.bundled_schemas import (
-    built_in_schema,
-    schema_ids,
-    schema_validator_of,
-)
-from harpia_formats.formats.schema.to_python import as_python
-from harpia_formats.reporters import REPORTERS, Options
-from harpia_formats.validation.baselines.known_findings import Baseline, baseline_text
+from fixture_files import ROOT, schema_file
+from harpia_formats import compare_scores, score, score_plan, stats, validate
+from harpia_formats.api.testing import mutants
+from known_formats import FORMATS
 
-FIXTURES = Path(__file__).parents[3] / "fixtures"
+FIXTURES = ROOT / "fixtures"
+ANSWERS = FIXTURES / "nemo-output" / "valid" / "answers.jsonl"
+#: Files of users from which mutants are made, named after their schemas.
+SEED_FILES = sorted(Path(__file__).with_name("seeds").glob("*.toml"))
 #: Number of mutants that are validated by each schema.
 MUTANTS = drawn(18)
 #: A schema whose module is small.
 SMALL = "tencent-messages-strict"
 
 
+@cache
 def exported(identifier: str) -> str:
     """Return the text of the module made of a schema."""
-    return as_python(identifier, built_in_schema(identifier))
+    done = command_runs.run("schema", identifier, "--as-python")
+    assert (done.returncode, done.stderr) == (0, b"")
+    return done.stdout.decode()
 
 
 @cache
@@ -89,134 +79,108 @@ def values_in(texts: list[bytes]) -> list[Any]:
     return values
 
 
-def records_of(format_id: str) -> list[Any]:
+def records_of(format_id: str, _: Path | None = None) -> list[Any]:
     """Return what the fixtures of a format hold."""
     paths = sorted((FIXTURES / format_id).glob("*/*"))
     assert paths, f"no fixtures of {format_id}"
     return [row for each in paths for row in rows_in(each)]
 
 
-def report() -> list[Any]:
-    """Return the JSON report on a faulty fixture."""
-    found = validate(min((FIXTURES / "eee@0.2.0" / "invalid").glob("C201-*")))
-    pieces: list[str] = []
-    REPORTERS["json"].write(found.problems, lambda: found, pieces.append, Options())
-    return [json.loads("".join(pieces))]
+def printed(*arguments: object) -> list[Any]:
+    """Return what a command prints as JSON."""
+    return [json.loads(command_runs.run(*arguments, "--output-format=json").stdout)]
 
 
-def detection() -> list[Any]:
-    """Return the detection of some fixtures."""
-    files = [detected_as_dict(each) for each in detect(FIXTURES / "nemo-output")]
-    return [{"schema": SCHEMA, "files": files}]
-
-
-def baseline() -> list[Any]:
+def baseline(folder: Path) -> list[Any]:
     """Return a baseline of two findings."""
-    counts = {("S101", "", "required a"): 2, ("J202", "", ""): 1}
-    return [json.loads(baseline_text(Baseline({"rows.jsonl": counts})))]
+    path = folder / "baseline.json"
+    validate(b'{"a": 1, "a": 2}\n{"b": 1e400}', schema=True, write_baseline=path)
+    return [json.loads(path.read_bytes())]
 
 
-def config() -> list[Any]:
-    """Return the settings of a file, as `config` prints them."""
-    arguments = ["config", __file__, "--isolated", "--output-format", "json"]
-    done = command_runs.run(*arguments)
-    assert done.returncode == 0
-    return [json.loads(done.stdout)]
-
-
-def preflight_file() -> list[Any]:
-    """Return preflight files with the example of each key."""
-    start = "[datasets.a]\n"
-    files = 'files = "a.jsonl"\n'
-    return [
-        tomllib.loads(start + (key.name != "files") * files + key.example)
-        for key in KEYS
-    ]
-
-
-def plan() -> list[Any]:
-    """Return a plan with every option that `--print-plan` states."""
-    system = PlannedSystem("A", ("a.jsonl",), "model")
-    options = ScoreOptions(
-        metrics=("em",), parameters={"em.scale": "0-100"}, missing="skip"
-    )
-    benchmark = Benchmark("B", options, ("*b*",), ("A",), "bootstrap")
-    loaded = LoadedPlan(Plan((system,), (benchmark,), "A"), "csv", ("a.json",))
-    return [tomllib.loads(plan_text(loaded))]
+def in_file(path: Path, _: Path) -> list[Any]:
+    """Return the documents in a file of seeds: each data set is one."""
+    document = tomllib.loads(path.read_text("utf-8"))
+    if "datasets" not in document:
+        return [document]
+    return [{"datasets": {key: each}} for key, each in document["datasets"].items()]
 
 
 def benchmark_scores() -> list[Any]:
     """Return the table of two fixtures as two systems."""
-    folder = FIXTURES / "nemo-output" / "valid"
-    systems = {"A": f"{folder / 'answers.jsonl'}", "B": f"{folder / 'answers.json'}"}
+    systems = {"A": f"{ANSWERS}", "B": f"{ANSWERS.with_suffix('.json')}"}
     given = {"systems": systems, "metrics": ["em"], "baseline": "A"}
     return [score_plan(given).to_dict()]
 
 
-def statistics() -> list[Any]:
-    """Return the statistics of a fixture."""
-    path = FIXTURES / "nemo-output" / "valid" / "answers.jsonl"
-    return [stats(path).to_dict()]
-
-
-def scores() -> list[Any]:
-    """Return the scores of a fixture, with groups."""
-    path = FIXTURES / "nemo-output" / "valid" / "answers.jsonl"
-    return [score(path, metrics=("em", "f1"), by=("category",)).to_dict()]
-
-
 def comparison() -> list[Any]:
     """Return the comparison of two fixtures."""
-    folder = FIXTURES / "nemo-output" / "valid"
-    paths = folder / "answers.jsonl", folder / "answers.json"
+    paths = ANSWERS, ANSWERS.with_suffix(".json")
     return [compare_scores(*paths, metrics=("em",)).to_dict()]
 
 
-#: What mutants of data for each schema are made of.
-SEEDS: dict[str, Callable[[], list[Any]]] = {
-    "report-1": report,
-    "detection-1": detection,
+#: What mutants of data for each schema are made of, given a folder for files.
+SEEDS: dict[str, Callable[[Path], list[Any]]] = {
+    "report-1": lambda _: printed(
+        "validate", min((FIXTURES / "eee@0.2.0" / "invalid").glob("C201-*"))
+    ),
+    "detection-1": lambda _: printed("detect", FIXTURES / "nemo-output"),
     "baseline-1": baseline,
-    "config-1": config,
-    "preflight-1": preflight_file,
-    "benchmark-scores-1": benchmark_scores,
-    "score-plan-1": plan,
-    "score-comparison-1": comparison,
-    "scores-1": scores,
-    "statistics-1": statistics,
-} | {
-    schema: lambda format_id=format_.id: records_of(format_id)
-    for format_ in all_formats().values()
-    for dialect in format_.dialects
-    for schema in (dialect.schema, dialect.strict)
-    if schema
+    "config-1": lambda _: printed("config", __file__, "--isolated"),
+    "benchmark-scores-1": lambda _: benchmark_scores(),
+    "score-comparison-1": lambda _: comparison(),
+    "scores-1": lambda _: [
+        score(ANSWERS, metrics=("em", "f1"), by=("category",)).to_dict()
+    ],
+    "statistics-1": lambda _: [stats(ANSWERS).to_dict()],
+    **{path.stem: partial(in_file, path) for path in SEED_FILES},
+    **{
+        schema: partial(records_of, format_.id)
+        for format_ in FORMATS.values()
+        for dialect in format_.dialects
+        for schema in (dialect.schema, dialect.strict)
+        if schema
+    },
 }
 
 
 def test_every_schema_has_seeds() -> None:
-    """The tests below cover every built-in schema."""
-    assert set(SEEDS) == set(schema_ids())
+    """The tests below cover every built-in schema, and every key of preflight files."""
+    files = (ROOT / "schemas").glob("*/*.schema.json")
+    known = {path.name.removesuffix(".schema.json") for path in files}
+    keys = schema_file("preflight-1")["definitions"]["data-set"]["properties"].keys()
+    seeds = SEEDS["preflight-1"](Path())
+
+    assert set(SEEDS) == known
+    assert {name for each in seeds for name in each["datasets"]} == keys
 
 
 @pytest.mark.parametrize("identifier", sorted(SEEDS))
-def test_exported_module_agrees_with_the_schema_validator(identifier: str) -> None:
+def test_exported_module_agrees_with_the_schema_validator(
+    identifier: str, tmp_path: Path
+) -> None:
     """The module of every schema accepts exactly the data that the schema accepts."""
-    check_agreement(identifier, MUTANTS)
+    check_agreement(identifier, MUTANTS, tmp_path)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("identifier", sorted(SEEDS))
-def test_exported_module_agrees_on_many_mutants(identifier: str) -> None:
+def test_exported_module_agrees_on_many_mutants(
+    identifier: str, tmp_path: Path
+) -> None:
     """So it does on more data that is nearly right."""
-    check_agreement(identifier, 10 * MUTANTS)
+    check_agreement(identifier, 10 * MUTANTS, tmp_path)
 
 
-def check_agreement(identifier: str, count: int) -> None:
+def check_agreement(identifier: str, count: int, folder: Path) -> None:
     """Assert that the module of a schema agrees on its seeds and `count` mutants."""
-    schema_validator = schema_validator_of(built_in_schema(identifier))
-    seeds = SEEDS[identifier]()
+    schema = json.loads(command_runs.run("schema", identifier).stdout)
+    # The schema that a format is called by is that of its rows.
+    assert schema == schema_file(identifier) or identifier in FORMATS
+    validator = jsonschema_rs.Draft7Validator(schema)
+    seeds = SEEDS[identifier](folder)
     for each in (*seeds, *islice(mutants(seeds, seed=7), count)):
-        assert is_allowed(identifier, each) is schema_validator.is_valid(each), each
+        assert is_allowed(identifier, each) is validator.is_valid(each), each
 
 
 def test_module_stands_alone(tmp_path: Path) -> None:
@@ -263,8 +227,7 @@ def test_data_is_not_changed() -> None:
 def test_module_names_its_schema() -> None:
     """The head names the schema, and no error repeats it."""
     text = exported(SMALL)
-    description = built_in_schema(SMALL)["description"]
 
     assert SMALL in text.splitlines()[0]
-    assert description not in text
+    assert schema_file(SMALL)["description"] not in text
     assert "fastjsonschema" not in text

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cases import for_each_case
-from harpia_formats.formats.registry import all_formats
-from harpia_formats.formats.schema.bundled_schemas import built_in_schema
+from fixture_files import schema_file
 from harpia_formats.model.column_map import FIELDS
 from harpia_formats.model.spelling import (
     EDITS,
@@ -20,10 +19,12 @@ from harpia_formats.model.spelling import (
     NEGATIONS,
     OPPOSITES,
     edits_between,
+    hint_on,
     is_near,
     is_slip,
     nearest,
 )
+from known_formats import FORMATS
 
 WORDS = st.text("abc_", max_size=7)
 
@@ -291,9 +292,9 @@ SAME = {
 def known_keys() -> list[str]:
     """Return the keys of the schemas of all formats, and the fields of `--map`."""
     found: set[str] = set(FIELDS)
-    for format_ in all_formats().values():
+    for format_ in FORMATS.values():
         for dialect in format_.dialects:
-            found.update(_keys_in(built_in_schema(dialect.schema)))
+            found.update(_keys_in(schema_file(dialect.schema)))
     return sorted(found)
 
 
@@ -329,3 +330,15 @@ def plain(key: str) -> str:
     """Return a key in one case, without separators and the ending of a plural."""
     letters = "".join(filter(str.isalnum, key)).lower()
     return letters.removesuffix("s")
+
+
+def test_all_names_are_listed_only_if_none_is_near() -> None:
+    """A misspelt name has one suggestion; any other one has the list."""
+    names = ("alpha", "beta", "gamma")
+
+    assert hint_on("alhpa", names) == "; did you mean alpha?"
+    assert hint_on("zzz", names) == " (known: alpha, beta, gamma)"
+    assert hint_on("zzz", names, word="it has", most=1, shown=repr) == (
+        " (it has: 'alpha' and 2 more)"
+    )
+    assert not hint_on("zzz", ())
