@@ -4,7 +4,7 @@
 import itertools
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -123,7 +123,7 @@ def clean_rows(kind: str, count: int) -> Iterator[dict[str, object]]:
         }
 
 
-def as_lines(rows: list[dict[str, object]], *, is_ascii: bool) -> bytes:
+def as_lines(rows: Sequence[object], *, is_ascii: bool) -> bytes:
     """Return rows as JSON Lines, with letters beyond ASCII as they are or escaped."""
     return b"".join(
         json.dumps(row, ensure_ascii=is_ascii).encode() + b"\n" for row in rows
@@ -183,3 +183,97 @@ def test_faults_are_found_in_tables(
     report = validate(path, format=suffix, lint=True)
 
     assert [problem.code for problem in report.problems] == [code]
+
+
+def found_in(text: str, code: str) -> list[str]:
+    """Return the messages of the findings of a rule in a JSON text, ASCII or not."""
+    value = json.loads(text)
+    plain, escaped = (
+        validate(as_lines([value], is_ascii=is_ascii), schema=True, select=[code])
+        for is_ascii in (False, True)
+    )
+    messages = [each.message for each in plain.problems]
+    assert messages == [each.message for each in escaped.problems]
+    return messages
+
+
+@for_each_case(
+    "text",
+    [
+        "«AMANH\xc3» disse ele.",
+        "AMANH\xc3…",
+        "AMANH\xc3—disse",
+        "“É”, respondeu.",
+        "“\xc3”",
+        "Il dit : « un café\xa0».",
+        "um café…”",
+    ],
+)
+def test_written_marks_are_not_taken_for_misdecoded_text(text: str) -> None:
+    """Letters with quotes, dashes and spaces after them are what was written."""
+    assert found_in(json.dumps([text]), "J207") == []
+
+
+@for_each_case(
+    "text, wrong, meant",
+    [
+        ("caf\xc3\xa9", "\xc3\xa9", "é"),
+        ("CORA\xc3‡\xc3ƒO", "\xc3‡", "Ç"),
+        ("JOS\xc3‰", "\xc3‰", "É"),
+        ("COMPREENS\xc3\u2019O", "\xc3\u2019", "\xd2"),
+        ("vou \xc3\xa0 praia", "\xc3\xa0", "à"),
+        ("TOTAL\xc2\xa0: 3", "\xc2\xa0", "\xa0"),
+        ("3 \xc3\u2014 4", "\xc3\u2014", "\xd7"),
+        ("it\xe2€™s", "\xe2€™", "\u2019"),
+        ("«AMANH\xc3» e caf\xc3\xa9", "\xc3\xa9", "é"),
+    ],
+)
+def test_misdecoded_text_is_found(text: str, wrong: str, meant: str) -> None:
+    """What no writer would put together is found, and what was meant by it."""
+    (message,) = found_in(json.dumps([text]), "J207")
+
+    assert message.startswith(f'"{wrong}" is "{meant}" in UTF-8 that was read as ')
+
+
+@for_each_case(
+    "text, is_found",
+    [
+        ("ภาษา\u200bไทย", False),
+        ("ភាសា\u200bខ្មែរ\u200b\u200bនេះ", False),
+        ("ພາສາ\u200bລາວ", False),
+        ("ภาษาไทย\u200b", True),
+        ("\u200bภาษาไทย", True),
+        ("ภาษา\u200b yes", True),
+        ("ภาษา\u200bไทย and ye\u200bs", True),
+        ("ภาษา\u200bไทย\ufeff", True),
+        ("ye\u200bs", True),
+        ("答\u200b案", True),
+    ],
+)
+def test_zero_width_spaces_separate_words_of_some_scripts(
+    text: str, *, is_found: bool
+) -> None:
+    """Between letters of scripts without spaces they are meant, elsewhere not."""
+    assert len(found_in(json.dumps({"answer": text}), "J208")) == is_found
+
+
+@for_each_case(
+    "text, is_found",
+    [
+        ("12345678901234567", True),
+        ("-12345678901234567", True),
+        ("123456789012345", False),
+        ("12345678901234567.5", False),
+        ("12345678901234567e2", False),
+        ('"a12345678901234567"', False),
+        ('["a12345678901234567", 12345678901234567]', True),
+        ("0.12345678901234567", False),
+    ],
+)
+def test_long_integers_are_distinguished_from_other_digits(
+    text: str, is_found: bool
+) -> None:
+    """Digits in a float, in a word or too few of them are no long integer."""
+    report = validate(f'{{"a": {text}}}'.encode(), schema=True, select=["J204"])
+
+    assert len(report.problems) == is_found

@@ -1,0 +1,401 @@
+"""Quick searches in texts, in many at once too: they pass over nothing that is found.
+
+What looks at columns of texts finds the same as what looks at each row.
+"""
+
+import csv
+import json
+from io import StringIO
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from effort import examples
+from format_variants import VARIANTS, name_of
+from harpia_formats import validate
+from harpia_formats.formats.rules import near_duplicates
+from harpia_formats.formats.rules.doubtful_text_lints import MISREAD_LINT, TEXT_LINTS
+from harpia_formats.formats.rules.request_faults import api_error, may_be_error
+from harpia_formats.formats.rules.row_texts import text_columns
+from harpia_formats.formats.rules.sample_faults import (
+    is_leaked,
+    may_leak,
+    possible_leaks,
+)
+from harpia_formats.formats.rules.sample_lints import sample_lints
+from harpia_formats.model import value_path
+from harpia_formats.model.lint import Agreement, TextColumns
+from harpia_formats.validation.unit.row_linter import RowLinter
+from harpia_formats.validation.unit.selected_lints import selected_lints
+from harpia_formats.validation.unit.validators import FileValidators
+from known_formats import READABLE, RULES, adapter_named
+
+INTEGERS, TEXTS = TEXT_LINTS
+SPECIAL = "\u200b\u2066\ufeff\ufffd\0é\xc3\xa9\xe2€™… f2"
+DOUBTFUL = st.text(st.one_of(st.sampled_from(SPECIAL), st.characters(codec="utf-8")))
+NUMBERS = st.one_of(
+    st.integers(), st.integers(10**14, 10**19), st.floats(allow_nan=False)
+)
+DOUBTFUL_VALUES = st.recursive(
+    st.one_of(NUMBERS, DOUBTFUL, st.none()),
+    lambda inner: st.one_of(st.lists(inner), st.dictionaries(DOUBTFUL, inner)),
+    max_leaves=8,
+)
+
+
+@given(DOUBTFUL_VALUES, st.booleans(), st.integers(0, 20))
+def test_what_is_doubtful_is_searched_for(
+    value: Any, is_ascii: bool, before: int
+) -> None:
+    """A row with a remark is found, escaped or not, wherever it stands."""
+    text = json.dumps(value, ensure_ascii=is_ascii)
+    for lint in (INTEGERS, TEXTS):
+        if any(True for _ in lint.remarks(value)):
+            assert lint.text is not None
+            assert lint.text.search(b" " * before + text.encode())
+            assert lint.text.search(text.replace("\\uf", "\\uF").encode())
+
+
+#: Chinese in UTF-8 that was read as GBK, and in GBK that was read as Latin-1; letters
+#: and marks read as Chinese characters; and what may stand next to these.
+MISREAD = (
+    "中文数据".encode().decode("gbk", "ignore"),
+    "数据".encode("gbk").decode("latin-1"),
+    *("na茂ve", "it鈥檚", "锟斤拷"),
+    *("数", "é", "ö", "\\", '"', "\n", "😺", "a", " "),
+)
+
+
+@given(st.lists(st.sampled_from(MISREAD)).map("".join), st.booleans())
+def test_what_was_misread_is_searched_for(text: str, is_ascii: bool) -> None:
+    """A row with misread characters is found, escaped or not, next to any others."""
+    data = json.dumps(text, ensure_ascii=is_ascii)
+    if any(True for _ in MISREAD_LINT.remarks(text)):
+        assert MISREAD_LINT.text is not None
+        assert MISREAD_LINT.text.search(data.encode())
+        assert MISREAD_LINT.text.search(data.replace("\\u951f", "\\u951F").encode())
+
+
+@given(st.text(), st.text(), st.text())
+def test_reference_with_spaces_around_is_found(
+    before: str, reference: str, after: str
+) -> None:
+    """A reference of some length that is in a prompt as a whole word is found."""
+    prompt = f"{before} {reference} {after}"
+    words = " ".join(reference.split())
+
+    if len(words) > 3 and all(letter.isalnum() or letter == " " for letter in words):
+        assert may_leak(reference, prompt)
+        assert is_leaked(reference, [prompt], []) == (len(words.casefold()) > 3)
+
+
+@given(st.text())
+def test_any_text_is_decided(answer: str) -> None:
+    """Any text is decided, and none is an error that has not the form of one."""
+    assert may_be_error(answer) or not api_error(answer)
+
+
+MESSAGE_KEYS = ("role", "content")
+
+
+class Turn(msgspec.Struct):
+    """A message, or a model with its answers."""
+
+    role: Any = None
+    content: Any = None
+    items: Any = None
+
+
+LEAVES = st.one_of(st.none(), st.just(msgspec.UNSET), st.text("ab", max_size=2))
+MESSAGES = st.builds(Turn, LEAVES, LEAVES)
+ALIKE = st.builds(
+    Turn,
+    st.text("ab"),
+    st.text("ab"),
+    st.lists(st.builds(Turn, st.just("r"), st.text("ab")), min_size=1, max_size=2),
+)
+MESSAGE_VALUES = st.one_of(
+    LEAVES,
+    st.integers(),
+    st.lists(LEAVES, max_size=2),
+    st.lists(MESSAGES, max_size=2),
+    st.dictionaries(st.sampled_from(MESSAGE_KEYS), LEAVES),
+)
+MESSAGE_COLUMNS = st.one_of(
+    st.lists(MESSAGE_VALUES, min_size=1, max_size=4),
+    st.lists(st.text("ab"), min_size=1, max_size=4),
+    st.lists(st.lists(ALIKE, min_size=1, max_size=1), min_size=1, max_size=4),
+    st.lists(st.lists(ALIKE, min_size=2, max_size=2), min_size=1, max_size=4),
+)
+PATHS = st.sampled_from([(), ("content",), ("items",), ("items", "content"), ("no",)])
+
+
+@given(MESSAGE_COLUMNS, PATHS)
+def test_columns_hold_the_texts_of_each_row(
+    values: list[Any], path: tuple[str, ...]
+) -> None:
+    """A row's texts are those of the columns at its place, in the same order."""
+    columns = text_columns(values, path, MESSAGE_KEYS)
+    if columns is None:
+        return
+    for number, value in enumerate(values):
+        expected: list[str] = []
+        if value is not None and value is not msgspec.UNSET:
+            value_path.add_texts(value, path, expected)
+        assert [column[number] for column in columns] == expected
+
+
+def test_rows_that_are_alike_have_columns() -> None:
+    """Lists of the same size give a column for each text in them."""
+    rows = [[Turn(role="user", content=text)] for text in "abc"]
+    assert text_columns(rows, (), MESSAGE_KEYS) == [["user"] * 3, ["a", "b", "c"]]
+
+
+WORDS = [
+    *("Too Many Requests", "429", "<|im_end|>", "[/INST]", "a b", "Straße", "STRASSE"),
+    *("红楼梦", "红", "《红楼梦》", "K", "\u212a", "\0", "\n", "\u2003", "\xa0", "  "),
+    *("(b)", "_", ".", ",", "Rate limit reached", "long enough to be no chance"),
+    *("null", "None"),
+]
+SAMPLED = st.one_of(
+    st.lists(st.sampled_from(WORDS), max_size=5).map(" ".join),
+    st.lists(st.sampled_from(WORDS), max_size=5).map("".join),
+)
+MANY = st.one_of(SAMPLED, st.lists(SAMPLED, max_size=3))
+
+
+class Asked(msgspec.Struct):
+    """The input of a typed row."""
+
+    raw: str
+    reference: str | list[str]
+    choices: list[str] | msgspec.UnsetType | None = msgspec.UNSET
+
+
+class Given(msgspec.Struct):
+    """The output of a typed row."""
+
+    raw: str | list[str]
+
+
+class Message(msgspec.Struct):
+    """A turn of a typed row."""
+
+    role: str
+    content: str
+
+
+class Sample(msgspec.Struct):
+    """A row as the typed decoder reads it, as far as the lints look at it."""
+
+    input: Asked
+    output: Given | None = None
+    interactions: list[Message] | msgspec.UnsetType | None = msgspec.UNSET
+    messages: list[Message] | msgspec.UnsetType | None = msgspec.UNSET
+
+
+TURNS = st.sampled_from(
+    [msgspec.UNSET, None, [Message("assistant", "429 bad gateway")]]
+)
+SAMPLES = st.builds(
+    Sample,
+    st.builds(
+        Asked,
+        SAMPLED,
+        MANY,
+        st.one_of(
+            st.none(),
+            st.just(msgspec.UNSET),
+            st.lists(st.sampled_from(["a", "b", "a "])),
+        ),
+    ),
+    st.one_of(st.builds(Given, MANY), st.builds(Given, SAMPLED), st.none()),
+    interactions=TURNS,
+)
+
+
+@given(st.lists(SAMPLES, min_size=1, max_size=6))
+def test_all_rows_that_are_not_clean_are_suspects(given_rows: list[Any]) -> None:
+    """Every row on which there is a remark is found among many."""
+    lint, *_ = sample_lints(adapter_named("eee@0.2.0"))
+    assert lint.suspects is not None
+    suspects = lint.suspects(given_rows)
+    if suspects is not None:
+        for number, row in enumerate(given_rows):
+            if number not in suspects:
+                assert not list(lint.remarks(msgspec.to_builtins(row)))
+
+
+@given(st.lists(st.tuples(SAMPLED, SAMPLED), max_size=5))
+def test_all_leaks_are_possible_leaks(pairs: list[tuple[str, str]]) -> None:
+    """No reference that is in its prompt is passed over."""
+    references, prompts = [one for one, _ in pairs], [other for _, other in pairs]
+    leaked = [
+        place
+        for place, (reference, prompt) in enumerate(pairs)
+        if is_leaked(reference, [prompt], [])
+    ]
+    assert set(leaked) <= set(possible_leaks(references, prompts))
+
+
+PROMPT = "Qual é a capital do Brasil, e de que ano?"
+CELLS = st.one_of(
+    st.sampled_from(
+        [
+            "",
+            " ",
+            "ano",
+            "CAPITAL",
+            "A capital!",
+            "capital  do\nBrasil",
+            '["capital"]',
+            '["", "x"]',
+            "[1]",
+            '["ano", "ano "]',
+            "None",
+            PROMPT,
+            f"{PROMPT} Rio.",
+            f"Brasília. {PROMPT}",
+            "429 Too Many Requests",
+            "Error code: 500",
+            "x</s>",
+            "[INST] x",
+            "length",
+            "NaN",
+            "None ",
+            '["a", "a "]',
+            '["a"]',
+            "true",
+            "1",
+            "a\u200bb",
+            "Ã©",
+            "\ufffd",
+            "12345678901234567890",
+            "首都是哪里\uff0c哪一年",
+            "\uff46\uff55ll width ① \ufb01, \1 and so on and on and on",
+            "𠀀𠀁 mais do que vinte letras deste texto, ß \u017f \u212a",
+        ]
+    ),
+    st.text("aAbB \n1é首都\u017f\1。\uff0c\ufb01", max_size=40),
+)
+KEYS = [
+    *("id", "prompt", "system", "messages", "references", "response", "score"),
+    *("is_correct", "error", "choices", "finish_reason", "model", "answer", "notes"),
+]
+TABLES = st.sets(st.sampled_from(KEYS), min_size=1).flatmap(
+    lambda keys: st.lists(
+        st.fixed_dictionaries(dict.fromkeys(sorted(keys), CELLS)),
+        min_size=1,
+        max_size=6,
+    )
+)
+
+
+def linter_of(name: str) -> RowLinter:
+    """Return what checks rows of a dialect of a format by all rules."""
+    (found,) = (each for each in VARIANTS if name_of(each) == name)
+    lints = selected_lints(found, RULES)
+    assert lints is not None
+    return RowLinter(lints)
+
+
+def columns_of(rows: list[dict[str, str]]) -> TextColumns:
+    """Return rows as columns."""
+    texts = {key: [row[key] for row in rows] for key in rows[0]}
+    data = "\n".join(text for row in rows for text in row.values()).encode()
+    return TextColumns(texts, data, len(rows))
+
+
+@pytest.mark.parametrize("name", ["csv", "tencent-csv", "tencent-csv/answer"])
+@given(rows=TABLES)
+def test_columns_are_clean_only_if_each_row_is(
+    name: str, rows: list[dict[str, str]]
+) -> None:
+    """What is found in columns holds for each of their rows, and across them."""
+    rows = [{key: row[key] for key in rows[0]} for row in rows]  # in one order
+    linter = linter_of(name)
+    columns = columns_of(rows)
+    remarks = [found for row in rows for found in linter.findings_in(0, row, ())]
+    assert linter.are_clean(columns) is not bool(remarks)
+    one_by_one = linter.digests([linter.compared(row) for row in rows])
+    for reader, together, singly in zip(
+        linter.across, linter.digests_of_texts(columns), one_by_one, strict=True
+    ):
+        if reader.rule.agreement is Agreement.BY_KEY:  # one of equal rows is enough
+            assert set(together) == set(singly)
+        elif reader.rule.are_plain is None:
+            assert together == singly
+        else:  # ids are left out if all that are asked of together are plain
+            assert set(singly) <= set(together)
+
+
+VALUES = st.one_of(CELLS, st.none(), st.lists(CELLS, max_size=2))
+
+
+@given(
+    rows=st.lists(
+        st.fixed_dictionaries(dict.fromkeys(("a", "b", "c"), VALUES)), max_size=5
+    ),
+    context=st.integers(0, 1),
+)
+@example(rows=[{"a": "x", "b": "首" * 30, "c": "é" * 30}, {}], context=0)
+def test_rough_texts_of_rows_are_those_of_each(
+    rows: list[dict[str, Any]], context: int
+) -> None:
+    """Summing up many texts at once gives the same as one after the other."""
+    said = near_duplicates.ComparedTexts(context, 2, ((), (), ()))
+    columns = [[row.get(key) for row in rows] for key in ("a", "b", "c")]
+    values = list(zip(*columns, strict=True))
+    singly = [said.roughly_and_whole(*each) for each in values]
+    assert said.all_roughly_and_whole(columns) == singly
+    assert [each and each[0] for each in singly] == [
+        said.roughly(*each) for each in values
+    ]
+
+
+@examples(12)
+@given(rows=st.lists(st.fixed_dictionaries(dict.fromkeys(KEYS[1:], CELLS)), max_size=5))
+def test_reports_do_not_depend_on_blocks(rows: list[dict[str, str]]) -> None:
+    """A table gives the same report whether or not its records are cut in blocks."""
+    file = StringIO(newline="")
+    writer = csv.DictWriter(file, KEYS[1:])
+    writer.writeheader()
+    writer.writerows(rows)
+    data = file.getvalue().encode()
+    at_once = validate(data, format="csv", lint=True, jobs=1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(FileValidators, "accept_any_texts", lambda *_: False)
+        singly = validate(data, format="csv", lint=True, jobs=1)
+    assert at_once.problems == singly.problems
+    assert at_once.files == singly.files
+
+
+ANY_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                "input prompt messages role content references response output text "
+                "outputs scores value model_outputs responses conversation".split()
+            ),
+            inner,
+            max_size=5,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@given(ANY_JSON)
+@examples(20)
+def test_any_value_is_decided(value: Any) -> None:
+    """Rows that a schema refuses are checked, too, whatever they hold."""
+    codes = {code for code in RULES if code.startswith("V3") or code == "J210"}
+    for name, format_ in READABLE.items():
+        for dialect in format_.dialects:
+            for lint in sample_lints(adapter_named(name), dialect.name):
+                assert {each.code for each in lint.remarks(value)} <= codes
