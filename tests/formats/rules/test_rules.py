@@ -1,39 +1,31 @@
+"""Every rule: its examples, its severities, and how it is named and selected."""
+
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
-from io import BytesIO
 from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import harpia_converters
 from cases import for_each_case
 from effort import some_pairs
-from harpia_formats import Report, check_schema, preflight, validate
-from harpia_formats.conversion.losses.loss_report import as_report
-from harpia_formats.formats.registry import all_formats, all_rules
-from harpia_formats.formats.rules import (
-    NoRuleLeft,
-    Rule,
+from harpia_formats import (
+    HarpiaFormatsError,
+    Report,
     UnknownRule,
-    json_rules,
-    rules_matching,
-    selected_rules,
-    structure_rules,
+    check_schema,
+    preflight,
+    validate,
 )
-from harpia_formats.formats.schema.bundled_schemas import (
-    record_schema,
-    schema_validator_of,
-)
-from harpia_formats.model.format import Container, Dialect, Format
-from harpia_formats.model.problem import Severity
-from harpia_formats.validation.baselines.known_findings import NEVER_KNOWN
-from harpia_formats.validation.unit.findings import NO_VERDICT
-from unchecked import convert, score
+from harpia_formats.plugins import Container, Dialect, Format, Rule, Severity
+from in_process import InProcess
+from known_formats import FORMATS, RULES, row_validator
+from problem_codes import codes_of as codes_in
+from unchecked import converted, score
 
-RULES = all_rules()
 NEAR_DUPLICATE = "X102"
 #: The rules that data can break.
 EXEMPLIFIED = [code for code, rule in RULES.items() if rule.has_example]
@@ -63,18 +55,22 @@ def options_of(rule: Rule, folder: Path) -> dict[str, Any]:
     return options
 
 
-def lost_codes_of(data: bytes, rule: Rule) -> Counter[str]:
+def lost_codes_of(data: bytes, rule: Rule, folder: Path) -> Counter[str]:
     """Return how often each rule is broken by converting an example of `rule`."""
-    words = dict(pairwise(rule.arguments))
-    report = convert(
+    words, losses = dict(pairwise(rule.arguments)), folder / "losses.json"
+    _, report = converted(
         data,
         to=words["--to"],
-        output=BytesIO(),
         from_=str(rule.validated_as),
         group=words.get("--group"),
+        loss_report=losses,
+        overwrite=True,
     )
-    found = [*report.report.problems, *as_report(report).problems]
-    return Counter(str(each.code) for each in found)
+    found = Counter(codes_in(report.report))
+    if losses.exists():
+        listed = json.loads(losses.read_bytes())["problems"]
+        found.update(one["code"] for one in listed)
+    return found
 
 
 def scored_codes_of(data: bytes, rule: Rule) -> Counter[str]:
@@ -123,7 +119,7 @@ def codes_of(data: bytes, rule: Rule, folder: Path) -> Counter[str]:
     if rule.command == "preflight":
         return preflight_codes_of(data, rule, folder)
     if rule.command == "convert":
-        return lost_codes_of(data, rule)
+        return lost_codes_of(data, rule, folder)
     if rule.command == "score":
         return scored_codes_of(data, rule)
     if rule.command == "schema check":
@@ -160,11 +156,12 @@ def test_bad_example_breaks_its_rule(code: str, tmp_path: Path) -> None:
     assert bool(found) == (code in HINTS)
 
 
-#: The rules of `validate`, but for those on records without a verdict.
+#: The rule on records without a verdict, and those that say as much of a whole file.
+NO_VERDICT, NO_VERDICTS = "V901", {"J307", "S301"}
 VALIDATED = [
     code
     for code in EXEMPLIFIED
-    if RULES[code].command == "validate" and code not in NO_VERDICT
+    if RULES[code].command == "validate" and code != NO_VERDICT
 ]
 
 
@@ -210,7 +207,7 @@ def test_a_baseline_holds_every_rule(code: str, tmp_path: Path) -> None:
 
     held = report_of(data, rule, tmp_path, baseline=path)
 
-    left = [group for group in plain.groups if group.code in NEVER_KNOWN]
+    left = [group for group in plain.groups if group.code in NO_VERDICTS]
     assert [group.code for group in held.groups] == [group.code for group in left]
     assert held.baseline is not None
     known = sum(group.count for group in plain.groups if group not in left)
@@ -226,7 +223,7 @@ def test_good_example_keeps_its_rule(code: str, tmp_path: Path) -> None:
 
 def is_error_of_one_row(rule: Rule) -> bool:
     """Tell whether `rule` makes a row of a record format invalid by the row alone."""
-    format_ = all_formats().get(str(rule.validated_as))
+    format_ = FORMATS.get(str(rule.validated_as))
     if format_ is None or not format_.adapter or rule.command != "validate":
         return False
     is_in_columns = format_.dialects[0].container is Container.COLUMNS
@@ -240,34 +237,32 @@ def is_error_of_one_row(rule: Rule) -> bool:
 )
 def test_file_that_breaks_an_error_rule_is_not_converted(code: str) -> None:
     """A row that a rule makes invalid is refused by a conversion, too."""
-    rule, output = RULES[code], BytesIO()
-    report = convert(rule.bad, to="record", output=output, from_=str(rule.validated_as))
+    rule = RULES[code]
+    _, report = converted(rule.bad, to="record", from_=str(rule.validated_as))
 
     assert not report.written
     assert [problem.code for problem in report.report.problems] == [code]
 
 
-def dialects_with_remarks() -> Iterator[tuple[Format, Dialect]]:
-    """Yield each dialect of a record format whose rows can have remarks."""
-    for format_ in all_formats().values():
-        for dialect in format_.dialects if format_.adapter else ():
-            if dialect.remarks and dialect.container is not Container.COLUMNS:
-                yield format_, dialect
+#: Dialects of record formats whose rows can have remarks, with their formats.
+REMARKING = [
+    (format_, dialect)
+    for format_ in FORMATS.values()
+    for dialect in format_.dialects
+    if format_.adapter and dialect.remarks
+    if dialect.container is not Container.COLUMNS
+]
 
 
-@pytest.mark.parametrize(
-    ("format_", "dialect"),
-    [
-        pytest.param(*pair, id=f"{pair[0].id}-{pair[1].name}")
-        for pair in dialects_with_remarks()
-    ],
+@for_each_case(
+    "format_, dialect", REMARKING, ids=lambda each: getattr(each, "id", each.name)
 )
 def test_dialect_whose_remarks_are_errors_refuses_rows(
     format_: Format, dialect: Dialect
 ) -> None:
     """No dialect without `remarks_refuse` reports an error for a row of an example."""
     assert dialect.remarks is not None
-    is_allowed = schema_validator_of(record_schema(dialect)).is_valid
+    is_allowed = row_validator(dialect).is_valid
     codes = {
         remark.code
         for rule in RULES.values()
@@ -291,17 +286,11 @@ def rows_of(data: bytes, dialect: Dialect) -> list[Any]:
 
 
 def test_codes_and_names_are_unique() -> None:
-    """No two rules have the same code or the same name."""
-    tables = (
-        json_rules.TEXT_RULES,
-        structure_rules.RECORD_RULES,
-        structure_rules.FORMAT_RULES,
-    )
-    own = [each for table in tables for each in table]
+    """No two rules have the same name, and no two of vendors the same code."""
+    codes = [each.code for each in harpia_converters.RULES]
 
-    assert len({each.code for each in own}) == len(own)
     assert len({each.name for each in RULES.values()}) == len(RULES)
-    assert {each.code for each in own} <= RULES.keys()
+    assert len(set(codes)) == len(codes)
 
 
 @for_each_case("code", RULES)
@@ -321,93 +310,86 @@ def test_rules_that_no_file_breaks_have_no_example() -> None:
     assert RULES.keys() - set(EXEMPLIFIED) == {"J114", "P501", "S106", "S107", "V902"}
 
 
-@for_each_case(
-    "asked, codes",
+@pytest.mark.parametrize(
+    ("asked", "codes"),
     [
-        ("J101", {"J101"}),
-        ("j101", {"J101"}),
-        (" broken-json ", {"J101"}),
-        ("Broken-JSON", {"J101"}),
-        ("C", {"C101", "C201", "C202"}),
-        ("C2", {"C201", "C202"}),
-        ("S10", {"S101", "S102", "S103", "S104", "S105", "S106", "S107"}),
+        ("J101", "J101"),
+        ("j101", "J101"),
+        (" broken-json ", "J101"),
+        ("Broken-JSON", "J101"),
+        ("C", "C101 C201 C202"),
+        ("C2", "C201 C202"),
+        ("S10", "S101 S102 S103 S104 S105 S106 S107"),
     ],
 )
-def test_rules_are_found_by_code_prefix_and_name(asked: str, codes: set[str]) -> None:
+def test_rules_are_found_by_code_prefix_and_name(
+    run: InProcess, asked: str, codes: str
+) -> None:
     """A rule is found by its code, the start of it, or its name, in any case."""
-    assert rules_matching(asked, RULES) == codes
+    shown = run("rule", asked).out
+
+    assert re.findall(r"^([A-Z]\d{3}) [a-z-]+ \(", shown, re.MULTILINE) == codes.split()
 
 
+@pytest.mark.parametrize("option", ["select", "ignore"])
 @pytest.mark.parametrize(
     ("asked", "near"),
     [
         ("J1011", "J101"),
         ("broken-jsno", "broken-json"),
         ("conditional-turn", "conditional-turns"),
+        ("", ""),
+        ("  ", ""),
+        ("qqqqqq", ""),
     ],
 )
-def test_unknown_rule_names_near_ones(asked: str, near: str) -> None:
-    """Asking for a rule that there is not says which one may be meant."""
+def test_unknown_rule_names_near_ones(asked: str, near: str, option: str) -> None:
+    """A rule that there is not can neither be selected nor ignored.
+
+    The error says which one may be meant, and where nothing is near it does not guess.
+    """
+    options: dict[str, Any] = {option: [asked]}
     with pytest.raises(UnknownRule) as caught:
-        rules_matching(asked, RULES)
+        validate(b"", schema=True, **options)
 
     assert caught.value.asked == asked
-    assert any(each.startswith(near) for each in caught.value.near)
-    assert "did you mean" in str(caught.value)
-
-
-@pytest.mark.parametrize("asked", ["", "  ", "qqqqqq"])
-def test_unknown_rule_does_not_guess(asked: str) -> None:
-    """Where nothing is near, nothing is proposed, and nothing is no rule either."""
-    with pytest.raises(UnknownRule) as caught:
-        rules_matching(asked, RULES)
-
-    listed = "`harpia-formats rule --all` lists them"
-    assert str(caught.value) == f"no rule is called {asked!r}; {listed}"
+    if near:
+        assert any(each.startswith(near) for each in caught.value.near)
+        assert "did you mean" in str(caught.value)
+    else:
+        listed = "`harpia-formats rule --all` lists them"
+        assert str(caught.value) == f"no rule is called {asked!r}; {listed}"
 
 
 @pytest.mark.parametrize(
-    ("select", "ignore", "codes"),
+    ("options", "codes"),
     [
-        ([], [], {code for code, each in RULES.items() if not each.lint}),
-        (["C"], ["C2"], {"C101"}),
-        (["C2", "missing-key"], [], {"C201", "C202", "S101"}),
-        ([], [*({each[0] for each in RULES} - {"C"}), "C2"], {"C101"}),
+        ({}, "J105 J106"),
+        ({"lint": True}, "J105 J106 J204"),
+        ({"select": ["J204"]}, "J204"),
+        ({"select": ["J"]}, "J105 J106 J204"),
+        ({"select": ["J"], "ignore": ["J2"]}, "J105 J106"),
+        ({"select": ["J2", "duplicate-key"]}, "J105 J204"),
+        ({"ignore": [*({each[0] for each in RULES} - {"J"}), "J2", "J106"]}, "J105"),
     ],
 )
-def test_selection(select: list[str], ignore: list[str], codes: set[str]) -> None:
-    """The default rules are in force unless some are selected, less those to ignore."""
-    assert selected_rules(RULES, select, ignore) == codes
+def test_selection(options: dict[str, Any], codes: str) -> None:
+    """The default rules are in force unless some are selected, less those to ignore.
 
+    Rules that are only checked when asked for are asked for by name or by lint. A
+    problem of an ignored rule is neither reported nor counted.
+    """
+    data = b'{"a": 1, "a": 2}\n{"a": NaN}\n{"a": 12345678901234567}\n'
+    report = validate(data, schema=True, **options)
 
-def test_lint_adds_the_others() -> None:
-    """Rules that are only checked when asked for are asked for by name or by lint."""
-    lints = {code for code, each in RULES.items() if each.lint}
-
-    assert lints
-    assert selected_rules(RULES, [], [], lint=True) == RULES.keys()
-    assert selected_rules(RULES, [min(lints)], []) == {min(lints)}
+    assert codes_in(report) == codes.split()
+    assert report.files[0].invalid == sum(code < "J2" for code in codes.split())
 
 
 def test_selection_leaves_a_rule() -> None:
     """Selecting rules and ignoring all of them is an error."""
-    with pytest.raises(NoRuleLeft, match="all are ignored by condition"):
-        selected_rules(RULES, ["C101"], ["condition"])
-
-
-@pytest.mark.parametrize(("select", "ignore"), [(["Z1"], []), ([], ["Z1"])])
-def test_selection_refuses_unknown_rules(select: list[str], ignore: list[str]) -> None:
-    """A rule that there is not can neither be selected nor ignored."""
-    with pytest.raises(UnknownRule):
-        selected_rules(RULES, select, ignore)
-
-
-def test_ignored_rule_is_silent() -> None:
-    """A problem of an ignored rule is neither reported nor counted."""
-    report = validate(b'{"a": 1, "a": 2}', schema=True, ignore=("duplicate-key",))
-
-    assert report.ok
-    assert report.files[0].valid == 1
+    with pytest.raises(HarpiaFormatsError, match="all are ignored by condition"):
+        validate(b"", schema=True, select=["C101"], ignore=["condition"])
 
 
 @for_each_case(
