@@ -11,6 +11,10 @@ import pytest
 
 from cases import for_each_case
 from harpia_formats import validate
+from json_lines import jsonl_rows
+
+#: Cases, one a line.
+CASES = Path(__file__).with_name("cases")
 
 #: Questions and answers of four kinds of text: pieces that rows are put together from.
 ENGLISH = (
@@ -55,57 +59,7 @@ CODE = (
 KINDS = {"English": ENGLISH, "German": GERMAN, "Chinese": CHINESE, "code": CODE}
 
 #: Rows with one fault each: the rule, the prompt, the reference and the answer.
-FAULTS = (
-    (
-        "V312",
-        "Capital?",
-        "Rome",
-        'Traceback (most recent call last):\n  File "a.py", line 3\nKeyError: 1',
-    ),
-    (
-        "V312",
-        "Capital?",
-        "Rome",
-        "TypeError: x\n    at run (/app/a.js:3:4)\n    at b (/a.js:1:2)",
-    ),
-    ("V312", "Capital?", "Rome", "Traceback (most recent call last):"),
-    ("V312", "Capital?", "Rome", "panic: x\n\ngoroutine 1 [running]:\nmain.main()"),
-    ("V312", "Capital?", "Rome", "thread 'main' panicked at src/a.rs:4:5:\nx"),
-    (
-        "V312",
-        "Capital?",
-        "Rome",
-        "Unhandled exception. A.BException: c\n   at A.B() in C.cs:line 5",
-    ),
-    ("V313", "Capital?", "Rome", "<think>\nWell.</think>\nParis"),
-    ("V313", "Capital?", "Rome", "<THINK>\nWell.</THINK>\nParis"),
-    ("V313", "Capital?", "Rome", "<|begin_of_thought|>Well.<|end_of_thought|>Paris"),
-    ("V313", "Capital?", "Rome", "<scratchpad>Well.</scratchpad>Paris"),
-    ("V313", "Capital?", "Rome", "Well.\n</think>\n\nParis"),
-    ("V314", 'Answer: "{question}"', "Rome", "Which?"),
-    ("V314", "Frage: {{ item.question }}", "Rom", "Welche?"),
-    ("V314", "{{ row['input'] | upper }}", "Rome", "Which?"),
-    ("V314", "Frage: {frage}", "Rom", "Welche?"),
-    ("V314", "Answer: { question }", "Rome", "Which?"),
-    ("V314", "Answer %(question)s", "Rome", "Which?"),
-    ("V314", "请回答：{问题}", "好", "你好"),
-    ("V315", "Capital?", "Rome", "I do not know. " * 30),
-    ("V315", "首都？", "北京", "我不知道。" * 40),
-    ("V311", "Capital?", "Rome", "[object Object]"),
-    ("J210", "Capital?", "nan", "Paris"),
-    ("J210", "Item: [object Object]", "Rome", "Paris"),
-    ("J211", "Capital?", "b'Rome'", "Paris"),
-    ("J211", "Capital?", "Rome", 'b"It\'s Paris"'),
-    ("J212", "浣犲ソ涓栫晫", "好", "你好"),
-    ("J212", "Was ist Gr枚脽e?", "Mass", "Das"),
-    ("J212", "It鈥檚 here", "Rome", "Paris"),
-    ("J212", "ÄãºÃ£¬ÊÀ½ç", "好", "你好"),
-    ("J212", "锟斤拷锟斤拷", "好", "你好"),
-    ("J213", "Wo liegt M?nchen", "Bayern", "In Bonn"),
-    ("J213", "?????? ???? ??", "Rome", "Paris"),
-    ("J214", "Tom &amp; Jerry", "Rome", "Paris"),
-    ("J214", "It&#39;s where", "Rome", "Paris"),
-)
+FAULTS = jsonl_rows(CASES / "faults.jsonl")
 
 
 def clean_rows(kind: str, count: int) -> Iterator[dict[str, object]]:
@@ -199,15 +153,7 @@ def found_in(text: str, code: str) -> list[str]:
 
 @for_each_case(
     "text",
-    [
-        "«AMANH\xc3» disse ele.",
-        "AMANH\xc3…",
-        "AMANH\xc3—disse",
-        "“É”, respondeu.",
-        "“\xc3”",
-        "Il dit : « un café\xa0».",
-        "um café…”",
-    ],
+    jsonl_rows(CASES / "not_misdecoded.jsonl"),
 )
 def test_written_marks_are_not_taken_for_misdecoded_text(text: str) -> None:
     """Letters with quotes, dashes and spaces after them are what was written."""
@@ -216,17 +162,7 @@ def test_written_marks_are_not_taken_for_misdecoded_text(text: str) -> None:
 
 @for_each_case(
     "text, wrong, meant",
-    [
-        ("caf\xc3\xa9", "\xc3\xa9", "é"),
-        ("CORA\xc3‡\xc3ƒO", "\xc3‡", "Ç"),
-        ("JOS\xc3‰", "\xc3‰", "É"),
-        ("COMPREENS\xc3\u2019O", "\xc3\u2019", "\xd2"),
-        ("vou \xc3\xa0 praia", "\xc3\xa0", "à"),
-        ("TOTAL\xc2\xa0: 3", "\xc2\xa0", "\xa0"),
-        ("3 \xc3\u2014 4", "\xc3\u2014", "\xd7"),
-        ("it\xe2€™s", "\xe2€™", "\u2019"),
-        ("«AMANH\xc3» e caf\xc3\xa9", "\xc3\xa9", "é"),
-    ],
+    jsonl_rows(CASES / "misdecoded.jsonl"),
 )
 def test_misdecoded_text_is_found(text: str, wrong: str, meant: str) -> None:
     """What no writer would put together is found, and what was meant by it."""
@@ -237,18 +173,7 @@ def test_misdecoded_text_is_found(text: str, wrong: str, meant: str) -> None:
 
 @for_each_case(
     "text, is_found",
-    [
-        ("ภาษา\u200bไทย", False),
-        ("ភាសា\u200bខ្មែរ\u200b\u200bនេះ", False),
-        ("ພາສາ\u200bລາວ", False),
-        ("ภาษาไทย\u200b", True),
-        ("\u200bภาษาไทย", True),
-        ("ภาษา\u200b yes", True),
-        ("ภาษา\u200bไทย and ye\u200bs", True),
-        ("ภาษา\u200bไทย\ufeff", True),
-        ("ye\u200bs", True),
-        ("答\u200b案", True),
-    ],
+    jsonl_rows(CASES / "zero_width_spaces.jsonl"),
 )
 def test_zero_width_spaces_separate_words_of_some_scripts(
     text: str, *, is_found: bool

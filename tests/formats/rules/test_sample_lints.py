@@ -2,6 +2,7 @@
 
 import json
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,9 +13,12 @@ from cases import for_each_case
 from corpora import CORPORA
 from effort import examples
 from harpia_formats import validate
-from json_lines import jsonl
+from json_lines import jsonl, jsonl_rows
 from known_formats import RULES, WRITABLE
 from unchecked import convert
+
+#: Cases, one a line.
+CASES = Path(__file__).with_name("cases")
 
 CODES = {code for code in RULES if code.startswith("V3")}
 QUESTION = "Qual é a capital do Brasil, e de que ano é ela?"
@@ -41,86 +45,11 @@ def nemo(prompt: str, reference: str, answer: str) -> dict[str, Any]:
 
 @for_each_case(
     "row, expected",
-    [
-        (nemo(QUESTION, "Brasília", "Rio"), []),
-        (
-            nemo(f"{QUESTION} BRASÍLIA?", "Brasília", "Rio"),
-            [("V301", "/input/ideal_response")],
-        ),
-        (nemo(QUESTION, "Brasília", "429 Too Many Requests"), [("V302", "/response")]),
-        (nemo(QUESTION, "Brasília", " \n"), [("V305", "/response")]),
-        (nemo("", "Brasília", "Rio"), [("V306", "/input/prompt")]),
-        (nemo(QUESTION, " ", "Rio"), [("V307", "/input/ideal_response")]),
-        (nemo(QUESTION, "Brasília", f"{QUESTION} Rio"), [("V308", "/response")]),
-        (nemo(QUESTION, "Brasília", "Rio<|eot_id|>"), [("V309", "/response")]),
-        (
-            {**nemo(QUESTION, "Brasília", "Rio"), "finish_reason": "length"},
-            [("V303", "/finish_reason")],
-        ),
-        (
-            {
-                "prompt": QUESTION,
-                "ideal_response": "",
-                "actual_response": "",
-                "category": "",
-            },
-            [("V305", "/actual_response"), ("V307", "/ideal_response")],
-        ),
-        (
-            {"input": QUESTION, "reference": "capital", "output": "</s>"},
-            [("V301", "/reference"), ("V309", "/output")],
-        ),
-        (
-            {
-                "messages": [
-                    {"role": "system", "content": ""},
-                    {"role": "user", "content": f"{QUESTION} Brasília?"},
-                    {"role": "assistant", "content": "Brasília"},
-                ],
-                "ref_answer": "brasília",
-                "model_outputs": [
-                    {
-                        "model_name": "m",
-                        "responses": [
-                            {"content": "Rio", "finish_reason": "max_tokens"},
-                            {"content": '{"error": {"message": "x", "code": 1}}'},
-                        ],
-                    }
-                ],
-            },
-            [
-                ("V301", "/ref_answer"),
-                ("V302", "/model_outputs/0/responses/1/content"),
-                ("V303", "/model_outputs/0/responses/0/finish_reason"),
-            ],
-        ),
-        (
-            {"conversation": [{"prompt": "É Brasília?", "response": "Brasília"}]},
-            [("V301", "/conversation/0/response")],
-        ),
-        (
-            {
-                "conversation": [
-                    {"prompt": "Rio?", "response": "Brasília"},
-                    {"prompt": "Brasília?", "response": "Sim!"},
-                ]
-            },
-            [],
-        ),
-        (
-            {
-                "id": "1",
-                "input": QUESTION,
-                "expected_output": ["x", ""],
-                "actual_output": ["", "Rio"],
-            },
-            [("V305", "/actual_output/0"), ("V307", "/expected_output/1")],
-        ),
-    ],
+    jsonl_rows(CASES / "findings.jsonl"),
 )
-def test_findings(row: Any, expected: list[tuple[str, str]]) -> None:
+def test_findings(row: Any, expected: list[list[str]]) -> None:
     """Each finding is at the text that it is about, in any format and dialect."""
-    assert sorted(found_in(jsonl(row))) == sorted(expected)
+    assert sorted(found_in(jsonl(row))) == sorted(map(tuple, expected))
 
 
 def test_choices_carry_the_reference() -> None:
@@ -307,67 +236,8 @@ def test_nested_texts_are_checked_alike_at_once(rows: list[dict[str, Any]]) -> N
     assert found(*rows * 60) == sorted(alone * 60)
 
 
-ERRORS = [
-    "Error code: 429 - {'error': {'message': 'Rate limit reached'}}",
-    "  openai.RateLimitError: Error code: 429",
-    "google.api_core.exceptions.ResourceExhausted: 429 Quota exceeded",
-    "litellm.exceptions.APIConnectionError: no route",
-    "RateLimitError: slow down",
-    "APITimeoutError('Request timed out.')",
-    "429 Too Many Requests",
-    "HTTP 503 Service Unavailable",
-    "HTTP/1.1 401 Unauthorized",
-    "502 Bad Gateway",
-    "Internal Server Error",
-    "Rate limit exceeded. Please try again in 20s.",
-    "Rate limit reached for gpt-4 in organization org-1 on tokens per min",
-    "Too many requests",
-    "upstream connect error or disconnect/reset before headers",
-    "Error: 429 Too Many Requests",
-    "[ERROR] Request timed out",
-    "API error: rate limit",
-    "Request failed with status code 503",
-    "Connection error.",
-    "That model is currently overloaded with other requests.",
-    "Traceback (most recent call last): ... openai.APITimeoutError: Request timed out.",
-    "Traceback (most recent call last):\n  ...\nrequests.exceptions.ReadTimeout: x",
-    "HTTPSConnectionPool(host='api.x.org', port=443): Read timed out.",
-    "You exceeded your current quota, please check your plan and billing details.",
-    "The response was filtered due to the prompt triggering a policy.",
-    "This model's maximum context length is 4097 tokens.",
-    '{"error": {"message": "Rate limit", "type": "requests", "code": null}}',
-    '{"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}',
-    '{"object": "error", "message": "too long", "code": 400}',
-    '{"error": "Model is overloaded, please wait"}',
-    "<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>",
-    "<!DOCTYPE html>\n<html><title>Just a moment...</title>",
-    "<!doctype html><html><body>Olá</body></html>\n",
-]
-ANSWERS = [
-    "",
-    " ",
-    "Rate limits are set by the server.",
-    "Rate limit exceeded means that a client sent too many requests.",
-    "Too many requests were sent, so the server answered 429.",
-    "The error code 429 means Too Many Requests.",
-    "404 is my answer.",
-    "500 Internal medicine doctors",
-    "Forbidden love is the theme.",
-    "Not found",
-    "Connection errors are common in such networks.",
-    "Error bars show the variance.",
-    "Error: the two numbers differ.",
-    "Timeout: a pause in a game.",
-    "I'm sorry, but I can't help with that.",
-    '{"error": "no such city"}',
-    '{"error": {"line": 3}}',
-    '{"answer": 4, "error": {"message": "x", "code": 1}}',
-    '{"error": {"message": "cut',
-    "<p>Rate limit</p>",
-    "Traceback (most recent call last):\nZeroDivisionError: division by zero",
-    "A traceback (most recent call last): openai.APITimeoutError",
-    "<html> is the root element of a page.",
-]
+ERRORS = jsonl_rows(CASES / "api_errors.jsonl")
+ANSWERS = jsonl_rows(CASES / "answers_about_errors.jsonl")
 
 
 def record(
@@ -399,17 +269,7 @@ def test_answers_that_are_errors_of_an_api_are_found() -> None:
 
 @for_each_case(
     "answer, prompt, reference",
-    [
-        ("429 Too Many Requests", "Which status is 429?", "x"),
-        ("Error: 503 unavailable", "What does this HTTP call print?", "x"),
-        (
-            "Traceback (most recent call last):\nTimeoutError: timed out",
-            "Which exception does it raise?",
-            "x",
-        ),
-        ("502 Bad Gateway", "What does nginx say?", "502 Bad Gateway"),
-        ("<html><body>Hi</body></html>", "Write a web page.", "x"),
-    ],
+    jsonl_rows(CASES / "errors_asked_for.jsonl"),
 )
 def test_error_that_is_asked_for(answer: str, prompt: str, reference: str) -> None:
     """A text that the prompt asks for, or that is expected, is an answer."""
@@ -420,16 +280,7 @@ def test_error_that_is_asked_for(answer: str, prompt: str, reference: str) -> No
 
 @for_each_case(
     "reference, prompt",
-    [
-        ("Paris", "Is it Paris? What is the capital of France?"),
-        ("paris.", "Is it PARIS? What is the capital of France?"),
-        ("São Paulo", "A resposta é SÃO\n  PAULO, não é?"),
-        ("The answer is 42", "Hint: the  answer is\t42."),
-        ("ЖДИЛИ", "Это ждили?"),
-        ("北京大学", "答案是北京大学。"),
-        ("\n#include <stdio.h>\n", "Read: #include <stdio.h> and explain."),
-        ("naïve", "So NAÏVE!"),
-    ],
+    jsonl_rows(CASES / "leaks.jsonl"),
 )
 def test_reference_in_the_prompt(reference: str, prompt: str) -> None:
     """A reference is found as it is, and but for case, white space and marks."""
@@ -438,16 +289,7 @@ def test_reference_in_the_prompt(reference: str, prompt: str) -> None:
 
 @for_each_case(
     "reference, prompt, choices",
-    [
-        ("yes", "Answer yes or no.", ()),
-        ("Rome", "Who is Romeo?", ()),
-        ("1000", "What is 10001 - 9001?", ()),
-        ("Paris", "Paris or Rome?", ("Rome", "Paris")),
-        ("paris", "Paris or Rome?", ("(A) Paris",)),
-        ("Lisbon", "What is the capital of Portugal?", ()),
-        ("北京大学", "北京的大学在哪里?", ()),
-        ("....", "What comes next....", ()),
-    ],
+    jsonl_rows(CASES / "no_leaks.jsonl"),
 )
 def test_reference_that_is_in_the_prompt_by_chance(
     reference: str, prompt: str, choices: tuple[str, ...]

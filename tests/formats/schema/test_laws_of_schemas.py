@@ -1,6 +1,7 @@
 """What is known of a schema before a row is validated by it, and what is made of it."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -15,10 +16,14 @@ from harpia_formats import SchemaError, validate
 from harpia_formats.formats.schema.decoder_types import allows_any
 from harpia_formats.formats.schema.to_python import as_python
 from harpia_formats.formats.schema.user_schema import is_bounded
+from json_lines import jsonl_rows
+
+#: Cases, one a line.
+CASES = Path(__file__).with_name("cases")
 
 META = "http://json-schema.org/draft-07/schema#"
 TEXT, WHOLE = {"type": "string"}, {"type": "integer"}
-VALUES: list[Any] = [5, "a", None, [], [1], ["a"], {}, {"a": 1}, {"a": "a"}]
+VALUES: list[Any] = jsonl_rows(CASES / "values.jsonl")
 VALUES += [{"a": {"a": 1}}, {"a": {"a": "a"}}, {"a": [1]}, {"a": ["a"]}, {"b": 1}]
 VALUES += [{"type": 5}, {"type": "string"}, {"a": {"type": "strin"}}, {"b": "a"}]
 

@@ -4,6 +4,7 @@ import itertools
 import json
 import random
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -27,7 +28,11 @@ from harpia_formats.formats.schema.typed_decoder import (
 )
 from harpia_formats.model.exact_json import NOT_JSON, decode, encode
 from harpia_formats.plugins import Container
+from json_lines import jsonl_rows
 from known_formats import row_schema, row_validator
+
+#: Cases, one a line.
+CASES = Path(__file__).with_name("cases")
 
 FORMATS = ("eee@0.2.0", "eee@0.2.0-tag", "eee@0.3.0")
 
@@ -328,45 +333,7 @@ _TEXTS_BELOW = {"type": "object", "properties": {"t": _TEXT}}
 
 @pytest.mark.parametrize(
     ("node", "valid", "invalid"),
-    [
-        (
-            {"properties": {"k": {}}, "additionalProperties": _TEXT},
-            {"x": "é"},
-            {"x": 5},
-        ),
-        (
-            {"properties": {"k": {}}, "additionalProperties": _TEXTS_BELOW},
-            {"x": {"t": "é"}},
-            {"x": {"t": 5}},
-        ),
-        (
-            {"properties": {"*": {"type": "integer"}}, "additionalProperties": _TEXT},
-            {"*": 1, "x": "é"},
-            {"*": 1, "x": 5},
-        ),
-        (
-            {"properties": {"*": _TEXT}, "additionalProperties": _TEXT_OR_NULL},
-            {"*": "é", "x": None},
-            {"*": None, "x": "é"},
-        ),
-        (
-            {"properties": {"*": _TEXTS_BELOW}, "additionalProperties": _TEXTS_BELOW},
-            {"*": {"t": "é"}, "x": {"t": "é"}},
-            {"*": {"t": 5}, "x": {"t": "é"}},
-        ),
-        (
-            {"type": ["array", "object"], "additionalProperties": _TEXT_OR_NULL}
-            | {"items": _TEXT},
-            ["é"],
-            ["é", None],
-        ),
-        (
-            {"type": ["array", "object"], "items": _TEXTS_BELOW}
-            | {"additionalProperties": _TEXTS_BELOW},
-            [{"t": "é"}],
-            [{"t": 5}],
-        ),
-    ],
+    jsonl_rows(CASES / "places_with_one_name.jsonl"),
 )
 def test_places_with_one_name_are_distinguished(
     node: dict[str, Any], valid: Any, invalid: Any
@@ -424,22 +391,7 @@ def test_learns_unknown_keys() -> None:
 
 @for_each_case(
     "schema, row",
-    [
-        ({"type": "object", "properties": {"a": {}}}, {"a": [[[[1]]]]}),
-        ({"type": "object", "properties": {"b": {}}}, {"a": [[{"x": {}}]]}),
-        (
-            {"type": "object", "properties": {"a": {"type": "object"}}},
-            {"a": {"x": [[[[]]]]}},
-        ),
-        ({"type": "object", "properties": {"a": {"type": "array"}}}, {"a": [[[[[]]]]]}),
-        (
-            {
-                "type": "object",
-                "properties": {"a": {"oneOf": [{"type": "string"}, {"type": "array"}]}},
-            },
-            {"a": [[[[[2]]]]]},
-        ),
-    ],
+    jsonl_rows(CASES / "free_values.jsonl"),
 )
 def test_learns_the_depth_of_free_values(
     schema: dict[str, Any], row: dict[str, Any]
@@ -509,63 +461,7 @@ def test_free_values_have_a_depth() -> None:
 
 @for_each_case(
     "schema",
-    [
-        {},
-        {"type": ["object", "null"]},
-        {"type": "object", "properties": {"a": {"pattern": "a", "type": "string"}}},
-        {"type": "object", "properties": {"a": {"$ref": "#"}}},
-        {"type": "object", "properties": {"a": {"enum": [1, 2]}}},
-        {"type": "object", "properties": {"a": {"type": "object", "enum": [{}]}}},
-        {"type": "object", "properties": {"a": {"minimum": 0}}},
-        {"type": "object", "properties": {"a": {"type": "number", "minimum": 0.5}}},
-        {"type": "object", "properties": {"a": {"type": "number", "maximum": 2**53}}},
-        {"type": "object", "properties": {"a": {"type": "array", "items": [{}]}}},
-        {"type": "object", "minProperties": 1},
-        {"type": "object", "properties": {"a": {"enum": ["x"], "const": "x"}}},
-        {
-            "type": "object",
-            "properties": {
-                "a": {"type": "integer", "minimum": 1, "exclusiveMinimum": 0}
-            },
-        },
-        {
-            "type": "object",
-            "properties": {"a": {"type": "string", "maxLength": 10**30}},
-        },
-        {
-            "type": "object",
-            "properties": {"k": {"type": "string", "enum": ["x"]}},
-            "required": ["k"],
-            "allOf": [{"if": {"properties": {"k": {}}}, "then": {}}],
-        },
-        {"type": "object", "allOf": [{"required": ["a"]}]},
-        {"type": "object", "anyOf": [{"required": ["a"]}]},
-        {
-            "type": "object",
-            "properties": {
-                "a": {"oneOf": [{"type": "number"}, {"type": "integer"}]},
-            },
-        },
-        {
-            "type": "object",
-            "properties": {"k": {"type": "string", "enum": ["x", "y"]}},
-            "allOf": [{"if": {"properties": {"k": {"const": "x"}}}, "then": {}}],
-        },
-        {
-            "type": "object",
-            "properties": {
-                "k": {"type": "string", "enum": ["x"]},
-                "n": {"type": "string"},
-            },
-            "required": ["k"],
-            "allOf": [
-                {
-                    "if": {"properties": {"k": {"const": "x"}}},
-                    "then": {"properties": {"n": {"minLength": 1}}},
-                }
-            ],
-        },
-    ],
+    jsonl_rows(CASES / "without_types.jsonl"),
 )
 def test_unsuitable_schemas(schema: dict[str, Any]) -> None:
     """A schema that types cannot express has no decoder."""

@@ -9,6 +9,10 @@ import command_runs
 from cases import for_each_case
 from fixture_files import ROOT
 from harpia_formats import SchemaError, validate
+from json_lines import jsonl_rows
+
+#: Cases, one a line.
+CASES = Path(__file__).with_name("cases")
 
 #: Levels of a schema, at most (docs/reference/limits.md).
 DEPTH_LIMIT = 100
@@ -116,15 +120,7 @@ def test_other_values_are_no_schema(tmp_path: Path, schema: Any) -> None:
 
 @for_each_case(
     "schema, place",
-    [
-        ({"type": "strin"}, "/type"),
-        ({"properties": {"a/b": {"minimum": "1"}}}, "/properties/a~1b/minimum"),
-        ({"required": "a"}, "/required"),
-        ({"items": [{}, 5]}, "/items"),
-        ({"maxLength": -1}, "/maxLength"),
-        ({"multipleOf": 0}, "/multipleOf"),
-        ({"$ref": 5}, "/$ref"),
-    ],
+    jsonl_rows(CASES / "not_draft_07.jsonl"),
 )
 def test_breach_of_the_meta_schema_has_a_pointer(schema: Any, place: str) -> None:
     """A schema that is not draft-07 is refused with the place of the error."""
@@ -153,30 +149,7 @@ def test_reference_out_of_the_file_is_refused(target: str, keyword: str) -> None
 
 @for_each_case(
     "schema",
-    [
-        {"$ref": "#"},
-        {"allOf": [{"$ref": "#"}]},
-        {"anyOf": [{}, {"oneOf": [{"not": {"$ref": "#"}}]}]},
-        {"if": {"$ref": "#"}},
-        {"if": {}, "then": {"$ref": "#"}},
-        {"dependencies": {"a": {"$ref": "#"}}},
-        {"$id": "urn:x", "allOf": [{"$ref": "urn:x"}]},
-        {"definitions": {"a": {"$ref": "#/definitions/a"}}},
-        {"properties": {"x": {"$ref": "#/definitions/a"}}}
-        | {
-            "definitions": {
-                "a": {"$ref": "#b"},
-                "b": {"$id": "#b", "not": {"$ref": "#b"}},
-            }
-        },
-        {"properties": {"x": {"$ref": "#/definitions/a"}}}
-        | {
-            "definitions": {
-                "a": {"allOf": [{"$ref": "#/definitions/b"}]},
-                "b": {"else": {"$ref": "#/definitions/a"}},
-            }
-        },
-    ],
+    jsonl_rows(CASES / "loops.jsonl"),
 )
 def test_loop_is_refused(schema: Any) -> None:
     """A reference that leads to itself without a step into the data is refused."""
@@ -229,28 +202,7 @@ def test_referenced_schema_is_checked() -> None:
 
 @for_each_case(
     "schema, found",
-    [
-        (
-            {"definitions": {"a": {"$id": "x"}, "b": {"$id": "x"}}},
-            "has two parts with the $id x: #/definitions/a, #/definitions/b",
-        ),
-        (
-            {"$id": "http://x/a", "items": {"$ref": "b"}},
-            "refers to b; only references inside the file are followed",
-        ),
-        (
-            {"definitions": {"a": {"$id": "http://[x"}}},
-            "cannot be used: at /definitions/a/$id: http://[x is not a URI",
-        ),
-        (
-            {"items": {"$ref": f"{DRAFT}/definitions/none"}},
-            f"refers to {DRAFT}/definitions/none, which is not there",
-        ),
-        (
-            {"items": {"$ref": "#/x"}, "x": {"type": "strin"}},
-            "refers to #/x, which is not a schema",
-        ),
-    ],
+    jsonl_rows(CASES / "dangling.jsonl"),
 )
 def test_reference_that_nobody_can_follow(schema: Any, found: str) -> None:
     """An ambiguous or dangling name is refused, with the name."""
@@ -265,15 +217,7 @@ def test_depth_is_limited() -> None:
 
 @for_each_case(
     "schema, place",
-    [
-        ({"properties": {"a": {"pattern": "("}}}, "/properties/a/pattern"),
-        ({"properties": {"1": {"pattern": "("}}}, "/properties/1/pattern"),
-        ({"properties": {"": {"pattern": "("}}}, "/properties//pattern"),
-        ({"patternProperties": {"(": {}}}, "/patternProperties"),
-        ({"pattern": r"\p{Foo}"}, "/pattern"),
-        ({"pattern": "(a{1000}){1000}{1000}"}, "/pattern"),
-        ({"$id": "http://[bad"}, "/$id"),
-    ],
+    jsonl_rows(CASES / "refused_by_the_engine.jsonl"),
 )
 def test_error_of_the_engine_is_a_schema_error(schema: Any, place: str) -> None:
     """An error that only the engine finds, such as a bad pattern, is a schema error."""

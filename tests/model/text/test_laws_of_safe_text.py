@@ -1,6 +1,7 @@
 """Texts that neither a terminal, a build server nor a spreadsheet obeys."""
 
 import unicodedata
+from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,6 +9,10 @@ from hypothesis import strategies as st
 from cases import for_each_case
 from harpia_formats.model.safe_text import escaped, marked, unmarked, would_run
 from harpia_formats.plugins import safe
+from json_lines import jsonl_rows
+
+#: Cases, one a line.
+CASES = Path(__file__).with_name("cases")
 
 BIDI = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 HIDDEN = "\u200b\u200c\u200d\u2060\ufeff\u00ad\u180e\U000e0041"
@@ -24,18 +29,7 @@ UNSAFE_TEXTS = st.text(
 
 @for_each_case(
     "text, shown",
-    [
-        ("\x1b[31m", r"\x1b[31m"),
-        ("a\x9bb\x7fc", r"a\x9bb\x7fc"),
-        ("\t\n\r\0", r"\t\n\r\x00"),
-        ("\u202egnp.exe", r"\u202egnp.exe"),
-        ("\u2028\u2029\ufeff", r"\u2028\u2029\ufeff"),
-        ("\ud800", r"\ud800"),
-        ("\U000e0041", r"\U000e0041"),
-        ("avaliação 模型 🙂 e\u0301", "avaliação 模型 🙂 e\u0301"),
-        ("[/] [link=http://x]y[/link] :smile:",) * 2,
-        (r"C:\x1b",) * 2,
-    ],
+    jsonl_rows(CASES / "unsafe.jsonl"),
 )
 def test_shows_unsafe_characters_as_escapes(text: str, shown: str) -> None:
     """Characters that a terminal obeys or hides become escapes, all others stay."""
@@ -133,21 +127,7 @@ def test_marks_are_taken_back(text: str) -> None:
 
 @for_each_case(
     "text, safe",
-    [
-        ("=1+1", "'=1+1"),
-        ("@SUM(A1)", "'@SUM(A1)"),
-        ("\uff1dcmd|' /C calc'!A0", "'\uff1dcmd|' /C calc'!A0"),
-        (' "=x"', '\' "=x"'),
-        ("\t=x", "'\t'=x"),
-        ("see;=x", "see;'=x"),
-        ("see\n+x", "see\n'+x"),
-        ("'=x", "''=x"),
-        ("'tis", "'tis"),
-        ("-1.5e-3", "-1.5e-3"),
-        ("-1.5x", "'-1.5x"),
-        ("a=b", "a=b"),
-        ("", ""),
-    ],
+    jsonl_rows(CASES / "cells.jsonl"),
 )
 def test_beginnings_of_cells_are_marked(text: str, safe: str) -> None:
     """Each beginning of a cell that a spreadsheet may see has one mark more."""

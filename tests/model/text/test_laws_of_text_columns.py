@@ -1,6 +1,7 @@
 """Texts in the columns of a terminal: broken, cut, aligned, and with a bar."""
 
 from itertools import pairwise
+from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,6 +21,10 @@ from harpia_formats.model.text_columns import (
     shortened,
     wrapped,
 )
+from json_lines import jsonl_rows
+
+#: Cases, one a line.
+CASES = Path(__file__).with_name("cases")
 
 LINK = "\x1b]8;;https://example.org/C201\x1b\\"
 words = st.text(
@@ -52,16 +57,7 @@ def test_lines_are_full(found: list[str], width: int) -> None:
 
 @for_each_case(
     "text, lines",
-    [
-        ("  a value of two", ["  a value of", "    two"]),
-        ('is "two words" now', ["is", '"two words"', "now"]),
-        ('is "far too many words" now', ['is "far too', 'many words"', "now"]),
-        ("漢字 漢字 漢字", ["漢字 漢字", "漢字"]),
-        ("ééé́́́ abcd ef", ["ééé́́́ abcd ef"]),
-        ("/a/long/pointer/1 is", ["/a/long/pointer/1", "is"]),
-        ("a  b", ["a  b"]),
-        ("", [""]),
-    ],
+    jsonl_rows(CASES / "twelve_columns.jsonl"),
 )
 def test_lines_of_twelve_columns(text: str, lines: list[str]) -> None:
     """Wide characters count two, combining ones none; quoted values stay whole."""
@@ -80,17 +76,7 @@ def test_colours_and_links_have_no_columns() -> None:
 
 @for_each_case(
     "done, total, rate, unit, text",
-    [
-        (0, 900, 0, "bytes", "0 %, 0 of 900 bytes"),
-        (450, 900, 90, "bytes", "50 %, 450 of 900 bytes, 90 bytes/s, 5 s left"),
-        (1.2e9, 2.7e9, 3.1e8, "bytes", "44 %, 1.2 of 2.7 GB, 310.0 MB/s, 5 s left"),
-        (1e6, 1e9, 1e6, "bytes", "0 %, 0.0 of 1.0 GB, 1.0 MB/s, 16 min 39 s left"),
-        (1e9, 1e14, 1e9, "bytes", "0 %, 0.0 of 100.0 TB, 1.0 GB/s, 27 h 46 min left"),
-        (5_000, None, 500, "bytes", "5.0 KB, 500 bytes/s"),
-        (12, 48, 3, "rows", "25 %, 12 of 48 rows, 3 rows/s, 12 s left"),
-        (12, None, 3, "files", "12 files, 3 files/s"),
-        (120, 100, 10, "bytes", "100 %, 120 of 100 bytes, 10 bytes/s, 0 s left"),
-    ],
+    jsonl_rows(CASES / "progress.jsonl"),
 )
 def test_text(
     done: float, total: float | None, rate: float, unit: str, text: str
@@ -110,16 +96,7 @@ def test_bar_fits_its_line(name: str, share: float) -> None:
 
 @for_each_case(
     "width, share, line",
-    [
-        (46, 0.5, "a/b/c.jsonl  ━━━━━━━━━━╌╌╌╌╌╌╌╌╌╌╌  50 %, 5 MB"),
-        (36, 0.5, "a/b/c.jsonl  ━━━━━━╌╌╌╌╌  50 %, 5 MB"),
-        (32, 0.5, "…b/c.jsonl  ━━━━╌╌╌╌  50 %, 5 MB"),
-        (40, None, "a/b/c.jsonl  50 %, 5 MB"),
-        (24, 0.5, "a/b/c.jsonl  50 %, 5 MB"),
-        (20, 0.5, "…c.jsonl  50 %, 5 MB"),
-        (12, 0.5, "50 %, 5 MB"),
-        (6, 0.5, "50 %"),
-    ],
+    jsonl_rows(CASES / "bars.jsonl"),
 )
 def test_parts_give_way(width: int, share: float | None, line: str) -> None:
     """First the bar is left out, then the start of the name, then the name."""
@@ -131,19 +108,7 @@ NAMES = st.lists(st.text("ab/-. \u4e2d\u0301", max_size=30), max_size=6, unique=
 
 @for_each_case(
     "names, short",
-    [
-        (["runs/a/x.jsonl", "runs/b/x.jsonl"], ["a", "b"]),
-        (["one.jsonl", "two.jsonl"], ["one", "two"]),
-        (["gpt-4o-mini", "gpt-4o"], ["gpt-4o-mini", "gpt-4o"]),
-        (
-            ["Llama-3.1-8B-Instruct-2024-07", "Llama-3.1-70B-Instruct-2024-07"],
-            ["8B", "70B"],
-        ),
-        (["runs/a", "runs/"], ["runs/a", "runs/"]),
-        (["runs/a.jsonl"], ["runs/a.jsonl"]),
-        (["x", "x"], ["x", "x"]),
-        ([], []),
-    ],
+    jsonl_rows(CASES / "short_names.jsonl"),
 )
 def test_common_parts_are_left_out(names: list[str], short: list[str]) -> None:
     """Parts of paths always are, and words if a name is long; one name stays."""

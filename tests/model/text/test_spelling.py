@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Iterator
 from itertools import chain, combinations, pairwise, permutations
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,26 +25,18 @@ from harpia_formats.model.spelling import (
     is_slip,
     nearest,
 )
+from json_lines import jsonl_rows
 from known_formats import FORMATS
+
+#: Cases, one a line.
+CASES = Path(__file__).with_name("cases")
 
 WORDS = st.text("abc_", max_size=7)
 
 
 @for_each_case(
     "wanted, found",
-    [
-        ("sample_id", "sampel_id"),  # neighbours swapped
-        ("sample_id", "sample_ids"),  # a letter more
-        ("sample_id", "sample_i"),  # a letter less
-        ("sample_id", "sumple_id"),  # another letter
-        ("sample_id", "sample_idx"),
-        ("sample_id", "SampleID"),
-        ("sample_id", "sample-id"),
-        ("sample_id", "sampleid"),
-        ("interaction_type", "interactoin_tpye"),
-        ("raw", "rwa"),
-        ("id", "ID"),
-    ],
+    jsonl_rows(CASES / "near.jsonl"),
 )
 def test_near_words(wanted: str, found: str) -> None:
     """A word with one edit, or two if it is long, is near, and so is another case."""
@@ -53,16 +46,7 @@ def test_near_words(wanted: str, found: str) -> None:
 
 @for_each_case(
     "wanted, found",
-    [
-        ("sample_id", "sample_id"),  # the very word
-        ("sample_id", "sample_hash"),
-        ("raw", "war"),  # two edits in a short word
-        ("id", "ix"),  # short words are near everything
-        ("input", "output"),
-        ("", "a"),
-        ("a" * 101, "a" * 100 + "b"),
-        ("a" * 5, "a" * 1_000_000),
-    ],
+    jsonl_rows(CASES / "not_near.jsonl"),
 )
 def test_words_that_are_not_near(wanted: str, found: str) -> None:
     """Other words are not near, nor is the word itself, nor is a very long one."""
@@ -71,14 +55,7 @@ def test_words_that_are_not_near(wanted: str, found: str) -> None:
 
 @for_each_case(
     "wanted, candidates, found",
-    [
-        ("sample_id", ["metadata", "sampel_id"], "sampel_id"),
-        ("sample_id", ["sampel_id", "sampl_id"], ""),  # never guess between two
-        ("sample_id", ["sampel_id", "sampleId"], "sampleId"),
-        ("sample_id", ["SAMPLE_ID", "sampleId"], ""),
-        ("sample_id", ["sample_id"], ""),
-        ("sample_id", [], ""),
-    ],
+    jsonl_rows(CASES / "nearest.jsonl"),
 )
 def test_nearest(wanted: str, candidates: list[str], found: str) -> None:
     """The only near candidate is returned; of several, the only one in another case."""
@@ -123,37 +100,7 @@ def test_one_swap_is_one_edit(word: str, at: int) -> None:
 
 @for_each_case(
     "given, known",
-    [
-        ("is_incorrect", "is_correct"),
-        ("incorrect", "is_correct"),
-        ("isIncorrect", "is_correct"),
-        ("isincorrect", "iscorrect"),
-        ("not_valid", "valid"),
-        ("no_answer", "answer"),
-        ("maximum", "minimum"),
-        ("min_len", "max_len"),
-        ("minlen", "maxlen"),
-        ("is_unsafe", "is_safe"),
-        ("unsafe", "safe"),
-        ("score_2", "score_1"),
-        ("score1", "score"),
-        ("p_1_5", "p_15"),
-        ("answer_a", "answer_b"),
-        ("optionA", "optionB"),
-        ("answer_a", "answer"),
-        ("top_p", "top_k"),
-        ("preference", "reference"),
-        ("preferences", "reference"),
-        ("core", "score"),
-        ("row", "raw"),
-        ("causal", "casual"),
-        ("scorer", "score"),
-        ("pred_label", "prev_label"),
-        ("topic", "toxic"),
-        ("tokens_encoding", "tokens_decoding"),
-        ("answer_id", "answers"),
-        ("模型输入答案", "模型输出答案"),
-    ],
+    jsonl_rows(CASES / "other_meanings.jsonl"),
 )
 def test_another_meaning_is_no_misspelling(given: str, known: str) -> None:
     """However near the two are, neither is offered for the other, nor is it a slip."""
@@ -229,20 +176,7 @@ def test_units_and_languages_are_not_taken_for_each_other(name: str) -> None:
 
 @for_each_case(
     "given, known",
-    [
-        ("sampel_id", "sample_id"),
-        ("SampleID", "sample_id"),
-        ("sample id", "sample-id"),
-        ("ID", "id"),  # another case is a slip in a name of any length
-        ("refrence", "reference"),
-        ("referencce", "reference"),
-        ("refepence", "reference"),
-        ("interaction_tpye", "interaction_type"),
-        ("answr_a", "answer_a"),
-        ("scoer_1", "score_1"),
-        ("lable", "label"),
-        ("réference", "reference"),
-    ],
+    jsonl_rows(CASES / "slips.jsonl"),
 )
 def test_a_slip_of_the_keyboard(given: str, known: str) -> None:
     """Another case or separator, or one edit in a name of five letters."""
@@ -251,18 +185,7 @@ def test_a_slip_of_the_keyboard(given: str, known: str) -> None:
 
 @for_each_case(
     "given, known",
-    [
-        ("nmae", "name"),  # a short name
-        ("_raw", "row"),
-        ("xample", "sample"),
-        ("asmple", "sample"),
-        ("ample_id", "sample_id"),
-        ("interactoin_tpye", "interaction_type"),  # two edits
-        ("sample_i", "sample_id"),  # a letter that stands alone
-        ("sample_id", "sample_id"),
-        ("", "sample"),
-        ("_", "-"),
-    ],
+    jsonl_rows(CASES / "no_slips.jsonl"),
 )
 def test_what_is_no_slip(given: str, known: str) -> None:
     """What may as well be another name is none, whether it is near or not."""

@@ -14,6 +14,10 @@ from cases import for_each_case
 from corpora import CORPORA
 from fixture_files import ROOT, schema_file
 from harpia_formats import Problem, check_schema
+from json_lines import jsonl_rows
+
+#: Cases, one a line.
+CASES = Path(__file__).with_name("cases")
 
 #: The addresses of the drafts that are known, the newest last.
 DRAFTS = (
@@ -110,122 +114,7 @@ def condition(described: Any, tested: Any) -> dict[str, Any]:
 
 _ONE_OF = "/properties/p/oneOf/0"
 #: Schemas with one mistake each, and where it is.
-MISTAKES: list[tuple[Any, str, str]] = [
-    (on(type="strng"), "S404", "/properties/p/type"),
-    (on(type=["string", "int"]), "S404", "/properties/p/type"),
-    (on(minimum=1, exclusiveMinimum=True), "S404", "/properties/p/exclusiveMinimum"),
-    (on(required=True), "S404", "/properties/p/required"),
-    ({"properties": {"a": {}, "required": ["a"]}}, "S404", "/properties/required"),
-    ({"properties": {"1": [], "a": {}}, "required": ["a"]}, "S404", "/properties/1"),
-    ({"properties": {"": [], "01": {}}}, "S404", "/properties/"),
-    ({"allOf": [{}, 1]}, "S404", "/allOf/1"),
-    ([], "S404", ""),
-    (on(**{"$ref": "#/nowhere"}), "S405", "/properties/p/$ref"),
-    ({"x": [1], **on(**{"$ref": "#/x"})}, "S405", "/properties/p/$ref"),
-    ({"$ref": "#"}, "S406", "/$ref"),
-    ({"anyOf": [{"$ref": "#"}]}, "S406", "/anyOf/0/$ref"),
-    (on(**{"$ref": "https://a.b/c.json"}), "S407", "/properties/p/$ref"),
-    (
-        {**on(**{"$ref": "#definitions/a"}), "definitions": {"a": {}}},
-        "S405",
-        "/properties/p/$ref",
-    ),
-    ({"type": "object", "definitions": {"a": {}}}, "S408", "/definitions/a"),
-    (
-        {"type": "array", "required": ["a"], "items": {"required": []}},
-        "S418",
-        "/required",
-    ),
-    (
-        {
-            "allOf": [{"required": ["b"]}],
-            "properties": {"a": {}},
-            "additionalProperties": False,
-        },
-        "S409",
-        "/allOf/0/required/0",
-    ),
-    ({"required": ["a"], "properties": {"a": False}}, "S409", "/required/0"),
-    ({"required": ["nmae"], "properties": {"name": {}}}, "S410", "/required/0"),
-    (on(type="string", **{"not": {"type": "null"}}), "S414", "/properties/p/not"),
-    (on(type="null", **{"not": {"type": "null"}}), "S415", "/properties/p/not"),
-    (on(exclusiveMinimum=1, maximum=1), "S415", "/properties/p/exclusiveMinimum"),
-    (on(enum=["a", 1], type="string"), "S416", "/properties/p/enum/1"),
-    (on(const=1, type="string"), "S416", "/properties/p/const"),
-    (on(enum=["long"], maxLength=2), "S416", "/properties/p/enum/0"),
-    (on(enum=[1, 1.0]), "S417", "/properties/p/enum/1"),
-    (on(type="integer", pattern="a"), "S418", "/properties/p/pattern"),
-    ({"then": {}}, "S418", "/then"),
-    (on(pattern=r"\Aa"), "S421", "/properties/p/pattern"),
-    (on(pattern="(?P<a>b)"), "S421", "/properties/p/pattern"),
-    (on(pattern="(?<a>b)"), "S421", "/properties/p/pattern"),
-    (on(pattern="a++"), "S421", "/properties/p/pattern"),
-    (on(pattern="(?i)a"), "S421", "/properties/p/pattern"),
-    (on(pattern=r"\p{L}"), "S421", "/properties/p/pattern"),
-    (on(pattern="(?<=a+)b"), "S421", "/properties/p/pattern"),
-    (on(pattern="[[:alpha:]]"), "S421", "/properties/p/pattern"),
-    (on(pattern=r"(?<x>a)\k<x>"), "S421", "/properties/p/pattern"),
-    (on(pattern="[^]"), "S421", "/properties/p/pattern"),
-    (on(pattern=r"[\s-x]"), "S421", "/properties/p/pattern"),
-    (on(pattern=r"(?<x>a"), "S420", "/properties/p/pattern"),
-    (on(pattern=r"[^](\k<y>"), "S420", "/properties/p/pattern"),
-    ({"question": "?", "turns": 1}, "S428", ""),
-    (
-        on(oneOf=[{"const": 1}, {"type": "null"}, {"const": 1}]),
-        "S429",
-        "/properties/p/oneOf/2",
-    ),
-    (
-        on(items=[{}], additionalItems=False, minItems=2),
-        "S415",
-        "/properties/p/minItems",
-    ),
-    ({"type": "object", "q": {"type": "string"}}, "S431", "/q"),
-    ({"q": {"type": "string"}}, "S431", "/q"),
-    (on(oneOf=[{"type": "integer"}, {"type": "number"}]), "S432", _ONE_OF),
-    (on(oneOf=[{"type": "integer", "minimum": 1}, {}]), "S432", _ONE_OF),
-    (
-        condition({"enum": ["chat", "text"]}, {"const": "dialog"}),
-        "S433",
-        "/if/properties/kind",
-    ),
-    (condition({"type": "string"}, {"enum": [1, 2]}), "S433", "/if/properties/kind"),
-    (condition({"const": 1}, {"type": "string"}), "S433", "/if/properties/kind"),
-    (on(anyOf=[{"type": "string"}, {}]), "S434", "/properties/p/anyOf/1"),
-    (on(anyOf=[True, {"minLength": 1}]), "S434", "/properties/p/anyOf/0"),
-    (
-        {
-            "properties": {"s_a": {"type": "string"}},
-            "patternProperties": {"^s_": {"type": ["number", "null"]}},
-        },
-        "S435",
-        "/properties/s_a",
-    ),
-    (on(type="null", allOf=[{"type": "object"}]), "S430", "/properties/p/allOf/0"),
-    (
-        {
-            "allOf": [{"$ref": "#/definitions/a"}, {"type": "string"}],
-            "definitions": {"a": {"type": "number"}},
-        },
-        "S430",
-        "/allOf/1",
-    ),
-    ({"patternProperties": {"^(": {}}}, "S420", "/patternProperties/^("),
-    (on(type="integer", examples=[1, "1"]), "S424", "/properties/p/examples/1"),
-    (
-        {
-            "properties": {
-                "tree": {"items": {"$ref": "#/properties/tree"}},
-                "turn": {"items": {"$ref": "#/definitions/n"}, "default": ["1"]},
-            },
-            "definitions": {"n": {"type": "integer"}},
-        },
-        "S424",
-        "/properties/turn/default",
-    ),
-    (on(nullable=True, type="string"), "S403", "/properties/p/nullable"),
-    ({"id": "urn:a"}, "S426", "/id"),
-]
+MISTAKES: list[tuple[Any, str, str]] = jsonl_rows(CASES / "mistakes.jsonl")
 
 
 @for_each_case("schema, code, pointer", MISTAKES)
@@ -235,53 +124,7 @@ def test_mistake_is_found_at_its_place(schema: Any, code: str, pointer: str) -> 
 
 
 #: What looks like a mistake and is none.
-RIGHT: list[Any] = [
-    True,
-    False,
-    {},
-    {"required": ["a"]},
-    {"anyOf": [{"required": ["a"]}, {"required": ["b"]}], **on(), "required": ["p"]}
-    | {"properties": {"a": {}, "b": {}, "p": {}}},
-    {"required": ["x1"], "properties": {"a": {}}, "patternProperties": {"^x": {}}},
-    {"required": ["b"], "allOf": [{"$ref": "#/definitions/b"}], **on()}
-    | {"definitions": {"b": {"properties": {"b": {}}}}},
-    {
-        "properties": {"kind": {}},
-        "oneOf": [{"properties": {"x": {}}, "required": ["x"]}],
-    },
-    {"if": {"properties": {"a": False}}, "then": {}, "properties": {"a": {}}},
-    {"if": {"required": ["a"], "properties": {"a": {"const": 1}}}, "else": {}},
-    {"definitions": {"a": {}, "b": {}}},
-    {"$ref": "#/definitions/tree", "definitions": {"tree": {"items": {"$ref": "#"}}}},
-    {"$ref": "http://json-schema.org/draft-07/schema#"},
-    on(**{"not": {"type": "string"}}),
-    on(type=["integer", "null"], minimum=0),
-    on(type="number", enum=[1, 1.5]),
-    on(enum=[1, True, "1"]),
-    on(pattern="^[A-Za-z0-9_.-]+"),
-    on(pattern=r"a\/b\.c[\]\-]"),
-    on(pattern="(?=a)(?!b)(?:c)"),
-    {"items": {"$ref": "#/definitions/a"}, "definitions": {"a": {"default": 1}}},
-    {"$schema": DRAFTS[0], "minimum": 1, "exclusiveMinimum": True, "id": "urn:a"},
-    {"properties": {"type": {"type": "string"}, "q": {"title": "", "enum": [1]}}},
-    {"$ref": "#/parts/a", "parts": {"a": {"type": "string"}}},
-    {"$ref": "#/part", "part": {"type": "string"}},
-    {"type": "object", "x-display": {"type": "table"}},
-    on(items=[{}], additionalItems=False, minItems=1),
-    on(items=[{}], minItems=2),
-    on(oneOf=[{"type": "integer"}, {"type": "number", "multipleOf": 0.5}]),
-    on(oneOf=[{"type": "string"}, {"type": "null"}, False]),
-    on(anyOf=[{"type": "string"}, {"minimum": 1}]),
-    on(anyOf=[{}]),
-    condition({"enum": ["chat", "text"]}, {"enum": ["text", "dialog"]}),
-    condition({"type": "number"}, {"const": 1}),
-    condition({"type": ["string", "null"]}, {"type": "null"}),
-    condition({"const": 1}, {"const": 1.0}),
-    {
-        "properties": {"s_a": {"type": "integer"}, "t": {"type": "string"}},
-        "patternProperties": {"^s_": {"type": "number"}},
-    },
-]
+RIGHT: list[Any] = jsonl_rows(CASES / "right.jsonl")
 
 
 @for_each_case("schema", RIGHT)
