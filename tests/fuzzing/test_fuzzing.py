@@ -14,7 +14,6 @@ from fuzz_target import (
     stored_inputs,
 )
 from fuzz_targets import TARGETS, inputs_of, replay
-from harpia_formats.files.workers.killable import ProcessDied
 
 _RUN = Path(__file__).with_name("run.py")
 #: Bytes of all stored inputs in the repository.
@@ -82,8 +81,9 @@ def test_a_crash_is_distinguished_from_a_refusal() -> None:
     replay(target, [b"1"])
     with pytest.raises(AssertionError, match="ZeroDivisionError"):
         replay(target, [b"1", b"1 / 0"])
-    with pytest.raises(ProcessDied):
+    with pytest.raises(Exception, match="^$") as ended:
         replay(target, [b"1", b"__import__('os').abort()"])
+    assert ended.typename == "ProcessDied"
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,9 @@ import command_runs
 import command_server
 from json_lines import jsonl_rows
 
+#: Cases, one a line.
+CASES = Path(__file__).with_name("cases")
+
 PROJECT = Path(__file__).parent / "acme_plugin"
 CHAT = (
     b'{"question": "2+2?", "expected": "4", "model": "m", "answer": "4"}\n'
@@ -357,60 +360,9 @@ def test_built_in_names_read_no_entry_points(site: Path) -> None:
     subprocess.run([sys.executable, "-c", code], check=True, env=environment)  # noqa: S603 - our own code
 
 
-VALIDATE = ("validate", "chat.jsonl")
-UNSAFE = (*VALIDATE, "--unsafe-fixes")
-
-
 @pytest.mark.parametrize(
     ("group", "name", "place", "arguments", "reason"),
-    [
-        ("formats", "x", "nowhere:X", (*VALIDATE, "--format", "x"), "No module named"),
-        ("formats", "x", "broken:X", (*VALIDATE, "--format", "x"), "AttributeError"),
-        ("formats", "x", "broken:WORD", (*VALIDATE, "--format", "x"), "is a str and"),
-        (
-            *("formats", "no-schema", "broken:NO_SCHEMA"),
-            *((*VALIDATE, "--format", "no-schema"), "its schema nowhere:none"),
-        ),
-        ("formats", "csv", "broken:CSV", ("formats",), "'csv' is the name of a"),
-        (
-            "metrics",
-            "em",
-            "broken:EM",
-            ("score", "c.jsonl", "--metrics", "x"),
-            "'em' is",
-        ),
-        ("reporters", "full", "a:B", (*VALIDATE, "--output-format", "x"), "'full' is"),
-        (
-            *("formats", "aliased", "broken:ALIASED"),
-            *((*VALIDATE, "--format", "aliased"), "is called 'nemo'"),
-        ),
-        (
-            *("formats", "family", "broken:FAMILY"),
-            *((*VALIDATE, "--format", "family"), "no family"),
-        ),
-        (
-            *("formats", "no-adapter", "broken:NO_ADAPTER"),
-            *(("convert", "chat.jsonl", "--to", "no-adapter"), "NOTHING"),
-        ),
-        (
-            *("formats", "no-repairs", "broken:NO_REPAIRS"),
-            *((*UNSAFE, "--format", "no-repairs"), "NOTHING"),
-        ),
-        (
-            *("formats", "wrong-repairs", "broken:WRONG_REPAIRS"),
-            *((*UNSAFE, "--format", "wrong-repairs"), "not a function"),
-        ),
-        ("rules", "Z", "broken:SHORT", ("rule", "Z101"), "two or more"),
-        ("rules", "ZZ", "broken:SHORT", ("rule", "ZZ"), "'Z101' is not ZZ and"),
-        ("rules", "ZZ", "broken:TAKEN", ("rule", "--all"), "called 'broken-json'"),
-        ("rules", "ZZ", "broken:TWICE", ("rule", "--all"), "the code ZZ101"),
-        ("rules", "ZZ", "broken:STRANGE", ("rule", "--all"), "holds a str"),
-        ("metrics", "x", "broken:EM", ("score", "c.jsonl", "--metrics", "x"), "'em'"),
-        (
-            *("reporters", "x", "broken:FULL"),
-            *((*VALIDATE, "--output-format", "x"), "is called 'full'"),
-        ),
-    ],
+    jsonl_rows(CASES / "broken_plug_ins.jsonl"),
 )
 def test_broken_plug_in_is_named_with_its_package(  # noqa: PLR0913, PLR0917 - a case and its folder
     tmp_path: Path,
@@ -437,17 +389,7 @@ def test_broken_plug_in_is_named_with_its_package(  # noqa: PLR0913, PLR0917 - a
 
 @pytest.mark.parametrize(
     ("place", "value", "code", "reason"),
-    [
-        ("EXPECTATION", "met", 0, "all 4 expectations are met"),
-        ("EXPECTATION", "unknown", 1, "1 is not decided"),
-        ("EXPECTATION", "value", 2, "datasets.a.own: x: must be another"),
-        ("EXPECTATION", "prepare", 2, "it raises KeyError: 'prepare'"),
-        ("EXPECTATION", "take", 2, "it raises KeyError: 'take'"),
-        ("EXPECTATION", "none", 2, "it returned a NoneType and not a str"),
-        ("EXPECTATION", "result", 2, "it raises KeyError: 'result'"),
-        ("NO_CHECK", "a", 2, "returned a str, no ExpectationCheck"),
-        ("WORD", "a", 2, "is a str and not a Expectation"),
-    ],
+    jsonl_rows(CASES / "expectations.jsonl"),
 )
 def test_expectations_are_checked_or_named_with_their_package(  # noqa: PLR0913, PLR0917 - a case and its folder
     tmp_path: Path,

@@ -21,99 +21,11 @@ from json_lines import jsonl_rows
 #: Cases, one a line.
 CASES = Path(__file__).with_name("cases")
 
-META = "http://json-schema.org/draft-07/schema#"
-TEXT, WHOLE = {"type": "string"}, {"type": "integer"}
+TEXT = {"type": "string"}
 VALUES: list[Any] = jsonl_rows(CASES / "values.jsonl")
-VALUES += [{"a": {"a": 1}}, {"a": {"a": "a"}}, {"a": [1]}, {"a": ["a"]}, {"b": 1}]
-VALUES += [{"type": 5}, {"type": "string"}, {"a": {"type": "strin"}}, {"b": "a"}]
 
 #: Schemas whose references name an `$id` inside, or the meta-schema.
-SCHEMAS: dict[str, Any] = {
-    "relative": {
-        "$id": "http://example.org/root.json",
-        "properties": {"a": {"$ref": "item.json"}},
-        "definitions": {"item": {"$id": "item.json", **TEXT}},
-    },
-    "absolute path": {
-        "$id": "http://example.org/a/b/root.json",
-        "properties": {"a": {"$ref": "/a/item.json"}},
-        "definitions": {"item": {"$id": "../item.json", **TEXT}},
-    },
-    "no base": {
-        "properties": {"a": {"$ref": "item.json"}},
-        "definitions": {"item": {"$id": "item.json", **TEXT}},
-    },
-    "pointer in a part": {
-        "properties": {"a": {"$ref": "http://x/y#/definitions/t"}},
-        "definitions": {"y": {"$id": "http://x/y", "definitions": {"t": TEXT}}},
-    },
-    "relative to the part": {
-        "definitions": {
-            "t": WHOLE,
-            "y": {
-                "$id": "http://x/y",
-                "properties": {"a": {"$ref": "#/definitions/t"}},
-                "definitions": {"t": TEXT},
-            },
-        },
-        "anyOf": [{"$ref": "http://x/y"}, {"$ref": "#/definitions/t"}],
-    },
-    "nearest parent": {
-        "$id": "http://x/a.json",
-        "definitions": {
-            "x": {
-                "$id": "http://x/b/c.json",
-                "not": {"definitions": {"y": {"$id": "d.json", "type": "number"}}},
-            }
-        },
-        "allOf": [{"$ref": "http://x/b/d.json"}],
-    },
-    "name": {
-        "properties": {"a": {"$ref": "#text"}},
-        "definitions": {"t": {"$id": "#text", **TEXT}},
-    },
-    "name in a part": {
-        "properties": {"a": {"$ref": "y#text"}},
-        "definitions": {
-            "s": {"$id": "#text", **WHOLE},
-            "y": {"$id": "y", "definitions": {"t": {"$id": "#text", **TEXT}}},
-        },
-    },
-    "urn": {
-        "$id": "urn:root",
-        "properties": {"a": {"$ref": "urn:item"}, "b": {"$ref": "#/definitions/t"}},
-        "definitions": {"t": TEXT, "i": {"$id": "urn:item", **TEXT}},
-    },
-    "root by its name": {
-        "$id": "http://x/tree",
-        "properties": {"a": {"$ref": "tree"}, "b": {"$ref": "tree#/definitions/t"}},
-        "definitions": {"t": TEXT},
-        "type": ["object", "string"],
-    },
-    "not an id": {
-        "properties": {"$id": TEXT, "a": {"$ref": "#/definitions/t"}},
-        "definitions": {"t": {"enum": [{"$id": "x", "$ref": "y"}, "a"]}},
-    },
-    "meta-schema": {"properties": {"a": {"$ref": META}}},
-    "meta-schema without #": {"items": {"$ref": META.rstrip("#")}},
-    "part of the meta-schema": {
-        "properties": {"type": {"$ref": f"{META}/definitions/simpleTypes"}}
-    },
-    "meta-schema beside an id": {
-        "$id": "http://x/y",
-        "allOf": [{"$ref": META}, {"properties": {"a": {"$ref": "z"}}}],
-        "definitions": {"z": {"$id": "z", "type": ["object", "array"]}},
-    },
-    "odd keys": {
-        "properties": {"a": {"$ref": "x"}},
-        "definitions": {'%"é/~#': {"$id": "x", **TEXT}},
-    },
-    "under another keyword": {
-        "properties": {"a": {"$ref": "#/$defs/x"}},
-        "$defs": {"x": {"$id": "http://x/x", "allOf": [{"$ref": "#/not"}]}}
-        | {"x": {"items": {"$ref": META}, "type": ["string", "array"]}},
-    },
-}
+SCHEMAS: dict[str, Any] = dict(jsonl_rows(CASES / "local_references.jsonl"))
 
 
 @for_each_case("name", SCHEMAS)

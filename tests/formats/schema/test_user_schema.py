@@ -57,37 +57,7 @@ def test_built_in_schemas_pass_the_same_check(path: Path) -> None:
 
 @for_each_case(
     "schema",
-    [
-        True,
-        False,
-        {},
-        {"$schema": DRAFT},
-        {"$schema": DRAFT.rstrip("#")},
-        {"$schema": DRAFT.replace("http", "https")},
-        TREE,
-        LIST,
-        nested(DEPTH_LIMIT),
-        {
-            "properties": {"a": {"$ref": "#name"}},
-            "definitions": {"b": {"$id": "#name"}},
-        },
-        {
-            "$id": "http://x/y",
-            "properties": {"a": {"$ref": "http://x/y#/definitions/b"}},
-        }
-        | {"definitions": {"b": TEXT}},
-        {"$id": "urn:x", "properties": {"a": {"$ref": "urn:x"}}},
-        {"properties": {"a": {"$ref": "#/$defs/b"}}, "$defs": {"b": TEXT}},
-        {"properties": {"a": {"$ref": "#/definitions/a%25b~1c"}}}
-        | {"definitions": {"a%b/c": TEXT}},
-        {"properties": {"$ref": TEXT, "$id": TEXT, "$schema": TEXT, "enum": TEXT}},
-        {"const": {"$ref": "http://x"}, "default": {"$ref": "#/nowhere"}},
-        {"enum": [{"$ref": "#/nowhere"}], "examples": [{"$ref": "x.json"}]},
-        {"format": "made-up", "made-up": {"$ref": "#"}},
-        {"pattern": "(?<!a)b"},
-        {"pattern": r"(a)\1"},
-        {"properties": {"\0": {}, '"': {}, "a b": {}, "": {}, "1": {}}},
-    ],
+    jsonl_rows(CASES / "taken.jsonl"),
 )
 def test_draft_07_schema_is_taken(schema: Any) -> None:
     """A schema without references to other files is accepted, even if recursive."""
@@ -213,6 +183,7 @@ def test_depth_is_limited() -> None:
     """A schema that is too deep for the engine is refused before the engine sees it."""
     assert reason(nested(100_000)) == f"is nested deeper than {DEPTH_LIMIT} levels"
     assert "nested deeper" in reason(nested(DEPTH_LIMIT + 1))
+    validate(b"", schema=nested(DEPTH_LIMIT))
 
 
 @for_each_case(
