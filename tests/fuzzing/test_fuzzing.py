@@ -81,7 +81,7 @@ def test_a_crash_is_distinguished_from_a_refusal() -> None:
     replay(target, [b"1"])
     with pytest.raises(AssertionError, match="ZeroDivisionError"):
         replay(target, [b"1", b"1 / 0"])
-    with pytest.raises(Exception, match="^$") as ended:
+    with pytest.raises(Exception, match=r"^$") as ended:
         replay(target, [b"1", b"__import__('os').abort()"])
     assert ended.typename == "ProcessDied"
 

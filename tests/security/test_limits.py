@@ -2,6 +2,7 @@
 
 import gzip
 import importlib
+import json
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -10,17 +11,18 @@ import pytest
 
 import limit_checks_of_inputs
 import limit_checks_of_results
-from harpia_formats.evaluation.llm_judge import endpoint
-from harpia_formats.evaluation.llm_judge.endpoint import (
-    ApiKey,
-    Budget,
-    Endpoint,
-    OpenAIClient,
-)
 from in_process import InProcess
+from json_lines import jsonl
 from judge_server import Answer, JudgeServer, completion
-from limit_bench import CHECKS, Bench, raised
+from limit_bench import CHECKS, Bench
 
+#: A judge that gives a score.
+DEFINITION = {
+    "instructions": "Is the answer short?",
+    "inputs": ["responses"],
+    "outputs": [{"name": "score", "type": "number", "minimum": 0, "maximum": 1}],
+    "examples": [{"inputs": {"responses": "a"}, "outputs": {"score": 1}}],
+}
 #: What makes the checks as it is imported.
 MODULES = (limit_checks_of_inputs, limit_checks_of_results)
 TOOLS = Path(__file__).parents[2] / "docs" / "tools"
@@ -58,22 +60,27 @@ def test_no_check_is_left_over() -> None:
     assert set(CHECKS) == set(LIMITS)
 
 
+@pytest.mark.parametrize(("size", "is_read"), [(0, True), (1 << 26, False)])
 def test_a_compressed_answer_of_a_judge_is_bounded(
+    run: InProcess,
+    tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
+    size: int,
+    is_read: bool,
 ) -> None:
     """An answer counts as it is decompressed, and a short one is read."""
-    monkeypatch.setattr(endpoint, "LONGEST_ANSWER", 1 << 20)
+    body = completion('{"score": 1}').body.ljust(size)
+    answer = Answer(gzip.compress(body), headers={"content-encoding": "gzip"})
+    rows, definition = tmp_path / "rows.jsonl", tmp_path / "judge.json"
+    rows.write_bytes(jsonl({"prompt": "q", "outputs": [{"text": "a"}]}))
+    definition.write_text(json.dumps(DEFINITION))
+    monkeypatch.setenv("OPENAI_API_KEY", "a key of a test")
+    with JudgeServer(lambda *_: answer) as server:
+        done = run(
+            *("judge", rows, "-d", definition, "--endpoint", server.url),
+            *("--judge-model", "m", "-o", tmp_path / "out.json"),
+        )
 
-    def asked(body: bytes) -> str:
-        headers = {"content-encoding": "gzip"}
-        answer = Answer(gzip.compress(body), headers=headers)
-        with JudgeServer(lambda *_: answer) as server:
-            place = Endpoint(url=server.url, max_retries=0)
-            client = OpenAIClient(place, ApiKey("a key of a test"))
-            found = raised(lambda: client.ask("q", Budget()))
-            client.close()
-        return found
-
-    body = completion("x").body
-    assert asked(body) == ""
-    assert "more than" in asked(body.ljust(endpoint.LONGEST_ANSWER * 4))
+    said = done.out + done.err
+    assert ("answer has more than 16,777,216 bytes" in said) is not is_read, said
+    assert (done.code == 0) is is_read
