@@ -1,8 +1,8 @@
 """No data makes a command do more than read it and write the outputs that are named.
 
 All commands run under an audit hook, over the fixtures and over mutants of these. What
-is not in `EXCEPTIONS` never happens: no connection, no process, no code of the working
-folder, no evaluated or unpickled data, no change of a file that is no output.
+is not in `allowed.toml` never happens: no connection, no process, no code of the
+working folder, no evaluated or unpickled data, no change of a file that is no output.
 """
 
 import json
@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 import threading
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -72,94 +73,10 @@ class Allowed:
 
 #: All that commands do besides reading and writing the named outputs.
 EXCEPTIONS = {
-    "mapping": Allowed(
-        "exec",
-        r"harpia_formats\.conversion\.mapping\.compiled_fields:function ",
-        "a mapping is compiled once; its lines name values by numbers",
-    ),
-    "members": Allowed(
-        "exec",
-        r"harpia_formats\.files\.parsing\.duplicate_keys:member_counter_of ",
-        "the counter of a type is compiled; its names are those of our fields",
-    ),
-    "columns": Allowed(
-        "exec",
-        r"harpia_formats\.conversion\.reading\.row_batch:_row_maker \S+ <string> "
-        r"(v\d+ |columns |zip ?|\.0 |k\d+ )*$",
-        "rows of columns are made by a literal; the keys in it are quoted texts",
-    ),
-    "templates": Allowed(
-        "exec",
-        r"harpia_formats\.(reporters\.html|view)\.\S+ jinja2\.environment:from_code ",
-        "a page is made by a template of the package, which gets data as values",
-    ),
-    "workers": Allowed(
-        "os.fork",
-        r"harpia_formats\.files\.workers\.(pool|killable):\S+ "
-        r"(multiprocessing\.popen_fork:_launch|harpia_formats\S+:_forked) ",
-        "rows are checked by worker processes, which are copies of this one",
-    ),
-    "messages": Allowed(
-        "pickle.find_class",
-        r"(harpia_formats\.files\.workers\.pool:_submitted)? "
-        r"multiprocessing\.(queues:get|connection:recv) "
-        r"(harpia_formats\.\S+|concurrent\.\S+|pathlib|array|collections) ",
-        "worker processes and the one that started them pickle what they send",
-    ),
-    "killable": Allowed(
-        "pickle.find_class",
-        r"harpia_formats\.files\.workers\.killable:(_serve|_received) "
-        r"multiprocessing\.connection:recv (harpia_formats\.\S+|pathlib|array) ",
-        "a call that may never end is made in a process, which is sent the call",
-    ),
-    "groups": Allowed(
-        "pickle.find_class",
-        r"harpia_formats\.conversion\.record_groups:\S+ harpia_formats\.\S+ "
-        r"harpia_formats\.model\.problem Place$",
-        "`--group` reads where records are, which the same run has pickled",
-    ),
-    "prctl": Allowed(
-        "ctypes.dlopen ctypes.dlsym",
-        r"harpia_formats\.files\.workers\.engine:end_with_parent_process "
-        r"ctypes:\S+ (None|prctl)$",
-        "workers end with the process that started them, which Linux is asked for",
-    ),
-    "worker rows": Allowed(
-        "open os.mkdir os.chmod os.remove os.rmdir",
-        r"\S* \S+ /dev/shm/harpia-formats-\w+(/rows-\d+)?$",
-        "workers hand rows over in memory that is a file, removed with its folder",
-    ),
-    "spill": Allowed(
-        "open os.mkdir os.chmod os.remove os.rmdir os.rename",
-        r"\S* \S+ TMPDIR(/|$)",
-        "what does not fit in memory is in the temporary folder until the run ends",
-    ),
-    "companions": Allowed(
-        "sqlite3.connect",
-        r"harpia_formats\.conversion\.reading\.companions:\S+ \S+ $",
-        "ids of companion files are in a database without a name",
-    ),
-    "cache": Allowed(
-        "sqlite3.connect socket.gethostname os.remove",
-        r"harpia_formats\.evaluation\.llm_judge\.reply_cache:\S+ \S+ ",
-        "`judge --cache` keeps replies in a database, with claims of this machine",
-    ),
-    "judge": Allowed(
-        "socket socket.connect socket.getaddrinfo",
-        r"(harpia_formats\.evaluation\.llm_judge\.\S+)? "
-        r"(socket|asyncio\.\S+|anyio\.\S+|httpcore\.\S+):",
-        "`judge` asks the endpoint that its command line names",
-    ),
-    "remote": Allowed(
-        "socket socket.connect socket.getaddrinfo ctypes.dlopen ctypes.dlsym",
-        r"(harpia_formats\.files\.io\.remote_file:\S+)? (socket|asyncio\.\S+|ctypes):",
-        "an input with an address is fetched by fsspec",
-    ),
-    "view": Allowed(
-        "socket socket.bind",
-        r"harpia_formats\.view\.server:bound_socket \S+ ",
-        "`view` serves its page on 127.0.0.1",
-    ),
+    name: Allowed(**allowed)
+    for name, allowed in tomllib.loads(
+        Path(__file__).with_name("allowed.toml").read_text("utf-8")
+    ).items()
 }
 #: What runs over any data may need. The others need an option or an address.
 USUAL = (
