@@ -16,47 +16,9 @@ from json_lines import jsonl_rows
 #: Cases, one a line.
 CASES = Path(__file__).with_name("cases")
 
-#: Questions and answers of four kinds of text: pieces that rows are put together from.
-ENGLISH = (
-    ("Is {a} larger than {b}? Yes or no", "Yes: {a} is larger."),
-    ("Who wrote about AT&T in {a}?", "R&D; I think it was {b}. <3"),
-    ("Really? why {a}?! And {b}???", "No. None of them, I'm afraid (see p. {a})."),
-    ("Guess the letter: c?t, {a} times", "cat, cat, cat ({b})"),
-    ("What is tan(90°) in the set {{a, b, {a}}}?", "It has no value; {b} has one."),
-)
-GERMAN = (
-    ("Wie groß ist München, {a} oder {b}?", "Größer als {a}: »süß« & schön — Übung."),
-    ("Was bedeutet ÄÖÜäöüß? {a}", "Das Alphabet … „{b}“ – nichts sonst."),
-    ("Null Uhr {a}? Nan oder {b}?", "Um null Uhr {a}."),
-    ("Wirklich??? {a}?", "Ja!!! {b}… ½ °C, ± 2 ×÷"),
-)
-CHINESE = (
-    ("网页上的“锟斤拷”是什么意思？第{a}题", "这是没有解出来的字，{b}。"),
-    ("公式 $\\text{{问题}}=1$ 对吗？第{a}题", "对，{b}。"),
-    ("这个API在{a}年没有问题吗？", "没有，我get没get到，茅台镇的锚点是{b}。"),
-    ("首都是哪里？（{a}）", "北京。《{b}》——“好”，「对」！"),
-    ("請問{a}的繁體字怎麼寫？", "繁體字：龍、鳳、體、{b}、鑰匙。"),
-    ("{a}+{b}等于多少???", "等于？？？不知道。"),
-)
-CODE = (
-    ('Fix `print(f"{{question}} {a}")`.', '```python\nprint(f"{{question}} {b}")\n```'),
-    ("What does 'a{a}'.encode() return?", "b'a{a}'"),
-    ("Why do I see [object Object] in JavaScript? {a}", "Use JSON.stringify(x, {b})."),
-    (
-        "Debug it: KeyError {a}",
-        'Traceback (most recent call last):\n  File "a", line {b}',
-    ),
-    ("Escape `a < {a} && b` in HTML.", "a &lt; {a} &amp;&amp; b"),
-    ("Which pattern matches color and colour? {a}", "colou?r, or {b} https?://"),
-    ("SELECT * FROM t WHERE a = ? AND b IN (?, ?) -- {a}", "x ?? y ? a{b} : null;"),
-    (
-        "Render {{{{ item.name }}}} in a Vue template {a}",
-        "<p>{{{{ item.name }}}}</p> {b}",
-    ),
-    ("Draw a table {a}", "|a|b|\n" + "|---|---|\n" * 40 + "{b}"),
-    ("Give a matrix of zeros {a}", "[" + "0, " * 400 + "{b}"),
-)
-KINDS = {"English": ENGLISH, "German": GERMAN, "Chinese": CHINESE, "code": CODE}
+#: Questions and answers of four kinds of text, from which rows are made.
+TEXTS = jsonl_rows(CASES / "clean_texts.jsonl")
+KINDS = [*dict.fromkeys(kind for kind, _, _ in TEXTS)]
 
 #: Rows with one fault each: the rule, the prompt, the reference and the answer.
 FAULTS = jsonl_rows(CASES / "faults.jsonl")
@@ -66,7 +28,7 @@ def clean_rows(kind: str, count: int) -> Iterator[dict[str, object]]:
     """Yield realistic rows of one kind of text, each with other numbers."""
     chance = random.Random(kind)  # noqa: S311 - the same rows each time
     for number in range(count):
-        prompt, answer = chance.choice(KINDS[kind])
+        prompt, answer = chance.choice([one[1:] for one in TEXTS if one[0] == kind])
         a, b = chance.randint(100, 999) * 1000 + number, chance.randint(10, 99999)
         values = {"a": a, "b": b}
         yield {
