@@ -2,6 +2,7 @@ import csv
 import io
 import itertools
 import json
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -35,66 +36,10 @@ PARTICULAR = [
 WHOLE = {Container.ROWS, Container.DOCUMENT}
 #: What a key that no format knows may hold.
 EXTRAS: tuple[Any, ...] = ("a word", 3, ["one", "two"], {"unit": "ms"})
-#: The formats of real files, by the beginning of their names.
-SAMPLES = {
-    "eee/samples/*_aggregate.json": "eee-aggregate",
-    "eee/samples/conv_*_samples.jsonl": "eee@0.3.0",
-    "eee/samples/hist_*.jsonl": "eee@0.3.0",
-    "eee/samples/skill_reference_samples.jsonl": "eee@0.3.0",
-    "eee/samples/era96bd610f_*_samples.jsonl": "eee@0.2.0",
-    # Written in one week: with one reference as text, or with a list of them.
-    "eee/samples/era320d58e9_[aicp]*_samples.jsonl": "eee@0.2.0",
-    "eee/samples/era320d58e9_math*_samples.jsonl": "eee@0.2.0",
-    "eee/samples/era320d58e9_[hn]*_samples.jsonl": "eee@0.2.0-tag",
-    "eee/samples/era320d58e9_mmlu*_samples.jsonl": "eee@0.2.0-tag",
-    "eee/valid-seed-0.2.0.jsonl": "eee@0.2.0",
-    "eee/valid-0.3.0.jsonl": "eee@0.3.0",
-    "harpia/lab_input_canonical.json": "harpia",
-    "harpia/lab_output_reading.json": "harpia-output",
-    "harpia/lab_log_reading.jsonl": "harpia-log",
-    "harpia/tencent_infer_eval.jsonl": "tencent-messages",
-    "harpia/tencent_eval_only.jsonl": "tencent-outputs",
-    "harpia/tencent_legacy.jsonl": "tencent-manual",
-    "harpia/tencent_legacy.csv": "tencent-csv",
-    # Not evaluation data: a cell and two exports of HarpIA's survey tool, of whose
-    # columns none is known as a prompt, a reference or an answer.
-    "harpia/survey_interaction_cell.json": None,
-    "harpia/survey_*.csv": None,
-}
-#: Formats whose valid files may be valid in another format as well, and why.
-BOTH = {
-    # The newer shape allows a single reference as text too.
-    ("eee@0.2.0", "eee@0.2.0-tag"),
-    # A list of records is a column of any items.
-    ("harpia", "haystack"),
-    ("harpia-output", "haystack"),
-    ("haystack-results", "haystack"),
-    ("tencent-messages", "haystack"),
-    # Results of an evaluator hold any object.
-    ("harpia-output", "haystack-results"),
-    # Verdicts in columns are lists of objects, as an evaluator returns them.
-    ("haystack-results", "judge-verdicts"),
-    ("judge-verdicts", "haystack"),
-    ("judge-verdicts", "haystack-results"),
-    # A golden is a text called `input`, and all else is optional.
-    ("alpaca", "deepeval"),
-    ("harpia", "deepeval"),
-    ("inspect-dataset", "deepeval"),
-    ("nemo-output", "deepeval"),
-    ("openai-evals", "deepeval"),
-    # A configuration needs a `type` and no more, and so do its tasks.
-    ("haystack-evaluator", "nemo-config"),
-    # Tasks and metrics are there, and scores may be missing.
-    ("nemo-config", "nemo-results"),
-    # An answered question is a question; what is more is open.
-    ("nemo-output", "nemo-input"),
-    # The hub has messages as well.
-    ("record", "tencent-messages"),
-    ("record", "openai-chat"),
-    # Chats have messages, and keys that are not named are the user's own.
-    ("tencent-messages", "openai-chat"),
-    ("tencent-outputs", "openai-chat"),
-}
+#: What files are recognised as, and which are valid in two formats.
+KNOWN = tomllib.loads(Path(__file__).with_name("recognised.toml").read_text("utf-8"))
+SAMPLES = KNOWN["samples"]
+BOTH = {(one, other) for one, other in KNOWN["both"]}
 #: Formats whose rows can be in any of them; what only one has decides for the file.
 CHATS = {"tencent-messages", "openai-chat"}
 #: Lines with as many commas each are a table of any columns, whatever they mean.
@@ -238,7 +183,7 @@ def test_real_file_is_seen_rightly_in_every_form(pattern: str, tmp_path: Path) -
     paths = sorted(CORPORA.glob(pattern))
     expected = SAMPLES[pattern]
     for each in paths:
-        if expected is None:
+        if not expected:
             assert [each.code for each in validate(each).problems] == ["S301"]
         else:
             check_file(each, expected, tmp_path)

@@ -1,5 +1,4 @@
 """The lints on damaged values, and on faults of prompts and answers."""
-# ruff: noqa: RUF001 - texts with the letters that people write
 
 import itertools
 import json

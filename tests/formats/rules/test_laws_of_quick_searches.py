@@ -6,6 +6,7 @@ What looks at columns of texts finds the same as what looks at each row.
 import csv
 import json
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -31,8 +32,11 @@ from harpia_formats.model.lint import Agreement, TextColumns
 from harpia_formats.validation.unit.row_linter import RowLinter
 from harpia_formats.validation.unit.selected_lints import selected_lints
 from harpia_formats.validation.unit.validators import FileValidators
+from json_lines import jsonl_rows
 from known_formats import READABLE, RULES, adapter_named
 
+#: Cases, one a line.
+CASES = Path(__file__).with_name("cases")
 INTEGERS, TEXTS = TEXT_LINTS
 SPECIAL = "\u200b\u2066\ufeff\ufffd\0é\xc3\xa9\xe2€™… f2"
 DOUBTFUL = st.text(st.one_of(st.sampled_from(SPECIAL), st.characters(codec="utf-8")))
@@ -243,42 +247,7 @@ def test_all_leaks_are_possible_leaks(pairs: list[tuple[str, str]]) -> None:
 
 PROMPT = "Qual é a capital do Brasil, e de que ano?"
 CELLS = st.one_of(
-    st.sampled_from(
-        [
-            "",
-            " ",
-            "ano",
-            "CAPITAL",
-            "A capital!",
-            "capital  do\nBrasil",
-            '["capital"]',
-            '["", "x"]',
-            "[1]",
-            '["ano", "ano "]',
-            "None",
-            PROMPT,
-            f"{PROMPT} Rio.",
-            f"Brasília. {PROMPT}",
-            "429 Too Many Requests",
-            "Error code: 500",
-            "x</s>",
-            "[INST] x",
-            "length",
-            "NaN",
-            "None ",
-            '["a", "a "]',
-            '["a"]',
-            "true",
-            "1",
-            "a\u200bb",
-            "Ã©",
-            "\ufffd",
-            "12345678901234567890",
-            "首都是哪里\uff0c哪一年",
-            "\uff46\uff55ll width ① \ufb01, \1 and so on and on and on",
-            "𠀀𠀁 mais do que vinte letras deste texto, ß \u017f \u212a",
-        ]
-    ),
+    st.sampled_from(jsonl_rows(CASES / "cells.jsonl")),
     st.text("aAbB \n1é首都\u017f\1。\uff0c\ufb01", max_size=40),
 )
 KEYS = [

@@ -63,15 +63,7 @@ def test_choices_carry_the_reference() -> None:
 @pytest.mark.parametrize("copies", [1, 300])
 @pytest.mark.parametrize(
     ("format_", "choices", "expected"),
-    [
-        ("record", ["Rio", "Natal", "Rio"], ["/choices/2"]),
-        ("record", ["Rio", "Natal", " Rio\n"], ["/choices/2"]),
-        ("record", ["Rio", "rio", "RIO"], []),
-        ("record", ["Rio"], []),
-        ("record", ["x", "x"], []),
-        ("csv", ["Rio", "Natal", "Rio"], ["/choices"]),
-        ("csv", ["Rio", "Natal"], []),
-    ],
+    jsonl_rows(CASES / "repeated_choices.jsonl"),
 )
 def test_repeated_choices_are_found(
     format_: str, choices: list[str], expected: list[str], copies: int
@@ -89,17 +81,7 @@ def test_repeated_choices_are_found(
 @pytest.mark.parametrize("copies", [1, 300])
 @pytest.mark.parametrize(
     ("answer", "prompt", "reference", "is_found"),
-    [
-        ("null", QUESTION, "Rio", True),
-        (" None\n", QUESTION, "Rio", True),
-        ("NaN", QUESTION, "Rio", True),
-        ("undefined", QUESTION, "Rio", True),
-        ("None.", QUESTION, "Rio", False),
-        ("none", QUESTION, "Rio", False),
-        ("None", QUESTION, "none of them", False),
-        ("undefined", "Which type is undefined?", "it", False),
-        ("null", QUESTION, "annulled", True),
-    ],
+    jsonl_rows(CASES / "words_for_no_value.jsonl"),
 )
 def test_word_for_no_value_is_an_answer_only_where_it_may_be(
     answer: str, prompt: str, reference: str, *, is_found: bool, copies: int

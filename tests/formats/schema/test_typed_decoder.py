@@ -404,23 +404,7 @@ json_values = st.recursive(
     ),
     max_leaves=8,
 )
-leaves = st.sampled_from(
-    [
-        True,
-        {"type": "string"},
-        {"type": ["string", "null"]},
-        {"type": "integer", "minimum": 0},
-        {"type": ["integer", "string"]},
-        {"type": "number", "exclusiveMaximum": 3},
-        {"type": ["number", "boolean"]},
-        {"type": "string", "minLength": 1, "maxLength": 2},
-        {"enum": ["x", "y"]},
-        {"const": "x"},
-        {"type": "array", "minItems": 1},
-        {"oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
-        {"type": "null"},
-    ]
-)
+leaves = st.sampled_from(jsonl_rows(CASES / "leaves.jsonl"))
 nodes = st.recursive(
     leaves,
     lambda inner: (
