@@ -5,125 +5,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
 
 from cases import for_each_case
-from harpia_converters.deepeval.mapping import DEEPEVAL
 from harpia_formats import convert, detect, read, score, validate
-from harpia_formats.model.record import as_dict
 
 ROW = {"input": "2+2?", "actual_output": "4", "expected_output": "four"}
 METRIC = {"name": "Faithfulness", "score": 0.5, "success": True}
-
-
-def record_of(**others: Any) -> dict[str, Any]:
-    """Return the record of a row with these keys."""
-    return as_dict(DEEPEVAL.read(ROW | others))
 
 
 def claim_on(row: dict[str, Any]) -> str | None:
     """Return the format that a row is taken for."""
     (found,) = detect(json.dumps(row).encode())
     return found.format
-
-
-def test_case_is_a_question_with_an_answer() -> None:
-    """Question, answer, reference, file and metadata of a case are fields."""
-    found = record_of(
-        retrieval_context=["2+2=4"],
-        source_file="sums.pdf",
-        additional_metadata={"level": 1},
-        comments=None,
-    )
-
-    assert found == {
-        "prompt": "2+2?",
-        "references": ["four"],
-        "contexts": ["2+2=4"],
-        "source": "sums.pdf",
-        "metadata": {"level": 1},
-        "outputs": [{"text": "4"}],
-    }
-
-
-def test_golden_without_an_answer_has_no_output() -> None:
-    """The answer of a golden that nobody has asked yet is null, and is none."""
-    assert record_of(actual_output=None)["outputs"] == []
-
-
-@pytest.mark.parametrize(
-    ("given", "contexts"),
-    [
-        ({"retrieval_context": ["a"], "context": ["b"]}, ["a"]),
-        ({"retrieval_context": None, "context": ["b"]}, ["b"]),
-        ({"retrieval_context": "a|b"}, ["a", "b"]),
-        ({"context": ""}, []),
-    ],
-)
-def test_passages_are_the_retrieved_ones(given: Any, contexts: list[str]) -> None:
-    """Retrieved passages come before the ideal ones; one text is cut at each bar."""
-    assert record_of(**given)["contexts"] == contexts
-
-
-def test_ideal_passages_are_kept_beside_retrieved_ones() -> None:
-    """Of two lists of passages none is lost."""
-    found = record_of(retrieval_context=["a"], context=["b"])
-
-    assert found["extra"] == {"deepeval": {"context": ["b"]}}
-
-
-def test_passages_that_are_no_texts_are_kept_as_they_are() -> None:
-    """A run may hold more than the text of a passage, which is no context then."""
-    passages = [{"content": "2+2=4", "score": 0.5}, 7]
-    found = record_of(retrieval_context=passages, context=["b"])
-
-    assert found["contexts"] == ["b"]
-    assert found["extra"] == {"deepeval": {"retrieval_context": passages}}
-
-
-def test_spelling_of_the_service_is_read_as_that_of_files() -> None:
-    """Keys in camel case are the same fields, and the same keys in extra."""
-    row = {
-        "input": "2+2?",
-        "actualOutput": "4",
-        "expectedOutput": "four",
-        "retrievalContext": ["a"],
-        "toolsCalled": [{"name": "add"}],
-    }
-    snake = record_of(retrieval_context=["a"], tools_called=[{"name": "add"}])
-
-    assert as_dict(DEEPEVAL.read(row)) == snake
-    assert claim_on(row) == "deepeval"
-
-
-def test_metrics_are_scores_of_the_answer() -> None:
-    """A metric has its score, its verdict, and a signature with tool and judge."""
-    judged = METRIC | {"evaluationModel": "acme/judge", "reason": "so it is"}
-    (output,) = record_of(metricsData=[judged])["outputs"]
-
-    assert output["scores"] == [
-        {
-            "metric": "Faithfulness",
-            "value": 0.5,
-            "is_correct": True,
-            "signature": "Faithfulness|impl:deepeval|judge:acme/judge",
-        }
-    ]
-    assert output["extra"]["deepeval"]["metrics_data"] == [
-        {"evaluationModel": "acme/judge", "reason": "so it is"}
-    ]
-
-
-def test_metric_that_failed_has_no_value_and_no_verdict() -> None:
-    """An error of a metric does not make an answer wrong, nor its score 0."""
-    failed = {"name": "Recall", "score": None, "success": False, "error": "time-out"}
-    (output,) = record_of(metrics_data=[METRIC, failed])["outputs"]
-
-    assert [score["value"] for score in output["scores"]] == [0.5, None]
-    assert "is_correct" not in output["scores"][1]
-    assert output["extra"]["deepeval"]["metrics_data"][1] == {
-        "success": False,
-        "error": "time-out",
-    }
 
 
 @for_each_case(
@@ -205,7 +99,7 @@ def test_run_is_known_by_its_dialect(name: str, dialect: str) -> None:
 def test_latest_run_is_read_as_the_run_in_it(one: str, other: str) -> None:
     """What stands around a run changes neither its records nor its scores."""
     files = (FIXTURES / f"{name}.json" for name in (one, other))
-    first, second = ([as_dict(each) for each in read(file)] for file in files)
+    first, second = ([to_builtins(each) for each in read(file)] for file in files)
 
     assert first == second
 
@@ -223,7 +117,9 @@ def test_scores_of_a_run_are_those_that_the_tool_printed() -> None:
 
 def test_conversation_is_the_turns_of_an_output() -> None:
     """Who says what is turns; what stands next to it is kept in its order."""
-    first, second = (as_dict(each) for each in read(FIXTURES / "conversations.json"))
+    first, second = (
+        to_builtins(each) for each in read(FIXTURES / "conversations.json")
+    )
     (output,) = first["outputs"]
 
     assert first["prompt"] == "Hallo"
@@ -236,19 +132,6 @@ def test_conversation_is_the_turns_of_an_output() -> None:
     assert second["prompt"] == "Hallo"
     assert "text" not in second["outputs"][0]
     assert "turns" not in second["outputs"][0]
-
-
-def test_one_exchange_is_a_question_and_an_answer() -> None:
-    """A conversation of two turns needs no turns; one that the model begins does."""
-    user, model = ({"role": role, "content": role} for role in ("user", "assistant"))
-    (exchange,) = as_dict(DEEPEVAL.read({"name": "a", "turns": [user, model]}))[
-        "outputs"
-    ]
-    begun = as_dict(DEEPEVAL.read({"name": "a", "turns": [model, user]}))
-
-    assert exchange == {"text": "assistant", "interaction_type": "single_turn"}
-    assert "prompt" not in begun
-    assert begun["outputs"][0]["turns"] == [model, user]
 
 
 def test_run_with_test_cases_and_conversations_is_warned_of() -> None:

@@ -17,9 +17,9 @@ from cases import for_each_case
 from corpora import CORPORA
 from effort import drawn
 from fixture_files import schema_file
-from harpia_converters.eee import formats
-from harpia_formats.api.testing.mutation import mutants
-from harpia_formats.model.format import Container
+from harpia_formats.api.testing import mutants
+from harpia_formats.plugins import Container
+from known_formats import FORMATS
 
 ROOT = Path(__file__).parents[3]
 SAMPLES = CORPORA / "eee" / "samples"
@@ -69,7 +69,7 @@ def real_aggregates() -> dict[str, Any]:
 def shapes_of(document: Any) -> list[str]:
     """Return the versions that an object is taken for."""
     signs = {
-        each.schema: each.sniff(document) for each in formats.AGGREGATE_FORMAT.dialects
+        each.schema: each.sniff(document) for each in FORMATS["eee-aggregate"].dialects
     }
     return [each.removeprefix("eee-aggregate@") for each, sign in signs.items() if sign]
 
@@ -252,7 +252,7 @@ def without(document: Any, *keys: str) -> Any:
 )
 def test_new_version_is_detected_by_its_keys(document: Any, sign: str) -> None:
     """Any key that only the new version has detects the new version."""
-    new, old = formats.AGGREGATE_FORMAT.dialects
+    new, old = FORMATS["eee-aggregate"].dialects
 
     assert (new.sniff(document), old.sniff(document)) == (sign, "")
 
@@ -303,7 +303,7 @@ def test_other_objects_are_no_aggregate(value: Any) -> None:
 @given(near_documents)
 def test_any_object_has_one_shape_at_most(document: Any) -> None:
     """Detecting the version never fails, and never takes an object for both."""
-    signs = [each.sniff(document) for each in formats.AGGREGATE_FORMAT.dialects]
+    signs = [each.sniff(document) for each in FORMATS["eee-aggregate"].dialects]
 
     assert len(list(filter(None, signs))) <= 1
 
@@ -314,17 +314,17 @@ def test_silent_score_type_is_explained() -> None:
     path = ("evaluation_results", 0, "metric_config")
     silent = {"evaluation_results": [{"metric_config": {"lower_is_better": True}}]}
 
-    advice = formats.AGGREGATE_FORMAT.advise(branch, path, silent)
+    advice = FORMATS["eee-aggregate"].advise(branch, path, silent)
 
     assert advice is not None
     assert advice.code == "C101"
     assert advice.help.startswith("give score_type")
-    assert formats.AGGREGATE_FORMAT.advise(branch, path, FULL["0.2.0"]) is None
+    assert FORMATS["eee-aggregate"].advise(branch, path, FULL["0.2.0"]) is None
 
 
 def test_dialects_are_documents() -> None:
     """The current version comes first and unnamed, the old one has a name."""
-    new, old = formats.AGGREGATE_FORMAT.dialects
+    new, old = FORMATS["eee-aggregate"].dialects
 
     assert (new.name, old.name) == ("", "0.2.0")
     assert {new.container, old.container} == {Container.DOCUMENT}

@@ -11,7 +11,7 @@ from harpia_converters.eee.fields import (
     write_reasoning,
     write_text,
 )
-from harpia_formats.model.adapter import DECLINED
+from harpia_formats.plugins import DECLINED
 
 
 @for_each_case(

@@ -21,7 +21,7 @@ from harpia_converters.eee.formats import (
     samples_names,
     stem_of,
 )
-from harpia_formats.model.format import Remark
+from harpia_formats.plugins import Remark
 from json_lines import jsonl_rows
 
 SAMPLES = CORPORA / "eee" / "samples"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from cases import for_each_case
 from harpia_formats import validate
-from harpia_formats.formats.registry import all_rules
+from known_formats import RULES
 
 
 @for_each_case(
@@ -23,9 +23,9 @@ def test_score_of_a_sample_is_within_the_bounds_of_its_result(
     tmp_path: Path, score: float, bounds: tuple[object, object], codes: list[str]
 ) -> None:
     """A score outside of min_score and max_score of the aggregate is found."""
-    row = json.loads(all_rules()["E205"].good)
+    row = json.loads(RULES["E205"].good)
     row["evaluation"] = {"score": score, "is_correct": False}
-    aggregate = json.loads(all_rules()["E207"].good)
+    aggregate = json.loads(RULES["E207"].good)
     aggregate["evaluation_results"][0]["metric_config"].update(
         min_score=bounds[0], max_score=bounds[1]
     )

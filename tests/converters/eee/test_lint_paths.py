@@ -12,19 +12,15 @@ from hypothesis import strategies as st
 from eee_rows import CURRENT, KINDS, SEED, SHAPES, TAG, Row, clean_row
 from effort import drawn
 from harpia_converters.eee import lints
-from harpia_formats.api.testing.mutation import mutants
+from harpia_formats.api.testing import mutants
 from harpia_formats.api.testing.strategies import VALUES
-from harpia_formats.formats.registry import all_formats
-from harpia_formats.formats.schema.bundled_schemas import (
-    record_schema,
-    schema_validator_of,
-)
 from harpia_formats.formats.schema.typed_decoder import (
     RowSurvey,
     TypedDecoder,
     typed_decoder_of,
 )
 from harpia_formats.model.lint import Lints
+from known_formats import FORMATS, row_schema, row_validator
 
 LINTS = {
     SEED: lints.LINTS_0_2_0,
@@ -48,7 +44,7 @@ def changed_rows(shape: str, seed: int, count: int) -> Iterator[Any]:
 
 def decoder_of(shape: str, rows: list[Any]) -> TypedDecoder:
     """Return the typed decoder of a shape that knows the keys of `rows`."""
-    schema, survey = record_schema(all_formats()[shape].dialects[0]), RowSurvey()
+    schema, survey = row_schema(FORMATS[shape].dialects[0]), RowSurvey()
     for row in rows:
         survey.take(schema, row)
     return typed_decoder_of(schema, dict(survey.extras))
@@ -71,7 +67,7 @@ def codes_missed(checks: Lints, row: Any, typed: Any) -> set[str]:
 @pytest.mark.parametrize("shape", SHAPES)
 def test_what_is_clean_has_no_remark(shape: str) -> None:
     """A typed row that is accepted at once has nothing that the exact check finds."""
-    validator = schema_validator_of(record_schema(all_formats()[shape].dialects[0]))
+    validator = row_validator(FORMATS[shape].dialects[0])
     rows = [
         row for row in changed_rows(shape, 17, drawn(600)) if validator.is_valid(row)
     ]

@@ -9,11 +9,11 @@ import pytest
 
 from corpora import CORPORA
 from harpia_formats import Report, validate
-from harpia_formats.formats.registry import all_rules
+from known_formats import RULES
 
 ROOT = Path(__file__).parents[3]
 SAMPLES = CORPORA / "eee" / "samples"
-LINTS = {code for code, rule in all_rules().items() if rule.lint and code[0] == "E"}
+LINTS = {code for code, rule in RULES.items() if rule.lint and code[0] == "E"}
 #: What is found in each row of Inspect's converter: it never writes attribution, and
 #: stores the time of waiting as latency.
 INSPECT = {"E111": 1, "E119": 1}

@@ -3,6 +3,7 @@
 import itertools
 import json
 from collections.abc import Iterator
+from copy import deepcopy
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -19,28 +20,28 @@ from corpora import CORPORA
 from effort import drawn, examples
 from field_paths import unrelated
 from harpia_converters.eee.row_members import RECIPES, recipe_of
-from harpia_formats.api.testing.mutation import copy_of, mutants
+from harpia_formats import Output, Record, Score
+from harpia_formats.api.testing import mutants
 from harpia_formats.api.testing.strategies import EXTRA, TEXTS, VALUES, some
 from harpia_formats.conversion.comparison.differences import differences, same
 from harpia_formats.conversion.mapping.choices import Choices, Responses
 from harpia_formats.conversion.mapping.extra_fields import restore_extras, split_extras
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
-from harpia_formats.formats.registry import adapter_of, readable_formats
-from harpia_formats.formats.schema.bundled_schemas import (
-    record_schema,
-    schema_validator_of,
+from harpia_formats.formats.schema.bundled_schemas import schema_validator_of
+from harpia_formats.plugins import (
+    FieldOutcomes,
+    FormatAdapter,
+    Outcome,
+    Row,
+    Unconvertible,
 )
-from harpia_formats.model.adapter import FormatAdapter, Row
-from harpia_formats.model.field_outcomes import FieldOutcomes, Outcome, Unconvertible
-from harpia_formats.model.record import Output, Record, Score
 from json_lines import jsonl_rows
+from known_formats import READABLE, adapter_named, row_schema
 
 ROOT = Path(__file__).parents[3]
 SEED, TAG, CURRENT = "eee@0.2.0", "eee@0.2.0-tag", "eee@0.3.0"
 SHAPES = (SEED, TAG, CURRENT)
 LISTS = (TAG, CURRENT)
-#: The version label of each shape.
-LABELS = {SEED: "0.2.0", TAG: "0.2.0", CURRENT: "0.3.0"}
 FIRST = Choices(responses=Responses.FIRST)
 LIST = Choices(responses=Responses.LIST)
 SCORE = Score(evaluation_id="e", evaluation_name="n", value=1, is_correct=True)
@@ -48,12 +49,12 @@ SCORE = Score(evaluation_id="e", evaluation_name="n", value=1, is_correct=True)
 
 def adapter(shape: str) -> FormatAdapter:
     """Return how rows of a version and records become each other."""
-    return adapter_of(readable_formats()[shape])
+    return adapter_named(shape)
 
 
 def errors_in(row: Row, shape: str) -> list[str]:
     """Return what is wrong with a row."""
-    schema = record_schema(readable_formats()[shape].dialects[0])
+    schema = row_schema(READABLE[shape].dialects[0])
     return [str(each) for each in schema_validator_of(schema).iter_errors(row)]
 
 
@@ -71,7 +72,7 @@ def fixtures(shape: str) -> list[Any]:
 
 def valid_in(shape: str, rows: Iterator[Any]) -> Iterator[Any]:
     """Yield those of `rows` that are valid in a version."""
-    schema = record_schema(readable_formats()[shape].dialects[0])
+    schema = row_schema(READABLE[shape].dialects[0])
     yield from filter(schema_validator_of(schema).is_valid, rows)
 
 
@@ -99,7 +100,7 @@ def in_order(value: Any) -> Any:
 
 def as_written(row: Row, shape: str) -> Row:
     """Return a row with the lists that the tag writes where it may read text."""
-    row = copy_of(row)
+    row = deepcopy(row)
     owners = (("input", "reference"), ("output", "raw"), ("output", "reasoning_trace"))
     for owner, key in owners if shape == TAG else ():
         if row.get(owner) and isinstance(row[owner].get(key), str):
@@ -163,7 +164,7 @@ def test_joint_score_is_not_that_of_the_first_answer(responses: Responses) -> No
     choices = Choices(responses=responses)
     assert_refused(SEED, record, choices)
 
-    written = RecordMapper(adapter_of(readable_formats()["csv"]), choices).map(record)
+    written = RecordMapper(adapter_named("csv"), choices).map(record)
 
     assert "score" not in written.rows[0]
     assert "is_correct" not in written.rows[0]
@@ -221,7 +222,7 @@ def test_odd_rows_come_back(shape: str) -> None:
 @pytest.mark.parametrize("shape", SHAPES)
 def test_keys_of_a_row_are_in_documented_order(shape: str) -> None:
     """A row that comes back has its keys in the order of the schema, others behind."""
-    schema: Any = record_schema(readable_formats()[shape].dialects[0])
+    schema: Any = row_schema(READABLE[shape].dialects[0])
     known = list(schema["properties"])
     rows = [written(shape, adapter(shape).read(each))[0] for each in fixtures(shape)]
     orders = [[known.index(each) for each in row if each in known] for row in rows]
@@ -377,250 +378,6 @@ def test_odd_answers_are_listed_with_notes(
     assert law_broken(shape, replace(records[0], outputs=outputs), LIST) == set()
 
 
-@pytest.mark.parametrize(
-    ("shape", "key"),
-    [(SEED, "interactions"), (TAG, "interactions"), (CURRENT, "messages")],
-)
-def test_a_turn_is_numbered_by_its_place(shape: str, key: str) -> None:
-    """A record leaves out the number of a turn unless it is another than its place."""
-    turns = [{"role": "user"}, {"turn_idx": 5, "role": "assistant", "reasoning": "r"}]
-    record = record_with(turns=turns, interaction_type="multi_turn")
-    row, outcomes = written(shape, record)
-
-    assert row[key] == [
-        {"turn_idx": 0, "role": "user"},
-        {"turn_idx": 5, "role": "assistant", "reasoning_trace": "r"},
-    ]
-    assert outcomes == []
-    assert adapter(shape).read(row).outputs[0].turns == turns
-
-
-def test_a_name_of_a_turn_changes_places_with_the_other() -> None:
-    """A turn that has both names of the reasoning keeps both values apart."""
-    turn = {
-        "turn_idx": 0,
-        "role": "user",
-        "reasoning_trace": "ours",
-        "reasoning": "own",
-    }
-    row, _ = written(SEED, record_with(turns=[{"role": "user"}]))
-    row["interactions"] = [turn]
-    record = adapter(SEED).read(row)
-
-    assert record.outputs[0].turns == [
-        {"role": "user", "reasoning": "ours", "reasoning_trace": "own"}
-    ]
-    assert written(SEED, record)[0]["interactions"] == [turn]
-
-
-def test_values_of_the_closed_shape_become_text() -> None:
-    """In 0.3.0 arguments, ids of calls, details and metadata are text."""
-    call = {"id": "a", "name": "f", "arguments": {"n": 1, "t": "x"}}
-    turns = [
-        {"role": "assistant", "tool_calls": [call]},
-        {"role": "tool", "tool_call_id": "a"},
-    ]
-    details = {"additional_details": {"queue": 1.5}}
-    record = record_with(turns=turns, performance=details, interaction_type="agentic")
-    row, outcomes = written(
-        CURRENT, replace(record, metadata={"n": [1, None], "t": "x"})
-    )
-
-    assert row["messages"][0]["tool_calls"][0]["arguments"] == {"n": "1", "t": "x"}
-    assert row["messages"][1]["tool_call_id"] == ["a"]
-    assert row["performance"] == {"additional_details": {"queue": "1.5"}}
-    assert row["metadata"] == {"n": "[1,null]", "t": "x"}
-    assert sorted(path for _, path in outcomes) == [
-        "metadata.n",
-        "outputs.performance",
-        "outputs.turns",
-    ]
-
-
-@for_each_case(
-    "in_row, in_record",
-    [
-        ("interactions[1].content", "turns[1].content"),
-        ("interactions[turn_idx].content", "turns[turn_idx].content"),
-        ("turns[1]", "/turns[1]"),
-        ("/turns[1]", "//turns[1]"),
-        ("messages[1]", "messages[1]"),
-        ("output.raw", "output.raw"),
-    ],
-)
-def test_a_source_names_a_turn_of_the_record(in_row: str, in_record: str) -> None:
-    """A source names the turns of the record, and any other text is unchanged."""
-    step = {
-        "turn_idx": 0,
-        "source": in_row,
-        "extracted_value": "4",
-        "extraction_method": "regex",
-        "is_terminal": True,
-    }
-    row, _ = written(SEED, record_with())
-    row["answer_attribution"] = [step]
-    record = adapter(SEED).read(row)
-
-    assert record.outputs[0].attribution == [{**step, "source": in_record}]
-    assert written(SEED, record) == (row, [])
-
-
-def test_several_texts_are_several_answers() -> None:
-    """A list of several texts is several answers, and all else is of the first."""
-    row, _ = written(CURRENT, record_with())
-    row["output"] = {"raw": ["a", "b"], "reasoning_trace": ["r", "s", "t"]}
-    record = adapter(CURRENT).read(row)
-    answers = [(each.index, each.text, each.reasoning) for each in record.outputs]
-
-    assert answers == [(0, "a", "r"), (1, "b", "s")]
-    assert [each.scores for each in record.outputs] == [[SCORE], UNSET]
-    assert record.extra == {"eee": {"output": {"reasoning_trace": ["t"]}}}
-    assert written(CURRENT, record) == (row, [])
-
-
-@for_each_case(
-    "fields, kind, expected",
-    [
-        ({"turns": [{"role": "user"}]}, "multi_turn", {Outcome.DEFAULTED}),
-        ({"turns": [{"role": "tool"}]}, "agentic", {Outcome.DEFAULTED}),
-        (
-            {"turns": [{"role": "user"}], "interaction_type": "single_turn"},
-            "multi_turn",
-            {Outcome.CHANGED},
-        ),
-        (
-            {"turns": [], "text": "4", "interaction_type": "agentic"},
-            "single_turn",
-            {Outcome.CHANGED, Outcome.DROPPED},
-        ),
-        (
-            {
-                "turns": [{"role": "assistant", "content": "4"}],
-                "text": "4",
-                "interaction_type": "multi_turn",
-            },
-            "multi_turn",
-            {Outcome.MERGED},
-        ),
-    ],
-)
-def test_interaction_type_follows_the_turns(
-    fields: dict[str, Any], kind: str, expected: set[Outcome]
-) -> None:
-    """The interaction type is the record's own, unless its turns contradict it."""
-    row, outcomes = written(SEED, record_with(**fields))
-
-    assert row["interaction_type"] == kind
-    assert ("output" in row) == (kind == "single_turn")
-    assert {outcome for outcome, _ in outcomes} == expected
-
-
-@for_each_case(
-    "record, path, option",
-    [
-        (record_with(text=UNSET), "outputs.text", "--set output.raw="),
-        (record_with(model=UNSET), "outputs.model", "--set model_id="),
-        (
-            record_with(scores=[replace(SCORE, value=None)]),
-            "outputs.scores.value",
-            "--set evaluation.score=",
-        ),
-        (replace(record_with(), id=UNSET), "id", "--set sample_id="),
-        (replace(record_with(), references=[]), "references", "--set input.reference="),
-    ],
-)
-def test_missing_field_is_an_error_with_help(
-    record: Record, path: str, option: str
-) -> None:
-    """A record without a field that a row requires is refused, with help."""
-    with pytest.raises(Unconvertible) as refused:
-        written(SEED, record)
-
-    assert refused.value.path == path
-    assert option in refused.value.help
-
-
-@pytest.mark.parametrize("shape", LISTS)
-def test_several_answers_without_text_are_no_list(shape: str) -> None:
-    """An answer that is a conversation cannot be listed with others."""
-    one = record_with()
-    other = replace(one.outputs[0], text=UNSET)
-    with pytest.raises(Unconvertible) as refused:
-        written(shape, replace(one, outputs=[*one.outputs, other]))
-
-    assert refused.value.path == "outputs.text"
-
-
-@pytest.mark.parametrize(
-    ("shape", "value", "expected"),
-    [(SEED, True, True), (TAG, False, False), (CURRENT, True, 1.0), (CURRENT, 3, 3)],
-)
-def test_a_score_is_a_number_in_the_closed_shape(
-    shape: str, value: Any, expected: Any
-) -> None:
-    """A score that is true stays so but in 0.3.0, where it becomes 1.0."""
-    row, outcomes = written(shape, record_with(scores=[replace(SCORE, value=value)]))
-
-    assert same(row["evaluation"]["score"], expected)
-    assert outcomes == (
-        [] if same(value, expected) else [(Outcome.CHANGED, "outputs.scores.value")]
-    )
-
-
-@for_each_case(
-    "shape, label, expected",
-    [
-        (SEED, "instance_level_eval_0.2.0", "instance_level_eval_0.2.0"),
-        (CURRENT, "0.2.2", "0.2.2"),
-        (CURRENT, "instance_level_eval_0.2.1", "instance_level_eval_0.2.1"),
-        (CURRENT, "0.2.0", "0.3.0"),
-        (SEED, "banana", "0.2.0"),
-    ],
-)
-def test_a_label_stays_where_it_is_one_of_the_shape(
-    shape: str, label: str, expected: str
-) -> None:
-    """A version label that was kept is written again only in its own version."""
-    record = replace(record_with(), extra={"eee": {"schema_version": label}})
-    row, outcomes = written(shape, record)
-    path = "extra.eee.schema_version"
-
-    assert row["schema_version"] == expected
-    assert outcomes == ([] if label == expected else [(Outcome.CHANGED, path)])
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-def test_the_own_label_is_not_kept(shape: str) -> None:
-    """The default label of a version is not kept in a record."""
-    row, _ = written(shape, record_with())
-
-    assert row["schema_version"] == LABELS[shape]
-    assert adapter(shape).read(row).extra is UNSET
-
-
-def test_null_turns_are_the_same_in_all_shapes() -> None:
-    """Null turns are kept at one key, whatever the key of turns in the version."""
-    row, _ = written(SEED, record_with())
-    record = adapter(SEED).read({**row, "interactions": None})
-    current, outcomes = written(CURRENT, record)
-
-    assert current["messages"] is None
-    assert outcomes == []
-    assert list(differences(record, adapter(CURRENT).read(current))) == []
-
-
-def test_unknown_keys_have_no_place_in_a_closed_root() -> None:
-    """Keys that 0.3.0 refuses are dropped as losses; those below the root stay."""
-    kept = {"unknown": 1, "input": {"x": 1}, "evaluation_result_id": None}
-    row, outcomes = written(CURRENT, replace(record_with(), extra={"eee": kept}))
-
-    assert row["input"]["x"] == 1
-    assert outcomes == [
-        (Outcome.DROPPED, "extra.eee.unknown"),
-        (Outcome.DROPPED, "extra.eee.evaluation_result_id"),
-    ]
-
-
 HASHES = {
     "A": (
         "9c94305328f8e70341f9d1880f4eaa6ea7f93b8922e6a03a8cdcf1924d28db0b",
@@ -663,39 +420,3 @@ def test_a_hash_tells_its_recipe() -> None:
 
     assert recipes == ["A", "A", "B", "B", "C", "C", "C", "D"]
     assert recipe_of("f" * 64, "q", []) == ""
-
-
-def two_references(digest: str) -> Record:
-    """Return a record with two references and this hash."""
-    raw, references = ASKED[1]
-    kept = {"eee": {"sample_hash": digest}}
-    return replace(record_with(), prompt=raw, references=references, extra=kept)
-
-
-@pytest.mark.parametrize(
-    ("digest", "recipe"),
-    [(HASHES["A"][1], "C"), (HASHES["D"][1], "C"), (HASHES["B"][1], "B"), ("?", "C")],
-)
-def test_a_hash_is_renewed_where_references_are_left_behind(
-    digest: str, recipe: str
-) -> None:
-    """A hash of references that a row does not have is computed again, as a loss."""
-    made = RecordMapper(adapter(SEED), FIRST).map(two_references(digest))
-    (row,) = made.rows
-    raw, references = ASKED[1]
-    is_noted = "extra.eee.sample_hash" in {each.path for each in made.outcomes}
-
-    assert row["sample_hash"] == RECIPES[recipe](raw, references[:1])
-    assert is_noted == (row["sample_hash"] != digest)
-
-
-@for_each_case(
-    "shape, digest",
-    itertools.product(LISTS, [*(both[1] for both in HASHES.values()), "?"]),
-)
-def test_a_hash_stays_where_all_references_do(shape: str, digest: str) -> None:
-    """A hash by any recipe, or by none that is known, stays with its references."""
-    row, outcomes = written(shape, two_references(digest))
-
-    assert row["sample_hash"] == digest
-    assert outcomes == []

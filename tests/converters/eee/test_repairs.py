@@ -11,7 +11,7 @@ import harpia_formats
 from cases import for_each_case
 from harpia_converters.eee.repairs import with_interactions, with_messages
 from harpia_converters.eee.row_members import RECIPES
-from harpia_formats.formats.registry import all_rules
+from known_formats import RULES
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 
@@ -39,7 +39,7 @@ def test_what_a_rule_finds_in_its_example_is_repaired(
     code: str, tmp_path: Path
 ) -> None:
     """The rule finds nothing in the file that is written."""
-    rule = all_rules()[code]
+    rule = RULES[code]
     path = tmp_path / "rows.jsonl"
     path.write_bytes(rule.bad)
     before = harpia_formats.validate(path, select=(code,))

@@ -11,12 +11,9 @@ from typing import Any
 import pytest
 
 from cases import for_each_case
-from harpia_formats import validate
-from harpia_formats.files.io.sink import SinkError
-from harpia_formats.formats.registry import readable_formats
-from harpia_formats.model.problem import ConversionError
-from harpia_formats.model.vendor_metrics import ScoreError
+from harpia_formats import ConversionError, ScoreError, SinkError, validate
 from json_lines import jsonl, jsonl_rows
+from known_formats import READABLE
 from unchecked import score
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
@@ -492,7 +489,7 @@ def test_fixtures_become_samples_or_an_error(
     """
     metrics = ("em", "document-map") if most is None else ("em",)
     done = 0
-    for name in readable_formats():
+    for name in READABLE:
         for path in sorted((FIXTURES / name / "valid").iterdir())[:most]:
             for metric in metrics:
                 given = {"metrics": (metric,), "replicates": 0, "from_": name}

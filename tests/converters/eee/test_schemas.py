@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterator
+from copy import deepcopy
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from cases import for_each_case
 from corpora import CORPORA
 from effort import drawn
 from fixture_files import schema_file
-from harpia_formats.api.testing.mutation import copy_of, mutants
+from harpia_formats.api.testing import mutants
 from json_lines import jsonl_rows
 
 ROOT = Path(__file__).parents[3]
@@ -270,7 +271,7 @@ def accepts_null(shape: str, path: str) -> bool:
     steps = path.replace("turns", turns, int(path.startswith("turns"))).split("/")
     found = []
     for each in full_records(shape):
-        record = copy_of(each)
+        record = deepcopy(each)
         for container, key in places_of(record, steps):
             before = dict(container)
             container[key] = None

@@ -13,8 +13,8 @@ from harpia_converters.eee.fields import read_attribution, write_attribution
 from harpia_converters.eee.turns import read_turn, read_turns, write_turn, write_turns
 from harpia_converters.eee.versions import Version
 from harpia_formats.api.testing.strategies import TEXTS, TOOL_CALL, VALUES
-from harpia_formats.model.adapter import ChangedValue
 from harpia_formats.model.exact_json import encode
+from harpia_formats.plugins import ChangedValue
 
 ALL = [versions.V0_2_0, versions.V0_2_0_TAG, versions.V0_3_0]
 TEXT = TEXTS | st.none()

@@ -8,18 +8,10 @@ import pytest
 
 from cases import for_each_case
 from corpora import CORPORA
-from harpia_converters.fine_tuning.mapping import ALPACA
 from harpia_formats import convert, detect, read, validate
-from harpia_formats.model.record import as_dict
 
-ROOT = Path(__file__).parents[3]
 CHATS = CORPORA / "neighbours" / "chat"
 ROW = {"instruction": "Add.", "input": "2 2", "output": "4"}
-
-
-def record_of(**others: Any) -> dict[str, Any]:
-    """Return the record of a row with these keys."""
-    return as_dict(ALPACA.read(ROW | others))
 
 
 def codes_of(**others: Any) -> list[str]:
@@ -41,36 +33,6 @@ def test_real_set_is_read() -> None:
     for record, row in zip(records, rows, strict=True):
         parts = [row["instruction"], row["input"]]
         assert record.prompt == "\n\n".join(part for part in parts if part)
-
-
-def test_input_stands_below_a_blank_line() -> None:
-    """The prompt is the instruction, a blank line and the input; alone without one."""
-    assert record_of()["prompt"] == "Add.\n\n2 2"
-    assert record_of(input="")["prompt"] == "Add."
-    assert record_of()["references"] == ["4"]
-
-
-def test_history_makes_a_chat() -> None:
-    """Earlier rounds are messages in front of the prompt, and the system text a field.
-
-    An empty history is none.
-    """
-    found = record_of(history=[["1+1?", "2"]], system="Be brief.")
-
-    assert "prompt" not in found
-    assert found["system"] == "Be brief."
-    assert found["messages"] == [
-        {"role": "user", "content": "1+1?"},
-        {"role": "assistant", "content": "2"},
-        {"role": "user", "content": "Add.\n\n2 2"},
-    ]
-    assert "messages" not in record_of(history=[])
-
-
-def test_other_keys_are_kept() -> None:
-    """Keys of the user's own go to the extra fields."""
-    assert record_of(text="Below is …")["extra"] == {"alpaca": {"text": "Below is …"}}
-    assert "extra" not in record_of()
 
 
 @for_each_case(

@@ -5,14 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
 
 from cases import for_each_case
 from corpora import CORPORA
-from harpia_converters.fine_tuning.mapping import SHAREGPT
-from harpia_formats import convert, detect, read, validate
-from harpia_formats.model.record import Record, as_dict
+from harpia_formats import Record, convert, detect, read, validate
 
-ROOT = Path(__file__).parents[3]
 CHATS = CORPORA / "neighbours" / "chat"
 ASKED = {"from": "human", "value": "2+2?"}
 ANSWERED = {"from": "gpt", "value": "4"}
@@ -21,13 +19,6 @@ ANSWERED = {"from": "gpt", "value": "4"}
 def called(value: Any) -> dict[str, Any]:
     """Return a turn in which the model calls a tool."""
     return {"from": "function_call", "value": json.dumps(value)}
-
-
-def record_of(*turns: dict[str, Any], **others: Any) -> dict[str, Any]:
-    """Return the record of a row with these turns and keys."""
-    found = as_dict(SHAREGPT.read({"conversations": [*turns], **others}))
-    assert found.pop("outputs") == []
-    return found
 
 
 def codes_of(*turns: dict[str, Any], lint: bool = False, **others: Any) -> list[str]:
@@ -62,7 +53,7 @@ def test_set_with_tools_has_the_turns_of_its_source() -> None:
     assert call["tool_calls"][0]["name"] == "search_recipes"
     assert call["tool_calls"][0]["arguments"]["ingredients"][0] == "chicken"
     assert (call["content"], result["role"]) == (None, "tool")
-    assert as_dict(records[0])["params"]["tools"][0]["name"] == "search_recipes"
+    assert to_builtins(records[0])["params"]["tools"][0]["name"] == "search_recipes"
     assert not validate(CHATS / "glaive_toolcall_en_demo.first3.json").problems
 
 
@@ -75,7 +66,7 @@ def test_preference_set_has_the_better_answer_as_reference() -> None:
     assert [each.references for each in records] == [
         [row["chosen"]["value"]] for row in rows
     ]
-    assert [as_dict(each)["extra"]["sharegpt"]["rejected"] for each in records] == [
+    assert [to_builtins(each)["extra"]["sharegpt"]["rejected"] for each in records] == [
         row["rejected"] for row in rows
     ]
 
@@ -89,93 +80,6 @@ def test_set_of_plain_talk_has_ids_and_answers() -> None:
     assert [each.id for each in records] == [f"identity_{n}" for n in range(4)]
     assert records[0].gt == "You too!"
     assert records[1].prompt == "Who are you?"
-
-
-def test_last_turn_of_the_model_is_the_expected_answer() -> None:
-    """What the model says last is `gt`; a single question in front is the prompt."""
-    assert record_of(ASKED, ANSWERED) == {"prompt": "2+2?", "gt": "4"}
-    assert record_of(ASKED) == {"prompt": "2+2?"}
-    assert record_of(ANSWERED) == {"messages": [], "gt": "4"}
-
-
-def test_system_turn_goes_before_the_key() -> None:
-    """The system prompt is that of the turns; the key stays in the extra fields."""
-    system = {"from": "system", "value": "Add."}
-    found = record_of(system, ASKED, ANSWERED, system="Subtract.")
-
-    assert found["system"] == "Add."
-    assert found["extra"] == {"sharegpt": {"system": "Subtract."}}
-    assert record_of(ASKED, system="Add.")["system"] == "Add."
-
-
-def test_call_and_result_are_messages_of_assistant_and_tool() -> None:
-    """The arguments of a call are an object; its result is a message of the tool."""
-    call = {"name": "add", "arguments": {"x": 2, "y": 2.50}}
-    seen = {"from": "observation", "value": "4"}
-    messages = record_of(ASKED, called(call), seen, ANSWERED)["messages"]
-
-    assert messages[1:] == [
-        {"role": "assistant", "content": None, "tool_calls": [call]},
-        {"role": "tool", "content": "4"},
-    ]
-
-
-@for_each_case(
-    "value", ["add(2, 2)", "[]", '{"name": "add"}', '{"name": 1, "arguments": {}}', "3"]
-)
-def test_call_that_cannot_be_read_stays_a_text(value: str) -> None:
-    """A call that is no JSON object with a name and arguments is kept and reported."""
-    call = {"from": "function_call", "value": value}
-    messages = record_of(ASKED, call, ASKED)["messages"]
-
-    assert messages[1] == {"role": "assistant", "content": value}
-    assert codes_of(ASKED, call, ASKED) == ["G103"]
-
-
-def test_tools_are_read_from_their_text() -> None:
-    """JSON in `tools` is read; other text is kept where it was, and reported."""
-    tools = [{"name": "add"}]
-    good = record_of(ASKED, tools=json.dumps(tools))
-    bad = record_of(ASKED, tools="add(x, y)")
-
-    assert good["params"] == {"tools": tools}
-    assert "params" not in bad
-    assert bad["extra"] == {"sharegpt": {"tools": "add(x, y)"}}
-    assert codes_of(ASKED, tools="add(x, y)") == ["G102"]
-    assert codes_of(ASKED, tools="") == []
-
-
-def test_null_is_an_absent_key() -> None:
-    """Null, which tables write for an absent key, is no id, system prompt or tools."""
-    nulls = dict.fromkeys(("id", "system", "tools"))
-    data = json.dumps({"conversations": [ASKED, ANSWERED], **nulls}).encode()
-
-    assert validate(data).ok
-    assert record_of(ASKED, ANSWERED, **nulls) == {
-        **record_of(ASKED, ANSWERED),
-        "extra": {"sharegpt": nulls},
-    }
-
-
-def test_unknown_speaker_is_kept_as_a_role_and_reported() -> None:
-    """A speaker that no tool knows stays a role; three other spellings are known."""
-    bot = {"from": "bot", "value": "4"}
-    messages = record_of(ASKED, bot)["messages"]
-
-    assert messages[1]["role"] == "bot"
-    assert codes_of(ASKED, bot) == ["G101"]
-    assert codes_of(*({**ASKED, "from": each} for each in ("user", "assistant"))) == []
-
-
-def test_other_keys_of_turns_are_kept() -> None:
-    """Keys apart from the two of a turn stay in its message, or next to the answer."""
-    turn = {**ASKED, "weight": 0, "role": "x"}
-    found = record_of(turn, {**ANSWERED, "weight": 1})
-
-    assert found["messages"] == [
-        {"role": "user", "content": "2+2?", "weight": 0, "sharegpt": {"role": "x"}}
-    ]
-    assert found["extra"] == {"sharegpt": {"conversations": {"weight": 1}}}
 
 
 @for_each_case(

@@ -15,30 +15,27 @@ from cases import for_each_case
 from corpora import CORPORA
 from effort import examples
 from field_paths import unrelated
-from harpia_converters.harpia.formats import LAB_INPUT_FORMAT
 from harpia_converters.harpia.mapping import LAB_INPUT, write_any
-from harpia_formats.api.testing import filled
-from harpia_formats.api.testing.strategies import TEXTS, VALUES, records
+from harpia_formats import Header, Output, Record
+from harpia_formats.api.testing import filled, records
+from harpia_formats.api.testing.strategies import TEXTS, VALUES
 from harpia_formats.conversion.comparison.differences import differences, same
 from harpia_formats.conversion.mapping.choices import Choices, Responses
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.formats.schema.bundled_schemas import (
     document_schema,
-    record_schema,
     schema_validator_of,
 )
-from harpia_formats.model.field_outcomes import FieldOutcomes, Outcome, Unconvertible
-from harpia_formats.model.record import Header, Output, Record
+from harpia_formats.plugins import FieldOutcomes, Unconvertible
 from json_lines import jsonl_rows
+from known_formats import FORMATS, row_validator
 from written_rows import row_and_losses
 
 ROOT = Path(__file__).parents[3]
 FIXTURES = sorted((ROOT / "fixtures" / "harpia" / "valid").iterdir())
 REAL = CORPORA / "harpia" / "lab_input_canonical.json"
-SCHEMA_VALIDATOR = schema_validator_of(record_schema(LAB_INPUT_FORMAT.dialects[0]))
-ANSWERED = [Output(text="x")]
+SCHEMA_VALIDATOR = row_validator(FORMATS["harpia"].dialects[0])
 AS_LIST = Choices(responses=Responses.LIST, constants={"id": "1"})
-QUESTION: dict[str, Any] = {"id": "1", "input": "Traduza: A ave canta."}
 BLEU = {"id": "BLEU-NLTK", "enable": True, "parameters": {}}
 KEYS = st.sampled_from(
     "id input expected-output expected_output expectedOutput actual-output "
@@ -113,120 +110,6 @@ def test_real_instances_come_back() -> None:
     assert [each for each in rows if not comes_back(each)] == []
 
 
-@for_each_case(
-    "more",
-    [
-        {"actual-output": ["one"]},
-        {"actual-output": ["one", "two"]},
-        {"actual-output": [""]},
-        {"actual-output": "", "expected-output": []},
-        {"actual-output": "a", "actual_output": "b", "actualOutput": ["c"]},
-        {"expected-output": ["a"], "expectedOutput": "b"},
-        {"level": None, "": 1, "extra": {"harpia": {}}},
-        {"id": 10**30},
-        {"id": 1.0},
-    ],
-)
-def test_odd_instances_come_back(more: dict[str, Any]) -> None:
-    """Lists, two spellings at once and unknown keys are the same again."""
-    row = QUESTION | {"actual-output": "x"} | more
-
-    assert SCHEMA_VALIDATOR.is_valid(row)
-    assert comes_back(row)
-
-
-def test_fields_of_an_instance() -> None:
-    """An instance is a question with its references and an answer."""
-    row = QUESTION | {"expected-output": ["a", "b"], "actual_output": "a", "n": 1}
-
-    assert LAB_INPUT.read(row) == Record(
-        id="1",
-        prompt="Traduza: A ave canta.",
-        references=["a", "b"],
-        outputs=[Output(text="a")],
-        extra={"harpia": {"n": 1}},
-    )
-
-
-def test_a_list_is_several_answers() -> None:
-    """Answers in a list know their places in it."""
-    record = LAB_INPUT.read(QUESTION | {"actual-output": ["a", "b"]})
-
-    assert record.outputs == [Output(index=0, text="a"), Output(index=1, text="b")]
-
-
-def test_a_list_of_one_answer() -> None:
-    """One answer keeps that it stood in a list, which only HarpIA asks for."""
-    alone = Output(text="a", extra={"harpia": {"in_a_list": True}})
-    several = Record(id="1", prompt="q", outputs=[alone, Output(text="b", index=1)])
-
-    assert LAB_INPUT.read(QUESTION | {"actual-output": ["a"]}).outputs == [alone]
-    assert "outputs.extra.harpia.in_a_list" in written(several)[1]
-
-
-def test_bare_reference_is_a_list_of_one() -> None:
-    """One text where a list is documented is read as a list."""
-    assert LAB_INPUT.read(QUESTION | {"expectedOutput": "a"}).references == ["a"]
-
-
-def test_answers_as_a_list() -> None:
-    """The answers of a model go into one list if that is asked for."""
-    outputs = [Output(text="a"), Output(text=None), Output(text="c", index=2)]
-    record = Record(id=1, prompt="q", outputs=outputs)
-    found = RecordMapper(LAB_INPUT, Choices(responses=Responses.LIST)).map(record)
-
-    assert [each["actual-output"] for each in found.rows] == [["a", "", "c"]]
-    assert [(each.outcome, each.path) for each in found.outcomes] == [
-        (Outcome.DEFAULTED, "outputs.index"),
-        (Outcome.CHANGED, "outputs.text"),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("outputs", "row", "noted"),
-    [
-        ([Output(text=None)], {"actual-output": ""}, {"outputs.text"}),
-        ([Output(text="a", index=0)], {"actual-output": "a"}, {"outputs.index"}),
-        ([Output(), Output(text="b")], {"actual-output": "b"}, {"outputs"}),
-        (
-            [Output(text="a", index=1), Output(text="b", index=1)],
-            {"actual-output": ["a", "b"]},
-            {"outputs.index"},
-        ),
-    ],
-)
-def test_only_supported_parts_of_answers_are_written(
-    outputs: list[Output], row: dict[str, Any], noted: set[str]
-) -> None:
-    """An answer without a text, and an index that is not written, are losses."""
-    found, outcomes = written(Record(id="1", prompt="q", outputs=outputs))
-
-    assert found == {"id": "1", "input": "q"} | row
-    assert outcomes.keys() == noted
-
-
-@pytest.mark.parametrize("outputs", [[], [Output()]])
-def test_answer_is_asked_for(outputs: list[Output]) -> None:
-    """An instance must have an answer, as validation asks for it."""
-    with pytest.raises(Unconvertible, match="--set actual-output=VALUE"):
-        written(Record(id="1", prompt="q", outputs=outputs))
-
-
-@pytest.mark.parametrize(
-    ("record", "help_"),
-    [
-        (Record(prompt="q", outputs=ANSWERED), "give it with `--set id=VALUE`"),
-        (Record(id=1, outputs=ANSWERED), "give it with `--set input=VALUE`"),
-    ],
-)
-def test_instance_requires_id_and_prompt(record: Record, help_: str) -> None:
-    """A record without an id or a prompt is refused."""
-    with pytest.raises(Unconvertible) as raised:
-        written(record)
-
-    assert raised.value.help == help_
-
-
 @given(record=records(), kept=KEPT)
 def test_kept_keys_never_become_fields(record: Record, kept: dict[str, Any]) -> None:
     """Whatever the extra members, a difference is a loss, and the row is valid."""
@@ -283,7 +166,7 @@ def header_written(header: Any) -> tuple[dict[str, Any], list[str]]:
 @for_each_case("path", FIXTURES, ids=lambda path: path.stem)
 def test_headers_are_written_back(path: Path) -> None:
     """A header is read and written unchanged, and stays valid with other instances."""
-    schema = schema_validator_of(document_schema(LAB_INPUT_FORMAT.dialects[0]))
+    schema = schema_validator_of(document_schema(FORMATS["harpia"].dialects[0]))
     for document in documents_in(path):
         around = {key: document[key] for key in document if key[:2] != "in"}
         assert LAB_INPUT.read_header is not None

@@ -3,7 +3,7 @@
 from typing import Any
 
 from cases import for_each_case
-from harpia_converters.harpia.header_checks import header_remarks
+from known_formats import FORMATS
 
 BLEU = {"id": "BLEU-NLTK", "enable": True}
 BERT = {"id": "BERTScore-HF", "enable": True}
@@ -11,9 +11,9 @@ BERT = {"id": "BERTScore-HF", "enable": True}
 
 def found_in(*metrics: Any) -> list[tuple[str, Any]]:
     """Return the code and the place of each remark on an input with these metrics."""
-    return [
-        (each.code, each.path) for each in header_remarks({"metrics": list(metrics)})
-    ]
+    remarks = FORMATS["harpia"].dialects[0].header_remarks
+    assert remarks is not None
+    return [(each.code, each.path) for each in remarks({"metrics": list(metrics)})]
 
 
 @for_each_case(

@@ -11,14 +11,12 @@ import pytest
 from cases import for_each_case
 from effort import drawn
 from harpia_converters.harpia.profile import requests_of
-from harpia_formats import read, validate
+from harpia_formats import Header, ScoreError, read, validate
 from harpia_formats.conversion.mapping.requirements import holds_answers
 from harpia_formats.evaluation.scoring.measures.verdict_metrics import holds_verdicts
 from harpia_formats.evaluation.scoring.results.scores import Scores
-from harpia_formats.formats.registry import adapter_of, readable_formats
-from harpia_formats.model.record import Header
-from harpia_formats.model.vendor_metrics import ScoreError
 from json_lines import jsonl_rows, strict_json
+from known_formats import READABLE, adapter_named
 from unchecked import score
 
 pytest.importorskip("nltk", reason="HarpIA's BLEU needs the extra score")
@@ -37,8 +35,9 @@ ONE_DISABLED = FIXTURES / "harpia" / "valid" / "one-disabled.json"
 TRANSLATIONS = FIXTURES / "harpia" / "valid" / "translations.json"
 ANSWERED = sorted(
     path
-    for name, each in readable_formats().items()
-    if holds_answers(adapter_of(each)) and not holds_verdicts(adapter_of(each))
+    for name, each in READABLE.items()
+    if holds_answers(adapter_named(each.id))
+    and not holds_verdicts(adapter_named(each.id))
     for path in (FIXTURES / name / "valid").glob("*")
 )
 WEIGHTS = [0.25, 0.25, 0.25, 0.25]

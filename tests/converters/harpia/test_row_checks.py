@@ -9,15 +9,13 @@ from hypothesis import strategies as st
 
 from cases import for_each_case
 from effort import examples
-from harpia_converters.harpia import formats, header_checks, rules
-from harpia_formats.model.format import Dialect, Remark
+from harpia_formats.plugins import Dialect, Remark
+from known_formats import FORMATS, RULES
 
-FORMATS = {
-    each.id: each
-    for each in (formats.LAB_INPUT_FORMAT, formats.OUTPUT_FORMAT, formats.LOG_FORMAT)
-}
-DIALECTS = [each for format_ in FORMATS.values() for each in format_.dialects]
-RULES = {each.code: each for each in rules.RULES}
+OWN = {id_: each for id_, each in FORMATS.items() if each.vendor == "HarpIA Lab"}
+DIALECTS = [each for format_ in OWN.values() for each in format_.dialects]
+#: Instances, and instances alone: nothing is remarked on what is around those.
+WHOLE, INPUT = FORMATS["harpia"].dialects[:2]
 INSTANCE = {"id": "1", "input": "Que dia é hoje?", "actual-output": "Domingo ☀️"}
 REFERENCE = {"id": "2", "input": "今天星期几?", "expected-output": ["星期天"]}
 METRIC = {"id": "BLEU", "enable": True, "parameters": {}}
@@ -56,6 +54,12 @@ def codes_of(remarks: Any) -> list[tuple[str, Any]]:
     return [(each.code, each.path) for each in remarks if not RULES[each.code].lint]
 
 
+def remarks_around(document: Any) -> list[Remark]:
+    """Return the remarks on what is around instances."""
+    assert WHOLE.header_remarks is not None
+    return list(WHOLE.header_remarks(document))
+
+
 def remarks_by(dialect: Dialect, value: Any) -> list[Remark]:
     """Return what `dialect` has to say of `value`, a record or what is around it."""
     both = (dialect.remarks, dialect.header_remarks)
@@ -91,13 +95,13 @@ def remarks_by(dialect: Dialect, value: Any) -> list[Remark]:
 )
 def test_remarks_on_an_instance(fields: Any, expected: Any) -> None:
     """Tolerated values in an instance get remarks; a missing answer is an error."""
-    assert codes_of(formats.instance_remarks(changed(INSTANCE, fields))) == expected
+    assert codes_of(remarks_by(INPUT, changed(INSTANCE, fields))) == expected
 
 
 @pytest.mark.parametrize("key", ["actual-ouput", "Actual-Output", "actual output"])
 def test_an_answer_under_a_near_key_is_found(key: str) -> None:
     """Where the answer's key is misspelt, its finding is at the key and names both."""
-    (found,) = formats.instance_remarks({"id": 1, "input": "Oi?", key: "Olá"})
+    (found,) = remarks_by(INPUT, {"id": 1, "input": "Oi?", key: "Olá"})
 
     assert (found.code, found.path, found.at_key) == ("H108", (key,), True)
     assert f'"{key}"' in found.message
@@ -108,7 +112,7 @@ def test_both_fields_may_be_spelt_otherwise() -> None:
     """Each field that is spelt otherwise has a finding of its own, about its key."""
     row = spelt(INSTANCE | REFERENCE, "_")
 
-    found = list(formats.instance_remarks(row))
+    found = list(remarks_by(INPUT, row))
 
     assert {each.path for each in found} == {("actual_output",), ("expected_output",)}
     assert all(each.code == "H101" and each.at_key for each in found)
@@ -134,13 +138,13 @@ def test_remarks_on_a_metric(metric: Any, expected: Any) -> None:
     """What is tolerated in a metric of an input gets a remark, at its place."""
     document = {"instances": [], "metrics": [metric]}
 
-    assert codes_of(header_checks.header_remarks(document)) == expected
+    assert codes_of(remarks_around(document)) == expected
 
 
 @pytest.mark.parametrize("key", ["Metrics", "metric", "metricas", "MÉTRICAS"])
 def test_metrics_under_another_name_are_not_passed_over(key: str) -> None:
     """A list of metrics under an unknown key gets a remark."""
-    found = list(header_checks.header_remarks({"instances": [], key: [METRIC]}))
+    found = list(remarks_around({"instances": [], key: [METRIC]}))
 
     assert [(each.code, each.path, each.at_key) for each in found] == [
         ("H106", (key,), True)
@@ -163,7 +167,7 @@ def test_doubts_about_metrics(name: str, parameters: Any, expected: list[str]) -
     """Unknown metrics are doubted, and parameters that a known one does not take."""
     metric = {"id": name, "enable": True, "parameters": parameters}
 
-    found = list(header_checks.header_remarks({"metrics": [metric]}))
+    found = list(remarks_around({"metrics": [metric]}))
 
     assert [each.code for each in found] == expected
 
@@ -184,14 +188,21 @@ def test_doubts_about_metrics(name: str, parameters: Any, expected: list[str]) -
 )
 def test_remarks_on_an_output(fields: Any, expected: Any) -> None:
     """Tolerated keys in an output get remarks; a missing metric is an error."""
-    assert codes_of(formats.output_remarks(changed(ITEM, fields))) == expected
+    assert (
+        codes_of(
+            remarks_by(FORMATS["harpia-output"].dialects[0], changed(ITEM, fields))
+        )
+        == expected
+    )
 
 
 def test_remarks_on_outputs_by_metric() -> None:
     """Under its metric's name an output needs no id, and its places begin there."""
     item = {"parameters": [], "score": 1, "elapsed-time": 2}
 
-    found = codes_of(formats.keyed_remarks({"BLEU": item, "nota": "olá"}))
+    found = codes_of(
+        remarks_by(FORMATS["harpia-output"].dialects[2], {"BLEU": item, "nota": "olá"})
+    )
 
     assert found == [
         ("H107", ("BLEU", "parameters")),
@@ -212,7 +223,7 @@ def test_remarks_on_a_log(key: str, expected: Any) -> None:
     """A line of a log that names its metric at another key than `id` gets a remark."""
     row = {key if each == "id" else each: value for each, value in ROW.items()}
 
-    assert codes_of(formats.log_remarks(row)) == expected
+    assert codes_of(remarks_by(FORMATS["harpia-log"].dialects[0], row)) == expected
 
 
 @examples(50)

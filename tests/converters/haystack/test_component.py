@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from harpia_formats import LLMJudge
+
 os.environ.setdefault("HAYSTACK_TELEMETRY_ENABLED", "False")
 haystack = pytest.importorskip("haystack", reason="the extra haystack is not installed")
 
@@ -25,7 +27,6 @@ from haystack.dataclasses import ChatMessage  # type: ignore[import-not-found, u
 from haystack.tracing.tracer import NullSpan  # type: ignore[import-not-found, unused-ignore]  # noqa: E402 - after the skip
 
 from harpia_converters.haystack.component import LLMEvaluator as Ours  # noqa: E402 - after the skip
-from harpia_formats.evaluation.llm_judge import LLMJudge  # noqa: E402 - after the skip
 
 BOTH = pytest.mark.parametrize("kind", [Ours, Theirs], ids=["ours", "theirs"])
 EXAMPLE = {"inputs": {"predicted_answers": "Olá"}, "outputs": {"score": 1}}

@@ -9,7 +9,7 @@ import pytest
 
 from effort import pairs
 from harpia_formats import convert, diff, roundtrip, validate
-from harpia_formats.formats.registry import adapter_of, writable_formats
+from known_formats import WRITABLE, adapter_named
 
 TWO = Path(__file__).parents[3] / "fixtures" / "haystack" / "valid"
 TWO /= "two-components.json"
@@ -20,8 +20,8 @@ DOCUMENT: dict[str, Any] = {
 #: Formats that carry what Haystack's rows have besides.
 HOLDING = [
     name
-    for name, format_ in writable_formats().items()
-    if adapter_of(format_).carries("extra.haystack")
+    for name, format_ in WRITABLE.items()
+    if adapter_named(format_.id).carries("extra.haystack")
 ]
 
 

@@ -8,20 +8,12 @@ from hypothesis import strategies as st
 
 from cases import for_each_case
 from effort import examples
-from harpia_converters.haystack import formats
+from known_formats import FORMATS
 
-FORMATS = {
-    each.id: each
-    for each in (
-        formats.COLUMNS_FORMAT,
-        formats.RESULTS_FORMAT,
-        formats.RUN_FORMAT,
-        formats.EVALUATOR_FORMAT,
-    )
-}
+OWN = {id_: each for id_, each in FORMATS.items() if each.vendor == "Haystack"}
 DIALECTS = {
     (format_.id, each.name): each
-    for format_ in FORMATS.values()
+    for format_ in OWN.values()
     for each in format_.dialects
 }
 LLM = "haystack.components.evaluators.llm_evaluator.LLMEvaluator"

@@ -5,7 +5,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
@@ -14,10 +13,10 @@ from msgspec.structs import replace
 from cases import for_each_case
 from effort import examples
 from field_paths import unrelated
-from harpia_converters.haystack.formats import COLUMNS_FORMAT
 from harpia_converters.haystack.mapping import COLUMNS
-from harpia_formats.api.testing import filled
-from harpia_formats.api.testing.strategies import TEXTS, VALUES, records
+from harpia_formats import Header, Record
+from harpia_formats.api.testing import filled, records
+from harpia_formats.api.testing.strategies import TEXTS, VALUES
 from harpia_formats.conversion.comparison.differences import differences, same
 from harpia_formats.conversion.mapping.choices import Choices, References, Responses
 from harpia_formats.conversion.mapping.extra_fields import (
@@ -30,12 +29,12 @@ from harpia_formats.formats.schema.bundled_schemas import (
     document_schema,
     schema_validator_of,
 )
-from harpia_formats.model.field_outcomes import FieldOutcomes, Unconvertible
-from harpia_formats.model.record import Header, Output, Record
+from harpia_formats.plugins import FieldOutcomes
+from known_formats import FORMATS
 from written_rows import row_and_losses
 
 FIXTURES = sorted((Path(__file__).parents[3] / "fixtures/haystack/valid").iterdir())
-SCHEMA_VALIDATOR = schema_validator_of(document_schema(COLUMNS_FORMAT.dialects[0]))
+SCHEMA_VALIDATOR = schema_validator_of(document_schema(FORMATS["haystack"].dialects[0]))
 ONE_ROW = Choices(references=References.FIRST, responses=Responses.FIRST)
 ORDER = "query_id questions contexts ground_truth_answers predicted_answers".split()
 COLUMN = st.sampled_from([*ORDER, "responses", "retrieved_documents", "n", EXTRAS_KEY])
@@ -80,136 +79,6 @@ def test_rows_come_back(path: Path) -> None:
     rows = rows_in(path)
 
     assert [each for each in rows if not comes_back(each)] == []
-
-
-def test_fields_of_a_row() -> None:
-    """A row is a question with its contexts, a reference and an answer."""
-    row = {
-        "query_id": 7,
-        "questions": "q",
-        "contexts": ["c"],
-        "ground_truth_answers": "a",
-        "predicted_answers": "b",
-        "retrieved_documents": [{"content": None}],
-    }
-
-    assert COLUMNS.read(row) == Record(
-        id=7,
-        prompt="q",
-        references=["a"],
-        contexts=["c"],
-        outputs=[Output(text="b")],
-        extra={"haystack": {"retrieved_documents": [{"content": None}]}},
-    )
-
-
-@for_each_case(
-    "row, text, kept",
-    [
-        ({"predicted_answers": "a"}, "a", {}),
-        ({"responses": "a"}, "a", {}),
-        (
-            {"responses": "a", "predicted_answers": "b"},
-            "a",
-            {"predicted_answers": "b"},
-        ),
-        ({"responses": "a", "predicted_answers": 5}, "a", {"predicted_answers": 5}),
-        ({"responses": ["a"], "predicted_answers": "b"}, "b", {"responses": ["a"]}),
-        ({"responses": "a", "predicted_answers": None}, "a", {}),
-    ],
-)
-def test_two_names_of_answers(row: dict[str, Any], text: str, kept: Any) -> None:
-    """An answer is found under both of its names, and goes back to where it was."""
-    record = COLUMNS.read(row)
-
-    assert [each.text for each in record.outputs] == [text]
-    assert record.extra == ({"haystack": kept} if kept else UNSET)
-    assert comes_back(row)
-
-
-def test_column_of_an_answer_is_kept() -> None:
-    """An answer knows that it stood in `responses`, which only Haystack asks for."""
-    kept = {"haystack": {"column": "responses"}}
-
-    assert COLUMNS.read({"responses": "a"}).outputs == [Output(text="a", extra=kept)]
-    assert written(Record(outputs=[Output(text=None, extra=kept)], prompt="q")) == (
-        {"questions": "q"},
-        {
-            "outputs.text": "",
-            "outputs.extra.haystack.column": "",
-        },
-    )
-
-
-@for_each_case(
-    "row",
-    [
-        {"questions": None},
-        {"questions": None, "responses": None},
-        {"nota": None},
-        {"contexts": "one text"},
-        {"contexts": ["a", 4]},
-        {"query_id": True, "questions": 1.0},
-        {"responses": ["a", "b"], "predicted_answers": {"a": 1}},
-        {"questions": "", "contexts": [], "ground_truth_answers": ""},
-    ],
-)
-def test_odd_rows_come_back(row: dict[str, Any]) -> None:
-    """Items of other types, and rows of nothing but null, are the same again."""
-    assert comes_back(row)
-
-
-def test_null_among_items_is_absent() -> None:
-    """Null in a well-known column says that the row has no such item."""
-    row = {
-        "questions": "q",
-        "contexts": None,
-        "predicted_answers": None,
-        EXTRAS_KEY: None,
-    }
-
-    assert COLUMNS.read(row) == Record(prompt="q")
-
-
-def test_columns_of_other_vendors_answers() -> None:
-    """A record from another vendor gets the columns in their order."""
-    record = Record(
-        id="1",
-        prompt="q",
-        references=["r"],
-        contexts=["c"],
-        outputs=[Output(text="a")],
-    )
-
-    row, noted = written(record)
-
-    assert list(row) == ORDER
-    assert noted == {}
-
-
-@pytest.mark.parametrize(
-    ("record", "noted"),
-    [
-        (Record(prompt="q", outputs=[Output(text=None)]), {"outputs.text"}),
-        (Record(prompt="q", outputs=[Output()]), {"outputs"}),
-        (Record(prompt="q", references=[]), {"references"}),
-    ],
-)
-def test_empty_values_are_recorded_as_a_loss(record: Record, noted: set[str]) -> None:
-    """Null and empty values get no item, and that is recorded as a loss."""
-    row, outcomes = written(record)
-
-    assert row == {"questions": "q"}
-    assert outcomes.keys() == noted
-
-
-@pytest.mark.parametrize(
-    "record", [Record(), Record(outputs=[Output()]), Record(references=[])]
-)
-def test_empty_row_cannot_be_written(record: Record) -> None:
-    """A record without anything for a column is no row."""
-    with pytest.raises(Unconvertible, match="--set questions=VALUE"):
-        written(record)
 
 
 @given(ROWS)

@@ -8,11 +8,9 @@ from typing import Any
 import pytest
 
 from effort import drawn
-from harpia_formats import validate
-from harpia_formats.evaluation.metrics.metric import OWN_LIBRARY
-from harpia_formats.formats.registry import readable_formats
-from harpia_formats.model.vendor_metrics import ScoreError
+from harpia_formats import ScoreError, __version__, validate
 from json_lines import jsonl
+from known_formats import READABLE
 from unchecked import score
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
@@ -104,7 +102,7 @@ def test_metrics_missing_in_haystack_use_the_default_profile(tmp_path: Path) -> 
         "the profile haystack has no f1: taken as in the profile default (haystack has"
     )
     assert texts == [f"{each.name}\t{each.signature}" for each in scores.total.scores]
-    definition = f"em|{OWN_LIBRARY}|norm:none|refs:first|scale:0-1"
+    definition = f"em|impl:harpia-formats-{__version__}|norm:none|refs:first|scale:0-1"
     assert scores["em"].signature == f"{definition}|nrefs:var"
 
 
@@ -303,7 +301,7 @@ def test_standard_output_has_no_signatures_beside_it(
 def test_fixtures_become_results_or_an_error(to: str, tmp_path: Path) -> None:
     """Every file of answers gives valid results, or is refused with an error."""
     done = 0
-    for name in readable_formats():
+    for name in READABLE:
         files = sorted((FIXTURES / name / "valid").iterdir())
         for path in files[: drawn(2)]:
             with suppress(ScoreError):

@@ -1,26 +1,16 @@
 """Remarks on Haystack's documents that their schemas allow."""
 
-import json
 from typing import Any
 
 from cases import for_each_case
-from harpia_converters.haystack import formats, rules
-from harpia_converters.haystack.detection import listed, quoted
-from harpia_formats.model.format import Remark
-from harpia_formats.model.problem import Severity
+from harpia_formats import Severity
+from harpia_formats.plugins import Remark
+from known_formats import FORMATS, RULES
 
-FORMATS = {
-    each.id: each
-    for each in (
-        formats.COLUMNS_FORMAT,
-        formats.RESULTS_FORMAT,
-        formats.RUN_FORMAT,
-        formats.EVALUATOR_FORMAT,
-    )
-}
+OWN = {id_: each for id_, each in FORMATS.items() if each.vendor == "Haystack"}
 DIALECTS = {
     (format_.id, each.name): each
-    for format_ in FORMATS.values()
+    for format_ in OWN.values()
     for each in format_.dialects
 }
 LLM = "haystack.components.evaluators.llm_evaluator.LLMEvaluator"
@@ -50,38 +40,11 @@ def remarks_of(format_: str, value: Any, dialect: str = "") -> list[Remark]:
     return list(remarks(value))
 
 
-@for_each_case(
-    "rule", [each for each in rules.RULES if not each.lint], ids=lambda each: each.code
-)
-def test_example_of_a_rule_breaks_it_alone(rule: Any) -> None:
-    """The bad example of a rule gives its finding only, and the good one none."""
-    format_ = rule.validated_as
-    bad, good = json.loads(rule.bad), json.loads(rule.good)
-
-    assert [each[0] for each in in_parts(format_, bad)] == [rule.code]
-    assert in_parts(format_, good) == []
-
-
-def in_parts(format_: str, value: Any) -> list[tuple[str, Any]]:
-    """Return the remarks on a document, of columns item by item."""
-    if format_ != "haystack":
-        dialect = "to_dict" if "init_parameters" in value else ""
-        return codes_and_paths(format_, value, dialect)
-    items = [{key: item} for key, column in value.items() for item in column]
-    found = [each for row in items for each in codes_and_paths(format_, row)]
-    return found + lengths_of({(key,): len(each) for key, each in value.items()})
-
-
 def lengths_of(items: dict[tuple[str | int, ...], int]) -> list[tuple[str, Any]]:
     """Return the remarks on the lengths of columns."""
-    return [(each.code, each.path) for each in formats.lengths(items)]
-
-
-def test_codes_and_names_are_of_haystack() -> None:
-    """Rules have the vendor's letter, and a name and a format each."""
-    assert all(each.code.startswith("K") for each in rules.RULES)
-    assert len({each.name for each in rules.RULES}) == len(rules.RULES)
-    assert {each.validated_as for each in rules.RULES} == FORMATS.keys()
+    lengths = FORMATS["haystack"].dialects[0].lengths
+    assert lengths is not None
+    return [(each.code, each.path) for each in lengths(items)]
 
 
 @for_each_case(
@@ -190,8 +153,7 @@ def test_names_that_jinja_fails_on_are_errors(
     found = codes_and_paths("haystack-evaluator", {**DEFINITION, **change})
 
     assert found == [("K301", each) for each in expected]
-    severities = {each.code: each.severity for each in rules.RULES}
-    assert severities["K301"] is Severity.ERROR
+    assert RULES["K301"].severity is Severity.ERROR
 
 
 @for_each_case(
@@ -294,7 +256,16 @@ def test_other_evaluators_are_left_alone() -> None:
 
 def test_names_are_shown_short() -> None:
     """Long names and long lists are cut, with the number of names left out."""
-    assert quoted("ç" * 50) == f'"{"ç" * 40}…"'
-    assert listed("abcdef") == '"a", "b", "c", "d" and 2 more'
-    assert listed(["a"]) == '"a"'
-    assert listed([]) == "nothing"
+    long = DEFINITION | {"inputs": [["ç" * 50, "list[str]"]]}
+    (missing,) = remarks_of("haystack-evaluator", long)
+    outputs = {"outputs": list("abcdef"), "examples": [EXAMPLE]}
+    (others,) = remarks_of("haystack-evaluator", DEFINITION | outputs)
+    examples = [EXAMPLE | {"outputs": {}}]
+    (none,) = remarks_of("haystack-evaluator", DEFINITION | {"examples": examples})
+
+    assert missing.message.endswith(f'the declared inputs are "{"ç" * 40}…"')
+    assert others.message.endswith(
+        'have the keys "score", but the declared outputs '
+        'are "a", "b", "c", "d" and 2 more'
+    )
+    assert "have the keys nothing" in none.message

@@ -14,17 +14,17 @@ from jsonschema import Draft7Validator
 from cases import for_each_case
 from effort import examples
 from fixture_files import schema_file
-from harpia_converters.haystack import formats
+from known_formats import FORMATS
 
 SCHEMAS = Path(__file__).parents[3] / "schemas" / "haystack"
 FILES = sorted(SCHEMAS.glob("*.schema.json"))
 DIALECTS = [
     each
     for module in (
-        formats.COLUMNS_FORMAT,
-        formats.RESULTS_FORMAT,
-        formats.RUN_FORMAT,
-        formats.EVALUATOR_FORMAT,
+        FORMATS["haystack"],
+        FORMATS["haystack-results"],
+        FORMATS["haystack-run"],
+        FORMATS["haystack-evaluator"],
     )
     for each in module.dialects
 ]
@@ -303,7 +303,9 @@ def test_strict_items_leave_nothing_to_say(column: str, item: Any) -> None:
     """An item has no remark exactly where the strict schema allows it."""
     is_strict = is_allowed("haystack-strict", {column: [item]})
 
-    assert is_strict is not any(formats.column_remarks({column: item}))
+    remarks = FORMATS["haystack"].dialects[0].remarks
+    assert remarks is not None
+    assert is_strict is not any(remarks({column: item}))
 
 
 @examples(20)

@@ -7,8 +7,8 @@ from effort import examples
 from harpia_converters.hub.csv_mapping import as_json, repeats_key
 from harpia_formats.api.testing.strategies import VALUES
 from harpia_formats.files.parsing.locate import duplicates
-from harpia_formats.model.adapter import DECLINED
 from harpia_formats.model.exact_json import decode, encode
+from harpia_formats.plugins import DECLINED
 
 #: Pieces of objects in which keys are often repeated, and colons stand in texts.
 KEYS = st.sampled_from(['"a"', '"b"', '"a:"', r'"a\u003a"', r'"\u0061"', '"模"'])

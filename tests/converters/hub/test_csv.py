@@ -7,24 +7,23 @@ from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
 from cases import for_each_case
-from harpia_converters.hub import formats
-from harpia_formats.formats.schema.bundled_schemas import built_in_schema
-from harpia_formats.formats.schema.user_schema import check_schema
-from harpia_formats.model.format import Container
+from harpia_formats.plugins import Container
+from known_formats import FORMATS, bundled_schema
 
-SCHEMA = built_in_schema("csv")
+SCHEMA = bundled_schema("csv")
+(DIALECT,) = FORMATS["csv"].dialects
 
 
 @given(st.dictionaries(st.text(), st.text(), min_size=1))
 def test_any_columns_are_a_table(row: dict[str, str]) -> None:
     """A row of text under any column names is detected and valid."""
-    assert formats.csv_sign(row)
+    assert DIALECT.sniff(row)
     assert Draft7Validator(SCHEMA).is_valid(row)
 
 
 def test_no_columns_are_no_table() -> None:
     """A row without a column is neither detected nor valid."""
-    assert formats.csv_sign({}) == ""
+    assert DIALECT.sniff({}) == ""
     assert not Draft7Validator(SCHEMA).is_valid({})
 
 
@@ -36,14 +35,12 @@ def test_values_are_text(value: Any) -> None:
 
 def test_table_gives_way_to_every_other_format() -> None:
     """The format is taken for tables only, and only where nothing else fits."""
-    (dialect,) = formats.CSV_FORMAT.dialects
-
-    assert formats.CSV_FORMAT.general
-    assert dialect.container is Container.TABLE
+    assert FORMATS["csv"].general
+    assert DIALECT.container is Container.TABLE
 
 
 def test_schema_is_a_draft_07_schema() -> None:
     """The schema is one of draft-07."""
-    check_schema("csv", SCHEMA)
+    Draft7Validator.check_schema(SCHEMA)
 
     assert SCHEMA["version"] == "1"

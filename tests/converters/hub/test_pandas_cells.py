@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import to_builtins
 
 from cases import for_each_case
 from harpia_converters.hub.csv_mapping import TABLE, PandasCells
-from harpia_formats import convert, diff
+from harpia_formats import Output, Record, Score, convert, diff
 from harpia_formats.model.exact_json import encode
-from harpia_formats.model.field_outcomes import FieldOutcomes
-from harpia_formats.model.record import Output, Record, Score, as_dict
+from harpia_formats.plugins import FieldOutcomes
 
 DATA = (
     b'{"id":"a","prompt":"True","references":["NaN"],"category":"1.0","outputs":'
@@ -126,4 +126,6 @@ def test_cells_are_read_as_other_programs_write_them(row: dict[str, str]) -> Non
     """A row is read as the row with every cell of pandas in its usual form."""
     plain = PandasCells(TABLE.fields).read(row)
 
-    assert encode(as_dict(TABLE.read(row))) == encode(as_dict(TABLE.read(plain)))
+    assert encode(to_builtins(TABLE.read(row))) == encode(
+        to_builtins(TABLE.read(plain))
+    )

@@ -11,20 +11,16 @@ import pytest
 from cases import for_each_case
 from effort import drawn
 from harpia_converters.hub.csv_results_writer import RESULTS
-from harpia_formats import read, validate
+from harpia_formats import ScoreError, read, validate
 from harpia_formats.evaluation.metrics import METRICS, measure_of
-from harpia_formats.evaluation.metrics.metric import (
-    OWN_LIBRARY,
-    MetricError,
-    UnscorableError,
-)
+from harpia_formats.evaluation.metrics.metric import OWN_LIBRARY
 from harpia_formats.evaluation.scoring.measures.outcomes import ComputedMetric
 from harpia_formats.evaluation.scoring.results.answer_rows import columns_of
 from harpia_formats.evaluation.scoring.results.result_files import ResultFiles
 from harpia_formats.evaluation.scoring.results.result_format import ResultRun
-from harpia_formats.formats.registry import readable_formats
-from harpia_formats.model.vendor_metrics import MetricRequest, ScoreError
+from harpia_formats.plugins import MetricError, MetricRequest, UnscorableError
 from json_lines import jsonl, jsonl_rows
+from known_formats import READABLE
 from unchecked import convert, score
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
@@ -249,7 +245,7 @@ def test_tables_refuse_unknown_fields(tmp_path: Path) -> None:
 def test_fixtures_become_results_or_an_error(to: str, tmp_path: Path) -> None:
     """Every file of answers gives valid results, or is refused with an error."""
     done = 0
-    for name in readable_formats():
+    for name in READABLE:
         files = sorted((FIXTURES / name / "valid").iterdir())
         for path in files[: drawn(2)]:
             with suppress(ScoreError):

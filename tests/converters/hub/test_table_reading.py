@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
 
 import harpia_formats
 from cases import for_each_case
@@ -21,7 +22,6 @@ from harpia_formats import (
     read,
     validate,
 )
-from harpia_formats.model.record import as_dict
 from json_lines import jsonl_rows
 
 pa = pytest.importorskip("pyarrow", reason="the extra arrow is not installed")
@@ -84,7 +84,7 @@ WRITERS: dict[str, Callable[[Any, Path], None]] = {
 
 def dicts(records: Any) -> list[dict[str, Any]]:
     """Return records as plain objects."""
-    return [as_dict(record) for record in records]
+    return [to_builtins(record) for record in records]
 
 
 def neighbour(name: str) -> Path:
@@ -255,7 +255,7 @@ def test_columns_named_as_fields_are_read_as_such(tmp_path: Path) -> None:
     as_parquet(pa.Table.from_pylist([{**row, "score": 0.5}]), tmp_path / "f.parquet")
     (record,) = read(tmp_path / "f.parquet")
 
-    assert as_dict(record) == {
+    assert to_builtins(record) == {
         "id": 2**40,
         "prompt": "p",
         "references": ["a"],
@@ -268,7 +268,7 @@ def test_column_may_be_called_as_the_header(tmp_path: Path) -> None:
     as_parquet(pa.table({"header": [{"note": "n"}]}), tmp_path / "a.parquet")
     (record,) = read(tmp_path / "a.parquet", format="parquet")
 
-    assert as_dict(record)["extra"] == {"parquet": {"header": {"note": "n"}}}
+    assert to_builtins(record)["extra"] == {"parquet": {"header": {"note": "n"}}}
 
 
 @for_each_case(

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
+from msgspec import to_builtins
 
 from effort import examples
 from harpia_formats import (
@@ -27,7 +28,6 @@ from harpia_formats.conversion.containers.arrow_table import TableWriter, table_
 from harpia_formats.conversion.containers.row_writer import encode_rows
 from harpia_formats.files.arrow.tables import MissingPyarrow
 from harpia_formats.model.exact_json import decode, encode
-from harpia_formats.model.record import as_dict
 
 pa = pytest.importorskip("pyarrow", reason="the extra arrow is not installed")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -38,7 +38,7 @@ SUFFIXES = ("parquet", "arrow", "feather")
 
 def texts(found: Any) -> list[bytes]:
     """Return records as JSON texts, in which no number is rewritten."""
-    return [encode(as_dict(record)) for record in found]
+    return [encode(to_builtins(record)) for record in found]
 
 
 def table_bytes(suffix: str, rows: list[dict[str, Any]], size: int) -> bytes:
@@ -98,7 +98,7 @@ def test_bytes_do_not_depend_on_how_rows_arrive(
     """Row groups have their rows by count and size alone, and none is too large."""
     monkeypatch.setattr(arrow_table, "BATCH_ROWS", 3)
     monkeypatch.setattr(arrow_table, "GROUP_ROWS", 7)
-    rows = [as_dict(Record(id=number, prompt="p" * number)) for number in range(40)]
+    rows = [to_builtins(Record(id=number, prompt="p" * number)) for number in range(40)]
     files = {table_bytes(".parquet", rows, size) for size in (1, 4, 40)}
     (data,) = files
     metadata = pq.ParquetFile(io.BytesIO(data)).metadata

@@ -8,12 +8,11 @@ import pytest
 
 from cases import for_each_case
 from corpora import CORPORA
-from harpia_formats import ValidationFailed, convert, read, validate
+from harpia_formats import Severity, ValidationFailed, convert, read, validate
 from harpia_formats.files.io.inputs import sources_of_inputs
-from harpia_formats.files.io.reader import SourceError
 from harpia_formats.files.io.source import Source, open_source
 from harpia_formats.formats.registry import all_unpackers
-from harpia_formats.model.problem import Severity
+from harpia_formats.plugins import SourceError
 from zip_archives import DEFLATE, ZSTD, Entry, archive_of, zstd_module
 
 ROOT = Path(__file__).parents[3]

@@ -9,7 +9,9 @@ from msgspec import UNSET
 
 from cases import for_each_case
 from harpia_formats import (
+    Output,
     Record,
+    Score,
     ValidationFailed,
     convert,
     read,
@@ -17,7 +19,6 @@ from harpia_formats import (
 )
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.conversion.reading.reader import Reading
-from harpia_formats.model.record import Output, Score
 from harpia_formats.validation.parallel import ranges
 from json_lines import jsonl_rows
 from problem_codes import codes_of

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
 
 import harpia_formats
-from harpia_formats.model.record import as_dict
 
 pytestmark = pytest.mark.tools
 PYTHON = os.environ.get("HARPIA_INSPECT", "")
@@ -142,7 +142,7 @@ def test_log_of_the_tool(ending: str, tmp_path: Path) -> None:
     )
     expected = json.loads(done.stdout.splitlines()[-1])
     (path,) = (tmp_path / "logs").iterdir()
-    found = [as_dict(record) for record in harpia_formats.read(path)]
+    found = [to_builtins(record) for record in harpia_formats.read(path)]
 
     assert harpia_formats.validate(path).ok
     assert len(found) == 4

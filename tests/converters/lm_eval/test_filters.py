@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats import convert, read, stats, validate
-from harpia_formats.model.record import Record
+from harpia_formats import Record, convert, read, stats, validate
 from json_lines import jsonl, jsonl_rows
 
 FILTERS = ("strict", "flexible", "none")

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import to_builtins
 
 from cases import for_each_case
 from corpora import CORPORA
@@ -18,8 +19,7 @@ from harpia_converters.lm_eval.sample_fields import (
     requests_of,
     texts_of,
 )
-from harpia_formats import read
-from harpia_formats.model.record import Record, as_dict
+from harpia_formats import Record, read
 
 ROOT = Path(__file__).parents[3]
 FIXTURES = ROOT / "fixtures" / "lm-eval-samples" / "valid"
@@ -158,8 +158,8 @@ def test_contexts_are_the_choices_of_several_inputs() -> None:
     extra: Any = record.extra
 
     assert record.choices == ["Ana told Eva that Ana", "Ana told Eva that Eva"]
-    assert "prompt" not in as_dict(record)
-    assert "references" not in as_dict(record)
+    assert "prompt" not in to_builtins(record)
+    assert "references" not in to_builtins(record)
     assert extra["lm-eval"]["target"] == " was late."
 
 
@@ -169,7 +169,7 @@ def test_metrics_that_are_lists_are_no_scores() -> None:
     extra: Any = record.extra
 
     assert extra["lm-eval"]["word_perplexity"] == [-7.5, 4]
-    assert "scores" not in as_dict(record.outputs[0])
+    assert "scores" not in to_builtins(record.outputs[0])
     assert record.prompt == "Lima is in Peru."
 
 
@@ -200,7 +200,7 @@ def test_nan_is_a_score_without_a_value() -> None:
     first, second, _ = fixture("J209-nan.jsonl")
     (score,) = second.outputs[0].scores or ()  # type: ignore[misc]  # not UNSET
 
-    assert (score.value, "is_correct" in as_dict(score)) == (None, False)
+    assert (score.value, "is_correct" in to_builtins(score)) == (None, False)
     assert first.metadata == {
         "country": "France",
         "capital": "Paris",

@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from harpia_formats import read, score, validate
-from harpia_formats.model.record import Record
+from harpia_formats import Record, read, score, validate
 
 pytestmark = pytest.mark.tools
 PYTHON = os.environ.get("HARPIA_LM_EVAL", "")

@@ -1,33 +1,19 @@
 import json
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 import pytest
-from msgspec import UNSET
+from msgspec import UNSET, to_builtins
 
 import harpia_formats
 from corpora import CORPORA
-from harpia_converters.mt_bench import formats
-from harpia_converters.mt_bench.mapping import (
-    ANSWERS,
-    JUDGEMENTS,
-    QUESTIONS,
-    join_judged_question,
-    join_question,
-)
 from harpia_formats import validate
-from harpia_formats.formats.rules import Rule
-from harpia_formats.model.adapter import Row
-from harpia_formats.model.record import as_dict
+from harpia_formats.plugins import Row
 from json_lines import jsonl, jsonl_rows
+from known_formats import FORMATS
 
 REAL = CORPORA / "neighbours" / "mt-bench"
-FORMATS = (
-    formats.QUESTIONS_FORMAT,
-    formats.ANSWERS_FORMAT,
-    formats.JUDGEMENTS_FORMAT,
-)
+KINDS = [FORMATS[f"mt-bench-{kind}"] for kind in ("questions", "answers", "judgements")]
 
 QUESTION: Row = {
     "question_id": 202,
@@ -63,136 +49,21 @@ def assistant(text: str) -> Row:
     return {"role": "assistant", "content": text}
 
 
-def test_references_are_those_of_turns_and_no_alternatives() -> None:
-    """The record has the reference of the last turn; the other one is kept."""
-    record = as_dict(QUESTIONS.read(QUESTION))
-
-    assert record == {
-        "id": 202,
-        "messages": [user("7 + 5?"), user("Minus 3?")],
-        "references": ["9"],
-        "category": "math",
-        "extra": {"mt-bench": {"reference": ["12"]}},
-        "outputs": [],
-    }
-
-
-@pytest.mark.parametrize("given", [["12"], ["12", "9", "3"]])
-def test_references_of_another_number_belong_to_no_turn(given: list[str]) -> None:
-    """They are kept, and reported by validation."""
-    row = QUESTION | {"reference": given}
-    record = as_dict(QUESTIONS.read(row))
-
-    assert "references" not in record
-    assert record["extra"] == {"mt-bench": {"reference": given}}
-    assert [each.code for each in formats.question_remarks(row)] == ["B101"]
-
-
-def test_a_question_of_one_turn_is_a_prompt() -> None:
-    """One turn is asked alone; a question without references has none."""
-    row = {"question_id": "x", "turns": ["2+2?"], "level": 1}
-
-    assert as_dict(QUESTIONS.read(row)) == {
-        "id": "x",
-        "prompt": "2+2?",
-        "extra": {"mt-bench": {"level": 1}},
-        "outputs": [],
-    }
-
-
-def test_answers_alone_are_read_without_their_question() -> None:
-    """The turns are those of the model, and its last one is the text."""
-    record = as_dict(ANSWERS.read(ANSWER))
-
-    assert record == {
-        "id": 202,
-        "extra": {"mt-bench": {"answer_id": "a", "tstamp": 1.5}},
-        "outputs": [
-            {
-                "model": "finch-7b",
-                "index": 0,
-                "text": "8",
-                "turns": [assistant("12"), assistant("8")],
-                "interaction_type": "multi_turn",
-            }
-        ],
-    }
-
-
-def test_turns_of_question_and_answer_alternate() -> None:
+def test_turns_of_question_and_answer_alternate(asked: Path) -> None:
     """With its question, an answer is a conversation of user and assistant."""
-    record = as_dict(join_question(ANSWERS.read(ANSWER), QUESTIONS.read(QUESTION)))
+    (record,) = harpia_formats.read(jsonl(ANSWER), companion=asked)
 
-    assert record["outputs"][0]["turns"] == [
+    assert record.outputs[0].turns == [
         user("7 + 5?"),
         assistant("12"),
         user("Minus 3?"),
         assistant("8"),
     ]
-    assert record["prompt"] == "Minus 3?"
-    assert record["references"] == ["9"]
-    assert record["category"] == "math"
-    assert record["extra"]["mt-bench"]["reference"] == ["12"]
-
-
-def test_several_choices_are_several_outputs() -> None:
-    """Each choice has its index and its own turns; unknown keys are kept."""
-    choices = [{"index": 0, "turns": ["12"]}, {"index": 1, "turns": ["13"], "note": 1}]
-    record = as_dict(ANSWERS.read(ANSWER | {"choices": choices}))
-
-    assert record["outputs"] == [
-        {
-            "model": "finch-7b",
-            "index": index,
-            "text": text,
-            "interaction_type": "single_turn",
-            **extra,
-        }
-        for index, text, extra in (
-            (0, "12", {}),
-            (1, "13", {"extra": {"mt-bench": {"note": 1}}}),
-        )
-    ]
-
-
-def test_a_judgement_is_a_score_of_an_answer() -> None:
-    """The signature of its score names the judge, its prompt and the turn."""
-    record = as_dict(JUDGEMENTS.read(JUDGEMENT))
-
-    assert record == {
-        "id": 202,
-        "outputs": [
-            {
-                "model": "finch-7b",
-                "scores": [
-                    {
-                        "metric": "score",
-                        "value": 9,
-                        "signature": "score|impl:mt-bench|judge:owl-1"
-                        "|prompt:single-v1|turn:1",
-                    }
-                ],
-                "extra": {
-                    "mt-bench": {
-                        "judge": ["owl-1", "single-v1"],
-                        "turn": 1,
-                        "judgment": "Good. [[9]]",
-                        "user_prompt": "Rate it.",
-                    }
-                },
-            }
-        ],
-    }
-
-
-@pytest.mark.parametrize("score", [-1, -1.0])
-def test_minus_one_is_no_score(score: Any) -> None:
-    """The judge's reply had none: null, and never -1 or 0; it is counted."""
-    row = JUDGEMENT | {"score": score}
-    record = as_dict(JUDGEMENTS.read(row))
-
-    assert record["outputs"][0]["scores"][0]["value"] is None
-    assert [each.code for each in formats.judgement_remarks(row)] == ["B102"]
+    assert record.prompt == "Minus 3?"
+    assert record.references == ["9"]
+    assert record.category == "math"
+    assert record.extra
+    assert record.extra["mt-bench"]["reference"] == ["12"]
 
 
 @pytest.mark.parametrize(
@@ -200,11 +71,11 @@ def test_minus_one_is_no_score(score: Any) -> None:
     [(1, "7 + 5?", "12", "9"), (2, "Minus 3?", "9", "12")],
 )
 def test_a_judgement_is_about_its_turn(
-    turn: int, prompt: str, reference: str, other: str
+    turn: int, prompt: str, reference: str, other: str, asked: Path
 ) -> None:
     """With the question, a judgement has the prompt and reference of its turn."""
-    judgement = JUDGEMENTS.read(JUDGEMENT | {"turn": turn})
-    record = join_judged_question(judgement, QUESTIONS.read(QUESTION))
+    row = JUDGEMENT | {"turn": turn}
+    (record,) = harpia_formats.read(jsonl(row), companion=asked)
 
     assert record.prompt == prompt
     assert record.references == [reference]
@@ -276,19 +147,19 @@ def test_a_row_without_its_question_is_reported(asked: Path) -> None:
     ]
 
 
-def test_an_answer_in_one_turn_of_two_is_a_conversation() -> None:
+def test_an_answer_in_one_turn_of_two_is_a_conversation(asked: Path) -> None:
     """What was asked later and not answered is no turn."""
     row = ANSWER | {"choices": [{"index": 0, "turns": ["12"]}]}
-    joined = join_question(ANSWERS.read(row), QUESTIONS.read(QUESTION))
+    (record,) = harpia_formats.read(jsonl(row), companion=asked)
 
-    assert joined.outputs[0].turns == [user("7 + 5?"), assistant("12")]
+    assert record.outputs[0].turns == [user("7 + 5?"), assistant("12")]
 
 
 def test_each_row_is_of_one_format() -> None:
     """The three kinds of rows exclude each other, and judgements of pairs are none."""
     pair = {"question_id": 1, "model_1": "a", "model_2": "b", "judge": ["j", "p"]}
     rows = [QUESTION, ANSWER, JUDGEMENT, pair]
-    signs = [[bool(each.dialects[0].sniff(row)) for each in FORMATS] for row in rows]
+    signs = [[bool(each.dialects[0].sniff(row)) for each in KINDS] for row in rows]
 
     assert signs == [
         [True, False, False],
@@ -296,28 +167,14 @@ def test_each_row_is_of_one_format() -> None:
         [False, False, True],
         [False, False, False],
     ]
-    assert not any(bool(each.dialects[0].sniff({"turns": []})) for each in FORMATS)
-
-
-@pytest.mark.parametrize("rule", formats.RULES, ids=lambda rule: rule.code)
-def test_examples_of_a_rule_show_it(rule: Rule, tmp_path: Path) -> None:
-    """Only the bad example of a rule gives it."""
-    companion = tmp_path / "question.jsonl"
-    companion.write_bytes(rule.companion)
-    options: Any = {"companion": companion} if rule.companion else {}
-    found = [
-        {problem.code for problem in validate(data, **options).problems}
-        for data in (rule.bad, rule.good)
-    ]
-
-    assert found == [{rule.code}, set()]
+    assert not any(bool(each.dialects[0].sniff({"turns": []})) for each in KINDS)
 
 
 @pytest.mark.corpora
 def test_questions_of_fastchat_are_read() -> None:
     """Of 22 questions, 81 has no reference and 101 one for each of its two turns."""
     records = {
-        record.id: as_dict(record)
+        record.id: to_builtins(record)
         for record in harpia_formats.read(REAL / "question.first22.jsonl")
     }
 

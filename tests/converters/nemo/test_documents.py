@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from cases import for_each_case
 from effort import examples
-from harpia_converters.nemo import formats
-from harpia_formats.api.testing.mutation import copy_of, mutants
-from harpia_formats.model.format import Dialect, Remark
+from harpia_formats.api.testing import mutants
+from harpia_formats.plugins import Dialect, Remark
+from known_formats import FORMATS
 
 ROOT = Path(__file__).parents[3]
 DIALECTS = {
     each.schema: each
-    for one in (formats.RESULTS_FORMAT, formats.CONFIG_FORMAT)
+    for one in (FORMATS["nemo-results"], FORMATS["nemo-config"])
     for each in one.dialects
 }
 SCORE = {"value": 0.5, "stats": {"count": 2}}
@@ -82,7 +82,7 @@ def detected(document: dict[str, Any]) -> dict[str, str]:
 
 def changed(document: Any, pointer: str, value: Any = None) -> Any:
     """Return a copy with `value` at `pointer`, or nothing there if it is None."""
-    copy = copy_of(document)
+    copy = json.loads(json.dumps(document))
     *way, last = pointer.split("/")
     node = copy
     for each in way:
@@ -224,7 +224,7 @@ def test_missing_stats_are_counted_in_one_remark() -> None:
         each["stats"] = None
     document = changed(RESULT, "tasks/t/metrics", metric)
 
-    (remark,) = formats.result_remarks(document)
+    (remark,) = remarks_on(DIALECTS["nemo-results"], document)
 
     assert remark.message.startswith("stats is missing in 3 of 4 scores")
 

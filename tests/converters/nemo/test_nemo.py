@@ -11,15 +11,13 @@ from hypothesis import strategies as st
 
 from cases import for_each_case
 from effort import examples
-from harpia_converters.nemo import formats, rules
-from harpia_formats.api.testing.mutation import mutants
-from harpia_formats.formats.rules import Rule
-from harpia_formats.formats.schema.typed_decoder import typed_decoder_of
-from harpia_formats.model.format import Dialect, Format, Remark
+from harpia_formats.api.testing import mutants
+from harpia_formats.plugins import Dialect, Remark
+from known_formats import FORMATS
 
 ROOT = Path(__file__).parents[3]
-FORMATS: tuple[Format, ...] = (formats.INPUT_FORMAT, formats.OUTPUT_FORMAT)
-DIALECTS = {each.schema: each for one in FORMATS for each in one.dialects}
+ROWS = (FORMATS["nemo-input"], FORMATS["nemo-output"])
+DIALECTS = {each.schema: each for one in ROWS for each in one.dialects}
 
 QUESTION = {"prompt": "Quem?", "ideal_response": "Ninguém 🦜"}
 FULL = QUESTION | {"category": "", "source": "书"}
@@ -173,7 +171,8 @@ def test_tolerated_deviations_are_remarked(
 
 def test_an_unknown_key_is_named_with_the_known_ones() -> None:
     """A misspelt key is quoted in the message, and the help lists the known keys."""
-    (category, misspelt) = formats.input_remarks(QUESTION | {"categroy": "a\nb"})
+    row = QUESTION | {"categroy": "a\nb"}
+    (category, misspelt) = remarks_on(DIALECTS["nemo-input"], row)
 
     assert category.help == 'add "category": ""'
     assert misspelt.message == '"categroy" is not a documented key'
@@ -201,17 +200,6 @@ def test_missing_key_or_wrong_type_is_an_error(dialect: str, row: Any) -> None:
     """Known keys except input hold text, and those without a default are required."""
     assert not is_valid(dialect, row)
     assert not is_valid(DIALECTS[dialect].strict, row)
-
-
-@for_each_case("schema", [*GOOD, *(each.strict for each in DIALECTS.values())])
-def test_schema_has_a_typed_decoder(schema: str) -> None:
-    """A typed decoder can be built from the schema and accepts a valid record."""
-    path = ROOT / "schemas" / "nemo" / f"{schema}.schema.json"
-    row = GOOD[schema.removesuffix("-strict")]
-
-    decoder = typed_decoder_of(json.loads(path.read_bytes()))
-
-    assert decoder.accept(json.dumps(row).encode()) is not None
 
 
 @pytest.mark.parametrize("dialect", GOOD)
@@ -247,26 +235,8 @@ def test_nothing_makes_them_raise(value: Any) -> None:
 
 def test_only_the_first_dialect_is_documented() -> None:
     """The documented form comes first; the two flat ones are marked as undocumented."""
-    names = [(each.name, each.documented) for each in formats.OUTPUT_FORMAT.dialects]
+    names = [(each.name, each.documented) for each in FORMATS["nemo-output"].dialects]
 
     assert names == [("", True), ("flat", False), ("reference", False)]
-    assert [each.documented for each in formats.INPUT_FORMAT.dialects] == [True]
-    assert {each.family for each in FORMATS} == {"nemo"}
-
-
-@for_each_case(
-    "rule", [each for each in rules.RULES if not each.lint], ids=lambda each: each.code
-)
-def test_example_of_a_rule_gives_its_remark_alone(rule: Rule) -> None:
-    """The bad example has the remark of its rule and no other, the good one none."""
-    known = (
-        formats.INPUT_FORMAT,
-        formats.OUTPUT_FORMAT,
-        formats.RESULTS_FORMAT,
-        formats.CONFIG_FORMAT,
-    )
-    (dialect,) = (each.dialects[0] for each in known if each.id == rule.validated_as)
-    bad, good = json.loads(rule.bad), json.loads(rule.good)
-
-    assert [each.code for each in remarks_on(dialect, bad)] == [rule.code]
-    assert remarks_on(dialect, good) == []
+    assert [each.documented for each in FORMATS["nemo-input"].dialects] == [True]
+    assert {each.family for each in ROWS} == {"nemo"}

@@ -15,18 +15,14 @@ from hypothesis import strategies as st
 from cases import for_each_case
 from effort import drawn, examples
 from harpia_converters.nemo.profile import NEMO, NEMO_CUSTOM, NEMO_SDK
-from harpia_formats import validate
+from harpia_formats import ScoreError, validate
 from harpia_formats.conversion.mapping.requirements import holds_answers
 from harpia_formats.evaluation.scoring.measures.select_metrics import select_metrics
 from harpia_formats.evaluation.scoring.measures.verdict_metrics import holds_verdicts
 from harpia_formats.evaluation.scoring.results.scores import Scores
-from harpia_formats.formats.registry import adapter_of, readable_formats
-from harpia_formats.model.vendor_metrics import (
-    MetricConfiguration,
-    MetricProfile,
-    ScoreError,
-)
+from harpia_formats.plugins import MetricConfiguration, MetricProfile
 from json_lines import jsonl, strict_json
+from known_formats import READABLE, adapter_named
 from unchecked import score
 
 pytest.importorskip("sacrebleu", reason="BLEU and ROUGE need the extra score")
@@ -36,8 +32,9 @@ CONFIGURATIONS = FIXTURES / "nemo-config" / "valid"
 ANSWERS = FIXTURES / "nemo-output" / "valid" / "answers.jsonl"
 ANSWERED = sorted(
     path
-    for name, each in readable_formats().items()
-    if holds_answers(adapter_of(each)) and not holds_verdicts(adapter_of(each))
+    for name, each in READABLE.items()
+    if holds_answers(adapter_named(each.id))
+    and not holds_verdicts(adapter_named(each.id))
     for path in (FIXTURES / name / "valid").glob("*")
 )
 MAT = "The cat sat on the mat."

@@ -10,11 +10,16 @@ from typing import Any
 
 import pytest
 
-from harpia_formats import convert, read, score, validate
+from harpia_formats import (
+    CompanionError,
+    HarpiaFormatsError,
+    Record,
+    convert,
+    read,
+    score,
+    validate,
+)
 from harpia_formats.conversion.reading.companions import Partners
-from harpia_formats.model.problem import HarpiaFormatsError
-from harpia_formats.model.record import Record
-from harpia_formats.validation.options import CompanionError
 from json_lines import jsonl, jsonl_rows
 
 QUESTIONS = [

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
 
 from cases import for_each_case
-from harpia_converters.promptfoo.mapping import PROMPTFOO
 from harpia_formats import convert, detect, read, validate
-from harpia_formats.model.record import as_dict
+from known_formats import adapter_named
 
 ITEM: dict[str, Any] = {
     "promptIdx": 0,
@@ -41,94 +41,12 @@ def document(*items: Any, **others: Any) -> bytes:
     ).encode()
 
 
-def record_of(**others: Any) -> dict[str, Any]:
-    """Return the record of an item with these keys."""
-    return as_dict(PROMPTFOO.read(ITEM | others))
-
-
-def output_of(**others: Any) -> dict[str, Any]:
-    """Return the only answer in the record of an item with these keys."""
-    (output,) = record_of(**others)["outputs"]
-    found: dict[str, Any] = output
-    return found
-
-
-def test_item_is_an_answer_of_a_provider() -> None:
-    """The test is the id, its variables the metadata, the provider the model."""
-    found = record_of(testCase={"assert": []})
-
-    assert (found["id"], found["prompt"], found["metadata"]) == (3, "2+2?", {"x": 2})
-    assert found["extra"] == {"promptfoo": {"testCase": {"assert": []}}}
-    assert (output_of()["model"], output_of()["text"]) == ("acme:finch", "4")
-
-
-def test_score_of_a_test_says_whether_it_passed() -> None:
-    """The score and those with a name are scores; only the first has a verdict."""
-    output = output_of(namedScores={"tone": 1, "pace": None}, success=False)
-
-    assert output["scores"] == [
-        {
-            "metric": "score",
-            "value": 0.5,
-            "is_correct": False,
-            "signature": "score|impl:promptfoo",
-        },
-        {"metric": "tone", "value": 1, "signature": "tone|impl:promptfoo"},
-    ]
-    assert output["extra"]["promptfoo"]["namedScores"] == {"pace": None}
-
-
-def test_error_is_no_answer_and_has_no_score() -> None:
-    """A test that broke off has an error; the 0 next to it is no score."""
-    output = output_of(**FAILED)
-
-    assert output["error"] == "time-out"
-    assert "text" not in output
-    assert "scores" not in output
-    assert output["extra"]["promptfoo"]["score"] == 0
-
-
-def test_reason_of_a_failed_assertion_is_no_error() -> None:
-    """What an assertion says of a wrong answer stands in `error`, and is kept."""
-    output = output_of(failureReason=1, success=False, error="not 5")
-
-    assert "error" not in output
-    assert output["text"] == "4"
-    assert output["extra"]["promptfoo"]["error"] == "not 5"
-
-
-@pytest.mark.parametrize(
-    ("value", "text"), [({"a": [1.50]}, '{"a":[1.5]}'), (4, "4"), (True, "true")]
-)
-def test_output_that_is_no_text_is_json(value: Any, text: str) -> None:
-    """An object, a number or a truth value is read as its JSON text."""
-    assert output_of(response={"output": value})["text"] == text
-
-
-def test_tokens_and_time_are_those_of_the_call() -> None:
-    """Counts of the call have the names of records; what judges took is kept."""
-    usage = {"prompt": 20, "completion": 10, "total": 30, "cached": 5}
-    judges = {"assertions": {"total": 99}}
-    output = output_of(
-        response={"output": "4", "tokenUsage": usage}, tokenUsage=judges, latencyMs=41.5
-    )
-
-    assert output["token_usage"] == {
-        "input_tokens": 20,
-        "output_tokens": 10,
-        "total_tokens": 30,
-    }
-    assert output["performance"] == {"latency_ms": 41.5}
-    assert output["extra"]["promptfoo"]["response"] == {"tokenUsage": {"cached": 5}}
-    assert output["extra"]["promptfoo"]["tokenUsage"] == judges
-
-
 def test_item_itself_is_not_changed() -> None:
     """Reading leaves the row as it is, which is needed if it is read again."""
     usage = {"prompt": 1, "completion": 1, "total": 2}
     row = ITEM | {"response": {"output": "4", "tokenUsage": usage}}
     text = json.dumps(row)
-    PROMPTFOO.read(row)
+    adapter_named("promptfoo").read(row)
 
     assert json.dumps(row) == text
 
@@ -138,8 +56,8 @@ def test_document_gives_its_run_to_each_score() -> None:
     (record,) = read(document(ITEM))
     (line,) = read(json.dumps(ITEM).encode())
 
-    assert as_dict(record)["outputs"][0]["scores"][0]["evaluation_id"] == "e-1"
-    assert "evaluation_id" not in as_dict(line)["outputs"][0]["scores"][0]
+    assert to_builtins(record)["outputs"][0]["scores"][0]["evaluation_id"] == "e-1"
+    assert "evaluation_id" not in to_builtins(line)["outputs"][0]["scores"][0]
 
 
 def test_document_is_cut_into_its_items_only() -> None:

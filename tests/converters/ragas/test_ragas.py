@@ -7,9 +7,7 @@ from typing import Any
 import pytest
 
 from cases import for_each_case
-from harpia_converters.ragas.mapping import RAGAS
 from harpia_formats import convert, detect, validate
-from harpia_formats.model.record import as_dict
 from json_lines import jsonl
 
 ROW = {"user_input": "2+2?", "response": "4", "reference": "four"}
@@ -21,100 +19,6 @@ CALLED = {
 }
 SEEN = {"type": "tool", "content": "4"}
 ANSWERED = {"type": "ai", "content": "4", "tool_calls": None}
-
-
-def record_of(row: dict[str, Any]) -> dict[str, Any]:
-    """Return the record of a row."""
-    return as_dict(RAGAS.read(row))
-
-
-def scores_of(row: dict[str, Any]) -> dict[str, Any]:
-    """Return the values of the scores of the only answer, by their metrics."""
-    (output,) = record_of(row)["outputs"]
-    return {score["metric"]: score["value"] for score in output.get("scores", ())}
-
-
-def test_sample_is_a_question_with_an_answer() -> None:
-    """The question, the reference and the retrieved passages are fields."""
-    found = record_of(ROW | {"retrieved_contexts": ["2+2=4"]})
-
-    assert found == {
-        "prompt": "2+2?",
-        "references": ["four"],
-        "contexts": ["2+2=4"],
-        "outputs": [{"text": "4"}],
-    }
-
-
-def test_expected_passages_stand_in_for_retrieved_ones() -> None:
-    """Passages that should have been found are contexts only if none were found."""
-    both = {"retrieved_contexts": ["a"], "reference_contexts": ["b"]}
-
-    assert record_of({"user_input": "q", **both})["contexts"] == ["a"]
-    assert record_of(ROW | both)["extra"] == {"ragas": {"reference_contexts": ["b"]}}
-    assert record_of(ROW | {"reference_contexts": ["b"]})["contexts"] == ["b"]
-    assert record_of(ROW | both | {"retrieved_contexts": []})["contexts"] == []
-
-
-def test_numbers_beside_a_sample_are_scores() -> None:
-    """A column of numbers is a metric, with a signature that names the tool."""
-    found = record_of(ROW | {"faithfulness": 0.5, "is_polite": True})
-    (output,) = found["outputs"]
-
-    assert scores_of(ROW | {"recall": 1}) == {"recall": 1}
-    assert output["scores"] == [
-        {
-            "metric": "faithfulness",
-            "value": 0.5,
-            "signature": "faithfulness|impl:ragas",
-        },
-        {"metric": "is_polite", "value": True, "signature": "is_polite|impl:ragas"},
-    ]
-
-
-def test_what_is_no_number_is_no_score() -> None:
-    """Null, text and row numbers are kept with the record, and are never 0."""
-    others = {"recall": None, "relevancy": "n/a", "index": 3, "query_length": 2}
-    found = record_of(ROW | others)
-
-    assert found["outputs"] == [{"text": "4"}]
-    assert found["extra"] == {"ragas": others}
-
-
-def test_scores_without_an_answer_are_kept() -> None:
-    """Metrics of the passages alone have scores, though there is no answer."""
-    row = {"user_input": "q", "response": None, "context_recall": 0.5}
-
-    assert scores_of(row) == {"context_recall": 0.5}
-    assert "text" not in record_of(row)["outputs"][0]
-
-
-def test_several_answers_are_outputs_in_order() -> None:
-    """Scores next to several answers are of none of them, and stay as they are."""
-    row = {"user_input": "q", "multi_responses": ["a", "b"], "recall": 1}
-    found = record_of(row)
-
-    assert found["outputs"] == [{"index": 0, "text": "a"}, {"index": 1, "text": "b"}]
-    assert found["extra"] == {"ragas": {"recall": 1}}
-
-
-def test_conversation_is_an_answer_of_turns() -> None:
-    """The messages of a sample are turns; arguments of calls are named so."""
-    (output,) = record_of({"user_input": [ASKED, CALLED, SEEN, ANSWERED]})["outputs"]
-    plain = record_of({"user_input": [ASKED, ANSWERED]})
-
-    assert output["interaction_type"] == "agentic"
-    assert output["turns"][1:] == [
-        {
-            "role": "assistant",
-            "content": "",
-            "tool_calls": [{"name": "add", "arguments": {"x": 2, "y": 2}}],
-        },
-        {"role": "tool", "content": "4"},
-        {"role": "assistant", "content": "4"},
-    ]
-    assert plain["prompt"] == "2+2?"
-    assert plain["outputs"][0]["interaction_type"] == "multi_turn"
 
 
 @for_each_case(

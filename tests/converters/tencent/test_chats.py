@@ -16,19 +16,13 @@ from harpia_converters.tencent.conversations import (
     write_chat,
 )
 from harpia_converters.tencent.mapping import MANUAL, MESSAGES, any_turns
-from harpia_formats.api.testing.strategies import (
-    EXTRA,
-    OUTPUTS,
-    TEXTS,
-    VALUES,
-    records,
-    some,
-)
+from harpia_formats import Output, Record
+from harpia_formats.api.testing import records
+from harpia_formats.api.testing.strategies import EXTRA, OUTPUTS, TEXTS, VALUES, some
 from harpia_formats.conversion.mapping.choices import Choices
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.model.exact_json import encode
-from harpia_formats.model.field_outcomes import FieldOutcomes, Unconvertible
-from harpia_formats.model.record import Output, Record
+from harpia_formats.plugins import FieldOutcomes, Unconvertible
 
 #: Extra keys of a row that a record keeps, those of its last answer among them.
 KEPT = some(

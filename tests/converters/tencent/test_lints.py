@@ -3,18 +3,23 @@
 from typing import Any
 
 from cases import for_each_case
-from harpia_converters.tencent.lints import message_remarks, output_remarks
 from harpia_formats import validate
-from harpia_formats.formats.registry import all_rules
 from json_lines import jsonl
+from known_formats import RULES
 
-LINTS = {code for code, rule in all_rules().items() if rule.lint and code[0] == "T"}
+LINTS = {code for code, rule in RULES.items() if rule.lint and code[0] == "T"}
 
 
 def chat(roles: str) -> dict[str, Any]:
     """Return a row with a message for each letter: system, user, assistant, other."""
     names = {"s": "system", "u": "user", "a": "assistant", "x": "tool"}
     return {"messages": [{"role": names[role], "content": role} for role in roles]}
+
+
+def places_in(row: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the code and the place of each lint of Tencent's on a row."""
+    problems = validate(jsonl(row), lint=True).problems
+    return [(each.code, each.place.pointer) for each in problems if each.code in LINTS]
 
 
 @for_each_case(
@@ -43,9 +48,9 @@ def chat(roles: str) -> dict[str, Any]:
 )
 def test_order_of_roles(roles: str, expected: list[tuple[str, int]]) -> None:
     """Late system messages, two in a row and an unasked last turn are found once."""
-    found = [(each.code, each.path) for each in message_remarks(chat(roles))]
-
-    assert found == [(code, ("messages", at, "role")) for code, at in expected]
+    assert places_in(chat(roles)) == [
+        (code, f"/messages/{at}/role") for code, at in expected
+    ]
 
 
 def answered(*names: str, count: int = 1, **more: Any) -> dict[str, Any]:
@@ -55,23 +60,21 @@ def answered(*names: str, count: int = 1, **more: Any) -> dict[str, Any]:
     return {**chat("u"), "model_outputs": outputs}
 
 
-def test_outputs() -> None:
+@for_each_case(
+    "row, code, places",
+    [
+        (answered("a", "b", "a", "a"), "T202", ["2/model_name", "3/model_name"]),
+        (answered("a ", ""), "T209", ["0/model_name", "1/model_name"]),
+        (
+            answered("a", reasoning_content=" "),
+            "T208",
+            ["0/responses/0/reasoning_content"],
+        ),
+    ],
+)
+def test_outputs(row: dict[str, Any], code: str, places: list[str]) -> None:
     """A second entry of a model, an odd name and empty reasoning are found."""
-    twice = list(output_remarks(answered("a", "b", "a", "a")))
-    odd = list(output_remarks(answered("a ", "")))
-    empty = list(output_remarks(answered("a", reasoning_content=" ")))
-
-    name = "model_name"
-    assert [(each.code, each.path) for each in twice] == [
-        ("T202", ("model_outputs", 2, name)),
-        ("T202", ("model_outputs", 3, name)),
-    ]
-    assert [(each.code, each.path) for each in odd] == [
-        ("T209", ("model_outputs", 0, name)),
-        ("T209", ("model_outputs", 1, name)),
-    ]
-    path = ("model_outputs", 0, "responses", 0, "reasoning_content")
-    assert [(each.code, each.path) for each in empty] == [("T208", path)]
+    assert places_in(row) == [(code, f"/model_outputs/{each}") for each in places]
 
 
 def found_in(*rows: Any) -> list[tuple[str, int | None]]:

@@ -14,25 +14,23 @@ from jsonschema import Draft7Validator
 from cases import for_each_case
 from corpora import CORPORA
 from effort import examples
-from harpia_converters.tencent import formats
-from harpia_formats.api.testing.mutation import mutants
-from harpia_formats.formats.schema.bundled_schemas import built_in_schema
-from harpia_formats.formats.schema.user_schema import check_schema
-from harpia_formats.model.format import Dialect
+from harpia_formats.api.testing import mutants
+from harpia_formats.plugins import Dialect
+from known_formats import FORMATS, RULES, bundled_schema
 
 ROOT = Path(__file__).parents[3]
 CORPUS = CORPORA / "harpia"
 DIALECTS = {
     each.schema: each
     for one in (
-        formats.MESSAGES_FORMAT,
-        formats.OUTPUTS_FORMAT,
-        formats.MANUAL_FORMAT,
-        formats.TABLE_FORMAT,
+        FORMATS["tencent-messages"],
+        FORMATS["tencent-outputs"],
+        FORMATS["tencent-manual"],
+        FORMATS["tencent-csv"],
     )
     for each in one.dialects
 }
-LINT = {each.code for each in formats.RULES if each.lint}
+LINT = {each.code for each in RULES.values() if each.lint and each.code[0] == "T"}
 QUESTION = {"role": "user", "content": "Qual é a capital do Acre?"}
 ANSWER = {"role": "assistant", "content": "Rio Branco"}
 RESPONSE = {"content": "Rio Branco", "reasoning_content": "阿克里州的首府……"}
@@ -63,7 +61,7 @@ GOOD: dict[str, list[dict[str, Any]]] = {
 
 def allows(schema: str, row: Any) -> bool:
     """Tell whether the reference engine finds `row` valid."""
-    return Draft7Validator(built_in_schema(schema)).is_valid(row)
+    return Draft7Validator(bundled_schema(schema)).is_valid(row)
 
 
 def default_remarks(row: Any, dialect: Dialect) -> list[str]:
@@ -75,9 +73,9 @@ def default_remarks(row: Any, dialect: Dialect) -> list[str]:
 @for_each_case("name", [*DIALECTS, *(f"{each}-strict" for each in DIALECTS)])
 def test_schema_is_a_draft_07_schema(name: str) -> None:
     """Each schema is one of draft-07 with a title, a description and a version."""
-    schema = built_in_schema(name)
+    schema = bundled_schema(name)
 
-    check_schema(name, schema)
+    Draft7Validator.check_schema(schema)
 
     assert schema["version"] == "1"
     assert schema["title"]
@@ -213,8 +211,8 @@ def test_strict_refuses_undocumented_values(name: str, row: Any) -> None:
 def test_strict_rows_have_no_remarks(name: str, seed: int) -> None:
     """A row that is valid if strict is valid anyway, and has no remark."""
     dialect = DIALECTS[name]
-    tolerant = Draft7Validator(built_in_schema(name))
-    strict = Draft7Validator(built_in_schema(dialect.strict))
+    tolerant = Draft7Validator(bundled_schema(name))
+    strict = Draft7Validator(bundled_schema(dialect.strict))
 
     for each in islice(mutants(GOOD[name], seed), 25):
         if strict.is_valid(each):

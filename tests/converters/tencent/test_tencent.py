@@ -1,9 +1,6 @@
 """How Tencent's rows are detected, and remarks on those that are valid."""
 
-import csv
-import io
 import itertools
-import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -13,25 +10,13 @@ from hypothesis import strategies as st
 
 from cases import for_each_case
 from effort import examples
-from harpia_converters.tencent import formats
-from harpia_formats.formats.rules import Rule
-from harpia_formats.model.format import Dialect, Remark
+from harpia_formats.plugins import Dialect, Remark
+from known_formats import FORMATS, RULES
 
-FORMATS = {
-    each.id: each
-    for each in (
-        formats.MESSAGES_FORMAT,
-        formats.OUTPUTS_FORMAT,
-        formats.MANUAL_FORMAT,
-        formats.TABLE_FORMAT,
-    )
-}
-ROWS = [
-    each.dialects[0] for each in FORMATS.values() if each is not formats.TABLE_FORMAT
-]
-TABLES = formats.TABLE_FORMAT.dialects
+OWN = {id_: each for id_, each in FORMATS.items() if each.vendor == "Tencent TI"}
+ROWS = [each.dialects[0] for each in OWN.values() if each is not FORMATS["tencent-csv"]]
+TABLES = FORMATS["tencent-csv"].dialects
 DIALECTS = [*ROWS, *TABLES]
-RULES = {each.code: each for each in formats.RULES}
 QUESTION = {"role": "user", "content": "Quantos dias tem fevereiro?"}
 ANSWER = {"role": "assistant", "content": "28 ou 29"}
 SYSTEM = {"role": "system", "content": "请简短回答。"}
@@ -72,15 +57,6 @@ def remarks_of(row: Any, format_: str, dialect: int = 0) -> list[tuple[str, Any]
     """Return the code and the place of each remark on `row`."""
     found = remarks_on(row, FORMATS[format_].dialects[dialect])
     return [(each.code, each.path) for each in found]
-
-
-def row_in(data: bytes) -> Any:
-    """Return the only row of an example, which is JSON or a table."""
-    text = data.decode()
-    if text.startswith("{"):
-        return json.loads(text)
-    (row,) = csv.DictReader(io.StringIO(text, newline=""))
-    return row
 
 
 @for_each_case(
@@ -264,21 +240,8 @@ def test_only_the_alias_is_undocumented() -> None:
     assert undocumented == ["answer"]
 
 
-@for_each_case(
-    "rule",
-    [each for each in formats.RULES if not each.lint],
-    ids=lambda each: each.code,
-)
-def test_examples_of_a_rule_show_it(rule: Rule) -> None:
-    """The bad example of a rule has that one remark, the good one has none."""
-    own = FORMATS[str(rule.validated_as)].dialects[0]
-
-    assert [each.code for each in remarks_on(row_in(rule.bad), own)] == [rule.code]
-    assert remarks_on(row_in(rule.good), own) == []
-
-
 def test_automated_evaluation_is_one_family() -> None:
     """Both kinds of automated evaluation are recognised for the name tencent."""
-    family = {each.id for each in FORMATS.values() if each.family == "tencent"}
+    family = {each.id for each in OWN.values() if each.family == "tencent"}
 
     assert family == {"tencent-messages", "tencent-outputs"}

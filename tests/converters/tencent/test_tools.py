@@ -7,7 +7,7 @@ from typing import Any
 
 from cases import for_each_case
 from harpia_formats import convert, validate
-from harpia_formats.model.field_outcomes import FieldOutcome
+from harpia_formats.plugins import FieldOutcome
 
 CALL: dict[str, Any] = {
     "role": "assistant",

@@ -1,0 +1,106 @@
+"""Golden examples in files: rows as records, and records as rows with their losses.
+
+Each file in `golden/FORMAT` is about one behaviour, which its name states. A line of it
+is an example: a `row` with the `record` that it is read as and the codes of its
+`problems`, or a `record` with the `row` that it is written as and its `losses`, or with
+the code, the message and the help with which it is `refused`. A row is a JSON value, or
+the text of a file that is none, such as a table. `options` are those of `convert`.
+"""
+
+import json
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from harpia_formats import ValidationFailed, convert, validate
+from problem_codes import codes_of
+
+GOLDEN = Path(__file__).parent / "golden"
+FILES = sorted(GOLDEN.glob("*/*"))
+
+
+class Example(msgspec.Struct, forbid_unknown_fields=True):
+    """A line of a file; `row` and `record` are kept as they are spelt."""
+
+    record: msgspec.Raw
+    row: msgspec.Raw = msgspec.Raw()
+    options: dict[str, Any] = {}
+    problems: list[str] = []
+    losses: list[str] | None = None
+    refused: tuple[str, str, str] | None = None
+
+
+def file_of(value: msgspec.Raw) -> bytes:
+    """Return the content of the file that a member of an example stands for."""
+    data = bytes(value)
+    return json.loads(data).encode() if data.startswith(b'"') else data
+
+
+def exact(data: bytes) -> Any:
+    """Return what JSON says, to the spelling of numbers and the order of keys."""
+    try:
+        return json.loads(
+            data, parse_int=repr, parse_float=repr, object_pairs_hook=list
+        )
+    except ValueError:
+        return data
+
+
+def losses_of(report: Any) -> list[str]:
+    """Return what became of each field that did not arrive as it was."""
+    outcomes = [each for file in report.losses for each in file.losses.counts]
+    return sorted(
+        f"{each.outcome.name.lower()} {each.path}: {each.how}".removesuffix(": ")
+        for each in outcomes
+    )
+
+
+def check_reading(name: str, example: Example) -> None:
+    """Assert that a row is read as its record, with its problems."""
+    output, data = BytesIO(), file_of(example.row)
+    convert(data, format=name, to="record", output=output)
+
+    assert exact(output.getvalue()) == exact(bytes(example.record))
+    assert codes_of(validate(data, format=name)) == example.problems
+
+
+def check_writing(name: str, example: Example) -> None:
+    """Assert that a record is written as its row, with its losses, and no others."""
+    output, data = BytesIO(), bytes(example.record)
+    report = convert(data, format="record", to=name, output=output, **example.options)
+
+    assert exact(output.getvalue()) == exact(file_of(example.row))
+    assert losses_of(report) == example.losses
+    assert validate(output.getvalue(), format=name).ok
+
+
+def check_refusal(name: str, example: Example) -> None:
+    """Assert that a record is refused with its problem, and that nothing is written."""
+    output, data = BytesIO(), bytes(example.record)
+    with pytest.raises(ValidationFailed) as failed:
+        convert(data, format="record", to=name, output=output, **example.options)
+    (problem,) = failed.value.report.problems
+
+    assert (problem.code, problem.message, problem.help) == example.refused
+    assert output.getvalue() == b""
+
+
+@pytest.mark.parametrize(
+    "path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}"
+)
+def test_examples_hold(path: Path) -> None:
+    """Each example in a file is read, written or refused as it says."""
+    lines = path.read_bytes().splitlines()
+    for line in lines:
+        example = msgspec.json.decode(line, type=Example)
+        if example.refused is not None:
+            check_refusal(path.parent.name, example)
+        elif example.losses is not None:
+            check_writing(path.parent.name, example)
+        else:
+            check_reading(path.parent.name, example)
+
+    assert lines
