@@ -12,16 +12,8 @@ from msgspec import UNSET
 import harpia_formats
 from cases import for_each_case
 from corpora import CORPORA
-from harpia_converters.lm_eval.formats import (
-    results_names,
-    samples_names,
-    task_and_date,
-)
-from harpia_converters.lm_eval.lints import doc_hash, prompt_hash, target_hash
-from harpia_converters.lm_eval.task_totals import TaskTotals
 from harpia_formats import CompanionError, convert, diff, read, validate
-from harpia_formats.files.framing.chunk import with_nulls
-from json_lines import jsonl_rows
+from json_lines import jsonl, jsonl_rows
 
 ROOT = Path(__file__).parents[3]
 SAMPLES = ROOT / "fixtures/lm-eval-samples/valid/two-filters-and-repeats.jsonl"
@@ -46,27 +38,31 @@ def models_in(*inputs: Any, **options: Any) -> set[Any]:
 
 
 @for_each_case(
-    "name, expected",
+    "name, task, of_a_run",
     [
-        (NAME, ("capitals", DATE)),
-        ("samples_a_b_c_2026.jsonl", ("a_b_c", "2026")),
-        ("samples_a.jsonl", ("", "")),
-        ("results_2026.json", ("", "")),
-        ("samples_a_2026", ("", "")),
+        (NAME, "capitals", True),
+        (f"samples_a_b_c_{DATE}.jsonl", "a_b_c", True),
+        ("samples_a_b_c_2026.jsonl", "a_b_c", False),
+        ("samples_a.jsonl", UNSET, False),
+        (f"answers_{DATE}.jsonl", UNSET, False),
     ],
 )
 def test_task_is_between_the_first_and_the_last_underscore(
-    name: str, expected: tuple[str, str]
+    name: str, task: Any, of_a_run: bool, tmp_path: Path
 ) -> None:
-    """Names of tasks may have underscores; other names have no task."""
-    assert task_and_date(name) == expected
+    """Names of tasks may have underscores; samples belong to results of their date."""
+    shutil.copy(SAMPLES, tmp_path / name)
+    results = json.loads(RESULTS.read_text())
+    for member in ("configs", "n-samples", "task_hashes"):
+        results[member] = {"capitals": 0, "a_b_c": 0} | dict.fromkeys(
+            ("capitals", "a_b_c"), results[member]["capitals"]
+        )
+    (tmp_path / f"results_{DATE}.json").write_text(json.dumps(results))
+    record = next(iter(read(tmp_path / name)))
+    scores: Any = record.outputs[0].scores
 
-
-def test_names_of_a_run_belong_together() -> None:
-    """Samples and results of one date belong together."""
-    assert results_names(NAME) == (f"results_{DATE}.json",)
-    assert samples_names(f"results_{DATE}.json", ("capitals",)) == (NAME,)
-    assert results_names("answers.jsonl") == samples_names("x.json", ("a",)) == ()
+    assert {each.evaluation_name for each in scores} == {task}
+    assert record.outputs[0].model == ("nest/finch-7b" if of_a_run else UNSET)
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -233,13 +229,23 @@ def test_samples_of_another_task_are_found(folder: Path) -> None:
     )
 
 
-def test_many_ids_are_counted() -> None:
+def test_many_ids_are_counted(folder: Path) -> None:
     """Ids are counted once each, whatever they are, and rows without hashes too."""
-    totals = TaskTotals(3, "0")
-    for id_ in (0, 1, 0, 1 << 40, 1 << 40, 1):
-        totals.add({"doc_id": id_})
+    row = jsonl_rows(SAMPLES)[0]
+    hashes = ("doc_hash", "prompt_hash", "target_hash")
+    rows = [
+        {key: row[key] for key in row if key not in hashes} | {"doc_id": id_}
+        for id_ in (0, 1, 0, 1 << 40, 1 << 40, 1)
+    ]
+    results = json.loads(RESULTS.read_text())
+    codes = []
+    for effective in (3, 4):
+        results["n-samples"]["capitals"]["effective"] = effective
+        (folder / f"results_{DATE}.json").write_text(json.dumps(results))
+        (folder / NAME).write_bytes(jsonl(*rows))
+        codes.append([problem.code for problem in validate(folder).problems])
 
-    assert list(totals.remarks()) == []
+    assert codes == [[], ["A201"]]
 
 
 @pytest.mark.corpora
@@ -257,19 +263,6 @@ def test_made_samples_agree_with_their_results() -> None:
 
     assert report.ok
     assert report.problems == ()
-
-
-@pytest.mark.corpora
-def test_hashes_are_those_of_the_tool() -> None:
-    """Each hash of each row is what we compute."""
-    for path in FILES.glob("*/*samples_*.jsonl"):
-        for line in path.read_bytes().splitlines():
-            row = json.loads(with_nulls(line))
-            first = row["arguments"]["gen_args_0"]["arg_0"]
-
-            assert row["doc_hash"] == doc_hash(row["doc"])
-            assert row["prompt_hash"] == prompt_hash(first)
-            assert row["target_hash"] == target_hash(row["target"])
 
 
 def test_rows_of_one_document_are_grouped(folder: Path) -> None:
