@@ -19,16 +19,22 @@ from cases import for_each_case
 from corpora import CORPORA
 from effort import drawn, examples
 from field_paths import unrelated
+from harpia_converters.eee import versions
+from harpia_converters.eee.fields import read_attribution, write_attribution
 from harpia_converters.eee.row_members import RECIPES, recipe_of
+from harpia_converters.eee.turns import read_turn, read_turns, write_turn, write_turns
+from harpia_converters.eee.versions import Version
 from harpia_formats import Output, Record, Score
 from harpia_formats.api.testing import mutants
-from harpia_formats.api.testing.strategies import EXTRA, TEXTS, VALUES, some
+from harpia_formats.api.testing.strategies import EXTRA, TEXTS, TOOL_CALL, VALUES, some
 from harpia_formats.conversion.comparison.differences import differences, same
 from harpia_formats.conversion.mapping.choices import Choices, Responses
 from harpia_formats.conversion.mapping.extra_fields import restore_extras, split_extras
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.formats.schema.bundled_schemas import schema_validator_of
+from harpia_formats.model.exact_json import encode
 from harpia_formats.plugins import (
+    ChangedValue,
     FieldOutcomes,
     FormatAdapter,
     Outcome,
@@ -420,3 +426,82 @@ def test_a_hash_tells_its_recipe() -> None:
 
     assert recipes == ["A", "A", "B", "B", "C", "C", "C", "D"]
     assert recipe_of("f" * 64, "q", []) == ""
+
+
+ALL = [versions.V0_2_0, versions.V0_2_0_TAG, versions.V0_3_0]
+OF_TURN = TEXTS | st.none()
+CALLS_OR_NOT = st.none() | st.lists(TOOL_CALL | VALUES, max_size=2) | VALUES
+BESIDE = {"tool_call_id": TEXTS, "reasoning": OF_TURN, "x": VALUES}
+IN_ROW = st.lists(
+    st.fixed_dictionaries(
+        {
+            "turn_idx": st.integers(0, 2) | st.sampled_from([0.0, 1.0]),
+            "role": TEXTS,
+            "content": OF_TURN,
+            "reasoning_trace": OF_TURN,
+            "tool_calls": st.none() | st.lists(TOOL_CALL, max_size=2),
+        },
+        optional=BESIDE,
+    ),
+    max_size=3,
+)
+IN_RECORD = st.lists(
+    st.fixed_dictionaries(
+        {
+            "role": TEXTS | VALUES,
+            "content": OF_TURN | VALUES,
+            "reasoning": OF_TURN | VALUES,
+            "tool_calls": CALLS_OR_NOT,
+        },
+        optional={"turn_idx": VALUES, "tool_call_id": VALUES, "x": VALUES},
+    ),
+    max_size=3,
+)
+
+
+@given(IN_ROW)
+def test_usual_turns_are_read_as_any_are(turns: list[dict[str, Any]]) -> None:
+    """A turn of a row is read the same way, whether it has the usual keys or not."""
+    expected = [read_turn(place, turn) for place, turn in enumerate(turns)]
+
+    assert encode(read_turns(turns)) == encode(expected)
+
+
+@pytest.mark.parametrize("version", ALL)
+@given(IN_RECORD)
+def test_usual_turns_are_written_as_any_are(
+    version: Version, turns: list[dict[str, Any]]
+) -> None:
+    """A turn of a record is written, and noted as changed, whatever its keys are."""
+    ones = [write_turn(place, turn, version) for place, turn in enumerate(turns)]
+    plain = [one.value if type(one) is ChangedValue else one for one in ones]
+    together = write_turns(turns, version)
+
+    assert (type(together) is ChangedValue) == any(
+        type(one) is ChangedValue for one in ones
+    )
+    assert encode(plain) == encode(
+        together.value if type(together) is ChangedValue else together
+    )
+
+
+@for_each_case(
+    "version, source",
+    itertools.product(
+        ALL, ["output.raw", "turns[0]", "/turns[0]", "//turns[", "/x", "", "turn"]
+    ),
+)
+def test_sources_come_back(version: Version, source: str) -> None:
+    """A source of a row is the same again after it was in a record."""
+    step = {
+        "turn_idx": 0,
+        "source": source,
+        "extracted_value": "a",
+        "extraction_method": "b",
+        "is_terminal": True,
+    }
+    own = {**step, "source": f"{version.turns}[0]"}
+    steps = [step, own]
+
+    assert write_attribution(read_attribution(steps, version), version) == steps
+    assert steps == [step, own]
