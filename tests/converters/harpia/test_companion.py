@@ -1,20 +1,27 @@
 """Where an output or a log disagrees with its input."""
 
 import json
+from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cases import for_each_case
 from effort import examples
-from harpia_converters.harpia import formats
-from harpia_converters.harpia.header_checks import Metric, is_enabled, metrics_of, same
-from harpia_converters.harpia.rules import RULES
+from harpia_formats import Problem, Severity, validate
+from known_formats import RULES
 
-BLEU = Metric("BLEU", enabled=True, parameters={"weights": [0.5, 0.5]})
-OFF = Metric("chrF", enabled=False, parameters={})
-METRICS = (BLEU, OFF)
+WEIGHTS = {"weights": [0.5, 0.5]}
+BLEU = {"id": "BLEU", "enable": True, "parameters": WEIGHTS}
+OFF = {"id": "chrF", "enable": False}
+TER = {"id": "TER"}
+INSTANCE = {"id": "1", "input": "Oi?", "actual-output": "Olá"}
+#: What every item has that comes from no input.
+SCORED = {"score": 0.5, "elapsed time": 1}
+#: An output of a metric that no input has.
+OTHER = {"id": "ROUGE", "parameters": {}}
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=3),
     lambda inner: (
@@ -28,10 +35,25 @@ OBJECTS = st.dictionaries(
 )
 
 
-def findings(item: dict[str, Any], key: str = "") -> list[tuple[str, Any]]:
+def problems_of(
+    output: Any, header: dict[str, Any], folder: Path, *select: str
+) -> list[Problem]:
+    """Return where an output disagrees with the input that has this header."""
+    companion = folder / "input.json"
+    companion.write_text(json.dumps({"instances": [INSTANCE]} | header))
+    data = json.dumps(output).encode()
+    report = validate(
+        data, format="harpia-output", companion=companion, select=select or ("H2",)
+    )
+    return list(report.problems)
+
+
+def findings(
+    output: Any, metrics: list[Any], folder: Path, *select: str
+) -> list[tuple[str, str]]:
     """Return the code and the place of each disagreement."""
-    found = formats.metric_contradictions(METRICS, item, key)
-    return [(each.code, each.path) for each in found]
+    found = problems_of(output, {"metrics": metrics}, folder, *select)
+    return [(each.code, each.place.pointer) for each in found]
 
 
 @for_each_case(
@@ -47,22 +69,21 @@ def findings(item: dict[str, Any], key: str = "") -> list[tuple[str, Any]]:
         ({"enable": False, "enabled": True}, False),
     ],
 )
-def test_metric_is_enabled(metric: Any, enabled: bool) -> None:
+def test_metric_is_enabled(metric: Any, enabled: bool, tmp_path: Path) -> None:
     """A metric is run unless its input says that it is not, in any spelling."""
-    assert is_enabled(metric) is enabled
+    output = [{"id": "BLEU", "parameters": {}}]
+    found = findings(output, [{"id": "BLEU", **metric}], tmp_path, "H202")
+
+    assert bool(found) is not enabled
 
 
-def test_metrics_of_an_input() -> None:
-    """The metrics of an input keep their order; without parameters they have none."""
-    items = [{"id": "BLEU", "enable": False}, {"id": 3}, "chrF", {"id": "é"}]
-    expected = (
-        Metric("BLEU", enabled=False, parameters={}),
-        Metric("é", enabled=True, parameters={}),
-    )
+@for_each_case("key, known", [("metrics", True), ("metricas", True), ("", False)])
+def test_metrics_of_an_input(key: str, known: bool, tmp_path: Path) -> None:
+    """The metrics of an input keep their order, and are found under two names."""
+    items = [{"id": "é"}, {"id": "BLEU", "enable": False}, {"id": 3}, "chrF", TER]
+    missing = problems_of([OTHER], {key: items}, tmp_path, "H201")
 
-    assert metrics_of({"metrics": items}) == expected
-    assert metrics_of({"metricas": items}) == expected
-    assert metrics_of({"": items}) == ()
+    assert [each.message.split('"')[1] for each in missing] == ["é", "TER"] * known
 
 
 @for_each_case(
@@ -70,59 +91,70 @@ def test_metrics_of_an_input() -> None:
     [
         ({"id": "BLEU", "parameters": {"weights": [0.5, 0.5]}}, []),
         ({"metric": "BLEU", "parameters": {"weights": [0.5, 0.5]}}, []),
-        ({"id": "BLEU", "parameters": {"weights": [1]}}, [("H204", ("parameters",))]),
-        ({"id": "BLEU"}, [("H204", ())]),
-        ({"id": "chrF", "parameters": {}}, [("H202", ("id",))]),
-        ({"metric_id": "chrF", "parameters": {"n": 6}}, [("H202", ("metric_id",))]),
-        ({"id": "bleu", "parameters": {}}, [("H203", ("id",))]),
+        ({"id": "BLEU", "parameters": {"weights": [1]}}, [("H204", "/parameters")]),
+        ({"id": "BLEU"}, [("H204", "")]),
+        ({"id": "chrF", "parameters": {}}, [("H202", "/id")]),
+        ({"metric_id": "chrF", "parameters": {"n": 6}}, [("H202", "/metric_id")]),
+        ({"id": "bleu", "parameters": {}}, [("H203", "/id")]),
         ({"parameters": {}}, []),
         ({"id": 3}, []),
     ],
 )
-def test_item_against_its_input(item: Any, expected: Any) -> None:
+def test_item_against_its_input(item: Any, expected: Any, tmp_path: Path) -> None:
     """An item must be of an enabled metric, with the parameters of the input."""
-    assert findings(item) == expected
+    of_items = ("H202", "H203", "H204")
+
+    assert findings([item], [BLEU, OFF], tmp_path, *of_items) == expected
 
 
-def test_item_under_its_metric() -> None:
+@for_each_case(
+    "output, expected",
+    [
+        ({"chrF": {"parameters": {}, **SCORED}}, ("H202", "/chrF")),
+        ({"ROUGE": {"id": "BLEU", "parameters": {}, **SCORED}}, ("H203", "/ROUGE")),
+    ],
+)
+def test_item_under_its_metric(output: Any, expected: Any, tmp_path: Path) -> None:
     """The name that an item stands under counts, and then the place is the item."""
-    assert findings({"parameters": {}}, "chrF") == [("H202", ())]
-    assert findings({"id": "BLEU"}, "ROUGE") == [("H203", ())]
+    assert findings(output, [BLEU, OFF], tmp_path, "H202", "H203") == [expected]
 
 
-def test_one_metric_with_two_sets_of_parameters() -> None:
+@for_each_case("weights, codes", [([0.5, 0.5], []), ([1], ["H202"]), ([2], ["H204"])])
+def test_one_metric_with_two_sets_of_parameters(
+    weights: list[float], codes: list[str], tmp_path: Path
+) -> None:
     """A metric that the input has twice may have the parameters of either."""
-    twice = (BLEU, Metric("BLEU", enabled=False, parameters={"weights": [1]}))
-    found = [
-        [each.code for each in formats.metric_contradictions(twice, item)]
-        for item in (
-            {"id": "BLEU", "parameters": {"weights": [0.5, 0.5]}},
-            {"id": "BLEU", "parameters": {"weights": [1]}},
-            {"id": "BLEU", "parameters": {"weights": [2]}},
-        )
-    ]
+    off = {"id": "BLEU", "enable": False, "parameters": {"weights": [1]}}
+    output = [{"id": "BLEU", "parameters": {"weights": weights}}]
+    found = findings(output, [BLEU, off], tmp_path, "H202", "H203", "H204")
 
-    assert found == [[], ["H202"], ["H204"]]
+    assert [code for code, _ in found] == codes
 
 
 @for_each_case(
     "seen, missing, repeated",
     [
         (["TER", "BLEU"], ["BLEU"], []),
-        ([], ["BLEU", "TER", "BLEU"], []),
+        (["ROUGE"], ["BLEU", "TER", "BLEU"], []),
         (["BLEU", "BLEU", "TER"], [], []),
         (["BLEU"] * 3 + ["TER", "TER"], [], ["BLEU", "TER"]),
         (["TER", "chrF", "ROUGE", "ROUGE"], ["BLEU", "BLEU"], []),
     ],
 )
 def test_output_as_a_whole(
-    seen: list[str], missing: list[str], repeated: list[str]
+    seen: list[str], missing: list[str], repeated: list[str], tmp_path: Path
 ) -> None:
     """Each enabled metric has one output, as often as the input has the metric."""
-    metrics = (BLEU, Metric("TER", enabled=True, parameters={}), OFF, BLEU)
+    header = {"metrics": [BLEU, TER, OFF, BLEU]}
+    output = [{"id": name, "parameters": {}} for name in seen]
+    found = [
+        (each.code, each.message.split('"')[1])
+        for each in problems_of(output, header, tmp_path, "H201", "H206")
+    ]
 
-    assert list(formats.missing(metrics, seen)) == missing
-    assert list(formats.repeated(metrics, seen)) == repeated
+    assert sorted(found) == sorted(
+        [("H201", name) for name in missing] + [("H206", name) for name in repeated]
+    )
 
 
 @for_each_case(
@@ -142,43 +174,53 @@ def test_output_as_a_whole(
         ({"a": [{"b": True}]}, {"a": [{"b": 1}]}, False),
     ],
 )
-def test_json_values_are_compared_as_such(one: Any, other: Any, expected: bool) -> None:
+def test_parameters_are_compared_as_json(
+    one: Any, other: Any, expected: bool, tmp_path: Path
+) -> None:
     """Numbers are equal by value, and true is not a number."""
-    assert same(one, other) is expected
-    assert same(other, one) is expected
+    for mine, theirs in ((one, other), (other, one)):
+        metric = {"id": "BLEU", "parameters": {"p": mine}}
+        output = [{"id": "BLEU", "parameters": {"p": theirs}}]
+
+        assert (findings(output, [metric], tmp_path, "H204") == []) is expected
 
 
 @examples(25)
 @given(JSON)
-def test_a_value_is_the_same_as_its_copy(value: Any) -> None:
+def test_a_value_is_the_same_as_its_copy(
+    tmp_path_factory: pytest.TempPathFactory, value: Any
+) -> None:
     """A value equals what is written and read again, with its keys sorted."""
     copy = json.loads(json.dumps(value, sort_keys=True))
+    output = [{"id": "BLEU", "parameters": {"p": copy}}]
+    metric = {"id": "BLEU", "parameters": {"p": value}}
 
-    assert same(value, copy)
+    assert findings(output, [metric], tmp_path_factory.mktemp("files"), "H204") == []
 
 
 @examples(25)
 @given(OBJECTS, OBJECTS)
-def test_comparison_never_raises(header: dict[str, Any], item: dict[str, Any]) -> None:
+def test_comparison_never_raises(
+    tmp_path_factory: pytest.TempPathFactory, header: Any, item: dict[str, Any]
+) -> None:
     """Any two objects can be compared, each disagreement by a rule and at a place."""
-    metrics = metrics_of(header)
-
-    for each in formats.metric_contradictions(metrics, item):
-        assert each.code in {rule.code for rule in RULES}
-        assert not each.path or each.path[0] in item
+    for each in problems_of([item], header, tmp_path_factory.mktemp("files")):
+        assert each.code in RULES
+        assert not each.place.pointer or each.place.pointer.split("/")[1] in item
 
 
-def test_remarks_on_files_as_a_whole() -> None:
+def test_names_of_metrics_may_have_any_characters(tmp_path: Path) -> None:
     """A remark on a whole file names the metric, with any characters in its name."""
-    remarks = (formats.missing_remark('a"b\n'), formats.repeated_remark('a"b\n'))
+    header = {"metrics": [{"id": 'a"b\n'}]}
+    (missing,) = problems_of([OTHER], header, tmp_path, "H201")
+    twice = [{"id": 'a"b\n', "parameters": {}}] * 2
+    (repeated,) = problems_of(twice, header, tmp_path, "H206")
 
-    assert [each.code for each in remarks] == ["H201", "H206"]
-    assert all('"a\\"b\\n"' in each.message for each in remarks)
-    assert formats.unknown_instance_remark().path == (formats.INSTANCE_ID,)
+    assert all('"a\\"b\\n"' in each.message for each in (missing, repeated))
 
 
 def test_every_disagreement_is_an_error() -> None:
     """Each disagreement between two files is an error with a rule of its own."""
-    severities = {each.severity for each in RULES if each.code.startswith("H2")}
+    of_pairs = [rule for code, rule in RULES.items() if code.startswith("H2")]
 
-    assert severities == {"error"}
+    assert {each.severity for each in of_pairs} == {Severity.ERROR}
