@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -11,47 +10,32 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cases import for_each_case
-from corpora import CORPORA
-from harpia_converters.eee import aggregate_checks, formats, rules
-from harpia_converters.eee.formats import (
-    Expected,
-    file_remarks,
-    mean_scores,
-    row_remarks,
-    samples_names,
-    stem_of,
-)
-from harpia_formats.plugins import Remark
-from json_lines import jsonl_rows
+from effort import examples
+from harpia_formats import Problem, validate
+from json_lines import jsonl, jsonl_rows
+from known_formats import RULES
 
-SAMPLES = CORPORA / "eee" / "samples"
-#: The remarks on the rows of the real pairs, by what wrote them; no others have any.
-KNOWN = {
-    "conv_inspect": {"E205": 21},
-    "era96bd610f": {"E201": 12, "E205": 12},
-}
-AGGREGATE: dict[str, Any] = {
-    "evaluation_id": "geo/aurora/1785542400",
-    "model_info": {"id": "aurora-labs/aurora-7b"},
-    "evaluation_results": [
-        {"evaluation_name": "geografia", "evaluation_result_id": "geografia:exact"},
-        {"evaluation_name": "redação"},
-    ],
-    "detailed_evaluation_results": {
-        "file_path": "data/geo/aurora-labs/aurora-7b/amostras_samples.jsonl",
-        "hash_algorithm": "sha256",
-        "checksum": "AB" * 32,
-        "total_rows": 3,
-    },
-}
+#: A row of samples, and an aggregate of such rows.
+GOOD: dict[str, Any] = jsonl_rows(RULES["E204"].good)[0]
+WHOLE: dict[str, Any] = json.loads(RULES["E204"].companion)
+RESULT: dict[str, Any] = WHOLE["evaluation_results"][0]
+RESULT.pop("evaluation_result_id", None)
+NAME = "samples.jsonl"
 ROW = {
     "evaluation_id": "geo/aurora/1785542400",
     "model_id": "aurora-labs/aurora-7b",
     "evaluation_name": "redação",
 }
-EXPECTED = Expected(AGGREGATE)
-
-any_json = st.recursive(
+AGGREGATE: dict[str, Any] = WHOLE | {
+    "evaluation_id": ROW["evaluation_id"],
+    "model_info": WHOLE["model_info"] | {"id": ROW["model_id"]},
+    "evaluation_results": [
+        RESULT
+        | {"evaluation_name": "geografia", "evaluation_result_id": "geografia:exact"},
+        RESULT | {"evaluation_name": "redação"},
+    ],
+}
+ANY_JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
     lambda inner: (
         st.lists(inner, max_size=3)
@@ -61,58 +45,53 @@ any_json = st.recursive(
 )
 
 
-def codes_of(row: dict[str, Any]) -> list[str]:
-    """Return the remarks on `row` with the aggregate above."""
-    return [each.code for each in row_remarks(EXPECTED, row)]
+def problems_of(
+    folder: Path, aggregate: Any, *rows: Any, **details: Any
+) -> list[Problem]:
+    """Return where rows disagree with an aggregate that has these details of them."""
+    data, companion = jsonl(*rows), folder / "aggregate.json"
+    known = {"format": "jsonl", "file_path": NAME, "total_rows": len(rows)}
+    known |= {"hash_algorithm": "sha256", "checksum": hashlib.sha256(data).hexdigest()}
+    own = {"detailed_evaluation_results": known | details}
+    companion.write_text(json.dumps(aggregate | own))
+    return found_in(data, companion)
 
 
-def with_details(**changed: Any) -> Expected:
-    """Return what the aggregate above says with some of its details changed."""
-    details = AGGREGATE["detailed_evaluation_results"] | changed
-    return Expected(AGGREGATE | {"detailed_evaluation_results": details})
+def found_in(data: bytes, companion: Path) -> list[Problem]:
+    """Return where samples disagree with their aggregate."""
+    report = validate(data, format="eee@0.3.0", companion=companion, select=["E2"])
+    return list(report.problems)
 
 
-def test_expectations_are_read_from_the_aggregate() -> None:
-    """Each expectation is read from its place, the checksum in lower case."""
-    expected = {
-        "evaluation_id": "geo/aurora/1785542400",
-        "model_ids": frozenset({"aurora-labs/aurora-7b"}),
-        "result_ids": frozenset({"geografia:exact"}),
-        "result_names": frozenset({"geografia", "redação"}),
-        "file_path": "data/geo/aurora-labs/aurora-7b/amostras_samples.jsonl",
-        "total_rows": 3,
-        "checksum": "ab" * 32,
-        "hash_algorithm": "sha256",
-        "has_details": True,
-        "scores": (),
-        "bounds": {},
-        "metrics": {},
-        "metric": None,
-    }
-
-    assert {name: getattr(EXPECTED, name) for name in expected} == expected
+def codes_of(problems: list[Problem]) -> list[str]:
+    """Return the codes of problems."""
+    return [each.code for each in problems]
 
 
-def test_silent_aggregate_expects_nothing() -> None:
+def test_silent_aggregate_expects_nothing(tmp_path: Path) -> None:
     """An aggregate that says nothing is not contradicted by any row or file."""
-    expected = Expected({})
+    companion = tmp_path / "aggregate.json"
+    silent = {key: AGGREGATE[key] for key in ("schema_version", "source_metadata")}
+    companion.write_text(json.dumps(silent | {"evaluation_results": []}))
 
-    assert not expected.has_details
-    assert not list(row_remarks(expected, ROW))
-    assert not list(file_remarks(expected, 7, "00"))
+    assert found_in(jsonl(GOOD | ROW), companion) == []
 
 
 @for_each_case(
-    "row, codes",
+    "changes, codes",
     [
-        (ROW, []),
         ({}, []),
-        (ROW | {"evaluation_id": "geo/aurora/1"}, ["E201"]),
-        (ROW | {"model_id": "aurora-labs/aurora-70b"}, ["E202"]),
-        (ROW | {"evaluation_name": "poesia"}, ["E205"]),
-        (ROW | {"evaluation_result_id": "geografia:exact"}, []),
-        (ROW | {"evaluation_result_id": None}, []),
-        (ROW | {"evaluation_result_id": "redação"}, ["E205"]),
+        ({"evaluation_id": "geo/aurora/1"}, ["E201"]),
+        ({"model_id": "aurora-labs/aurora-70b"}, ["E202"]),
+        ({"evaluation_name": "poesia"}, ["E205"]),
+        ({"evaluation_result_id": "geografia:exact"}, []),
+        # A row that names its result by id may have a name of its own.
+        (
+            {"evaluation_result_id": "geografia:exact", "evaluation_name": "poesia"},
+            [],
+        ),
+        ({"evaluation_result_id": None}, []),
+        ({"evaluation_result_id": "redação"}, ["E205"]),
         (
             {"evaluation_id": "x", "model_id": "y", "evaluation_name": "z"},
             ["E201", "E202", "E205"],
@@ -121,166 +100,167 @@ def test_silent_aggregate_expects_nothing() -> None:
     ],
 )
 def test_rows_are_compared_with_the_aggregate(
-    row: dict[str, Any], codes: list[str]
+    changes: dict[str, Any], codes: list[str], tmp_path: Path
 ) -> None:
-    """A key that differs from the aggregate gets a remark, a missing key does not."""
-    assert codes_of(row) == codes
+    """A key that differs from the aggregate gets a remark."""
+    row = without_result(GOOD) | ROW | changes
+
+    assert sorted(codes_of(problems_of(tmp_path, AGGREGATE, row))) == codes
 
 
-def test_name_is_not_asked_where_an_id_is_given() -> None:
-    """A row that names its result by id may have a name of its own."""
-    row = ROW | {"evaluation_result_id": "geografia:exact", "evaluation_name": "poesia"}
-
-    assert codes_of(row) == []
+def without_result(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row that has neither the id of its result nor a score."""
+    return {key: row[key] for key in row if key not in REMOVED}
 
 
-def test_row_remark_says_where_and_what() -> None:
+REMOVED = {"evaluation_result_id", "evaluation", *ROW}
+
+
+def test_missing_keys_are_not_compared(tmp_path: Path) -> None:
+    """A row that lacks what the aggregate has does not contradict it."""
+    assert problems_of(tmp_path, AGGREGATE, without_result(GOOD)) == []
+
+
+def test_row_remark_says_where_and_what(tmp_path: Path) -> None:
     """A remark stands at the key that differs and shows what the aggregate has."""
-    (remark,) = row_remarks(EXPECTED, ROW | {"model_id": "outro"})
+    row = without_result(GOOD) | ROW | {"model_id": "outro"}
+    (problem,) = problems_of(tmp_path, AGGREGATE, row)
 
-    assert remark.path == ("model_id",)
-    assert '"aurora-labs/aurora-7b"' in remark.message
-
-
-@for_each_case(
-    "rows, digest, codes",
-    [
-        (3, "ab" * 32, []),
-        (3, "AB" * 32, []),
-        (3, None, []),
-        (2, None, ["E203"]),
-        (3, "cd" * 32, ["E204"]),
-        (4, "cd" * 32, ["E203", "E204"]),
-    ],
-)
-def test_file_is_compared_with_the_aggregate(
-    rows: int, digest: str | None, codes: list[str]
-) -> None:
-    """The number of rows and the digest must be those of the aggregate."""
-    assert [each.code for each in file_remarks(EXPECTED, rows, digest)] == codes
-
-
-@pytest.mark.parametrize("total", [True, "3", None, [3]])
-def test_odd_count_is_not_compared(total: Any) -> None:
-    """A count that is no number is for the schema to refuse."""
-    assert not list(file_remarks(with_details(total_rows=total), 9, None))
-
-
-def test_count_of_three_point_nought_is_three() -> None:
-    """Draft-07 takes 3.0 for a whole number, and so does the comparison."""
-    expected = with_details(total_rows=3.0)
-
-    assert not list(file_remarks(expected, 3, None))
-    assert [each.code for each in file_remarks(expected, 4, None)] == ["E203"]
+    assert problem.place.pointer == "/model_id"
+    assert '"aurora-labs/aurora-7b"' in problem.message
 
 
 @for_each_case(
-    "given_algorithm, checksum, algorithm",
+    "total, codes",
     [
-        ("sha256", "a" * 64, "sha256"),
-        ("md5", "a" * 32, "md5"),
-        ("md5", "a" * 64, "md5"),
-        (None, "a" * 64, "sha256"),
-        ("crc32", "a" * 32, "md5"),
-        (None, "a" * 8, ""),
-        (None, None, ""),
+        (3, []),
+        (3.0, []),  # draft-07 takes it for a whole number
+        (2, ["E203"]),
+        (4, ["E203"]),
+        (True, []),
+        ("3", []),
+        (None, []),
+        ([3], []),
     ],
 )
-def test_hash_algorithm_is_given_or_derived_from_length(
-    given_algorithm: Any, checksum: Any, algorithm: str
+def test_rows_are_counted(total: Any, codes: list[str], tmp_path: Path) -> None:
+    """The number of rows is that of the aggregate; other values are not compared."""
+    rows = [without_result(GOOD) | ROW] * 3
+
+    assert codes_of(problems_of(tmp_path, AGGREGATE, *rows, total_rows=total)) == codes
+
+
+def digest(algorithm: str) -> str:
+    """Return the checksum of the samples with one row."""
+    data = jsonl(without_result(GOOD) | ROW)
+    return hashlib.new(algorithm, data).hexdigest()
+
+
+@for_each_case(
+    "algorithm, checksum, codes",
+    [
+        ("sha256", digest("sha256"), []),
+        ("sha256", digest("sha256").upper(), []),
+        ("sha256", "cd" * 32, ["E204"]),
+        ("md5", digest("md5"), []),
+        ("md5", digest("sha256"), ["E204"]),
+        (None, digest("sha256"), []),
+        (None, "cd" * 32, ["E204"]),
+        ("crc32", digest("md5"), []),
+        (None, "a" * 8, []),
+        (None, None, []),
+    ],
+)
+def test_checksum_is_compared_by_its_algorithm(
+    algorithm: Any, checksum: Any, codes: list[str], tmp_path: Path
 ) -> None:
     """The hash algorithm is the named one, else it follows from the digest length."""
-    expected = with_details(hash_algorithm=given_algorithm, checksum=checksum)
+    row = without_result(GOOD) | ROW
+    details = {"hash_algorithm": algorithm, "checksum": checksum}
 
-    assert expected.hash_algorithm == algorithm
+    assert codes_of(problems_of(tmp_path, AGGREGATE, row, **details)) == codes
 
 
-@for_each_case(
-    "name, stem",
-    [
-        ("X.json", "X"),
-        ("X_aggregate.json", "X"),
-        ("X_samples.jsonl", "X"),
-        ("qwen2.5:0.5b_samples.jsonl", "qwen2.5:0.5b"),
-        ("_aggregate.json", "_aggregate"),
-        ("X.jsonl", ""),
-        ("_samples.jsonl", ""),
-        (".json", ""),
-        ("X", ""),
-    ],
-)
-def test_aggregate_and_samples_have_one_stem(name: str, stem: str) -> None:
-    """An aggregate and its samples have one stem, other files have none."""
-    assert stem_of(name) == stem
+def test_count_and_checksum_are_compared_both(tmp_path: Path) -> None:
+    """Other rows than those of the aggregate are another number and other bytes."""
+    row = without_result(GOOD) | ROW
+    found = problems_of(tmp_path, AGGREGATE, row, total_rows=4, checksum="cd" * 32)
+
+    assert codes_of(found) == ["E203", "E204"]
 
 
 @for_each_case(
-    "file_path, name, names",
+    "name, file_path, samples, are_found",
     [
-        ("data/a/b/u_samples.jsonl", "X.json", ("u_samples.jsonl", "X_samples.jsonl")),
-        ("data\\a\\u_samples.jsonl", "X.json", ("u_samples.jsonl", "X_samples.jsonl")),
-        ("X_samples.jsonl", "X_aggregate.json", ("X_samples.jsonl",)),
-        ("data/a/..", "X.json", ("X_samples.jsonl",)),
-        ("data/a/", "X.json", ("X_samples.jsonl",)),
-        ("", "X.txt", ()),
+        ("X.json", "data/a/b/u_samples.jsonl", "u_samples.jsonl", True),
+        ("X.json", "data\\a\\u_samples.jsonl", "u_samples.jsonl", True),
+        ("X.json", "data/a/u_samples.jsonl", "X_samples.jsonl", True),
+        ("X_aggregate.json", "u_samples.jsonl", "X_samples.jsonl", True),
+        ("q2.5:0.5b.json", "data/a/..", "q2.5:0.5b_samples.jsonl", True),
+        ("X.json", "data/a/", "X_samples.jsonl", True),
+        ("X.json", "data/a/..", "Y_samples.jsonl", False),
+        ("X.json", "data/a/..", "X.jsonl", False),
+        ("_aggregate.json", "a", "_samples.jsonl", False),
     ],
 )
 def test_samples_are_looked_for_by_path_then_by_stem(
-    file_path: str, name: str, names: tuple[str, ...]
+    name: str, file_path: str, samples: str, are_found: bool, tmp_path: Path
 ) -> None:
     """The last part of the given path comes first, and is never a folder above."""
-    assert samples_names(name, with_details(file_path=file_path)) == names
+    details = {"format": "jsonl", "file_path": file_path, "total_rows": 4}
+    own = {"detailed_evaluation_results": details}
+    (tmp_path / name).write_text(json.dumps(AGGREGATE | own))
+    (tmp_path / samples).write_bytes(jsonl(without_result(GOOD) | ROW))
+
+    assert codes_of(list(validate(tmp_path, select=["E203"]).problems)) == (
+        ["E203"] * are_found
+    )
 
 
-@given(any_json, any_json)
-def test_comparing_any_two_files_does_not_fail(aggregate: Any, row: Any) -> None:
+@examples(10)
+@given(ANY_JSON, ANY_JSON)
+def test_comparing_any_two_files_does_not_fail(
+    tmp_path_factory: pytest.TempPathFactory, value: Any, row: Any
+) -> None:
     """Comparing two files with any content raises no error."""
-    expected = Expected(AGGREGATE | {"evaluation_results": aggregate})
-    details = {"detailed_evaluation_results": aggregate, "model_info": row}
-    other = Expected(details | {"evaluation_id": row})
-    rows = [row] if isinstance(row, dict) else [dict.fromkeys(ROW, row)]
+    folder = tmp_path_factory.mktemp("files")
+    given_row = row if isinstance(row, dict) else GOOD | dict.fromkeys(ROW, row)
+    for changes in (
+        {"evaluation_results": value},
+        {"model_info": row, "evaluation_id": row, "evaluation_results": [value]},
+    ):
+        companion = folder / "aggregate.json"
+        companion.write_text(json.dumps(AGGREGATE | changes))
+        found = found_in(jsonl(given_row), companion)
 
-    remarks = [each for one in rows for each in row_remarks(expected, one)]
-    remarks += file_remarks(other, 1, "00")
-    for known in (expected, other):
-        scores = mean_scores(known)
-        for one in rows:
-            scores.add(one)
-        remarks += scores.remarks()
-
-    assert {each.code for each in remarks} <= {each.code for each in rules.RULES}
+        assert {each.code for each in found} <= RULES.keys()
 
 
-def means(*rows: Any, score: float = 0.5) -> list[Remark]:
-    """Return the remarks on the scores of rows of a result that has this score."""
+def means(folder: Path, *rows: Any, score: Any = 0.5) -> list[Problem]:
+    """Return the problems of the scores of rows of a result that has this score."""
     results = [
-        {
+        RESULT
+        | {
             "evaluation_name": "gsm8k",
             "evaluation_result_id": "gsm8k:em",
             "score_details": {"score": score},
         },
-        {"evaluation_name": "arc", "score_details": {"score": 1}},
+        RESULT | {"evaluation_name": "arc", "score_details": {"score": 1}},
     ]
-    scores = mean_scores(Expected({"evaluation_results": results}))
-    for row in rows:
-        scores.add(row)
-    return list(scores.remarks())
+    found = problems_of(folder, AGGREGATE | {"evaluation_results": results}, *rows)
+    return [each for each in found if each.code == "E206"]
 
 
 def scored(score: Any, name: str = "gsm8k", result: str | None = "gsm8k:em") -> Any:
     """Return a row with a score."""
     evaluation = {"score": score, "is_correct": score == 1}
-    return {
-        "evaluation_name": name,
-        "evaluation_result_id": result,
-        "evaluation": evaluation,
-    }
+    names = {"evaluation_name": name, "evaluation_result_id": result}
+    return GOOD | ROW | names | {"evaluation": evaluation}
 
 
 @for_each_case(
     "rows, score",
     [
-        ((), 0.5),
         ((scored(1), scored(0)), 0.5),
         ((scored(True), scored(0.0)), 0.5),
         ((scored(1), scored(0), scored(0)), 0.33),
@@ -288,114 +268,38 @@ def scored(score: Any, name: str = "gsm8k", result: str | None = "gsm8k:em") -> 
         ((scored(0, "other", "other:em"), scored(0, "other", None)), 0.5),
         ((scored("1"),), 0.5),
         ((scored(1, "arc", None),), 0.5),
+        # The mean of the other rows is not compared with the score of all of them.
+        ((scored(1), scored(1), scored("1")), 0.5),
+        ((scored(1), scored(1), scored(10**400)), 0.5),
+        (
+            (
+                scored(1),
+                scored(1),
+                without_result(GOOD) | {"evaluation_result_id": "gsm8k:em"},
+            ),
+            0.5,
+        ),
+        # An aggregate may hold an integer of any size.
+        ((scored(1),), 10**400),
     ],
 )
-def test_mean_of_the_samples_is_the_score(rows: Any, score: float) -> None:
+def test_mean_of_the_samples_is_the_score(
+    rows: Any, score: float, tmp_path: Path
+) -> None:
     """A score may be rounded or a percentage; rows of no known result do not count."""
-    assert means(*rows, score=score) == []
+    assert means(tmp_path, *rows, score=score) == []
 
 
-@pytest.mark.parametrize(
-    "other", [scored("1"), scored(10**400), {"evaluation_name": "gsm8k"}, {}]
-)
-def test_rows_without_a_score_leave_the_mean_unknown(other: Any) -> None:
-    """The mean of the other rows is not compared with the score of all of them."""
-    if other:
-        other = {**other, "evaluation_result_id": "gsm8k:em"}
-    assert means(scored(1), scored(1), other) == []
-
-
-def test_score_that_is_no_float_is_not_compared() -> None:
-    """An aggregate may hold an integer of any size."""
-    assert means(scored(1), score=10**400) == []
-
-
-def test_other_mean_is_placed_in_the_aggregate() -> None:
+def test_other_mean_is_placed_in_the_aggregate(tmp_path: Path) -> None:
     """The finding names the result, its score, and the mean of its rows."""
-    (one,) = means(scored(1), scored(1), scored(0), score=0.5)
+    (one,) = means(tmp_path, scored(1), scored(1), scored(0), score=0.5)
 
-    assert one.path == ("evaluation_results", 0, "score_details", "score")
+    assert one.place.pointer == "/evaluation_results/0/score_details/score"
     assert '"gsm8k:em" is 0.5, and the mean of its 3 rows is 0.6667' in one.message
 
 
-def test_result_without_an_id_is_found_by_its_name() -> None:
+def test_result_without_an_id_is_found_by_its_name(tmp_path: Path) -> None:
     """Rows without a result id belong to the result of their name."""
-    (one,) = means(scored(0, "arc", None))
+    (one,) = means(tmp_path, scored(0, "arc", None))
 
-    assert one.path[1] == 1
-
-
-def test_rules_of_the_pair_are_in_the_table() -> None:
-    """Each code that the comparison gives is an EvalEval rule.
-
-    Two more are about aggregates alone.
-    """
-    used = {
-        formats.EVALUATION,
-        formats.MODEL,
-        formats.ROWS,
-        formats.CHECKSUM,
-        formats.RESULT,
-        formats.MEAN,
-        formats.BOUNDS,
-    }
-
-    found = {each.code for each in rules.RULES if each.code.startswith("E2")}
-    alone = {aggregate_checks.ORDER, aggregate_checks.TIME}
-
-    assert used == found - alone
-
-
-@for_each_case("code", ["E201", "E202", "E203", "E204", "E205"])
-def test_examples_break_and_keep_their_rule(code: str) -> None:
-    """Beside the aggregate of the example, only the bad samples break its rule."""
-    (rule,) = (each for each in rules.RULES if each.code == code)
-    expected = Expected(json.loads(rule.companion))
-    found = []
-    for data in (rule.bad, rule.good):
-        rows = jsonl_rows(data)
-        digest = hashlib.sha256(data).hexdigest()
-        remarks = [each for row in rows for each in row_remarks(expected, row)]
-        remarks += file_remarks(expected, len(rows), digest)
-        found.append([each.code for each in remarks])
-
-    assert found == [[code], []]
-
-
-def real_pairs() -> list[tuple[Path, Path]]:
-    """Return each aggregate of the corpus with its samples, found by name."""
-    pairs = []
-    for each in sorted(SAMPLES.glob("*_aggregate.json")):
-        names = samples_names(each.name, Expected(json.loads(each.read_bytes())))
-        found = [each.with_name(one) for one in names if each.with_name(one).exists()]
-        pairs.append((each, found[0]))
-    return pairs
-
-
-@pytest.mark.corpora
-def test_real_pairs_agree_on_count_and_checksum() -> None:
-    """All 18 real pairs have the rows and the bytes that their aggregates say."""
-    pairs = real_pairs()
-
-    assert len(pairs) == 18
-    for aggregate, samples in pairs:
-        expected = Expected(json.loads(aggregate.read_bytes()))
-        data = samples.read_bytes()
-        digest = hashlib.new(expected.hash_algorithm, data).hexdigest()
-        assert not list(file_remarks(expected, data.count(b"\n"), digest)), aggregate
-        assert expected.checksum
-        assert expected.total_rows
-
-
-@pytest.mark.corpora
-def test_rows_of_real_pairs_are_remarked_as_known() -> None:
-    """Inspect's rows join no result, the earliest name no run; all others do both."""
-    found: dict[str, Counter[str]] = {}
-    for aggregate, samples in real_pairs():
-        expected = Expected(json.loads(aggregate.read_bytes()))
-        group = next((each for each in KNOWN if samples.name.startswith(each)), "")
-        counts = found.setdefault(group, Counter())
-        for row in samples.read_bytes().splitlines():
-            counts.update(each.code for each in row_remarks(expected, json.loads(row)))
-
-    assert found == KNOWN | {"": {}}
+    assert one.place.pointer.startswith("/evaluation_results/1/")
