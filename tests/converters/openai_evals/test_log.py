@@ -7,18 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
-from msgspec import to_builtins
+from msgspec import UNSET
 
 import harpia_formats
 from cases import for_each_case
 from corpora import CORPORA
-from harpia_converters.openai_evals import formats
-from harpia_converters.openai_evals.log_unpacking import open_log
-from harpia_converters.openai_evals.mapping import LOG
 from harpia_formats import convert, detect, validate
-from harpia_formats.plugins import Row, SourceError
+from harpia_formats.plugins import Row
+from known_formats import FORMATS
 
 REAL = CORPORA / "neighbours" / "openai" / "evals_run_log.jsonl"
 
@@ -30,7 +28,6 @@ SPEC: Row = {
     "run_config": {"eval_spec": {"cls": "evals.elsuite.basic.match:Match"}},
     "run_id": "r1",
 }
-SIGNATURE = "match|impl:evals|eval:sums.dev.v0|cls:evals.elsuite.basic.match:Match"
 FINAL: Row = {"final_report": {"accuracy": 1.0}, "run_id": "r1"}
 
 
@@ -55,18 +52,10 @@ def lines(*values: Any) -> bytes:
     return "\n".join([json.dumps({"spec": SPEC}), *texts, ""]).encode()
 
 
-def document(data: bytes) -> Row:
-    """Return the object as which a log is read."""
-    found: Row = json.loads(b"".join(part.text for part in open_log(BytesIO(data), "")))
-    return found
-
-
-def read(*events: Row) -> Row:
-    """Return the record of a sample with these events."""
-    reader_in = LOG.reader_in
-    assert reader_in is not None
-    row = {"sample_id": "s", "events": json.loads(json.dumps(events))}
-    return to_builtins(reader_in({"spec": SPEC})(row))
+def samples_in(data: bytes) -> list[tuple[Any, list[Row]]]:
+    """Return the id and the kept events of each sample that is read of a log."""
+    kept: list[Any] = [(each.id, each.extra) for each in harpia_formats.read(data)]
+    return [(id_, extra["openai-evals-log"]["unread_events"]) for id_, extra in kept]
 
 
 def codes(*data: bytes) -> list[str]:
@@ -77,36 +66,29 @@ def codes(*data: bytes) -> list[str]:
 # The lines as one object
 
 
-def test_events_of_a_sample_come_together() -> None:
-    """Samples are in the order of their first events, whatever stands between."""
-    a, b, a2, b2 = sampling("a"), sampling("b"), match("a"), match("b")
-
-    assert document(lines(a, b, a2, b2, FINAL)) == {
-        "spec": SPEC,
-        **FINAL,
-        "samples": [
-            {"sample_id": "a", "events": [a, a2]},
-            {"sample_id": "b", "events": [b, b2]},
-        ],
-    }
-
-
 @given(st.lists(st.sampled_from(["a", "b", 'c"\n', 1, "1", None]), max_size=30))
+@example(["a", "b", "a", "b"])
 def test_grouping_keeps_all_events_in_order(ids: Sequence[Any]) -> None:
-    """Whatever the order, each event comes once, after those before it."""
+    """Samples are in the order of their first events, and each has its own in order."""
     events = [event(id_, "raw", number=at) for at, id_ in enumerate(ids)]
-    samples = document(lines(*events))["samples"]
-    keys = list(dict.fromkeys(json.dumps(id_) for id_ in ids))
+    keys = {json.dumps(id_): UNSET if id_ is None else id_ for id_ in ids}
 
-    assert [json.dumps(each["sample_id"]) for each in samples] == keys
-    assert [each["events"] for each in samples] == [
-        [one for one in events if json.dumps(one["sample_id"]) == key] for key in keys
+    assert samples_in(lines(*events, FINAL)) == [
+        (
+            id_,
+            [
+                {"type": one["type"], "data": one["data"]}
+                for one in events
+                if json.dumps(one["sample_id"]) == key
+            ],
+        )
+        for key, id_ in keys.items()
     ]
 
 
 def test_a_log_that_broke_off_has_its_samples() -> None:
     """Without a final report, and without events, it is read; the report is missed."""
-    assert "final_report" not in document(lines(sampling("a")))
+    assert len(samples_in(lines(sampling("a")))) == 1
     assert codes(lines(sampling("a"))) == ["O501"]
     assert codes(lines()) == ["O501"]
 
@@ -160,13 +142,11 @@ def test_a_broken_log_is_one_error(data: bytes, reason: str, records: int) -> No
     assert report.files[0].valid == records
 
 
-def test_a_long_line_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_line_is_an_error() -> None:
     """A line that is longer than any row may be is not held in memory."""
-    from harpia_converters.openai_evals import log_unpacking  # noqa: PLC0415 - patched
+    (failure,) = validate(lines(f'"{"x" * (1 << 24)}"')).failures
 
-    monkeypatch.setattr(log_unpacking, "ROW_LIMIT", 400)
-    with pytest.raises(SourceError, match="line 2 has more than 400 bytes"):
-        list(open_log(BytesIO(lines("x" * 500)), ""))
+    assert "line 2 has more than 16,777,216 bytes" in (failure.reason or "")
 
 
 def test_values_that_are_no_json_are_placed() -> None:
@@ -200,151 +180,18 @@ def test_places_around_the_samples_are_those_in_the_log() -> None:
 
 def test_an_object_of_samples_is_no_log_of_lines() -> None:
     """What a log is read as is not grouped again, in one line or in several."""
-    whole = document(lines(sampling("a"), match("a"), FINAL))
+    samples = [{"sample_id": "a", "events": [sampling("a"), match("a")]}]
+    whole = {"spec": SPEC, **FINAL, "samples": samples}
     for text in (json.dumps(whole), json.dumps(whole, indent=1)):
         (found,) = detect(text.encode())
+        report = validate(text.encode())
 
-        assert not formats.is_log(text.encode(), "")
         assert found.format == "openai-evals-log"
+        assert report.ok, report.problems
+        assert report.files[0].records == 1
 
 
 # Events as a record
-
-
-def test_a_sample_becomes_a_record() -> None:
-    """The texts are those that were sampled, and not what was picked of them."""
-    system, user = {"role": "system", "content": "s"}, {"role": "user", "content": "q"}
-    found = read(
-        sampling("s", [system, user], ["It is 4."]),
-        match("s", picked="4", sampled="It is 4.", options=["4"]),
-    )
-
-    assert found == {
-        "id": "s",
-        "prompt": "q",
-        "system": "s",
-        "references": ["4"],
-        "extra": {
-            "openai-evals-log": {
-                "unread_events": [
-                    {"type": "sampling", "data": {}},
-                    {
-                        "type": "match",
-                        "data": {"sampled": "It is 4.", "options": ["4"]},
-                    },
-                ]
-            }
-        },
-        "outputs": [
-            {
-                "model": "owl-1",
-                "text": "It is 4.",
-                "attribution": [
-                    {
-                        "turn_idx": 0,
-                        "source": "output.raw",
-                        "extracted_value": "4",
-                        "extraction_method": "picked",
-                        "is_terminal": True,
-                    }
-                ],
-                "scores": [
-                    {
-                        "metric": "match",
-                        "value": 1,
-                        "is_correct": True,
-                        "evaluation_id": "r1",
-                        "evaluation_name": "sums.dev.v0",
-                        "signature": SIGNATURE,
-                    }
-                ],
-            }
-        ],
-    }
-
-
-def test_every_sampled_text_is_an_answer() -> None:
-    """Matches belong to the answer of their text, or to the next without one."""
-    found = read(
-        sampling("s", sampled=["3", "4"]),
-        match("s", correct=True, sampled="4"),
-        match("s", correct=False),
-    )
-    outputs = found["outputs"]
-
-    assert [(each["index"], each["text"]) for each in outputs] == [(0, "3"), (1, "4")]
-    assert [each["scores"][0]["value"] for each in outputs] == [0, 1]
-
-
-def test_all_that_was_expected_is_a_reference() -> None:
-    """A list is all of them, and what is no text is kept."""
-    assert read(match("s", expected=["4", "four"]))["references"] == ["4", "four"]
-    kept = read(match("s", expected=4))
-
-    assert "references" not in kept
-    assert kept["extra"]["openai-evals-log"]["unread_events"][0]["data"] == {
-        "expected": 4
-    }
-
-
-def test_a_match_before_its_sampling_is_the_same() -> None:
-    """The order of the events of a sample changes the order of what is kept only."""
-    one, two = sampling("s"), match("s", sampled="4", picked="4")
-    found, back = read(one, two), read(two, one)
-    del found["extra"], back["extra"]
-
-    assert found == back
-
-
-def test_other_samplings_are_no_answers() -> None:
-    """What was sampled for another prompt, as by a grader, is kept as it is."""
-    grading = sampling("s", "Is 4 right?", ["Y"])
-    found = read(sampling("s"), grading)
-
-    assert [each["text"] for each in found["outputs"]] == ["4"]
-    unread = found["extra"]["openai-evals-log"]["unread_events"]
-    assert unread[1]["data"] == {"prompt": "Is 4 right?", "sampled": ["Y"]}
-
-
-def test_events_of_other_types_are_kept() -> None:
-    """Metrics are no scores: their numbers are kept, and the events are counted."""
-    metrics = event("s", "metrics", score=0.5)
-    found = read(metrics)
-
-    assert found["outputs"] == []
-    assert found["extra"]["openai-evals-log"]["unread_events"] == [
-        {"type": "metrics", "data": {"score": 0.5}}
-    ]
-
-
-@pytest.mark.parametrize("correct", [None, "yes", 1])
-def test_what_is_neither_right_nor_wrong_is_no_score(correct: Any) -> None:
-    """A match without true or false gives no score, and is kept."""
-    found = read(sampling("s"), match("s", correct=correct))
-
-    assert "scores" not in found["outputs"][0]
-    unread = found["extra"]["openai-evals-log"]["unread_events"]
-    assert unread[1]["data"]["correct"] == correct
-
-
-def test_a_score_without_an_answer_has_no_text() -> None:
-    """Where no answer was sampled, none is made of what was matched."""
-    (output,) = read(match("s", picked="4", sampled="4"))["outputs"]
-
-    assert output["scores"][0]["value"] == 1
-    assert "text" not in output
-
-
-def test_the_specification_is_the_header() -> None:
-    """The eval is the task, the run with its report the evaluation."""
-    assert LOG.read_header is not None
-    header = to_builtins(LOG.read_header({"spec": SPEC, **FINAL}))
-    run = {key: SPEC[key] for key in ("completion_fns", "run_config", "run_id")}
-
-    assert header == {
-        "task": {"eval_name": "sums.dev.v0", "base_eval": "sums", "split": "dev"},
-        "evaluation": run | {"final_report": FINAL["final_report"]},
-    }
 
 
 def test_samples_are_made_of_a_log() -> None:
@@ -377,7 +224,9 @@ def test_samples_are_made_of_a_log() -> None:
 )
 def test_counts_are_compared_with_the_report(report: Any, expected: list[str]) -> None:
     """An accuracy is a share of the samples, and counts add up to them."""
-    found = formats.count_remarks({"final_report": report}, 2)
+    count_remarks = FORMATS["openai-evals-log"].dialects[0].count_remarks
+    assert count_remarks is not None
+    found = count_remarks({"final_report": report}, 2)
 
     assert [each.code for each in found] == expected
 
