@@ -1,10 +1,11 @@
 """Golden examples in files: rows as records, and records as rows with their losses.
 
 Each file in `golden/FORMAT` is about one behaviour, which its name states. A line of it
-is an example: a `row` with the `record` that it is read as and the codes of its
-`problems`, or a `record` with the `row` that it is written as and its `losses`, or with
-the code, the message and the help with which it is `refused`. A row is a JSON value, or
-the text of a file that is none, such as a table. `options` are those of `convert`.
+is an example: a `row`, or a valid `fixture`, with the `record` that it is read as, or a
+list of them, and the codes of its `problems`; or a `record` with the `row` that it is
+written as and its `losses`, or with the code, the message and the help with which it is
+`refused`. A row is a JSON value, or the text of a file that is none, such as a table.
+`options` are those of `convert`.
 """
 
 import json
@@ -19,6 +20,7 @@ from harpia_formats import ValidationFailed, convert, validate
 from problem_codes import codes_of
 
 GOLDEN = Path(__file__).parent / "golden"
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 FILES = sorted(GOLDEN.glob("*/*"))
 
 
@@ -27,6 +29,7 @@ class Example(msgspec.Struct, forbid_unknown_fields=True):
 
     record: msgspec.Raw
     row: msgspec.Raw = msgspec.Raw()
+    fixture: str = ""
     options: dict[str, Any] = {}
     problems: list[str] = []
     losses: list[str] | None = None
@@ -37,6 +40,13 @@ def file_of(value: msgspec.Raw) -> bytes:
     """Return the content of the file that a member of an example stands for."""
     data = bytes(value)
     return json.loads(data).encode() if data.startswith(b'"') else data
+
+
+def source_of(name: str, example: Example) -> bytes | Path:
+    """Return the content or the path of what is read."""
+    if example.fixture:
+        return FIXTURES / name / "valid" / example.fixture
+    return file_of(example.row)
 
 
 def exact(data: bytes) -> Any:
@@ -60,11 +70,13 @@ def losses_of(report: Any) -> list[str]:
 
 def check_reading(name: str, example: Example) -> None:
     """Assert that a row is read as its record, with its problems."""
-    output, data = BytesIO(), file_of(example.row)
-    convert(data, format=name, to="record", output=output)
+    output, given = BytesIO(), source_of(name, example)
+    convert(given, format=name, to="record", output=output)
+    found, record = output.getvalue().splitlines(), bytes(example.record)
+    expected = exact(record) if record.startswith(b"[") else [exact(record)]
 
-    assert exact(output.getvalue()) == exact(bytes(example.record))
-    assert codes_of(validate(data, format=name)) == example.problems
+    assert [exact(each) for each in found] == expected
+    assert codes_of(validate(given, format=name)) == example.problems
 
 
 def check_writing(name: str, example: Example) -> None:

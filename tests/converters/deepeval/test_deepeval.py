@@ -115,25 +115,6 @@ def test_scores_of_a_run_are_those_that_the_tool_printed() -> None:
     assert found.unscored == printed["errors"]
 
 
-def test_conversation_is_the_turns_of_an_output() -> None:
-    """Who says what is turns; what stands next to it is kept in its order."""
-    first, second = (
-        to_builtins(each) for each in read(FIXTURES / "conversations.json")
-    )
-    (output,) = first["outputs"]
-
-    assert first["prompt"] == "Hallo"
-    assert first["contexts"] == ["c"]
-    assert first["extra"]["deepeval"]["expectedOutcome"] == "a greeting"
-    assert [turn["role"] for turn in output["turns"]] == ["user", "assistant"] * 2
-    assert (output["text"], output["interaction_type"]) == ("Geradeaus.", "multi_turn")
-    assert output["scores"][0]["value"] == 4.0
-    assert output["extra"]["deepeval"]["turns"][1] == {"retrievalContext": ["a"]}
-    assert second["prompt"] == "Hallo"
-    assert "text" not in second["outputs"][0]
-    assert "turns" not in second["outputs"][0]
-
-
 def test_run_with_test_cases_and_conversations_is_warned_of() -> None:
     """The conversations next to test cases are not read, and that is reported."""
     report = validate(FIXTURES / "D203-both.json")

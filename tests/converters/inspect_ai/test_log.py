@@ -19,8 +19,6 @@ from harpia_formats.validation.parallel import ranges
 from json_lines import jsonl_rows
 from problem_codes import codes_of
 
-FIXTURES = Path(__file__).parents[3] / "fixtures" / "inspect-log" / "valid"
-
 
 def message(role: str, content: Any, **members: Any) -> dict[str, Any]:
     """Return a message of Inspect."""
@@ -47,16 +45,6 @@ def log(*samples: dict[str, Any], **members: Any) -> bytes:
     run = {"task": "geo", "model": "acme/parrot", "eval_id": "e1", "run_id": "r1"}
     head = {"version": 2, "status": "success", "eval": run, **members}
     return json.dumps({**head, "samples": samples}).encode()
-
-
-def test_no_epoch_has_the_mean_of_all() -> None:
-    """The reductions over epochs belong to none of them."""
-    found = list(read(FIXTURES / "epochs.json"))
-    values = [each.outputs[0].scores[0].value for each in found]  # type: ignore[index]  # they have scores
-
-    assert values == [1, 0]
-    assert [each.outputs[0].index for each in found] == [0, 1]
-    assert [each.id for each in found] == ["peru", "peru"]
 
 
 @for_each_case(

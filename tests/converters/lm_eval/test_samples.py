@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec import to_builtins
 
 from corpora import CORPORA
 from harpia_formats import Record, read
@@ -15,11 +14,6 @@ from json_lines import jsonl, jsonl_rows
 ROOT = Path(__file__).parents[3]
 FIXTURES = ROOT / "fixtures" / "lm-eval-samples" / "valid"
 FILES = CORPORA / "neighbours" / "lm-eval"
-
-
-def fixture(name: str) -> list[Record]:
-    """Return the records of a valid fixture."""
-    return list(read(FIXTURES / name))
 
 
 def file(pattern: str) -> list[Record]:
@@ -132,80 +126,6 @@ def test_model_and_task_are_those_of_the_results(pattern: str) -> None:
             }
             for score in output.scores or ():
                 assert f"samples_{score.evaluation_name}_" in path.name
-
-
-def test_choices_are_not_doubled() -> None:
-    """The requests that `acc_mutual_info` adds are no further choices."""
-    first, second = fixture("doubled-requests.jsonl")
-
-    assert first.choices == ["Lyon", "Paris", "Nice"]
-    assert (first.references, second.references) == (["Paris"], ["Lima"])
-    assert scores_of(first).keys() == {"acc", "acc_norm", "acc_mutual_info"}
-
-
-def test_contexts_are_the_choices_of_several_inputs() -> None:
-    """Where only the contexts differ, they are the choices, and nothing is asked."""
-    (record,) = fixture("several-inputs.jsonl")
-    extra: Any = record.extra
-
-    assert record.choices == ["Ana told Eva that Ana", "Ana told Eva that Eva"]
-    assert "prompt" not in to_builtins(record)
-    assert "references" not in to_builtins(record)
-    assert extra["lm-eval"]["target"] == " was late."
-
-
-def test_metrics_that_are_lists_are_no_scores() -> None:
-    """A metric with a list is kept as it is, and never becomes 0."""
-    (record,) = fixture("rolling.jsonl")
-    extra: Any = record.extra
-
-    assert extra["lm-eval"]["word_perplexity"] == [-7.5, 4]
-    assert "scores" not in to_builtins(record.outputs[0])
-    assert record.prompt == "Lima is in Peru."
-
-
-def test_likelihood_is_no_answer() -> None:
-    """A log-likelihood is no score, although it is called perplexity as the metric."""
-    (record,) = fixture("likelihoods.jsonl")
-    scores: Any = record.outputs[0].scores
-    extra: Any = record.extra
-
-    assert [(each.metric, each.value, each.is_correct) for each in scores] == [
-        ("acc", 1, True)
-    ]
-    assert extra["lm-eval"]["perplexity"] == -1.25
-    assert (record.outputs[0].text, record.references) == (None, [" Peru"])
-
-
-def test_further_parts_of_a_request_are_kept() -> None:
-    """An image has no place in a record, and is kept in its extra."""
-    (record,) = fixture("image.jsonl")
-    extra: Any = record.extra
-
-    assert extra["lm-eval"]["arguments"] == {"arg_2": {"visual": ["<image data>"]}}
-    assert record.params == {"until": ["\n"]}
-
-
-def test_nan_is_a_score_without_a_value() -> None:
-    """NaN is read as a score of null, which is neither right nor wrong."""
-    first, second, _ = fixture("J209-nan.jsonl")
-    (score,) = second.outputs[0].scores or ()  # type: ignore[misc]  # not UNSET
-
-    assert (score.value, "is_correct" in to_builtins(score)) == (None, False)
-    assert first.metadata == {
-        "country": "France",
-        "capital": "Paris",
-        "NaN": "NaN, Infinity",
-    }
-
-
-def test_rows_without_filter_and_metrics() -> None:
-    """Rows from before 0.4.7 have the filter none; all other keys are metrics."""
-    first, _ = fixture("without-filter-and-metrics.jsonl")
-    (score,) = first.outputs[0].scores or ()  # type: ignore[misc]  # not UNSET
-
-    assert score.signature == "exact_match|impl:lm-eval|filter:none"
-    assert (score.metric, score.value, score.is_correct) == ("exact_match", 1.0, True)
 
 
 def read_row(row: dict[str, Any]) -> Record:
