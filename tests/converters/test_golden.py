@@ -1,11 +1,16 @@
 """Golden examples in files: rows as records, and records as rows with their losses.
 
-Each file in `golden/FORMAT` is about one behaviour, which its name states. A line of it
-is an example: a `row`, or a valid `fixture`, with the `record` that it is read as, or a
-list of them, and the codes of its `problems`; or a `record` with the `row` that it is
-written as and its `losses`, or with the code, the message and the help with which it is
-`refused`. A row is a JSON value, or the text of a file that is none, such as a table.
-`options` are those of `convert`.
+Each file in `golden/FORMAT` is about one behaviour, which its name states, and each line
+of it is an example, which is checked by what it has:
+
+- a `row`, or a valid `fixture`, and the `record` that it is read as, or a list of them,
+  and the codes of its `problems`;
+- a `record`, the `row` that it is written as and its `losses`, or the code, the message
+  and the help with which it is `refused`;
+- a `row`, the codes of its `problems`, and of those that a `strict` validation finds.
+
+A row is a JSON value, or the text of a file that is none, such as a table. `options` are
+those of `convert`.
 """
 
 import json
@@ -27,11 +32,12 @@ FILES = sorted(GOLDEN.glob("*/*"))
 class Example(msgspec.Struct, forbid_unknown_fields=True):
     """A line of a file; `row` and `record` are kept as they are spelt."""
 
-    record: msgspec.Raw
     row: msgspec.Raw = msgspec.Raw()
+    record: msgspec.Raw = msgspec.Raw()
     fixture: str = ""
     options: dict[str, Any] = {}
     problems: list[str] = []
+    strict: list[str] | None = None
     losses: list[str] | None = None
     refused: tuple[str, str, str] | None = None
 
@@ -79,6 +85,14 @@ def check_reading(name: str, example: Example) -> None:
     assert codes_of(validate(given, format=name)) == example.problems
 
 
+def check_verdict(name: str, example: Example) -> None:
+    """Assert that validation finds the problems of a row, also the strict one."""
+    data = file_of(example.row)
+
+    assert codes_of(validate(data, format=name)) == example.problems
+    assert codes_of(validate(data, format=name, strict=True)) == example.strict
+
+
 def check_writing(name: str, example: Example) -> None:
     """Assert that a record is written as its row, with its losses, and no others."""
     output, data = BytesIO(), bytes(example.record)
@@ -104,11 +118,13 @@ def check_refusal(name: str, example: Example) -> None:
     "path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}"
 )
 def test_examples_hold(path: Path) -> None:
-    """Each example in a file is read, written or refused as it says."""
+    """Each example in a file is validated, read, written or refused as it says."""
     lines = path.read_bytes().splitlines()
     for line in lines:
         example = msgspec.json.decode(line, type=Example)
-        if example.refused is not None:
+        if example.strict is not None:
+            check_verdict(path.parent.name, example)
+        elif example.refused is not None:
             check_refusal(path.parent.name, example)
         elif example.losses is not None:
             check_writing(path.parent.name, example)

@@ -1,6 +1,5 @@
 """What Haystack's schemas allow, and that a strict one leaves nothing to say."""
 
-import copy
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -67,17 +66,6 @@ def is_allowed(id_: str, value: Any) -> bool:
     return Draft7Validator(schema_file(id_)).is_valid(value)
 
 
-def verdicts(id_: str, value: Any) -> tuple[bool, bool]:
-    """Return whether a schema allows `value`, and whether its strict one does."""
-    return is_allowed(id_, value), is_allowed(f"{id_}-strict", value)
-
-
-def changed(value: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
-    """Return `value` with other members, those that are `...` left out."""
-    merged = copy.deepcopy(value) | change
-    return {key: each for key, each in merged.items() if each is not ...}
-
-
 def properties_in(node: Any) -> Iterator[Any]:
     """Yield what a schema says of the members of objects and of array items."""
     if not isinstance(node, dict):
@@ -142,137 +130,6 @@ def test_components_are_validated_like_documents(id_: str, suffix: str) -> None:
     keys = inner.keys() - {"description"}
     assert keys == alone.keys() - {"$schema", "title", "description", "version"}
     assert {key: inner[key] for key in keys} == {key: alone[key] for key in keys}
-
-
-@for_each_case(
-    "value, expected",
-    [
-        (COLUMNS, (True, True)),
-        ({"own": [1, "a", None, []]}, (True, True)),
-        ({"questions": []}, (True, True)),
-        ({}, (False, False)),
-        ({"own": "a"}, (False, False)),
-        ({"own": None}, (False, False)),
-        ({"questions": [1]}, (True, False)),
-        ({"contexts": ["a"]}, (True, False)),
-        ({"contexts": [[1]]}, (True, False)),
-        ({"retrieved_documents": [{}]}, (True, False)),
-    ],
-)
-def test_columns(value: dict[str, Any], expected: tuple[bool, bool]) -> None:
-    """Columns are lists; strict ones hold what evaluators expect, at both levels."""
-    assert verdicts("haystack", value) == expected
-    assert verdicts("haystack-component", {"c": value}) == expected
-
-
-@for_each_case(
-    "value, expected",
-    [
-        ({"results": [{}, None]}, (True, True)),
-        ({"results": [], "meta": None}, (True, True)),
-        ({"results": [{}], "meta": [{}]}, (True, True)),
-        (SCORES, (True, True)),
-        (SCORES | {"results": [{}, {}], "meta": []}, (True, True)),
-        (SCORES | {"score": None}, (True, False)),
-        (SCORES | {"individual_scores": [None]}, (True, False)),
-        ({"results": [], "more": 1}, (True, False)),
-        ({"results": [1]}, (False, False)),
-        ({"results": None}, (False, False)),
-        ({"results": [], "meta": {}}, (False, False)),
-        ({"score": 1}, (False, False)),
-        ({"individual_scores": [1]}, (False, False)),
-        ({"meta": []}, (False, False)),
-        (SCORES | {"score": "1"}, (False, False)),
-        (SCORES | {"individual_scores": [True]}, (False, False)),
-        ({}, (False, False)),
-    ],
-)
-def test_results(value: dict[str, Any], expected: tuple[bool, bool]) -> None:
-    """Results are objects or nulls, or scores, also one level down."""
-    assert verdicts("haystack-results", value) == expected
-    assert verdicts("haystack-results-component", {"c": value}) == expected
-
-
-@for_each_case(
-    "change, expected",
-    [
-        ({}, (True, True)),
-        ({"results": {}}, (True, True)),
-        ({"results": {"m": SCORES | {"individual_scores": [None, 1]}}}, (True, True)),
-        ({"results": {"m": SCORES | {"results": []}}}, (True, True)),
-        ({"results": {"m": SCORES | {"score": {}}}}, (True, False)),
-        ({"results": {"m": SCORES | {"individual_scores": ["a"]}}}, (True, False)),
-        ({"inputs": {"q": "ab"}}, (True, False)),
-        ({"more": 1}, (True, False)),
-        ({"inputs": {}}, (False, False)),
-        ({"inputs": {"q": 1}}, (False, False)),
-        ({"run_name": None}, (False, False)),
-        ({"run_name": ...}, (False, False)),
-        ({"inputs": ...}, (False, False)),
-        ({"results": ...}, (False, False)),
-        ({"results": []}, (False, False)),
-        ({"results": {"m": 1}}, (False, False)),
-        ({"results": {"m": {"score": 1}}}, (False, False)),
-        ({"results": {"m": {"individual_scores": []}}}, (False, False)),
-        ({"results": {"m": SCORES | {"individual_scores": "10"}}}, (False, False)),
-    ],
-)
-def test_runs(change: dict[str, Any], expected: tuple[bool, bool]) -> None:
-    """A run has a name, inputs, and a score and individual scores for each metric."""
-    assert verdicts("haystack-run", changed(RUN, change)) == expected
-
-
-@for_each_case(
-    "change, expected",
-    [
-        ({}, (True, True)),
-        ({"examples": []}, (True, True)),
-        ({"progress_bar": True, "raise_on_failure": False}, (True, True)),
-        ({"chat_generator": None}, (True, True)),
-        ({"inputs": [["a", "typing.List[typing.List[str]]"]]}, (True, True)),
-        ({"inputs": []}, (True, False)),
-        ({"outputs": []}, (True, False)),
-        ({"outputs": ["a", "a"]}, (True, False)),
-        ({"inputs": [["a", "str"]]}, (True, False)),
-        ({"api": "openai"}, (True, False)),
-        ({"api_key": None}, (True, False)),
-        ({"api_params": {}}, (True, False)),
-        ({"more": 1}, (True, False)),
-        ({"instructions": ...}, (False, False)),
-        ({"inputs": ...}, (False, False)),
-        ({"outputs": ...}, (False, False)),
-        ({"examples": ...}, (False, False)),
-        ({"instructions": None}, (False, False)),
-        ({"inputs": {"a": "list[str]"}}, (False, False)),
-        ({"inputs": ["a"]}, (False, False)),
-        ({"inputs": [["a"]]}, (False, False)),
-        ({"inputs": [["a", "list[str]", 1]]}, (False, False)),
-        ({"inputs": [[1, "list[str]"]]}, (False, False)),
-        ({"inputs": [["a", None]]}, (False, False)),
-        ({"inputs": [["a", "list"]]}, (False, False)),
-        ({"inputs": [["a", "builtins.list"]]}, (False, False)),
-        ({"outputs": "score"}, (False, False)),
-        ({"outputs": [1]}, (False, False)),
-        ({"examples": None}, (False, False)),
-        ({"examples": {}}, (False, False)),
-        ({"examples": [[]]}, (False, False)),
-        ({"examples": [{"inputs": {}}]}, (False, False)),
-        ({"examples": [EXAMPLE | {"more": 1}]}, (False, False)),
-        ({"examples": [{"inputs": {}, "outputs": []}]}, (False, False)),
-        ({"progress_bar": "yes"}, (False, False)),
-    ],
-)
-def test_definitions(change: dict[str, Any], expected: tuple[bool, bool]) -> None:
-    """A definition is validated the same wherever it stands."""
-    definition = changed(DEFINITION, change)
-    dumped = {"type": LLM, "init_parameters": definition}
-
-    assert verdicts("haystack-evaluator", definition) == expected
-    assert verdicts("haystack-evaluator-to-dict", dumped) == expected
-    assert verdicts("haystack-evaluator-component", {"c": definition}) == expected
-    assert verdicts("haystack-evaluator-component", {"c": dumped}) == expected
-    pipeline = {"components": {"c": dumped}}
-    assert verdicts("haystack-evaluator-pipeline", pipeline) == expected
 
 
 @for_each_case(
