@@ -1,7 +1,7 @@
 """Golden examples in files: rows as records, and records as rows with their losses.
 
-Each file in `golden/FORMAT` is about one behaviour, which its name states, and each line
-of it is an example, which is checked by what it has:
+Each file in `golden/FORMAT` is about one behaviour, which its name states. Each line of
+it is an example, which is checked by what it has:
 
 - a `row`, or a valid `fixture`, and the `record` that it is read as, or a list of them,
   and the codes of its `problems`;
@@ -9,8 +9,8 @@ of it is an example, which is checked by what it has:
   and the help with which it is `refused`;
 - a `row`, the codes of its `problems`, and of those that a `strict` validation finds.
 
-A row is a JSON value, or the text of a file that is none, such as a table. `options` are
-those of `convert`.
+A row is a JSON value, or the text of a file that is none, such as a table; `options`
+are those of `convert`.
 """
 
 import json

@@ -91,6 +91,7 @@ def test_silent_aggregate_expects_nothing(tmp_path: Path) -> None:
             [],
         ),
         ({"evaluation_result_id": None}, []),
+        ({"evaluation_result_id": None, "evaluation_name": "poesia"}, ["E205"]),
         ({"evaluation_result_id": "redação"}, ["E205"]),
         (
             {"evaluation_id": "x", "model_id": "y", "evaluation_name": "z"},
