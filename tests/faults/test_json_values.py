@@ -16,7 +16,7 @@ from conversion_laws import CONSTANTS
 from faults import Injections
 from harpia_formats import convert
 from harpia_formats.formats.registry import writable_formats
-from harpia_formats.model.format import Container, Format
+from harpia_formats.plugins import Container, Format
 
 _ROW = '{"prompt": "q", "ideal_response": "a", "category": "c", "source": "s"}'
 _LEVELS = (199, 200, 201, 1_025, 100_000)

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generated_reports import reports, text_of
-from harpia_formats.model.problem import Because, Place, Problem, Severity
-from harpia_formats.model.report import FileCount, Group, Report
+from harpia_formats import Because, FileCount, Group, Place, Problem, Report, Severity
 from harpia_formats.reporters.pull_request_report import MOST
 
 #: How the runner splits a line: name, properties, message. Source: `ActionCommand.cs`

@@ -8,8 +8,7 @@ from hypothesis import given
 
 from effort import examples
 from generated_reports import reports, text_of
-from harpia_formats.model.problem import Severity
-from harpia_formats.model.report import FileCount, Group, Report
+from harpia_formats import FileCount, Group, Report, Severity
 
 #: What GitLab requires, by "Code Quality report format" of its documentation.
 SCHEMA = {

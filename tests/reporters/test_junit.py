@@ -13,8 +13,8 @@ from junitparser import Error, Failure, JUnitXml, Skipped, TestSuite
 import harpia_formats as hf
 from effort import examples
 from generated_reports import reports, text_of
-from harpia_formats.model.problem import Severity
-from harpia_formats.model.report import Check, FileCount, Group, Report, State
+from harpia_formats import Check, FileCount, Group, Report, Severity
+from harpia_formats.model.report import State
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "nemo-output"
 #: The elements of `junit-10.xsd` of Jenkins' xUnit plug-in that we write: what they may

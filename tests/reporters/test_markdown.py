@@ -12,10 +12,9 @@ from markdown_it import MarkdownIt
 
 import harpia_formats as hf
 from generated_reports import ANY_TEXT, reports, text_of
-from harpia_formats.model.problem import Severity
-from harpia_formats.model.report import FileCount, Group, Report
-from harpia_formats.model.result import Result
+from harpia_formats import FileCount, Group, Report, Severity
 from harpia_formats.model.safe_text import escaped
+from harpia_formats.plugins import Result
 from harpia_formats.reporters import REPORTERS, Options
 from harpia_formats.reporters.markdown_text import code, fenced, plain
 

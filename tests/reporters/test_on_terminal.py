@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harpia_formats import Because, Excerpt, Place, Problem, Report, Severity
 from harpia_formats.formats.rules import rule_url
-from harpia_formats.model.problem import Because, Excerpt, Place, Problem, Severity
-from harpia_formats.model.report import Report
 from harpia_formats.model.text_columns import columns
 from harpia_formats.reporters import REPORTERS, Options
 

@@ -14,11 +14,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cases import for_each_case
+from harpia_formats import (
+    Because,
+    Excerpt,
+    FileCount,
+    Fix,
+    Group,
+    Place,
+    Problem,
+    Report,
+    Severity,
+)
 from harpia_formats.model.describe import with_noun
-from harpia_formats.model.problem import Because, Excerpt, Fix, Place, Problem, Severity
-from harpia_formats.model.report import FileCount, Group, Report
-from harpia_formats.model.safe_text import UNSAFE, json_text
+from harpia_formats.model.safe_text import UNSAFE
 from harpia_formats.model.text_columns import columns
+from harpia_formats.plugins import json_text
 from harpia_formats.reporters import REPORTERS, Options
 from harpia_formats.reporters.full import frame
 from harpia_formats.reporters.phrases import (

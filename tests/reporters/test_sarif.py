@@ -15,9 +15,8 @@ from hypothesis import given
 import harpia_formats as hf
 from effort import examples
 from generated_reports import reports, text_of
+from harpia_formats import Because, FileCount, Group, Place, Problem, Report, Severity
 from harpia_formats.formats.registry import all_rules
-from harpia_formats.model.problem import Because, Place, Problem, Severity
-from harpia_formats.model.report import FileCount, Group, Report
 from harpia_formats.reporters import sarif
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"

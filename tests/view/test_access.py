@@ -7,7 +7,7 @@ import pytest
 from starlette.types import Message, Receive, Scope, Send
 
 from asgi_client import Answer, Client
-from harpia_formats.model.problem import HarpiaFormatsError
+from harpia_formats import HarpiaFormatsError
 from harpia_formats.view.access import BRIEF, HEADERS, MOST_BYTES, Access, Secrets
 
 

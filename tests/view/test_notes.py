@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import harpia_formats
-from harpia_formats.files.io.sink import SinkError
+from harpia_formats import SinkError
 from harpia_formats.view.notes import Notes, NotesError
 from harpia_formats.view.options import ViewError
 from json_lines import jsonl_rows

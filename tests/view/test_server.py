@@ -14,8 +14,8 @@ import pytest
 
 from asgi_client import Answer, Client
 from fake_session import ROWS, FakeSession
+from harpia_formats import ConversionError
 from harpia_formats.formats.registry import writable_formats
-from harpia_formats.model.problem import ConversionError
 from harpia_formats.view.access import HEADERS, Secrets
 from harpia_formats.view.notes import Notes
 from harpia_formats.view.options import ViewError, ViewOptions

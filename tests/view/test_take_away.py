@@ -13,9 +13,8 @@ import pytest
 
 import harpia_formats
 from fake_session import FakeSession
-from harpia_formats.files.io.sink import SinkError
+from harpia_formats import ConversionError, SinkError
 from harpia_formats.formats.registry import writable_formats
-from harpia_formats.model.problem import ConversionError
 from harpia_formats.view import take_away as module
 from harpia_formats.view.options import ViewError, ViewOptions
 from harpia_formats.view.selection import filter_of

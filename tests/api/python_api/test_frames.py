@@ -16,10 +16,10 @@ from harpia_formats import (
     to_polars,
     to_table,
 )
-from harpia_formats.api.testing import filled, records
 from harpia_formats.files.arrow.tables import COLUMNS
 from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.record import as_dict
+from harpia_formats.plugins import filled, records
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 FLAT = FIXTURES / "nemo-output/valid/flat.jsonl"

@@ -17,7 +17,7 @@ import pytest
 import harpia_formats as hf
 from cases import for_each_case
 from harpia_formats.model.notebook import SHOWN, html_table
-from harpia_formats.model.result import Result
+from harpia_formats.plugins import Result
 
 QUESTION = {"prompt": "q", "ideal_response": "r", "category": "<b>", "source": ""}
 ROWS: list[dict[str, object]] = [

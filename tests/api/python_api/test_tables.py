@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 import harpia_formats
 from effort import examples
 from harpia_formats import Record, from_table, read, to_table, validate
-from harpia_formats.api.testing import filled, records
 from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.record import as_dict
+from harpia_formats.plugins import filled, records
 
 pa = pytest.importorskip("pyarrow", reason="the extra arrow is not installed")
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from harpia_formats import SinkError
 from harpia_formats.files.io.outputs import FilesRead
-from harpia_formats.files.io.sink import SinkError
 from harpia_formats.reporters import REPORTERS
 from in_process import InProcess
 

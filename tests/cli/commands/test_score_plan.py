@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 import harpia_formats as hf
+from harpia_formats import PlanError
 from harpia_formats.formats.schema.bundled_schemas import (
     built_in_schema,
     schema_validator_of,
 )
-from harpia_formats.model.problem import PlanError
 from harpia_formats.reporters.tables import form_lines
 from in_process import InProcess
 

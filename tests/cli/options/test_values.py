@@ -2,6 +2,7 @@ from enum import StrEnum
 
 import pytest
 
+from harpia_formats import MapError
 from harpia_formats.api.options import PAIRS, Option, listed
 from harpia_formats.cli.command_options import (
     WordError,
@@ -13,7 +14,6 @@ from harpia_formats.cli.command_options import (
     worker_count,
 )
 from harpia_formats.cli.streams_and_exit_codes import UsageError
-from harpia_formats.model.column_map import MapError
 
 
 class Size(StrEnum):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from harpia_formats import Excerpt, FileCount, Group, Place, Problem, Report, Severity
 from harpia_formats.conversion.comparison.comparison_report import (
     DifferenceReport,
     FieldDifferences,
@@ -24,10 +25,7 @@ from harpia_formats.evaluation.scoring.results.compare_report import (
 )
 from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.evaluation.scoring.significance.paired_differences import Comparison
-from harpia_formats.model.field_outcomes import FieldOutcome, Outcome
-from harpia_formats.model.problem import Excerpt, Place, Problem, Severity
-from harpia_formats.model.report import FileCount, Group, Report
-from harpia_formats.model.result import Result
+from harpia_formats.plugins import FieldOutcome, Outcome, Result
 from harpia_formats.reporters import Options
 from harpia_formats.reporters.html.page import page_of
 from strict_page import StrictPage

@@ -10,8 +10,18 @@ from hypothesis import strategies as st
 
 import harpia_formats
 from effort import examples
-from harpia_formats.model.problem import Because, Excerpt, Place, Problem, Severity
-from harpia_formats.model.report import Check, FileCount, Group, Report, State
+from harpia_formats import (
+    Because,
+    Check,
+    Excerpt,
+    FileCount,
+    Group,
+    Place,
+    Problem,
+    Report,
+    Severity,
+)
+from harpia_formats.model.report import State
 from harpia_formats.model.safe_text import escaped
 from harpia_formats.reporters import Options
 from harpia_formats.reporters.html import REPORTER

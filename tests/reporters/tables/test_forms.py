@@ -25,7 +25,7 @@ from harpia_formats.evaluation.scoring.measures.metric_score import (
     ScoreDistribution,
 )
 from harpia_formats.evaluation.scoring.results.scores import Scores
-from harpia_formats.model.safe_text import safe
+from harpia_formats.plugins import safe
 from harpia_formats.reporters.tables.table import decimals_for, number_text
 from table_texts import (
     FOUR,
