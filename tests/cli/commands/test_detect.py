@@ -9,8 +9,6 @@ import pytest
 import command_runs
 from command_runs import TIMEOUT, Result, begun
 from harpia_formats import detect
-from harpia_formats.api.keyword_options import rendered_for_python
-from harpia_formats.formats.detection.result import SCHEMA, detected_as_dict
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 QUESTION = b'{"messages":[{"role":"user","content":"Oi"}],"ref_answer":"Hi"}\n'
@@ -121,14 +119,15 @@ def test_json_is_that_of_the_api(data: Path) -> None:
     """
     names = ["mixed.jsonl", "odd.json", "nope.json"]
     result = run(*(data / each for each in names), "--output-format", "json")
-    files = [detected_as_dict(each) for each in detect(*(data / e for e in names))]
+    found = json.loads(result.stdout)
+    files = [each.to_dict() for each in detect(*(data / name for name in names))]
 
     assert result.returncode == 2
-    found = json.loads(result.stdout)
-    assert any("--map" in each["nearest"] for each in found["files"])
-    for each in found["files"]:
-        each["nearest"] = rendered_for_python(each["nearest"])
-    assert found == {"schema": SCHEMA, "files": files}
+    _, advice, _ = (each.pop("nearest") for each in found["files"])
+    assert "which key holds what, with `--map prompt=KEY`, where " in advice
+    _, in_python, _ = (each.pop("nearest") for each in files)
+    assert in_python == advice.replace("`--map prompt=KEY`", 'columns={"prompt": KEY}')
+    assert found == {"schema": "harpia-formats/detection/1", "files": files}
 
 
 def test_names_cannot_command_the_terminal(data: Path) -> None:

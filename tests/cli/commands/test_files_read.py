@@ -5,8 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from harpia_formats import SinkError
-from harpia_formats.files.io.outputs import FilesRead
 from harpia_formats.reporters import REPORTERS
 from in_process import InProcess
 
@@ -119,12 +117,14 @@ def test_a_file_that_is_left_out_may_be_an_output(run: InProcess) -> None:
     assert run(*words, "--exclude", "2.jsonl").code == 0
 
 
-def test_hard_links_are_one_file(tmp_path: Path) -> None:
+def test_hard_links_are_one_file(run: InProcess) -> None:
     """A file is known by each of its names, which the message gives."""
-    (tmp_path / "a").write_text("")
-    (tmp_path / "b").hardlink_to(tmp_path / "a")
-    with pytest.raises(SinkError, match=r"b: is an input, too \(.*a\)"):
-        FilesRead([tmp_path / "a"]).check(str(tmp_path / "b"))
+    Path("b.jsonl").hardlink_to("a.jsonl")
+    found = run("merge", "a.jsonl", "d", "-o", "b.jsonl", "--overwrite")
+
+    assert found.code == 2
+    assert "cannot write b.jsonl: is an input, too (a.jsonl)" in found.err
+    assert Path("a.jsonl").read_text() == ROWS
 
 
 @pytest.mark.parametrize("empty", [False, True])

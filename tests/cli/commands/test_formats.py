@@ -1,11 +1,22 @@
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from command_runs import run
-from harpia_formats.formats.registry import FAMILIES, all_formats
-from harpia_formats.formats.schema.bundled_schemas import schema_ids
+from known_formats import FORMATS
+
+#: The ids of the schemas, which name their files.
+SCHEMAS = {
+    path.name.removesuffix(".schema.json")
+    for path in (Path(__file__).parents[3] / "schemas").glob("*/*.schema.json")
+}
+#: The ids of the formats of each family by its name.
+FAMILIES = {
+    name: [each.id for each in FORMATS.values() if each.family == name]
+    for name in dict.fromkeys(each.family for each in FORMATS.values() if each.family)
+}
 
 
 def output_of(*arguments: str) -> str:
@@ -33,7 +44,7 @@ def test_every_format_has_a_line_under_its_vendor() -> None:
         elif not line.startswith("    "):
             found[line.split()[0]] = (vendor, line)
 
-    for each in all_formats().values():
+    for each in FORMATS.values():
         of_vendor, line = found[each.id]
         assert of_vendor == each.vendor
         assert each.title in line
@@ -43,7 +54,7 @@ def test_every_format_has_a_line_under_its_vendor() -> None:
 def test_every_dialect_has_a_line_below_its_format() -> None:
     """A dialect that has a name stands right below its format."""
     lines = output_of().splitlines()
-    for each in all_formats().values():
+    for each in FORMATS.values():
         (at,) = (n for n, line in enumerate(lines) if line.startswith(f"  {each.id} "))
         names = [dialect.name for dialect in each.dialects if dialect.name]
         shown = [line.split()[0] for line in lines[at + 1 : at + 1 + len(names)]]
@@ -73,15 +84,15 @@ def test_json_holds_every_format(listed: dict[str, Any]) -> None:
     """Programs get the formats in the order of their table, and the families."""
     formats = listed["formats"]
 
-    assert [each["id"] for each in formats] == list(all_formats())
-    for shown, known in zip(formats, all_formats().values(), strict=True):
+    assert [each["id"] for each in formats] == list(FORMATS)
+    for shown, known in zip(formats, FORMATS.values(), strict=True):
         assert shown["vendor"] == known.vendor
         assert shown["title"] == known.title
         assert shown["family"] == known.family
         assert shown["aliases"] == list(known.aliases)
         names = [each["name"] for each in shown["dialects"]]
         assert names == [each.name for each in known.dialects]
-    assert listed["families"] == {key: [*each] for key, each in FAMILIES.items()}
+    assert listed["families"] == FAMILIES
 
 
 def test_json_names_schemas_that_ship(listed: dict[str, Any]) -> None:
@@ -89,6 +100,6 @@ def test_json_names_schemas_that_ship(listed: dict[str, Any]) -> None:
     dialects = [each for one in listed["formats"] for each in one["dialects"]]
 
     for each in dialects:
-        assert {each["schema"], each["strict_schema"]} <= set(schema_ids())
+        assert {each["schema"], each["strict_schema"]} <= SCHEMAS
         assert isinstance(each["documented"], bool)
         assert each["container"]

@@ -10,11 +10,13 @@ import pytest
 import judge_server as stub
 from cases import for_each_case
 from command_runs import Result
-from harpia_formats import LLMJudge, score, score_agreement, validate
-from harpia_formats.evaluation.llm_judge.endpoint import Endpoint
-from harpia_formats.evaluation.llm_judge.judge_errors import DefinitionError
-from harpia_formats.evaluation.llm_judge.reply_cache import request_key
-from harpia_formats.evaluation.llm_judge.row_verdicts import majority_of
+from harpia_formats import (
+    HarpiaFormatsError,
+    LLMJudge,
+    score,
+    score_agreement,
+    validate,
+)
 from in_process import completed_in
 from json_lines import jsonl_rows
 
@@ -30,6 +32,13 @@ outputs:
 examples: []
 api_params: {max_retries: 0}
 """
+
+#: What each judge in Python is made of.
+QUESTION: dict[str, Any] = {
+    "instructions": "Is it right?",
+    "inputs": [("responses", list[str])],
+    "examples": [],
+}
 
 
 @pytest.fixture
@@ -155,25 +164,23 @@ def test_one_vote_changes_nothing(data: Path, server: Any) -> None:
     assert (data / "a.jsonl").read_bytes() == (data / "b.jsonl").read_bytes()
     assert "vote" not in row
     assert "majority" not in row
-    assert request_key(Endpoint(), "p") == request_key(Endpoint(), "p", 0)
-    assert len({request_key(Endpoint(), "p", vote) for vote in range(3)}) == 3
 
 
 @pytest.mark.parametrize(
-    ("params", "expected"),
-    [
-        ({"seed": 7}, {"seed": 9}),
-        ({}, {}),
-        ({"seed": "x"}, {"seed": "x"}),
-        ({"seed": True}, {"seed": True}),
-    ],
+    ("given", "sent"),
+    [({"seed": 7}, [7, 8]), ({"seed": None}, []), ({"seed": "x"}, ["x", "x"])],
 )
-def test_seed_of_a_vote(params: dict[str, Any], expected: dict[str, Any]) -> None:
+def test_seed_of_a_vote(given: dict[str, Any], sent: list[Any]) -> None:
     """A given seed is raised by the vote; without one, none is sent."""
-    endpoint = Endpoint(params=params)
+    made = {**QUESTION, "outputs": ["score"], "votes": 2}
+    with stub.JudgeServer(lambda *_: stub.completion('{"score": 1}')) as server:
+        params = {"api_base_url": server.url, "generation_kwargs": given}
+        judge = LLMJudge(**made, api_params=params, api_key="k", progress_bar=False)
+        judge.run(responses=["x"])
+        judge.close()
 
-    assert endpoint.params_of_vote(0) == params
-    assert endpoint.params_of_vote(2) == expected
+    found = [request["seed"] for request in server.requests if "seed" in request]
+    assert (sorted(found), server.total) == (sent, 2)
 
 
 @for_each_case(
@@ -188,9 +195,22 @@ def test_seed_of_a_vote(params: dict[str, Any], expected: dict[str, Any]) -> Non
 )
 def test_majority(values: Sequence[Any], value: Any, votes: int) -> None:
     """The value with the most votes is the majority; of two there is none."""
-    found = majority_of(values)
+    field = {"name": "verdict", "choices": [*"abc"]}
+    output = field if isinstance(values, str) else "score"
+    name = "verdict" if isinstance(values, str) else "score"
 
-    assert found == {"value": value, "votes": votes, "of": len(values)}
+    def answer(request: Any, _: dict[str, str]) -> Any:
+        return stub.completion(json.dumps({name: values[request["seed"] - 42]}))
+
+    made = {**QUESTION, "outputs": [output], "votes": len(values)}
+    with stub.JudgeServer(answer) as server:
+        params = {"api_base_url": server.url}
+        judge = LLMJudge(**made, api_params=params, api_key="k", progress_bar=False)
+        found = judge.run(responses=["x"])["meta"][-1].get("majority")
+        judge.close()
+
+    majority = {name: {"value": value, "votes": votes, "of": len(values)}}
+    assert found == (majority if len(values) > 1 else None)
 
 
 def test_votes_are_answers_to_one_question(data: Path, server: Any) -> None:
@@ -210,13 +230,7 @@ def test_votes_are_answers_to_one_question(data: Path, server: Any) -> None:
 
 def test_votes_in_python(server: Any) -> None:
     """`LLMJudge` has a result for each vote, and takes no function as the endpoint."""
-    made: dict[str, Any] = {
-        "instructions": "Is it right?",
-        "inputs": [("responses", list[str])],
-        "outputs": ["score", "verdict", "reason"],
-        "examples": [],
-        "votes": 2,
-    }
+    made = {**QUESTION, "outputs": ["score", "verdict", "reason"], "votes": 2}
     params = {"api_base_url": server.url}
     judge = LLMJudge(**made, api_params=params, api_key="k", progress_bar=False)
     found = judge.run(responses=["x", "y"])
@@ -230,7 +244,7 @@ def test_votes_in_python(server: Any) -> None:
         (2, 2),
     ]
     assert judge.majorities.counts["score"]["ties"] == 2
-    with pytest.raises(DefinitionError, match="gets no seed"):
+    with pytest.raises(HarpiaFormatsError, match="gets no seed"):
         LLMJudge(**made, ask=lambda *_: None)  # type: ignore[arg-type]
-    with pytest.raises(DefinitionError, match="votes must be 1 or more"):
+    with pytest.raises(HarpiaFormatsError, match="votes must be 1 or more"):
         LLMJudge(**{**made, "votes": 0})

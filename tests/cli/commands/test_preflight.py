@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 
 import harpia_formats
-from harpia_formats.formats.schema.bundled_schemas import schema_text
+from fixture_files import schema_file
 from harpia_formats.reporters import REPORTERS
 from in_process import InProcess
 
@@ -90,7 +90,7 @@ def test_each_reporter_writes_a_preflight(main: InProcess, name: str) -> None:
     assert "records at least 4" in run.out + run.err
     if name == "json":
         report = json.loads(run.out)
-        jsonschema.validate(report, json.loads(schema_text("report-1")))
+        jsonschema.validate(report, schema_file("report-1"))
         assert [check["state"] for check in report["checks"]].count("broken") == 1
 
 

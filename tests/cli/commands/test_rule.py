@@ -1,7 +1,7 @@
 import pytest
 
 from command_runs import run
-from harpia_formats.formats.registry import all_rules
+from known_formats import RULES
 
 
 def page_of(*arguments: str) -> str:
@@ -27,7 +27,7 @@ def test_prefix_explains_all_its_rules() -> None:
     assert page.count("byte-order-mark (warning)") == 1
     assert page.count("blank-lines (note)") == 1
     assert page.count("misleading-name (note)") == 1
-    found = [code for code in all_rules() if code.startswith("J2")]
+    found = [code for code in RULES if code.startswith("J2")]
     assert page.count("\ngood:\n") == len(found)
 
 
@@ -35,7 +35,7 @@ def test_all_rules_are_listed() -> None:
     """The list has one line for each rule, with code, name and severity."""
     listed = [line.split()[:3] for line in page_of("--all").splitlines()]
 
-    rules = all_rules().values()
+    rules = RULES.values()
     assert listed == [[rule.code, rule.name, rule.severity.value] for rule in rules]
 
 
@@ -67,8 +67,8 @@ def test_raw_control_character_differs_from_an_escape() -> None:
 
 def test_rule_that_must_be_asked_for_says_so() -> None:
     """The first line of a rule tells whether it is only checked when asked for."""
-    lint = [each.code for each in all_rules().values() if each.lint]
-    pages = page_of(*all_rules()).splitlines()
+    lint = [each.code for each in RULES.values() if each.lint]
+    pages = page_of(*RULES).splitlines()
     marked = [
         each for each in pages if each.endswith(" (only with --lint or --select)")
     ]
@@ -81,12 +81,12 @@ def test_list_marks_rules_that_must_be_asked_for() -> None:
     lines = page_of("--all").splitlines()
 
     marked = [line.split()[0] for line in lines if line.endswith(" (--lint)")]
-    assert marked == [each.code for each in all_rules().values() if each.lint]
+    assert marked == [each.code for each in RULES.values() if each.lint]
 
 
 def test_rule_about_file_names_shows_the_example_name() -> None:
     """The page of a rule about file names shows the file name of its bad example."""
-    for each in all_rules().values():
+    for each in RULES.values():
         if each.file_name:
             assert f"\nbad (as {each.file_name}" in page_of(each.code)
 
@@ -96,7 +96,7 @@ def test_other_file_is_shown(code: str) -> None:
     """A rule across two files shows the one that the example is checked against."""
     page = page_of(code)
     other, examples = page.split("\nchecked against:\n")[1].split("\nbad:\n")
-    beside = all_rules()[code].companion.decode()
+    beside = RULES[code].companion.decode()
 
     assert "".join(other.split()) == "".join(beside.split())
     assert "\ngood:\n" in examples
@@ -110,7 +110,7 @@ def test_other_file_is_shown_only_where_there_is_one() -> None:
 def test_list_is_aligned() -> None:
     """The severities and the sentences of all rules begin at one column each."""
     lines = page_of("--all").splitlines()
-    rules = all_rules().values()
+    rules = RULES.values()
 
     pairs = list(zip(lines, rules, strict=True))
     assert len({line.index(f"  {rule.severity.value}") for line, rule in pairs}) == 1

@@ -5,11 +5,9 @@ import json
 from pathlib import Path
 
 import pytest
+from jsonschema_rs import Draft7Validator
 
-from harpia_formats.formats.schema.bundled_schemas import (
-    built_in_schema,
-    schema_validator_of,
-)
+from fixture_files import schema_file
 from in_process import InProcess
 from model_answers import model_answers
 
@@ -39,7 +37,7 @@ def test_the_table_for_people_is_the_default(run: InProcess) -> None:
 
 def test_json_follows_its_schema(run: InProcess) -> None:
     """It is the report that `--report` writes, also where an input cannot be read."""
-    validator = schema_validator_of(built_in_schema("scores-1"))
+    validator = Draft7Validator(schema_file("scores-1"))
     result = run(*SCORE, "--output-format", "json", "--report", "scores.json")
     assert (result.code, result.out) == (
         0,
@@ -99,7 +97,7 @@ def test_no_form_shows_values_if_asked_not_to(run: InProcess, form: str) -> None
 
 def test_comparisons_have_the_same_forms(run: InProcess) -> None:
     """JSON follows its schema, and the other forms have the tables and no values."""
-    validator = schema_validator_of(built_in_schema("score-comparison-1"))
+    validator = Draft7Validator(schema_file("score-comparison-1"))
     words = ("score", "compare", "a.jsonl", "-m", "em", "--output-format")
     found = run(*words, "json")
     assert (found.code, validator.is_valid(json.loads(found.out))) == (0, True)
@@ -120,7 +118,7 @@ def test_questions_for_a_difference_are_in_every_form(run: InProcess) -> None:
         for form in ("table", "json", "csv", "markdown", "latex")
     }
     found = json.loads(shown["json"])
-    assert schema_validator_of(built_in_schema("score-comparison-1")).is_valid(found)
+    assert Draft7Validator(schema_file("score-comparison-1")).is_valid(found)
     (row,) = found["compared"]
     needed = row["questions_needed"]
 

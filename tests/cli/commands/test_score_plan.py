@@ -10,15 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema_rs import Draft7Validator
 
 import harpia_formats as hf
+from fixture_files import schema_file
 from harpia_formats import PlanError
-from harpia_formats.formats.schema.bundled_schemas import (
-    built_in_schema,
-    schema_validator_of,
-)
-from harpia_formats.reporters.tables import form_lines
 from in_process import InProcess
+from table_texts import form_text
 
 SYSTEMS = ("Llama", "Qwen", "Mistral")
 #: Of how many questions each benchmark is, and every which answer of a system is wrong.
@@ -144,7 +142,7 @@ def test_differences_are_distinguished_from_a_baseline(run: InProcess) -> None:
 
 def test_json_follows_its_schema(run: InProcess) -> None:
     """It is the report that `--report` writes, and what Python returns."""
-    validator = schema_validator_of(built_in_schema("benchmark-scores-1"))
+    validator = Draft7Validator(schema_file("benchmark-scores-1"))
     result = run(
         *("score", "--plan", "paper.toml", "--output-format", "json"),
         *("--report", "table.json"),
@@ -181,7 +179,7 @@ def test_a_printed_plan_gives_the_same_scores(run: InProcess) -> None:
     )
     printed = run("score", *words, "--print-plan")
     assert printed.code == 0
-    assert schema_validator_of(built_in_schema("score-plan-1")).is_valid(
+    assert Draft7Validator(schema_file("score-plan-1")).is_valid(
         tomllib.loads(printed.out)
     )
     Path("printed.toml").write_text(printed.out, encoding="utf-8")
@@ -349,7 +347,7 @@ def test_latex_fits_the_page(tmp_path: Path) -> None:
             text = rows(SYSTEMS[at % 3], "mmlu")
             path.write_text(text.replace('"model": "meta/Llama-3"', '"index": 0'))
     found = hf.score_plan(given)
-    text = document("\n".join(form_lines(found, "latex")))
+    text = document(form_text("latex", found))
     Path("table.tex").write_text(text, encoding="utf-8")
     compiled = subprocess.run(
         ["pdflatex", "-interaction=nonstopmode", "table.tex"],  # noqa: S607 - as installed

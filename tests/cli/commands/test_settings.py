@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 
 from command_runs import COMMAND, codes, environment_with, report_of, run
-from harpia_formats.formats.schema.bundled_schemas import schema_text
+from fixture_files import schema_file
 
 SCHEMA = {"type": "object", "required": ["a"], "properties": {"a": {"type": "integer"}}}
 
@@ -291,7 +291,7 @@ def test_config_shows_each_value_and_its_file(project: Path) -> None:
         out = run("config", *arguments, "--output-format", "json", cwd=project / cwd)
         assert out.returncode == 0
         found = json.loads(out.stdout)
-        jsonschema.validate(found, json.loads(schema_text("config-1")))
+        jsonschema.validate(found, schema_file("config-1"))
         names = {one["name"]: (one["value"], one["from"]) for one in found["settings"]}
         return {**names, "file": found.get("file")}
 

@@ -2,12 +2,13 @@
 
 import json
 import re
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from harpia_formats.cli.app import app_for
+from in_process import InProcess
 from json_lines import jsonl
 
 ANSWERS = Path(__file__).parents[3] / "fixtures/nemo-output/valid/answers.jsonl"
@@ -21,17 +22,10 @@ length             count  min  25%  50%  75%  95%  max  mean
 """
 
 
-@pytest.fixture
-def run(capfdbinary: Any) -> Any:
-    """Return a function that runs `stats` and returns its code, output and errors."""
-
-    def run_stats(*arguments: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as exit_:
-            app_for(["stats"])(["stats", *arguments], standalone_mode=False)
-        found = capfdbinary.readouterr()
-        return exit_.value.code, found.out.decode(), found.err.decode()  # type: ignore[return-value]  # a number
-
-    return run_stats
+@pytest.fixture(name="run")
+def run_stats(run: InProcess) -> Any:
+    """Return what runs `stats` and returns its code, output and errors."""
+    return lambda *arguments: astuple(run("stats", *arguments))
 
 
 def test_statistics_are_tables(run: Any) -> None:

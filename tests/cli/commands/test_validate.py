@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 from command_runs import run
-from harpia_formats.formats.registry import all_rules
+from known_formats import RULES
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
-RULES = all_rules()
 
 
 def codes(*arguments: object, cwd: Path | None = None) -> set[str]:

@@ -6,7 +6,6 @@ import pytest
 
 from command_runs import codes, joined, report_of, run
 from harpia_formats import validate
-from harpia_formats.model.report import problem_as_dict
 from json_lines import jsonl_rows
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
@@ -58,7 +57,7 @@ def test_json_report_is_that_of_the_api() -> None:
 
     assert written["schema"] == "harpia-formats/report/1"
     assert written["summary"] == report.summary()
-    assert written["problems"] == [problem_as_dict(each) for each in report.problems]
+    assert written["problems"] == report.to_dict()["problems"]
     assert [each["path"] for each in written["files"]] == list(map(str, files))
     assert [each["count"] for each in written["groups"]] == [
         each.count for each in report.groups

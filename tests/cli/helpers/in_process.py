@@ -14,8 +14,6 @@ import pytest
 
 from command_runs import Result
 from harpia_formats.cli import main
-from harpia_formats.cli.app import app_for
-from harpia_formats.cli.streams_and_exit_codes import exceptions_to_exit_codes
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,7 @@ def completed_in(
 
 def exit_code(*arguments: object) -> int:
     """Return the exit code of `harpia-formats`, whose streams are those of the test."""
-    words = [*map(str, arguments)]
-    with pytest.raises(SystemExit) as ended, exceptions_to_exit_codes():
-        app_for(words)(words, prog_name="harpia-formats")
+    words = ["harpia-formats", *map(str, arguments)]
+    with mock.patch.object(sys, "argv", words), pytest.raises(SystemExit) as ended:
+        main()
     return int(ended.value.code or 0)

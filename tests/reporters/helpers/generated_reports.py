@@ -4,15 +4,20 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from harpia_formats.model.problem import (
+from harpia_formats import (
     Because,
+    Check,
     Excerpt,
+    FileCount,
     Fix,
+    Group,
     Place,
     Problem,
+    Report,
     Severity,
 )
-from harpia_formats.model.report import Check, FileCount, Group, Report, State
+from harpia_formats.model.report import State
+from harpia_formats.plugins import Result
 from harpia_formats.reporters import REPORTERS, Options
 
 #: Text that consumers of reports could take for something else.
@@ -155,3 +160,17 @@ def text_of(name: str, report: Report, **options: Any) -> str:
     problems_in = iter(report.problems)
     REPORTERS[name].write(problems_in, lambda: report, texts.append, Options(**options))
     return "".join(texts)
+
+
+def result_text(name: str, result: Result, **options: Any) -> str:
+    """Return what the reporter called `name` writes of any result."""
+    texts: list[str] = []
+    write = REPORTERS[name].write_result
+    assert write is not None
+    write(result, texts.append, Options(**options))
+    return "".join(texts)
+
+
+def page_of(result: Result, **options: Any) -> str:
+    """Return the HTML page of a result."""
+    return result_text("html", result, **options)

@@ -26,8 +26,7 @@ from harpia_formats.evaluation.scoring.results.compare_report import (
 from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.evaluation.scoring.significance.paired_differences import Comparison
 from harpia_formats.plugins import FieldOutcome, Outcome, Result
-from harpia_formats.reporters import Options
-from harpia_formats.reporters.html.page import page_of
+from generated_reports import page_of
 from strict_page import StrictPage
 
 COUNT = 800
@@ -119,7 +118,7 @@ def _differences() -> DifferenceReport:
 )
 def test_a_page_of_any_result_is_below_one_megabyte(make: type[Result]) -> None:
     """However many parts there are and whatever their texts."""
-    written = page_of(make(), Options(command=LONG * 9))
+    written = page_of(make(), command=LONG * 9)
     page = StrictPage(written)
     assert not page.faults
     assert len(written.encode()) < 1_000_000

@@ -11,7 +11,7 @@ import pytest
 import harpia_formats
 from contrast import CONTRAST
 from harpia_formats.reporters import Options
-from harpia_formats.reporters.html.page import page_of
+from generated_reports import page_of
 from json_lines import jsonl
 
 _PLACE = Path(__file__).parents[3] / "benchmarks" / "harness" / "chromium.py"
@@ -147,7 +147,7 @@ def test_findings_are_filtered_by_choice(
         tmp_path, schema=_SCHEMA, severity={"S101": "warning"}
     )
     page = tmp_path / "page.html"
-    page.write_text(page_of(report, Options()), "utf-8")
+    page.write_text(page_of(report), "utf-8")
     browser.open(page)
     fields = "[...document.querySelectorAll('.field')].length"
     shown = "[...document.querySelectorAll('.rule:not([hidden]) .field:not([hidden])')]"

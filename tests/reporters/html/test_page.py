@@ -23,9 +23,8 @@ from harpia_formats import (
 )
 from harpia_formats.model.report import State
 from harpia_formats.model.safe_text import escaped
-from harpia_formats.reporters import Options
 from harpia_formats.reporters.html import REPORTER
-from harpia_formats.reporters.html.page import page_of
+from generated_reports import page_of
 from strict_page import StrictPage
 
 _BAD_ROW = '{"sample_id": "r%d", "score": "<b>1</b>", "text": "%s"}\n'
@@ -37,7 +36,7 @@ _SCHEMA = {
 
 
 def _page(report: Report) -> StrictPage:
-    return StrictPage(page_of(report, Options()))
+    return StrictPage(page_of(report))
 
 
 def _bad_file(folder: Path, rows: int = 3) -> Path:
@@ -76,7 +75,7 @@ def _text_report(text: str) -> Report:
 def test_no_text_makes_an_element(text: str) -> None:
     """Any text in any field is shown as text, controls as escapes."""
     text = f"{text}\"'></p></pre></script><img src=x onerror=alert(1)>\u202e\x1b"
-    written = page_of(_text_report(text), Options(command=text))
+    written = page_of(_text_report(text), command=text)
     page = StrictPage(written)
     assert not page.faults
     assert "img" not in page.elements
@@ -89,7 +88,7 @@ def test_the_page_of_bad_data_shows_counts_messages_and_records(tmp_path: Path) 
     """Each rule and field has its count, and each example its value in its record."""
     path = _bad_file(tmp_path)
     report = harpia_formats.validate(path, schema=_SCHEMA)
-    written = page_of(report, Options())
+    written = page_of(report)
     page = StrictPage(written)
     assert not page.faults
     for part in ("4 records: 0 valid, 4 invalid; 5 errors", "S102", "wrong-type"):
@@ -163,7 +162,7 @@ def test_the_page_of_a_file_that_cannot_be_read_says_so(tmp_path: Path) -> None:
 def test_the_page_needs_no_script_and_allows_only_its_own(tmp_path: Path) -> None:
     """Without scripts everything is there; the policy names two hashes."""
     report = harpia_formats.validate(_bad_file(tmp_path), schema=_SCHEMA)
-    written = page_of(report, Options())
+    written = page_of(report)
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', written)
     assert policy is not None
     assert policy[1].startswith("default-src &#39;none&#39;; style-src &#39;sha256-")
@@ -177,7 +176,7 @@ def test_equal_input_gives_equal_bytes(tmp_path: Path) -> None:
     """Neither the number of workers nor the time is on the page."""
     path = _bad_file(tmp_path, 300)
     pages = {
-        page_of(harpia_formats.validate(path, schema=_SCHEMA, jobs=jobs), Options())
+        page_of(harpia_formats.validate(path, schema=_SCHEMA, jobs=jobs))
         for jobs in (1, 2)
     }
     assert len(pages) == 1
@@ -212,7 +211,7 @@ def _large(groups: int, text: str) -> Report:
 @pytest.mark.parametrize("text", ["<&\u202e" * 200, "x", "é" * 3000])
 def test_a_page_is_below_one_megabyte(text: str) -> None:
     """Whatever was found, and it says what it leaves out."""
-    written = page_of(_large(3_000, text), Options(command=text * 30))
+    written = page_of(_large(3_000, text), command=text * 30)
     assert len(written.encode()) < 1_000_000
     page = StrictPage(written)
     assert not page.faults
@@ -237,7 +236,7 @@ def test_warnings_that_fail_the_run_are_not_ok() -> None:
     """The page has the verdict of the exit code."""
     report = Report((FileCount("a", warnings=1, complete=True),), (), ())
     assert "not ok" not in _page(report).text
-    strict = page_of(report, Options(error_on_warning=True))
+    strict = page_of(report, error_on_warning=True)
     assert "not ok" in StrictPage(strict).text
 
 
@@ -263,7 +262,7 @@ def test_a_group_of_the_empty_text_is_distinguished_from_all_answers() -> None:
     data = "".join(row % each for each in (("p", ""), ("q", "x"))).encode()
     scores = harpia_formats.score(data, metrics=("em",), by=("category",))
 
-    page = page_of(scores, Options())
+    page = page_of(scores)
 
     # An axis of shares has both of its ends.
     assert "axes: em 0 to 1." in page
@@ -278,7 +277,7 @@ def test_the_page_of_differences_has_the_files_of_both_inputs(tmp_path: Path) ->
             f'{{"id": "1", "prompt": "p", "outputs": [{{"text": "{text}"}}]}}\n'
         )
 
-    page = StrictPage(page_of(harpia_formats.diff(*sides), Options()))
+    page = StrictPage(page_of(harpia_formats.diff(*sides)))
 
     for words in ("only in A", "first: in B", "Files of A", "Files of B"):
         assert words in page.text

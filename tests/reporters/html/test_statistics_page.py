@@ -6,7 +6,7 @@ from harpia_formats.evaluation.statistics.statistics_run import (
     StatsOptions,
 )
 from harpia_formats.reporters import Options
-from harpia_formats.reporters.html.page import page_of
+from generated_reports import page_of
 from json_lines import jsonl
 from strict_page import StrictPage
 
@@ -39,9 +39,9 @@ def test_the_page_is_well_formed() -> None:
     """The page is whole, shows every part, and has no markup of the data."""
     found = harpia_formats.stats(_rows())
 
-    text = page_of(found, Options())
+    text = page_of(found)
 
-    assert text == page_of(harpia_formats.stats(_rows()), Options())
+    assert text == page_of(harpia_formats.stats(_rows()))
     assert "<script>alert" not in text
     assert "\x1b" not in text
     for words in ("40 records", "Characters of prompt", "Repetitions", "Milliseconds"):
@@ -55,14 +55,14 @@ def test_nothing_is_a_page_too() -> None:
     run = StatisticsRun([b'{"prompt": 1, "outputs": []}\n'], StatsOptions(jobs=1))
     problems = list(run)
 
-    assert StrictPage(page_of(bare, Options())).faults == []
+    assert StrictPage(page_of(bare)).faults == []
     assert problems
-    assert "no statistics" in page_of(run.statistics(), Options())
+    assert "no statistics" in page_of(run.statistics())
 
 
 def test_one_record_has_a_page() -> None:
     """One record has a page without charts."""
     found = harpia_formats.stats(_rows(1))
 
-    assert StrictPage(page_of(found, Options())).faults == []
+    assert StrictPage(page_of(found)).faults == []
     assert found.headline() == "1 record, 1 question, 1 answer"
