@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from generated_reports import reports, text_of
 from harpia_formats import Because, FileCount, Group, Place, Problem, Report, Severity
-from harpia_formats.reporters.pull_request_report import MOST
 
+#: The annotations of a step that GitHub shows.
+MOST = 10
 #: How the runner splits a line: name, properties, message. Source: `ActionCommand.cs`
 #: (`TryParseV2`) of actions/runner.
 _command = re.compile(r"::(?P<name>\S+?)(?: (?P<properties>.*?))?::(?P<message>.*)")

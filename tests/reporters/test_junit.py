@@ -12,9 +12,8 @@ from junitparser import Error, Failure, JUnitXml, Skipped, TestSuite
 
 import harpia_formats as hf
 from effort import examples
-from generated_reports import reports, text_of
-from harpia_formats import Check, FileCount, Group, Report, Severity
-from harpia_formats.model.report import State
+from generated_reports import expectation, reports, text_of
+from harpia_formats import FileCount, Group, Report, Severity
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "nemo-output"
 #: The elements of `junit-10.xsd` of Jenkins' xUnit plug-in that we write: what they may
@@ -138,9 +137,9 @@ def test_a_case_fails_where_the_run_does(
 def test_expectations_are_cases_and_decide() -> None:
     """Of a preflight, checks pass or fail, and findings that they allow do not."""
     checks = (
-        Check("answers", "a", "records at least 3", "3", State.MET, "p.toml", 4),
-        Check("answers", "b", "models exactly m", "n", State.BROKEN, "p.toml", 5),
-        Check("other", "c", "ids unique", "", State.UNDECIDED, "p.toml", 9),
+        expectation("met", "records at least 3", "3", line=4),
+        expectation("broken", "models exactly m", "n", line=5),
+        replace(expectation("undecided", "ids unique", line=9), data_set="other"),
     )
     report = Report((FileCount("a.jsonl", errors=3),), (GROUP,), (), checks=checks)
     (answers, other, _) = suites_of(text_of("junit", report))

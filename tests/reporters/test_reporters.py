@@ -12,6 +12,7 @@ import jsonschema
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rich.cells import cell_len
 
 from cases import for_each_case
 from harpia_formats import (
@@ -25,19 +26,8 @@ from harpia_formats import (
     Report,
     Severity,
 )
-from harpia_formats.model.describe import with_noun
-from harpia_formats.model.safe_text import UNSAFE
-from harpia_formats.model.text_columns import columns
-from harpia_formats.plugins import json_text
+from harpia_formats.plugins import json_text, safe
 from harpia_formats.reporters import REPORTERS, Options
-from harpia_formats.reporters.full import frame
-from harpia_formats.reporters.phrases import (
-    Shown,
-    note_shown,
-    partly_shown_groups,
-    statistics_lines,
-    summary_lines,
-)
 from json_lines import jsonl_rows
 
 SCHEMA = json.loads(
@@ -131,6 +121,28 @@ def reported(
     texts: list[str] = []
     REPORTERS[name].write(problems, lambda: report, texts.append, options)
     return "".join(texts)
+
+
+def summary_lines(report: Report) -> list[str]:
+    """Return what the full report ends with, a line for each file and their total."""
+    lines = reported("full", [], report, Options()).splitlines()
+    return [line for line in lines if not line.startswith("...")]
+
+
+def statistics_lines(report: Report) -> list[str]:
+    """Return the lines of the table of rules."""
+    lines = reported("concise", [], report, Options(statistics=True)).splitlines()
+    return [line for line in lines if line.startswith(" ")]
+
+
+def frame(excerpt: Excerpt, room: int) -> tuple[str, str]:
+    """Return what is shown of an excerpt, which has some columns, and its carets."""
+    problem, narrow = replace(PROBLEM, excerpt=excerpt), Options(width=room + 6)
+    lines = reported("full", [problem], EMPTY, narrow).splitlines()
+    text, carets = lines[1:3]
+    assert text.startswith("  3 | ")
+    assert carets.startswith("    | ")
+    return text[6:], carets[6:]
 
 
 def placed(problem: Problem = PROBLEM, **changes: Any) -> Problem:
@@ -433,6 +445,10 @@ def test_full_ends_with_statistics_and_summary() -> None:
     )
 
 
+#: Characters of one column and of two, and such that are shown as escapes.
+PIECES = st.text("ab 1é漢字😀\x1b\u202e\u200b\udc80", max_size=80)
+
+
 def test_frame_fits_the_terminal() -> None:
     """A long line is cut on both sides, and the mark stays in it."""
     excerpt = Excerpt("a" * 300 + "null" + "b" * 300, 300, 304)
@@ -469,15 +485,15 @@ def test_carets_are_under_the_mark(
     assert frame(excerpt, 20) == (text, carets)
 
 
-@given(st.text(max_size=80), st.text(max_size=80), st.text(max_size=80))
+@given(PIECES, PIECES, PIECES)
 def test_frame_keeps_to_its_room(before: str, marked: str, after: str) -> None:
     """A frame is never wider than its room, and its carets never behind its text."""
     excerpt = Excerpt(before + marked + after, len(before), len(before + marked))
     text, carets = frame(excerpt, 30)
 
-    assert columns(text) <= 30
-    assert len(carets) <= max(columns(text), 1) + 1
-    assert not UNSAFE.search(text)
+    assert cell_len(text) <= 30
+    assert len(carets) <= max(cell_len(text), 1) + 1
+    assert safe(f"x{text}") == f"x{text}"
 
 
 def test_frame_follows_the_width() -> None:
@@ -485,42 +501,29 @@ def test_frame_follows_the_width() -> None:
     lines = reported("full", [PROBLEM], options=Options(quiet=True, width=40))
     narrow = reported("full", [PROBLEM], options=Options(quiet=True, width=1))
 
-    assert max(map(columns, lines.splitlines()[1:3])) == 40
-    assert columns(narrow.splitlines()[1]) == len("  3 | ") + 20
+    assert max(map(cell_len, lines.splitlines()[1:3])) == 40
+    assert cell_len(narrow.splitlines()[1]) == len("  3 | ") + 20
 
 
 def test_folds_by_the_shape_of_a_pointer() -> None:
     """Indices count for the group with `*`, keys that look like one for their own."""
     pointers = ("/turns/*/role", "/10/a", "/11/a", "/*/a", "/1/2/*/x", "/runs/2024/*/x")
     groups = [replace(GROUP, pointer=each, count=3) for each in pointers]
-    shown: Shown = Shown()
-    for each in ("/turns/0/role", "/turns/1/role", "/10/a", "/runs/2024/5/x", "/none"):
-        note_shown(shown, placed(pointer=each))
+    places = ("/turns/0/role", "/turns/1/role", "/10/a", "/runs/2024/5/x", "/none")
+    problems = [placed(pointer=each) for each in places]
+    *_, one, two, three, four, five, six = reported(
+        "concise", problems, grouped(*groups)
+    ).splitlines()
 
-    assert [partly.times for partly in partly_shown_groups(groups, shown)] == [
-        2,
-        1,
-        0,
-        0,
-        0,
-        1,
-    ]
+    found = [line.rpartition(": ")[2] for line in (one, two, three, four, five, six)]
+    assert found == [f"3 in all, {times} shown" for times in (2, 1, 0, 0, 0, 1)]
 
 
 def test_group_shown_in_full_has_no_summary() -> None:
     """No summary line follows a group whose problems were all shown."""
-    shown: Shown = Shown()
-    note_shown(shown, PROBLEM)
+    report = grouped(replace(GROUP, count=1))
 
-    assert partly_shown_groups([replace(GROUP, count=1)], shown) == []
-
-
-@pytest.mark.parametrize(
-    ("number", "text"), [(0, "0 errors"), (1, "1 error"), (12_345, "12,345 errors")]
-)
-def test_counts_in_the_plural(number: int, text: str) -> None:
-    """Only one is singular, and thousands are set apart."""
-    assert with_noun(number, "error") == text
+    assert reported("concise", [PROBLEM], report) == CONCISE
 
 
 def test_statistics_are_sorted_by_count() -> None:
@@ -638,7 +641,7 @@ def test_summary_of_nothing() -> None:
 
 def obeyed(line: str) -> bool:
     """Whether a build server or a terminal would take `line` for more than text."""
-    return line.lstrip().startswith("::") or bool(UNSAFE.search(line))
+    return safe(line, len(line) + 1) != line
 
 
 @for_each_case("text, name", itertools.product(HOSTILE, ["concise", "full"]))

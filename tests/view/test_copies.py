@@ -5,28 +5,26 @@ from pathlib import Path
 
 import pytest
 
-from harpia_formats.view.copies import copy_of
-from harpia_formats.view.options import ViewError, ViewOptions
-from harpia_formats.view.row_index import source_named
-from harpia_formats.view.session import ViewSession
+from harpia_formats import HarpiaFormatsError
+from ready_session import session_of
 
 TEXT = b'{"prompt": "a question", "outputs": []}\n' * 1_000
 
 
-def test_lines_are_read_in_place(tmp_path: Path) -> None:
-    """A file that holds its rows as they are is not copied."""
-    path = tmp_path / "a.jsonl"
-    path.write_bytes(TEXT)
-    assert copy_of(source_named(str(path))) is None
+@pytest.mark.parametrize(
+    ("name", "data", "size"),
+    [("a.jsonl", TEXT, None), ("a.jsonl.gz", gzip.compress(TEXT), len(TEXT))],
+)
+def test_what_is_compressed_is_copied(
+    tmp_path: Path, name: str, data: bytes, size: int | None
+) -> None:
+    """Lines are read in place, and the copy of a gzip file has the size of its text."""
+    (tmp_path / name).write_bytes(data)
+    session = session_of(tmp_path / name)
+    sizes = [copy.size for _, copy in session.copies()]
+    session.close()
 
-
-def test_a_compressed_file_tells_its_size(tmp_path: Path) -> None:
-    """A gzip file is copied, and the size of the copy is that of its text."""
-    path = tmp_path / "a.jsonl.gz"
-    path.write_bytes(gzip.compress(TEXT))
-    copy = copy_of(source_named(str(path)))
-    assert copy is not None
-    assert copy.size == len(TEXT)
+    assert sizes == ([] if size is None else [size])
 
 
 def test_a_copy_that_has_no_room_is_refused(
@@ -39,9 +37,9 @@ def test_a_copy_that_has_no_room_is_refused(
     monkeypatch.setattr(
         "harpia_formats.view.session.shutil.disk_usage", lambda _: usage
     )
-    session = ViewSession([str(path)], ViewOptions())
+    session = session_of(path)
     try:
-        with pytest.raises(ViewError, match="needs 40,000 bytes"):
+        with pytest.raises(HarpiaFormatsError, match="needs 40,000 bytes"):
             session.start()
     finally:
         session.close()

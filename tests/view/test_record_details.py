@@ -8,15 +8,11 @@ from typing import Any
 import orjson
 import pytest
 
-from harpia_formats.validation.options import Options
-from harpia_formats.validation.run import Validation
-from harpia_formats.view.options import ViewError, ViewOptions
-from harpia_formats.view.record_details import DEEPEST
-from harpia_formats.view.record_reader import RecordReader
-from harpia_formats.view.row_index import FoundFile
-from harpia_formats.view.session import ViewSession
-from ready_session import ready
+from harpia_formats import iter_problems
+from ready_session import viewed
 
+#: The steps to which a value is shown.
+DEEPEST = 100
 VALID = b'{"instruction":"q","input":"","output":"a"}'
 WRONG = b'{"instruction":1,"input":"","output":"a"}'
 LINES = (
@@ -54,14 +50,13 @@ def test_findings_are_those_of_the_file(tmp_path: Path, name: str, data: bytes) 
     path = tmp_path / name
     path.write_bytes(data)
     expected: dict[int, list[tuple[str, str, int]]] = {}
-    for problem in Validation([str(path)], Options(examples=0, max_problems=0, jobs=1)):
+    for problem in iter_problems(path):
         place = problem.place
         if place.record:
             found = (problem.code, problem.message, place.byte_offset)
             expected.setdefault(place.record, []).append(found)
     assert expected
-    session = ready(ViewSession([str(path)], ViewOptions()))
-    try:
+    with viewed(path) as session:
         (file,) = session.files()["files"]
         for number in range(1, file["records"] + 1):
             shown = session.record({"record": str(number)})
@@ -76,15 +71,15 @@ def test_findings_are_those_of_the_file(tmp_path: Path, name: str, data: bytes) 
                 )
                 for one in shown["findings"]
             ] == expected.get(number, [])
-    finally:
-        session.close()
 
 
-def test_a_cell_that_is_not_utf_8() -> None:
+def test_a_cell_that_is_not_utf_8(tmp_path: Path) -> None:
     """A row of a table that is not UTF-8 is reported as such, not as broken JSON."""
-    found = FoundFile("csv", "", "table", "file", b"id,prompt,output\n", ",")
-    with pytest.raises(ViewError, match="it is not UTF-8"):
-        RecordReader(found).read(b"1,caf\xe9,a")
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"id,prompt,output\n1,caf\xe9,a\n")
+    with viewed(path) as session:
+        shown = session.record({"record": "1"})
+    assert "it is not UTF-8" in shown["unread"]
 
 
 @pytest.mark.parametrize("depth", [99, 150, 300, 480])
@@ -101,11 +96,8 @@ def test_what_is_nested_deep_is_shown_as_text(
         record["metadata"] = {"k": value}
     path = tmp_path / "a.jsonl"
     path.write_text(json.dumps(record) + "\n", encoding="utf-8")
-    session = ready(ViewSession([str(path)], ViewOptions(format="record")))
-    try:
+    with viewed(path, format="record") as session:
         shown = session.record({"record": "1"})
-    finally:
-        session.close()
     assert shown["unread"] is None
     orjson.dumps(shown)  # refuses what is deeper than 254
     value = shown["fields"]["metadata"]
@@ -123,9 +115,6 @@ def test_what_is_nested_too_deep_is_reported(tmp_path: Path) -> None:
         f'{{"id":"1","prompt":"p","metadata":{{"k":{value}}},"outputs":[]}}\n',
         encoding="utf-8",
     )
-    session = ready(ViewSession([str(path)], ViewOptions(format="record")))
-    try:
+    with viewed(path, format="record") as session:
         shown = session.record({"record": "1"})
-    finally:
-        session.close()
     assert b"nested too deep" in orjson.dumps(shown["fields"])

@@ -10,12 +10,9 @@ from typing import Any
 
 import pytest
 
-from harpia_formats import UnknownFormat
-from harpia_formats.view.options import ViewError, ViewOptions
-from harpia_formats.view.session import ViewSession, distinct_names
-from harpia_formats.view.viewed_file import ViewedFile
+from harpia_formats import HarpiaFormatsError, UnknownFormat
 from json_lines import jsonl
-from ready_session import ready
+from ready_session import Session, ready, session_of, viewed
 
 #: A value of every row, which nobody may see who asked for none.
 HIDDEN = "Ouagadougou"
@@ -47,22 +44,22 @@ def write_rows(path: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ViewSession]:
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     """Return a session over one file."""
     path = write_rows(tmp_path_factory.mktemp("data") / "a.jsonl")
-    session = ready(ViewSession([str(path)], ViewOptions()))
+    session = ready(session_of(path))
     yield session
     session.close()
 
 
-def complete(session: ViewSession, query: Mapping[str, str]) -> dict[str, Any]:
+def complete(session: Session, query: Mapping[str, str]) -> dict[str, Any]:
     """Return the rows of a query, once all are found."""
     while not (found := session.rows(query))["complete"]:
         time.sleep(0.02)
     return found
 
 
-def test_what_is_known_of_a_file(session: ViewSession) -> None:
+def test_what_is_known_of_a_file(session: Session) -> None:
     """A file has its format, counts, rules, models and metrics."""
     (file,) = session.files()["files"]
     assert (file["format"], file["kind"], file["records"]) == ("record", "lines", COUNT)
@@ -72,7 +69,7 @@ def test_what_is_known_of_a_file(session: ViewSession) -> None:
     assert file["metrics"] == [HIDDEN]
 
 
-def test_rows_of_the_table(session: ViewSession) -> None:
+def test_rows_of_the_table(session: Session) -> None:
     """A part of the table has a record for each row, also for one that is not valid."""
     found = session.rows({"file": "0", "start": "5", "count": "2"})
     assert found["total"] == COUNT
@@ -89,7 +86,7 @@ def test_rows_of_the_table(session: ViewSession) -> None:
     assert [one["code"] for one in second["findings"]] == ["S102"]
 
 
-def test_record_with_a_finding(session: ViewSession) -> None:
+def test_record_with_a_finding(session: Session) -> None:
     """A finding is marked where it is in the text of the row."""
     found = session.record({"file": "0", "record": "7"})
     (finding,) = found["findings"]
@@ -99,7 +96,7 @@ def test_record_with_a_finding(session: ViewSession) -> None:
     assert (found["previous"], found["next"]) == (6, 8)
 
 
-def test_previous_and_next_follow_the_filter(session: ViewSession) -> None:
+def test_previous_and_next_follow_the_filter(session: Session) -> None:
     """The neighbours of a record are those among the selected ones, in their order."""
     query = {"file": "0", "sort": f"score:{HIDDEN}", "order": "desc", "low": "0.5"}
     found = session.record({**query, "metric": HIDDEN, "record": "200"})
@@ -110,24 +107,24 @@ def test_previous_and_next_follow_the_filter(session: ViewSession) -> None:
 @pytest.mark.parametrize(
     ("query", "number"), [({"id": "q31"}, 31), ({"line": "9"}, 9), ({"record": "3"}, 3)]
 )
-def test_jump(session: ViewSession, query: dict[str, str], number: int) -> None:
+def test_jump(session: Session, query: dict[str, str], number: int) -> None:
     """A record is found by its id, its line and its number."""
     assert session.find({"file": "0", **query}) == {"record": number}
 
 
-def test_jump_to_a_row_that_is_no_record(session: ViewSession) -> None:
+def test_jump_to_a_row_that_is_no_record(session: Session) -> None:
     """The id of a row that is not valid is found as well."""
     assert session.find({"file": "0", "id": "q7"}) == {"record": 7}
 
 
 @pytest.mark.parametrize("query", [{"id": "q"}, {"line": "0"}, {"record": "9999"}])
-def test_jump_to_nothing(session: ViewSession, query: dict[str, str]) -> None:
+def test_jump_to_nothing(session: Session, query: dict[str, str]) -> None:
     """What is not there is reported, and no other record is shown for it."""
-    with pytest.raises(ViewError, match="no such record"):
+    with pytest.raises(HarpiaFormatsError, match="no such record"):
         session.find({"file": "0", **query})
 
 
-def test_rows_are_taken_away_as_bytes(session: ViewSession) -> None:
+def test_rows_are_taken_away_as_bytes(session: Session) -> None:
     """The selected rows are those of the file, byte for byte."""
     data = b"".join(session.selected_bytes({"file": "0", "text": "answer 12"}))
     numbers = [json.loads(line)["id"] for line in data.splitlines()]
@@ -139,14 +136,14 @@ def test_rows_are_taken_away_as_bytes(session: ViewSession) -> None:
     "query",
     [{"file": "1"}, {"file": "-1"}, {"file": "x"}, {"file": "0", "start": "1e3"}],
 )
-def test_wrong_numbers_are_refused(session: ViewSession, query: dict[str, str]) -> None:
+def test_wrong_numbers_are_refused(session: Session, query: dict[str, str]) -> None:
     """A number that is none, or of no file, is refused."""
-    with pytest.raises(ViewError):
+    with pytest.raises(HarpiaFormatsError):
         session.rows(query)
 
 
 def test_a_regular_expression_that_never_ends_is_given_up(
-    session: ViewSession, monkeypatch: pytest.MonkeyPatch
+    session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its process is ended, with a reason with the rows that were found."""
     monkeypatch.setattr("harpia_formats.view.viewed_file.LIMIT", 1.0)
@@ -157,23 +154,19 @@ def test_a_regular_expression_that_never_ends_is_given_up(
 def test_a_changed_file_is_not_shown(tmp_path: Path) -> None:
     """After a change no row is shown, since it might be a mixture."""
     path = write_rows(tmp_path / "a.jsonl")
-    session = ready(ViewSession([str(path)], ViewOptions()))
-    try:
+    with viewed(path) as session:
         assert session.rows({"file": "0"})["total"] == COUNT
         with path.open("a", encoding="utf-8") as file:
             file.write("{}\n")
         assert session.files()["files"][0]["state"] == "changed"
-        with pytest.raises(ViewError, match="changed"):
+        with pytest.raises(HarpiaFormatsError, match="changed"):
             session.rows({"file": "0"})
-    finally:
-        session.close()
 
 
 def test_redacted_answers_hold_no_value(tmp_path: Path) -> None:
     """With `redact` no answer of the session has a value of a record."""
     path = write_rows(tmp_path / "a.jsonl")
-    session = ready(ViewSession([str(path)], ViewOptions(redact=True)))
-    try:
+    with viewed(path, redact=True) as session:
         answers = [
             session.files(),
             session.rows({"file": "0"}),
@@ -193,10 +186,8 @@ def test_redacted_answers_hold_no_value(tmp_path: Path) -> None:
             lambda: session.selected_bytes({"file": "0"}),
             session.systems,
         ):
-            with pytest.raises(ViewError):
+            with pytest.raises(HarpiaFormatsError):
                 refused()
-    finally:
-        session.close()
 
 
 def test_notes_know_a_record_by_what_is_not_cut(tmp_path: Path) -> None:
@@ -206,20 +197,16 @@ def test_notes_know_a_record_by_what_is_not_cut(tmp_path: Path) -> None:
     path.write_text(f"{json.dumps(long)}\n", encoding="utf-8")
     rows = [{"id": 7, "prompt": "a", "outputs": [{"text": "b"}]}, {"prompt": 1}]
     other.write_bytes(jsonl(*rows))
-    options = ViewOptions(format="record")
-    session = ready(ViewSession([str(path), str(other)], options))
-    try:
+    with viewed(path, other, format="record") as session:
         found = [
             session.identity({"file": file, "record": record})
             for file, record in (("0", "1"), ("1", "1"), ("1", "2"))
         ]
-        with pytest.raises(ViewError, match="no record"):
+        with pytest.raises(HarpiaFormatsError, match="no record"):
             session.identity({"file": "1", "record": "3"})
         assert session.path_of({"file": "1"}) == str(other)
-        with pytest.raises(ViewError, match="no such file"):
+        with pytest.raises(HarpiaFormatsError, match="no such file"):
             session.path_of({"file": "2"})
-    finally:
-        session.close()
 
     assert found == [
         {"record": 1, "record_id": "q" * 400, "model": "m" * 9_000},
@@ -230,11 +217,11 @@ def test_notes_know_a_record_by_what_is_not_cut(tmp_path: Path) -> None:
 
 def test_what_cannot_be_opened_is_refused_before_the_start(tmp_path: Path) -> None:
     """A file that is not there, and a format that is none, are errors at once."""
-    with pytest.raises(ViewError, match="does not exist"):
-        ViewSession([str(tmp_path / "no.jsonl")], ViewOptions())
+    with pytest.raises(HarpiaFormatsError, match="does not exist"):
+        session_of(str(tmp_path / "no.jsonl"))
     path = write_rows(tmp_path / "a.jsonl")
     with pytest.raises(UnknownFormat):
-        ViewSession([str(path)], ViewOptions(format="nothing"))
+        session_of(path, format="nothing")
 
 
 def test_nothing_is_left_behind(
@@ -244,7 +231,7 @@ def test_nothing_is_left_behind(
     path, folder = write_rows(tmp_path / "a.jsonl"), tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(folder))
-    session = ViewSession([str(path)], ViewOptions())
+    session = session_of(path)
     session.start()
     assert list(folder.iterdir())
     session.close()
@@ -255,7 +242,7 @@ def test_many_files_are_closed_at_once(tmp_path: Path) -> None:
     """What waits for its turn does not begin once the session is closed."""
     for number in range(40):
         write_rows(tmp_path / f"{number}.jsonl")
-    session = ViewSession([str(tmp_path)], ViewOptions())
+    session = session_of(str(tmp_path))
     session.start()
     begin = time.monotonic()
     session.close()
@@ -263,7 +250,7 @@ def test_many_files_are_closed_at_once(tmp_path: Path) -> None:
 
 
 def test_files_of_selections_are_deleted(
-    session: ViewSession, monkeypatch: pytest.MonkeyPatch
+    session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As many selections are kept as there may be, and no file of another one."""
     monkeypatch.setattr("harpia_formats.view.viewed_file.KEPT", 2)
@@ -274,21 +261,19 @@ def test_files_of_selections_are_deleted(
 
 
 def test_search_for_an_id_ends_in_time(
-    session: ViewSession, monkeypatch: pytest.MonkeyPatch
+    session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Time spent on rows that only contain the text of the id counts, too."""
     monkeypatch.setattr("harpia_formats.view.session.MOST_SECONDS", 0.5)
     complete(session, {"file": "0", "text": HIDDEN, "case": "1"})
-    id_of = ViewedFile.id_of
     looked_at: list[bytes] = []
 
-    def slow(file: ViewedFile, row: bytes) -> str | None:
+    def slow(_: object, row: bytes) -> None:
         looked_at.append(row)
         time.sleep(0.05)
-        return id_of(file, row)
 
-    monkeypatch.setattr(ViewedFile, "id_of", slow)
-    with pytest.raises(ViewError, match="takes long"):
+    monkeypatch.setattr("harpia_formats.view.viewed_file.ViewedFile.id_of", slow)
+    with pytest.raises(HarpiaFormatsError, match="takes long"):
         session.find({"file": "0", "id": HIDDEN})
     assert 0 < len(looked_at) < 20
 
@@ -297,7 +282,7 @@ def test_files_written_at_the_end_are_deleted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A question that writes while the session is closed is no error."""
-    session = ViewSession([str(write_rows(tmp_path / "a.jsonl"))], ViewOptions())
+    session = session_of(str(write_rows(tmp_path / "a.jsonl")))
     session.start()
     folder, rmdir = Path(session.folder), os.rmdir
 
@@ -318,7 +303,7 @@ def test_what_waits_for_a_file_ends_with_the_session(
     """Neither a search for an id nor a download goes on in a session that is closed."""
     monkeypatch.setattr("harpia_formats.view.session.MOST_SECONDS", 600)
     path = write_rows(tmp_path / "a.jsonl")
-    session = ready(ViewSession([str(path)], ViewOptions()))
+    session = ready(session_of(path))
     # The search is never complete, as that of a file of many gigabytes.
     incomplete = property(lambda _: False, lambda *_: None)
     monkeypatch.setattr(
@@ -336,16 +321,19 @@ def test_what_waits_for_a_file_ends_with_the_session(
         time.sleep(0.5)
         assert not waiting.done()
         session.close()
-        with pytest.raises(ViewError):
+        with pytest.raises(HarpiaFormatsError):
             waiting.result(10)
-    with pytest.raises(ViewError, match="ended"):
+    with pytest.raises(HarpiaFormatsError, match="ended"):
         session.rows({"file": "0"})
 
 
-def test_names_are_distinct() -> None:
+def test_names_are_distinct(tmp_path: Path) -> None:
     """Files of one name are called by their paths."""
-    assert distinct_names(["a/x.jsonl", "b/x.jsonl", "b/y.jsonl"]) == [
-        "a/x.jsonl",
-        "b/x.jsonl",
-        "y.jsonl",
-    ]
+    paths = [tmp_path / name for name in ("a/x.jsonl", "b/x.jsonl", "b/y.jsonl")]
+    for path in paths:
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(jsonl(row_of(1)))
+    with viewed(*paths) as session:
+        names = [file["name"] for file in session.files()["files"]]
+
+    assert names == [str(paths[0]), str(paths[1]), "y.jsonl"]

@@ -8,12 +8,9 @@ from typing import Any
 
 import pytest
 
-from harpia_formats import compare_scores
-from harpia_formats.view import systems
-from harpia_formats.view.options import ViewError, ViewOptions
-from harpia_formats.view.session import ViewSession
+from harpia_formats import HarpiaFormatsError, compare_scores
 from json_lines import jsonl
-from ready_session import ready
+from ready_session import Session, ready, session_of, viewed
 
 COUNT = 40
 
@@ -54,14 +51,14 @@ def paths(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def session(paths: list[str]) -> Iterator[ViewSession]:
+def session(paths: list[str]) -> Iterator[Session]:
     """Return a session over both files."""
-    session = ready(ViewSession(paths, ViewOptions()))
+    session = ready(session_of(*paths))
     yield session
     session.close()
 
 
-def test_models_are_systems(session: ViewSession) -> None:
+def test_models_are_systems(session: Session) -> None:
     """Each model of a file is a system."""
     names = [one["name"] for one in session.systems()["systems"]]
     assert names == ["one", "two", "three"]
@@ -69,7 +66,7 @@ def test_models_are_systems(session: ViewSession) -> None:
 
 @pytest.mark.parametrize(("a", "b"), [("0.0", "0.1"), ("0.1", "1.0"), ("1.0", "0.0")])
 def test_scores_are_those_of_score_compare(
-    session: ViewSession, paths: list[str], a: str, b: str
+    session: Session, paths: list[str], a: str, b: str
 ) -> None:
     """As many questions are matched, with the same mean difference."""
     names = {"0.0": "one", "0.1": "two", "1.0": "three"}
@@ -87,7 +84,7 @@ def test_scores_are_those_of_score_compare(
     assert sum(differences) / len(differences) == pytest.approx(expected)
 
 
-def test_rows_that_differ(session: ViewSession) -> None:
+def test_rows_that_differ(session: Session) -> None:
     """Only questions are shown that one system answers right and the other wrong."""
     query = {"a": "0.0", "b": "0.1", "metric": "acc", "count": "1000"}
     every = session.compare(query)["rows"]
@@ -106,7 +103,7 @@ def test_rows_that_differ(session: ViewSession) -> None:
     assert differing["total"] == sum(abs(row["difference"]) > 0.5 for row in every)
 
 
-def test_words_that_differ_are_marked(session: ViewSession) -> None:
+def test_words_that_differ_are_marked(session: Session) -> None:
     """Two answers are shown in pieces that both have, or only one."""
     query = {"a": "0.0", "b": "0.1", "metric": "acc", "verdict": "a-right"}
     record = session.compare(query)["rows"][0]["a"]["record"]
@@ -118,7 +115,7 @@ def test_words_that_differ_are_marked(session: ViewSession) -> None:
         assert ["same", "the "] in words
 
 
-def test_the_table_of_score_compare(session: ViewSession) -> None:
+def test_the_table_of_score_compare(session: Session) -> None:
     """The page has the table of the command, and the command itself."""
     query = {"a": "0.0", "b": "1.0", "metric": "acc"}
     assert "signatures" in session.compared_table(query)["reason"]
@@ -134,7 +131,7 @@ def test_the_table_of_score_compare(session: ViewSession) -> None:
     )
 
 
-def test_the_other_answers_to_a_question(session: ViewSession) -> None:
+def test_the_other_answers_to_a_question(session: Session) -> None:
     """A record names the records of all systems that ask the same."""
     (row,) = session.rows({"file": "1", "count": "1"})["rows"]
     shown = session.record({"file": "1", "record": str(row["record"])})
@@ -154,17 +151,15 @@ def test_the_other_answers_to_a_question(session: ViewSession) -> None:
         {"a": "0.0", "b": "0.1", "count": "-1"},
     ],
 )
-def test_wrong_comparisons_are_refused(
-    session: ViewSession, query: dict[str, str]
-) -> None:
+def test_wrong_comparisons_are_refused(session: Session, query: dict[str, str]) -> None:
     """Systems that are not there, and words that say nothing, are refused."""
-    with pytest.raises(ViewError):
+    with pytest.raises(HarpiaFormatsError):
         session.compare(query)
 
 
-def test_a_wrong_record_is_refused(session: ViewSession) -> None:
+def test_a_wrong_record_is_refused(session: Session) -> None:
     """A record that is no number is refused."""
-    with pytest.raises(ViewError, match="record is a whole number"):
+    with pytest.raises(HarpiaFormatsError, match="record is a whole number"):
         session.compared_record({"a": "0.0", "b": "0.1", "record": "x"})
 
 
@@ -196,8 +191,7 @@ def test_repeated_questions_count_by_their_means(tmp_path: Path) -> None:
     report = compare_scores(*paths, stored=True, force=True, metrics=["acc"])
     (compared,) = report.compared
     assert compared.comparison is not None
-    session = ready(ViewSession(paths, ViewOptions(format="record")))
-    try:
+    with viewed(*paths, format="record") as session:
         query = {"a": "0.0", "b": "1.0", "metric": "acc"}
         found = session.compare(query)
         differences = [row["difference"] for row in found["rows"]]
@@ -210,8 +204,6 @@ def test_repeated_questions_count_by_their_means(tmp_path: Path) -> None:
         assert not session.compare({**query, "verdict": "a-right"})["total"]
         shown = session.compared_record({**query, "record": "6"})
         assert (shown["a"]["record"], shown["b"]["record"]) == (6, 1)
-    finally:
-        session.close()
 
 
 @pytest.fixture
@@ -228,8 +220,7 @@ def tables(tmp_path: Path) -> list[str]:
 
 def test_the_table_reads_files_as_the_page_does(tables: list[str]) -> None:
     """The format, the delimiter and the limit of rows are those of the page."""
-    options = ViewOptions(format="csv", delimiter="|")
-    session = ready(ViewSession(tables, options))
+    session = ready(session_of(*tables, format="csv", delimiter="|"))
     query = {"a": "0.0", "b": "1.0", "metric": "score", "force": "1"}
     try:
         assert session.compare(query)["matched"] == 8
@@ -245,64 +236,62 @@ def test_the_table_reads_files_as_the_page_does(tables: list[str]) -> None:
 
 def test_no_command_has_the_limit_of_rows(paths: list[str]) -> None:
     """There is no command for the table of the page if its rows may be longer."""
-    session = ready(ViewSession(paths, ViewOptions(max_row_bytes=2**26)))
-    try:
+    with viewed(*paths, max_row_bytes=2**26) as session:
         found = session.compared_table({"a": "0.0", "b": "1.0", "force": "1"})
         assert found["tables"]
         assert found["command"] is None
-    finally:
-        session.close()
 
 
 def test_changed_files_are_not_compared(tables: list[str]) -> None:
     """A table that was computed before is not shown of a file that has changed."""
-    session = ready(ViewSession(tables, ViewOptions(format="csv", delimiter="|")))
     query = {"a": "0.0", "b": "1.0", "metric": "score", "force": "1"}
-    try:
+    with viewed(*tables, format="csv", delimiter="|") as session:
         assert session.compared_table(query)["tables"]
         with Path(tables[0]).open("a", encoding="utf-8") as file:
             file.write("9|q9|t|A|1\n")
         for ask in (session.compare, session.compared_table):
-            with pytest.raises(ViewError, match="changed"):
+            with pytest.raises(HarpiaFormatsError, match="changed"):
                 ask(query)
-    finally:
-        session.close()
 
 
 def test_a_failure_is_not_kept(
-    session: ViewSession, monkeypatch: pytest.MonkeyPatch
+    session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A comparison that took too long is computed again when it is asked for again."""
     query = {"a": "0.1", "b": "1.0", "metric": "acc", "force": "1"}
     with monkeypatch.context() as patch:
-        patch.setattr(systems, "MOST_SECONDS", 0.0)
+        patch.setattr("harpia_formats.view.systems.MOST_SECONDS", 0.0)
         assert session.compared_table(query)["tables"] == []
     assert session.compared_table(query)["tables"]
 
 
 @pytest.mark.parametrize("block", [7, 1_000])
 def test_records_that_ask_the_same(
-    session: ViewSession, monkeypatch: pytest.MonkeyPatch, block: int
+    paths: list[str], monkeypatch: pytest.MonkeyPatch, block: int
 ) -> None:
     """They are found in whole blocks and behind them, in order, and not all of many."""
-    monkeypatch.setattr(systems, "BLOCK", block)
-    (file, _) = session._files  # noqa: SLF001 - no public function has keys
-    count = file.columns.state.records
-    keys = [file.columns.column("key", at, 1) for at in range(1, count + 1)]
-    texts = [key.tobytes() for key in keys]
-    written = Path(f"{file.base}.questions")
-    written.unlink(missing_ok=True)
-    same = systems.SameQuestions(file)
-    for key in keys:
-        expected = [at for at, one in enumerate(texts, 1) if one == key.tobytes()]
-        assert list(same.records(key)) == expected
-        assert len(expected) == 2
-    monkeypatch.setattr(systems, "MOST_SAME", 1)
-    assert list(same.records(keys[-1])) == expected[:1]
-    assert (written.stat().st_size if written.exists() else 0) == count // block * 112
+    monkeypatch.setattr("harpia_formats.view.systems.BLOCK", block)
+    with viewed(*paths) as session:
+        rows = session.rows({"file": "0", "count": "1000"})["rows"]
+        ids = {row["record"]: row["id"] for row in rows}
+        assert len(ids) == 2 * COUNT
+        for record, asked in ids.items():
+            same = [at for at, one in ids.items() if one == asked]
+            assert len(same) == 2
+            assert same_in(session, record) == [at for at in same if at != record]
+        monkeypatch.setattr("harpia_formats.view.systems.MOST_SAME", 1)
+        assert same_in(session, same[0]) == []
+        written = Path(session.folder).glob("0*.questions")
+        assert sum(one.stat().st_size for one in written) == len(ids) // block * 112
 
 
-def test_few_matches_are_kept(session: ViewSession) -> None:
+def same_in(session: Session, record: int) -> list[int]:
+    """Return the other records of the first file that are shown to ask the same."""
+    others = session.record({"file": "0", "record": str(record)})["others"]
+    return [one["record"] for one in others if one["file"] == 0]
+
+
+def test_few_matches_are_kept(session: Session) -> None:
     """Matched questions of old pairs are forgotten."""
     kept = session._comparisons._matched  # noqa: SLF001 - nothing else tells it
     for pair in (("0.0", "0.1"), ("0.1", "1.0"), ("1.0", "0.0")):

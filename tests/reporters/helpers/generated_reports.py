@@ -174,3 +174,8 @@ def result_text(name: str, result: Result, **options: Any) -> str:
 def page_of(result: Result, **options: Any) -> str:
     """Return the HTML page of a result."""
     return result_text("html", result, **options)
+
+
+def expectation(state: str, expected: str, found: str = "", line: int = 1) -> Check:
+    """Return an expectation of a preflight, which is in a state such as "met"."""
+    return Check("answers", "a-key", expected, found, State(state), "p.toml", line)

@@ -10,7 +10,6 @@ import pytest
 
 import harpia_formats
 from contrast import CONTRAST
-from harpia_formats.reporters import Options
 from generated_reports import page_of
 from json_lines import jsonl
 
@@ -68,8 +67,9 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     made = {}
     for name, result in (("validation", report), ("comparison", compared)):
         made[name] = folder / f"{name}.html"
-        options = Options(command=f"harpia-formats {name} {bad}")
-        made[name].write_text(page_of(result, options), "utf-8")
+        made[name].write_text(
+            page_of(result, command=f"harpia-formats {name} {bad}"), "utf-8"
+        )
     return made
 
 

@@ -1,12 +1,10 @@
 """The HTML page of statistics: well-formed, escaped, and the same again."""
 
+from pathlib import Path
+
 import harpia_formats
-from harpia_formats.evaluation.statistics.statistics_run import (
-    StatisticsRun,
-    StatsOptions,
-)
-from harpia_formats.reporters import Options
 from generated_reports import page_of
+from in_process import InProcess
 from json_lines import jsonl
 from strict_page import StrictPage
 
@@ -49,15 +47,16 @@ def test_the_page_is_well_formed() -> None:
     assert StrictPage(text).faults == []
 
 
-def test_nothing_is_a_page_too() -> None:
+def test_nothing_is_a_page_too(run: InProcess, tmp_path: Path) -> None:
     """Records without any field, and no statistics, have a page."""
     bare = harpia_formats.stats(b'{"prompt": "", "outputs": []}\n')
-    run = StatisticsRun([b'{"prompt": 1, "outputs": []}\n'], StatsOptions(jobs=1))
-    problems = list(run)
+    path, page = tmp_path / "a.jsonl", tmp_path / "a.html"
+    path.write_text('{"prompt": 1, "outputs": []}\n')
+    found = run("stats", path, "--from", "record", "--report", page)
 
+    assert found.code == 1
     assert StrictPage(page_of(bare)).faults == []
-    assert problems
-    assert "no statistics" in page_of(run.statistics())
+    assert "no statistics" in page.read_text(encoding="utf-8")
 
 
 def test_one_record_has_a_page() -> None:
