@@ -15,8 +15,8 @@ from command_runs import COMMAND, codes, error_lines, report_of, run
 from conversion_laws import CONSTANTS
 from faults import Injections
 from harpia_formats import convert
-from harpia_formats.formats.registry import writable_formats
 from harpia_formats.plugins import Container, Format
+from known_formats import WRITABLE
 
 _ROW = '{"prompt": "q", "ideal_response": "a", "category": "c", "source": "s"}'
 _LEVELS = (199, 200, 201, 1_025, 100_000)
@@ -210,7 +210,7 @@ def _is_named(path: str, lost: set[str]) -> bool:
     return any(f"{path}.".startswith(f"{each}.") for each in lost)
 
 
-@pytest.mark.parametrize("source", writable_formats())
+@pytest.mark.parametrize("source", WRITABLE)
 def test_42_numbers_between_formats(source: str, fault: Injections) -> None:
     """The text of each number is the same in every other format, or it is named."""
     records = _records_of_numbers()
@@ -220,7 +220,7 @@ def test_42_numbers_between_formats(source: str, fault: Injections) -> None:
         assert number in held or _is_named(path, lost), (number, path)
     fault.add("numbers from a record", "the same text, or a loss is named")
 
-    for target in writable_formats():
+    for target in WRITABLE:
         written, lost = _converted(data, source, target, constants=CONSTANTS)
         after = _seen(written, target)
         for number, path in held.items():
@@ -232,7 +232,7 @@ def test_42_numbers_between_formats(source: str, fault: Injections) -> None:
 @pytest.mark.parametrize("number", ["1e400", "-1e309", "1" + "0" * 400 + ".0", "NaN"])
 def test_42_numbers_that_no_type_holds(number: str, fault: Injections) -> None:
     """A number beyond a float of 64 bits, or none, is a finding in each format."""
-    for name, format_ in writable_formats().items():
+    for name, format_ in WRITABLE.items():
         if _container(format_) is not Container.ROWS:
             continue
         row = f'{{"metadata": {{"n": {number}}}, "prompt": "q", "outputs": []}}'
@@ -266,7 +266,7 @@ def test_43_keys_that_are_there_twice_in_each_format(
 ) -> None:
     """A row of any format whose first key is repeated is an error, and not written."""
     record = b'{"id": "1", "prompt": "p", "references": ["r"], "outputs": []}'
-    for name, format_ in [*writable_formats().items()][::step]:
+    for name, format_ in [*WRITABLE.items()][::step]:
         if name == "parquet" or _container(format_) is Container.TABLE:
             continue
         data, _ = _converted(record, "record", name, constants=CONSTANTS)

@@ -8,7 +8,6 @@ import pytest
 
 from command_runs import error_lines, run
 from faults import Injections
-from harpia_formats.files.io import remote_file
 from in_process import InProcess, Run
 from object_store import Fault, Request, Store, serving
 
@@ -33,7 +32,11 @@ def _rows(answer: str) -> bytes:
 ROWS = _rows("yes")
 #: Another file with as many rows, of which each one begins where it did.
 OTHER = _rows("not")
-FEW_TIMES = len(remote_file.PAUSES)
+#: Where the time is set that an answer and a pause may take.
+REMOTE = "harpia_formats.files.io.remote_file"
+#: The seconds for an answer, and the pauses before it is asked for again.
+TIMEOUT, PAUSES = 30, (0.5, 2.0)
+FEW_TIMES = len(PAUSES)
 #: What a fault is called in the report.
 NAMES = {
     "throttle": "503 SlowDown",
@@ -57,7 +60,7 @@ def store(
     scheme = request.param
     if scheme == "s3":
         pytest.importorskip("s3fs", reason='needs the extra "test-remote"')
-    monkeypatch.setattr(remote_file, "PAUSES", (0.0,) * FEW_TIMES)
+    monkeypatch.setattr(f"{REMOTE}.PAUSES", (0.0,) * FEW_TIMES)
     with serving(Store({"/data/rows.jsonl": ROWS})) as found:
         for name, value in found.environment().items():
             monkeypatch.setenv(name, value)
@@ -69,7 +72,7 @@ def store(
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make the limit of time short."""
-    monkeypatch.setattr(remote_file, "TIMEOUT", 0.3)
+    monkeypatch.setattr(f"{REMOTE}.TIMEOUT", 0.3)
 
 
 def convert(run: InProcess, url: str, output: object) -> Run:
@@ -236,7 +239,7 @@ def test_48_a_frozen_store_is_given_up_within_the_stated_limit(
     """A command waits three times for 30 seconds, with pauses, and no longer."""
     if scheme == "s3":
         pytest.importorskip("s3fs", reason='needs the extra "test-remote"')
-    limit = 3 * remote_file.TIMEOUT + sum(remote_file.PAUSES)
+    limit = 3 * TIMEOUT + sum(PAUSES)
     with serving(Store({"/data/rows.jsonl": ROWS}, Fault("freeze"))) as server:
         root = "s3:/" if scheme == "s3" else server.url
         began = time.monotonic()

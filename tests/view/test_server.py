@@ -1,7 +1,6 @@
 """What the server of the page answers at each path, from a session."""
 
 import socket
-import threading
 import time
 import traceback
 from collections.abc import Iterator
@@ -12,46 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from asgi_client import Answer, Client
-from fake_session import ROWS, FakeSession
-from harpia_formats import ConversionError
-from harpia_formats.formats.registry import writable_formats
-from harpia_formats.view.access import HEADERS, Secrets
-from harpia_formats.view.notes import Notes
-from harpia_formats.view.options import ViewError, ViewOptions
-from harpia_formats.view.server import (
-    Page,
-    ServerError,
-    application,
-    bound_socket,
-    open_browser,
-    read_static_files,
-    server_of,
-)
-from harpia_formats.view.take_away import TakeAway
+from asgi_client import Answer
+from fake_session import ROWS
+from harpia_formats import ConversionError, HarpiaFormatsError
+from known_formats import WRITABLE
+from served_page import Running, Served
 
-STATIC = {"page.js": (b"import './x.js'", "text/javascript; charset=utf-8")}
-
-
-class Served:
-    """An application on a fake session, and what it is made of."""
-
-    def __init__(self, folder: Path, **options: bool) -> None:
-        self.session = FakeSession()
-        self.options = ViewOptions(**options)  # type: ignore[arg-type]  # flags only
-        self.take_away = TakeAway(self.session, self.options, str(folder))
-        self.bugs: list[Exception] = []
-        self.notes: Notes | None = None
-        self.secrets = Secrets()
-
-    @property
-    def client(self) -> Client:
-        """What asks the application."""
-        page = Page(self.session, self.options, self.take_away, self.notes)
-        app = application(
-            page, "<!doctype html>", STATIC, self.secrets, self.bugs.append
-        )
-        return Client(app, self.secrets)
+#: The files that the page loads.
+STATIC = Path(__file__).parents[2] / "harpia_formats" / "view" / "static"
 
 
 @pytest.fixture
@@ -76,15 +43,25 @@ def test_page_is_html_with_our_headers(served: Served) -> None:
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
     assert answer.headers["cache-control"] == "no-store"
     policy = answer.headers["content-security-policy"]
-    assert policy == HEADERS["Content-Security-Policy"]
+    assert policy.startswith("default-src 'none'; ")
+    assert "unsafe" not in policy
 
 
 def test_static_files_are_a_fixed_list(served: Served) -> None:
-    """A name that is not in the list is refused, whatever it would lead to."""
-    answer = served.client.get("/static/page.js")
-
-    assert (answer.status, answer.body) == (200, STATIC["page.js"][0])
-    assert answer.headers["content-type"] == STATIC["page.js"][1]
+    """Each file of the page has its type; a name that is none of them is refused."""
+    types = {
+        ".js": "text/javascript",
+        ".css": "text/css",
+        ".svg": "image/svg+xml",
+        ".png": "image/png",
+    }
+    files = [path for path in STATIC.iterdir() if path.suffix in types]
+    assert {".js", ".css"} <= {path.suffix for path in files}
+    for path in files:
+        answer = served.client.get(f"/static/{path.name}")
+        assert (answer.status, bool(answer.body)) == (200, True)
+        kind = answer.headers["content-type"].partition(";")[0]
+        assert kind == types[path.suffix]
     for name in ("x.js", "../server.py", "..%2fserver.py", "", "page.js/", "/page.js"):
         assert served.client.get(f"/static/{name}").status == 403
 
@@ -140,13 +117,13 @@ def test_record_has_its_note(served: Served) -> None:
 def test_systems_and_formats_are_reported(served: Served) -> None:
     """The formats are those that can be written."""
     assert served.client.get("/api/systems").json["asked"] == "systems"
-    assert served.client.get("/api/formats").json == {"to": list(writable_formats())}
+    assert served.client.get("/api/formats").json == {"to": list(WRITABLE)}
 
 
 def test_errors_are_one_line(served: Served) -> None:
     """What is not there is 404, what cannot be shown is 409; controls are escaped."""
     check_error(served.client.get("/api/record?record=9"), 404, "there is no record 9")
-    served.session.error = ViewError("it\nhas \x1b[31m changed")
+    served.session.error = HarpiaFormatsError("it\nhas \x1b[31m changed")
     for path in ("/api/rows", "/api/summary", "/take", "/api/compare"):
         check_error(served.client.get(path), 409, "it\\nhas \\x1b[31m changed")
     assert served.bugs == []
@@ -230,7 +207,7 @@ def test_notes_need_a_file(served: Served) -> None:
 
 def test_notes_are_taken(served: Served, tmp_path: Path) -> None:
     """A note is reported with its record, and with those of its file."""
-    served.notes = Notes(tmp_path / "notes.jsonl", [])
+    served.take_notes(tmp_path / "notes.jsonl")
     note = {"file": 0, "record": 2, "verdict": "wrong", "text": "no\nreason"}
 
     assert served.client.post("/api/notes", note).status == 204
@@ -258,60 +235,12 @@ def test_wrong_notes_are_not_taken(
     served: Served, tmp_path: Path, note: dict[str, object]
 ) -> None:
     """A note on a record that is not there, or of another form, is not written."""
-    served.notes = Notes(tmp_path / "notes.jsonl", [])
+    served.take_notes(tmp_path / "notes.jsonl")
 
     answer = served.client.post("/api/notes", note)
 
     assert answer.status == 409
     assert not (tmp_path / "notes.jsonl").exists()
-
-
-def test_packaged_static_files_have_types() -> None:
-    """Each file that the page loads is served by its suffix."""
-    for name, (data, kind) in read_static_files().items():
-        assert data
-        assert (
-            kind.partition(";")[0]
-            == {
-                "js": "text/javascript",
-                "css": "text/css",
-                "svg": "image/svg+xml",
-                "png": "image/png",
-            }[name.rpartition(".")[2]]
-        )
-
-
-def test_port_in_use_is_an_error() -> None:
-    """The error says what to do; a free port is found without one."""
-    with bound_socket(0) as taken:
-        host, port = taken.getsockname()
-        assert host == "127.0.0.1"
-        with pytest.raises(ServerError, match=f"port {port} of 127.0.0.1") as found:
-            bound_socket(port)
-
-    assert "--port" in str(found.value)
-
-
-class Running:
-    """An application that is served in a thread."""
-
-    def __init__(self, served: Served) -> None:
-        self.served = served
-        listening = bound_socket(0)
-        self.port = listening.getsockname()[1]
-        self.begun = threading.Event()
-        end = served.session.close
-        self.server = server_of(served.client.app, self.begun.set, end)
-        run = self.server.run
-        self.thread = threading.Thread(target=run, args=([listening],), daemon=True)
-        self.thread.start()
-        assert self.begun.wait(10)
-
-    def end(self) -> None:
-        """End the server, and wait for it."""
-        self.server.should_exit = True
-        self.thread.join(10)
-        assert not self.thread.is_alive()
 
 
 @pytest.fixture
@@ -429,7 +358,7 @@ def test_download_that_fails_has_no_end(
 
     def selected(_: object) -> Iterator[bytes]:
         yield b"a\n"
-        raise ViewError("the file has changed")
+        raise HarpiaFormatsError("the file has changed")
 
     monkeypatch.setattr(served.session, "selected_bytes", selected)
     with pytest.raises(IncompleteRead):
@@ -444,25 +373,3 @@ def test_download_is_the_rows(running: Running) -> None:
     status, body = ask(served, port, "/take")
 
     assert (status, body.count(b"\n")) == (200, len(ROWS))
-
-
-def test_no_browser_without_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a screen none is opened, and a browser that fails is no error."""
-    opened: list[str] = []
-    done = threading.Event()
-
-    def fail(address: str) -> bool:
-        opened.append(address)
-        done.set()
-        raise OSError("no browser")
-
-    monkeypatch.setattr("webbrowser.open", fail)
-    monkeypatch.setattr("sys.platform", "linux")
-    for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
-        monkeypatch.delenv(name, raising=False)
-    open_browser("http://a")
-    monkeypatch.setenv("DISPLAY", ":0")
-    open_browser("http://b")
-
-    assert done.wait(10)
-    assert opened == ["http://b"]

@@ -131,11 +131,12 @@ def start(
     temporary: Path,
     *arguments: object,
     environment: Mapping[str, str] | None = None,
+    script: str = "",
 ) -> Viewer:
     """Return a command that serves a page, with its cookie."""
     words = ["view", *map(str, arguments)]
     process = subprocess.Popen(  # noqa: S603 - the command is ours
-        [sys.executable, "-c", f"{SIGNALS}\n{PAGE}\n{MAIN}", *words],
+        [sys.executable, "-c", f"{SIGNALS}\n{PAGE}\n{script}\n{MAIN}", *words],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=environment_with({"TMPDIR": str(temporary), **(environment or {})}),
@@ -575,6 +576,25 @@ def test_browser_is_opened_at_the_address(
     # The words of a command can be read by other users of the machine.
     assert viewer.address != printed
     assert viewer.headers["location"] == "/?text=a"
+
+
+@pytest.mark.parametrize("screen", ["", ":0"])
+def test_no_browser_without_a_screen(
+    viewers: list[Viewer], temporary: Path, rows: Path, screen: str
+) -> None:
+    """Without a screen none is opened, and a browser that fails is no error."""
+    script = """import sys, webbrowser
+def fail(_):
+    sys.stderr.write("opened\\n")
+    raise OSError("no browser")
+webbrowser.open = fail"""
+    variables = {"DISPLAY": screen, "WAYLAND_DISPLAY": "", "BROWSER": ""}
+    viewer = start(viewers, temporary, rows, environment=variables, script=script)
+    viewer.wait_until_read()
+
+    assert viewer.end(signal.SIGINT) == 130
+    lines = viewer.process.communicate()[1].decode().splitlines()
+    assert sorted(lines) == ["Ctrl-C ends it", *(["opened"] if screen else [])]
 
 
 @pytest.mark.long

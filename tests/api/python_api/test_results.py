@@ -16,7 +16,6 @@ import pytest
 
 import harpia_formats as hf
 from cases import for_each_case
-from harpia_formats.model.notebook import SHOWN, html_table
 from harpia_formats.plugins import Result
 
 QUESTION = {"prompt": "q", "ideal_response": "r", "category": "<b>", "source": ""}
@@ -193,9 +192,28 @@ def test_without_polars_there_is_an_import_error(
         hf.validate(ROWS).to_polars()
 
 
+#: The rows of a table that HTML shows.
+SHOWN = 20
+
+
+def shown(rows: list[dict[str, Any]]) -> str:
+    """Return the HTML of a result that is a table of rows."""
+
+    class Rows(Result):
+        ok = True
+
+        def headline(self) -> str:
+            return "<b>"
+
+        def table(self) -> list[dict[str, Any]]:
+            return rows
+
+    return Rows()._repr_html_()
+
+
 def test_a_long_table_is_cut() -> None:
     """HTML shows the first rows, how many there are more, and the start of a text."""
-    html = html_table([{"n": n, "text": "x" * 10_000} for n in range(SHOWN + 5)])
+    html = shown([{"n": n, "text": "x" * 10_000} for n in range(SHOWN + 5)])
 
     assert html.count("<tr>") == SHOWN + 1
     assert "and 5 more" in html
@@ -214,7 +232,7 @@ def test_findings_are_shown_with_places_and_counts() -> None:
 
 def test_texts_of_data_are_no_markup() -> None:
     """Markup and control characters in data are shown as text."""
-    html = html_table([{"<i>": "<img src=x onerror=y>\x1b[31m\u202e\ud800"}], "<b>")
+    html = shown([{"<i>": "<img src=x onerror=y>\x1b[31m\u202e\ud800"}])
 
     assert "<img" not in html
     assert "&lt;img src=x onerror=y&gt;\\x1b[31m\\u202e\\ud800" in html

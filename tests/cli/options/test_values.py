@@ -1,97 +1,84 @@
-from enum import StrEnum
+"""Values of options: what each accepts, and what is said of the others."""
+
+import json
+from pathlib import Path
 
 import pytest
 
-from harpia_formats import MapError
-from harpia_formats.api.options import PAIRS, Option, listed
-from harpia_formats.cli.command_options import (
-    WordError,
-    column_map,
-    comma_separated,
-    constants_by_field,
-    one_of,
-    pairs_of,
-    worker_count,
-)
-from harpia_formats.cli.streams_and_exit_codes import UsageError
+from in_process import InProcess
+from json_lines import jsonl, jsonl_rows
+
+ROW = {"id": "1", "prompt": "q", "references": ["r"], "outputs": [{"text": "r"}]}
 
 
-class Size(StrEnum):
-    """Choices of a test."""
-
-    SMALL = "small"
-    LARGE = "large"
-
-
-def test_choice_is_the_member_with_its_text() -> None:
-    """Text of a choice gives the choice, and so does the choice itself."""
-    assert one_of(Size)("large") is Size.LARGE
-    assert one_of(Size)(Size.SMALL) is Size.SMALL
-
-
-def test_choices_can_be_some_of_a_table() -> None:
-    """Only the given choices are accepted."""
-    assert one_of([Size.SMALL])("small") is Size.SMALL
-    with pytest.raises(WordError, match=r"'large' is not one of small$"):
-        one_of([Size.SMALL])("large")
-
-
-def test_wrong_choice_names_the_most_similar_one() -> None:
-    """The error suggests the choice that was probably meant, and lists no others."""
-    with pytest.raises(WordError, match=r"is not one of these; did you mean large\?"):
-        one_of(Size)("lrage")
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make a folder with a record, and with a table, the working folder."""
+    monkeypatch.chdir(tmp_path)
+    Path("a.jsonl").write_bytes(jsonl(ROW))
+    Path("t.csv").write_text("frage,antwort\nq,r\n")
 
 
 @pytest.mark.parametrize(
-    ("choices", "text"),
-    [(["a"], "a"), (["a", "b"], "a or b"), (Size, "small or large")],
+    ("words", "message"),
+    [
+        ("validate a.jsonl --jobs=-1", "--jobs: '-1' is neither a number nor auto"),
+        ("validate a.jsonl --jobs 1.5", "neither a number nor auto"),
+        ("validate a.jsonl --jobs many", "neither a number nor auto"),
+        ("validate a.jsonl --jobs=", "neither a number nor auto"),
+        ("convert a.jsonl --to record --turns lsat", "is not one of these; did you "),
+        ("stats a.jsonl --on-invalid fial", "did you mean fail?"),
+        ("stats a.jsonl --on-invalid quarantine", "is not one of fail, skip"),
+        ("convert a.jsonl --to record --map prompt", "write it as FIELD=COLUMN"),
+        ("convert a.jsonl --to record --set score", "write it as FIELD=VALUE"),
+        ("convert a.jsonl --to record --set =1", "write it as FIELD=VALUE"),
+        ("convert a.jsonl --to record --set=", "`--set` "),
+        (
+            "convert a.jsonl --to record --set score=1 --set score=2",
+            "score is set already",
+        ),
+    ],
 )
-def test_choices_are_listed_in_words(choices: list[str], text: str) -> None:
-    """Choices become a part of a sentence."""
-    assert listed(choices) == text
-    assert listed(["x", *choices]).startswith("x")
+def test_wrong_values_are_refused(words: str, message: str, run: InProcess) -> None:
+    """The error names what is wrong, and what was probably meant, or all choices."""
+    found = run(*words.split())
+
+    assert (found.code, found.out) == (2, "")
+    assert found.err.startswith("error: ")
+    assert message in found.err
 
 
-@pytest.mark.parametrize(("text", "count"), [("auto", 0), ("0", 0), ("3", 3), (0, 0)])
-def test_worker_count_is_a_number_or_auto(text: str | int, count: int) -> None:
-    """The number of processes is 0 for `auto`, which is also the default."""
-    assert worker_count(text) == count
+@pytest.mark.parametrize("count", ["auto", "0", "3"])
+def test_worker_count_is_a_number_or_auto(count: str, run: InProcess) -> None:
+    """Each of them gives the report that is printed without it."""
+    words = ("validate", "a.jsonl", "--from", "nemo-output")
+
+    assert run(*words, "--jobs", count) == run(*words)
 
 
-@pytest.mark.parametrize("text", ["-1", "1.5", "many", ""])
-def test_other_worker_count_is_refused(text: str) -> None:
-    """Text that is neither a number nor `auto` is a mistake."""
-    with pytest.raises(WordError, match="neither a number nor auto"):
-        worker_count(text)
-
-
-def test_values_are_split_at_commas() -> None:
+def test_values_are_split_at_commas(run: InProcess) -> None:
     """Values may be repeated, joined by commas, or both; empty ones are dropped."""
-    assert comma_separated(["a,b", "c", ",d,"]) == ("a", "b", "c", "d")
-    assert comma_separated(None) == ()
+    words = ("score", "a.jsonl", "--output-format", "json")
+    printed = run(*words, "-m", "em,f1", "-m", ",accuracy,").out
+    (system,) = json.loads(printed)["systems"]
+
+    assert [one["metric"] for one in system["scores"]] == ["em", "f1", "accuracy"]
 
 
-def test_columns_are_read_from_all_values() -> None:
-    """The column of each field is read, and without values there is no map."""
-    assert column_map(["prompt=q,gt=a"]) == column_map(["prompt=q", "gt=a"])
-    assert column_map([]) is column_map(None) is None
-    with pytest.raises(MapError):
-        column_map(["prompt"])
+def test_columns_are_read_from_all_values(run: InProcess) -> None:
+    """The column of each field may be in one value or in several."""
+    words = ("convert", "t.csv", "--to", "record", "-q")
+    one = run(*words, "--map", "prompt=frage,references=antwort")
+    several = run(*words, "--map", "prompt=frage", "--map", "references=antwort")
+
+    assert one == several
+    assert jsonl_rows(one.out)[0]["references"] == ["r"]
 
 
-def test_constants_are_read_from_all_values() -> None:
-    """A value may hold an equals sign, and no field is set twice."""
-    assert constants_by_field(["score=1", "model=a=b"]) == {
-        "score": "1",
-        "model": "a=b",
-    }
-    assert constants_by_field([]) == {}
-    with pytest.raises(UsageError, match="score is set already"):
-        constants_by_field(["score=1", "score=2"])
+def test_constants_are_read_from_all_values(run: InProcess) -> None:
+    """A value may hold an equals sign."""
+    words = ("convert", "a.jsonl", "--to", "nemo-output", "--container", "lines")
+    found = run(*words, "--set", "llm_name=a=b", "--set", "input.category=c")
+    (row,) = jsonl_rows(found.out)
 
-
-@pytest.mark.parametrize("text", ["score", "=1", ""])
-def test_pair_without_a_part_is_refused(text: str) -> None:
-    """The error names the option and the right form."""
-    with pytest.raises(UsageError, match=r"`--set` .*write it as FIELD=VALUE"):
-        pairs_of([text], Option("x", "--set FIELD=VALUE", PAIRS, "", ""))
+    assert (row["llm_name"], row["input"]["category"]) == ("a=b", "c")

@@ -4,9 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from harpia_formats.cli import report as ci_job
 from in_process import InProcess
 
+#: The variables with the folder of the repository: of GitHub, GitLab and Azure.
+ROOTS = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR", "BUILD_SOURCESDIRECTORY")
+#: The variable with the file of the summary of GitHub, and the bytes it may have.
+SUMMARY, SUMMARY_BYTES = "GITHUB_STEP_SUMMARY", 1024 * 1024
 ROWS = ("rows.jsonl", "--schema", "../schema.json", "--output-format", "github")
 
 
@@ -20,12 +23,12 @@ def run(
     (data / "sub").mkdir()
     (data / "rows.jsonl").rename(data / "sub" / "rows.jsonl")
     monkeypatch.chdir(data / "sub")
-    for name in (*ci_job.ROOTS, ci_job.SUMMARY):
+    for name in (*ROOTS, SUMMARY):
         monkeypatch.delenv(name, raising=False)
     return InProcess(monkeypatch, capfdbinary)
 
 
-@pytest.mark.parametrize("name", ci_job.ROOTS)
+@pytest.mark.parametrize("name", ROOTS)
 def test_paths_start_at_the_root_of_the_repository(
     name: str, data: Path, run: InProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -42,7 +45,7 @@ def test_paths_start_at_the_working_folder(
     data: Path, run: InProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without such a folder, or outside of it, paths are those of the user."""
-    monkeypatch.setenv(ci_job.ROOTS[0], str(data / "other"))
+    monkeypatch.setenv(ROOTS[0], str(data / "other"))
     found = run("validate", *ROWS)
 
     assert found.out.startswith("::error file=rows.jsonl,line=2,")
@@ -54,7 +57,7 @@ def test_the_report_is_appended_to_the_summary_of_the_job(
     """The summary page gets the Markdown report behind what it has."""
     page = data / "summary.md"
     page.write_text("before\n")
-    monkeypatch.setenv(ci_job.SUMMARY, str(page))
+    monkeypatch.setenv(SUMMARY, str(page))
     found = run("validate", *ROWS)
     text = page.read_text()
 
@@ -79,10 +82,10 @@ def test_a_summary_that_cannot_be_written_is_a_note(
 ) -> None:
     """The verdict is that of the data, and standard error says what is missing."""
     with (data / "full.md").open("wb") as file:
-        file.truncate(ci_job.SUMMARY_BYTES - 10)
-    monkeypatch.setenv(ci_job.SUMMARY, str(data / place))
+        file.truncate(SUMMARY_BYTES - 10)
+    monkeypatch.setenv(SUMMARY, str(data / place))
     found = run("validate", *ROWS)
 
     assert found.code == 1
     assert note in found.err
-    assert (data / "full.md").stat().st_size == ci_job.SUMMARY_BYTES - 10
+    assert (data / "full.md").stat().st_size == SUMMARY_BYTES - 10

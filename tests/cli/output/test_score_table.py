@@ -1,22 +1,16 @@
 """The table of scores fits a terminal, a line for each score."""
 
-import io
+from pathlib import Path
 
 import pytest
 
-import harpia_formats
-from harpia_formats.cli.score_table import score_lines
-
-
-class _Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
+from command_runs import on_terminal
+from json_lines import jsonl
 
 
 @pytest.mark.parametrize("width", [62, 80])
-def test_a_row_has_one_line(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_row_has_one_line(width: int, tmp_path: Path) -> None:
     """Why a score has no interval is written below the table if a row has no room."""
-    monkeypatch.setenv("COLUMNS", str(width))
     rows = [
         {
             "prompt": f"q{category}",
@@ -26,19 +20,23 @@ def test_a_row_has_one_line(width: int, monkeypatch: pytest.MonkeyPatch) -> None
         }
         for category in ("", "law of the land")
     ]
-    scores = harpia_formats.score(rows, metrics=("em",), by=("category",))
+    (tmp_path / "a.jsonl").write_bytes(jsonl(*rows))
+    words = ("score", "a.jsonl", "-m", "em", "--by", "category")
+    shown = {"COLUMNS": str(width), "NO_COLOR": "1"}
+    code, text, _ = on_terminal("", *words, cwd=tmp_path, output=None, **shown)
+    lines = text.splitlines()
 
-    lines = list(score_lines(scores, _Terminal()))
-
-    head, rule, *table = lines[: lines.index("")]
+    start = next(at for at, line in enumerate(lines) if line.startswith("category"))
+    end = lines.index("", start)
+    head, rule, *table = lines[start:end]
+    assert (code, len(table)) == (0, 3)
     assert len(rule) <= width
-    assert len(table) == 3
     reason = "one question has no interval"
     # The empty text has a name.
     first = ["(empty)", "em", "1.0000"]
     if width == 80:
         assert table[0].split() == [*first, *reason.split(), "1"]
-        assert all(reason not in line for line in lines[lines.index("") :])
+        assert all(reason not in line for line in lines[end:])
     else:
         assert table[0].split() == [*first, "none", "†", "1"]
         assert f"† {reason}" in lines

@@ -2,12 +2,13 @@
 
 import asyncio
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from starlette.types import ASGIApp, Message
 
-from harpia_formats.view.access import Secrets
+from harpia_formats.view.access import Access, Secrets
 
 
 @dataclass(frozen=True)
@@ -110,3 +111,12 @@ class Client:
             {name.decode(): value.decode() for name, value in start["headers"]},
             b"".join(part.get("body", b"") for part in rest),
         )
+
+
+def guarded(app: ASGIApp, report: Callable[[Exception], None]) -> Client:
+    """Return what asks an application behind the access of the page.
+
+    `report` gets each error that is a bug.
+    """
+    secrets = Secrets()
+    return Client(Access(app, secrets, report), secrets)
