@@ -2,7 +2,12 @@
 
 import contextlib
 import io
+import json
 import re
+import subprocess
+import sys
+from importlib import import_module
+from inspect import getdoc
 from typing import Any
 
 import pytest
@@ -10,7 +15,9 @@ from typer.main import get_command
 
 from cases import for_each_case
 from harpia_formats.api.options import help_of, options_of
+from harpia_formats.cli import main
 from harpia_formats.cli.app import app_for, run
+from harpia_formats.cli.command_table import MODULES, all_commands
 from harpia_formats.cli.help_page import Style, help_page
 from harpia_formats.model.text_columns import wrapped
 
@@ -161,3 +168,51 @@ def test_page_is_short_and_shows_examples(name: str) -> None:
 
         assert len(examples) >= 3 or name == "completion"
         assert [line for line in whole.splitlines() if line in headings] == headings
+
+
+#: The words of each command by its name.
+WORDS = {name: words for words, name in all_commands()}
+PAGES = [
+    *((words, option) for words in WORDS.values() for option in ("-h", "--help-all")),
+    ("", "--help"),
+]
+#: Prints the docstrings of all commands, before any of them is imported.
+DOCSTRINGS = """\
+import json, sys
+from harpia_formats.cli.command_table import MODULES, docstring_of
+found = {name: docstring_of(name) for name in MODULES}
+assert not {*MODULES.values()} & {*sys.modules}
+print(json.dumps(found))
+"""
+
+
+def test_docstrings_are_read_without_modules() -> None:
+    """The docstrings of commands in compiled modules are those of their functions."""
+    command = [sys.executable, "-c", DOCSTRINGS]
+    done = subprocess.run(command, capture_output=True, check=True)  # noqa: S603 - our own command
+    found = json.loads(done.stdout)
+
+    assert found.keys() == WORDS.keys()
+    for name, module in MODULES.items():
+        assert found[name] == getdoc(getattr(import_module(module), name))
+
+
+@pytest.mark.parametrize(("words", "option"), PAGES)
+def test_page_is_the_same_without_typer(
+    words: str,
+    option: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The help page of a command is the same, whichever way it is printed."""
+    arguments = [*words.split(), option]
+    monkeypatch.setattr(sys, "argv", ["harpia-formats", *arguments])
+    pages = []
+    for start in (main, lambda: run(arguments)):
+        with pytest.raises(SystemExit) as ended:
+            start()
+        pages.append(capsys.readouterr())
+        assert ended.value.code == 0
+
+    assert pages[0] == pages[1]
+    assert pages[0].out.startswith("Usage: harpia-formats ")

@@ -1,5 +1,10 @@
 """Mistakes in the command line: what is wrong, what was meant, and how to get help."""
 
+import contextlib
+import io
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,13 +12,12 @@ from typer.main import get_command
 
 from cases import for_each_case
 from effort import drawn
-from harpia_formats.cli.app import app_for, run
-from harpia_formats.cli.command_table import TWO_WORDS
-from harpia_formats.cli.streams_and_exit_codes import (
-    UsageError,
-    exceptions_to_exit_codes,
-)
-from harpia_formats.model.spelling import is_near
+from harpia_formats.api.options import options_of, values_of
+from harpia_formats.cli.app import app_for
+from harpia_formats.cli.command_table import COMMANDS, TWO_WORDS
+from harpia_formats.cli.completion_answer import FILES
+from harpia_formats.model.spelling import is_near, nearest
+from in_process import exit_code
 
 EVERYTHING: Any = get_command(app_for([]))
 NAMES = {
@@ -34,42 +38,39 @@ OPTIONS = {
 }
 
 
-def printed(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+def printed(words: list[str]) -> str:
     """Return what is printed for words that are a mistake."""
-    with pytest.raises(SystemExit) as ended:
-        run(words)
-    found = capsys.readouterr()
+    streams = [io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2)]
+    out, err = streams
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = exit_code(*words)
+    for stream in streams:
+        stream.seek(0)
 
-    assert (ended.value.code, found.out) == (2, "")
-    return found.err
+    assert (code, out.read()) == (2, "")
+    return err.read()
 
 
 @pytest.mark.parametrize("command", OPTIONS)
-def test_misspelt_option_is_suggested(
-    command: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_misspelt_option_is_suggested(command: str) -> None:
     """An option with two letters swapped gets a suggestion, in every command."""
-    check_suggestions(command, OPTIONS[command][:: max(1, 4 // drawn(1))], capsys)
+    check_suggestions(command, OPTIONS[command][:: max(1, 4 // drawn(1))])
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("command", OPTIONS)
-def test_any_misspelt_option_is_suggested(
-    command: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_any_misspelt_option_is_suggested(command: str) -> None:
     """So does each of its options."""
-    check_suggestions(command, OPTIONS[command], capsys)
+    check_suggestions(command, OPTIONS[command])
 
 
-def check_suggestions(
-    command: str, options: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def check_suggestions(command: str, options: list[str]) -> None:
     """Check that options with two letters swapped get suggestions."""
     for option in options:
         swapped = option[:2] + option[3] + option[2] + option[4:]
         if option == "--encoding":  # `necoding` may as well be `decoding`
             swapped = "--encodign"
-        message = printed([*command.split(), swapped], capsys)
+        message = printed([*command.split(), swapped])
 
         assert message == (
             f"error: there is no option {swapped}; did you mean {option}?\n"
@@ -80,16 +81,14 @@ def check_suggestions(
 @for_each_case("name", EVERYTHING.commands)
 def test_misspelt_command_is_suggested(name: str) -> None:
     """A command with a letter too many gets a suggestion, one of two words, too."""
-    with pytest.raises(UsageError) as raised:
-        run(f"{name}s".split())
+    message, *_ = printed(f"{name}s".split()).splitlines()
 
-    assert str(raised.value).endswith(f"; did you mean {name}?")
+    assert message.endswith(f"; did you mean {name}?")
 
 
 def test_beginning_of_a_command_is_suggested() -> None:
     """The beginning of one command only is suggested as that command."""
-    with pytest.raises(UsageError, match="'vali'; did you mean validate"):
-        run(["vali"])
+    assert "'vali'; did you mean validate" in printed(["vali"])
 
 
 def test_file_is_no_misspelt_command(
@@ -98,18 +97,14 @@ def test_file_is_no_misspelt_command(
     """A file that has nearly the name of a second word is an input."""
     (tmp_path / "compar").write_bytes(b"{}\n")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit):
-        run(["score", "compar"])
+    exit_code("score", "compar")
 
     assert "no command" not in capsys.readouterr().err
 
 
-def test_unknown_command_lists_all(capsys: pytest.CaptureFixture[str]) -> None:
+def test_unknown_command_lists_all() -> None:
     """A word that is near no command gets the list of them."""
-    with pytest.raises(UsageError, match="known: validate, "):
-        run(["nonsense"])
-    assert TWO_WORDS
-    assert capsys.readouterr().err == ""
+    assert "known: validate, " in printed(["nonsense"])
 
 
 @pytest.mark.parametrize(
@@ -136,25 +131,21 @@ def test_unknown_command_lists_all(capsys: pytest.CaptureFixture[str]) -> None:
         ("validate -z x", "there is no option -z"),
     ],
 )
-def test_mistake_is_one_sentence(
-    words: str, message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_mistake_is_one_sentence(words: str, message: str) -> None:
     """Other mistakes are reported in words, not in types."""
     command = words.split(maxsplit=1)[0]
     help_line = f"for help: harpia-formats {command} --help\n"
 
     if not HAS_CONVERTERS:  # older releases of typer word values in their own way
         message = message.split(":", maxsplit=1)[0]
-        assert printed(words.split(), capsys).startswith(f"error: {message}")
+        assert printed(words.split()).startswith(f"error: {message}")
         return
-    assert printed(words.split(), capsys) == f"error: {message}\n{help_line}"
+    assert printed(words.split()) == f"error: {message}\n{help_line}"
 
 
-def test_program_without_words_prints_its_help(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_program_without_words_prints_its_help() -> None:
     """Without any word the help page is on standard error, and the exit code is 2."""
-    assert printed([], capsys).startswith("Usage: harpia-formats [OPTIONS] COMMAND")
+    assert printed([]).startswith("Usage: harpia-formats [OPTIONS] COMMAND")
 
 
 @pytest.mark.parametrize(
@@ -180,12 +171,126 @@ def test_program_without_words_prints_its_help(
         (["sample", "a", "1", "-n", "1"], "`--rows` and N are one; give one of them"),
     ],
 )
-def test_what_is_meant_is_named(
-    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_meant_is_named(words: list[str], message: str) -> None:
     """Words of other programs, and names of before, are errors that say what to use."""
-    with pytest.raises(SystemExit) as ended, exceptions_to_exit_codes():
-        run(words)
+    assert f"error: {message}" in printed(words)
 
-    assert ended.value.code == 2
-    assert f"error: {message}" in capsys.readouterr().err
+
+ROW = (
+    b'{"input": {"prompt": "a", "ideal_response": "b", "category": "c", '
+    b'"source": "d"}, "response": "b", "llm_name": "m"}\n'
+)
+#: What a command needs besides the option; others need one file.
+NEEDS = {
+    "completion": "",
+    "config": ".",
+    "convert": "a.jsonl --to tencent-outputs",
+    "diff": "a.jsonl a.jsonl",
+    "formats": "",
+    "judge": "a.jsonl -d definition.json",
+    "merge": "a.jsonl a.jsonl",
+    "preflight": "--init a.jsonl",
+    "roundtrip": "a.jsonl --via tencent-outputs",
+    "rule": "",
+    "sample": "a.jsonl 1",
+    "schema": "nemo-output",
+    "score": "a.jsonl --metrics em",
+    "score agreement": "a.jsonl a.jsonl --field category",
+    "score compare": "a.jsonl a.jsonl --metrics em",
+    "split": "a.jsonl --valid v.jsonl --invalid i.jsonl",
+}
+#: The definition is read before the format of the inputs is looked at.
+LATE = {("judge", "--from"), ("score", "--plot"), ("score compare", "--plot")}
+
+
+def misspelt(values: list[str]) -> tuple[str, str]:
+    """Return a value and the same with two letters swapped, near no other one."""
+    for value in sorted(values, key=len):
+        for index, (one, other) in enumerate(pairwise(value)):
+            swapped = value[:index] + other + one + value[index + 2 :]
+            is_word = index and one.isalpha() and other.isalpha() and one != other
+            if len(value) > 3 and is_word and nearest(swapped, values) == value:
+                return value, swapped
+    return "", ""
+
+
+def mistakes() -> Iterator[tuple[str, str, str, str]]:
+    """Yield each command and option with a name and the same name misspelt."""
+    words = {module: " ".join(two) for two, module in TWO_WORDS.items()}
+    for module in (*COMMANDS, *TWO_WORDS.values()):
+        command = words.get(module, module)
+        for option in options_of(module):
+            name, wrong = misspelt([value for value, _ in values_of(option)])
+            word = option.words[0] if option.words else ""
+            if name and option.noun not in FILES and (command, word) not in LATE:
+                yield command, word, name, wrong
+
+
+MISTAKES = list(mistakes())
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make a folder with a valid file the working folder."""
+    (tmp_path / "a.jsonl").write_bytes(ROW)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@for_each_case("command, option, name, wrong", MISTAKES)
+def test_misspelt_name_is_suggested(
+    command: str, option: str, name: str, wrong: str
+) -> None:
+    """Exit code 2, and the name that was meant, for each kind of name."""
+    given = [option, wrong + ("true" if wrong.endswith("=") else "")]
+    needed = NEEDS.get(command, "a.jsonl").split()
+    if option in needed:
+        needed = needed[: needed.index(option)]
+    words = [*needed, *given] if option else [wrong]
+    message = printed([*command.split(), *words])
+    meant = {name, name.rstrip("="), name.rstrip("=").rpartition(".")[2]}
+
+    assert any(f"did you mean {each}?" in message for each in meant), message
+
+
+def test_every_kind_of_name_is_tried() -> None:
+    """Formats, rules, metrics, profiles, reporters and the other names are there."""
+    tried = {(command, option) for command, option, *_ in MISTAKES}
+
+    assert tried > {
+        ("convert", "--to"),
+        ("rule", ""),
+        ("schema", "--dialect"),
+        ("score", "--by"),
+        ("score", "--metrics"),
+        ("score", "--param"),
+        ("score", "--profile"),
+        ("score", "--to"),
+        ("score compare", "--test"),
+        ("validate", "--from"),
+        ("validate", "--output-format"),
+        ("validate", "--select"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        ("validate a.jsonl --map pormpt=a", "prompt"),
+        ("validate a.jsonl --report htlm=x", "html"),
+        ("convert a.jsonl --to tencent --group pormpt -o x", "prompt"),
+        ("convert a.jsonl --to eee --set evaluation_idd=1", "evaluation_id"),
+        ("score a.jsonl -m em --to nemo-results --name taks=a -o x", "task"),
+        ("score a.jsonl -m em --model n", "'m'"),
+        ("validate a.jsonl", "examples"),
+    ],
+)
+def test_other_names_are_suggested(words: str, meant: str, folder: Path) -> None:
+    """Fields, settings and names of the data get suggestions, too."""
+    if meant == "examples":
+        (folder / "harpia-formats.toml").write_text("exampels = 3\n")
+    if meant == "'m'":
+        meant, words = "'model'", words.replace("--model n", "--model modle")
+        (folder / "a.jsonl").write_bytes(ROW.replace(b'"m"', b'"model"'))
+
+    assert f"did you mean {meant}?" in printed(words.split())
