@@ -2,12 +2,14 @@
 
 import tomllib
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from cases import for_each_case
 from harpia_formats.api.options import fields_of
+from harpia_formats.api.run_settings import SettingsFinder
 from harpia_formats.api.settings_file import (
     OPTION_FIELDS,
     SETTINGS,
@@ -129,3 +131,14 @@ def test_settings_of_a_pyproject_are_a_table(value: str) -> None:
     """A list or a number where the table is wanted is an error."""
     with pytest.raises(TomlError, match=r"tool\.harpia-formats: must be a table"):
         parsed(f"tool.harpia-formats = {value}", is_pyproject=True)
+
+
+@pytest.mark.parametrize("steps", [("x",) * 2000, ("x" * 300, "\0")])
+def test_a_path_that_cannot_be_is_walked(
+    tmp_path: Path, steps: tuple[str, ...]
+) -> None:
+    """A path of many steps is no deeper than the call stack, and a long name no error.
+
+    There is no such folder, so `config` cannot be asked for its settings.
+    """
+    assert SettingsFinder().of_folder(str(tmp_path.joinpath(*steps))) is None

@@ -168,7 +168,12 @@ def test_one_vote_changes_nothing(data: Path, server: Any) -> None:
 
 @pytest.mark.parametrize(
     ("given", "sent"),
-    [({"seed": 7}, [7, 8]), ({"seed": None}, []), ({"seed": "x"}, ["x", "x"])],
+    [
+        ({"seed": 7}, [7, 8]),
+        ({"seed": None}, []),
+        ({"seed": "x"}, ["x", "x"]),
+        ({"seed": True}, [True, True]),
+    ],
 )
 def test_seed_of_a_vote(given: dict[str, Any], sent: list[Any]) -> None:
     """A given seed is raised by the vote; without one, none is sent."""
