@@ -27,20 +27,6 @@ def test_terminal_gets_the_full_form_in_colour(data: Path) -> None:
     assert "5 records: 2 valid, 3 invalid" in shown
 
 
-@pytest.mark.parametrize(
-    ("variables", "coloured"),
-    [({"NO_COLOR": "1"}, False), ({"NO_COLOR": ""}, True), ({"TERM": "dumb"}, False)],
-)
-def test_colour_can_be_declined(
-    data: Path, variables: dict[str, str], coloured: bool
-) -> None:
-    """NO_COLOR that is not empty and a dumb terminal get no colours."""
-    _, shown, _ = on_terminal(LATE, *FAULTY, cwd=data, output=None, **variables)
-
-    assert ("\x1b[" in shown) is coloured
-    assert "rows.jsonl:2:6" in shown
-
-
 def test_progress_is_shown_and_gone_at_the_end(data: Path) -> None:
     """The bar is on standard error only, and the summary replaces it at the end."""
     code, shown, output = on_terminal(

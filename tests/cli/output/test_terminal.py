@@ -1,46 +1,39 @@
 """What a terminal can show is detected from its variables."""
 
-import io
-import os
-import pty
 from collections.abc import Iterator
-from typing import TextIO
+from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
-from harpia_formats.cli.streams_and_exit_codes import (
-    fitted,
-    wants_color,
-    wants_links,
-    width_of,
-)
+from command_runs import on_terminal, run
 
+FAULTY = ("validate", "rows.jsonl", "--schema", "schema.json")
+#: A run that ends with one long line.
+LONG = ("validate", "rows.jsonl", "--schema", " ".join(["no", "such", "file"] * 9))
 VARIABLES = (
-    "NO_COLOR FORCE_COLOR FORCE_HYPERLINK TERM TERM_PROGRAM VTE_VERSION COLUMNS "
-    "KONSOLE_VERSION WT_SESSION KITTY_WINDOW_ID WEZTERM_PANE DOMTERM"
+    "FORCE_HYPERLINK TERM_PROGRAM VTE_VERSION KONSOLE_VERSION WT_SESSION "
+    "KITTY_WINDOW_ID WEZTERM_PANE DOMTERM"
 ).split()
 
 
-@pytest.fixture
-def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[TextIO]:
-    """Return a terminal, without any variable that describes it."""
+@pytest.fixture(autouse=True)
+def plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take away each variable that describes the terminal of this process."""
     for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)
-    main, end = pty.openpty()
-    with open(end, "w", encoding="utf-8") as stream:  # noqa: PTH123 - a descriptor
-        yield stream
-    os.close(main)
 
 
-def given(variables: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Set variables that are written as `NAME=value NAME=value`."""
-    for each in variables.split():
-        name, _, value = each.partition("=")
-        monkeypatch.setenv(name, value)
+def outputs_with(variables: str, data: Path) -> Iterator[str]:
+    """Yield what is shown on a terminal, and in a pipe, with `NAME=value` pairs."""
+    given = dict(each.split("=") for each in variables.split())
+    _, shown, _ = on_terminal("", *FAULTY, cwd=data, output=None, **given)
+    yield shown
+    yield run(*FAULTY, cwd=data, environment=given).stdout.decode()
 
 
 @pytest.mark.parametrize(
-    ("variables", "on_terminal", "in_pipe"),
+    ("variables", "in_terminal", "in_pipe"),
     [
         ("", True, False),
         ("TERM=dumb", False, False),
@@ -53,17 +46,11 @@ def given(variables: str, monkeypatch: pytest.MonkeyPatch) -> None:
         ("FORCE_COLOR=1 NO_COLOR=1", False, False),
     ],
 )
-def test_colours(
-    terminal: TextIO,
-    monkeypatch: pytest.MonkeyPatch,
-    variables: str,
-    on_terminal: bool,
-    in_pipe: bool,
-) -> None:
+def test_colours(data: Path, variables: str, in_terminal: bool, in_pipe: bool) -> None:
     """NO_COLOR wins, FORCE_COLOR colours pipes, and else terminals have colours."""
-    given(variables, monkeypatch)
+    found = [("\x1b[1m" in text) for text in outputs_with(variables, data)]
 
-    assert (wants_color(terminal), wants_color(io.StringIO())) == (on_terminal, in_pipe)
+    assert found == [in_terminal, in_pipe]
 
 
 @pytest.mark.parametrize(
@@ -83,35 +70,24 @@ def test_colours(
         ("FORCE_HYPERLINK=1", True),
     ],
 )
-def test_links(
-    terminal: TextIO,
-    monkeypatch: pytest.MonkeyPatch,
-    variables: str,
-    has_links: bool,
-) -> None:
+def test_links(data: Path, variables: str, has_links: bool) -> None:
     """Terminals that are known to show links have them, pipes never."""
-    given(variables, monkeypatch)
+    found = [("\x1b]8;;" in text) for text in outputs_with(variables, data)]
 
-    assert (wants_links(terminal), wants_links(io.StringIO())) == (has_links, False)
+    assert found == [has_links, False]
 
 
+@pytest.mark.parametrize(("columns", "width"), [("30", 30), ("", 80)])
 def test_lines_are_fitted_to_a_terminal_only(
-    terminal: TextIO, monkeypatch: pytest.MonkeyPatch
+    data: Path, columns: str, width: int
 ) -> None:
-    """Long lines are broken at the width of a terminal, and never in a pipe."""
-    lines = ["error: one two three", "  a b c d e f g h"]
-    monkeypatch.setenv("COLUMNS", "14")
+    """Long lines are broken at its width, or at 80 columns, and never in a pipe."""
+    (whole,) = run(*LONG, cwd=data).stderr.decode().splitlines()
+    _, shown, _ = on_terminal("", *LONG, cwd=data, output=None, COLUMNS=columns)
+    lines = shown.splitlines()
 
-    assert width_of(terminal) == 14
-    assert fitted(lines, io.StringIO()) == lines
-    assert fitted(lines, terminal) == [
-        "error: one two",
-        "  three",
-        "  a b c d e f",
-        "    g h",
-    ]
-
-
-def test_width_of_an_unknown_terminal(terminal: TextIO) -> None:
-    """A terminal that does not report its columns has 80."""
-    assert (width_of(terminal), width_of(io.StringIO())) == (80, None)
+    assert " ".join(map(str.strip, lines)) == whole
+    assert max(map(len, lines)) <= width < len(whole)
+    assert all(line.startswith("  ") for line in lines[1:])
+    for line, below in pairwise(lines):
+        assert len(line) + len(f" {below.split()[0]}") > width
