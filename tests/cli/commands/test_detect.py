@@ -128,6 +128,7 @@ def test_json_is_that_of_the_api(data: Path) -> None:
     _, in_python, _ = (each.pop("nearest") for each in files)
     assert in_python == advice.replace("`--map prompt=KEY`", 'columns={"prompt": KEY}')
     assert found == {"schema": "harpia-formats/detection/1", "files": files}
+    assert [each["confidence"] for each in files] == [0.87, 0, 0]
 
 
 def test_names_cannot_command_the_terminal(data: Path) -> None:

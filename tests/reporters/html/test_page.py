@@ -1,5 +1,6 @@
 """The HTML report of a validation: well-formed, escaped, bounded and the same again."""
 
+import io
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -265,6 +266,17 @@ def test_a_group_of_the_empty_text_is_distinguished_from_all_answers() -> None:
     # An axis of shares has both of its ends.
     assert "axes: em 0 to 1." in page
     assert page.count(">(empty)<") == page.count(">(all)<") == 1
+
+
+def test_the_page_of_a_conversion_without_losses_says_so() -> None:
+    """It names the fields that are kept, and has no table of others."""
+    row = {"prompt": "p", "outputs": [{"text": "t"}]}
+    found = harpia_formats.convert([row], to="record", output=io.BytesIO())
+    page = StrictPage(page_of(found))
+
+    assert page.faults == []
+    assert "Kept as they are: prompt, outputs.text" in page.text
+    assert "or changed" not in page.text
 
 
 def test_the_page_of_differences_has_the_files_of_both_inputs(tmp_path: Path) -> None:
