@@ -41,8 +41,9 @@ def _row(value: str) -> dict[str, object]:
 
 def _conversion() -> Result:
     output = io.BytesIO()
-    found = hf.convert([_row("a")], to="nemo-input", output=output, from_="record")
     names = tuple(f"{at}{LONG}" for at in range(COUNT))
+    rows = [{**_row("a"), "metadata": {name: 1}} for name in names]
+    found = hf.convert(rows, to="nemo-input", output=output, from_="record")
     return replace(found, outputs=names, notes=names)
 
 

@@ -21,6 +21,7 @@ from harpia_formats import (
     Problem,
     Report,
     Severity,
+    ValidationFailed,
 )
 from harpia_formats.plugins import safe
 from harpia_formats.reporters import REPORTERS
@@ -277,6 +278,12 @@ def test_the_page_of_a_conversion_without_losses_says_so() -> None:
     assert page.faults == []
     assert "Kept as they are: prompt, outputs.text" in page.text
     assert "or changed" not in page.text
+
+    rows = [{"prompt": 1, "outputs": []}]
+    with pytest.raises(ValidationFailed) as failed:
+        harpia_formats.convert(rows, from_="record", to="record", output=io.BytesIO())
+    none = page_of(failed.value.result)
+    assert "Kept as they are" not in StrictPage(none).text
 
 
 def test_the_page_of_differences_has_the_files_of_both_inputs(tmp_path: Path) -> None:
