@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from harpia_formats import (
     ConversionError,
+    Output,
     Record,
     ScoreError,
     convert,
@@ -20,9 +21,8 @@ from harpia_formats import (
     validate,
     write,
 )
-from harpia_formats.model.record import Output
 from harpia_formats.model.safe_text import would_run
-from harpia_formats.validation.parallel import ranges
+from shared_small_files import share_small_files
 
 CELLS = st.text(alphabet="'=+-@ \t\n;\"a1,\uff1d", min_size=1, max_size=6)
 
@@ -62,9 +62,7 @@ def test_records_come_back_from_safe_tables(to: str, data: st.DataObject) -> Non
 
 def test_large_tables_come_back_from_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Workers write and take back marks as one process does."""
-    monkeypatch.setattr(ranges, "WORTH_SECONDS", 0)
-    for name in ("MIN_RANGE", "MAX_RANGE", "BUNDLE"):
-        monkeypatch.setattr(ranges, name, 10_000)
+    share_small_files(monkeypatch, 10_000)
     rows = 2_000
     records = (
         Record(prompt=f"=x{n};+'", outputs=[Output(text=f"'@{n}")]) for n in range(rows)

@@ -1,5 +1,6 @@
 """A written file is detected as what it was written as, whatever it was made of."""
 
+import io
 import itertools
 import json
 from collections.abc import Iterator
@@ -16,27 +17,19 @@ from any_rows import ANY_ROWS
 from cases import for_each_case
 from conversion_laws import CONSTANTS, Source, file_for, sources
 from effort import drawn, examples
-from harpia_formats import Detected, detect
-from harpia_formats.api.testing import filled, records
-from harpia_formats.conversion.options import ConvertOptions
-from harpia_formats.conversion.run import Conversion
-from harpia_formats.formats.registry import readable_formats, writable_formats
-from harpia_formats.formats.schema.bundled_schemas import (
-    record_schema,
-    schema_validator_of,
-)
-from harpia_formats.model.exact_json import encode
-from harpia_formats.model.format import Container
-from harpia_formats.model.problem import ConversionError
-from harpia_formats.model.record import Record, as_dict
+from harpia_formats import ConversionError, Detected, Record, detect, write
+from harpia_formats.plugins import Container, filled, records
+from json_lines import jsonl
+from known_formats import READABLE, WRITABLE, row_schema, row_validator
 from row_files import file_of, with_rows
+from unchecked import convert
 
 SOURCES = list(sources())
-TARGETS = list(writable_formats())
+TARGETS = list(WRITABLE)
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 VALID = [
     path
-    for name in readable_formats()
+    for name in READABLE
     if name not in ANY_ROWS
     for path in sorted((FIXTURES / name / "valid").glob("*"))
     if path.is_file()
@@ -71,11 +64,11 @@ def name_of(source: Source) -> str:
 def keys_of_formats() -> list[str]:
     """Return the keys that rows of some format have."""
     schemas = [
-        record_schema(dialect)
-        for format_ in readable_formats().values()
+        row_schema(dialect)
+        for format_ in READABLE.values()
         for dialect in format_.dialects
     ]
-    return sorted({key for each in schemas for key in each.get("properties", {})})  # type: ignore[union-attr]  # no schema of rows is a boolean
+    return sorted({key for each in schemas for key in each.get("properties", {})})
 
 
 def other_value(chance: Random) -> Any:
@@ -95,7 +88,7 @@ def other_value(chance: Random) -> Any:
 
 def with_keys_of_others(row: dict[str, Any], chance: Random) -> dict[str, Any]:
     """Return a copy of `row` in which an object or two has a key of another format."""
-    made: dict[str, Any] = json.loads(encode(row))
+    made: dict[str, Any] = json.loads(json.dumps(row))
     members = [*made.values()]
     nested = [each for each in members if isinstance(each, dict)]
     for each in members:
@@ -116,11 +109,11 @@ def files_with_keys_of_others(source: Source, seed: int, count: int) -> Iterator
     chance = Random(f"{source.name} {seed}")  # noqa: S311 - a test needs a seed, not secrecy
     if source.dialect.container is not Container.ROWS or source.format.id == "record":
         return
-    schema_validator = schema_validator_of(record_schema(source.dialect))
+    schema_validator = row_validator(source.dialect)
     rows = [row.value for row in file_for(source, 12, seed).rows]
     for row in chance.sample(rows, min(count, len(rows))):
         made = with_keys_of_others(row, chance)
-        if schema_validator.is_valid(json.loads(encode(made))):
+        if schema_validator.is_valid(json.loads(json.dumps(made))):
             yield file_of(source.format, source.dialect, [made], chance).data
 
 
@@ -128,13 +121,10 @@ def written(
     data: bytes | Path, source: str, to: str, path: Path, **given: Any
 ) -> bytes:
     """Return what converting `data` writes, b"" if none of its rows can be written."""
-    options = ConvertOptions(
-        from_=source, on_invalid="skip", jobs=1, constants=CONSTANTS, **given
-    )
+    options = {"on_invalid": "skip", "jobs": 1, "constants": CONSTANTS, **given}
     path.unlink(missing_ok=True)
     try:
-        for _ in Conversion([data], to, str(path), options):
-            pass
+        convert(data, from_=source, to=to, output=path, **options)
     except ConversionError:
         # The pair needs an option or a value that is not given here.
         return b""
@@ -218,9 +208,10 @@ def test_record_of_any_shape_is_detected(target: str, tmp_path: Path) -> None:
     @examples(2)
     @given(record=records())
     def hold(record: Record) -> None:
-        data = encode(as_dict(filled(record)))
+        data = io.BytesIO()
+        write([filled(record)], to="record", output=data)
 
-        assert list(mistakes(data, "record", [target], tmp_path)) == []
+        assert list(mistakes(data.getvalue(), "record", [target], tmp_path)) == []
 
     hold()
 
@@ -249,7 +240,7 @@ def test_written_fixture_is_detected_long(path: Path, tmp_path: Path) -> None:
 def test_pairs_that_can_be_both_are_so() -> None:
     """Each listed pair has a file that is both; the reason would else be untrue."""
     chat = {"messages": [{"role": "user", "content": "q"}]}
-    (found,) = detect(encode(chat))
+    (found,) = detect(jsonl(chat))
 
     assert frozenset({found.format, found.rival}) in AMBIGUOUS
     assert found.confidence < 1.0
@@ -279,7 +270,7 @@ def test_written_chat_is_detected(name: str, target: str, tmp_path: Path) -> Non
     asked = {"role": "user", "content": "How late is it?"}
     answer = {"role": "assistant", "content": "It is late."}
     for turns in ([CHATS[name], asked], [CHATS[name], asked, answer]):
-        data = encode({"messages": turns})
+        data = jsonl({"messages": turns})
         found = list(mistakes(data, "openai-chat", [target], tmp_path))
 
         assert found == []

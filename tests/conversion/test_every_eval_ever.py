@@ -17,7 +17,7 @@ import harpia_formats
 from corpora import CORPORA
 from fixture_files import valid_files
 from harpia_formats import HarpiaFormatsError
-from harpia_formats.formats.registry import readable_formats
+from known_formats import READABLE
 
 pytestmark = pytest.mark.tools
 ROOT = Path(__file__).parents[2]
@@ -75,7 +75,7 @@ def converted(path: Path, format_: str | None, output: Path) -> bool:
 
 def inputs() -> Iterator[tuple[str | None, Path]]:
     """Yield all valid fixtures with their formats, and the files of other tools."""
-    for format_ in readable_formats():
+    for format_ in READABLE:
         if (FIXTURES / format_).is_dir():
             yield from ((format_, path) for path in valid_files(format_))
     if CORPUS.is_dir():
@@ -99,7 +99,7 @@ def test_rows_of_all_formats_are_accepted(tmp_path: Path) -> None:
             formats.add(format_)
 
     assert refused_by_every_eval_ever(written) == ""
-    assert formats - {None} == set(readable_formats())
+    assert formats - {None} == set(READABLE)
 
 
 @pytest.mark.skipif(not PYTHON, reason="HARPIA_EVERY_EVAL_EVER names no Python")

@@ -14,12 +14,8 @@ import pytest
 import harpia_formats
 from cases import for_each_case
 from command_runs import TIMEOUT, begun, environment_with
-from harpia_formats import SinkError, convert
-from harpia_formats.conversion.losses.conversion_report import ConversionReport
-from harpia_formats.conversion.output_files import check_output
-from harpia_formats.evaluation.scoring.results.result_files import ResultFiles
-from harpia_formats.model.field_outcomes import Outcome
-from harpia_formats.model.problem import ConversionError
+from harpia_formats import ConversionError, SinkError, convert
+from harpia_formats.plugins import Outcome
 
 
 def record_of(*models: str) -> bytes:
@@ -37,7 +33,7 @@ def files_in(folder: Path) -> dict[str, str]:
     }
 
 
-def written(folder: Path, name: str, *models: str, **options: Any) -> ConversionReport:
+def written(folder: Path, name: str, *models: str, **options: Any) -> Any:
     """Convert a record of `models` to a file for each model."""
     options = {"to": "nemo", "from_": "record"} | options
     return convert(record_of(*models), output=folder / name, **options)
@@ -206,13 +202,15 @@ def test_an_error_of_standard_output_names_it(tmp_path: Path, to: str) -> None:
 def test_misspelt_word_in_a_name_is_refused(name: str) -> None:
     """A name with a word near {model} is refused, with that word."""
     with pytest.raises(SinkError, match=r"did you mean \{model\}"):
-        check_output(name, overwrite=True)
+        convert(record_of("m"), to="nemo", output=name, overwrite=True)
 
 
 def test_scores_have_no_file_per_model() -> None:
     """The word {model} in the name of a result file is refused."""
     with pytest.raises(SinkError, match="in one file"):
-        ResultFiles("{model}.csv", overwrite=True).check()
+        harpia_formats.score(
+            record_of("m"), metrics="em", to="csv", output="{model}.csv", overwrite=True
+        )
 
 
 #: A record whose texts have what separates cells of tables.

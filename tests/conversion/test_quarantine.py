@@ -7,10 +7,7 @@ from typing import Any
 
 import pytest
 
-from harpia_formats.conversion.quarantine import Quarantine
-from harpia_formats.files.io.outputs import OutputGroup
-from harpia_formats.files.io.sink import SinkError
-from harpia_formats.model.problem import ConversionError
+from harpia_formats import ConversionError, SinkError
 from unchecked import convert
 
 GOOD = b'{"id": "1", "input": "q", "expected-output": ["r"], "actual-output": "a"}'
@@ -128,39 +125,49 @@ def test_records_of_columns_are_quarantined_as_objects(tmp_path: Path) -> None:
 def test_existing_file_is_kept(tmp_path: Path) -> None:
     """An existing file is replaced only with `overwrite`."""
     (tmp_path / "out.invalid.jsonl").write_bytes(b"mine")
-    output = tmp_path / "out.json"
     with pytest.raises(SinkError, match="already exists"):
-        Quarantine.next_to(None, output, OutputGroup(overwrite=False))
-    group = OutputGroup(overwrite=True)
-    Quarantine.next_to(None, output, group, overwrite=True).discard()
-
+        aside(WRONG, tmp_path, from_="harpia")
+    assert aside(GOOD, tmp_path, overwrite=True) == ["out.invalid.jsonl", "out.json"]
     assert (tmp_path / "out.invalid.jsonl").read_bytes() == b"mine"
+
+    aside(GOOD + b"\n" + WRONG, tmp_path, from_="harpia", overwrite=True)
+    assert (tmp_path / "out.invalid.jsonl").read_bytes() == WRONG + b"\n"
 
 
 def test_a_file_for_each_model_has_one_next_to_it(tmp_path: Path) -> None:
     """Where there is a file for each model, there is one for what is wrong."""
-    group = OutputGroup(overwrite=False)
-    found = Quarantine.next_to(None, tmp_path / "{model}.json", group)
-    found.row(b"x")
-    found.complete()
-    group.commit()
+    answer = b'{"prompt": "q", "references": ["r"], "outputs": [{"text": "a"}]}\n'
+    report = convert(
+        answer + b'{"prompt": 5}\n',
+        to="nemo",
+        from_="record",
+        output=tmp_path / "{model}.json",
+        on_invalid="quarantine",
+    )
 
-    assert [Path(each).name for each in found.names] == [
+    assert [Path(each).name for each in report.quarantine] == [
         "all.invalid.jsonl",
         "all.invalid.findings.jsonl",
     ]
-    assert (tmp_path / "all.invalid.jsonl").read_bytes() == b"x\n"
+    assert (tmp_path / "all.invalid.jsonl").read_bytes() == b'{"prompt": 5}\n'
 
 
 @pytest.mark.parametrize("output", [None, "-", io.BytesIO(), "{model}/x.json"])
 def test_there_must_be_a_place_for_it(output: Any) -> None:
     """Without one file as an output the place has to be named."""
-    with pytest.raises(ConversionError, match="`--quarantine`"):
-        Quarantine.next_to(None, output, OutputGroup(overwrite=False))
+    with pytest.raises(ConversionError, match="quarantine"):
+        convert(GOOD, to="nemo", output=output, on_invalid="quarantine")
 
 
 def test_quarantine_cannot_be_the_output(tmp_path: Path) -> None:
     """Quarantined rows cannot be written to the output file."""
     output = tmp_path / "o.jsonl"
     with pytest.raises(ConversionError, match="output and quarantine at once"):
-        Quarantine.next_to(output, output, OutputGroup(overwrite=True), overwrite=True)
+        convert(
+            GOOD,
+            to="nemo",
+            output=output,
+            on_invalid="quarantine",
+            quarantine=output,
+            overwrite=True,
+        )

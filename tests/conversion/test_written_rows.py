@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from cases import for_each_case
-from harpia_formats import convert, validate
-from harpia_formats.model.problem import ConversionError
+from harpia_formats import ConversionError, convert, validate
 from unchecked import converted
 
 SCORED: dict[str, Any] = {

@@ -9,11 +9,10 @@ from msgspec import UNSET
 
 import command_runs
 from cases import for_each_case
-from harpia_formats.conversion.losses.specimen_records import FILLED
-from harpia_formats.formats.registry import writable_formats
-from harpia_formats.model.column_map import MapError
-from harpia_formats.model.problem import ConversionError
+from harpia_formats import ConversionError, MapError
 from json_lines import jsonl
+from known_formats import WRITABLE
+from required_values import REQUIRED
 from unchecked import roundtrip
 
 ROOT = Path(__file__).parents[3]
@@ -42,7 +41,7 @@ INSTANCE = {
 }
 
 
-@for_each_case("source", writable_formats())
+@for_each_case("source", WRITABLE)
 def test_every_fixture_comes_back_through_our_own_records(source: str) -> None:
     """Each valid fixture is as it was, but for what its own format fills in."""
     filled_in = {"category", "source", "outputs.model"}
@@ -60,14 +59,14 @@ def test_every_fixture_comes_back_through_our_own_records(source: str) -> None:
 
 @for_each_case(
     "via, source",
-    itertools.product(writable_formats(), ["harpia", "nemo-output", "tencent-outputs"]),
+    itertools.product(WRITABLE, ["harpia", "nemo-output", "tencent-outputs"]),
 )
 def test_differences_never_exceed_the_records(source: str, via: str) -> None:
     """Through any format every record is counted, and there is no traceback."""
     file = FIXTURES / source / "valid" / "array.json"
     if not file.exists():
         file = FIXTURES / source / "valid" / "answers.json"
-    report = roundtrip(file, via=via, constants=FILLED)
+    report = roundtrip(file, via=via, constants=REQUIRED)
 
     assert report.records > 0
     assert 0 <= report.differing <= report.records

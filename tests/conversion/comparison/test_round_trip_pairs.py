@@ -14,16 +14,14 @@ from hypothesis import strategies as st
 from cases import for_each_case
 from effort import drawn, examples, pairs, some_pairs
 from harpia_formats import ConversionError, MapError, read
-from harpia_formats.conversion.comparison.differences import differences
-from harpia_formats.formats.registry import adapter_of, writable_formats
-from harpia_formats.model.adapter import Cardinality
-from harpia_formats.model.field_outcomes import Outcome
+from harpia_formats.plugins import Cardinality, Outcome
 from json_lines import jsonl
+from known_formats import WRITABLE, adapter_named
+from plain_comparison import plain_differences
 from unchecked import convert, diff, roundtrip
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
-FORMATS = writable_formats()
-FORMAT_IDS = list(FORMATS)
+FORMAT_IDS = list(WRITABLE)
 #: What became of all records: they cannot be converted, or these fields differ, in how
 #: many records and headers.
 Compared = str | dict[str, int]
@@ -49,7 +47,7 @@ def converted_twice(data: Any, source: str, via: str, **options: Any) -> Compare
         outcomes = {
             outcome.outcome for file in first.losses for outcome in file.losses.counts
         }
-        lists = adapter_of(FORMATS[source]).capacity.outputs
+        lists = adapter_named(source).capacity.outputs
         joining = {
             "group": "id" if Outcome.SPLIT in outcomes else None,
             "responses": "list" if lists is Cardinality.MANY_OF_ONE_MODEL else "expand",
@@ -72,7 +70,7 @@ def converted_twice(data: Any, source: str, via: str, **options: Any) -> Compare
     counts = Counter(
         path
         for left, right in zip(before, after, strict=True)
-        for path in {difference.path for difference in differences(left, right)}
+        for path in {difference.path for difference in plain_differences(left, right)}
     )
     headers = diff(data, back.getvalue(), from_=source, to=source).fields.values()
     return dict(counts) | {
@@ -110,13 +108,13 @@ def test_round_trip_is_two_conversions(source: str, via: str, keep_extra: bool) 
 
 @pytest.mark.long
 @pytest.mark.parametrize("keep_extra", [False, True])
-@pytest.mark.parametrize("source", FORMATS)
+@pytest.mark.parametrize("source", FORMAT_IDS)
 def test_round_trip_is_two_conversions_long(source: str, keep_extra: bool) -> None:
     """The same holds for all fixtures."""
     different = [
         (file.name, via)
         for file in fixtures_of(source)
-        for via in FORMATS
+        for via in FORMAT_IDS
         if reported(file, source, via, keep_extra=keep_extra)
         != converted_twice(file, source, via, keep_extra=keep_extra)
     ]
@@ -185,7 +183,7 @@ def rows() -> st.SearchStrategy[dict[str, Any]]:
     )
 
 
-@pytest.mark.parametrize("via", FORMATS)
+@pytest.mark.parametrize("via", FORMAT_IDS)
 @examples(3, suppress_health_check=list(HealthCheck))
 @given(keep_extra=st.booleans(), records=st.lists(rows(), min_size=1, max_size=3))
 def test_round_trip_of_records_is_two_conversions(

@@ -2,18 +2,18 @@
 
 import io
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from field_fates import fates_in
 from harpia_formats import convert
-from harpia_formats.conversion.losses.conversion_report import (
-    ConversionReport,
-    field_lines,
-)
-from harpia_formats.conversion.losses.loss_report import as_report
-from harpia_formats.model.field_outcomes import Outcome
+from harpia_formats.plugins import Outcome
+from json_lines import jsonl
 
+#: The name of the file of losses.
+LOSSES = "losses.json"
 SAMPLE: dict[str, Any] = {
     "schema_version": "0.2.0",
     "evaluation_id": "e",
@@ -40,30 +40,33 @@ TURNS: dict[str, Any] = {
 }
 
 
-def report_of(*rows: Any, to: str, **options: Any) -> ConversionReport:
-    """Return the report of a conversion of rows."""
-    lines = "".join(json.dumps(row) + "\n" for row in rows)
-    return convert(lines.encode(), to=to, output=io.BytesIO(), **options)
+def report_of(*rows: Any, folder: Path | None = None, **options: Any) -> Any:
+    """Return the report of a conversion of rows, whose losses go into a folder."""
+    if folder is not None:
+        options["loss_report"] = folder / LOSSES
+    return convert(jsonl(*rows), output=io.BytesIO(), **options)
 
 
-def outcomes_in(report: ConversionReport) -> dict[str, set[Outcome]]:
+def outcomes_in(report: Any) -> dict[str, set[Outcome]]:
     """Return the outcomes of each field but those that it lacked, by name."""
-    found = {line.name: set(line.outcomes) for line in field_lines(report.losses)}
-    return {name: outcomes - {Outcome.DEFAULTED} for name, outcomes in found.items()}
+    return {
+        name: set(line.outcomes) - {Outcome.DEFAULTED}
+        for name, line in fates_in(report).items()
+    }
 
 
-def pointers_in(report: ConversionReport) -> dict[str, str]:
-    """Return the code of each loss in the report in JSON, by its place."""
-    problems = as_report(report).problems
-    return {problem.place.pointer: problem.code for problem in problems}
+def pointers_in(folder: Path) -> dict[str, str]:
+    """Return the code of each loss in the report in a folder, by its place."""
+    problems = json.loads((folder / LOSSES).read_bytes())["problems"]
+    return {problem["pointer"]: problem["code"] for problem in problems}
 
 
-def test_keys_inside_an_object_have_their_path() -> None:
+def test_keys_inside_an_object_have_their_path(tmp_path: Path) -> None:
     """An unknown key among fields is lost under its own path, and its owner is not."""
     row = SAMPLE | {"input": {**SAMPLE["input"], "lang.uage": "pt", "x": {"y": 1}}}
     row["evaluation"] = {**SAMPLE["evaluation"], "num_turns": 1}
-    report = report_of(row, to="nemo-output")
-    outcomes, pointers = outcomes_in(report), pointers_in(report)
+    report = report_of(row, to="nemo-output", folder=tmp_path)
+    outcomes, pointers = outcomes_in(report), pointers_in(tmp_path)
 
     lost = {"input.lang.uage", "input.x", "evaluation.num_turns"}
     assert {name for name in outcomes if outcomes[name] == {Outcome.DROPPED}} >= lost
@@ -73,24 +76,26 @@ def test_keys_inside_an_object_have_their_path() -> None:
     assert "/input" not in pointers
 
 
-def test_unknown_keys_of_answers_have_the_names_of_the_source() -> None:
+def test_unknown_keys_of_answers_have_the_names_of_the_source(tmp_path: Path) -> None:
     """Keys of an answer and of its text are named by the keys that lead to them."""
     response = {"content": "a", "logprob": 0.5}
     entry = {"model_name": "m", "price": 2, "responses": [response]}
-    report = report_of(CHAT | {"model_outputs": [entry]}, to="nemo-output")
+    report = report_of(
+        CHAT | {"model_outputs": [entry]}, to="nemo-output", folder=tmp_path
+    )
 
     assert outcomes_in(report)["model_outputs.price"] == {Outcome.DROPPED}
-    assert pointers_in(report)["/model_outputs/responses/logprob"] == "L101"
+    assert pointers_in(tmp_path)["/model_outputs/responses/logprob"] == "L101"
 
 
 @pytest.mark.parametrize("target", ["nemo-input", "harpia", "haystack"])
-def test_system_of_a_conversation_is_lost_by_name(target: str) -> None:
+def test_system_of_a_conversation_is_lost_by_name(target: str, tmp_path: Path) -> None:
     """The system input of several turns is listed where the target has no place."""
     constants = {"outputs.text": "a"} if target == "harpia" else {}
-    report = report_of(TURNS, to=target, constants=constants)
+    report = report_of(TURNS, to=target, constants=constants, folder=tmp_path)
 
     assert outcomes_in(report)["system"] == {Outcome.DROPPED}
-    assert pointers_in(report)["/system"] == "L101"
+    assert pointers_in(tmp_path)["/system"] == "L101"
 
 
 def test_system_of_a_conversation_arrives_where_it_can() -> None:
@@ -103,7 +108,7 @@ def test_nulls_are_counted_apart() -> None:
     row = {**CHAT, "id": None, "temperature": None, "note": None}
     rows = [row, row | {"note": "x"}]
     report = report_of(*rows, to="nemo-output")
-    lines = {line.name: line for line in field_lines(report.losses)}
+    lines = fates_in(report)
 
     assert lines["id"].outcomes == {Outcome.NULL: 2}
     assert lines["temperature"].outcomes == {Outcome.NULL: 2}
@@ -119,25 +124,25 @@ def test_null_of_metadata_is_counted_apart_in_any_batch() -> None:
         row | {"metadata": {"k": None if n % 3 else "v"}} for n, row in enumerate(rows)
     ]
     report = report_of(*rows, to="nemo-output")
-    (line,) = (line for line in field_lines(report.losses) if line.name == "metadata.k")
+    line = fates_in(report)["metadata.k"]
 
     assert line.outcomes == {Outcome.NULL: 200, Outcome.DROPPED: 100}
 
 
-def test_names_are_bounded() -> None:
+def test_names_are_bounded(tmp_path: Path) -> None:
     """Beyond a number of keys, the others are counted together under one name."""
     rows = [SAMPLE | {f"key{n}": n} for n in range(300)]
-    report = report_of(*rows, to="nemo-output")
-    (rest,) = (line for line in field_lines(report.losses) if line.name == "other keys")
+    report = report_of(*rows, to="nemo-output", folder=tmp_path)
+    rest = fates_in(report)["other keys"]
 
     assert (rest.records, rest.kept) == (100, 0)
-    assert pointers_in(report)[""] == "L101"
+    assert pointers_in(tmp_path)[""] == "L101"
 
 
 def test_field_and_other_value_of_one_key_share_a_line() -> None:
     """A key whose value is no field of a record in some rows has one line for all."""
     rows = [CHAT | {"id": "7"}, CHAT | {"id": {"own": 1}}]
     report = report_of(*rows, to="haystack")
-    (line,) = (line for line in field_lines(report.losses) if line.name == "id")
+    line = fates_in(report)["id"]
 
     assert (line.records, line.kept, line.outcomes) == (2, 1, {Outcome.DROPPED: 1})

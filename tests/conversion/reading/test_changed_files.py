@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from effort import pairs
-from harpia_formats import convert, score, validate
-from harpia_formats.model.report import Report, ValidationFailed
-from harpia_formats.validation.parallel import ranges
+from harpia_formats import Report, ValidationFailed, convert, score, validate
+from shared_small_files import share_small_files
 
 ROW = (
     b'{"input":{"prompt":"%s","ideal_response":"r","category":"","source":"x"},'
@@ -91,9 +90,7 @@ def test_a_file_that_changes_is_not_complete(
 
     It does in one process and in several, and the reason is named.
     """
-    monkeypatch.setattr(ranges, "WORTH_SECONDS", 0)
-    for name in ("MIN_RANGE", "MAX_RANGE", "BUNDLE"):
-        monkeypatch.setattr(ranges, name, 16 * 1024)
+    share_small_files(monkeypatch, 16 * 1024)
     path = tmp_path / "in.jsonl"
     path.write_bytes(ROW * (512 * 1024 // len(ROW)))
     report = report_of(kind, path, jobs=jobs, progress=once(change, path))

@@ -13,8 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cases import for_each_case
+from field_fates import fates_in
 from harpia_formats import (
+    ConversionError,
     MapError,
+    Record,
     ValidationFailed,
     convert,
     read,
@@ -22,10 +25,7 @@ from harpia_formats import (
     stats,
     validate,
 )
-from harpia_formats.conversion.losses.conversion_report import field_lines
-from harpia_formats.model.field_outcomes import Outcome
-from harpia_formats.model.problem import ConversionError
-from harpia_formats.model.record import Record
+from harpia_formats.plugins import Outcome
 from json_lines import jsonl
 
 MAP = {"response": "model_response", "references": "expected_answer"}
@@ -260,7 +260,7 @@ def test_a_replaced_value_is_reported_as_lost_where_it_has_no_place(
         output=tmp_path / "x.jsonl",
         columns={"references": "note.answer"},
     )
-    lines = {line.name: line for line in field_lines(report.losses)}
+    lines = fates_in(report)
 
     assert lines["note.answer (references)"].kept == 1
     assert lines["ideal"].outcomes == {Outcome.DROPPED: 1}

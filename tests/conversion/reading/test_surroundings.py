@@ -11,14 +11,13 @@ import pytest
 from msgspec.structs import replace as changed
 
 from harpia_converters.harpia import mapping
-from harpia_formats import convert, read
+from harpia_formats import Record, convert, read
 from harpia_formats.conversion.reading.record_stream import members_before
 from harpia_formats.files.framing.columns import RowArray
 from harpia_formats.formats.detection.sample import SAMPLE_BYTES
-from harpia_formats.model.adapter import Row
-from harpia_formats.model.record import Record
-from harpia_formats.validation.parallel import ranges
+from harpia_formats.plugins import Row
 from json_lines import jsonl_rows
+from shared_small_files import share_small_files
 
 #: An instance as HarpIA's lab takes it.
 ROW = {"id": "1", "input": "q", "expected-output": ["r"], "actual-output": "a"}
@@ -80,8 +79,7 @@ def test_workers_read_rows_as_this_process(
     workers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rows that workers convert are read with what stands around them."""
-    monkeypatch.setattr(ranges, "WORTH_SECONDS", 0)
-    monkeypatch.setattr(ranges, "BUNDLE", 20_000)
+    share_small_files(monkeypatch, 20_000)
     source, output = tmp_path / "in.json", tmp_path / "out.jsonl"
     source.write_bytes(document(2_000, version=9))
 

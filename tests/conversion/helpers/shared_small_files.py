@@ -1,0 +1,12 @@
+"""Small files that are read by several processes, in ranges, as large ones are."""
+
+import pytest
+
+from harpia_formats.validation.parallel import ranges
+
+
+def share_small_files(patch: pytest.MonkeyPatch, size: int | None = None) -> None:
+    """Let workers read small files, in ranges of `size` bytes if it is given."""
+    patch.setattr(ranges, "WORTH_SECONDS", 0)
+    for name in ("MIN_RANGE", "MAX_RANGE", "BUNDLE") if size else ():
+        patch.setattr(ranges, name, size)
