@@ -15,16 +15,18 @@ from harpia_formats import convert
 from harpia_formats.conversion.options import ConvertOptions
 from harpia_formats.conversion.parallel.convert_ranges import RangeConversion
 from harpia_formats.conversion.parallel.converted_rows import Part
-from harpia_formats.conversion.reading import row_batch as column_buffer
-from harpia_formats.conversion.reading import row_batch as column_rows
+from harpia_formats.conversion.reading import row_batch
 from harpia_formats.conversion.run import Conversion
 from harpia_formats.evaluation.filling_measure import filling_measure
-from harpia_formats.files.io.reader import SourceError
 from harpia_formats.files.workers.pool import WorkerPool
+from harpia_formats.plugins import SourceError
 from harpia_formats.validation.parallel import ranges
 from harpia_formats.validation.parallel.range_worker import run_range
 from harpia_formats.validation.plan.units import RowRange
+from harpia_formats.validation.unit.row_validator import DecoderTraining
 from json_lines import jsonl, jsonl_rows
+from sample_rows import nemo_answer
+from shared_small_files import share_small_files
 
 #: The formats that stand for each container of a file.
 LINES, ARRAY, WRAPPED, TABLE, COLUMNS = (
@@ -44,11 +46,9 @@ BROKEN = (b'{"input": 1}', b'{"bad"', b"", b"7", b'{"prompt": "q"}')
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make units of a few rows each, and let workers begin at once."""
-    monkeypatch.setattr(ranges, "WORTH_SECONDS", 0)
-    for name in ("MIN_RANGE", "MAX_RANGE", "BUNDLE"):
-        monkeypatch.setattr(ranges, name, 20_000)
-    monkeypatch.setattr(column_buffer, "ROWS", 20)
-    monkeypatch.setattr(column_rows, "JOINED", 20_000)
+    share_small_files(monkeypatch, 20_000)
+    monkeypatch.setattr(row_batch, "ROWS", 20)
+    monkeypatch.setattr(row_batch, "JOINED", 20_000)
 
 
 @pytest.fixture
@@ -307,6 +307,29 @@ def test_repeated_ids_are_found_across_units(tmp_path: Path) -> None:
     data = assert_same(file, "harpia", from_="record", constants=GIVEN)
 
     assert data == b""
+
+
+def test_decoder_is_not_rebuilt_for_each_range(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ranges with bad rows, run in this process, share one decoder."""
+    built: list[DecoderTraining] = []
+    usual = DecoderTraining._build  # noqa: SLF001 - how often it is done shows nowhere else
+
+    def noted(training: DecoderTraining) -> None:
+        built.append(training)
+        usual(training)
+
+    monkeypatch.setattr(DecoderTraining, "_build", noted)
+    rows = jsonl(*map(nemo_answer, range(1_000))).splitlines(keepends=True)
+    file = tmp_path / "in.jsonl"
+    file.write_bytes(b"7\n".join(rows))
+    report = convert(
+        file, to="harpia", output=tmp_path / "out", jobs=2, on_invalid="skip"
+    )
+
+    assert (report.rows, report.skipped) == (1_000, 999)
+    assert len(built) <= 4
 
 
 def test_compressed_lines_are_converted_by_workers(
