@@ -1,39 +1,232 @@
-"""Rows are compared by their bytes as their records are, in whatever order they are."""
+"""Records are compared by their bytes and texts as by their fields."""
 
 import csv
 import io
+import itertools
 import os
 import signal
-import tracemalloc
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import replace as replace_field
+from functools import partial
+from itertools import combinations_with_replacement
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from msgspec import UNSET
+from msgspec.structs import asdict, replace
 
 from cases import for_each_case
 from effort import examples
-from harpia_formats.conversion.comparison import compare_ranges, row_taker
+from fixture_files import valid_rows
+from harpia_formats import Record
+from harpia_formats.conversion.comparison import (
+    compare_ranges,
+    record_partitions,
+    row_taker,
+)
 from harpia_formats.conversion.comparison import diff as diff_module
-from harpia_formats.conversion.comparison.record_partitions import StoredRecord
-from harpia_formats.conversion.comparison.stored_rows import WaitingRecords
+from harpia_formats.conversion.comparison.diff import Unmatched
+from harpia_formats.conversion.comparison.differences import (
+    MAX_LISTED,
+    CommonFields,
+    comparable_text,
+    decode_fields,
+    differences,
+)
+from harpia_formats.conversion.comparison.record_partitions import (
+    PARTS,
+    RecordPartitions,
+)
 from harpia_formats.files.workers import engine
-from harpia_formats.formats.registry import adapter_of, readable_formats
-from harpia_formats.model.adapter import FormatAdapter
-from harpia_formats.model.exact_json import NOT_JSON, decode, encode
-from harpia_formats.model.format import Format
+from harpia_formats.model.exact_json import encode
+from harpia_formats.plugins import Format, FormatAdapter, records
 from harpia_formats.validation.parallel import ranges
-from plain_comparison import plainly_matched
+from known_formats import READABLE, adapter_named
+from plain_comparison import PlainReduction, plain_differences, plainly_matched
+from shared_small_files import share_small_files
 from unchecked import diff
 
-ROOT = Path(__file__).parents[3]
+# Texts of records
+
+ADAPTERS = {name: adapter_named(name) for name in READABLE}
+PAIRS = [*combinations_with_replacement(sorted(ADAPTERS), 2)]
+#: Keys of which some repeat, with characters that have no UTF-8.
+KEYS = st.lists(st.sampled_from(["=1", "=2", "=3", "?", "=", "=\ud800", "=ä"]))
+every_shape = partial(examples, suppress_health_check=list(HealthCheck))
+
+
+def mixed(first: Any, second: Any, chosen: Sequence[bool]) -> Any:
+    """Return `first` with those fields of `second` that are chosen."""
+    fields = asdict(second)
+    names = [name for name, is_taken in zip(fields, chosen, strict=False) if is_taken]
+    return replace(first, **{name: fields[name] for name in names})
+
+
+@st.composite
+def similar(draw: st.DrawFn) -> tuple[Record, Record]:
+    """Return two records that have many fields in common."""
+    left, other = draw(records()), draw(records())
+    choice = st.lists(st.booleans(), min_size=14, max_size=14)
+    right = mixed(left, other, draw(choice))
+    outputs = [
+        mixed(one, two, draw(choice))
+        for one, two in zip(left.outputs, other.outputs, strict=False)
+    ]
+    return left, replace(right, outputs=outputs) if draw(st.booleans()) else right
+
+
+@given(pair=similar())
+@every_shape(40)
+def test_differences_of_texts_are_those_of_fields(pair: tuple[Record, Record]) -> None:
+    """Fields with unequal texts are the same differences as in decoded records."""
+    left, right = pair
+    texts = [(each.path, encode(each)) for each in plain_differences(left, right)]
+
+    assert [(each.path, encode(each)) for each in differences(left, right)] == texts
+    assert list(differences(left, left)) == []
+
+
+def reordered(value: Any) -> Any:
+    """Return a value with the keys of all objects in the other order."""
+    if isinstance(value, dict):
+        return {key: reordered(value[key]) for key in reversed(value)}
+    return [*map(reordered, value)] if isinstance(value, list) else value
+
+
+@given(pair=similar())
+@every_shape(40)
+def test_records_share_a_text_if_no_field_differs(pair: tuple[Record, Record]) -> None:
+    """The text that is compared for equality is one for records without differences."""
+    left, right = pair
+    parts = replace(left, extra=reordered(left.extra))
+    comparable, again, other = (
+        comparable_text(decode_fields(encode(each))) for each in (left, parts, right)
+    )
+
+    assert comparable == again
+    assert (comparable == other) == (list(differences(left, right)) == [])
+    assert (
+        left.extra
+        or any(one.extra for one in left.outputs)
+        or (comparable == encode(left).replace(b',"extra":{}', b""))
+    )
+
+
+@pytest.mark.parametrize("names", [PAIRS[0], PAIRS[len(PAIRS) // 2], PAIRS[-2]])
+@given(record=records())
+@every_shape(15)
+def test_common_fields_of_some_formats(names: tuple[str, str], record: Record) -> None:
+    """The text of a record is reduced as the record is, with the same paths."""
+    check_reduced(names, record)
+
+
+@pytest.mark.long
+@for_each_case("names", PAIRS)
+def test_common_fields_of_all_formats(names: tuple[str, str]) -> None:
+    """Texts are reduced as records are, for every pair of formats."""
+
+    @given(record=records())
+    @every_shape(100)
+    def hold(record: Record) -> None:
+        check_reduced(names, record)
+
+    hold()
+
+
+def check_reduced(names: tuple[str, str], record: Record) -> None:
+    """Check that text and record are reduced alike."""
+    adapters = tuple({id(ADAPTERS[name]): ADAPTERS[name] for name in names}.values())
+    common, fields = CommonFields(adapters), decode_fields(encode(record))
+    common.reduce(fields)
+    plain = PlainReduction(adapters)
+    expected = plain.reduced(record)
+
+    assert encode(fields) == encode(expected)
+    assert list(common.left_out) == [*dict.fromkeys(plain.left_out)][:MAX_LISTED]
+
+
+@given(left=KEYS, right=KEYS, held=st.sampled_from([1, 100, 10**6]))
+@every_shape(25)
+def test_records_are_matched_in_their_order(
+    left: list[str], right: list[str], held: int
+) -> None:
+    """Records are matched by equal keys, the first with the first, on disk or not."""
+    sides = []
+    with patch.object(record_partitions, "HELD_BYTES", held):
+        for keys in (left, right):
+            side = RecordPartitions()
+            for number, key in enumerate(keys):
+                side.add(number, key, b"p", b"text of %d" % number)
+            sides.append(side)
+    pairs, alone, rest = [], [], []
+    ours, theirs = sides
+    for part in range(PARTS):
+        unmatched = Unmatched(theirs, part)
+        for record in ours.part(part):
+            other = unmatched.take(record)
+            if other is None:
+                alone.append(record.number)
+            else:
+                pairs.append((record.number, other.number))
+                assert other.text == b"text of %d" % other.number
+        rest += [record.number for record in unmatched.rest()]
+    for side in sides:
+        side.close()
+
+    assert (sorted(pairs), sorted(alone), sorted(rest)) == plainly_matched(left, right)
+
+
+def test_keys_of_one_digest_are_told_apart() -> None:
+    """Records whose keys differ are not matched if their digests are equal."""
+    ours, theirs = RecordPartitions(), RecordPartitions()
+    with patch.object(record_partitions, "digest_of", lambda _: 7):
+        for number, key in enumerate("abc"):
+            ours.add(number, key, b"", b"")
+        for number, key in enumerate("cab"):
+            theirs.add(number, key, b"", b"")
+    unmatched = Unmatched(theirs, 7)
+    found = [unmatched.take(record) for record in ours.part(7)]
+    ours.close()
+    theirs.close()
+
+    assert [each and each.number for each in found] == [1, 2, 0]
+
+
+def row(number: int, *, has_id: bool) -> bytes:
+    """Return a line of a record."""
+    id_ = {"id": str(number)} if has_id else {}
+    return encode({**id_, "prompt": f"q{number}", "outputs": []}) + b"\n"
+
+
+@for_each_case(
+    "lacks_id, held", itertools.product([(), (0,), (199,), (70, 71)], [100, 10**6])
+)
+def test_records_are_matched_by_prompt_if_one_has_no_id(
+    lacks_id: tuple[int, ...], held: int
+) -> None:
+    """A record without an id, wherever it is, makes both sides match by prompt."""
+    all_ = b"".join(row(number, has_id=True) for number in range(200))
+    some = b"".join(row(number, has_id=number not in lacks_id) for number in range(200))
+    other = b"".join(row(number, has_id=True) for number in reversed(range(200)))
+    with patch.object(record_partitions, "HELD_BYTES", held):
+        reports = [diff(all_, some), diff(some, other)]
+
+    for report in reports:
+        assert (report.records, report.differing) == (200, len(lacks_id))
+        assert (report.only_left, report.only_right) == (0, 0)
+        assert list(report.fields) == (["id"] if lacks_id else [])
+        place = lacks_id and report.fields["id"].place
+        assert not place or (place.line, place.record) == (lacks_id[0] + 1,) * 2
+
+
+# Rows in any order
+
 #: Rows of which some have one key, and some are equal.
 ROWS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 1)), max_size=40)
 #: What a format of rows is written as.
@@ -125,15 +318,15 @@ def test_a_report_is_the_same_in_memory_and_on_disk(layout: str) -> None:
     assert [each.to_dict() for each in reports[1:]] == [reports[0].to_dict()] * 2
 
 
-@contextmanager
-def short_ranges() -> Iterator[None]:
+@pytest.fixture
+def short_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let workers read short ranges of small files."""
-    sizes = dict.fromkeys(("MIN_RANGE", "MAX_RANGE", "BUNDLE"), 9_000)
-    with patch.dict(vars(ranges), {**sizes, "WORTH_SECONDS": 0, "TIMED": 1}):
-        yield
+    share_small_files(monkeypatch, 9_000)
+    monkeypatch.setattr(ranges, "TIMED", 1)
 
 
-@for_each_case("layout", ["lines", "array", "csv"])
+@pytest.mark.usefixtures("short_ranges")
+@pytest.mark.parametrize("layout", ["lines", "array", "csv"])
 def test_processes_find_what_one_finds(layout: str, tmp_path: Path) -> None:
     """Several processes report the same differences at the same places."""
     paths = [tmp_path / "left", tmp_path / "right"]
@@ -149,8 +342,7 @@ def test_processes_find_what_one_finds(layout: str, tmp_path: Path) -> None:
             path.write_bytes(written(rows, layout))
     given_ = {"from_": "csv", "to": "csv"} if layout == "csv" else {}
     alone = diff(*paths, **given_)
-    with short_ranges():
-        shared = diff(*paths, **given_, jobs=2)
+    shared = diff(*paths, **given_, jobs=2)
 
     assert alone.differing > 500
     assert shared.to_dict() == alone.to_dict()
@@ -220,10 +412,10 @@ def test_ids_whose_place_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
     """Records are matched by ids that an adapter reads without a field for them."""
 
     def without_field(format_: Format) -> FormatAdapter:
-        adapter = adapter_of(format_)
+        adapter = adapter_named(format_.id)
         others = adapter.other_paths | {"id"}
         fields = tuple(one for one in adapter.fields if one.record_path != "id")
-        return replace(adapter, fields=fields, other_paths=others)
+        return replace_field(adapter, fields=fields, other_paths=others)
 
     monkeypatch.setattr(row_taker, "adapter_of", without_field)
     row = {"expected-output": ["r"], "actual-output": "a"}
@@ -238,6 +430,7 @@ def test_ids_whose_place_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
         }
 
 
+@pytest.mark.usefixtures("short_ranges")
 def test_a_worker_that_is_killed_is_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -258,50 +451,23 @@ def test_a_worker_that_is_killed_is_replaced(
     # Only a fork has what is replaced here.
     monkeypatch.setattr(engine, "is_fork_safe", lambda: True)
     alone = diff(left, right)
-    with short_ranges():
-        shared = diff(left, right, jobs=2)
+    shared = diff(left, right, jobs=2)
 
     assert killed.exists()
     assert shared.to_dict() == alone.to_dict()
 
 
-def test_records_that_wait_take_what_they_are_counted_with() -> None:
-    """Short records that wait take no more memory than twice what is counted."""
-    records = WaitingRecords()
-    tracemalloc.start()
-    number = 0
-    while records.size < 10**6:
-        key = f"={number}"
-        records.add(StoredRecord(number, key, number << 40, b"p" * 40, b"t" * 30, 0))
-        number += 1
-    held, _ = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    kept = records.take_all()
-
-    assert held < 2 * 10**6
-    assert [each.number for each in kept] == [*range(number)]
-    assert (records.size, bool(records)) == (0, False)
-
-
 def test_a_text_or_a_number_in_the_place_of_an_id_is_one() -> None:
     """A row with a text or an integer as its id is a record with one, in any format."""
     checked = set()
-    for name, format_ in readable_formats().items():
-        adapter = adapter_of(format_)
-        for key in (one.path[0] for one in adapter.fields if one.record_path == "id"):
-            for row in rows_of_fixtures(name):
-                for value in ("0", " x", 7, 2**60) if key in row else ():
+    for name, adapter in ADAPTERS.items():
+        keys = [one.path[0] for one in adapter.fields if one.record_path == "id"]
+        rows = valid_rows(name) if keys else []
+        for row, key in itertools.product(rows, keys):
+            for value in ("0", " x", 7, 2**60) if key in row else ():
+                with suppress(TypeError, KeyError):  # of documents and other dialects
+                    record = adapter.read({**row, key: value})
+                    assert record.id is not UNSET, name
                     checked.add(name)
-                    assert adapter.read({**row, key: value}).id is not UNSET, name
 
     assert len(checked) > 10
-
-
-def rows_of_fixtures(name: str) -> Iterator[dict[str, Any]]:
-    """Yield the valid rows of a format, as far as they are lines of its own keys."""
-    for path in (ROOT / "fixtures" / name / "valid").glob("*.jsonl"):
-        for line in path.read_bytes().splitlines():
-            with suppress(*NOT_JSON, TypeError, KeyError):
-                row = decode(line)
-                adapter_of(readable_formats()[name]).read(row)
-                yield row

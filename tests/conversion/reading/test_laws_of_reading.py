@@ -1,28 +1,36 @@
-"""Columns of a file, joined to rows block by block."""
+"""Rows are read from blocks of any size as they are one by one."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harpia_formats.conversion.reading import row_batch as column_buffer
-from harpia_formats.conversion.reading import row_batch as column_rows
+from effort import examples
+from harpia_formats import MapError
+from harpia_formats.conversion.mapping.extra_fields import ReadRow
+from harpia_formats.conversion.reading import row_batch
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.conversion.reading.reader import Reading
 from harpia_formats.conversion.reading.row_batch import (
     ColumnBuffer,
+    DecodedChunk,
+    RowBatch,
     decoded_rows,
     encoded_rows,
 )
 from harpia_formats.files.framing import array
 from harpia_formats.files.framing.chunk import Chunk, Cursor
 from harpia_formats.model.exact_json import decode, encode
-from harpia_formats.model.problem import Path
+from harpia_formats.plugins import Path
+from harpia_formats.validation.unit import row_validator
 from harpia_formats.validation.unit.findings import RecordNumbers
+
+# Columns
 
 _TEXTS = st.text(st.sampled_from('ab,"\\[]{}:é问😀\u2028\n\x00'), max_size=6)
 _ITEMS = (
@@ -107,14 +115,14 @@ def test_blocks_of_items_are_joined_as_single_items_are(
                 begin = end
         found = []
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(column_buffer, "ROWS", rows)
-            patch.setattr(column_rows, "JOINED", joined)
+            patch.setattr(row_batch, "ROWS", rows)
+            patch.setattr(row_batch, "JOINED", joined)
             for component in buffer.components():
                 batches = [
                     each.batch(tuple(each.names), {})
                     for each in buffer.rows_of(component)
                 ]
-                for batch in column_rows.joined_batches(batches):
+                for batch in row_batch.joined_batches(batches):
                     values = encode(list(batch.values))
                     assert encode(decoded_rows(encoded_rows(batch))) == values
                     for index, number in enumerate(batch.numbers):
@@ -180,7 +188,7 @@ def test_a_file_of_columns_has_the_rows_of_its_items(
     records: list[PlacedRecord] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(array, "WINDOW", window)
-        patch.setattr(column_buffer, "ROWS", 7)
+        patch.setattr(row_batch, "ROWS", 7)
         options: dict[str, Any] = {"max_row_bytes": 600, "fail_fast": False}
         reading = Reading([data], "haystack", **options)
         for _ in reading.problems(records.append, lambda *_: None, lambda _: None):
@@ -196,23 +204,142 @@ def test_a_file_of_columns_has_the_rows_of_its_items(
         assert each.row.value == decode(each.row.text)
 
 
-def test_items_behind_one_that_is_too_long_keep_their_records() -> None:
-    """An item over the limit costs its record, and moves no item to another one."""
-    columns = {
-        "questions": ["a", "b" * 200, "c", "d" * 200],
-        "predicted_answers": ["1", "2", "3", "4"],
-    }
-    records: list[PlacedRecord] = []
-    reading = Reading(
-        [json.dumps(columns).encode()], "haystack", fail_fast=False, max_row_bytes=100
-    )
-    found = list(reading.problems(records.append, lambda *_: None, lambda _: None))
+# Arrays and tables
 
-    assert [(each.row.number, each.row.text) for each in records] == [
-        (1, b'{"questions":"a","predicted_answers":"1"}'),
-        (3, b'{"questions":"c","predicted_answers":"3"}'),
-    ]
-    assert [(each.code, each.place.record) for each in found] == [
-        ("J110", 2),
-        ("J110", 4),
-    ]
+GOOD: dict[str, Any] = {
+    "id": "1",
+    "input": "q",
+    "expected-output": ["r"],
+    "actual-output": "a",
+}
+
+
+def read_with_places(
+    data: bytes, format_: str | None = None, **options: Any
+) -> dict[str, Any]:
+    """Return records with their places, bytes that are refused, and headers."""
+    reading = Reading([data], format_, **options)
+    records: list[PlacedRecord] = []
+    refused: list[bytes] = []
+    problems = list(reading.problems(records.append, lambda *_: None, refused.append))
+    return {
+        "records": [each.record for each in records],
+        "places": [
+            (each.row.place(0, 1, ()).line, each.row.place(0, 1, ()).record)
+            for each in records
+        ],
+        "texts": [each.row.text for each in records],
+        "refused": refused,
+        "headers": reading.headers,
+        "problems": problems,
+    }
+
+
+_rows_of_harpia = st.lists(
+    st.fixed_dictionaries(
+        {"id": st.text(max_size=3), "input": st.text(st.sampled_from('a"é😀,{\n'))}
+    ).map(lambda changes: GOOD | changes)
+    | st.just({"id": 7}),
+    min_size=70,
+    max_size=90,
+)
+
+
+@given(
+    rows=_rows_of_harpia,
+    form=st.sampled_from(["array", "wrapped", "pretty"]),
+    window=st.sampled_from([64, 500, 4000]),
+)
+@examples(12)
+def test_rows_of_arrays_are_accepted_in_chunks(
+    *, rows: list[dict[str, Any]], form: str, window: int
+) -> None:
+    """Chunks of arrays and wrapped documents hold the rows that lines hold."""
+    data = json.dumps(rows, ensure_ascii=False).encode()
+    if form != "array":
+        document = {"instances": rows, "metrics": []}
+        indent = 1 if form == "pretty" else None
+        data = json.dumps(document, indent=indent, ensure_ascii=False).encode()
+    found: dict[int, tuple[bytes, Cursor]] = {}
+    single: list[PlacedRecord] = []
+
+    class Taker:
+        def begin(self, read: ReadRow, around: Mapping[str, Any]) -> None:
+            """Take no notice: rows are not read here."""
+
+        def decoded(self, rows: DecodedChunk) -> bool:
+            chunk = rows.chunk
+            assert len(rows.values) == len(chunk)
+            for row, text in enumerate(chunk.rows):
+                assert rows.values[row].id == json.loads(text)["id"]
+                found[rows.numbers.of(row)] = text, chunk.start_of(row)
+            return True
+
+        def batch(self, batch: RowBatch) -> bool:
+            return bool(batch.values)
+
+    take = Taker()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(array, "WINDOW", window)
+        patch.setattr(row_validator, "FIRST_ROWS", 1)
+        reading = Reading([data], "harpia", fail_fast=False)
+        for _ in reading.steps(single.append, lambda *_: None, lambda _: None, take):
+            pass
+    in_chunks = set(found)
+    found |= {each.row.number or 0: (each.row.text, each.row.start) for each in single}
+
+    assert len(found) == len(in_chunks) + len(single)
+    assert found.keys() == {n for n, row in enumerate(rows, 1) if "input" in row}
+    if {"id": 7} not in rows:
+        assert in_chunks == set(range(1, len(rows) + 1))
+    for number, (text, start) in found.items():
+        assert json.loads(text) == rows[number - 1]
+        assert data[start.offset :].startswith(text)
+        before = data[: start.offset].decode()
+        assert start.line == before.count("\n") + 1
+        assert start.column == len(before.rpartition("\n")[2])
+
+
+_CELLS = (
+    *(b"1,q,r\n", b'2,"q ""x"", y","z"\r\n', b'3,"",\n', b'"4","a\nb","""c"""\n'),
+    *(b"5,,\n", b"\n", b"6,q\n", b"7,q,r,s\n", b'8,"q"x,r\n', b'9,"open\n'),
+    *(b"10,\r,\n", b"11,\xff,r\n", b"12,\0,r\n", b'13,a"b,c\n', b"15,q,r"),
+    "14,é\u2028,😀\n".encode(),
+)
+
+
+@pytest.mark.parametrize("format_", ["csv", "tencent-csv"])
+@given(
+    header=st.sampled_from(
+        [b"id,prompt,response\n", b"system,prompt,response\n", b'prompt,"response"\n']
+    ),
+    rows=st.lists(st.sampled_from(_CELLS), max_size=30),
+    block=st.sampled_from([16, 64, 64 * 1024]),
+    options=st.sampled_from(
+        [{}, {"fail_fast": False}, {"columns": {"category": "prompt"}}]
+    ),
+)
+def test_blocks_of_a_table_make_no_difference(
+    format_: str,
+    header: bytes,
+    rows: list[bytes],
+    block: int,
+    options: dict[str, Any],
+) -> None:
+    """Records, places, refused bytes and problems are those of rows cut singly."""
+    data = header + b"".join(rows)
+    options = options if format_ == "csv" else {"fail_fast": False}
+    module = "harpia_formats.files.parsing.csv_records"
+
+    def read_now() -> Any:
+        try:
+            return read_with_places(data, format_, **options)
+        except MapError as error:
+            return str(error)
+
+    with patch(f"{module}.BLOCK", block), patch(f"{module}.STEP", 64):
+        found = read_now()
+        with patch(f"{module}.cut_block", return_value=None):
+            singly = read_now()
+
+    assert found == singly
