@@ -9,23 +9,10 @@ from typing import Any
 import pytest
 
 from cases import for_each_case
-from harpia_formats import read, validate
-from harpia_formats.conversion.options import ConvertOptions
-from harpia_formats.formats.detection.mapped_format import detect_mapped_format
-from harpia_formats.formats.registry import adapter_of, all_formats
-from harpia_formats.model.column_map import (
-    MapError,
-    check_columns_exist,
-    check_columns_unique,
-    check_field_names,
-    column_names,
-    names_by_column,
-    rename_columns,
-)
-from harpia_formats.model.problem import ConversionError
+from harpia_formats import ConversionError, MapError, read, validate
+from in_process import InProcess, completed_in
 from unchecked import convert, converted, diff, roundtrip, score
 
-HAYSTACK = adapter_of(all_formats()["haystack"])
 COLUMNS = {"prompt": "queries", "response": "answers", "references": "gold"}
 DOCUMENT = {
     "queries": ["q1", "q2"],
@@ -162,48 +149,6 @@ def test_round_trips_and_comparisons_take_the_map_too() -> None:
     assert diff(mapped, own, from_="haystack", to="record").only_left == 0
 
 
-def test_names_of_columns() -> None:
-    """A field of two columns has both called so, and the first is read."""
-    names = column_names(HAYSTACK, "haystack", {"response": "answers"})
-
-    assert names == {"predicted_answers": "answers", "responses": "answers"}
-    assert names_by_column(names) == {"answers": "predicted_answers"}
-    assert rename_columns({"answers": 1, "b": 2}, names_by_column(names)) == {
-        "predicted_answers": 1,
-        "b": 2,
-    }
-
-
-def test_unknown_names_in_a_map_suggest_the_nearest() -> None:
-    """An unknown field, column or format is reported with the nearest name."""
-    with pytest.raises(MapError, match="did you mean prompt"):
-        check_field_names({"promt": "a"})
-    with pytest.raises(MapError, match="did you mean gold"):
-        check_columns_exist(["golds"], ["gold", "x"], "f")
-    with pytest.raises(MapError, match="'a': two columns"):
-        check_columns_unique(["a", "b", "a"])
-    with pytest.raises(ValueError, match="did you mean first"):
-        ConvertOptions(references="frist")
-    with pytest.raises(ConversionError, match="did you mean prompt"):
-        convert(b"", to="nemo", group="promts")
-
-
-@pytest.mark.parametrize(
-    ("data", "found"),
-    [
-        (b"a,b\n1,2\n", "csv"),
-        (text_of(DOCUMENT), "haystack"),
-        (b'{"id": "1", "input": "q"}\n', None),
-    ],
-)
-def test_format_of_any_columns_is_detected_in_files_only(
-    data: bytes, found: str | None
-) -> None:
-    """The format is detected in a file, but not in a stream, which is read once."""
-    assert detect_mapped_format([data]) == found
-    assert detect_mapped_format([io.BytesIO(data), "-"]) is None
-
-
 ROWS = text_of(
     {
         "prompt": "q",
@@ -249,6 +194,88 @@ def test_errors_of_convert_name_python_parameters(tmp_path: Path) -> None:
     (problem,) = report.report.problems
 
     assert problem.help == 'give it with constants={"ideal_response": VALUE}'
+
+
+# Maps that cannot be used
+
+
+def test_unknown_names_suggest_the_nearest() -> None:
+    """An unknown field, column, choice or key of groups has the nearest name."""
+    with pytest.raises(MapError, match="did you mean prompt"):
+        validate(b"a\n1\n", format="csv", columns={"promt": "a"})
+    with pytest.raises(MapError, match="did you mean gold"):
+        written(text_of(DOCUMENT), to="nemo", columns={"references": "golds"})
+    with pytest.raises(ValueError, match="did you mean first"):
+        convert(b"", to="nemo", references="frist")
+    with pytest.raises(ConversionError, match="did you mean prompt"):
+        convert(b"", to="nemo", group="promts")
+
+
+@for_each_case(
+    "parts, reason",
+    [
+        (["prompt"], "write it as FIELD=COLUMN"),
+        (["prompt="], "write it as FIELD=COLUMN"),
+        (["prompt=a" + "[b" * 21 + "]" * 21], "has more than 20 paths in []"),
+        (["prompt=a", "prompt=b"], "prompt has a column already, a"),
+        (["promt=a"], "no field is called promt; did you mean prompt?"),
+        (["prompt=a", "gt=a"], "that of prompt already"),
+    ],
+)
+def test_invalid_parts_of_a_map_are_refused(
+    parts: list[str], reason: str, tmp_path: Path
+) -> None:
+    """A part without a column, a repeated field and an unknown field are refused."""
+    words = ["validate", "table.csv", "--format", "csv", "--map", ",".join(parts)]
+    (tmp_path / "table.csv").write_bytes(b"a,b\n1,2\n")
+    result = completed_in(tmp_path, *words, variables={"COLUMNS": "1000"})
+
+    assert (result.returncode, result.stdout) == (2, b"")
+    assert reason in result.stderr.decode()
+
+
+def test_column_of_any_name_is_mapped(tmp_path: Path, run: InProcess) -> None:
+    """The name of a column may have any sign, also that behind the field."""
+    table = tmp_path / "table.csv"
+    table.write_bytes(b"question,gold=1\nq,r\n")
+    mapped = ["--map", "prompt=question,references=gold=1"]
+    result = run("convert", table, "--to", "record", *mapped, "--quiet")
+
+    assert json.loads(result.out)["references"] == ["r"]
+
+
+def test_every_field_can_be_mapped() -> None:
+    """All fields are known by name."""
+    fields = (
+        "id prompt system messages references gt choices contexts category source "
+        "response model reasoning score"
+    ).split()
+    header = ",".join(f"column of {each}" for each in fields)
+    columns = {each: f"column of {each}" for each in fields}
+
+    assert validate(
+        f"{header}\n{'1,' * 13}1\n".encode(), format="csv", columns=columns
+    ).ok
+
+
+def test_missing_column_is_one_error_at_the_header(tmp_path: Path) -> None:
+    """A missing column is one error at the header, and no row is called valid."""
+    path = tmp_path / "rows.csv"
+    path.write_bytes(b"question,answer\na,b\nc,d\n")
+    wrong = validate(path, format="csv", columns={"prompt": "question", "gt": "truth"})
+    right = validate(path, format="csv", columns={"prompt": "question"})
+
+    (problem,) = wrong.problems
+    assert (problem.code, problem.place.line, problem.place.record) == ("S101", 1, None)
+    assert (wrong.files[0].undetermined, wrong.files[0].valid) == (2, 0)
+    assert right.ok
+
+
+@pytest.mark.parametrize("format_", ["tencent-csv", "eee"])
+def test_columns_belong_to_tables_of_any_columns(format_: str) -> None:
+    """Columns without the format that they are of are refused."""
+    with pytest.raises(ValueError, match='columns are those of format "csv"'):
+        validate(b"{}", format=format_, columns={"prompt": "a"})
 
 
 #: Errors for a map to a key that no row has: diff takes a map of columns only.
