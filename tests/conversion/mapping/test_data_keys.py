@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from cases import for_each_case
 from field_paths import unrelated
-from harpia_formats.api.testing import filled
+from harpia_formats import Output, Record, Score
 from harpia_formats.api.testing.strategies import records
 from harpia_formats.conversion.comparison.differences import differences
 from harpia_formats.conversion.losses import field_map_markdown
@@ -16,20 +16,22 @@ from harpia_formats.conversion.losses import format_pair_losses as by_format_pai
 from harpia_formats.conversion.losses.field_map_markdown import mapping_table
 from harpia_formats.conversion.losses.format_pair_losses import losses_of_pair
 from harpia_formats.conversion.mapping.choices import Choices, References, Responses
-from harpia_formats.conversion.mapping.fields import FieldTable
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.formats.registry import adapter_of, writable_formats
-from harpia_formats.model.adapter import (
+from harpia_formats.plugins import (
     Cardinality,
     ChangedValue,
+    Dialect,
     FieldMapping,
+    FieldOutcomes,
+    FieldTable,
+    Format,
     FormatAdapter,
     RowCapacity,
+    Unconvertible,
     ValueCodec,
+    filled,
 )
-from harpia_formats.model.field_outcomes import FieldOutcomes, Unconvertible
-from harpia_formats.model.format import Dialect, Format
-from harpia_formats.model.record import Output, Record, Score
 
 SCORES = FieldMapping(
     ("scores", "*"), "outputs.scores.value", key_record_path="outputs.scores.metric"

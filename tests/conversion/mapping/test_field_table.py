@@ -7,9 +7,9 @@ import pytest
 from msgspec import UNSET
 
 from cases import for_each_case
+from harpia_formats import Output, Record, Score
 from harpia_formats.conversion.mapping.compiled_fields import OF_SCORE, Leaf
 from harpia_formats.conversion.mapping.fields import (
-    FieldTable,
     any_columns,
     compiled,
     merge_missing,
@@ -19,10 +19,16 @@ from harpia_formats.conversion.mapping.fields import (
     without_nulls,
 )
 from harpia_formats.formats.registry import adapter_of, writable_formats
-from harpia_formats.model.adapter import ChangedValue, FieldMapping, ValueCodec
 from harpia_formats.model.exact_json import ExactFloat
-from harpia_formats.model.field_outcomes import FieldOutcomes, Outcome, Unconvertible
-from harpia_formats.model.record import Output, Record, Score
+from harpia_formats.plugins import (
+    ChangedValue,
+    FieldMapping,
+    FieldOutcomes,
+    FieldTable,
+    Outcome,
+    Unconvertible,
+    ValueCodec,
+)
 
 PROMPT = FieldMapping(("question",), "prompt")
 BY_KEY = FieldMapping(

@@ -1,226 +1,318 @@
-"""Fitting records to the capacity of a row."""
+"""Records become rows that hold less, and what does not fit is a loss."""
 
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec import UNSET
 
 from cases import for_each_case
-from harpia_formats.conversion.mapping.chats import last_text_of, transcript
-from harpia_formats.conversion.mapping.choices import (
-    Choices,
-    References,
-    Responses,
-    Turns,
-)
-from harpia_formats.conversion.mapping.fit import fit_record
-from harpia_formats.conversion.mapping.questions import base_id
-from harpia_formats.model.adapter import Cardinality, RowCapacity
-from harpia_formats.model.field_outcomes import FieldOutcomes, Outcome, Unconvertible
-from harpia_formats.model.record import Output, Record, Score
+from harpia_formats import Record, read
+from harpia_formats.plugins import Outcome
+from json_lines import jsonl
+from required_values import REQUIRED
+from unchecked import converted
 
-ONE = RowCapacity()
-ALL = RowCapacity(
-    Cardinality.MANY, Cardinality.MANY, Cardinality.MANY, messages=True, turns=True
-)
+#: A format whose rows hold one reference and one answer, with an id.
+ONE = "haystack"
 CHAT = [
     {"role": "system", "content": "s"},
     {"role": "user", "content": "q1"},
     {"role": "assistant", "content": "a1"},
     {"role": "user", "content": "q2"},
 ]
+#: What formats require and records here lack.
+GIVEN = {key: REQUIRED[key] for key in REQUIRED if key not in {"id", "prompt"}}
+GIVEN = {key: each for key, each in GIVEN.items() if "text" not in key}
 
 
 def parts_of(
-    record: Record, capacity: RowCapacity = ONE, **choices: Any
-) -> tuple[list[Record], set[tuple[Outcome, str]]]:
-    """Return what a record becomes, and what is noted."""
-    outcomes = FieldOutcomes()
-    parts = list(fit_record(record, capacity, Choices(**choices), outcomes))
-    return parts, {(each.outcome, each.path) for each in outcomes.entries}
+    record: dict[str, Any], to: str = ONE, **options: Any
+) -> tuple[list[Record], dict[str, set[Outcome]]]:
+    """Return the records of the rows that a record becomes, and the fate of paths."""
+    data = jsonl({"outputs": [], **record})
+    options = {"constants": GIVEN, **options}
+    output, report = converted(data, to=to, from_="record", **options)
+    assert report.written, report.report.problems
+    fates: dict[str, set[Outcome]] = {}
+    for each in report.losses[0].losses.counts:
+        fates.setdefault(each.path, set()).add(each.outcome)
+    return list(read(output, format=to)), fates
+
+
+def answers(*texts: str, **more: Any) -> list[dict[str, Any]]:
+    """Return answers with these texts."""
+    return [{"text": text, **more} for text in texts]
 
 
 def test_record_that_fits_is_unchanged() -> None:
     """A record that fits into a row is unchanged, without any loss."""
-    record = Record(
-        id="1",
-        messages=CHAT,
-        references=["a", "b"],
-        outputs=[Output(text="x", scores=[Score(value=1), Score(value=2)]), Output()],
-    )
+    record = {
+        "id": "1",
+        "messages": CHAT,
+        "references": ["a", "b"],
+        "outputs": [{"text": "x", "scores": [{"value": 1}, {"value": 2}]}, {}],
+    }
+    parts, fates = parts_of(record, "record", constants={})
 
-    assert parts_of(record, ALL) == ([record], set())
+    assert (parts, fates) == (list(read(jsonl(record), format="record")), {})
+
+
+# References and answers
 
 
 def test_the_first_reference_is_taken() -> None:
     """By default one reference is kept, and the rest is noted as dropped."""
-    (part,), noted = parts_of(Record(prompt="q", references=["a", "b"]))
+    (part,), fates = parts_of({"prompt": "q", "references": ["a", "b"]})
 
     assert part.references == ["a"]
-    assert noted == {(Outcome.DROPPED, "references")}
+    assert fates == {"references": {Outcome.DROPPED}}
 
 
 def test_references_can_be_a_row_each() -> None:
     """With expand each reference has its row, with an id of its own."""
-    record = Record(id="x", references=["a", "b"], outputs=[Output(text="y")])
-    parts, noted = parts_of(record, references=References.EXPAND)
+    record = {"id": "x", "prompt": "q", "references": ["a", "b"]}
+    parts, fates = parts_of(record, references="expand")
 
     assert [(each.id, each.references) for each in parts] == [
         ("x#1", ["a"]),
         ("x#2", ["b"]),
     ]
-    assert noted == {(Outcome.SPLIT, "references"), (Outcome.CHANGED, "id")}
+    assert fates == {"references": {Outcome.SPLIT}, "id": {Outcome.CHANGED}}
 
 
 @for_each_case(
-    "record, choices",
+    "record, options, help_",
     [
-        (Record(references=["a", "b"]), {"references": References.FAIL}),
-        (Record(outputs=[Output(), Output()]), {"responses": Responses.FAIL}),
-        (Record(outputs=[Output(), Output()]), {"responses": Responses.LIST}),
-        (Record(messages=CHAT), {"turns": Turns.FAIL}),
-        (Record(messages=CHAT[:1]), {}),
-        (Record(outputs=[Output(turns=CHAT)]), {"turns": Turns.FAIL}),
+        ({"references": ["a", "b"]}, {"references": "fail"}, "choose with references"),
+        ({"outputs": answers("x", "y")}, {"responses": "fail"}, "with responses"),
+        ({"outputs": answers("x", "y")}, {"responses": "list"}, "with responses"),
+        ({"messages": CHAT}, {"turns": "fail"}, "choose with turns"),
+        ({"messages": CHAT[:1]}, {}, 'or take turns="transcript"'),
+        ({"outputs": [{"turns": CHAT}]}, {"turns": "fail"}, "choose with turns"),
     ],
 )
 def test_forbidden_choice_is_an_error_with_help(
-    record: Record, choices: dict[str, Any]
+    record: dict[str, Any], options: dict[str, Any], help_: str
 ) -> None:
     """A choice that forbids a necessary change is an error with help."""
-    with pytest.raises(Unconvertible) as caught:
-        parts_of(record, **choices)
+    data = jsonl({"outputs": [], **record})
+    options = {"constants": GIVEN, **options}
+    output, report = converted(data, to=ONE, from_="record", **options)
+    (problem,) = report.report.problems
 
-    assert "--" in str(caught.value)
+    assert (output, problem.code) == (b"", "L201")
+    assert help_ in problem.help
 
 
 def test_answers_are_a_row_each() -> None:
     """By default each answer has its row, and its number behind the id."""
-    record = Record(id=7, outputs=[Output(text=each) for each in "xyz"])
-    parts, noted = parts_of(record)
+    parts, fates = parts_of({"id": 7, "prompt": "q", "outputs": answers(*"xyz")})
 
     assert [(each.id, each.outputs[0].text) for each in parts] == [
         ("7#1", "x"),
         ("7#2", "y"),
         ("7#3", "z"),
     ]
-    assert (Outcome.SPLIT, "outputs") in noted
+    assert fates["outputs"] == {Outcome.SPLIT}
 
 
 def test_answers_of_one_model_are_a_list_where_there_is_room() -> None:
     """With list each model has one row, with all of its answers."""
-    record = Record(
-        outputs=[Output(model=each, text="x") for each in ("m", "n", "m")],
-    )
-    capacity = RowCapacity(outputs=Cardinality.MANY_OF_ONE_MODEL)
-    parts, _ = parts_of(record, capacity, responses=Responses.LIST)
+    outputs = [{"model": f"o/{each}", "text": "x"} for each in "mnm"]
+    record = {"id": "1", "prompt": "q", "outputs": outputs}
+    parts, _ = parts_of(record, "eee@0.3.0", responses="list")
 
     assert [[one.model for one in each.outputs] for each in parts] == [
-        ["m", "m"],
-        ["n"],
+        ["o/m", "o/m"],
+        ["o/n"],
     ]
 
 
-def test_the_first_answer_can_be_all() -> None:
-    """With first the other answers are dropped, and all scores of the first stay."""
-    scores = [Score(value=1), Score(value=2)]
-    others = [Output(text="y", scores=scores)]
-    record = Record(outputs=[Output(text="x", scores=scores), *others])
-    capacity = RowCapacity(scores=Cardinality.ONE)
-    parts, noted = parts_of(record, capacity, responses=Responses.FIRST)
+@pytest.mark.parametrize("model", ["m", None])
+def test_answers_of_one_model_only(model: str | None) -> None:
+    """A model that is asked for is the only one whose answers are left."""
+    outputs = [{"model": each, "text": each} for each in "mn"] + answers("x")
+    record = {"prompt": "q", "outputs": outputs}
+    (part,), fates = parts_of(record, "tencent-outputs", model=model)
 
-    assert [part.outputs for part in parts] == [
-        [Output(text="x", scores=[score])] for score in scores
+    assert [each.text for each in part.outputs] == (["m"] if model else ["m", "n", "x"])
+    assert fates.get("outputs") == ({Outcome.DROPPED} if model else None)
+
+
+# Scores
+
+
+def values_of(parts: list[Record]) -> list[tuple[str | None, list[Any]]]:
+    """Return the text and the scores of the first answer of each record."""
+    outputs = [each.outputs[0] for each in parts]
+    return [
+        (each.text or None, [score.value for score in each.scores or []])
+        for each in outputs
     ]
-    assert noted == {(Outcome.DROPPED, "outputs"), (Outcome.SPLIT, "outputs.scores")}
 
 
-def test_scores_are_a_row_each() -> None:
-    """Several scores of one answer are several rows where a row holds one."""
-    record = Record(outputs=[Output(text="x", scores=[Score(value=1), Score(value=2)])])
-    parts, noted = parts_of(record, RowCapacity(scores=Cardinality.ONE))
+@pytest.mark.parametrize(("count", "fate"), [(1, None), (2, Outcome.DROPPED)])
+def test_scores_are_a_row_each(count: int, fate: Outcome | None) -> None:
+    """Several scores of one answer are several rows where a row holds one.
 
-    assert [each.outputs[0].scores for each in parts] == [
-        [Score(value=1)],
-        [Score(value=2)],
-    ]
-    assert noted == {(Outcome.SPLIT, "outputs.scores")}
+    So it is of the first answer if the others are to be dropped.
+    """
+    outputs = answers(*"xy"[:count], scores=[{"value": 1}, {"value": 2}])
+    parts, fates = parts_of(
+        {"prompt": "q", "outputs": outputs}, "csv", responses="first", constants={}
+    )
+
+    assert values_of(parts) == [("x", [1]), ("x", [2])]
+    assert fates["outputs.scores"] == {Outcome.SPLIT}
+    assert fates.get("outputs") == ({fate} if fate else None)
 
 
 def test_scores_without_a_verdict_have_no_row_of_their_own() -> None:
     """Rows that need a verdict are made of the scores that have one, if any do."""
-    capacity = RowCapacity(scores=Cardinality.ONE, needs_verdict=True)
-    graded = Score(metric="f1", value=0.5)
-    missing = Score(metric="judge", value=None, is_correct=False)
-    right = Score(metric="em", value=1, is_correct=True)
-    record = Record(id="1", outputs=[Output(scores=[graded, missing, right])])
-    without = Record(id="1", outputs=[Output(scores=[graded, missing])])
+    graded = {"metric": "f1", "value": 0.5}
+    missing = {"metric": "judge", "value": None, "is_correct": False}
+    right = {"metric": "em", "value": 1, "is_correct": True}
+    constants = {key: GIVEN[key] for key in GIVEN if "_correct" not in key}
 
-    parts, noted = parts_of(record, capacity)
-    refused, _ = parts_of(without, capacity)
+    def record(*scores: dict[str, Any]) -> dict[str, Any]:
+        return {"id": "1", "prompt": "q", "outputs": answers("x", scores=[*scores])}
 
-    assert parts == [Record(id="1", outputs=[Output(scores=[right])])]
-    assert noted == {(Outcome.DROPPED, "outputs.scores")}
-    assert [part.outputs[0].scores for part in refused] == [[graded], [missing]]
+    parts, fates = parts_of(
+        record(graded, missing, right), "eee@0.2.0", constants=constants
+    )
+    data = jsonl(record(graded, missing))
+    _, refused = converted(
+        data, to="eee@0.2.0", from_="record", constants=constants, on_invalid="skip"
+    )
+
+    assert values_of(parts) == [("x", [1])]
+    assert Outcome.DROPPED in fates["outputs.scores"]
+    assert (refused.written, refused.skipped) == (False, 1)
 
 
-def test_answers_of_one_model_only() -> None:
-    """A model that is asked for is the only one whose answers are left."""
-    record = Record(outputs=[Output(model="m"), Output(model="n"), Output()])
-    (part,), noted = parts_of(record, ALL, model="n")
-
-    assert part.outputs == [Output(model="n")]
-    assert noted == {(Outcome.DROPPED, "outputs")}
+# Chats and conversations
 
 
 def test_a_chat_is_its_last_question() -> None:
     """By default the last message of the user is the prompt, as Tencent has it."""
-    (part,), noted = parts_of(Record(messages=CHAT))
+    (part,), fates = parts_of({"messages": CHAT}, "tencent-csv")
 
     assert (part.prompt, part.system) == ("q2", "s")
-    assert noted == {
-        (Outcome.DROPPED, "messages"),
-        (Outcome.DEFAULTED, "prompt"),
-        (Outcome.DEFAULTED, "system"),
-    }
+    assert fates["messages"] == {Outcome.DROPPED}
+    assert fates["prompt"] == fates["system"] == {Outcome.DEFAULTED}
 
 
 def test_a_chat_of_one_question_is_changed() -> None:
     """Where every text of a chat is in the row, the chat is there in another form."""
     chat = [CHAT[0], {"role": "user", "content": "q2"}]
-    (part,), noted = parts_of(Record(messages=chat))
+    (part,), fates = parts_of({"messages": chat}, "tencent-csv")
 
     assert (part.prompt, part.system) == ("q2", "s")
-    assert (Outcome.CHANGED, "messages") in noted
-    assert (Outcome.DROPPED, "messages") not in noted
+    assert fates["messages"] == {Outcome.CHANGED}
 
 
 def test_a_chat_can_be_a_transcript() -> None:
     """With transcript the whole chat is the prompt."""
-    (part,), _ = parts_of(Record(messages=CHAT), turns=Turns.TRANSCRIPT)
+    (part,), _ = parts_of({"messages": CHAT}, turns="transcript")
 
     assert part.prompt == "system: s\n\nuser: q1\n\nassistant: a1\n\nuser: q2"
-    assert part.prompt == transcript(CHAT)
+
+
+def test_message_without_text_is_not_the_last_text() -> None:
+    """A message without a text is skipped when the last text of a role is wanted."""
+    chat = [{"role": "user", "content": each} for each in ("a", None)]
+    (part,), _ = parts_of({"messages": chat})
+
+    assert part.prompt == "a"
 
 
 def test_a_conversation_is_its_last_question_and_answer() -> None:
-    """Turns become the last prompt and the answer to it, with its reasoning."""
+    """Turns become the last prompt and the answer to it."""
     answer = {"role": "assistant", "content": "a2", "reasoning": "why"}
     call: dict[str, Any] = {"role": "assistant", "content": None, "tool_calls": []}
-    record = Record(outputs=[Output(turns=[*CHAT, answer, call])])
-    (part,), _ = parts_of(record)
+    record = {"outputs": [{"turns": [*CHAT, answer, call]}]}
+    (part,), fates = parts_of(record)
 
-    assert part.prompt == "q2"
-    assert part.outputs == [Output(text="a2", reasoning="why")]
+    assert (part.prompt, [each.text for each in part.outputs]) == ("q2", ["a2"])
+    assert fates["outputs.turns"] == {Outcome.DROPPED}
+
+
+# Turns whose texts are in no written message or answer
+
+
+USER = {"role": "user", "content": "q"}
+LAST = {"role": "assistant", "content": "b"}
+MORE = [USER, {"role": "assistant", "content": "first"}, USER, LAST]
+THOUGHT = {"role": "assistant", "content": None, "reasoning": "hm"}
+CHANGED, DROPPED = Outcome.CHANGED, Outcome.DROPPED
+
+
+@for_each_case(
+    "said, turns, expected",
+    [
+        # An earlier answer, or reasoning, is dropped, and not only changed.
+        (MORE, "last", {DROPPED}),
+        ([USER, THOUGHT, LAST], "last", {DROPPED}),
+        ([USER, LAST, THOUGHT], "last", {DROPPED}),
+        # The question and the answer are there, in another form.
+        ([USER, LAST], "last", {CHANGED}),
+        # A transcript has every text before the answer, and no reasoning.
+        (MORE, "transcript", {CHANGED}),
+        ([USER, THOUGHT, LAST], "transcript", {CHANGED, DROPPED}),
+    ],
+)
+def test_what_a_lost_turn_says_is_a_loss(
+    said: list[Any], turns: str, expected: set[Outcome]
+) -> None:
+    """A turn that says more than the row is dropped, and others are changed."""
+    record = {"id": "1", "prompt": "q", "outputs": answers("b", turns=said)}
+    _, fates = parts_of(record, "nemo-output", turns=turns)
+
+    assert fates["outputs.turns"] == expected
+
+
+@for_each_case(
+    "content, expected", [("q", {Outcome.MERGED}), ("other", {Outcome.MERGED, DROPPED})]
+)
+def test_messages_that_turns_replace(content: str, expected: set[Outcome]) -> None:
+    """Messages are a loss if the turns that take their place do not say the same."""
+    messages = [{"role": "user", "content": content}]
+    record = {"messages": messages, "outputs": answers("b", turns=[USER, LAST])}
+    _, fates = parts_of(record, "tencent-outputs")
+
+    assert fates["messages"] == expected
+
+
+@for_each_case(
+    "turns, text, target, expected",
+    [
+        (2, {}, "tencent-outputs", {CHANGED}),
+        (2, {"text": "a"}, "tencent-outputs", {CHANGED}),
+        (2, {"text": "other"}, "tencent-outputs", {CHANGED, DROPPED}),
+        (2, {}, "tencent-messages", {CHANGED, DROPPED}),
+        (3, {}, "tencent-outputs", {CHANGED, DROPPED}),
+    ],
+)
+def test_turn_that_is_not_written_is_dropped(
+    turns: int, text: dict[str, str], target: str, expected: set[Outcome]
+) -> None:
+    """A turn whose text is in no row is dropped; others become messages."""
+    chat = [USER, {"role": "assistant", "content": "a"}, CHAT[-1]]
+    _, fates = parts_of({"outputs": [{"turns": chat[:turns], **text}]}, target)
+
+    assert fates["outputs.turns"] == expected
+
+
+# Ids
 
 
 def test_an_id_that_looks_expanded_stays_as_it_is() -> None:
     """An id that ends in a number behind # is not touched where nothing is split."""
-    (part,), noted = parts_of(Record(id="x#1"))
+    (part,), fates = parts_of({"id": "x#1", "prompt": "q"})
 
     assert part.id == "x#1"
-    assert noted == set()
+    assert "id" not in fates
 
 
 @given(
@@ -228,48 +320,13 @@ def test_an_id_that_looks_expanded_stays_as_it_is() -> None:
     count=st.integers(1, 4),
 )
 def test_ids_of_rows_tell_the_id_of_their_record(given_id: Any, count: int) -> None:
-    """The id of a record can be read from the id of each of its rows."""
-    record = Record(id=given_id, outputs=[Output(index=each) for each in range(count)])
-    parts, _ = parts_of(record)
-    ids = [each.id for each in parts]
-    bases = [base_id(each) for each in ids]
+    """The rows of a record have different ids, by which they are one record again."""
+    record = {"id": given_id, "prompt": "q", "outputs": answers(*"abcd"[:count])}
+    output, _ = converted(jsonl(record), to=ONE, from_="record", constants=GIVEN)
+    ids = [each.id for each in read(output, format=ONE)]
+    again, _ = converted(output, to="record", from_=ONE, group="id")
+    (whole,) = read(again, format="record")
 
     assert len(set(ids)) == count
-    assert ids == [given_id] or set(bases) == {str(given_id)}
-
-
-def test_message_without_text_is_not_the_last_text() -> None:
-    """A message without a text is skipped when the last text of a role is wanted."""
-    texts: list[Any] = ["a", None]
-    messages = [{"role": "user", "content": each} for each in texts]
-
-    assert last_text_of(messages, "user") == "a"
-    assert not last_text_of(messages, "assistant")
-
-
-@for_each_case(
-    "turns, text, answered, expected",
-    [
-        (2, UNSET, True, {Outcome.CHANGED}),
-        (2, "a", True, {Outcome.CHANGED}),
-        (2, "other", True, {Outcome.CHANGED, Outcome.DROPPED}),
-        (2, UNSET, False, {Outcome.CHANGED, Outcome.DROPPED}),
-        (3, UNSET, True, {Outcome.CHANGED, Outcome.DROPPED}),
-    ],
-)
-def test_turn_that_is_not_written_is_dropped(
-    turns: int, text: Any, answered: bool, expected: set[Outcome]
-) -> None:
-    """A turn whose text is in no row is dropped; others become messages."""
-    chat = [
-        {"role": "user", "content": "q"},
-        {"role": "assistant", "content": "a"},
-        {"role": "user", "content": "q2"},
-    ]
-    capacity = RowCapacity(
-        outputs=Cardinality.ONE if answered else Cardinality.NONE, messages=True
-    )
-    record = Record(outputs=[Output(text=text, turns=chat[:turns])])
-    _, noted = parts_of(record, capacity)
-
-    assert {outcome for outcome, path in noted if path == "outputs.turns"} == expected
+    assert str(whole.id) == str(given_id)
+    assert [each.text for each in whole.outputs] == [*"abcd"[:count]]

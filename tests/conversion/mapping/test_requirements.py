@@ -1,47 +1,31 @@
 """Required fields of a target that the source never has, and their constants."""
 
+import json
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from cases import for_each_case
-from harpia_formats.api.testing.strategies import records
-from harpia_formats.conversion.mapping.field_constants import (
-    check_constants,
-    constants_by_path,
-    parse_constant,
-)
-from harpia_formats.conversion.mapping.requirements import (
-    RowRequirements,
-    check_requirements,
-    find_field_path,
-    fulfilling,
-)
-from harpia_formats.conversion.output_files import choose_target, targets_named
-from harpia_formats.formats.registry import adapter_of, readable_formats
-from harpia_formats.model.field_outcomes import Unconvertible
-from harpia_formats.model.problem import ConversionError
-from harpia_formats.model.record import FIELD_TYPES, Record, field_paths
+from fixture_files import valid_files
+from harpia_formats import ConversionError
+from harpia_formats.plugins import Outcome
+from json_lines import jsonl
+from required_values import REQUIRED
+from unchecked import converted
 
-FORMATS = readable_formats()
+ASKED = {"prompt": "q", "outputs": []}
+ANSWERED = {"prompt": "q", "outputs": [{"text": "a"}]}
+RUN = {"outputs.scores.evaluation_id": "e", "outputs.scores.evaluation_name": "n"}
 
 
-def check(source: str, target: str, *given: str, scored: bool = False) -> None:
-    """Check what `target` needs that `source` does not have."""
-    ours, theirs = FORMATS[source], FORMATS[target]
-    check_requirements(
-        ours, adapter_of(ours), theirs, adapter_of(theirs), given, scored=scored
-    )
-
-
-@for_each_case("name", FORMATS)
-def test_format_fulfils_its_own_requirements(name: str) -> None:
-    """Conversions from a format to itself and from our records need no constants."""
-    check(name, name)
-    check("record", name)
-    check(name, "record")
+def error_of(source: str, target: str, **options: Any) -> str:
+    """Return why a file of a format cannot become another one, "" if it can."""
+    try:
+        converted(valid_files(source)[0], to=target, from_=source, **options)
+    except ConversionError as error:
+        return str(error)
+    return ""
 
 
 @pytest.mark.parametrize(
@@ -59,9 +43,7 @@ def test_format_fulfils_its_own_requirements(name: str) -> None:
 )
 def test_missing_fields_are_named(source: str, target: str, missing: list[str]) -> None:
     """One sentence names the format, all missing fields and the options for them."""
-    with pytest.raises(ConversionError) as caught:
-        check(source, target)
-    message = str(caught.value)
+    message = error_of(source, target)
 
     assert message.startswith(f"{target} needs ")
     assert all(each in message for each in missing)
@@ -70,37 +52,57 @@ def test_missing_fields_are_named(source: str, target: str, missing: list[str]) 
 
 def test_given_fields_are_not_missing() -> None:
     """Fields given by constants and a metric are not missing."""
-    run = ("outputs.scores.evaluation_id", "outputs.scores.evaluation_name")
-    check("nemo-output", "eee@0.2.0", *run, scored=True)
-    values = ("outputs.scores.value", "outputs.scores.is_correct")
-    check("nemo-output", "eee@0.2.0", *run, *values)
-    with pytest.raises(ConversionError) as caught:
-        check("nemo-output", "eee@0.2.0", *run)
+    values = {"outputs.scores.value": 1, "outputs.scores.is_correct": True}
+    message = error_of("nemo-output", "eee@0.2.0", constants=RUN)
 
-    assert "evaluation_id" not in str(caught.value)
-    assert "`--score em`" in str(caught.value)
+    assert not error_of("nemo-output", "eee@0.2.0", constants=RUN, score="em")
+    assert not error_of("nemo-output", "eee@0.2.0", constants=RUN | values)
+    assert "evaluation_id" not in message
+    assert 'score="em"' in message
+
+
+def completed(target: str, constants: Mapping[str, Any]) -> set[str]:
+    """Return the paths of the fields that constants give to a record without any."""
+    row = {"outputs": [{"scores": [{}]}]}
+    _, report = converted(jsonl(row), to=target, from_="record", constants=constants)
+    counts = report.losses[0].losses.counts
+    return {
+        each.path
+        for each in counts
+        if each.outcome is Outcome.DEFAULTED and each.how == "`--set`"
+    }
 
 
 @for_each_case(
-    "name, target, path",
+    "name, target, path, value",
     [
-        ("llm_name", "nemo-output", "outputs.model"),
-        ("model_id", "eee@0.2.0", "outputs.model"),
-        ("evaluation.score", "eee@0.2.0", "outputs.scores.value"),
-        ("score", "eee@0.2.0", "outputs.scores.value"),
-        ("is_correct", "eee@0.2.0", "outputs.scores.is_correct"),
-        ("ideal_response", "nemo-input", "references"),
-        ("prompt", "haystack", "prompt"),
-        ("model", "harpia", "outputs.model"),
-        ("response", "record", "outputs.text"),
-        ("metadata.level", "record", "metadata.level"),
-        ("params.top_p", "nemo-input", "params.top_p"),
-        ("nothing", "record", None),
+        ("llm_name", "nemo-output", "outputs.model", "m"),
+        ("model_id", "eee@0.2.0", "outputs.model", "m"),
+        ("evaluation.score", "eee@0.2.0", "outputs.scores.value", 1),
+        ("score", "eee@0.2.0", "outputs.scores.value", 1),
+        ("is_correct", "eee@0.2.0", "outputs.scores.is_correct", True),
+        ("ideal_response", "nemo-input", "references", ["r"]),
+        ("prompt", "haystack", "prompt", "q"),
+        ("model", "record", "outputs.model", "m"),
+        ("response", "record", "outputs.text", "a"),
+        ("metadata.level", "record", "metadata.level", 1),
+        ("params.top_p", "record", "params.top_p", 1),
     ],
 )
-def test_a_field_has_several_names(name: str, target: str, path: str | None) -> None:
+def test_a_field_has_several_names(
+    name: str, target: str, path: str, value: Any
+) -> None:
     """A field is named as the format names it, by its path or the end of that."""
-    assert find_field_path(name, adapter_of(FORMATS[target])) == path
+    others = {key: each for key, each in REQUIRED.items() if key != path}
+
+    assert path not in completed(target, others)
+    assert path in completed(target, others | {name: value})
+
+
+@for_each_case("name, target", [("model", "harpia"), ("params.top_p", "nemo-input")])
+def test_field_without_a_place_can_be_given(name: str, target: str) -> None:
+    """A field that the target has no place for is known, and is not written."""
+    assert name not in completed(target, REQUIRED | {name: "1"})
 
 
 @for_each_case(
@@ -127,13 +129,17 @@ def test_values_are_read_by_the_type_of_the_field(
     path: str, given: Any, value: Any
 ) -> None:
     """A value for a text field stays text, and is read as JSON for other fields."""
-    found = parse_constant(path, given)
+    row = jsonl({"outputs": [{"model": "m"}]})
+    written, _ = converted(row, to="record", from_="record", constants={path: given})
+    found = json.loads(written)
+    for name in path.split("."):
+        found = found[0][name] if isinstance(found, list) else found[name]
 
     assert (found, type(found)) == (value, type(value))
 
 
 @for_each_case(
-    "path, given, words",
+    "name, given, words",
     [
         ("outputs.index", "x", "number"),
         ("outputs.index", "1.5", "number"),
@@ -142,77 +148,58 @@ def test_values_are_read_by_the_type_of_the_field(
         ("prompt", 1, "text"),
         ("references", [1], "a list in JSON"),
         ("outputs.turns", '["x"]', "a list in JSON"),
+        ("outputs.txt", "x", "no field is called 'outputs.txt'"),
     ],
 )
-def test_values_of_another_kind_are_refused(path: str, given: Any, words: str) -> None:
+def test_values_of_another_kind_are_refused(name: str, given: Any, words: str) -> None:
     """A value that the field cannot hold is an error that says what it holds."""
-    with pytest.raises(ValueError, match=words):
-        parse_constant(path, given)
+    with pytest.raises(ConversionError, match=words):
+        converted(jsonl(ASKED), to="record", from_="record", constants={name: given})
 
 
-def test_unknown_fields_suggest_the_nearest() -> None:
-    """An unknown field is reported with the nearest one, or with all."""
-    adapter = adapter_of(FORMATS["nemo-output"])
+@pytest.mark.parametrize("target", ["nemo-output", "nemo"])
+def test_unknown_fields_suggest_the_nearest(target: str) -> None:
+    """An unknown field is reported with the nearest one, or with all.
+
+    A field of answers can be given before it is known whether there are any.
+    """
+    data = jsonl(ANSWERED | {"references": ["r"]})
     with pytest.raises(ConversionError, match="did you mean llm_name"):
-        constants_by_path(adapter, {"llm_nam": "x"})
-    with pytest.raises(ConversionError, match=r"known: .*llm_name"):
-        constants_by_path(adapter, {"zzzzzzzz": "x"})
+        converted(data, to=target, from_="record", constants={"llm_nam": "x"})
+    with pytest.raises(ConversionError, match=r"known: .*"):
+        converted(data, to=target, from_="record", constants={"zzzzzzzz": "x"})
+    output, _ = converted(data, to=target, from_="record", constants={"llm_name": "x"})
+
+    assert b'"llm_name":"x"' in output
 
 
-def test_family_accepts_fields_of_any_of_its_formats() -> None:
-    """A field of answers can be given before it is known whether there are any."""
-    targets = [adapter_of(target) for target in targets_named("nemo")]
-    check_constants(targets, {"llm_name": "m"})
-    with pytest.raises(ConversionError, match="did you mean llm_name"):
-        check_constants(targets, {"llm_nam": "m"})
-
-
-def test_answers_choose_the_format_of_a_family() -> None:
+@for_each_case(
+    "name, asked, answered",
+    [
+        ("nemo", "nemo-input", "nemo-output"),
+        ("tencent", "tencent-messages", "tencent-outputs"),
+        ("eee", "eee@0.2.0", "eee@0.2.0"),
+        # A version that has the shape of another one can be written by its name.
+        ("eee@0.2.2", "eee@0.3.0", "eee@0.3.0"),
+    ],
+)
+def test_answers_choose_the_format_of_a_family(
+    name: str, asked: str, answered: str
+) -> None:
     """A family name means its format with answers if the records have any."""
-    nemo, tencent = targets_named("nemo"), targets_named("tencent")
+    given = {"references": ["r"], "id": "1", "outputs.model": "org/m", **RUN}
+    given |= {"outputs.scores.value": 1, "outputs.scores.is_correct": True}
+    for row, target in ((ASKED, asked), (ANSWERED, answered)):
+        more = {} if row["outputs"] or target[:3] != "eee" else {"outputs.text": "a"}
+        _, report = converted(
+            jsonl(row), to=name, from_="record", constants=given | more
+        )
 
-    assert choose_target(nemo, answered=True).id == "nemo-output"
-    assert choose_target(nemo, answered=False).id == "nemo-input"
-    assert choose_target(tencent, answered=True).id == "tencent-outputs"
-    assert choose_target(tencent, answered=False).id == "tencent-messages"
-    assert choose_target(targets_named("eee"), answered=True).id == "eee@0.2.0"
-    assert choose_target(targets_named("eee"), answered=False).id == "eee@0.2.0"
-
-
-def test_other_labels_of_a_format_are_targets() -> None:
-    """A version that has the shape of another one can be written by its name."""
-    assert [each.id for each in targets_named("eee@0.2.2")] == ["eee@0.3.0"]
+        assert (report.target, report.written) == (target, True)
 
 
 @pytest.mark.parametrize("name", ["nemo-config", "haystack-run", "eee-aggregate"])
 def test_documents_are_no_targets(name: str) -> None:
     """A format without records is refused, with those that have some."""
     with pytest.raises(ConversionError, match=r"is a document.*harpia"):
-        targets_named(name)
-
-
-@given(record=records(), names=st.sets(st.sampled_from([*FIELD_TYPES, "outputs"])))
-@settings(suppress_health_check=list(HealthCheck), deadline=None)
-def test_requirements_are_fulfilled_by_the_paths_of_a_record(
-    record: Record, names: set[str]
-) -> None:
-    """A record is refused if and only if its paths lack what is required."""
-    alone = [RowRequirements(((name, name),)) for name in sorted(names)]
-    paths = set(field_paths(record))
-    lacking = [
-        one for one in alone if not paths.intersection(fulfilling(one.fields[0][0]))
-    ]
-    refused = [one for one in alone if is_refused(one, record)]
-
-    assert refused == lacking
-    all_ = RowRequirements(tuple((name, name) for name in names))
-    assert is_refused(all_, record) is bool(lacking)
-
-
-def is_refused(requirements: RowRequirements, record: Record) -> bool:
-    """Tell whether a record lacks what is required."""
-    try:
-        requirements.check(record)
-    except Unconvertible:
-        return True
-    return False
+        converted(jsonl(ASKED), to=name, from_="record")

@@ -1,6 +1,6 @@
 """Signatures of scores that other tools stored."""
 
-from harpia_formats.conversion.mapping.preparation import tool_signature
+from harpia_formats.plugins import tool_signature
 
 
 def test_a_signature_names_metric_tool_version_and_part() -> None:

@@ -1,17 +1,20 @@
-"""The parts of the program that maps records do what the plain steps do."""
+"""Records are mapped by compiled programs as by the plain steps."""
 
 from collections.abc import Iterable
 from dataclasses import replace as replace_field
+from functools import cache
 from typing import Any
 
-from hypothesis import given
+import pytest
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec import UNSET
 from msgspec.structs import replace
 
 from cases import for_each_case
-from effort import examples
-from harpia_formats.api.testing.strategies import records
+from effort import drawn, examples, pairs
+from harpia_formats import Output, Record, Score
+from harpia_formats.conversion.destination import validator_of_rows
 from harpia_formats.conversion.mapping.chats import fit_chats
 from harpia_formats.conversion.mapping.choices import (
     Choices,
@@ -24,6 +27,7 @@ from harpia_formats.conversion.mapping.compiled_fields import (
     PresenceKeys,
     compiled_as_dict,
 )
+from harpia_formats.conversion.mapping.direct_read import direct_read
 from harpia_formats.conversion.mapping.field_constants import Completion
 from harpia_formats.conversion.mapping.fit import (
     fit_record,
@@ -37,18 +41,22 @@ from harpia_formats.conversion.mapping.record_program import (
     same_chats_checks,
     unsplit_checks,
 )
+from harpia_formats.conversion.mapping.requirements import RowRequirements, fulfilling
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
-from harpia_formats.formats.registry import adapter_of, writable_formats
-from harpia_formats.model.adapter import Cardinality, RowCapacity
-from harpia_formats.model.exact_json import encode
-from harpia_formats.model.field_outcomes import FieldOutcomes, Unconvertible
-from harpia_formats.model.record import (
-    Output,
-    Record,
-    Score,
-    as_dict,
-    field_paths,
+from harpia_formats.files.framing.chunk import Chunk, Cursor
+from harpia_formats.formats.schema.typed_decoder import TypedDecoder
+from harpia_formats.model.exact_json import decode, encode
+from harpia_formats.model.record import FIELD_TYPES, as_dict, field_paths
+from harpia_formats.plugins import (
+    Cardinality,
+    FieldOutcomes,
+    Format,
+    RowCapacity,
+    Unconvertible,
+    records,
 )
+from known_formats import WRITABLE, adapter_named
+from row_files import random_file
 
 OWNERS = frozenset({"extra.eee.input", "extra.eee.output", "outputs.extra.own.inner"})
 CONSTANTS = st.fixed_dictionaries(
@@ -252,7 +260,7 @@ def test_scores_are_left_alone_only_if_no_step_changes_them(
 
 @given(
     records(),
-    st.sampled_from(sorted(writable_formats())),
+    st.sampled_from(sorted(WRITABLE)),
     st.sampled_from(Prompt),
     st.sampled_from((None, "none", "all")),
 )
@@ -261,7 +269,7 @@ def test_records_are_left_alone_only_if_preparation_changes_nothing(
 ) -> None:
     """Where the checks say so, preparing returns the record without outcomes."""
     choices = Choices(prompt=prompt, filter=filter_)
-    preparation = Preparation(adapter_of(writable_formats()[target]), choices)
+    preparation = Preparation(adapter_named(target), choices)
     if not are_true(preparation.unprepared_checks, record, choices):
         return
     outcomes = FieldOutcomes()
@@ -278,7 +286,7 @@ def test_records_as_dicts_have_the_members_of_any_struct_in_order(
     assert encode(compiled_as_dict()(record)) == encode(as_dict(record))
 
 
-TARGETS = sorted(writable_formats())
+TARGETS = sorted(WRITABLE)
 
 
 def result_or_error(map_record: Any) -> Any:
@@ -304,7 +312,7 @@ def test_program_maps_records_as_the_mapper_does(
     constants: dict[str, Any],
 ) -> None:
     """Rows with their order of keys, paths and outcomes are equal for each record."""
-    adapter = adapter_of(writable_formats()[target])
+    adapter = adapter_named(target)
     given_choices = Choices(
         choices.references,
         choices.responses,
@@ -328,3 +336,147 @@ def test_program_maps_records_as_the_mapper_does(
         expected = result_or_error(lambda r=record, n=number: plain(r, n))
         assert result_or_error(lambda r=record, n=number: quick(r, n)) == expected
     assert NO_OUTCOMES.entries == []
+
+
+def test_reasoning_of_the_last_turn_is_that_of_the_answer() -> None:
+    """A row with texts only has the answer that turns end with, and its reasoning."""
+    turns = [
+        {"role": "user", "content": "q"},
+        {"role": "assistant", "content": "a", "reasoning": "why"},
+        {"role": "assistant", "content": None, "tool_calls": []},
+    ]
+    record = Record(outputs=[Output(turns=turns)])
+    parts = fit_record(record, RowCapacity(), Choices(), FieldOutcomes())
+
+    assert [*parts] == [Record(prompt="q", outputs=[Output(text="a", reasoning="why")])]
+
+
+@given(record=records(), names=st.sets(st.sampled_from([*FIELD_TYPES, "outputs"])))
+@settings(suppress_health_check=list(HealthCheck), deadline=None)
+def test_requirements_are_fulfilled_by_the_paths_of_a_record(
+    record: Record, names: set[str]
+) -> None:
+    """A record is refused if and only if its paths lack what is required."""
+    alone = [RowRequirements(((name, name),)) for name in sorted(names)]
+    paths = set(field_paths(record))
+    lacking = [
+        one for one in alone if not paths.intersection(fulfilling(one.fields[0][0]))
+    ]
+    refused = [one for one in alone if is_refused(one, record)]
+
+    assert refused == lacking
+    all_ = RowRequirements(tuple((name, name) for name in names))
+    assert is_refused(all_, record) is bool(lacking)
+
+
+def is_refused(requirements: RowRequirements, record: Record) -> bool:
+    """Tell whether a record lacks what is required."""
+    try:
+        requirements.check(record)
+    except Unconvertible:
+        return True
+    return False
+
+
+# What is read straight from decoded rows is what the whole record becomes
+
+SOURCES = [
+    format_
+    for format_ in WRITABLE.values()
+    if adapter_named(format_.id).reads_by_fields
+]
+TARGET_FORMATS = list(WRITABLE.values())
+SOME_CHOICES = (
+    Choices(),
+    Choices(References.EXPAND, Responses.LIST, Turns.TRANSCRIPT),
+    Choices(References.FAIL, Responses.FIRST, Turns.FAIL),
+    Choices(
+        model="m",
+        constants={"outputs.model": "m", "id": "1", "references": ["r"]},
+    ),
+)
+#: Random rows of each format, and those that the decoder learns.
+ROWS, LEARNED = 200 + drawn(50), 200
+
+
+@cache
+def decoder_and_rows(format_: Format) -> tuple[TypedDecoder, list[bytes]]:
+    """Return a decoder that has seen rows of a format, and the rows that it accepts."""
+    file = random_file(format_, format_.dialects[0], ROWS, f"direct {format_.id}")
+    texts = [encode(row.value) for row in file.rows]
+    validator = validator_of_rows(format_, format_.dialects[0])
+    for text in texts[:LEARNED]:
+        validator.validate(Chunk(text, Cursor(), [text]))
+    decoder = validator.decoder
+    assert decoder is not None
+    return decoder, [text for text in texts if decoder.accept(text) is not None]
+
+
+def mapped_whole(mapper: RecordMapper, record: Record, number: int) -> Any:
+    """Return what a record becomes, None if it cannot be converted."""
+    try:
+        mapped = mapper.map(record, number)
+    except Unconvertible:
+        return None
+    return encode(mapped.rows), mapped.paths, mapped.outcomes
+
+
+def mapped_directly(
+    program: RecordProgram, found: tuple[Record, Any], whole: Record, number: int
+) -> Any:
+    """Return what needed fields become, None if they cannot be converted."""
+    needed, key = found
+    try:
+        nulls = field_paths(whole, program.mapper.owners)
+        rows, record_outcome = program.map_needed(needed, number, key, lambda _: nulls)
+    except Unconvertible:
+        return None
+    return encode(rows), record_outcome.paths, record_outcome.outcomes
+
+
+@pytest.mark.parametrize("path", ["extra.nemo", "outputs.extra.nemo", "extra"])
+def test_other_keys_of_rows_are_read_where_they_may_be_written(path: str) -> None:
+    """A target that carries the extra of another vendor gets that extra."""
+    source = WRITABLE["nemo-output"]
+    decoder, texts = decoder_and_rows(source)
+    target = adapter_named("haystack")
+    carrying = replace_field(target, other_paths=target.other_paths | {path})
+    rows = [Chunk(text, Cursor()) for text in texts]
+
+    for asked, is_read in ((target, False), (carrying, True)):
+        direct = direct_read(adapter_named(source.id), asked, Choices(), decoder)
+        assert direct is not None
+        extras = {
+            found[0].extra is not UNSET
+            for row in rows
+            for found in direct.records(row, [decoder.decode(row.data)])
+            if found is not None
+        }
+        assert (True in extras) is is_read
+
+
+@pytest.mark.parametrize(
+    ("source", "target"), pairs(SOURCES, TARGET_FORMATS), ids=lambda each: each.id
+)
+def test_needed_fields_become_what_the_whole_record_becomes(
+    source: Format, target: Format
+) -> None:
+    """Rows, paths and outcomes are the same, for each row that is read directly."""
+    ours, theirs = adapter_named(source.id), adapter_named(target.id)
+    decoder, texts = decoder_and_rows(source)
+    taken = 0
+    for choices in SOME_CHOICES:
+        direct = direct_read(ours, theirs, choices, decoder)
+        if direct is None:
+            continue
+        mapper = RecordMapper(theirs, choices, owners=ours.extra_owners)
+        program = RecordProgram(mapper)
+        for number, text in enumerate(texts, 1):
+            (found,) = direct.records(Chunk(text, Cursor()), [decoder.decode(text)])
+            if found is None:
+                continue
+            taken += 1
+            whole = ours.read(decode(text))
+            expected = mapped_whole(mapper, whole, number)
+            assert mapped_directly(program, found, whole, number) == expected, text
+    assert taken
