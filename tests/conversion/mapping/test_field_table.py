@@ -7,19 +7,7 @@ import pytest
 from msgspec import UNSET
 
 from cases import for_each_case
-from harpia_formats import Output, Record, Score
-from harpia_formats.conversion.mapping.compiled_fields import OF_SCORE, Leaf
-from harpia_formats.conversion.mapping.fields import (
-    any_columns,
-    compiled,
-    merge_missing,
-    owners_of,
-    put_in_front,
-    put_scores,
-    without_nulls,
-)
-from harpia_formats.formats.registry import adapter_of, writable_formats
-from harpia_formats.model.exact_json import ExactFloat
+from harpia_formats import Output, Record, Score, read
 from harpia_formats.plugins import (
     ChangedValue,
     FieldMapping,
@@ -29,11 +17,18 @@ from harpia_formats.plugins import (
     Unconvertible,
     ValueCodec,
 )
+from known_formats import WRITABLE, adapter_named
 
 PROMPT = FieldMapping(("question",), "prompt")
+ANSWER = FieldMapping(("answer",), "outputs.text")
 BY_KEY = FieldMapping(
     ("scores", "*"), "outputs.scores.value", key_record_path="outputs.scores.metric"
 )
+
+
+def without_nulls(row: dict[str, Any]) -> dict[str, Any]:
+    """Return the members of a row that are not null."""
+    return {key: value for key, value in row.items() if value is not None}
 
 
 def field(path: str, record_path: str, **more: Any) -> FieldMapping:
@@ -108,14 +103,28 @@ def test_a_table_that_contradicts_itself(
 
 
 def test_tables_that_do_not() -> None:
-    """Two plain fields of scores, and scores by key alone, are good tables."""
-    plain = field("a", "outputs.scores.value"), field("b", "outputs.scores.metric")
-
-    assert [leaf.level for leaf in FieldTable("own", plain).leaves] == [OF_SCORE] * 2
-    assert FieldTable("own", (BY_KEY, PROMPT)).leaves == [
-        Leaf(BY_KEY, OF_SCORE, "value", "metric"),
-        Leaf(PROMPT, FieldTable("own", (PROMPT,)).leaves[0].level, "prompt", ""),
+    """Plain fields of all levels, and scores by key alone, are good tables."""
+    levels = (
+        PROMPT,
+        ANSWER,
+        field("a", "outputs.scores.value"),
+        field("b", "outputs.scores.metric"),
+    )
+    table, by_key = FieldTable("own", levels), FieldTable("own", (BY_KEY, PROMPT))
+    score = Score(metric="em", value=1)
+    rows: list[tuple[Any, dict[str, Any]]] = [
+        ([], {"question": "q"}),
+        ([Output(text="x")], {"question": "q", "answer": "x"}),
+        ([Output(scores=[score])], {"question": "q", "a": 1, "b": "em"}),
     ]
+
+    for outputs, row in rows:
+        record = Record(prompt="q", outputs=outputs)
+        assert table.read(row) == record
+        assert table.write(record, FieldOutcomes()) == row
+    assert by_key.read({"question": "q", "scores": {"em": 1}}) == record
+    first = Record(prompt="q", outputs=[Output(text="x"), Output(text="y")])
+    assert table.write(first, FieldOutcomes()) == rows[1][1]
 
 
 def test_the_first_of_several_keys_is_one_field() -> None:
@@ -166,7 +175,6 @@ def test_own_keys_are_those_of_all_fields_unless_given() -> None:
     table = FieldTable("own", fields, read_own=lambda row, _: {"prompt": row["chat"]})
 
     assert table.own_keys == ("question", "chat")
-    assert table.leaves == []
     assert table.read({"question": "q", "chat": "c", "*": 1}) == Record(
         prompt="c", extra={"own": {"*": 1}}
     )
@@ -185,7 +193,6 @@ def test_any_key_may_be_an_own_one() -> None:
     table = FieldTable("own", fields, in_order=True, **more)
     record = table.read({"by": 1, "question": "q", "a": 2})
 
-    assert table.leaves == []
     assert record == Record(prompt="q", extra={"own": {"z": {}, "b": 1}})
     assert [*(record.extra or {})["own"]] == ["z", "b"]
     wrong: tuple[dict[str, Any], ...] = ({}, {"in_order": True, "removes_own": True})
@@ -250,20 +257,6 @@ def test_rows_that_are_normalized() -> None:
     assert row == {"question": None, "more": None, "other": 1}
 
 
-def test_fields_of_own_keys_are_no_leaves() -> None:
-    """What a function reads, and settings with it, the table does not read."""
-    fields = (
-        PROMPT,
-        field("chat.text", "references"),
-        field("heat", "params.temperature"),
-    )
-    own = FieldTable("own", fields, own_keys=("chat",), read_own=lambda _, __: {})
-    plain = FieldTable("own", fields[:2])
-
-    assert [leaf.field.name for leaf in own.leaves] == ["question"]
-    assert [leaf.field.name for leaf in plain.leaves] == ["question", "chat.text"]
-
-
 def test_adapters_compile_what_is_used_first() -> None:
     """An adapter's functions are those of the table; a read-only one does not write."""
     table = FieldTable("own", (PROMPT,))
@@ -272,9 +265,6 @@ def test_adapters_compile_what_is_used_first() -> None:
 
     assert adapter.write is not None
     assert reader.write is None
-    assert compiled(adapter.read) is table.read
-    assert compiled(adapter.write) is table.write
-    assert compiled(len) is len
     assert adapter.read({"question": "q"}) == Record(prompt="q")
     assert adapter.write(Record(prompt="q"), outcomes) == {"question": "q"}
 
@@ -318,7 +308,6 @@ def test_a_function_for_any_key() -> None:
         removes_own=True,
     )
 
-    assert table.leaves == []
     assert table.read({"q": "x"}).prompt == "x"
     assert table.write(Record(prompt="x"), FieldOutcomes()) == {"q": "x"}
 
@@ -365,6 +354,28 @@ def test_rows_of_some_keys() -> None:
     )
 
 
+@for_each_case(
+    "row, rest, whole, taken",
+    [
+        ({}, {"a": 1}, {"a": 1}, []),
+        ({"a": 1}, {"a": 1}, {"a": 1}, ["a"]),
+        ({"a": None}, {"a": 1}, {"a": None}, ["a"]),
+        ({"a": {}}, {"a": 1}, {"a": {}}, ["a"]),
+        ({"a": 1}, {"a": {}}, {"a": 1}, ["a"]),
+        ({"a": {"b": 1}}, {"a": {"c": 2}}, {"a": {"b": 1, "c": 2}}, []),
+        ({"a": {"b": 1}}, {"a": {"b": 2, "c": 3}}, {"a": {"b": 1, "c": 3}}, ["a"]),
+    ],
+)
+def test_what_a_row_lacks_is_merged(
+    row: dict[str, Any], rest: dict[str, Any], whole: dict[str, Any], taken: list[str]
+) -> None:
+    """Members are added where the row has none, and the others are named."""
+    outcomes = FieldOutcomes()
+
+    assert FieldTable("own", (PROMPT,)).finish(row, rest, outcomes) == whole
+    assert [each.path for each in outcomes.entries] == [f"extra.own.{n}" for n in taken]
+
+
 def outcomes_of(outcomes: FieldOutcomes) -> list[tuple[Outcome, str, str]]:
     """Return what was noted, as plain tuples."""
     return [(each.outcome, each.path, each.how) for each in outcomes.entries]
@@ -397,41 +408,6 @@ def test_members_that_are_no_fields() -> None:
     ]
 
 
-@for_each_case(
-    "row, rest, whole, taken",
-    [
-        ({}, {"a": 1}, {"a": 1}, []),
-        ({"a": 1}, {"a": 1}, {"a": 1}, ["a"]),
-        ({"a": None}, {"a": 1}, {"a": None}, ["a"]),
-        ({"a": {}}, {"a": 1}, {"a": {}}, ["a"]),
-        ({"a": 1}, {"a": {}}, {"a": 1}, ["a"]),
-        ({"a": {"b": 1}}, {"a": {"c": 2}}, {"a": {"b": 1, "c": 2}}, []),
-        ({"a": {"b": 1}}, {"a": {"b": 2, "c": 3}}, {"a": {"b": 1, "c": 3}}, ["a"]),
-    ],
-)
-def test_what_a_row_lacks_is_merged(
-    row: dict[str, Any], rest: dict[str, Any], whole: dict[str, Any], taken: list[str]
-) -> None:
-    """Members are added where the row has none, and the others are named."""
-    assert merge_missing(row, rest) == taken
-    assert row == whole
-
-
-def test_owners_of_fields() -> None:
-    """Fields are those of the record, of its first output, or of its first score."""
-    score = Score(metric="em", value=1)
-    output = Output(text="a", scores=[score])
-    without = Output(text="b")
-
-    for record, expected in (
-        (Record(outputs=[output, without]), (output, score)),
-        (Record(outputs=[without]), (without, None)),
-        (Record(outputs=[Output(scores=[])]), (Output(scores=[]), None)),
-        (Record(), (None, None)),
-    ):
-        assert owners_of(record) == (record, *expected)
-
-
 def written_scores(
     scores: list[Score] | None, path: str = "scores.*", **more: Any
 ) -> tuple[dict[str, Any], list[tuple[Outcome, str, str]]]:
@@ -439,11 +415,30 @@ def written_scores(
     given = field(
         path, "outputs.scores.value", key_record_path="outputs.scores.metric", **more
     )
-    row: dict[str, Any] = {}
     outcomes = FieldOutcomes()
     record = Record() if scores is None else Record(outputs=[Output(scores=scores)])
-    put_scores(row, Leaf(given, OF_SCORE, "value", "metric"), record, outcomes)
+    row = FieldTable("own", (given,)).write(record, outcomes)
     return row, outcomes_of(outcomes)
+
+
+def test_each_key_is_the_metric_of_a_score() -> None:
+    """A row has a score for each key, and gets a key for each score, in order.
+
+    A key whose value no score can have stays in `extra`, and comes back.
+    """
+    table, outcomes = FieldTable("own", (PROMPT, BY_KEY)), FieldOutcomes()
+    scores = [Score(metric="em", value=1), Score(metric="f1", value=0.5)]
+    row: dict[str, Any] = {"question": "q", "scores": {"em": 1, "f1": 0.5}}
+    record = Record(prompt="q", outputs=[Output(scores=scores)])
+
+    assert table.read(row) == record
+    assert table.write(record, outcomes) == row
+    row["scores"]["judge"] = {"verdict": "good"}
+    kept = table.read(row)
+    assert kept.outputs == record.outputs
+    assert kept.extra == {"own": {"scores": {"judge": {"verdict": "good"}}}}
+    assert table.write(kept, outcomes) == row
+    assert outcomes.entries == []
 
 
 def test_scores_by_key() -> None:
@@ -495,39 +490,24 @@ def test_scores_by_key_that_are_changed() -> None:
     )
 
 
-def test_members_in_front() -> None:
-    """A member is put in front of the others, in the object itself."""
-    members = {"a": 1, "b": 2}
-    put_in_front(members, "c", 3)
-
-    assert list(members.items()) == [("c", 3), ("a", 1), ("b", 2)]
-
-
-def test_rows_of_any_columns() -> None:
-    """A row of any columns is a record's: nulls are none, other columns are extra."""
-    row = {"prompt": "q", "other": 1, "none": None}
-
-    assert without_nulls({"a": None, "b": 0, "c": ""}) == {"b": 0, "c": ""}
-    assert any_columns("csv").read(row) == Record(
-        prompt="q", extra={"csv": {"other": 1}}
-    )
-
-
 #: Values of each type that a codec may leave unchanged.
 USUAL_VALUES: dict[type, list[Any]] = {
     str: ["", "a", "1", "NaN", "null", " ", "[]"],
     int: [0, -1, 2**70],
     float: [0.0, -0.5, 1e300],
-    ExactFloat: [ExactFloat("1e2"), ExactFloat("1.50")],
 }
+#: The type of numbers that keep how they are spelt.
+(NUMBER,) = read(b'{"outputs":[],"metadata":{"n":1e2}}', format="record")
+assert isinstance(NUMBER.metadata, dict)
+USUAL_VALUES[type(NUMBER.metadata["n"])] = [NUMBER.metadata["n"]]
 
 
 def test_codecs_leave_values_of_their_unchanged_types_alone() -> None:
     """What `unchanged` of a codec says is true of what it writes, for all formats."""
     codecs = {
         (format_id, mapping.name): mapping.codec
-        for format_id, format_ in writable_formats().items()
-        for mapping in adapter_of(format_).fields
+        for format_id in WRITABLE
+        for mapping in adapter_named(format_id).fields
         if mapping.codec is not None and mapping.codec.unchanged
     }
 

@@ -6,13 +6,14 @@ from functools import cache
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from msgspec import UNSET
 from msgspec.structs import replace
 
 from cases import for_each_case
 from effort import drawn, examples, pairs
+from field_paths import unrelated
 from harpia_formats import Output, Record, Score
 from harpia_formats.conversion.destination import validator_of_rows
 from harpia_formats.conversion.mapping.chats import fit_chats
@@ -49,13 +50,18 @@ from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.record import FIELD_TYPES, as_dict, field_paths
 from harpia_formats.plugins import (
     Cardinality,
+    FieldMapping,
     FieldOutcomes,
+    FieldTable,
     Format,
+    FormatAdapter,
     RowCapacity,
     Unconvertible,
+    filled,
     records,
 )
 from known_formats import WRITABLE, adapter_named
+from plain_comparison import plain_differences
 from row_files import random_file
 
 OWNERS = frozenset({"extra.eee.input", "extra.eee.output", "outputs.extra.own.inner"})
@@ -376,6 +382,54 @@ def is_refused(requirements: RowRequirements, record: Record) -> bool:
     except Unconvertible:
         return True
     return False
+
+
+# Rows whose keys are data, such as the names of metrics
+
+SCORES = FieldMapping(
+    ("scores", "*"), "outputs.scores.value", key_record_path="outputs.scores.metric"
+)
+TABLE = FieldTable(
+    "other",
+    (
+        FieldMapping(("question",), "prompt"),
+        FieldMapping(("answer",), "outputs.text"),
+        SCORES,
+    ),
+)
+ADAPTER = FormatAdapter(
+    vendor="other",
+    fields=TABLE.fields,
+    read=TABLE.read,
+    write=TABLE.write,
+    capacity=RowCapacity(scores=Cardinality.MANY),
+)
+
+
+@settings(suppress_health_check=list(HealthCheck))
+@given(record=records(), metric=st.sampled_from([None, "m"]))
+def test_differences_are_the_declared_losses(
+    record: Record, metric: str | None
+) -> None:
+    """A record differs after a round trip exactly in its recorded losses."""
+    constants: dict[str, Any] = {"outputs.text": "a"}
+    if metric is not None:
+        constants |= {"outputs.scores.metric": metric, "outputs.scores.value": 1}
+    choices = Choices(
+        references=References.FIRST, responses=Responses.FIRST, constants=constants
+    )
+    try:
+        written = RecordMapper(ADAPTER, choices).map(filled(record))
+    except Unconvertible:
+        assume(record.outputs != [])
+        raise
+    (row,) = written.rows
+    back = ADAPTER.read(row)
+    found = {each.path for each in plain_differences(filled(record), back)}
+    noted = {each.path for each in written.outcomes}
+
+    assert unrelated(found, noted) == set()
+    assert unrelated(noted, found) == set()
 
 
 # What is read straight from decoded rows is what the whole record becomes
