@@ -27,16 +27,8 @@ from harpia_formats import (
     sample,
     split,
 )
-from harpia_formats.conversion.mapping.answer_groups import GROUPED
-from harpia_formats.conversion.subsets.head_and_sample import sampled_numbers
-from harpia_formats.conversion.subsets.row_assignment import (
-    IDENTITY,
-    part_of,
-    thresholds,
-)
-from harpia_formats.files.framing.chunk import BOM
-from harpia_formats.files.io.reader import BLOCK, SourceError
-from json_lines import jsonl
+from harpia_formats.plugins import SourceError
+from json_lines import jsonl, jsonl_rows
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 HARPIA = '{"id": "%d", "input": "q", "expected-output": ["r"], "actual-output": "a"}'
@@ -101,7 +93,7 @@ def test_head_reads_only_what_it_needs() -> None:
     """Of a long stream the first blocks are read, and a broken end is not met."""
     stream = io.BytesIO(record_lines(200_000) + b"{broken")
     assert head_of(stream, 2) == record_lines(2)
-    assert stream.tell() <= 4 * BLOCK
+    assert stream.tell() <= 2**20
     assert head_of(b'[{"a": 1}, {"a": 2}, {"a":', 1) == b'[{"a": 1}]\n'
 
 
@@ -158,30 +150,27 @@ def test_a_file_that_breaks_off_leaves_no_output(tmp_path: Path) -> None:
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
 
 
-@given(st.integers(0, 300), st.integers(1, 300), st.text())
+def sampled_numbers(rows: int, size: int, seed: Any) -> list[int]:
+    """Return the numbers of the rows that a sample of so many has, in its order."""
+    output = io.BytesIO()
+    data = b"".join(b'{"n":%d}\n' % number for number in range(1, rows + 1))
+    sample(data, size, output=output, seed=seed)
+    return [row["n"] for row in jsonl_rows(output.getvalue())]
+
+
+@given(st.integers(1, 300), st.integers(1, 300), st.text())
 def test_samples_have_different_rows(rows: int, size: int, seed: str) -> None:
     """A sample has so many different numbers of rows, the same for a seed."""
     chosen = sampled_numbers(rows, size, seed)
 
     assert len(chosen) == min(rows, size)
-    assert chosen <= set(range(1, rows + 1))
+    assert chosen == sorted(set(chosen))
     assert chosen == sampled_numbers(rows, size, seed)
-
-
-def test_every_sample_is_as_likely() -> None:
-    """Over many seeds each pair of rows is chosen about as often."""
-    counts: dict[frozenset[int], int] = {}
-    for seed in range(6000):
-        pair = sampled_numbers(4, 2, seed)
-        counts[pair] = counts.get(pair, 0) + 1
-
-    assert len(counts) == 6
-    assert all(850 < count < 1150 for count in counts.values())
 
 
 def test_samples_are_the_same_everywhere() -> None:
     """The rows of a seed are published: no version may choose others."""
-    assert sorted(sampled_numbers(1000, 5, 7)) == [206, 442, 603, 615, 822]
+    assert sampled_numbers(1000, 5, 7) == [206, 442, 603, 615, 822]
     assert sampled_numbers(1000, 5, "7") == sampled_numbers(1000, 5, 7)
     assert len(sampled_numbers(1000, 5, "\udcff")) == 5
 
@@ -250,20 +239,6 @@ def test_shares_are_exact_without_duplicates(tmp_path: Path) -> None:
     assert done.parts[0].path == str(tmp_path / "train.jsonl")
 
 
-@given(st.lists(st.integers(0, 2**64 - 1)), st.lists(st.integers(1, 9), min_size=2))
-def test_parts_have_their_shares(numbers: list[int], weights: list[int]) -> None:
-    """Numbers in order of size are parted as near to the shares as equal ones allow."""
-    shares = [weight / sum(weights) for weight in weights]
-    begins = thresholds(numbers, shares)
-    assert begins == sorted(begins)
-    below = [sum(part_of(n, begins) <= i for n in numbers) for i in range(len(begins))]
-    for index, count in enumerate(below):
-        target = sum(shares[: index + 1]) * len(numbers)
-        possible = [sum(m < n for m in numbers) for n in [*numbers, 2**64]]
-        best = min((abs(size - target) for size in possible), default=0)
-        assert abs(count - target) == pytest.approx(best, abs=1e-6)
-
-
 def test_rows_that_are_not_valid_are_parted_by_their_bytes(tmp_path: Path) -> None:
     """A row that cannot be read goes where an equal row goes."""
     rows = [b'{"id": 1, "outputs": []}', b"{broken", b'{"id": 2, "outputs": []}']
@@ -320,13 +295,23 @@ def test_a_file_for_each_value(tmp_path: Path) -> None:
     assert all(text.count(b"\n") == 2 for text in read_parts(done).values())
 
 
+#: Fields that rows are divided by, of each level of a record.
+FIELDS = [
+    "id",
+    "prompt",
+    "category",
+    "source",
+    "model",
+    "evaluation_name",
+    "metadata.n",
+]
 RECORD = b"""\
 {"id": 1, "prompt": "q", "category": "c", "source": "s", "metadata": {"n": [1]},
  "outputs": [{"model": "m", "text": "a", "scores": [{"evaluation_name": "e"}]}]}
 """
 
 
-@for_each_case("name", [*IDENTITY, *GROUPED, "metadata.n"])
+@for_each_case("name", FIELDS)
 def test_every_field_divides(name: str, tmp_path: Path) -> None:
     """Each field that is known divides rows, and keeps rows together."""
     place = tmp_path / "{value}.json"
@@ -466,8 +451,8 @@ def test_files_without_rows_fit_any(empty: bytes) -> None:
     for rows in (b"[" + row + b"]", row + b"\n"):
         assert merged(empty, rows, empty) == rows
     assert (
-        merged(empty, empty).removeprefix(BOM).split()
-        == empty.removeprefix(BOM).split()
+        merged(empty, empty).removeprefix(b"\xef\xbb\xbf").split()
+        == empty.removeprefix(b"\xef\xbb\xbf").split()
     )
 
 

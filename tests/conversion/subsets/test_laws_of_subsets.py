@@ -1,4 +1,4 @@
-"""Rows of every fixture are copied as they are, or the reason why they cannot be."""
+"""Rows of every fixture are copied as they are, each as likely, in their shares."""
 
 import io
 import json
@@ -8,6 +8,8 @@ from itertools import chain
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cases import for_each_case
 from harpia_formats import (
@@ -22,9 +24,11 @@ from harpia_formats import (
     write,
 )
 from harpia_formats.conversion.subsets.cut_file import Row
+from harpia_formats.conversion.subsets.head_and_sample import sampled_numbers
 from harpia_formats.conversion.subsets.open_file import cut_file, one_source
+from harpia_formats.conversion.subsets.row_assignment import part_of, thresholds
 from harpia_formats.conversion.subsets.subset_options import SubsetOptions
-from harpia_formats.files.io.reader import SourceError
+from harpia_formats.plugins import SourceError
 
 FOLDER = Path(__file__).parents[3] / "fixtures"
 FILES = sorted(path for path in FOLDER.glob("*/*/*") if path.is_file())
@@ -159,3 +163,31 @@ def test_rows_are_numbered_as_records() -> None:
 
     assert len(counts) > 40
     assert [path for path, (rows, records) in counts.items() if rows != records] == []
+
+
+# Which rows
+
+
+def test_every_sample_is_as_likely() -> None:
+    """Over many seeds each pair of rows is chosen about as often."""
+    counts: dict[frozenset[int], int] = {}
+    for seed in range(6000):
+        pair = sampled_numbers(4, 2, seed)
+        counts[pair] = counts.get(pair, 0) + 1
+
+    assert len(counts) == 6
+    assert all(850 < count < 1150 for count in counts.values())
+
+
+@given(st.lists(st.integers(0, 2**64 - 1)), st.lists(st.integers(1, 9), min_size=2))
+def test_parts_have_their_shares(numbers: list[int], weights: list[int]) -> None:
+    """Numbers in order of size are parted as near to the shares as equal ones allow."""
+    shares = [weight / sum(weights) for weight in weights]
+    begins = thresholds(numbers, shares)
+    assert begins == sorted(begins)
+    below = [sum(part_of(n, begins) <= i for n in numbers) for i in range(len(begins))]
+    for index, count in enumerate(below):
+        target = sum(shares[: index + 1]) * len(numbers)
+        possible = [sum(m < n for m in numbers) for n in [*numbers, 2**64]]
+        best = min((abs(size - target) for size in possible), default=0)
+        assert abs(count - target) == pytest.approx(best, abs=1e-6)
