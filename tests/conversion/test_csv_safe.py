@@ -21,7 +21,6 @@ from harpia_formats import (
     validate,
     write,
 )
-from harpia_formats.model.safe_text import would_run
 from shared_small_files import share_small_files
 
 CELLS = st.text(alphabet="'=+-@ \t\n;\"a1,\uff1d", min_size=1, max_size=6)
@@ -32,6 +31,11 @@ def written(records: list[Record], to: str, **options: Any) -> bytes:
     output = io.BytesIO()
     write(records, to=to, output=output, csv_safe=True, on_loss="ignore", **options)
     return output.getvalue()
+
+
+def would_run(table: bytes, format_: str) -> int:
+    """Return how many cells of a table a spreadsheet would run."""
+    return len(validate(table, format=format_, select=("J308",)).problems)
 
 
 def cells_of(table: bytes) -> list[str]:
@@ -56,7 +60,7 @@ def test_records_come_back_from_safe_tables(to: str, data: st.DataObject) -> Non
     table = written(records, to)
     back = list(read(table, format=to, from_csv_safe=True))
 
-    assert not any(map(would_run, cells_of(table)))
+    assert would_run(table, to) == 0
     assert back == list(read(plain.getvalue(), format=to))
 
 
@@ -102,7 +106,7 @@ def test_scores_in_tables_are_safe() -> None:
         record, to="csv", output=output, metrics=("em",), from_="record", csv_safe=True
     )
 
-    assert not any(map(would_run, cells_of(output.getvalue())))
+    assert would_run(output.getvalue(), "csv") == 0
     assert cells_of(output.getvalue())[-4:-1] == ["'=1", "'@m", ""]
 
 

@@ -1,9 +1,11 @@
 import json
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, assume, given
@@ -12,8 +14,8 @@ import command_runs
 import harpia_formats
 from cases import for_each_case
 from effort import drawn, examples, some_pairs
-from harpia_formats.api.testing import filled
-from harpia_formats.api.testing.strategies import records
+from harpia_formats import ConversionError, Record
+from harpia_formats.conversion.losses import field_map_markdown, format_pair_losses
 from harpia_formats.conversion.losses.conversion_report import LOSSES, SourceNames
 from harpia_formats.conversion.losses.format_pair_losses import (
     FieldLosses,
@@ -27,27 +29,30 @@ from harpia_formats.conversion.losses.format_pair_losses import (
     specimens_in,
 )
 from harpia_formats.conversion.losses.specimen_records import (
-    FILLED,
     specimens_between,
     specimens_of,
 )
 from harpia_formats.conversion.mapping.choices import Choices
 from harpia_formats.conversion.mapping.requirements import check_requirements
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
-from harpia_formats.formats.registry import (
-    adapter_of,
-    readable_formats,
-    writable_formats,
-)
 from harpia_formats.model.exact_json import decode, encode
-from harpia_formats.model.field_outcomes import FieldOutcomes, Outcome, Unconvertible
-from harpia_formats.model.format import Container
-from harpia_formats.model.problem import ConversionError
-from harpia_formats.model.record import Record
+from harpia_formats.plugins import (
+    Cardinality,
+    Container,
+    FieldMapping,
+    FieldOutcomes,
+    FieldTable,
+    Outcome,
+    RowCapacity,
+    Unconvertible,
+    filled,
+    records,
+)
+from known_formats import READABLE, WRITABLE, adapter_named
+from required_values import REQUIRED
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
-FORMATS = readable_formats()
-WRITABLE = writable_formats()
+FORMATS = READABLE
 PAIRS = [(source, target) for source in FORMATS for target in WRITABLE]
 PAIRS = [each for each in PAIRS if each[0] != each[1]]
 #: How many targets of a source the short form of what takes long has.
@@ -89,7 +94,7 @@ def printed(source: str, target: str) -> PairLosses:
 
 def seen_in(source: str, target: str, records: Iterable[Record]) -> FieldLosses:
     """Return what records of a format lose in another one."""
-    ours, theirs = adapter_of(FORMATS[source]), adapter_of(FORMATS[target])
+    ours, theirs = adapter_named(source), adapter_named(target)
     found, mapper = FieldLosses(SourceNames(ours)), mapper_for(ours, theirs)
     for record in records:
         with suppress(Unconvertible):
@@ -143,8 +148,8 @@ def test_losses_of_fixtures_are_listed(source: str) -> None:
 @given(record=records())
 def test_losses_of_any_record_are_listed(source: str, record: Record) -> None:
     """Each pair lists what a conversion of any record loses, and how."""
-    adapter = adapter_of(WRITABLE[source])
-    mapper = RecordMapper(adapter, Choices(constants=FILLED))
+    adapter = adapter_named(source)
+    mapper = RecordMapper(adapter, Choices(constants=REQUIRED))
     try:
         rows = mapper.map(filled(record)).rows
     except Unconvertible:
@@ -185,7 +190,7 @@ def test_listed_losses_are_those_of_a_converted_file_long(
 
 def check_converted_file(source: str, targets: Iterable[str], folder: Path) -> None:
     """Convert a file with every field in every form, and compare what it loses."""
-    adapter = adapter_of(FORMATS[source])
+    adapter = adapter_named(source)
     names, known = SourceNames(adapter), list(specimens_of(adapter))
     for target in targets:
         if target in {source, "record"}:
@@ -193,7 +198,7 @@ def check_converted_file(source: str, targets: Iterable[str], folder: Path) -> N
         lossy = set()
         for record in (
             *known,
-            *specimens_between(adapter, adapter_of(WRITABLE[target])),
+            *specimens_between(adapter, adapter_named(target)),
         ):
             row = encode(adapter.writer(record, FieldOutcomes()))
             with suppress(harpia_formats.ValidationFailed):
@@ -202,7 +207,7 @@ def check_converted_file(source: str, targets: Iterable[str], folder: Path) -> N
                     to=target,
                     output=folder / "out",
                     from_=source,
-                    constants=FILLED,
+                    constants=REQUIRED,
                     overwrite=True,
                 )
                 lossy |= {
@@ -233,11 +238,10 @@ def test_needed_fields_are_those_that_stop_a_conversion_long(
 def check_needed_fields(source: str, target: str) -> None:
     """Assert that a conversion is refused for the fields that a pair needs."""
     ours, theirs = FORMATS[source], FORMATS[target]
+    adapters = adapter_named(source), adapter_named(target)
+    message = ""
     try:
-        check_requirements(
-            ours, adapter_of(ours), theirs, adapter_of(theirs), (), scored=False
-        )
-        message = ""
+        check_requirements(ours, adapters[0], theirs, adapters[1], (), scored=False)
     except ConversionError as error:
         message = str(error)
     needs = printed(source, target).needs
@@ -251,7 +255,7 @@ def test_the_hub_takes_every_field_of_every_format() -> None:
     pairs = [printed(each, "record") for each in FORMATS if each != "record"]
     lost = {each.source: [*each.paths, *each.changed] for each in pairs}
 
-    assert {each: list(adapter_of(FORMATS[each]).not_kept) for each in lost} == lost
+    assert {each: list(adapter_named(each).not_kept) for each in lost} == lost
     assert all(each.is_lossless for each in pairs if not lost[each.source])
 
 
@@ -364,3 +368,86 @@ def test_programs_get_every_pair() -> None:
     printed = json.loads(run("--pairs", "--output-format", "json"))
 
     assert {"pairs": [pair_as_dict(each) for each in every_pair()]} == printed
+
+
+# Formats that are only read, and with keys that are data
+
+NEMO = WRITABLE["nemo-output"]
+READ_ONLY = replace(NEMO, id="read-only", read_only=True)
+ADAPTER = replace(adapter_named(NEMO.id), write=None)
+DATA_KEYS = replace(READ_ONLY, id="data-keys", vendor="other")
+OF_DATA_KEYS = FieldTable(
+    "other",
+    (
+        FieldMapping(("question",), "prompt"),
+        FieldMapping(("answer",), "outputs.text"),
+        FieldMapping(
+            ("scores", "*"),
+            "outputs.scores.value",
+            key_record_path="outputs.scores.metric",
+        ),
+    ),
+).adapter(capacity=RowCapacity(scores=Cardinality.MANY))
+
+
+@pytest.fixture
+def more_formats(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Add one format that is only read to those that are read, and one of data keys."""
+    adapters = {READ_ONLY.id: ADAPTER, DATA_KEYS.id: OF_DATA_KEYS}
+    for module in (format_pair_losses, field_map_markdown):
+        monkeypatch.setattr(
+            module,
+            "readable_formats",
+            lambda: {**READABLE, READ_ONLY.id: READ_ONLY},
+        )
+        monkeypatch.setattr(
+            module,
+            "adapter_of",
+            lambda each: adapters.get(each.id) or adapter_named(each.id),
+        )
+
+
+@pytest.mark.usefixtures("more_formats")
+def test_pairs_have_it_as_a_source_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The table of pairs has a pair into every written format, and none into it."""
+    monkeypatch.setattr(
+        format_pair_losses,
+        "losses_of_pair",
+        lambda source, target, _: (source.id, target.id),
+    )
+    pairs: list[Any] = list(format_pair_losses.all_pairs())
+
+    assert [target for source, target in pairs if source == READ_ONLY.id] == [*WRITABLE]
+    assert READ_ONLY.id not in {target for _, target in pairs}
+
+
+@pytest.mark.usefixtures("more_formats")
+def test_mapping_page_says_that_it_is_not_written() -> None:
+    """The mapping page has its table, and that rows are only read."""
+    sentence = "- Rows can be read, but not written."
+    page = field_map_markdown.mapping_page()
+
+    assert sentence in page
+    assert sentence in field_map_markdown.mapping_table(READ_ONLY)
+    assert sentence not in field_map_markdown.mapping_table(NEMO)
+
+
+def test_no_row_is_made_by_its_adapter() -> None:
+    """An adapter without `write` refuses to be used for rows."""
+    with pytest.raises(TypeError, match="read and not written"):
+        RecordMapper(ADAPTER, Choices())
+
+
+@pytest.mark.usefixtures("more_formats")
+def test_the_tables_of_losses_name_value_and_key() -> None:
+    """Value and key are two fields that a format without scores drops."""
+    lost = losses_of_pair(DATA_KEYS, NEMO)
+
+    assert {"outputs.scores.value", "outputs.scores.metric"} <= {*lost.paths}
+    assert (
+        "outputs.scores.metric"
+        not in losses_of_pair(DATA_KEYS, WRITABLE["record"]).paths
+    )
+    assert "each key is `outputs.scores.metric`" in field_map_markdown.mapping_table(
+        DATA_KEYS
+    )
