@@ -1,77 +1,58 @@
 """Rows that are read with what stands around them in their file."""
 
 import json
-from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec.structs import replace as changed
 
-from harpia_converters.harpia import mapping
-from harpia_formats import Record, convert, read
-from harpia_formats.conversion.reading.record_stream import members_before
-from harpia_formats.files.framing.columns import RowArray
-from harpia_formats.formats.detection.sample import SAMPLE_BYTES
-from harpia_formats.plugins import Row
+from fixture_files import ROOT
+from harpia_formats import ValidationFailed, read
 from json_lines import jsonl_rows
 from shared_small_files import share_small_files
+from unchecked import convert
 
-#: An instance as HarpIA's lab takes it.
-ROW = {"id": "1", "input": "q", "expected-output": ["r"], "actual-output": "a"}
-
-
-def _reader(around: Mapping[str, Any]) -> Callable[[Row], Record]:
-    """Return what reads an instance with the version of its document as the source."""
-    usual = mapping.LAB_INPUT.read
-
-    def read_row(row: Row) -> Record:
-        return changed(usual(row), source=str(around.get("needed", "none")))
-
-    return read_row
+LOG = json.loads(
+    (ROOT / "fixtures/inspect-log/valid/choices-and-whole-ids.json").read_bytes()
+)
 
 
-@pytest.fixture(autouse=True)
-def dependent(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let records of HarpIA depend on what stands around the instances."""
-
-    def needed(around: Mapping[str, Any]) -> Mapping[str, Any]:
-        return {"needed": around["version"]} if "version" in around else {}
-
-    adapter = replace(mapping.LAB_INPUT, reader_in=_reader, needed_around=needed)
-    monkeypatch.setattr(mapping, "LAB_INPUT", adapter)
+def log(samples: int, evaluation: str, **members: Any) -> bytes:
+    """Return a log of an evaluation with so many samples behind the given members."""
+    sample = LOG["samples"][0]
+    rows = [{**sample, "id": number} for number in range(samples)]
+    around = LOG | {"eval": {**LOG["eval"], "eval_id": evaluation}, "samples": rows}
+    return json.dumps({**members, **around}).encode()
 
 
-def document(rows: int, **members: Any) -> bytes:
-    """Return a document of so many instances behind the given members."""
-    instances = [{**ROW, "id": str(number)} for number in range(rows)]
-    return json.dumps({**members, "instances": instances, "metrics": []}).encode()
+def evaluation_of(data: bytes) -> Any:
+    """Return the id of the evaluation in the first record of a log."""
+    record = next(iter(read(data, format="inspect-log")))
+    (score,) = record.outputs[0].scores or []
+    return score.evaluation_id
 
 
 def test_reader_gets_the_members_before_the_rows() -> None:
     """A record says what a member says that stands before the rows."""
-    (record,) = read(document(1, version=7), format="harpia")
-
-    assert record.source == "7"
+    assert evaluation_of(log(1, "seven")) == "seven"
 
 
 def test_members_behind_the_sample_are_known() -> None:
     """A member that stands behind what detection has seen is known to the reader."""
-    data = document(1, note="x" * SAMPLE_BYTES, version=8)
-
-    (record,) = read(data, format="harpia")
-
-    assert record.source == "8"
+    assert evaluation_of(log(1, "eight", note="x" * 9 * 1024 * 1024)) == "eight"
 
 
 def test_broken_members_are_left_out() -> None:
     """Of a broken beginning what can be read is known; its rows are read with that."""
-    before = b'{"version": 3, "note": NaN, "instances": '
+    data = log(1, "three")
+    broken = data.replace(b'"stats"', b'"note": tru, "stats"')
+    assert broken != data
+    assert evaluation_of(log(1, "three", note=float("nan"))) == "three"
+    assert evaluation_of(broken) == "three"
 
-    assert members_before(RowArray(("instances",), before))["version"] == 3
-    assert members_before(RowArray(("instances",), b"{oops ")) == {}
+    with pytest.raises(ValidationFailed, match="J"):
+        list(read(broken, format="inspect-log"))
 
 
 @pytest.mark.parametrize("workers", [0, 2])
@@ -81,23 +62,18 @@ def test_workers_read_rows_as_this_process(
     """Rows that workers convert are read with what stands around them."""
     share_small_files(monkeypatch, 20_000)
     source, output = tmp_path / "in.json", tmp_path / "out.jsonl"
-    source.write_bytes(document(2_000, version=9))
+    source.write_bytes(log(500, "nine"))
 
     with ThreadPoolExecutor(2) as threads:
-        executor = threads if workers else None
         report = convert(
-            source, to="record", from_="harpia", output=output, executor=executor
+            source,
+            to="record",
+            from_="inspect-log",
+            output=output,
+            executor=threads if workers else None,
         )
 
     rows = jsonl_rows(output)
     assert report.ok
-    assert [row["id"] for row in rows] == [str(number) for number in range(2_000)]
-    assert {row["source"] for row in rows} == {"9"}
-
-
-def test_reader_of_rows_alone_knows_nothing_else() -> None:
-    """A row of lines has nothing around it."""
-    (record,) = read(json.dumps(ROW).encode() + b"\n", format="harpia")
-
-    assert record.source == "none"
-    assert members_before(RowArray(("a",), b"")) == {}
+    assert [row["id"] for row in rows] == list(range(500))
+    assert {row["outputs"][0]["scores"][0]["evaluation_id"] for row in rows} == {"nine"}
