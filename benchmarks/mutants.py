@@ -80,7 +80,7 @@ PARTS = {
         (
             "tests/files/io",
             "tests/conversion/subsets/test_remote.py",
-            "tests/conversion/test_destination.py",
+            "tests/conversion/test_bounded_memory.py",
             "tests/conversion/test_output_files.py",
         ),
     ),

@@ -29,6 +29,7 @@ from conversion_laws import (
     sources,
 )
 from effort import drawn
+from harpia_formats import Record, Severity
 from harpia_formats.conversion.losses.specimen_records import FILLED
 from harpia_formats.conversion.mapping.choices import (
     Choices,
@@ -37,16 +38,18 @@ from harpia_formats.conversion.mapping.choices import (
     Turns,
 )
 from harpia_formats.conversion.mapping.field_constants import constants_by_path
-from harpia_formats.conversion.mapping.fields import FieldTable
 from harpia_formats.conversion.mapping.record_program import RecordProgram
 from harpia_formats.conversion.mapping.to_rows import RecordMapper, misfits_of
 from harpia_formats.conversion.reading.reader import Reading
 from harpia_formats.formats.registry import adapter_of, format_of, writable_formats
-from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.exact_json import encode
-from harpia_formats.model.field_outcomes import FieldOutcomes, Unconvertible
-from harpia_formats.model.problem import Severity
-from harpia_formats.model.record import Record, as_dict
+from harpia_formats.model.record import as_dict
+from harpia_formats.plugins import (
+    FieldOutcomes,
+    FieldTable,
+    FormatAdapter,
+    Unconvertible,
+)
 from plain_conversion import records_of
 from real_conversion import Way, run, small_pieces
 from row_files import file_of

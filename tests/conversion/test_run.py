@@ -15,26 +15,19 @@ import pytest
 
 from cases import for_each_case
 from effort import drawn, pairs, some_pairs
+from field_fates import fates_in
 from fixture_files import valid_files
-from harpia_formats import validate
-from harpia_formats.conversion.losses.conversion_report import (
-    ConversionReport,
-    FieldLine,
-    field_lines,
-)
-from harpia_formats.formats.registry import adapter_of, writable_formats
-from harpia_formats.model.field_outcomes import Outcome
-from harpia_formats.model.problem import ConversionError
-from harpia_formats.validation.dedup.digests import Digests
-from harpia_formats.validation.parallel import ranges
-from harpia_formats.validation.unit.row_validator import DecoderTraining
+from harpia_formats import ConversionError, validate
+from harpia_formats.plugins import Outcome
 from json_lines import jsonl, jsonl_rows
+from known_formats import WRITABLE, adapter_named
 from sample_rows import nemo_answer
+from shared_small_files import share_small_files
 from unchecked import convert, converted
 
 ROOT = Path(__file__).parents[2]
 FIXTURES = ROOT / "fixtures"
-FORMATS = list(writable_formats())
+FORMATS = list(WRITABLE)
 #: What no format has to give, for those that ask for it.
 CONSTANTS: dict[str, Any] = {
     "prompt": "q",
@@ -62,11 +55,6 @@ def rows_of(data: bytes) -> list[dict[str, Any]]:
     if isinstance(whole, dict):
         return list(whole.get("instances", [whole]))
     return list(whole)
-
-
-def table_of(report: ConversionReport) -> dict[str, FieldLine]:
-    """Return the line of each field."""
-    return {each.name: each for each in field_lines(report.losses)}
 
 
 # Every pair
@@ -119,7 +107,7 @@ def test_a_record_keeps_all_of_its_row_long(source: str) -> None:
 
 def check_way_back(files: list[Path], source: str) -> None:
     """Check that rows of some files come back from our own records."""
-    keeps = adapter_of(writable_formats()[source]).with_own_extra is not None
+    keeps = adapter_named(source).with_own_extra is not None
     for file in files:
         there, first = converted(file, to="record", from_=source, on_invalid="skip")
         if not first.written or not first.rows:
@@ -197,7 +185,7 @@ def test_missing_model_becomes_offline() -> None:
     row = {"id": "1", "input": "q", "expected-output": ["r"], "actual-output": "a"}
     output, report = converted(jsonl(row), to="nemo", from_="harpia")
     (written,) = rows_of(output)
-    lines = table_of(report)
+    lines = fates_in(report)
 
     assert written["llm_name"] == "offline"
     assert written["input"]["category"] == written["input"]["source"] == ""
@@ -357,7 +345,7 @@ def test_metrics_ride_on_the_first_record_and_come_back(container: str) -> None:
 def test_dropped_header_is_reported() -> None:
     """Header metrics that the target cannot hold are reported as dropped."""
     _, report = converted(json.dumps(HEADED).encode(), to="nemo")
-    lines = table_of(report)
+    lines = fates_in(report)
 
     assert lines["header.metrics"].outcomes == {Outcome.DROPPED: 1}
     assert not report.lossless
@@ -386,7 +374,7 @@ def test_losses_are_counted_exactly() -> None:
         for number in range(1_000)
     ]
     _, report = converted(jsonl(*rows), to="haystack")
-    lines = table_of(report)
+    lines = fates_in(report)
 
     assert (lines["score"].records, lines["score"].kept) == (334, 0)
     assert lines["score"].outcomes == {Outcome.DROPPED: 334}
@@ -413,7 +401,7 @@ def test_an_empty_list_of_answers_is_no_loss_and_a_text_is_one() -> None:
     )
     _, report = converted(jsonl(*rows), to="nemo-input", from_="eee@0.2.0-tag")
 
-    assert table_of(report)["output.raw"].outcomes == {
+    assert fates_in(report)["output.raw"].outcomes == {
         Outcome.DROPPED: 300,
         Outcome.NULL: 700,
     }
@@ -543,30 +531,6 @@ def test_a_file_that_gets_too_large_leaves_nothing(tmp_path: Path, target: str) 
 
     assert f"cannot write {output}: file too large" in result.stdout
     assert [each.name for each in tmp_path.iterdir()] == ["in.jsonl"]
-
-
-@pytest.mark.usefixtures("small_ranges")
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_numbers_are_not_compared_with_each_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: int
-) -> None:
-    """Where all ids are numbers of the records of one file, none is repeated."""
-    added: list[Any] = []
-    monkeypatch.setattr(Digests, "add", lambda _, keys: added.extend(keys))
-    monkeypatch.setattr(Digests, "add_digests", lambda _, found: added.extend(found))
-    numbered, named = tmp_path / "numbered.jsonl", tmp_path / "named.jsonl"
-    numbered.write_bytes(jsonl(*many(400)))
-    record = {"prompt": "q", "references": ["r"], "outputs": [{"text": "a"}]}
-    named.write_bytes(jsonl(*({"id": f"i{n}", **record} for n in range(400))))
-    outputs = [tmp_path / "one.json", tmp_path / "two.json"]
-    convert(numbered, to="harpia", output=outputs[0], jobs=jobs)
-    by_number = len(added)
-    convert(named, to="harpia", from_="record", output=outputs[1], jobs=jobs)
-
-    assert (by_number, len(added)) == (0, 400)
-    assert [each["id"] for each in rows_of(outputs[0].read_bytes())] == [
-        str(number) for number in range(1, 401)
-    ]
 
 
 def test_inputs_are_put_together_in_order() -> None:
@@ -758,8 +722,7 @@ def test_constants_are_text_where_the_field_is_text() -> None:
 @pytest.fixture
 def small_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have small files done in ranges, too."""
-    monkeypatch.setattr(ranges, "WORTH_SECONDS", 0)
-    monkeypatch.setattr(ranges, "MIN_RANGE", 10 * 1024)
+    share_small_files(monkeypatch, 10 * 1024)
 
 
 def many(count: int) -> Iterator[dict[str, Any]]:
@@ -779,7 +742,7 @@ def both_ways(file: Path, folder: Path, **options: Any) -> list[Any]:
         report = convert(file, output=output, jobs=jobs, **options)
         lines = [
             (each.name, each.records, each.kept, each.outcomes, each.hows, each.place)
-            for each in field_lines(report.losses)
+            for each in fates_in(report).values()
         ]
         places = [(each.code, each.place) for each in report.report.problems]
         data = output.read_bytes() if output.exists() else b""
@@ -872,35 +835,11 @@ def test_invalid_rows_do_not_change_the_output_of_valid_ones(
     assert among.skipped == len(refused)
     assert [
         (name, each.records, each.kept, each.outcomes)
-        for name, each in table_of(among).items()
+        for name, each in fates_in(among).items()
     ] == [
         (name, each.records, each.kept, each.outcomes)
-        for name, each in table_of(alone).items()
+        for name, each in fates_in(alone).items()
     ]
-
-
-@pytest.mark.usefixtures("small_ranges")
-def test_decoder_is_not_rebuilt_for_each_range(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Ranges with bad rows, run in this process, share one decoder."""
-    built: list[DecoderTraining] = []
-    usual = DecoderTraining._build  # noqa: SLF001 - how often it is done shows nowhere else
-
-    def noted(training: DecoderTraining) -> None:
-        built.append(training)
-        usual(training)
-
-    monkeypatch.setattr(DecoderTraining, "_build", noted)
-    rows = jsonl(*many(1_000)).splitlines(keepends=True)
-    file = tmp_path / "in.jsonl"
-    file.write_bytes(b"7\n".join(rows))
-    report = convert(
-        file, to="harpia", output=tmp_path / "out", jobs=2, on_invalid="skip"
-    )
-
-    assert (report.rows, report.skipped) == (1_000, 999)
-    assert len(built) <= 4
 
 
 @pytest.mark.usefixtures("small_ranges")
@@ -997,7 +936,7 @@ def test_ids_by_number_are_the_same_for_any_number_of_processes(
 def test_an_id_that_is_made_was_not_carried() -> None:
     """An id that is the number of its record counts as a default, and not as kept."""
     _, report = converted(jsonl(*many(300)), to="harpia")
-    line = table_of(report)["id"]
+    line = fates_in(report)["id"]
 
     assert (line.records, line.kept, line.outcomes[Outcome.DEFAULTED]) == (0, 0, 300)
 
@@ -1024,7 +963,7 @@ def test_losses_are_counted_where_a_loss_is_a_failure() -> None:
     rows += [{"prompt": "q", "references": ["r"], "system": "s", "outputs": []}]
     rows = [each | {"category": "", "source": ""} for each in rows]
     _, report = converted(jsonl(*rows), to="nemo-input", on_loss="fail")
-    line = table_of(report)["system"]
+    line = fates_in(report)["system"]
 
     assert not report.written
     assert (line.records, line.outcomes[Outcome.DROPPED]) == (1, 1)

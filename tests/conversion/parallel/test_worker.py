@@ -25,7 +25,7 @@ from harpia_formats.formats import registry
 from harpia_formats.formats.detection.sampled_file import Framing
 from harpia_formats.formats.registry import all_formats, rules_for, writable_formats
 from harpia_formats.formats.rules import selected_rules
-from harpia_formats.model.format import Remark
+from harpia_formats.plugins import Remark
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.parallel import range_worker
 from harpia_formats.validation.parallel.range_worker import run_range
