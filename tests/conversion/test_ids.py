@@ -13,7 +13,6 @@ from harpia_formats import ConversionError, read
 from json_lines import jsonl, jsonl_rows
 from known_formats import WRITABLE, adapter_named
 from required_values import REQUIRED
-from shared_small_files import share_small_files
 from unchecked import convert, converted
 
 GIVEN = REQUIRED | {"category": "c", "source": "s"}
@@ -174,34 +173,6 @@ def test_numbers_and_names_of_files_exclude_each_other() -> None:
     """An option that would have no effect is refused."""
     with pytest.raises(ConversionError, match="prefix_ids=True"):
         convert(b"{}\n", to="csv", ids="number", prefix_ids=True)
-
-
-@pytest.mark.parametrize("ids", ["number", "hash"])
-def test_ids_are_the_same_for_any_number_of_processes(
-    ids: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Output is byte-identical for any number of jobs."""
-    share_small_files(monkeypatch)
-    file = tmp_path / "in.jsonl"
-    file.write_bytes(
-        jsonl(
-            *(
-                {
-                    "id": "7",
-                    "messages": [{"role": "user", "content": f"q{at}" + "x" * 100}],
-                    "ref_answer": "r",
-                }
-                for at in range(2_000)
-            )
-        )
-    )
-    outputs = [tmp_path / "one.json", tmp_path / "two.json"]
-    for jobs, output in enumerate(outputs, 1):
-        assert convert(
-            file, to="harpia", output=output, ids=ids, jobs=jobs, constants=GIVEN
-        ).written
-
-    assert outputs[0].read_bytes() == outputs[1].read_bytes()
 
 
 def test_rows_without_ids_that_ask_the_same_have_one_hash() -> None:

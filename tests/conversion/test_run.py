@@ -167,19 +167,6 @@ def test_later_files_stay_in_order() -> None:
     assert [each.losses.carried["prompt"] for each in report.losses] == [1, 1]
 
 
-@pytest.mark.parametrize(
-    ("name", "target"),
-    [("eee", "eee@0.2.0"), ("tencent", "tencent-outputs"), ("nemo", "nemo-output")],
-)
-def test_a_family_is_one_of_its_formats(name: str, target: str) -> None:
-    """Each family writes its first format for records with answers."""
-    _, report = converted(
-        jsonl(nemo_answer(1)), to=name, constants=SCORED, from_="nemo-output"
-    )
-
-    assert report.target == target
-
-
 def test_missing_model_becomes_offline() -> None:
     """A field that NeMo requires and a record lacks has its default, which is noted."""
     row = {"id": "1", "input": "q", "expected-output": ["r"], "actual-output": "a"}
@@ -195,78 +182,26 @@ def test_missing_model_becomes_offline() -> None:
 # Several answers and models
 
 
-def test_answers_become_rows_and_come_together_again() -> None:
-    """Expanded rows have ids with a number, and --group id makes one record of them."""
-    row = {
-        "messages": [{"role": "user", "content": "q"}],
-        "ref_answer": "r",
-        "id": "a",
-        "model_outputs": [
-            {"model_name": "m1", "responses": [{"content": "x"}]},
-            {"model_name": "m2", "responses": [{"content": "y"}]},
-        ],
-    }
-    given = jsonl(row, row | {"id": "b"})
-    there, report = converted(given, to="eee", constants=RUN, score="em")
-    back, _ = converted(there, to="tencent-outputs", group="id")
-
-    assert [each["sample_id"] for each in rows_of(there)] == [
-        "a#1",
-        "a#2",
-        "b#1",
-        "b#2",
-    ]
-    assert report.lossless is False
-    assert [each["id"] for each in rows_of(back)] == ["a", "b"]
-    assert [each["model_outputs"] for each in rows_of(back)] == [
-        row["model_outputs"],
-        row["model_outputs"],
-    ]
-
-
-def test_rows_of_one_prompt_become_one_in_the_order_of_the_first() -> None:
-    """Grouping by the prompt keeps the order in which prompts came first."""
-    prompts = [number * 7 % 1_000 for number in range(5_000)]
-    rows = [nemo_answer(each, llm_name=f"m{at}") for at, each in enumerate(prompts)]
-    output, report = converted(jsonl(*rows), to="tencent-outputs", group="prompt")
-    written = rows_of(output)
-    asked = [each["messages"][-1]["content"] for each in written]
-
-    assert asked == [f"q{each}" for each in dict.fromkeys(prompts)]
-    assert report.rows == 1_000
-    assert [each["model_name"] for each in written[1]["model_outputs"]] == [
-        f"m{at}" for at in range(1, 5_000, 1_000)
-    ]
-
-
-def test_model_drops_other_answers_with_a_loss() -> None:
-    """--model drops the answers of other models and records the loss."""
-    record = {
-        "prompt": "q",
-        "references": ["r"],
-        "outputs": [{"model": "m1", "text": "x"}, {"model": "m2", "text": "y"}],
-    }
-    output, report = converted(jsonl(record), to="nemo", model="m2", from_="record")
-
-    assert [each["response"] for each in rows_of(output)] == ["y"]
-    assert not report.lossless
-
-
 @pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize(("from_", "to"), [("record", "csv"), ("csv", "record")])
 def test_a_model_is_found_behind_many_answers_of_another(
-    tmp_path: Path, jobs: int
+    tmp_path: Path, jobs: int, from_: str, to: str
 ) -> None:
     """--model finds a model that only rows converted in batches name."""
-    file, output = tmp_path / "in.jsonl", tmp_path / "out.csv"
-    rows = (
-        {"prompt": "q", "outputs": [{"model": model, "text": "a"}]}
-        for model in ["m1"] * 900 + ["m2"] * 100
-    )
-    file.write_bytes(jsonl(*rows))
-    report = convert(file, to="csv", output=output, model="m2", jobs=jobs)
+    models = ["m1"] * 900 + ["m2"] * 100
+    data = b"prompt,model,response\n"
+    data += b"".join(b"q,%b,a\n" % each.encode() for each in models)
+    if from_ == "record":
+        data = jsonl(
+            *({"prompt": "q", "outputs": [{"model": m, "text": "a"}]} for m in models)
+        )
+    file, output = tmp_path / "in", tmp_path / "out"
+    file.write_bytes(data)
+    report = convert(file, from_=from_, to=to, output=output, model="m2", jobs=jobs)
 
     assert report.ok
     assert output.read_bytes().count(b"m2") == 100
+    assert b"m1" not in output.read_bytes()
 
 
 def test_there_is_a_file_for_each_model(tmp_path: Path) -> None:
@@ -626,13 +561,10 @@ def test_columns_of_unequal_presence_have_nulls() -> None:
     [
         ({"to": "nem"}, ["did you mean nemo?"]),
         ({"to": "unheard of"}, ["known: ", "nemo", "harpia"]),
-        ({"to": "nemo-config"}, ["document", "harpia"]),
         ({"to": "nemo", "group": "model"}, ["grouped", "prompt"]),
         ({"to": "nemo", "score": "bleu"}, ["bleu", "em, f1"]),
         ({"to": "nemo-input", "constants": {"promt": "x"}}, ["promt", "prompt?"]),
         ({"to": "eee", "constants": {"is_correct": "maybe"}}, ["true or false"]),
-        ({"to": "eee", "constants": {"score": "high"}}, ["number"]),
-        ({"to": "record", "constants": {"outputs.index": "x"}}, ["number"]),
     ],
 )
 def test_unknown_names_are_refused_at_once(
@@ -653,19 +585,6 @@ def test_a_document_has_no_records() -> None:
 
     assert "nemo-config" in str(caught.value)
     assert all(each in str(caught.value) for each in FORMATS)
-
-
-def test_required_values_are_checked_before_the_first_row() -> None:
-    """One error names all options that supply the runs and scores HarpIA never has."""
-    row = {"id": "1", "input": "q", "expected-output": ["r"], "actual-output": "a"}
-    with pytest.raises(ConversionError) as caught:
-        convert(jsonl(row), to="eee@0.2.0")
-    message = str(caught.value)
-
-    assert 'constants={"evaluation_id": VALUE' in message
-    assert '"model_id": VALUE' in message
-    assert '"evaluation_name": VALUE' in message
-    assert 'score="em" or score="f1"' in message
 
 
 @pytest.mark.parametrize(
@@ -693,29 +612,6 @@ def test_scores_come_from_a_metric(metric: str, score: float, is_correct: bool) 
     assert row["evaluation_id"] == "e"
 
 
-def test_constants_are_text_where_the_field_is_text() -> None:
-    """A constant is taken as text or as JSON by what the field holds."""
-    constants = {
-        "id": "7",
-        "outputs.index": "2",
-        "metadata.level": "3",
-        "metadata.kind": "x",
-        "choices": '["a", "b"]',
-        "references": "only",
-    }
-    record = {"prompt": "q", "outputs": [{"text": "a"}]}
-    output, _ = converted(
-        jsonl(record), to="record", from_="record", constants=constants
-    )
-    (row,) = rows_of(output)
-
-    assert row["id"] == "7"
-    assert row["outputs"][0]["index"] == 2
-    assert row["metadata"] == {"level": 3, "kind": "x"}
-    assert row["choices"] == ["a", "b"]
-    assert row["references"] == ["only"]
-
-
 # Several processes
 
 
@@ -732,67 +628,6 @@ def many(count: int) -> Iterator[dict[str, Any]]:
     )
     for number in range(count):
         yield nemo_answer(number, **next(extras))
-
-
-def both_ways(file: Path, folder: Path, **options: Any) -> list[Any]:
-    """Return what one process and two come to."""
-    found = []
-    for jobs in (1, 2):
-        output = folder / f"{jobs}.out"
-        report = convert(file, output=output, jobs=jobs, **options)
-        lines = [
-            (each.name, each.records, each.kept, each.outcomes, each.hows, each.place)
-            for each in fates_in(report).values()
-        ]
-        places = [(each.code, each.place) for each in report.report.problems]
-        data = output.read_bytes() if output.exists() else b""
-        counts = [(each.records, each.invalid) for each in report.report.files]
-        found.append((data, sorted(lines, key=repr), places, counts, report.rows))
-    return found
-
-
-@pytest.mark.usefixtures("small_ranges")
-@pytest.mark.parametrize(
-    "target",
-    [
-        "harpia",
-        pytest.param("haystack", marks=pytest.mark.long),
-        "tencent-csv",
-        pytest.param("nemo-input", marks=pytest.mark.long),
-    ],
-)
-def test_two_processes_give_the_same_output(tmp_path: Path, target: str) -> None:
-    """Output, losses and their places are the same for any number of processes."""
-    file = tmp_path / "in.jsonl"
-    file.write_bytes(jsonl(*many(1_000)))
-    one, two = both_ways(file, tmp_path, to=target)
-
-    assert two == one
-    assert one[-1] == 1_000
-
-
-@pytest.mark.usefixtures("small_ranges")
-@pytest.mark.parametrize(
-    ("wrong", "how"),
-    pairs(
-        [b'{"input": 1}\n', b'{"bad"\n', b"\n\n", b'{"input":{"prompt":"q"}}\n'],
-        ["fail", "skip"],
-    ),
-)
-def test_a_bad_row_in_a_range_is_named_with_its_place(
-    tmp_path: Path, wrong: bytes, how: str
-) -> None:
-    """A row that is not valid has its own line and record in every range."""
-    file = tmp_path / "in.jsonl"
-    before, behind = jsonl(*many(700)), jsonl(*many(500))
-    file.write_bytes(before + wrong + behind)
-    one, two = both_ways(file, tmp_path, to="harpia", on_invalid=how)
-
-    assert two == one
-    if wrong.strip():
-        assert one[2]
-        assert one[2][0][1].line == 701
-        assert one[2][0][1].record == 701
 
 
 BAD_ROWS = (b'{"input": 1}', b'{"bad"', b"", b'{"response":"a","response":"b"}', b"7")
@@ -840,19 +675,6 @@ def test_invalid_rows_do_not_change_the_output_of_valid_ones(
         (name, each.records, each.kept, each.outcomes)
         for name, each in fates_in(alone).items()
     ]
-
-
-@pytest.mark.usefixtures("small_ranges")
-def test_a_header_in_a_large_file_comes_back(tmp_path: Path) -> None:
-    """A header in the first of many records is found, however the file is read."""
-    record = {"prompt": "q", "references": ["r" * 50], "outputs": [{"text": "a"}]}
-    header = {"metrics": HEADED["metrics"]}
-    file = tmp_path / "in.jsonl"
-    file.write_bytes(jsonl(record | {"header": header}, *[record] * 800))
-    one, two = both_ways(file, tmp_path, to="harpia", from_="record")
-
-    assert two == one
-    assert json.loads(one[0])["metrics"] == HEADED["metrics"]
 
 
 # Memory
@@ -903,34 +725,6 @@ def test_memory_does_not_grow_with_the_file(
 
     assert peaks[1] < peaks[0] + 60_000_000
     assert peaks[1] < 200_000_000
-
-
-@pytest.mark.usefixtures("small_ranges")
-@pytest.mark.parametrize(
-    ("between", "options"),
-    [
-        pytest.param(b"", {}, marks=pytest.mark.long),
-        pytest.param(b"\n", {}, marks=pytest.mark.long),
-        (b'{"input": 1}\n', {"on_invalid": "skip"}),
-    ],
-)
-def test_ids_by_number_are_the_same_for_any_number_of_processes(
-    tmp_path: Path, between: bytes, options: dict[str, Any]
-) -> None:
-    """The number of a record counts over all files, blank and bad lines left out."""
-    files = [tmp_path / "one.jsonl", tmp_path / "two.jsonl"]
-    for each in files:
-        rows = jsonl(*many(300))
-        each.write_bytes(rows + between + rows)
-    outputs = []
-    for jobs in (1, 2):
-        output = tmp_path / f"{jobs}.json"
-        convert(*files, to="harpia", output=output, jobs=jobs, **options)
-        outputs.append(output.read_bytes())
-    one, two = outputs
-
-    assert two == one
-    assert [each["id"] for each in rows_of(one)] == [str(n) for n in range(1, 1_201)]
 
 
 def test_an_id_that_is_made_was_not_carried() -> None:
@@ -1045,18 +839,3 @@ def test_numbers_of_unknown_keys_keep_their_text(
 
     assert report.ok
     assert output.getvalue().count(b"1E+2") == 3_000
-
-
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_the_model_is_found_in_a_table(jobs: int, tmp_path: Path) -> None:
-    """The answers of a model are taken from rows that are read many at once."""
-    table = tmp_path / "t.csv"
-    table.write_text("prompt,model,response\n" + "q,m,a\nq,n,b\n" * 300)
-    output = io.BytesIO()
-    report = convert(
-        table, to="record", output=output, from_="csv", model="m", jobs=jobs
-    )
-
-    assert report.ok
-    assert output.getvalue().count(b'"model":"m"') == 300
-    assert b'"model":"n"' not in output.getvalue()

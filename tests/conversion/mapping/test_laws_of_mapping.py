@@ -346,7 +346,7 @@ def test_program_maps_records_as_the_mapper_does(
 
 def test_reasoning_of_the_last_turn_is_that_of_the_answer() -> None:
     """A row with texts only has the answer that turns end with, and its reasoning."""
-    turns = [
+    turns: list[dict[str, Any]] = [
         {"role": "user", "content": "q"},
         {"role": "assistant", "content": "a", "reasoning": "why"},
         {"role": "assistant", "content": None, "tool_calls": []},

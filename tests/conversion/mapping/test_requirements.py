@@ -39,6 +39,16 @@ def error_of(source: str, target: str, **options: Any) -> str:
             "eee@0.2.0",
             ["evaluation_id", "evaluation_name", "evaluation.score"],
         ),
+        (
+            "harpia",
+            "eee@0.2.0",
+            [
+                'constants={"evaluation_id": VALUE',
+                '"model_id": VALUE',
+                '"evaluation_name": VALUE',
+                'score="em" or score="f1"',
+            ],
+        ),
     ],
 )
 def test_missing_fields_are_named(source: str, target: str, missing: list[str]) -> None:
@@ -63,7 +73,7 @@ def test_given_fields_are_not_missing() -> None:
 
 def completed(target: str, constants: Mapping[str, Any]) -> set[str]:
     """Return the paths of the fields that constants give to a record without any."""
-    row = {"outputs": [{"scores": [{}]}]}
+    row: dict[str, Any] = {"outputs": [{"scores": [{}]}]}
     _, report = converted(jsonl(row), to=target, from_="record", constants=constants)
     counts = report.losses[0].losses.counts
     return {
@@ -187,7 +197,12 @@ def test_answers_choose_the_format_of_a_family(
     name: str, asked: str, answered: str
 ) -> None:
     """A family name means its format with answers if the records have any."""
-    given = {"references": ["r"], "id": "1", "outputs.model": "org/m", **RUN}
+    given: dict[str, Any] = {
+        "references": ["r"],
+        "id": "1",
+        "outputs.model": "org/m",
+        **RUN,
+    }
     given |= {"outputs.scores.value": 1, "outputs.scores.is_correct": True}
     for row, target in ((ASKED, asked), (ANSWERED, answered)):
         more = {} if row["outputs"] or target[:3] != "eee" else {"outputs.text": "a"}

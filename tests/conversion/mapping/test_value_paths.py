@@ -57,7 +57,7 @@ def test_path_finds_nothing_where_there_is_nothing(
     row: dict[str, Any], path: str
 ) -> None:
     """A row that lacks a part of a path lacks the field, which some row must have."""
-    whole = {
+    whole: dict[str, Any] = {
         "choices": [{"text": "3", "nothing": "x"}],
         "answerKey": {"text": "y"},
         "nothing": {"text": "z"},

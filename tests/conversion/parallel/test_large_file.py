@@ -193,6 +193,8 @@ def test_any_number_of_processes_writes_the_same_for_all_containers(
         {"keep_extra": True},
         {"score": "f1", "filling_measure": filling_measure},
         {"on_loss": "fail"},
+        {"max_row_bytes": 1_500, "on_invalid": "skip"},
+        {"responses": "fail", "references": "fail"},
         {"reference_from": "gt"},
         {"constants": {"category": "c", "model": "k"}},
         {"responses": "first", "references": "expand"},
@@ -298,6 +300,17 @@ def test_ids_that_are_numbers_count_valid_records_only(tmp_path: Path) -> None:
     found = [row["id"] for row in json.loads(data)["instances"]]
 
     assert found == [str(number) for number in range(1, 601)]
+
+
+def test_a_header_in_a_large_file_comes_back(tmp_path: Path) -> None:
+    """A header in the first of many records is found, however the file is read."""
+    metrics = [{"id": "em", "enable": True, "parameters": {}}]
+    first, *rows = jsonl_rows(records(300))
+    file = tmp_path / "rows.jsonl"
+    file.write_bytes(jsonl(first | {"header": {"metrics": metrics}}, *rows))
+    data = assert_same(file, "harpia", from_="record", constants=GIVEN)
+
+    assert json.loads(data)["metrics"] == metrics
 
 
 def test_repeated_ids_are_found_across_units(tmp_path: Path) -> None:

@@ -31,8 +31,7 @@ from harpia_formats.validation.parallel import range_worker
 from harpia_formats.validation.parallel.range_worker import run_range
 from harpia_formats.validation.plan import file_plan
 from harpia_formats.validation.plan.file_plan import FilePlan, run_plan_of
-from harpia_formats.validation.plan.units import FileBytes, Piece, RowRange, SentBytes
-from harpia_formats.validation.unit.findings import FileNotSeen
+from harpia_formats.validation.plan.units import RowRange, SentBytes
 from json_lines import jsonl_rows
 
 ROWS = 400
@@ -132,22 +131,6 @@ def converted(data: bytes) -> list[Any]:
     return rows_in(part)
 
 
-def test_unit_is_converted_as_a_whole(tmp_path: Path) -> None:
-    """A unit of valid lines is one part, with its numbers, in the file of its slot."""
-    data = numbered_lines(ROWS)
-    parts = convert_unit(job_of(tmp_path), unit_of(data), 7, 0)
-    assert parts is not None
-    (part,) = parts
-    rows = part.converted
-    assert rows is not None
-
-    assert (part.begin, part.end, rows.before) == (0, len(data), 7)
-    assert (rows.records, rows.lines) == (ROWS, ROWS)
-    assert len(converted(data)) == ROWS + ROWS // 5
-    assert rows_in(part, tmp_path) == converted(data)
-    assert sum(times for *_, times in rows.outcomes) == ROWS
-
-
 @pytest.mark.parametrize("spoiled", [b"{}\n", b"{\n", b'{"messages": 1}\n', b"7\n"])
 @pytest.mark.parametrize("uses_folder", [True, False])
 def test_part_with_a_problem_is_left(
@@ -168,26 +151,6 @@ def test_part_with_a_problem_is_left(
     assert parts[-1].end == len(data)
     assert before == [0, 21, 42]
     assert rows == converted(b"".join(lines))
-
-
-def test_whole_chunk_is_left_where_the_first_error_ends_the_run() -> None:
-    """The main process has to stop at the first error, so it converts all before it."""
-    data = numbered_lines(60) + b"7\n"
-    parts = convert_unit(job_of(fail_fast=True), unit_of(data), 0, 0)
-
-    assert parts == [Part(0, len(data), None)]
-
-
-def test_blank_lines_are_no_records() -> None:
-    """Blank lines count as lines of a part, not as its records."""
-    lines = numbered_lines(4).splitlines(keepends=True)
-    data = b"".join([*lines[:2], b"\n", b" \n", *lines[2:]])
-    parts = convert_unit(job_of(), unit_of(data), 0, 0)
-    assert parts is not None
-    (part,) = parts
-    assert part.converted is not None
-
-    assert (part.converted.records, part.converted.lines) == (4, 6)
 
 
 def test_row_that_remarks_refuse_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -227,23 +190,6 @@ def test_chunk_with_an_unconvertible_record_is_left() -> None:
     assert len(left[0]) < 2 * BLOCK
 
 
-def test_chunk_with_a_loss_is_left_where_a_loss_is_a_failure() -> None:
-    """The main process has to stop at the first loss."""
-    parts = convert_unit(job_of(on_loss="fail"), unit_of(numbered_lines(3)), 0, 0)
-
-    assert [part.converted for part in parts or ()] == [None]
-
-
-def test_row_that_is_too_long_is_left() -> None:
-    """A row over the limit is left, with its neighbours at most."""
-    data = numbered_lines(20)
-
-    assert {
-        part.converted
-        for part in convert_unit(job_of(limit=100), unit_of(data), 0, 0) or ()
-    } == {None}
-
-
 def test_unit_whose_rows_are_too_long_is_not_converted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -251,39 +197,6 @@ def test_unit_whose_rows_are_too_long_is_not_converted(
     monkeypatch.setattr(range_converter, "rows_limit", lambda _: 100)
 
     assert convert_unit(job_of(), unit_of(numbered_lines(20)), 0, 0) is None
-
-
-def test_file_that_is_too_short_is_not_converted(tmp_path: Path) -> None:
-    """A unit that the file no longer has is given up, and one of no file."""
-    data, path = numbered_lines(20), tmp_path / "f"
-    path.write_bytes(data)
-    unit = RowRange(0, len(data) + 1, Cursor(), FileBytes(path, 0, len(data) + 1))
-    found: list[Any] = [convert_unit(job_of(), unit, 0, 0)]
-    path.unlink()
-    found.append(convert_unit(job_of(), unit, 0, 0))
-
-    assert [type(each) for each in found] == [FileNotSeen, FileNotSeen]
-
-
-def test_items_of_an_array_are_converted_as_they_were_cut() -> None:
-    """Pieces of an array are converted one by one, a broken one is left."""
-    rows = [json.dumps(row_of(each)).encode() for each in range(6)]
-    texts = [b",\n".join(rows[:3]), b"{broken", b",".join(rows[3:])]
-    at, pieces = 10, []
-    for text, count in zip(texts, (3, 0, 3), strict=True):
-        pieces.append(Piece(len(text), Cursor(at, 2, at), count))
-        at += len(text) + 2
-    unit = RowRange(
-        10, at - 2, pieces[0].start, SentBytes(b"".join(texts)), tuple(pieces)
-    )
-    parts = convert_unit(job_of(), unit, 0, 0)
-    assert parts is not None
-
-    assert [part.converted is None for part in parts] == [False, True, False]
-    assert [part.begin for part in parts] == [piece.start.offset for piece in pieces]
-    assert [row for part in parts for row in rows_in(part)] == converted(
-        b"\n".join(rows) + b"\n"
-    )
 
 
 def test_only_some_records_around_an_invalid_one_are_left() -> None:

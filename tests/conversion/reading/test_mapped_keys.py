@@ -270,11 +270,3 @@ def test_a_list_is_no_text() -> None:
     """A mapped value that is a list is refused for a field that is text."""
     with pytest.raises(ValidationFailed, match=r"prompt, must be a text, found an"):
         only(jsonl(ASKED), columns={"prompt": "input.content"})
-
-
-def test_key_next_to_a_list_is_seen() -> None:
-    """A key that only stands next to the list is not taken for one that is missing."""
-    row = chat(doc={"options": ["3", "4"], "key": "B"})
-    record = only(jsonl(row), columns={"references": "doc.options[key]"})
-
-    assert record.references == ["4"]

@@ -36,7 +36,7 @@ def test_records_come_in_order_with_their_places() -> None:
 
 def test_reading_ends_at_the_first_error() -> None:
     """By default no record is read after an invalid row."""
-    found = []
+    found: list[Any] = []
     data = jsonl(GOOD, {"id": "2", "input": 7}, GOOD | {"id": "3"})
     with pytest.raises(ValidationFailed) as failed:
         found.extend(each.id for each in read(data, format="harpia"))
