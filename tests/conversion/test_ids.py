@@ -169,6 +169,16 @@ def test_numbers_count_the_records_that_are_written_together() -> None:
     ] == [("1", 2), ("2", 1), ("3", 1)]
 
 
+def test_number_that_a_record_has_is_no_change() -> None:
+    """An id that is the number of its record already is written without a note."""
+    rows = [row | {"id": str(at)} for at, row in enumerate(REPEATED, 1)]
+    _, report = converted(jsonl(*rows), to="record", from_="record", ids="number")
+    _, changed = converted(jsonl(*REPEATED), to="record", from_="record", ids="number")
+
+    assert report.table() == []
+    assert [row["field"] for row in changed.table()] == ["id"]
+
+
 def test_numbers_and_names_of_files_exclude_each_other() -> None:
     """An option that would have no effect is refused."""
     with pytest.raises(ConversionError, match="prefix_ids=True"):

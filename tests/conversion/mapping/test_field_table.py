@@ -164,6 +164,9 @@ def test_own_keys_need_their_function() -> None:
             match=r"^`own_keys`, `removes_own` and `run_of` need `read_own`$",
         ):
             FieldTable("own", (PROMPT,), **more)
+    fields = (field("answers.text", "outputs.text"), field("model", "outputs.model"))
+    with pytest.raises(ValueError, match="returns the outputs, and fields are of oth"):
+        FieldTable("own", fields, own_keys=("answers",), read_own=lambda _, __: {})
 
 
 def test_own_keys_are_those_of_all_fields_unless_given() -> None:
