@@ -63,9 +63,10 @@ def test_record_that_fits_is_unchanged() -> None:
 
 def test_the_first_reference_is_taken() -> None:
     """By default one reference is kept, and the rest is noted as dropped."""
-    (part,), fates = parts_of({"prompt": "q", "references": ["a", "b"]})
+    record = {"id": "x", "prompt": "q", "references": ["a", "b"]}
+    (part,), fates = parts_of(record)
 
-    assert part.references == ["a"]
+    assert (part.id, part.references) == ("x", ["a"])
     assert fates == {"references": {Outcome.DROPPED}}
 
 
