@@ -1,12 +1,12 @@
+"""Files that are left out by patterns, and the patterns that match nothing."""
+
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from harpia_formats import detect
-from harpia_formats.files.io.discovery import Exclusion, check_patterns
-from harpia_formats.files.io.inputs import sources_of_inputs
-from harpia_formats.files.io.reader import SourceError
-from harpia_formats.files.io.source import Source
+from harpia_formats import Report, detect, validate
+from in_process import InProcess
 
 NAMES = ("a.json", "logs/a.json", "logs/old/b.jsonl", "runs/logs.json", "runs/c.csv")
 
@@ -21,14 +21,9 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "logs"
 
 
-def left(folder: Path, *patterns: str) -> set[str]:
-    """Return which files of a folder the patterns leave."""
-    found = sources_of_inputs([folder], Exclusion(patterns))
-    return {
-        str(Path(source.name).relative_to(folder))
-        for source in found
-        if isinstance(source, Source)
-    }
+def report_on(*inputs: Any, exclude: tuple[str, ...]) -> Report:
+    """Return the report of all files that the patterns leave."""
+    return validate(*inputs, exclude=exclude, format="record")
 
 
 @pytest.mark.parametrize(
@@ -54,15 +49,23 @@ def test_pattern_is_matched_below_the_folder(
     folder: Path, pattern: str, out: set[str]
 ) -> None:
     """A pattern is about the path below the folder, or about each name on it."""
-    assert left(folder, pattern) == set(NAMES) - out
+    report = report_on(folder, exclude=(pattern,))
+    left = {str(Path(file.path).relative_to(folder)) for file in report.files}
+
+    assert left == set(NAMES) - out
+    assert report.excluded == len(out)
+    assert report.unmatched == (() if out else (pattern,))
 
 
 def test_every_pattern_counts(folder: Path) -> None:
-    """A file that any pattern matches is left out, and counted once."""
-    exclusion = Exclusion(["*.json", "a.*"])
-    found = list(sources_of_inputs([folder], exclusion))
+    """A file that any pattern matches is left out, and counted once.
 
-    assert (len(found), exclusion.count) == (2, 3)
+    A pattern that matches files only next to another one has matched.
+    """
+    report = report_on(folder, exclude=("*.json", "a.*", "no/such", "b.jsn"))
+
+    assert (len(report.files), report.excluded) == (2, 3)
+    assert report.unmatched == ("no/such", "b.jsn")
 
 
 @pytest.mark.parametrize("argument", ["logs", "./logs", "logs/", "logs/runs/c.csv"])
@@ -71,7 +74,7 @@ def test_relative_folders(
 ) -> None:
     """However a folder is named, its own name is no part of the paths below it."""
     monkeypatch.chdir(folder.parent)
-    found = list(sources_of_inputs([argument], Exclusion(["logs/runs"])))
+    found = report_on(argument, exclude=("logs/runs",)).files
 
     assert len(found) == (1 if argument.endswith("csv") else len(NAMES))
 
@@ -79,40 +82,33 @@ def test_relative_folders(
 def test_named_file_is_left_out_by_its_name(folder: Path) -> None:
     """The folders above an absolute path do not matter."""
     inputs = [folder / name for name in NAMES]
-    found = list(sources_of_inputs(inputs, Exclusion(["logs", "a.json"])))
+    found = report_on(*inputs, exclude=("logs", "a.json")).files
 
-    assert [Path(str(source.name)).name for source in found] == [  # type: ignore[union-attr]  # no errors
+    assert [Path(file.path).name for file in found] == [
         "b.jsonl",
         "logs.json",
         "c.csv",
     ]
 
 
-def test_that_nothing_is_left_is_an_error(folder: Path) -> None:
+def test_that_nothing_is_left_is_an_error(folder: Path, run: InProcess) -> None:
     """Patterns that leave out all files are a mistake."""
-    (error,) = sources_of_inputs([folder, folder / "a.json"], Exclusion(["*"]))
+    (failure,) = report_on(folder, folder / "a.json", exclude=("*",)).failures
 
-    assert isinstance(error, SourceError)
-    assert str(error) == f"{folder}: all files are left out by `--exclude`"
+    assert failure.path == str(folder)
+    assert failure.reason == "all files are left out by exclude"
+    assert "by `--exclude`" in run("validate", folder, "--exclude", "*").err
 
 
-def test_one_text_is_no_list_of_patterns() -> None:
+def test_one_text_is_no_list_of_patterns(folder: Path) -> None:
     """A pattern instead of a tuple of patterns raises."""
     with pytest.raises(TypeError, match="exclude takes several patterns"):
-        check_patterns("*.json")
+        detect(folder, exclude="*.json")  # type: ignore[arg-type]  # refused
 
 
 @pytest.mark.parametrize("pattern", ["", "/", "./"])
 def test_empty_pattern_is_refused(folder: Path, pattern: str) -> None:
-    """A pattern without a name raises, also through the functions that take it."""
-    for check in (check_patterns, lambda given: detect(folder, exclude=given)):
+    """A pattern without a name raises, whichever function takes it."""
+    for function in (detect, validate):
         with pytest.raises(ValueError, match="names no file: give a pattern"):
-            check(("*.json", pattern))
-
-
-def test_patterns_that_match_nothing_are_known(folder: Path) -> None:
-    """A pattern that matches files only next to another one has matched."""
-    exclusion = Exclusion(["*.json", "a.*", "no/such", "b.jsn"])
-    list(sources_of_inputs([folder], exclusion))
-
-    assert exclusion.unmatched == ("no/such", "b.jsn")
+            function(folder, exclude=("*.json", pattern))
