@@ -1,3 +1,5 @@
+"""Files that are neither JSON nor CSV are named for what they are."""
+
 import bz2
 import gzip
 import io
@@ -14,13 +16,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cases import for_each_case
-from harpia_formats.files.io.file_kinds import KIND_BYTES, counted_kinds, kind_of
-from harpia_formats.files.io.source import Source, open_source
+from harpia_formats import validate
 
 ROWS = [{"prompt": "x" * 40, "ideal_response": "y" * 40, "responses": []}] * 3
 _HEADER = json.dumps({"t": {"dtype": "F32", "shape": [1]}}).encode()
@@ -53,9 +53,6 @@ def database() -> bytes:
 
 
 KINDS: dict[str, list[bytes]] = {
-    "a Parquet file": [b"PAR1\x15\x04"],
-    "an Arrow or Feather file": [b"ARROW1\0\0", b"FEA1"],
-    "an Arrow stream": [b"\xff\xff\xff\xff\x98\0\0\0\x10\0\0\0"],
     "an Excel workbook": [
         b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(99),
         zipped("[Content_Types].xml", "xl/workbook.xml"),
@@ -96,6 +93,13 @@ KINDS: dict[str, list[bytes]] = {
         for text in (_HEADER, _HEADER.ljust(256 + ord("{")))
     ],
 }
+#: The beginnings of files of Arrow, which are read as tables.
+TABLES = [
+    b"PAR1\x15\x04",
+    b"ARROW1\0\0",
+    b"FEA1",
+    b"\xff\xff\xff\xff\x98\0\0\0\x10\0\0\0",
+]
 CASES = [(name, data) for name, cases in KINDS.items() for data in cases]
 PACKINGS: dict[str, Callable[[bytes], bytes]] = {
     "": bytes,
@@ -129,6 +133,12 @@ DATA = [
 ]
 
 
+def reason_for(given: Path | bytes) -> str:
+    """Return why an input was not read, "" if it was."""
+    (file,) = validate(given).files
+    return file.reason or ""
+
+
 @for_each_case(
     "name, data, suffix", [(*case, suffix) for case in CASES for suffix in PACKINGS]
 )
@@ -139,11 +149,21 @@ def test_kind_is_named_by_the_first_bytes(
     path = tmp_path / f"rows.jsonl{suffix}"
     path.write_bytes(PACKINGS[suffix](data))
 
-    with (
-        open_source(Source(str(path), path)) as reader,
-        pytest.raises(Exception, match=f"is {name}, not JSON or CSV; "),
-    ):
-        list(reader)
+    assert reason_for(path).startswith(f"is {name}, not JSON or CSV; ")
+
+
+@for_each_case("data", [*TABLES, *(data for _, data in CASES)])
+def test_a_folder_has_files_of_other_kinds_under_any_name(
+    tmp_path: Path, data: bytes
+) -> None:
+    """What is in a folder is looked at where its name may be that of another kind."""
+    for name in ("rows", "rows.dat", "rows.txt", "read.me"):
+        (tmp_path / name).write_bytes(data)
+    (tmp_path / "none.dat").write_bytes(b"{}")
+    (tmp_path / "a.jsonl").write_bytes(b"{}\n")
+    found = [Path(file.path).name for file in validate(tmp_path).files]
+
+    assert found == ["a.jsonl", "rows", "rows.dat"]
 
 
 def test_pointer_is_known_under_a_compressed_name(tmp_path: Path) -> None:
@@ -151,26 +171,25 @@ def test_pointer_is_known_under_a_compressed_name(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl.gz"
     path.write_bytes(b"version https://git-lfs.github.com/spec/v1\n")
 
-    with (
-        open_source(Source(str(path), path)) as reader,
-        pytest.raises(Exception, match="is a Git LFS pointer"),
-    ):
-        list(reader)
+    assert reason_for(path).startswith("is a Git LFS pointer")
 
 
-@for_each_case(
-    "data, name", itertools.product(DATA, ["rows.jsonl", "rows.txt", "<stdin>"])
-)
-def test_data_is_no_other_kind(data: bytes, name: str) -> None:
+@for_each_case("data, name", itertools.product(DATA, ["rows.jsonl", "rows.txt", ""]))
+def test_data_is_no_other_kind(tmp_path: Path, data: bytes, name: str) -> None:
     """What may be JSON or CSV is left to those who say what is wrong with it."""
-    assert kind_of(data, name) is None
+    if name:
+        (tmp_path / name).write_bytes(data)
+
+    assert reason_for(tmp_path / name if name else data) == ""
 
 
 @for_each_case("data", KINDS["a YAML file"])
-def test_csv_by_name_is_no_yaml(data: bytes) -> None:
+def test_csv_by_name_is_no_yaml(tmp_path: Path, data: bytes) -> None:
     """A file that is called CSV is never taken for YAML."""
-    assert kind_of(data, "rows.csv") is None
-    assert kind_of(data, "rows.csv.gz") is None
+    for name, written in (("rows.csv", data), ("rows.csv.gz", gzip.compress(data))):
+        (tmp_path / name).write_bytes(written)
+
+        assert reason_for(tmp_path / name) == ""
 
 
 VALUES: st.SearchStrategy[Any] = st.recursive(
@@ -191,9 +210,8 @@ def test_no_json_is_of_another_kind(
     texts = [
         json.dumps(value, indent=indent, ensure_ascii=is_ascii) for value in values
     ]
-    data = "\n".join(texts).encode(errors="replace")
 
-    assert kind_of(data[:KIND_BYTES], "rows.jsonl") is None
+    assert reason_for("\n".join(texts).encode(errors="replace")) == ""
 
 
 @given(
@@ -201,14 +219,4 @@ def test_no_json_is_of_another_kind(
 )
 def test_any_bytes_have_a_kind_or_none(data: bytes) -> None:
     """No bytes raise, and the answer is the same for the same bytes."""
-    assert kind_of(data, "rows") == kind_of(data, "rows")
-
-
-def test_kinds_are_counted_in_the_plural() -> None:
-    """Kinds are listed with their numbers, the most frequent first."""
-    names = ["a YAML file", "an HTML page", "an HTML page", "a file in no known format"]
-
-    assert counted_kinds(names * 2) == (
-        "4 HTML pages, 2 YAML files, 2 files in no known format"
-    )
-    assert counted_kinds(names[:1]) == "1 YAML file"
+    assert reason_for(data) == reason_for(data)
