@@ -1,86 +1,69 @@
+"""Inputs that are read twice in a run, and those that can be read only once."""
+
 import gzip
 import io
 import os
+import threading
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import command_runs
-from harpia_formats import OptionError, compare_scores, diff, read
-from harpia_formats.files.io.inputs import RereadableSource, is_lasting
-from harpia_formats.files.io.source import Source
+from fixture_files import ROOT
+from harpia_formats import OptionError, Report, compare_scores, diff, read, validate
+
+#: Records of 300 KB, each of which has an id that others have.
+REPEATED = (ROOT / "fixtures/eee@0.2.0/valid/runs.jsonl").read_bytes() * 30
 
 
-def test_file_is_opened_again(tmp_path: Path) -> None:
-    """A file can be read any number of times without a copy."""
-    path = tmp_path / "a.jsonl"
-    path.write_bytes(b"{}\n" * 100_000)
-    with RereadableSource(Source("a", path)) as again:
-        assert again.copy is None
-        for _ in range(2):
-            assert b"".join(again.blocks()) == path.read_bytes()
+def repeated(report: Report) -> list[tuple[str, int, str]]:
+    """Return the problems of ids, which only a second pass can show."""
+    return [(each.code, each.place.line, each.message) for each in report.problems]
 
 
-def test_bytes_are_read_again() -> None:
-    """Bytes in memory need no copy either."""
-    with RereadableSource(Source("a", b"{}\n")) as again:
-        assert again.copy is None
-        assert [list(again.blocks()) for _ in range(2)] == [[b"{}\n"]] * 2
+def test_every_kind_of_input_is_read_twice(tmp_path: Path) -> None:
+    """A second pass reads a file or bytes again, and a copy of a stream or pipe."""
+    path, pipe = tmp_path / "a.jsonl", tmp_path / "pipe"
+    path.write_bytes(REPEATED)
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_bytes(REPEATED))
+    writer.start()
+    found = [
+        repeated(validate(each, examples=0))
+        for each in (path, pipe, io.BytesIO(REPEATED), REPEATED)
+    ]
+    writer.join()
 
-
-def test_stream_is_copied_on_the_way() -> None:
-    """A source that can be read once only is read again from the copy."""
-    data = b"x" * 300_000
-    with RereadableSource(Source("a", io.BytesIO(data))) as again:
-        assert again.copy is not None
-        again.copy.write(data)
-        for _ in range(2):
-            assert b"".join(again.blocks()) == data
-
-
-def test_copy_is_gone_afterwards() -> None:
-    """The copy is deleted, also after an error."""
-    kept: list[Any] = []
-
-    def fail(source: Source) -> None:
-        with RereadableSource(source) as again:
-            kept.append(again.copy)
-            raise KeyError
-
-    with pytest.raises(KeyError):
-        fail(Source("a", io.BytesIO(b"")))
-
-    assert [each.closed for each in kept] == [True]
-
-
-def test_file_that_went_away_has_no_blocks(tmp_path: Path) -> None:
-    """A source that cannot be read a second time is not reported again."""
-    path = tmp_path / "a.jsonl"
-    path.write_bytes(b"{}")
-    with RereadableSource(Source("a", path)) as again:
-        path.unlink()
-        path.mkdir()
-
-        assert list(again.blocks()) == []
+    assert len(found[0]) == 12 * 29
+    assert {code for code, _, _ in found[0]} == {"X101"}
+    assert found == [found[0]] * 4
 
 
 def test_compressed_file_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
     """An error reported in the first pass ends the second pass without an error."""
     path = tmp_path / "a.jsonl.gz"
-    path.write_bytes(gzip.compress(b"{}\n" * 9)[:-8])
-    with RereadableSource(Source("a", path)) as again:
-        assert b"".join(again.blocks()) == b"{}\n" * 9
+    path.write_bytes(gzip.compress(REPEATED)[:-8])
+    report = validate(path, examples=0)
+
+    assert repeated(report) == repeated(validate(REPEATED, examples=0))
+    assert str(report.files[0].reason).startswith("compressed data is truncated (after")
 
 
-def test_pipe_does_not_last(tmp_path: Path) -> None:
-    """A named pipe has a path, but can be read once only."""
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
+def test_file_that_went_away_has_no_second_pass(tmp_path: Path) -> None:
+    """A file that is another one by then is reported once, with what was read."""
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(REPEATED)
 
-    assert not is_lasting(Source("a", pipe))
-    assert not is_lasting(Source("a", io.BytesIO(b"")))
-    assert is_lasting(Source("a", b""))
+    def removed(_: object) -> None:
+        if path.is_file():
+            path.unlink()
+            path.mkdir()
+
+    report = validate(path, progress=removed, jobs=1)
+    (file,) = report.files
+
+    assert (file.records, file.complete, report.problems) == (12 * 30, False, ())
+    assert str(file.reason).startswith("was replaced by another file while it was read")
 
 
 ROW = b'{"id": "1", "prompt": "p", "references": ["a"], "outputs": [{"text": "a"}]}\n'
