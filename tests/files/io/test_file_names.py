@@ -1,14 +1,13 @@
 """Names from data become harmless names of files."""
 
-import os
+import tempfile
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cases import for_each_case
-from harpia_formats.files.io.outputs import LONGEST, path_component
+from harpia_formats import Output, Record, write
 
 #: Names that would lead to another place, or that a system treats in its own way.
 HOSTILE = [
@@ -33,40 +32,55 @@ HOSTILE = [
 ]
 
 
+def file_of(folder: Path, model: str) -> Path:
+    """Return the only file below a folder, to which an answer of a model is written."""
+    record = Record(id=1, prompt="q", outputs=[Output(model=model, text="a")])
+    report = write([record], to="record", output=folder / "{model}.jsonl")
+    (path,) = folder.rglob("*.jsonl")
+
+    assert report.outputs == (str(path),)
+    return path
+
+
+def component_of(model: str) -> str:
+    """Return what the name of a file is made of for a model."""
+    with tempfile.TemporaryDirectory() as folder:
+        return file_of(Path(folder), model).name.removesuffix(".jsonl")
+
+
 @for_each_case("name", HOSTILE)
 def test_a_hostile_name_stays_in_its_folder(tmp_path: Path, name: str) -> None:
     """The file of a name from data is a new visible one in the folder."""
-    component = path_component(name, "model")
-    (tmp_path / f"{component}.jsonl").write_bytes(b"")
+    path = file_of(tmp_path, name)
 
-    assert os.listdir(tmp_path) == [f"{component}.jsonl"]  # noqa: PTH208 - names only
-    assert component[0] not in ".-"
+    assert [*tmp_path.iterdir()] == [path]
+    assert path.name[0] not in ".-"
 
 
 @given(st.text())
 def test_a_component_is_one_of_every_system(name: str) -> None:
     """It is one component on every system, of bounded length, and none is reserved."""
-    component = path_component(name, "model")
+    component = component_of(name)
 
     assert PurePosixPath(component).parts == (component,)
     assert PureWindowsPath(component).parts == (component,)
     assert not PureWindowsPath(component).is_reserved()
-    assert 0 < len(component.encode()) <= LONGEST
+    assert 0 < len(component.encode()) <= 150
 
 
-@pytest.mark.parametrize("name", ["gpt-4o", "org_m.v1.5", "Llama-3", "modèle"])
-def test_a_plain_name_is_kept(name: str) -> None:
-    """A name of letters, digits, dots and hyphens stays as it is."""
-    assert path_component(name, "model") == name
+@for_each_case(
+    "model, component",
+    [
+        *[(name, name) for name in ("gpt-4o", "org_m.v1.5", "Llama-3", "modèle")],
+        ("", "model"),
+        ("x" * 200, "x" * 150),
+        ("\u00e9" * 100, "\u00e9" * 75),
+        ("x" + "\u00e9" * 100, "x" + "\u00e9" * 74),
+    ],
+)
+def test_names_of_files(model: str, component: str) -> None:
+    """A plain name is kept, up to 150 bytes and no half of a character.
 
-
-def test_no_name_has_a_name() -> None:
-    """The empty name becomes the one that is given for it."""
-    assert path_component("", "model") == "model"
-
-
-def test_the_longest_name_that_is_made() -> None:
-    """A name that is made has at most 150 bytes, and no half of a character."""
-    assert path_component("x" * 200, "model") == "x" * 150
-    assert path_component("\u00e9" * 100, "model") == "\u00e9" * 75
-    assert path_component("x" + "\u00e9" * 100, "model") == "x" + "\u00e9" * 74
+    A model without a name is called `model`.
+    """
+    assert component_of(model) == component

@@ -7,36 +7,38 @@ from pathlib import Path
 import pytest
 
 import command_runs
-from harpia_formats.files.io.reader import read_side_input
+from harpia_formats import HarpiaFormatsError, LLMJudge, validate
 
 DEVICE = Path("/dev/zero")
 needs_device = pytest.mark.skipif(not DEVICE.exists(), reason="needs /dev/zero")
 
 
-def test_a_file_is_read_whole(tmp_path: Path) -> None:
-    """The bytes of a file of the largest size are returned."""
-    (tmp_path / "x").write_bytes(b"12345")
+@pytest.mark.parametrize(
+    ("size", "reason"),
+    [(4_000_000, "is not JSON"), (4_000_001, "it has more than 4,000,000 bytes")],
+)
+def test_a_file_is_read_up_to_its_largest_size(
+    tmp_path: Path, size: int, reason: str
+) -> None:
+    """A file of the largest size is read whole, and one of a byte more is refused."""
+    (tmp_path / "a.json").write_bytes(b" " * size)
+    with pytest.raises(HarpiaFormatsError) as failed:
+        LLMJudge.from_definition(tmp_path / "a.json")
 
-    assert read_side_input(tmp_path / "x", 5) == b"12345"
-
-
-def test_a_larger_file_is_refused(tmp_path: Path) -> None:
-    """A file with one byte more than allowed is not read further."""
-    (tmp_path / "x").write_bytes(b"123456")
-    with pytest.raises(OSError, match="more than 5 bytes"):
-        read_side_input(tmp_path / "x", 5)
+    assert reason in str(failed.value)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
 def test_a_pipe_is_read(tmp_path: Path) -> None:
     """A named pipe, as a shell makes for `<(...)`, is read to its end."""
     os.mkfifo(tmp_path / "pipe")
-    writer = threading.Thread(target=lambda: (tmp_path / "pipe").write_bytes(b"{}"))
+    schema = b'{"required": ["a"]}'
+    writer = threading.Thread(target=lambda: (tmp_path / "pipe").write_bytes(schema))
     writer.start()
-    data = read_side_input(tmp_path / "pipe")
+    report = validate(b'{"a": 1}\n{}\n', schema=tmp_path / "pipe")
     writer.join()
 
-    assert data == b"{}"
+    assert [(each.valid, each.invalid) for each in report.files] == [(1, 1)]
 
 
 @needs_device
