@@ -73,6 +73,7 @@ def test_a_component_is_one_of_every_system(name: str) -> None:
     [
         *[(name, name) for name in ("gpt-4o", "org_m.v1.5", "Llama-3", "modèle")],
         ("", "model"),
+        ("con", "con_"),
         ("x" * 200, "x" * 150),
         ("\u00e9" * 100, "\u00e9" * 75),
         ("x" + "\u00e9" * 100, "x" + "\u00e9" * 74),
@@ -81,6 +82,6 @@ def test_a_component_is_one_of_every_system(name: str) -> None:
 def test_names_of_files(model: str, component: str) -> None:
     """A plain name is kept, up to 150 bytes and no half of a character.
 
-    A model without a name is called `model`.
+    A model without a name is called `model`, and no file is called as a device.
     """
     assert component_of(model) == component
