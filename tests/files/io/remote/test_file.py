@@ -5,19 +5,15 @@ import importlib.util
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import harpia_formats
-from harpia_formats.files.io import remote_file
-from harpia_formats.files.io.discovery import find_sources
-from harpia_formats.files.io.reader import SourceError
-from harpia_formats.files.io.remote_file import RemoteFile
-from harpia_formats.files.io.source import open_source
-from harpia_formats.model.report import FileCount
+from harpia_formats.plugins import FileCount
 
 
 def loaded(name: str) -> Any:
@@ -36,11 +32,14 @@ def loaded(name: str) -> Any:
 _server = loaded("web_server")
 Web, serving = _server.Web, _server.serving
 fsspec = pytest.importorskip("fsspec", reason='needs the extra "remote"')
-pytest.importorskip("aiohttp", reason='needs the extra "remote"')
+aiohttp = pytest.importorskip("aiohttp", reason='needs the extra "remote"')
 
 ROOT = Path(__file__).parents[4]
 ROWS = (ROOT / "fixtures" / "eee@0.2.0" / "valid" / "runs.jsonl").read_bytes()
 MANY = ROWS * 90
+#: Bytes of the first request for the data of a file.
+FIRST = 262_144
+NEEDS_EXTRA = 'needs the extra "remote": pip install "harpia-formats[remote]"'
 SECRET = "hunter2"  # noqa: S105 - searched for in messages
 
 
@@ -57,30 +56,24 @@ def memory() -> Iterator[Any]:
 
 @pytest.fixture
 def web(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Return a server, with short pauses between attempts."""
-    monkeypatch.setattr(remote_file, "PAUSES", (0.0, 0.0))
+    """Return a server, without pauses between attempts."""
+    monkeypatch.setattr(time, "sleep", lambda _: None)
     fsspec.filesystem("http").clear_instance_cache()
     with serving(Web({"/runs.jsonl": MANY})) as found:
         yield found
-
-
-def read(url: str) -> tuple[bytes, str | None]:
-    """Return the data that was read, and the reason if reading failed."""
-    pieces: list[bytes] = []
-    try:
-        (source,) = find_sources([url])
-        with open_source(source) as reader:
-            for each in reader:
-                pieces.append(each)  # noqa: PERF402 - those before a failure count
-    except SourceError as error:
-        return b"".join(pieces), str(error)
-    return b"".join(pieces), None
 
 
 def only_file(*inputs: Any, **options: Any) -> FileCount:
     """Return the counts of the only file."""
     (count,) = harpia_formats.validate(*inputs, **options).files
     return count
+
+
+def reason_for(url: str) -> str | None:
+    """Return why a file of which no record was read was not read."""
+    count = only_file(url)
+    assert count.records == 0
+    return count.reason
 
 
 def test_a_store_is_read_as_a_folder_is(memory: Any) -> None:
@@ -142,15 +135,17 @@ def test_every_command_reads_addresses(memory: Any) -> None:
 
 def test_a_file_is_read_by_few_large_requests(web: Any) -> None:
     """Each request is one range, four times as long as the one before."""
-    data, reason = read(f"{web.url}/runs.jsonl")
+    count = only_file(
+        f"{web.url}/runs.jsonl", format="eee@0.2.0", ignore=("X101",), jobs=1
+    )
     ranges = [each for method, each in web.asked if method == "GET" and each]
     sizes = [
         int(end) - int(begin) + 1
         for begin, end in (each.removeprefix("bytes=").split("-") for each in ranges)
     ]
 
-    assert (data, reason) == (MANY, None)
-    assert sizes[:2] == [1, remote_file.FIRST]
+    assert (count.records, count.bytes, count.reason) == (12 * 90, len(MANY), None)
+    assert sizes[:2] == [1, FIRST]
     assert sum(sizes[1:]) == len(MANY)
     assert len(sizes) <= 4
 
@@ -158,10 +153,9 @@ def test_a_file_is_read_by_few_large_requests(web: Any) -> None:
 def test_a_server_without_ranges_is_read_as_a_stream(web: Any) -> None:
     """A server without ranges sends the file once."""
     web.ranges = False
-    data, reason = read(f"{web.url}/runs.jsonl")
+    count = only_file(f"{web.url}/runs.jsonl")
 
-    assert (data, reason) == (MANY, None)
-    assert only_file(f"{web.url}/runs.jsonl").records == 12 * 90
+    assert (count.records, count.bytes, count.reason) == (12 * 90, len(MANY), None)
 
 
 def test_a_compressed_file_comes_as_it_lies(web: Any) -> None:
@@ -188,31 +182,38 @@ def test_error_status_has_a_plain_reason(web: Any, status: int, reason: str) -> 
     web.status = status
     url = f"{web.url}/runs.jsonl"
 
-    assert read(url) == (b"", f"{url}: {reason}")
+    assert reason_for(url) == reason
 
 
 def test_unreachable_server_has_a_plain_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     """A closed port and an unknown host are reported as such."""
-    monkeypatch.setattr(remote_file, "PAUSES", (0.0,))
+    monkeypatch.setattr(time, "sleep", lambda _: None)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    _, refused = read(f"http://127.0.0.1:{port}/x.jsonl")
-    _, unknown = read("http://no-such-host.invalid/x.jsonl")
+    refused = reason_for(f"http://127.0.0.1:{port}/x.jsonl")
+    unknown = reason_for("http://no-such-host.invalid/x.jsonl")
 
-    assert str(refused).endswith("cannot be reached: it refuses connections")
-    assert str(unknown).endswith("cannot be reached: its name is unknown")
+    assert refused == "the server cannot be reached: it refuses connections"
+    assert unknown == "the server cannot be reached: its name is unknown"
 
 
 def test_a_server_that_says_nothing_is_given_up(
     web: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A server that does not answer is given up after the time limit."""
-    monkeypatch.setattr(remote_file, "TIMEOUT", 0.2)
-    web.go.clear()
-    _, reason = read(f"{web.url}/runs.jsonl?slow")
+    usual, asked = aiohttp.ClientTimeout, []
 
-    assert str(reason).endswith("the server did not answer in time")
+    def short(total: None, **limits: float) -> Any:
+        asked.append(limits)
+        return usual(total, **dict.fromkeys(limits, 0.2))
+
+    monkeypatch.setattr(aiohttp, "ClientTimeout", short)
+    web.go.clear()
+
+    reason = reason_for(f"{web.url}/runs.jsonl?slow")
+    assert reason == "the server did not answer in time"
+    assert asked[0] == {"sock_connect": 30, "sock_read": 30}
 
 
 def test_rows_before_a_failure_are_validated(web: Any) -> None:
@@ -220,7 +221,7 @@ def test_rows_before_a_failure_are_validated(web: Any) -> None:
 
     It is asked for again before it is given up.
     """
-    web.broken_from = 2 * remote_file.FIRST
+    web.broken_from = 2 * FIRST
     count = only_file(f"{web.url}/runs.jsonl", ignore=("X101",))
 
     assert 0 < count.records < 12 * 90
@@ -232,22 +233,49 @@ def test_rows_before_a_failure_are_validated(web: Any) -> None:
 
 def test_another_file_with_the_same_name_is_seen(web: Any) -> None:
     """A file that is replaced while it is read is reported as incomplete."""
-    (source,) = find_sources([f"{web.url}/runs.jsonl"])
-    web.etag = '"two"'
-    with open_source(source) as reader, pytest.raises(SourceError) as failed:
-        list(reader)
 
-    assert "replaced by another file" in str(failed.value)
+    def replaced(_: object) -> None:
+        web.etag = '"two"'
+
+    count = only_file(f"{web.url}/runs.jsonl", progress=replaced)
+
+    assert not count.complete
+    assert str(count.reason).startswith("was replaced by another file while it was")
+
+
+class Changing(dict[str, bytes]):
+    """Files that are changed once a server has told of their size and its ranges."""
+
+    def __init__(self, web: Any, change: Callable[[bytes], bytes]) -> None:
+        super().__init__(web.files)
+        self.web, self.change = web, change
+
+    def get(self, name: str, _: Any = None) -> bytes:
+        """Return a file, changed from the third request on."""
+        return self[name] if len(self.web.asked) < 3 else self.change(self[name])
+
+
+def test_a_file_that_was_replaced_before_its_first_byte(web: Any) -> None:
+    """Data with the tag of another file are none of the file that was found."""
+
+    def replaced(data: bytes) -> bytes:
+        web.etag = '"two"'
+        return data
+
+    web.files = Changing(web, replaced)
+    web.files["/runs.jsonl"] = ROWS
+
+    assert reason_for(f"{web.url}/runs.jsonl") == (
+        "was replaced by another file while it was read"
+    )
 
 
 def test_a_short_answer_is_no_data(web: Any) -> None:
     """A range with fewer bytes than requested is an error."""
-    (source,) = find_sources([f"{web.url}/runs.jsonl"])
-    web.files["/runs.jsonl"] = MANY[: remote_file.FIRST // 2]
-    with open_source(source) as reader, pytest.raises(SourceError) as failed:
-        list(reader)
+    web.files = Changing(web, lambda data: data[: FIRST // 2])
+    reason = reason_for(f"{web.url}/runs.jsonl")
 
-    assert "bytes at 0" in str(failed.value)
+    assert reason == f"gave 131,072 of {FIRST:,} bytes at 0"
 
 
 @pytest.mark.parametrize("status", [0, 404, 403, 500])
@@ -259,7 +287,6 @@ def test_secrets_are_not_shown(web: Any, status: int) -> None:
     report = harpia_formats.validate(url)
 
     assert SECRET not in repr(report)
-    assert SECRET not in repr(RemoteFile(url, url, 1))
     assert report.files[0].path == f"http://***@{host}/runs.jsonl"
 
 
@@ -267,8 +294,8 @@ def test_secrets_are_not_shown(web: Any, status: int) -> None:
     ("url", "missing", "reason"),
     [
         ("s3://b/x", "s3fs", "s3:// needs one more package: pip install s3fs"),
-        ("https://h/x", "aiohttp", remote_file.NEEDS_EXTRA),
-        ("memory://x", "fsspec", remote_file.NEEDS_EXTRA),
+        ("https://h/x", "aiohttp", NEEDS_EXTRA),
+        ("memory://x", "fsspec", NEEDS_EXTRA),
     ],
 )
 def test_a_missing_package_is_named(url: str, missing: str, reason: str) -> None:
@@ -292,29 +319,40 @@ def test_a_missing_package_is_named(url: str, missing: str, reason: str) -> None
         ("s3://user:hunter2@127.0.0.1:1/b/x", "a bucket has no user or password"),
         ("https://127.0.0.1:99999/x", "its host or port is not valid"),
         ("https://user:hunter2@h:x/y", "its host or port is not valid"),
-        ("dask://h:1", "is a cluster and no file; `--engine` names it"),
+        ("dask://h:1", "is a cluster and no file; engine names it"),
     ],
 )
 def test_an_address_that_names_no_file_has_a_reason(url: str, reason: str) -> None:
     """What is wrong with an address is reported, and no secret of it."""
-    data, error = read(url)
+    error = str(reason_for(url))
 
-    assert data == b""
-    assert error is not None
     assert reason in error
     assert SECRET not in error
 
 
-def test_the_reason_on_the_second_line_is_reported() -> None:
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (
+            "Parameter validation failed:\nInvalid name of a bucket",
+            "parameter validation failed: Invalid name of a bucket",
+        ),
+        ("It failed:", "it failed"),
+    ],
+)
+def test_the_reason_on_the_second_line_is_reported(
+    memory: Any, monkeypatch: pytest.MonkeyPatch, text: str, reason: str
+) -> None:
     """A message that announces its reason is shown with it, and without a colon."""
-    error = ValueError("Parameter validation failed:\nInvalid name of a bucket")
 
-    assert remote_file.reason_of(error, "s3://b c/x") == (
-        "parameter validation failed: Invalid name of a bucket"
-    )
-    assert remote_file.reason_of(ValueError("It failed:"), "s3://b/x") == "it failed"
+    def fail(*_: Any, **__: Any) -> None:
+        raise ValueError(text)
+
+    monkeypatch.setattr(type(memory), "info", fail)
+
+    assert reason_for("memory://a/runs.jsonl") == reason
 
 
 def test_schemes_have_letters_of_any_case(web: Any) -> None:
     """`HTTP://` is the same as `http://`."""
-    assert read(f"HTTP{web.url[4:]}/runs.jsonl") == (MANY, None)
+    assert only_file(f"HTTP{web.url[4:]}/runs.jsonl").bytes == len(MANY)
