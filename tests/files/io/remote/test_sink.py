@@ -1,82 +1,122 @@
 """Remote outputs, which are complete or absent."""
 
 import gzip
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import harpia_formats
-from harpia_formats.evaluation.scoring.results.result_files import ResultFiles
-from harpia_formats.files.io import remote_sink
-from harpia_formats.files.io.remote_sink import RemoteSink, check_remote_output
-from harpia_formats.files.io.sink import SinkError
+from harpia_formats import Record, SinkError
 
 fsspec = pytest.importorskip("fsspec", reason='needs the extra "remote"')
+implementations = pytest.importorskip("fsspec.implementations.memory")
 
 ROOT = Path(__file__).parents[4]
 RUNS = ROOT / "fixtures" / "eee@0.2.0" / "valid" / "runs.jsonl"
 
 
-@pytest.fixture(params=["moved", "whole"])
-def memory(request: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Return an empty store in memory, for each of two ways of uploading."""
-    if request.param == "whole":
-        monkeypatch.setattr(remote_sink, "_committing", {"memory"})
+MemoryFileSystem: Any = implementations.MemoryFileSystem
+
+
+class Hub(MemoryFileSystem):  # type: ignore[misc]  # of no known type
+    """The store in memory as a hub of data sets, in which each write is a commit."""
+
+    protocol = "hf"
+
+    @classmethod
+    def _strip_protocol(cls, path: str) -> str:
+        found: str = super()._strip_protocol(path.replace("hf://", "memory://"))
+        return found
+
+
+@pytest.fixture(params=["memory", "hf"])
+def scheme(request: Any) -> Iterator[str]:
+    """Return the scheme of an empty store, for each of two ways of uploading."""
+    fsspec.register_implementation("hf", Hub, clobber=True)
+    empty_store()
+    yield request.param
+    empty_store()
+
+
+def empty_store() -> None:
+    """Remove all files from the store."""
     store = fsspec.filesystem("memory")
     store.store.clear()
     store.pseudo_dirs[:] = [""]
-    yield store
-    store.store.clear()
-    store.pseudo_dirs[:] = [""]
 
 
-def files_of(store: Any) -> dict[str, bytes]:
-    """Return the files in a store."""
+def put(path: str, data: bytes) -> None:
+    """Put a file into the store."""
+    fsspec.filesystem("memory").pipe(path, data)
+
+
+def files() -> dict[str, bytes]:
+    """Return the files in the store."""
+    store = fsspec.filesystem("memory")
     return {each: store.cat(each) for each in store.find("/")}
 
 
-def test_a_file_is_there_once_it_is_whole(memory: Any) -> None:
-    """The final name appears with `commit`, and no other file is left then."""
-    sink = RemoteSink("memory://a/out.json", overwrite=True)
-    sink.write(b"a")
-    before = files_of(memory)
-    sink.write(b"b")
-    sink.commit()
-
-    assert "/a/out.json" not in before
-    assert files_of(memory) == {"/a/out.json": b"ab"}
+#: Records of which some are written before the last one is read.
+MANY = 3_000
 
 
-@pytest.mark.parametrize("name", ["out.json", "out.json.gz"])
-def test_discarded_file_leaves_the_old_file(memory: Any, name: str) -> None:
-    """A discarded file leaves the old file, and no other."""
-    memory.pipe(f"/a/{name}", b"old")
-    sink = RemoteSink(f"memory://a/{name}", overwrite=True)
-    sink.write(b"new")
-    sink.discard()
-    sink.discard()
+def written(
+    url: str, last: Callable[[], object] = lambda: None, *, overwrite: bool = True
+) -> Any:
+    """Write records to a URL; `last` is called when only the last are to be written."""
 
-    assert files_of(memory) == {f"/a/{name}": b"old"}
+    def records() -> Iterator[Record]:
+        for number in range(MANY):
+            yield Record(id=number, prompt="q")
+        last()
+
+    return harpia_formats.write(records(), to="record", output=url, overwrite=overwrite)
 
 
-def test_a_name_tells_the_compression(memory: Any) -> None:
-    """A file named .gz is compressed, without time and name in it."""
+@pytest.mark.parametrize("name", ["out.jsonl", "out.jsonl.gz"])
+def test_a_file_is_there_once_it_is_whole(scheme: str, name: str) -> None:
+    """The final name appears at the end, and no other file is left then."""
+    before: list[dict[str, bytes]] = []
+    written(f"{scheme}://a/{name}", lambda: before.append(files()))
+
+    assert f"/a/{name}" not in before[0]
+    # A commit of a part would be seen by all.
+    assert len(before[0]) == (scheme == "memory")
+    (data,) = files().values()
+    assert files() == {f"/a/{name}": data}
+    rows = gzip.decompress(data) if name.endswith(".gz") else data
+    assert rows.count(b"\n") == MANY
+
+
+@pytest.mark.parametrize("name", ["out.jsonl", "out.jsonl.gz"])
+def test_discarded_file_leaves_the_old_file(scheme: str, name: str) -> None:
+    """A run that fails leaves the old file, and no other."""
+    put(f"/a/{name}", b"old")
+
+    def fail() -> None:
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        written(f"{scheme}://a/{name}", fail)
+
+    assert files() == {f"/a/{name}": b"old"}
+
+
+def test_a_compressed_file_has_no_time_and_no_name(scheme: str) -> None:
+    """A compressed file depends on nothing but what was written."""
     for name in ("a.jsonl.gz", "b.jsonl.gz"):
-        sink = RemoteSink(f"memory://a/{name}", overwrite=True)
-        sink.write(b"text")
-        sink.commit()
-    first, second = files_of(memory).values()
+        written(f"{scheme}://a/{name}")
+    first, second = files().values()
 
-    assert gzip.decompress(first) == b"text"
     assert first == second
 
 
-def test_a_conversion_writes_the_same_bytes(memory: Any, tmp_path: Path) -> None:
+def test_a_conversion_writes_the_same_bytes(scheme: str, tmp_path: Path) -> None:
     """Output, losses and quarantined rows are those of a local folder."""
     rows = RUNS.read_bytes() + b"{}\n"
-    for place in (f"{tmp_path}/out.jsonl", "memory://a/out.jsonl"):
+    for place in (f"{tmp_path}/out.jsonl", f"{scheme}://a/out.jsonl"):
         report = harpia_formats.convert(
             rows, to="nemo", output=place, on_invalid="quarantine"
         )
@@ -84,51 +124,65 @@ def test_a_conversion_writes_the_same_bytes(memory: Any, tmp_path: Path) -> None
         assert report.outputs == (place,)
     local = {f"/a/{each.name}": each.read_bytes() for each in tmp_path.iterdir()}
 
-    assert files_of(memory) == local
+    assert files() == local
     assert len(local) == 3
 
 
-def test_a_conversion_that_fails_writes_nothing(memory: Any) -> None:
+def test_a_conversion_that_fails_writes_nothing(scheme: str) -> None:
     """A row that is not valid leaves no file, nor a part of one."""
     data = RUNS.read_bytes() + b"{}\n"
 
     with pytest.raises(harpia_formats.ValidationFailed):
-        harpia_formats.convert(data, to="nemo", output="memory://a/out.jsonl")
-    assert files_of(memory) == {}
+        harpia_formats.convert(data, to="nemo", output=f"{scheme}://a/out.jsonl")
+    assert files() == {}
 
 
-def test_each_model_gets_its_file(memory: Any) -> None:
+def test_each_model_gets_its_file(scheme: str) -> None:
     """A name with a place for the model works in a store, too."""
     report = harpia_formats.convert(
-        RUNS, to="nemo", output="memory://a/{model}.jsonl", overwrite=True
+        RUNS, to="nemo", output=f"{scheme}://a/{{model}}.jsonl", overwrite=True
     )
 
     assert report.ok
-    assert len(files_of(memory)) == len(report.outputs) > 0
+    assert len(files()) == len(report.outputs) > 0
 
 
-def test_results_are_written_next_to_each_other(memory: Any) -> None:
-    """Several files of results are there together, in the folder of the first."""
-    files = ResultFiles("memory://a/r.json", overwrite=False)
-    files.check()
-    files.write(b"one")
-    files.sibling("s.jsonl")(b"two")
+def test_results_are_written_next_to_each_other(scheme: str, tmp_path: Path) -> None:
+    """Several files of results are in the folder of the first, as on a disk."""
+    for folder in (f"{tmp_path}/", f"{scheme}://a/"):
+        harpia_formats.score(
+            RUNS,
+            metrics=("em",),
+            to="eee",
+            output=f"{folder}r_samples.jsonl",
+            constants={"evaluation_name": "e"},
+        )
+    samples = (tmp_path / "r_samples.jsonl").read_bytes()
 
-    assert not {"/a/r.json", "/a/s.jsonl"} & set(files_of(memory))
-    assert files.commit() == ("memory://a/r.json", "memory://a/s.jsonl")
-    assert files_of(memory) == {"/a/r.json": b"one", "/a/s.jsonl": b"two"}
+    assert sorted(files()) == ["/a/r.json", "/a/r_samples.jsonl"]
+    assert files()["/a/r_samples.jsonl"] == samples
 
 
-def test_existing_file_is_kept(memory: Any) -> None:
-    """An existing file is replaced only with `--overwrite`."""
-    memory.pipe("/a/out.jsonl", b"old")
-    url = "memory://a/out.jsonl"
+def test_existing_file_is_kept(scheme: str) -> None:
+    """An existing file is replaced only with `overwrite`."""
+    put("/a/out.jsonl", b"old")
+    url = f"{scheme}://a/out.jsonl"
     with pytest.raises(SinkError, match="already exists"):
         harpia_formats.convert(RUNS, to="nemo", output=url)
 
-    assert files_of(memory) == {"/a/out.jsonl": b"old"}
+    assert files() == {"/a/out.jsonl": b"old"}
     assert harpia_formats.convert(RUNS, to="nemo", output=url, overwrite=True).ok
-    assert files_of(memory)["/a/out.jsonl"] != b"old"
+    assert files()["/a/out.jsonl"] != b"old"
+
+
+def test_a_file_that_came_meanwhile_is_kept(scheme: str) -> None:
+    """Without `overwrite`, the last step replaces no file, and leaves no other."""
+    with pytest.raises(SinkError, match="already exists"):
+        written(
+            f"{scheme}://a/x.jsonl", lambda: put("/a/x.jsonl", b"1"), overwrite=False
+        )
+
+    assert files() == {"/a/x.jsonl": b"1"}
 
 
 @pytest.mark.parametrize(
@@ -142,26 +196,26 @@ def test_existing_file_is_kept(memory: Any) -> None:
 def test_unwritable_output_is_refused(url: str, reason: str) -> None:
     """An output that cannot be written is reported before any input is read."""
     with pytest.raises(SinkError) as refused:
-        check_remote_output(url, overwrite=True)
+        harpia_formats.convert("no such file", to="nemo", output=url)
 
     assert refused.value.reason == reason
     assert "u:p" not in str(refused.value)
 
 
 def test_failing_store_is_an_error(
-    memory: Any, monkeypatch: pytest.MonkeyPatch
+    scheme: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """If writing fails, nothing is left, and the reason is reported."""
 
-    def fail(*_: Any, **__: Any) -> None:
+    def refused(*_: Any, **__: Any) -> None:
         raise PermissionError("no")
 
-    sink = RemoteSink("memory://a/out.json", overwrite=True)
-    sink.write(b"a")
-    monkeypatch.setattr(type(memory), "mv", fail)
-    monkeypatch.setattr(type(memory), "open", fail)
+    def fail() -> None:
+        for name in ("mv", "open"):
+            monkeypatch.setattr(MemoryFileSystem, name, refused)
+
     with pytest.raises(SinkError, match="permission denied by the server"):
-        sink.commit()
+        written(f"{scheme}://a/out.jsonl", fail)
     monkeypatch.undo()
 
-    assert files_of(memory) == {}
+    assert files() == {}
