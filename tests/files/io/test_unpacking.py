@@ -9,7 +9,6 @@ import io
 import json
 import zipfile
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -20,12 +19,7 @@ from hypothesis import strategies as st
 
 import harpia_converters
 from harpia_formats import ValidationFailed, convert, detect, diff, validate
-from harpia_formats.files.io.file_kinds import TextPart, Unpacker
-from harpia_formats.files.io.inputs import is_one_file, sources_of_inputs
-from harpia_formats.files.io.reader import SourceError
-from harpia_formats.files.io.source import Source, open_source
-from harpia_formats.files.io.unpacked_text import TextPlaces
-from harpia_formats.model.problem import Place
+from harpia_formats.plugins import SourceError, TextPart, Unpacker
 from in_process import exit_code
 
 REPORT = Path(__file__).parents[3] / "schemas/harpia-formats/report-1.schema.json"
@@ -201,19 +195,6 @@ def test_remote_file_is_unpacked() -> None:
     assert where(report.problems[0])[:2] == ("memory://box/x.toy!b", 3)
 
 
-def test_unpacked_text_has_no_ranges(tmp_path: Path) -> None:
-    """Nobody reads the text of an unpacked file in ranges of the file."""
-    path = tmp_path / "x.toy"
-    path.write_bytes(archive({"a": GOOD}))
-    (source,) = sources_of_inputs([path], None, harpia_converters.UNPACKERS)
-    assert isinstance(source, Source)
-
-    with open_source(source) as reader:
-        assert b"".join(reader) == b"[" + GOOD + b"]"
-        assert reader.file is None
-        assert 0 < reader.consumed <= path.stat().st_size
-
-
 def test_file_that_cannot_be_read_to_its_end(tmp_path: Path) -> None:
     """What was unpacked before an error is counted; the error is that of the file."""
     path = tmp_path / "x.toy"
@@ -307,49 +288,49 @@ def test_record_that_cannot_be_converted_is_placed_in_its_member() -> None:
         convert(archive(members), to="nemo-input", output=io.BytesIO())
 
 
+#: What may stand around the brackets and commas of JSON.
+SPACE = st.text(" \n", max_size=3)
+
+
 @given(
-    members=st.lists(st.text("aé\n{", min_size=1), min_size=1, max_size=4),
-    glue=st.lists(st.sampled_from(["", ",", "\n", "é,\n "]), min_size=5, max_size=5),
-    cut=st.integers(0, 9),
-    chosen=st.tuples(st.integers(0, 3), st.integers(0, 99)),
+    members=st.lists(st.tuples(SPACE, SPACE, st.text("aé")), min_size=1, max_size=4),
+    glue=st.tuples(SPACE, SPACE),
+    cut=st.integers(0, 90),
+    chosen=st.integers(0, 99),
 )
 def test_every_place_in_a_member_is_found_again(
-    members: list[str], glue: list[str], cut: int, chosen: tuple[int, int]
+    members: list[tuple[str, str, str]], glue: tuple[str, str], cut: int, chosen: int
 ) -> None:
-    """A place of the joined text is the one that the same letter has in its member."""
-    places, text, starts = TextPlaces(), "", []
-    for number, member in enumerate(members):
-        places.add(TextPart(glue[number].encode()))
-        text += glue[number]
-        starts.append(len(text))
-        first, rest = member[:cut].encode(), member[cut:].encode()
-        places.add(TextPart(first, str(number)))
-        places.add(TextPart(rest, str(number), offset=len(first)))
-        text += member
-    at = chosen[0] % len(members)
-    inside = chosen[1] % len(members[at])
-    found = places.of_place(place_of(text, starts[at] + inside, record=1))
+    """A place is the one that the same letter has in its member, however it is cut."""
+    good, bad = '"a"', "5"
+    row = '%s{"messages":%s[{"name": "%s", "role": "user", "content": %s}]}'
+    contents = [good] * len(members)
+    contents[chosen % len(members)] = bad
+    texts = [
+        row % (*member, content)
+        for member, content in zip(members, contents, strict=True)
+    ]
 
-    expected = place_of(members[at], inside, record=1)
-    assert found == replace(expected, member=str(at))
+    def parts(_: BinaryIO, __: str) -> Iterator[TextPart]:
+        before = "["
+        for number, text in enumerate(texts):
+            yield TextPart((before + glue[0]).encode())
+            first, rest = text[:cut].encode(), text[cut:].encode()
+            yield TextPart(first, str(number))
+            yield TextPart(rest, str(number), offset=len(first))
+            before = f"{glue[1]},"
+        yield TextPart(b"]")
 
+    wrong = texts[chosen % len(members)]
+    at = wrong.index(bad)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(globals(), "open_archive", parts)
+        (problem,) = validate(archive({"a": b""}), format="tencent-messages").problems
 
-def place_of(text: str, at: int, record: int) -> Place:
-    """Return the place of a letter of a text."""
-    before = text[:at]
-    column = at - before.rfind("\n")
-    line, offset = before.count("\n") + 1, len(before.encode())
-    return Place("x", line, column, column + 1, offset, record)
-
-
-def test_folder_that_is_one_input_counts_as_one_file(tmp_path: Path) -> None:
-    """A conversion of such a folder knows that no other file follows."""
-    folder = folder_of(tmp_path / "run", {"a.json": GOOD})
-    unpackers = harpia_converters.UNPACKERS
-
-    assert is_one_file([folder], unpackers)
-    assert not is_one_file([tmp_path], unpackers)
-    assert not is_one_file([tmp_path / "none"], unpackers)
+    line, column = wrong.count("\n", 0, at) + 1, at - wrong.rfind("\n", 0, at)
+    offset = len(wrong[:at].encode())
+    name = f"<data>!{chosen % len(members)}"
+    assert where(problem) == (name, line, column, offset)
 
 
 def test_detection_reads_what_is_unpacked(tmp_path: Path) -> None:
