@@ -1,5 +1,6 @@
 """Temporary folders, which are removed even if their process dies."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -37,6 +38,8 @@ def test_a_folder_is_gone_at_the_end(tmp_path: Path) -> None:
     with temporary_folder(str(tmp_path)) as folder:
         Path(folder, "rows").write_bytes(b"x")
         assert list(tmp_path.iterdir()) == [Path(folder)]
+        # Only its owner may read what tells that it is used.
+        assert Path(folder, LOCK).stat().st_mode & 0o777 == 0o600
     assert list(tmp_path.iterdir()) == []
 
 
@@ -74,3 +77,61 @@ def test_unknown_folders_are_not_deleted(tmp_path: Path) -> None:
 
     names = {each.name for each in tmp_path.iterdir()}
     assert names == {f"{PREFIX}x", f"{PREFIX}y", "other"}
+
+
+def test_a_folder_in_the_default_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a place a temporary folder is where the system has such folders."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with temporary_folder(None) as folder:
+        assert Path(folder).parent == tmp_path
+
+
+def test_an_abandoned_folder_is_removed_as_far_as_possible(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that cannot be removed keeps no other one."""
+    left = tmp_path / f"{PREFIX}x"
+    left.mkdir()
+    for name in ("lock", "stuck", *map(str, range(20))):
+        (left / name).write_bytes(b"")
+    usual = os.unlink
+
+    def unlink(path: str, **options: int) -> None:
+        if path == "stuck":
+            raise PermissionError
+        usual(path, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "unlink", unlink)
+        with temporary_folder(str(tmp_path)):
+            pass
+
+    assert [path.name for path in left.iterdir()] == ["stuck"]
+
+
+def test_a_folder_on_a_system_without_locks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No other process can tell that the folder is used, so none is informed of it."""
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    with temporary_folder(str(tmp_path)) as folder:
+        names = [path.name for path in Path(folder).iterdir()]
+
+    assert names == ["lock.new"]
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux lists open files")
+def test_no_lock_stays_open(tmp_path: Path) -> None:
+    """The files of a folder are closed when it is gone."""
+
+    def count() -> int:
+        return len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - the number only
+
+    before = count()
+    with temporary_folder(str(tmp_path)), temporary_folder(str(tmp_path)):
+        pass
+
+    assert count() == before

@@ -1,14 +1,15 @@
 """Remote outputs, which are complete or absent."""
 
 import gzip
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import harpia_formats
-from harpia_formats import Record, SinkError
+from harpia_formats import SinkError
+from written_outputs import MANY, write_output
 
 fsspec = pytest.importorskip("fsspec", reason='needs the extra "remote"')
 implementations = pytest.importorskip("fsspec.implementations.memory")
@@ -58,28 +59,11 @@ def files() -> dict[str, bytes]:
     return {each: store.cat(each) for each in store.find("/")}
 
 
-#: Records of which some are written before the last one is read.
-MANY = 3_000
-
-
-def written(
-    url: str, last: Callable[[], object] = lambda: None, *, overwrite: bool = True
-) -> Any:
-    """Write records to a URL; `last` is called when only the last are to be written."""
-
-    def records() -> Iterator[Record]:
-        for number in range(MANY):
-            yield Record(id=number, prompt="q")
-        last()
-
-    return harpia_formats.write(records(), to="record", output=url, overwrite=overwrite)
-
-
 @pytest.mark.parametrize("name", ["out.jsonl", "out.jsonl.gz"])
 def test_a_file_is_there_once_it_is_whole(scheme: str, name: str) -> None:
     """The final name appears at the end, and no other file is left then."""
     before: list[dict[str, bytes]] = []
-    written(f"{scheme}://a/{name}", lambda: before.append(files()))
+    write_output(f"{scheme}://a/{name}", lambda: before.append(files()))
 
     assert f"/a/{name}" not in before[0]
     # A commit of a part would be seen by all.
@@ -99,7 +83,7 @@ def test_discarded_file_leaves_the_old_file(scheme: str, name: str) -> None:
         raise KeyError
 
     with pytest.raises(KeyError):
-        written(f"{scheme}://a/{name}", fail)
+        write_output(f"{scheme}://a/{name}", fail)
 
     assert files() == {f"/a/{name}": b"old"}
 
@@ -107,7 +91,7 @@ def test_discarded_file_leaves_the_old_file(scheme: str, name: str) -> None:
 def test_a_compressed_file_has_no_time_and_no_name(scheme: str) -> None:
     """A compressed file depends on nothing but what was written."""
     for name in ("a.jsonl.gz", "b.jsonl.gz"):
-        written(f"{scheme}://a/{name}")
+        write_output(f"{scheme}://a/{name}")
     first, second = files().values()
 
     assert first == second
@@ -178,7 +162,7 @@ def test_existing_file_is_kept(scheme: str) -> None:
 def test_a_file_that_came_meanwhile_is_kept(scheme: str) -> None:
     """Without `overwrite`, the last step replaces no file, and leaves no other."""
     with pytest.raises(SinkError, match="already exists"):
-        written(
+        write_output(
             f"{scheme}://a/x.jsonl", lambda: put("/a/x.jsonl", b"1"), overwrite=False
         )
 
@@ -215,7 +199,7 @@ def test_failing_store_is_an_error(
             monkeypatch.setattr(MemoryFileSystem, name, refused)
 
     with pytest.raises(SinkError, match="permission denied by the server"):
-        written(f"{scheme}://a/out.jsonl", fail)
+        write_output(f"{scheme}://a/out.jsonl", fail)
     monkeypatch.undo()
 
     assert files() == {}
