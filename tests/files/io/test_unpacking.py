@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import harpia_converters
-from harpia_formats import ValidationFailed, convert, detect, diff, validate
+from harpia_formats import SinkError, ValidationFailed, convert, detect, diff, validate
 from harpia_formats.plugins import SourceError, TextPart, Unpacker
 from in_process import exit_code
 
@@ -214,6 +214,18 @@ def test_folder_that_is_one_input(tmp_path: Path) -> None:
 
     assert [(file.path, file.records) for file in report.files] == [(str(folder), 2)]
     assert where(report.problems[0])[:2] == (f"{folder}!b.json", 3)
+
+
+def test_what_an_input_unpacks_is_no_output(tmp_path: Path) -> None:
+    """Each file of a folder that is read as one input is refused, another one not."""
+    folder = folder_of(tmp_path / "run", {"a.json": GOOD})
+    (tmp_path / "b.json").write_bytes(b"")
+    options: Any = {"to": "record", "overwrite": True}
+    with pytest.raises(SinkError, match=r"is an input, too \(.*run\)"):
+        convert(tmp_path / "ru?", output=folder / "a.json", **options)
+
+    assert (folder / "a.json").read_bytes() == GOOD
+    assert convert(tmp_path / "ru?", output=tmp_path / "b.json", **options).ok
 
 
 def test_folders_are_found_below_a_folder(tmp_path: Path) -> None:
