@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from harpia_formats.conversion.parallel.converted_rows import claim_file, release_file
 from harpia_formats.files.io.file_sink import LOCK, PREFIX, temporary_folder
 
 pytest.importorskip(
@@ -135,3 +136,17 @@ def test_no_lock_stays_open(tmp_path: Path) -> None:
         pass
 
     assert count() == before
+
+
+def test_a_file_for_rows_is_used_again_by_one_alone(tmp_path: Path) -> None:
+    """A file that was given back is claimed by one process only."""
+    first = claim_file(str(tmp_path))
+    assert first is not None
+    first.write_bytes(b"rows")
+    release_file(first)
+    second, third = claim_file(str(tmp_path)), claim_file(str(tmp_path))
+
+    assert second is not None
+    assert third is not None
+    assert [each.exists() for each in (first, second, third)] == [False, True, False]
+    assert second.read_bytes() == b"rows"

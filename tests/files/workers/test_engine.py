@@ -3,11 +3,7 @@
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from operator import add
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -19,31 +15,18 @@ from hypothesis import strategies as st
 import harpia_formats
 from harpia_formats.conversion.containers.row_writer import encode_rows
 from harpia_formats.conversion.options import ConvertOptions
-from harpia_formats.conversion.parallel.converted_rows import claim_file, release_file
 from harpia_formats.conversion.parallel.range_converter import ConversionJob
 from harpia_formats.evaluation.scoring.measures import outcomes
 from harpia_formats.files.framing import byte_ranges
 from harpia_formats.files.framing.byte_ranges import line_ranges
 from harpia_formats.files.io.remote_file import RemoteFile
-from harpia_formats.files.workers import pool as worker_pool
 from harpia_formats.files.workers.engine import Engine, check_engine
-from harpia_formats.files.workers.pool import (
-    TASKS_PER_WORKER,
-    WorkerDied,
-    WorkerPool,
-    answers_in_order,
-    open_engine,
-)
 from harpia_formats.files.workers.worker_checks import (
     FileFingerprint,
-    difference_from,
-    fingerprint_of,
 )
 from harpia_formats.formats.detection.sampled_file import Framing
 from harpia_formats.model.problem import EngineError
 from harpia_formats.validation.options import Options
-from harpia_formats.validation.parallel import ranges
-from harpia_formats.validation.parallel import small_files as batches
 from harpia_formats.validation.plan.file_plan import FilePlan, run_plan_of
 
 ROOT = Path(__file__).parents[3]
@@ -62,12 +45,6 @@ class KilledWorker(Exception):  # noqa: N818 - as Dask calls it
 
 class CommClosedError(OSError):
     """What Dask says where the connection broke off."""
-
-
-def doubled(job: float, work: float) -> float:
-    """Return twice `work`, later if it is small, so that results come out of order."""
-    time.sleep(job / (1 + work))
-    return 2 * work
 
 
 class Bad(Executor):
@@ -93,111 +70,10 @@ class Bad(Executor):
         return future
 
 
-class Dead(Executor):
-    """A process that dies of any task."""
-
-    def submit(self, *_: Any) -> Future[Any]:  # type: ignore[override]  # by position only
-        """Die of some work."""
-        future: Future[Any] = Future()
-        future.set_exception(BrokenProcessPool("it died"))
-        return future
-
-
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make ranges of a few rows each."""
-    monkeypatch.setattr(ranges, "WORTH_SECONDS", 0)
-    monkeypatch.setattr(ranges, "MIN_FAR", 1)
-    monkeypatch.setattr(ranges, "FAR_RANGE", 20_000)
-    monkeypatch.setattr(byte_ranges, "RANGE", 20_000)
-    monkeypatch.setattr(batches, "SMALL_FAR", 0)
-
-
-def mapped(
-    pool: WorkerPool, run: Callable[[Any, Any], Any], job: Any, items: Iterable[Any]
-) -> Iterator[tuple[Any, Any]]:
-    """Yield each item with what comes of `run(job, item)`."""
-    return answers_in_order(pool, ((each, (run, (job, each))) for each in items))
-
-
-@given(st.lists(st.integers(0, 50), max_size=30), st.integers(1, 4))
-def test_results_come_in_order(works: list[int], width: int) -> None:
-    """Results are in the order of the tasks, whichever ends first."""
-    with ThreadPoolExecutor(width) as pool, WorkerPool(width, pool) as found:
-        results = list(mapped(found, doubled, 0.001, works))
-
-    assert results == [(each, 2 * each) for each in works]
-
-
-def test_growing_cluster_gets_more_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The number of running tasks follows the number of workers."""
-    widths = [1] * 5 + [4] * 200
-    pool = Bad({})
-    begun = []
-    with WorkerPool(0, pool) as found:
-        engine = Engine(pool, lambda: widths.pop(0), is_local=False)
-        monkeypatch.setattr(found, "_engine", engine)
-        for _ in mapped(found, doubled, 0, range(60)):
-            begun.append(pool.begun)  # noqa: PERF401 - it changes on the way
-
-    assert begun[0] == TASKS_PER_WORKER
-    assert begun[10] - 10 > 2 * TASKS_PER_WORKER
-
-
-def test_lost_task_is_run_alone() -> None:
-    """A task that a cluster lost is run alone by a local process."""
-    pool = Bad({3: KilledWorker("x"), 4: BrokenProcessPool("x")})
-    with WorkerPool(2, pool) as found:
-        results = list(mapped(found, add, 1, range(6)))
-
-    assert results == [(each, each + 1) for each in range(6)]
-    assert pool.begun == 6
-
-
-def test_task_lost_twice_has_no_result(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """A task that kills two workers has no result; all others do, in order."""
-    monkeypatch.setattr(worker_pool, "process_pool", lambda _: Dead())
-    with WorkerPool(2, Bad({3: KilledWorker("x")})) as found:
-        results = list(mapped(found, add, 1, range(6)))
-
-    assert isinstance(results[3][1], WorkerDied)
-    del results[3]
-    assert [each for _, each in results] == [1, 2, 3, 5, 6]
-
-
-@pytest.mark.parametrize(
-    ("error", "reason"),
-    [
-        (CommClosedError("x"), "the cluster is gone"),
-        (ModuleNotFoundError("No module named 'x'"), "the workers lack a package"),
-    ],
-)
-def test_cluster_without_workers_is_an_error(error: Exception, reason: str) -> None:
-    """A cluster without usable workers ends the run with one error."""
-    with WorkerPool(2, Bad({3: error})) as found, pytest.raises(EngineError) as failed:
-        list(mapped(found, doubled, 0, range(5)))
-
-    assert str(failed.value).startswith(f"the executor: {reason}")
-
-
-def test_waiting_work_is_cancelled_when_the_consumer_stops() -> None:
-    """If the consumer stops early, all waiting tasks are cancelled."""
-
-    class Waiting(Bad):
-        def submit(self, *_: Any) -> Future[Any]:  # type: ignore[override]  # by position only
-            future: Future[Any] = Future()
-            if not self.taken:
-                future.set_result(0)
-            self.taken.append(future)
-            return future
-
-    pool = Waiting({})
-    with WorkerPool(2, pool) as found:
-        next(mapped(found, doubled, 0, range(50)))
-
-    assert [each.cancelled() for each in pool.taken[1:]] == [True] * 5
+    cut_into(monkeypatch, 20_000, probe=100)
 
 
 @pytest.mark.parametrize("name", ["spark://h:1", "dask", "x", "dask:/h"])
@@ -238,14 +114,6 @@ def test_there_is_one_engine() -> None:
     """An executor and an address exclude each other."""
     with ThreadPoolExecutor(1) as pool, pytest.raises(ValueError, match="exclude"):
         harpia_formats.validate(b"{}", engine="dask://h:1", executor=pool)
-
-
-def test_an_executor_tells_its_width() -> None:
-    """An executor is given as much as it does at once; `jobs` says otherwise."""
-    with ThreadPoolExecutor(3) as pool:
-        for jobs, width in ((0, 3), (7, 7)):
-            with open_engine(None, pool, jobs) as engine:
-                assert engine.width() == width
 
 
 @pytest.mark.usefixtures("small")
@@ -294,27 +162,6 @@ def test_workers_without_the_file_are_an_error_before_work(
     assert pool.begun == 1
     assert problems == []
     assert not output.exists()
-
-
-def test_a_file_is_known_by_its_size_and_beginning(tmp_path: Path) -> None:
-    """Another size, another beginning and a missing file are different reasons."""
-    path = tmp_path / "x"
-    path.write_bytes(b"abc")
-    fingerprint = fingerprint_of(path)
-    found = [difference_from(fingerprint)]
-    path.write_bytes(b"abd")
-    found.append(difference_from(fingerprint))
-    path.write_bytes(b"ab")
-    found.append(difference_from(fingerprint))
-    path.unlink()
-    found.append(difference_from(fingerprint))
-
-    assert found == [
-        "",
-        f"{path} begins with other bytes there than here",
-        f"{path} has 2 bytes there, but 3 here",
-        f"{path} no such file or directory",
-    ]
 
 
 @given(
@@ -452,17 +299,3 @@ def test_errors_of_an_executor_hide_secrets() -> None:
     with pytest.raises(EngineError) as caught:
         engine.asked(len, "")
     assert "secret" not in str(caught.value)
-
-
-def test_a_file_for_rows_is_used_again_by_one_alone(tmp_path: Path) -> None:
-    """A file that was given back is claimed by one process only."""
-    first = claim_file(str(tmp_path))
-    assert first is not None
-    first.write_bytes(b"rows")
-    release_file(first)
-    second, third = claim_file(str(tmp_path)), claim_file(str(tmp_path))
-
-    assert second is not None
-    assert third is not None
-    assert [each.exists() for each in (first, second, third)] == [False, True, False]
-    assert second.read_bytes() == b"rows"

@@ -1,4 +1,4 @@
-"""The digest of the code is the same however it is installed."""
+"""What is compared before work: the code of workers, and the files that they see."""
 
 import shutil
 import subprocess
@@ -7,7 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from harpia_formats.files.workers.worker_checks import code_digest, difference_of_code
+from harpia_formats.files.workers.worker_checks import (
+    code_digest,
+    difference_from,
+    difference_of_code,
+    fingerprint_of,
+)
 
 ROOT = Path(__file__).parents[3]
 #: What is in no distribution.
@@ -56,3 +61,24 @@ def test_digest_is_of_the_code_and_not_of_its_place(tmp_path: Path) -> None:
     assert other != ours
     assert other[:12] in difference_of_code(other, ours)
     assert difference_of_code(ours, ours) == ""
+
+
+def test_a_file_is_known_by_its_size_and_beginning(tmp_path: Path) -> None:
+    """Another size, another beginning and a missing file are different reasons."""
+    path = tmp_path / "x"
+    path.write_bytes(b"abc")
+    fingerprint = fingerprint_of(path)
+    found = [difference_from(fingerprint)]
+    path.write_bytes(b"abd")
+    found.append(difference_from(fingerprint))
+    path.write_bytes(b"ab")
+    found.append(difference_from(fingerprint))
+    path.unlink()
+    found.append(difference_from(fingerprint))
+
+    assert found == [
+        "",
+        f"{path} begins with other bytes there than here",
+        f"{path} has 2 bytes there, but 3 here",
+        f"{path} no such file or directory",
+    ]
