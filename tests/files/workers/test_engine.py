@@ -1,7 +1,5 @@
-"""Engines: ordered results, limited concurrency, and lost workers."""
+"""Engines: the same results, and errors before work that cannot be done."""
 
-import subprocess
-import sys
 import threading
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
@@ -13,24 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import harpia_formats
-from harpia_formats.conversion.containers.row_writer import encode_rows
-from harpia_formats.conversion.options import ConvertOptions
-from harpia_formats.conversion.parallel.range_converter import ConversionJob
-from harpia_formats.evaluation.scoring.measures import outcomes
-from harpia_formats.files.framing import byte_ranges
-from harpia_formats.files.framing.byte_ranges import line_ranges
-from harpia_formats.files.io.remote_file import RemoteFile
-from harpia_formats.files.workers.engine import Engine, check_engine
-from harpia_formats.files.workers.worker_checks import (
-    FileFingerprint,
-)
-from harpia_formats.formats.detection.sampled_file import Framing
-from harpia_formats.model.problem import EngineError
-from harpia_formats.validation.options import Options
-from harpia_formats.validation.plan.file_plan import FilePlan, run_plan_of
+from harpia_formats import EngineError
+from in_process import InProcess
+from small_ranges import cut_into
 
 ROOT = Path(__file__).parents[3]
-ROWS = (ROOT / "fixtures" / "eee@0.2.0" / "valid" / "runs.jsonl").read_bytes()
+RUNS = ROOT / "fixtures" / "eee@0.2.0" / "valid" / "runs.jsonl"
+ROWS = RUNS.read_bytes()
 
 
 def rows(times: int) -> bytes:
@@ -43,30 +30,18 @@ class KilledWorker(Exception):  # noqa: N818 - as Dask calls it
     """What Dask says of work that killed several workers."""
 
 
-class CommClosedError(OSError):
-    """What Dask says where the connection broke off."""
+class Here(Executor):
+    """Does work at once, and notes how much it was given."""
 
-
-class Bad(Executor):
-    """Does work at once, but fails at some of it."""
-
-    def __init__(self, failures: dict[int, BaseException]) -> None:
-        self.failures = failures
+    def __init__(self) -> None:
         self.begun = 0
-        self.taken: list[Future[Any]] = []
 
     def submit(self, *given: Any) -> Future[Any]:  # type: ignore[override]  # by position only
         """Do some work, given by position only."""
         act, *arguments = given
         future: Future[Any] = Future()
-        self.taken.append(future)
         self.begun += 1
-        number = arguments[1] if len(arguments) > 1 else None
-        failure = self.failures.get(number) if isinstance(number, int) else None
-        if failure is None:
-            future.set_result(act(*arguments))
-        else:
-            future.set_exception(failure)
+        future.set_result(act(*arguments))
         return future
 
 
@@ -76,11 +51,23 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     cut_into(monkeypatch, 20_000, probe=100)
 
 
-@pytest.mark.parametrize("name", ["spark://h:1", "dask", "x", "dask:/h"])
-def test_an_engine_that_is_not_known_is_refused(name: str) -> None:
-    """What is no address of an engine is refused with those that are."""
-    with pytest.raises(EngineError, match="known: dask://HOST:PORT"):
-        check_engine(name, None)
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        *[
+            (name, "known: dask://HOST:PORT")
+            for name in ("spark://h:1", "dask", "x", "dask:/h")
+        ],
+        *[
+            (f"dask://{place}", "is not the address of a scheduler")
+            for place in ("", "host", "host:99999", "host:abc")
+        ],
+    ],
+)
+def test_an_engine_that_is_not_known_is_refused(name: str, reason: str) -> None:
+    """What is no address of an engine is refused with those that are, before all."""
+    with pytest.raises(EngineError, match=reason):
+        harpia_formats.validate("no such file", engine=name)
 
 
 @pytest.mark.parametrize(
@@ -93,19 +80,12 @@ def test_an_engine_that_is_not_known_is_refused(name: str) -> None:
     ],
     ids=" ".join,
 )
-def test_commands_refuse_an_unknown_engine(command: list[str]) -> None:
+def test_commands_refuse_an_unknown_engine(command: list[str], run: InProcess) -> None:
     """An unknown engine is one line with exit code 2, without the password."""
-    given = [*command, "--engine", "spark://u:secret@h:1"]
-    code = (
-        f"import sys; sys.argv = ['harpia-formats', *{given}]\n"
-        "from harpia_formats.cli import main; main()"
-    )
-    done = subprocess.run(  # noqa: S603 - our own code in our own interpreter
-        [sys.executable, "-c", code], capture_output=True, check=False
-    )
+    done = run(*command, "--engine", "spark://u:secret@h:1")
 
-    assert done.returncode == 2
-    assert done.stderr.decode().splitlines() == [
+    assert done.code == 2
+    assert done.err.splitlines() == [
         "error: spark://***@h:1: is not a known engine (known: dask://HOST:PORT)"
     ]
 
@@ -144,7 +124,7 @@ def test_workers_without_the_file_are_an_error_before_work(
     source, output = tmp_path / "runs.jsonl", tmp_path / "out"
     source.write_bytes(rows(1) + b"nope\n" + rows(40))
 
-    class WithoutFile(Bad):
+    class WithoutFile(Here):
         def submit(self, *given: Any) -> Future[Any]:  # type: ignore[override]  # by position only
             source.rename(tmp_path / "away")
             try:
@@ -152,7 +132,7 @@ def test_workers_without_the_file_are_an_error_before_work(
             finally:
                 (tmp_path / "away").rename(source)
 
-    pool = WithoutFile({})
+    pool = WithoutFile()
     problems: list[Any] = []
     with pytest.raises(EngineError, match=r"does not see .*no such file"):  # noqa: PT012 - as far as it comes
         if work == "convert":
@@ -172,20 +152,25 @@ def test_workers_without_the_file_are_an_error_before_work(
 def test_remote_ranges_are_whole_lines_and_leave_nothing_out(
     data: bytes, size: int, probe: int
 ) -> None:
-    """Ranges of a remote file follow each other, and each ends at the end of a line."""
+    """Whatever ranges a remote file is cut into, its lines are those of the file."""
     fsspec = pytest.importorskip("fsspec", reason='needs the extra "remote"')
-    key = f"/{uuid4().hex}"
-    fsspec.filesystem("memory").pipe(key, data)
-    remote = RemoteFile(f"memory:/{key}", key, len(data))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(byte_ranges, "PROBE", probe)
-        found = list(line_ranges(remote, 0, size))
-    parts = [data[begin:end] for begin, end in found]
+    data = b'{"a": 1}\n' * 9 + data.replace(b"\0", b"0")
+    url = f"memory://{uuid4().hex}.jsonl"
+    fsspec.filesystem("memory").pipe(url, data)
+    options: Any = {"schema": {}, "max_row_bytes": 1_000, "examples": 0}
+    with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(2) as pool:
+        cut_into(patch, size, probe=probe)
+        there = harpia_formats.validate(url, executor=pool, **options)
+    here = harpia_formats.validate(data, **options)
 
-    assert b"".join(parts) == data
-    assert [begin for begin, _ in found] == [0, *(end for _, end in found)][:-1]
-    assert all(each.endswith(b"\n") for each in parts[:-1])
-    assert all(b"\n" not in each[size:-1] for each in parts if len(each) > size)
+    found = [
+        (
+            [(each.records, each.invalid, each.reason) for each in report.files],
+            [(each.code, each.place.byte_offset) for each in report.problems],
+        )
+        for report in (there, here)
+    ]
+    assert found[0] == found[1]
 
 
 @pytest.mark.usefixtures("small")
@@ -200,16 +185,16 @@ def test_remote_ranges_are_read_where_they_are_worked_on(
     url = f"memory://{uuid4().hex}/runs.jsonl"
     fsspec.filesystem("memory").pipe(url, data)
     requests = []
-    read, here = RemoteFile.read, threading.get_ident()
+    store = type(fsspec.filesystem("memory"))
+    read, here = store.cat_file, threading.get_ident()
 
-    def noted(remote: RemoteFile, begin: int, end: int) -> bytes:
+    def noted(self: Any, path: str, start: int, end: int) -> Any:
         # What is read from its beginning is only to know the file.
-        if threading.get_ident() != here and begin and end - begin > 100:
-            requests.append((begin, end))
-        return read(remote, begin, end)
+        if threading.get_ident() != here and start and end - start > 100:
+            requests.append((start, end))
+        return read(self, path, start=start, end=end)
 
-    monkeypatch.setattr(RemoteFile, "read", noted)
-    monkeypatch.setattr(byte_ranges, "PROBE", 100)
+    monkeypatch.setattr(store, "cat_file", noted)
     with ThreadPoolExecutor(2) as pool:
         found = harpia_formats.validate(url, executor=pool)
         once = len(set(requests)), len(requests)
@@ -229,36 +214,35 @@ def test_remote_ranges_are_read_where_they_are_worked_on(
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
-def test_log_of_a_cluster_has_no_secret() -> None:
+def test_log_of_a_cluster_has_no_secret(tmp_path: Path) -> None:
     """A failed task is logged with its arguments, which show no password."""
-    remote = RemoteFile("https://u:secret@h/x?sig=secret", "https://u:secret@h/x", 1)
-    seen = FileFingerprint(remote, 1, b"")
-    run = run_plan_of(Options(), {}, None, ())
-    plan = FilePlan(run, "h/x", Framing.VALUES, fingerprint=seen)
-    job = ConversionJob(
-        plan,
-        ConvertOptions(),
-        "b",
-        encode_rows,
-        is_split=False,
-        prefix="",
-        fields={},
-        surroundings={},
-        columns=(),
-        is_only=True,
-        folder="",
-    )
+    fsspec = pytest.importorskip("fsspec", reason='needs the extra "remote"')
+    url = f"memory://u:secret@{uuid4().hex}/runs.jsonl?sig=secret"
+    fsspec.filesystem("memory").pipe(url, rows(40))
+    logged: list[str] = []
 
-    assert "secret" not in repr(job)
-    assert "h/x" in repr(job)
+    class Logging(Here):
+        def submit(self, *given: Any) -> Future[Any]:  # type: ignore[override]  # by position only
+            logged.append(repr(given))
+            return super().submit(*given)
+
+    with pytest.MonkeyPatch.context() as patch:
+        cut_into(patch, 20_000)
+        harpia_formats.validate(url, executor=Logging())
+        options: Any = {"to": "nemo", "executor": Logging()}
+        harpia_formats.convert(url, output=tmp_path / "out", **options)
+
+    assert len(logged) > 10
+    assert "runs.jsonl" in "".join(logged)
+    assert "secret" not in "".join(logged)
 
 
-def test_scores_do_not_depend_on_the_executor(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("small")
+def test_scores_do_not_depend_on_the_executor() -> None:
     """Scores are the same if an executor measures batches, even if some are lost."""
-    monkeypatch.setattr(outcomes, "BATCHES_HERE", 1)
     data = rows(60)
 
-    class Losing(Bad):
+    class Losing(Here):
         def submit(self, *given: Any) -> Future[Any]:  # type: ignore[override]  # by position only
             future = super().submit(*given)
             if self.begun != 2:
@@ -268,7 +252,7 @@ def test_scores_do_not_depend_on_the_executor(monkeypatch: pytest.MonkeyPatch) -
             return lost
 
     here = harpia_formats.score(data, metrics=("em", "f1"))
-    pools = [Bad({}), Losing({})]
+    pools = [Here(), Losing()]
     there = [
         harpia_formats.score(data, metrics=("em", "f1"), executor=each)
         for each in pools
@@ -278,15 +262,7 @@ def test_scores_do_not_depend_on_the_executor(monkeypatch: pytest.MonkeyPatch) -
     assert pools[1].begun == 2
 
 
-@pytest.mark.parametrize(
-    "name", ["dask://", "dask://host", "dask://host:99999", "dask://host:abc"]
-)
-def test_an_address_without_a_port_is_refused_at_once(name: str) -> None:
-    """An engine that cannot be connected to is an error before anything is read."""
-    with pytest.raises(EngineError, match="is not the address of a scheduler"):
-        check_engine(name, None)
-
-
+@pytest.mark.usefixtures("small")
 def test_errors_of_an_executor_hide_secrets() -> None:
     """Errors of an executor are shown without the secrets in addresses."""
 
@@ -294,8 +270,6 @@ def test_errors_of_an_executor_hide_secrets() -> None:
         def submit(self, *_: Any, **__: Any) -> Any:
             raise RuntimeError("there is no s3://key:secret@host/bucket")
 
-    engine = Engine(Telling(), lambda: 1, is_local=False)
-
-    with pytest.raises(EngineError) as caught:
-        engine.asked(len, "")
+    with pytest.raises(EngineError, match="there is no s3://") as caught:
+        harpia_formats.validate(RUNS, executor=Telling())
     assert "secret" not in str(caught.value)
