@@ -17,6 +17,8 @@ def cut_into(
     """
     patch.setattr(ranges, "WORTH_SECONDS", 0)
     patch.setattr(ranges, "MIN_FAR", 1)
+    patch.setattr(ranges, "MIN_RANGE", size)
+    patch.setattr(ranges, "BUNDLE", size)
     patch.setattr(ranges, "FAR_RANGE", far or size)
     patch.setattr(byte_ranges, "RANGE", size)
     patch.setattr(byte_ranges, "PROBE", probe)

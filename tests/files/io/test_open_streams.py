@@ -10,11 +10,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from harpia_formats import SinkError
 from harpia_formats.files.io.file_sink import write_file
-from harpia_formats.files.io.outputs import FilesRead
-from harpia_formats.files.io.reader import SourceError
 from harpia_formats.files.io.sink import (
-    SinkError,
     StreamSink,
     TerminalStream,
     compressing_stream,
@@ -192,41 +190,3 @@ def test_who_has_zstd(
     monkeypatch.undo()
 
     assert made == (package, raw, "wb")
-
-
-@pytest.mark.parametrize(
-    ("given", "url", "is_asked"),
-    [
-        ("s3://b/dir", "s3://b/dir/x", True),
-        ("s3://b/dir/", "s3://b/dir/x", True),
-        ("s3://b/dir", "s3://b/directory", False),
-        ("s3://b/*.jsonl", "s3://b/x", True),
-        ("s3://b/a*.jsonl", "s3://b/x", False),
-        ("s3://b/a?c", "s3://b/abc", True),
-        ("s3://b/a?c", "s3://b/bbc", False),
-        ("s3://b/[ab]c", "s3://b/ac", True),
-        ("s3://b/x[ab]c", "s3://b/ac", False),
-        ("s3://b/[a]*?", "s3://b/ac", True),
-        ("/local/dir", "s3://b/x", False),
-    ],
-)
-@pytest.mark.parametrize("error", [SourceError("x", "is missing"), ValueError()])
-def test_stores_that_are_asked(
-    given: str,
-    url: str,
-    error: Exception,
-    monkeypatch: pytest.MonkeyPatch,
-    *,
-    is_asked: bool,
-) -> None:
-    """A remote output is looked for where an input may have it; it need not exist."""
-    asked: list[list[str]] = []
-
-    def find(places: list[str]) -> None:
-        asked.append(places)
-        raise error
-
-    monkeypatch.setattr("harpia_formats.files.io.outputs.find_sources", find)
-    FilesRead([given]).check(url)
-
-    assert asked == [[url]] * is_asked

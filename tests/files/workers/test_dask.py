@@ -17,23 +17,19 @@ from typing import Any
 import pytest
 
 import harpia_formats
+from harpia_formats import EngineError
 from harpia_formats.conversion.containers.row_writer import EncodedRows
 from harpia_formats.conversion.parallel.convert_ranges import RangeConversion
-from harpia_formats.files.framing import byte_ranges
 from harpia_formats.files.workers import dask as module
 from harpia_formats.files.workers import pool as worker_pool
 from harpia_formats.files.workers import worker_checks as fingerprint
 from harpia_formats.files.workers.dask import dask_engine
 from harpia_formats.files.workers.pool import WorkerPool, answers_in_order
-from harpia_formats.model.problem import EngineError
-from harpia_formats.reporters import REPORTERS
-from harpia_formats.reporters import Options as Wishes
-from harpia_formats.validation.options import Options
 from harpia_formats.validation.parallel import ranges
 from harpia_formats.validation.parallel import small_files as batches
 from harpia_formats.validation.parallel.range_worker import RangeFrames
-from harpia_formats.validation.run import Validation
 from json_lines import jsonl, jsonl_rows
+from small_ranges import cut_into
 
 distributed = pytest.importorskip("distributed", reason='needs the extra "test-remote"')
 dask = pytest.importorskip("dask", reason='needs the extra "test-remote"')
@@ -97,13 +93,7 @@ def mortal() -> Iterator[Any]:
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make ranges of a few rows each, and time-outs short."""
-    monkeypatch.setattr(ranges, "WORTH_SECONDS", 0)
-    monkeypatch.setattr(ranges, "MIN_FAR", 1)
-    monkeypatch.setattr(ranges, "FAR_RANGE", 60_000)
-    monkeypatch.setattr(byte_ranges, "RANGE", 20_000)
-    for name in ("MIN_RANGE", "BUNDLE"):
-        monkeypatch.setattr(ranges, name, 15_000)
-    monkeypatch.setattr(batches, "SMALL_FAR", 0)
+    cut_into(monkeypatch, 20_000, far=60_000)
 
 
 def address_of(cluster: Any) -> str:
@@ -135,12 +125,9 @@ FAULTY = rows(40) + b"nope\n\n" + rows(1) + rows(20, model_id=1) + rows(60)
 
 
 def report_and_counts(*inputs: Any, **options: Any) -> Any:
-    """Return the report of a validation as JSON text, with all counts."""
-    run = Validation(list(inputs), Options(**options))
-    parts: list[str] = []
-    REPORTERS["json"].write(run, run.report, parts.append, Wishes(statistics=True))
-    report = run.report()
-    return "".join(parts), report.files, report.groups
+    """Return the report of a validation with all counts, and each part of it."""
+    report = harpia_formats.validate(*inputs, **options)
+    return report.to_dict(), report.files, report.groups
 
 
 def written(source: Any, output: Path, **options: Any) -> tuple[bytes, Any]:
@@ -497,7 +484,6 @@ def begun_worker(folder: Path) -> "subprocess.Popen[bytes]":
 COMMAND = """
 import sys
 from harpia_formats.validation.parallel import ranges
-from harpia_formats.files.framing import byte_ranges
 ranges.WORTH_SECONDS, ranges.MIN_FAR, ranges.FAR_RANGE = 0, 1, 30_000
 byte_ranges.RANGE = 10_000
 from harpia_formats.files.workers.pool import WorkerPool

@@ -2,6 +2,7 @@
 
 import gzip
 import logging
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,11 +10,9 @@ from typing import Any
 import pytest
 
 import harpia_formats
-from harpia_formats.files.framing import byte_ranges
-from harpia_formats.files.io import remote_file
+from harpia_formats import SinkError
 from harpia_formats.files.io.remote_sink import RemoteSink
-from harpia_formats.files.io.sink import SinkError
-from harpia_formats.validation.parallel import ranges
+from small_ranges import cut_into
 
 s3fs = pytest.importorskip("s3fs", reason='needs the extra "test-remote"')
 moto = pytest.importorskip("moto.server", reason='needs the extra "test-remote"')
@@ -106,7 +105,7 @@ def test_missing_credentials_are_an_error_with_advice(
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/dev/null")
     monkeypatch.setenv("AWS_CONFIG_FILE", "/dev/null")
-    monkeypatch.setattr(remote_file, "PAUSES", (0.0,))
+    monkeypatch.setattr(time, "sleep", lambda _: None)
     s3fs.S3FileSystem.clear_instance_cache()
     (count,) = harpia_formats.validate("s3://data/x.jsonl").files
 
@@ -188,13 +187,7 @@ def test_a_cluster_reads_and_writes_a_store(
     distributed = pytest.importorskip(
         "distributed", reason='needs the extra "test-remote"'
     )
-    for module, names in (
-        (byte_ranges, ("RANGE",)),
-        (ranges, ("FAR_RANGE", "MIN_FAR")),
-    ):
-        for name in names:
-            monkeypatch.setattr(module, name, 100_000)
-    monkeypatch.setattr(ranges, "WORTH_SECONDS", 0)
+    cut_into(monkeypatch, 100_000)
     source, output = tmp_path / "runs.jsonl", tmp_path / "out.jsonl"
     source.write_bytes(ROWS * 40)
     store.put(str(source), "data/runs.jsonl")
