@@ -7,9 +7,7 @@ from typing import Any
 
 import pytest
 
-from harpia_formats.validation.options import Options
-from harpia_formats.validation.repair.repaired_file import Change, FixOptions
-from harpia_formats.validation.repair.run import Fixing
+from harpia_formats import Change, fix
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 
@@ -33,11 +31,9 @@ def repaired(
     path: Path, *, unsafe: bool = False, **options: Any
 ) -> tuple[bytes, list[Change]]:
     """Repair a file in place; return its bytes then, and the changes."""
-    changes: list[Change] = []
-    for file in Fixing([path], Options(jobs=1, **options), FixOptions(unsafe=unsafe)):
-        assert file.reason == "", file.reason
-        changes += file.changes()
-    return path.read_bytes(), changes
+    report = fix(path, unsafe=unsafe, **options)
+    assert report.failures == ()
+    return path.read_bytes(), list(report.changes)
 
 
 @pytest.fixture

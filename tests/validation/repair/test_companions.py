@@ -4,7 +4,6 @@ import gzip
 import hashlib
 import json
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -15,12 +14,10 @@ from hypothesis import strategies as st
 
 from cases import for_each_case
 from effort import examples
-from harpia_formats.formats.registry import all_rules
-from harpia_formats.validation.options import Options
-from harpia_formats.validation.repair.repaired_file import FixOptions
-from harpia_formats.validation.repair.run import FixReport, fixed
+from harpia_formats import FixReport, fix
+from known_formats import RULES
 
-RULE = all_rules()["E204"]
+RULE = RULES["E204"]
 AGGREGATE: dict[str, Any] = json.loads(RULE.companion)
 #: The key and the name of the samples file in the aggregate.
 DETAILS = "detailed_evaluation_results"
@@ -46,13 +43,6 @@ def pair(folder: Path, document: bytes, samples: bytes = BROKEN) -> tuple[Path, 
     return paths
 
 
-def fix(
-    inputs: Sequence[Path], fix: FixOptions | None = None, **options: Any
-) -> FixReport:
-    """Repair files by one process; return the report."""
-    return fixed(inputs, Options(jobs=1, **options), fix or FixOptions())
-
-
 def codes(report: FixReport) -> list[str]:
     """Return the rules of the changes, in order."""
     return [change.code for change in report.changes]
@@ -66,13 +56,13 @@ def test_the_checksum_follows_in_the_same_run(
     """Whatever the order of the files; nothing is left, and a second run is idle."""
     paths = pair(tmp_path, aggregate(BROKEN, algorithm))
     inputs = paths[::-1] if is_samples_first else paths
-    report = fix(inputs)
+    report = fix(*inputs)
 
     assert [path.read_bytes() for path in paths] == [aggregate(FIXED, algorithm), FIXED]
     assert codes(report) == ["J201", "S103", "E204"]
     assert report.changes[-1].pointer == f"/{DETAILS}/checksum"
     assert (report.ok, report.unfollowed) == (True, ())
-    assert codes(fix(inputs)) == []
+    assert codes(fix(*inputs)) == []
 
 
 def test_the_repairs_of_the_aggregate_are_made_with_it(tmp_path: Path) -> None:
@@ -81,7 +71,7 @@ def test_the_repairs_of_the_aggregate_are_made_with_it(tmp_path: Path) -> None:
         DETAILS.encode(), b"detailed_evaluation_result"
     )
     paths = pair(tmp_path, document)
-    report = fix(paths)
+    report = fix(*paths)
 
     assert paths[0].read_bytes() == aggregate(FIXED)
     assert codes(report) == ["J201", "S103", "S104", "E204"]
@@ -93,7 +83,7 @@ def test_a_checksum_that_did_not_hold_stays(tmp_path: Path) -> None:
     """It is an error of its own, which unsafe repairs leave too."""
     document = aggregate(b"other")
     paths = pair(tmp_path, document)
-    report = fix(paths, FixOptions(unsafe=True))
+    report = fix(*paths, unsafe=True)
 
     assert paths[0].read_bytes() == document
     assert codes(report) == ["J201", "S103"]
@@ -105,10 +95,10 @@ def test_a_diff_shows_what_a_repair_writes(tmp_path: Path) -> None:
     """The changes are the same, and nothing is written."""
     document = aggregate(BROKEN)
     paths = pair(tmp_path, document)
-    shown = fix(paths, FixOptions(diff=True))
+    shown = fix(*paths, diff=True)
 
     assert [path.read_bytes() for path in paths] == [document, BROKEN]
-    assert shown.changes == fix(paths).changes
+    assert shown.changes == fix(*paths).changes
     checksums = [
         json.loads(data)[DETAILS]["checksum"] for data in (document, aggregate(FIXED))
     ]
@@ -122,7 +112,7 @@ def test_an_aggregate_that_is_named_follows(*, is_input: bool, tmp_path: Path) -
     document = MARK + aggregate(BROKEN, file_path="data/a/b/c/other_samples.jsonl")
     paths = pair(tmp_path, document)
     inputs = paths if is_input else paths[1:]
-    report = fix(inputs, companion=paths[0])
+    report = fix(*inputs, companion=paths[0])
 
     expected = aggregate(FIXED, file_path="data/a/b/c/other_samples.jsonl")
     assert paths[0].read_bytes() == (expected if is_input else MARK + expected)
@@ -134,7 +124,7 @@ def test_ignored_rules_are_not_followed(tmp_path: Path) -> None:
     """A run that ignores checksums leaves them."""
     document = aggregate(BROKEN)
     paths = pair(tmp_path, document)
-    report = fix(paths, ignore=("E204",))
+    report = fix(*paths, ignore=("E204",))
 
     assert paths[0].read_bytes() == document
     assert codes(report) == ["J201", "S103"]
@@ -144,11 +134,11 @@ def test_repaired_samples_without_their_aggregate_are_reported(tmp_path: Path) -
     """So are those of a run with an output, whose input keeps the checksum."""
     paths = pair(tmp_path, aggregate(BROKEN))
     output = tmp_path / "out.jsonl"
-    report = fix(paths[1:], FixOptions(output=output), companion=paths[0])
+    report = fix(paths[1], output=output, companion=paths[0])
     assert (output.read_bytes(), report.unfollowed) == (FIXED, (str(paths[1]),))
     assert paths[0].read_bytes() == aggregate(BROKEN)
 
-    assert fix(paths[1:]).unfollowed == (str(paths[1]),)
+    assert fix(paths[1]).unfollowed == (str(paths[1]),)
     assert paths[0].read_bytes() == aggregate(BROKEN)
 
 
@@ -177,16 +167,16 @@ def test_a_checksum_is_reported_only_where_there_is_one(
     (tmp_path / "folder.json").mkdir()
     os.mkfifo(tmp_path / "pipe.json")
 
-    assert fix([samples]).unfollowed == (str(samples),) * is_told
+    assert fix(samples).unfollowed == (str(samples),) * is_told
     assert samples.read_bytes() == FIXED
 
 
 def test_repaired_samples_that_are_alone_are_not_told(tmp_path: Path) -> None:
     """Nothing is out of date where there is no aggregate."""
     samples = tmp_path / NAME
-    for options in (FixOptions(), FixOptions(output=tmp_path / "out.jsonl")):
+    for options in ({}, {"output": tmp_path / "out.jsonl"}):
         samples.write_bytes(BROKEN)
-        assert fix([samples], options).unfollowed == ()
+        assert fix(samples, **options).unfollowed == ()
 
 
 @examples(15)
@@ -210,7 +200,7 @@ def test_only_the_bytes_of_the_checksum_change(
     document = json.dumps({key: changed[key] for key in keys}, indent=indent).encode()
     with TemporaryDirectory() as folder:
         paths = pair(Path(folder), document)
-        assert fix(paths).ok
+        assert fix(*paths).ok
         found = paths[0].read_bytes()
 
     assert found == document.replace(before.encode(), after.encode())

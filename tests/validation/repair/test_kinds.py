@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harpia_formats.files.io.file_sink import PARTIAL
-from harpia_formats.validation.repair.repaired_file import Change
+from harpia_formats import Change
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 #: Returns the bytes of a file after its repair by `SCHEMA`.
@@ -192,4 +191,4 @@ def test_a_misspelt_key_is_renamed_wherever_it_is(
             restored += 1
         assert changes or repaired == broken
     assert restored
-    assert not list(tmp_path.glob(f"*{PARTIAL}"))
+    assert [one.name for one in tmp_path.iterdir()] == [path.name]

@@ -14,17 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import harpia_formats
-from dying_workers import end_worker
 from effort import examples, pairs
+from faulty_code import repairs_fail, workers_die
 from fixture_files import valid_rows
-from harpia_formats.api.testing.mutation import mutants
-from harpia_formats.files.workers import engine
-from harpia_formats.validation.options import Options
-from harpia_formats.validation.parallel import ranges
-from harpia_formats.validation.repair import repair_ranges
-from harpia_formats.validation.repair.repaired_file import Change, FixOptions
-from harpia_formats.validation.repair.run import Fixing
+from harpia_formats import Change
+from harpia_formats.plugins import mutants
 from json_lines import jsonl
+from worker_units import forked_workers, small_units
 
 #: Formats of rows, with files of valid rows as lines.
 FORMATS = ("eee@0.2.0", "eee@0.2.0-tag", "eee@0.3.0", "nemo-output", "tencent-outputs")
@@ -67,12 +63,9 @@ def broken_lines(format_: str, seed: int) -> list[bytes]:
 
 def fixed(path: Path, format_: str, *, unsafe: bool) -> list[Change]:
     """Repair a file of a format in place; return the changes."""
-    options = Options(format=format_, jobs=1)
-    changes: list[Change] = []
-    for file in Fixing([path], options, FixOptions(unsafe=unsafe)):
-        assert not file.reason
-        changes += file.changes()
-    return changes
+    report = harpia_formats.fix(path, format=format_, unsafe=unsafe)
+    assert not report.failures
+    return list(report.changes)
 
 
 def lines_found(path: Path, format_: str, *, lint: bool) -> set[int]:
@@ -110,11 +103,6 @@ def test_repairs_keep_their_laws(format_: str, seed: int, *, unsafe: bool) -> No
     assert after <= before
 
 
-def failing(*_: object) -> None:
-    """Fail, as a worker may."""
-    raise MemoryError
-
-
 @pytest.mark.parametrize("fails", [False, True])
 @pytest.mark.parametrize("layout", ["lines", "array", "pretty"])
 def test_any_number_of_workers_gives_the_same_bytes(
@@ -122,28 +110,23 @@ def test_any_number_of_workers_gives_the_same_bytes(
 ) -> None:
     """A file is repaired alike by one process and by two, whose work may fail."""
     if fails:
-        # Only a forked worker has what is patched here.
-        monkeypatch.setattr(engine, "is_fork_safe", lambda: True)
-        monkeypatch.setattr(repair_ranges, "FoundRepairs", failing)
+        forked_workers(monkeypatch)
+        repairs_fail(monkeypatch)
     rows = [with_null(row, n) for n, row in enumerate(fixture_rows("eee@0.2.0") * 40)]
     text = {
         "lines": "".join(f"{json.dumps(row)}\n" for row in rows),
         "array": json.dumps(rows),
         "pretty": json.dumps(rows, indent=1),
     }[layout]
-    monkeypatch.setattr(ranges, "WORTH_SECONDS", 0)
-    monkeypatch.setattr(ranges, "MIN_RANGE", 50_000)
+    small_units(monkeypatch, 50_000)
     found = []
     for jobs in (1, 2):
         path = tmp_path / f"rows{jobs}.json"
         path.write_text("\n" * 3 + text if layout == "lines" else text)
-        options = Options(format="eee@0.2.0", jobs=jobs)
         # Two inputs, so that worker processes are used for a small file, too.
-        run = Fixing([path, b"{}"], options, FixOptions())
+        report = harpia_formats.fix(path, b"{}", format="eee@0.2.0", jobs=jobs)
         changes = [
-            (one.line, one.column, one.record, one.pointer)
-            for file in run
-            for one in file.changes()
+            (one.line, one.column, one.record, one.pointer) for one in report.changes
         ]
         found.append((changes, path.read_bytes()))
 
@@ -155,19 +138,19 @@ def test_a_file_with_rows_that_kill_two_workers_is_not_repaired(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It stays as it is, and the rows are named (V901)."""
-    monkeypatch.setattr(ranges, "WORTH_SECONDS", 0)
-    monkeypatch.setattr(ranges, "run_range", end_worker)
-    monkeypatch.setattr(ranges, "MIN_RANGE", 50_000)
+    small_units(monkeypatch, 50_000)
+    workers_die(monkeypatch)
     rows = [with_null(row, n) for n, row in enumerate(fixture_rows("eee@0.2.0") * 40)]
     path = tmp_path / "rows.jsonl"
     path.write_bytes(jsonl(*rows))
     before = path.read_bytes()
-    options = Options(format="eee@0.2.0", jobs=2)
     # Two inputs, so that worker processes are used for a small file, too.
-    file, _ = Fixing([path, b"{}"], options, FixOptions())
+    report = harpia_formats.fix(path, b"{}", format="eee@0.2.0", jobs=2)
+    ((name, reason), *_) = report.failures
 
-    assert file.reason.endswith("died twice (V901)")
-    assert not list(file.changes())
+    assert name == str(path)
+    assert reason.endswith("died twice (V901)")
+    assert report.changes == ()
     assert path.read_bytes() == before
 
 

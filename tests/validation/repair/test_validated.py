@@ -20,10 +20,8 @@ import pytest
 import harpia_formats
 from cases import for_each_case
 from fixture_files import valid_rows
-from harpia_formats.api.testing.mutation import mutants
-from harpia_formats.formats.registry import all_formats
-from harpia_formats.formats.schema.bundled_schemas import built_in_schema
 from harpia_formats.model.spelling import is_slip
+from harpia_formats.plugins import mutants
 from harpia_formats.validation.repair.proposals import (
     DELIMITER,
     KINDS,
@@ -32,6 +30,8 @@ from harpia_formats.validation.repair.proposals import (
     TABLE_MARK,
 )
 from json_lines import jsonl, jsonl_rows
+from known_formats import FORMATS as KNOWN
+from known_formats import bundled_schema
 
 FORMATS = ("eee@0.2.0", "eee@0.2.0-tag", "eee@0.3.0", "nemo-output", "tencent-outputs")
 #: The formats, and the schema of a user.
@@ -99,7 +99,7 @@ def schema_of(name: str) -> Any:
     """Return the schema of the rows of a format, or that of the user."""
     if name == "own":
         return OWN
-    return built_in_schema(all_formats()[name].dialects[0].schema)
+    return bundled_schema(KNOWN[name].dialects[0].schema)
 
 
 def with_fault(row: Any, chance: random.Random) -> Any:
@@ -351,3 +351,12 @@ def test_of_several_repairs_only_the_wrong_one_is_not_made(tmp_path: Path) -> No
     assert path.read_text() == (
         '{"kind_fo": "a", "n": 1}\n{"kind_of": "a", "other": 1}\n'
     )
+
+
+def test_the_page_has_every_repair_where_it_belongs() -> None:
+    """Safe repairs are in the first table of the page, unsafe ones in the second."""
+    page = Path(__file__).parents[3] / "docs" / "how-to" / "fix.md"
+    safe, unsafe = page.read_text("utf-8").split("`--unsafe-fixes` adds", maxsplit=1)
+
+    for kind in KINDS:
+        assert f"| {kind.summary}" in (safe if kind.is_safe else unsafe)

@@ -1,0 +1,89 @@
+"""Work in small units: little data is cut as much is, and workers begin at once.
+
+What several processes do is tested on files of some kilobytes by these.
+"""
+
+import pickle
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from typing import Any
+
+import pytest
+
+from harpia_formats.files.framing import (
+    array,
+    byte_ranges,
+    container,
+    unfinished_json,
+)
+from harpia_formats.files.io.source import open_source
+from harpia_formats.files.workers import engine
+from harpia_formats.files.workers.worker_checks import difference_from
+from harpia_formats.formats.detection import sampled_file
+from harpia_formats.validation import one_file
+from harpia_formats.validation.parallel import ranges, small_files
+from harpia_formats.validation.plan.units import Demand
+from harpia_formats.validation.unit import collector
+
+
+def small_units(
+    patch: pytest.MonkeyPatch, size: int = 20_000, *, whole_files: int = 0
+) -> None:
+    """Have ranges, bundles and batches of `size` bytes, however little there is.
+
+    A worker validates a whole file only if it is shorter than `whole_files`.
+    """
+    names = "MIN_RANGE", "MAX_RANGE", "FAR_RANGE", "BUNDLE", "TIMED"
+    patch.setattr(ranges, "WORTH_SECONDS", 0)
+    for name in names:
+        patch.setattr(ranges, name, size)
+    patch.setattr(small_files, "WORTH", 0)
+    patch.setattr(small_files, "BATCH", size)
+    for name in ("SMALL", "SMALL_FAR"):
+        patch.setattr(small_files, name, whole_files)
+    patch.setattr(byte_ranges, "BLOCK", 700)
+
+
+def short_rows_only(patch: pytest.MonkeyPatch, size: int) -> None:
+    """Have rows of more than `size` bytes done here, and not sent to a worker."""
+    patch.setattr(ranges, "LONGEST_SENT", size)
+
+
+def few_findings(patch: pytest.MonkeyPatch, count: int) -> None:
+    """Have units with more than `count` findings done here, not sent by a worker."""
+    patch.setattr(collector, "DESCRIBED_LIMIT", count)
+
+
+def small_blocks(patch: pytest.MonkeyPatch) -> None:
+    """Have blocks and windows of some hundred bytes, which rows are longer than."""
+    patch.setattr(one_file, "open_source", lambda each, _: open_source(each, 500))
+    for module in (array, sampled_file, container):
+        patch.setattr(module, "WINDOW", 2500)
+    patch.setattr(unfinished_json, "BLOCK", 700)
+
+
+def forked_workers(patch: pytest.MonkeyPatch) -> None:
+    """Have workers forked, so that they have what a test has changed here."""
+    patch.setattr(engine, "is_fork_safe", lambda: True)
+
+
+class Here(Executor):
+    """Does the work at once in this process, with copies as another would have."""
+
+    def __init__(self) -> None:
+        #: The units that were validated, and what their problems were needed for.
+        self.works: list[Any] = []
+        self.demands: list[Demand] = []
+
+    def submit(
+        self, run: Callable[..., Any], /, *arguments: Any, **given: Any
+    ) -> "Future[Any]":
+        """Do some work."""
+        assert not given, "others have keywords of their own"
+        run, arguments = pickle.loads(pickle.dumps((run, arguments)))  # noqa: S301 - our own
+        if run is not difference_from:
+            self.works.append(arguments[:2][-1])
+        self.demands += [each for each in arguments if isinstance(each, Demand)]
+        future: Future[Any] = Future()
+        future.set_result(pickle.loads(pickle.dumps(run(*arguments))))  # noqa: S301 - our own
+        return future
