@@ -10,14 +10,9 @@ from hypothesis import strategies as st
 from cases import for_each_case
 from effort import examples
 from harpia_formats import Report, validate
-from harpia_formats.files.io.source import Source
-from harpia_formats.formats.registry import all_rules
-from harpia_formats.validation.companion_checks import read_companion_file
-from harpia_formats.validation.dedup.digests import digest_of
-from harpia_formats.validation.options import Options
 from json_lines import jsonl
+from known_formats import RULES
 
-RULES = all_rules()
 BLEU: dict[str, Any] = {"id": "BLEU-NLTK", "enable": True, "parameters": {"max": 4}}
 CHRF: dict[str, Any] = {"id": "chrF", "enable": True, "parameters": {}}
 OFF: dict[str, Any] = {"id": "BERTScore", "enable": False, "parameters": {}}
@@ -168,19 +163,6 @@ def test_findings_on_pairs_have_places(code: str, tmp_path: Path) -> None:
     if last and not last.isdigit():
         before = data[: problem.place.byte_offset].rstrip()
         assert before.endswith(b'"' + last + b'":')
-
-
-def test_other_file_is_read_in_its_parts() -> None:
-    """Of a wrapped document the header is kept, and digests of the ids of its rows."""
-    data = lab_input(BLEU, ids=("a", 7, None))
-    other = read_companion_file(Source("x.json", data), Options())
-    wanted = json.loads(data) | {"instances": []}
-
-    assert (other.path, other.format, other.document) == ("x.json", "harpia", wanted)
-    with other.ids as ids, type(ids)() as known:
-        known.add(["a", "7", "b"])
-        assert known.missing_from(ids).digests == {digest_of("b")}
-        assert ids.missing_from(known).digests == frozenset()
 
 
 def test_findings_have_physical_lines(lab_input_file: Path) -> None:

@@ -11,13 +11,11 @@ from typing import Any
 import pytest
 
 from corpora import CORPORA
-from harpia_formats import Report, validate
-from harpia_formats.formats.registry import all_rules
-from harpia_formats.validation.options import CompanionError
+from harpia_formats import CompanionError, Report, validate
+from known_formats import RULES
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = CORPORA / "eee" / "samples"
-RULES = all_rules()
 #: A samples file of one row, and its aggregate, which says its checksum.
 ROW, AGGREGATE = RULES["E204"].good, json.loads(RULES["E204"].companion)
 #: What its aggregate calls the samples file.

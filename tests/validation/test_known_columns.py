@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 import harpia_formats
 from effort import examples
 from harpia_formats import ConversionError, FileCount, Report
-from harpia_formats.expectations.propose_preflight import preflight_file
 from in_process import InProcess
 from json_lines import jsonl
 
@@ -126,7 +125,8 @@ def test_a_table_without_a_known_column_is_undetermined(
 
     (tmp_path / "p.toml").write_text('[datasets.a]\nfiles = "a.csv"\n')
     assert not harpia_formats.preflight(tmp_path / "p.toml").ok
-    assert not preflight_file([str(path)], tmp_path).report.ok
+    proposed = run("preflight", "--init", path, "-o", tmp_path / "q.toml")
+    assert (proposed.code, "no known format" in proposed.err) == (2, True)
 
 
 def test_the_finding_proposes_a_map_that_makes_the_table_known(tmp_path: Path) -> None:

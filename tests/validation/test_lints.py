@@ -3,8 +3,6 @@
 import csv
 import io
 import json
-import unicodedata
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,65 +13,16 @@ from hypothesis import strategies as st
 from cases import for_each_case
 from effort import examples
 from harpia_formats import validate
-from harpia_formats.files.workers import engine
-from harpia_formats.formats.rules import cross_record_lints, near_duplicates
-from harpia_formats.model.format import Remark
-from harpia_formats.model.lint import (
-    AcrossRows,
-    Agreement,
-    Disagreement,
-    Lints,
-    RowLint,
-)
-from harpia_formats.validation.merge import across_rows
-from harpia_formats.validation.parallel import ranges
-from harpia_formats.validation.unit import selected_lints
 from json_lines import jsonl
+from sample_lints import CODES, FAILING, SOURCES, remember, use_lints
+from worker_units import forked_workers, small_units
 
 Row = dict[str, Any]
 
 
-def _message(found: Disagreement) -> str:
-    return f"{found.value} after {found.earlier} in {found.owner}"
-
-
-def _across(code: str, agreement: Agreement, **given: Any) -> AcrossRows:
-    return AcrossRows(code, agreement, message=_message, **given)
-
-
-def _empty_answer(row: Any) -> Iterator[Remark]:
-    if type(row) is dict and not row.get("response"):
-        yield Remark("N103", ("response",), "there is no answer")
-
-
-#: Lints under the codes of rules that exist, and of which no other is selected.
-LINTS = Lints(
-    (
-        RowLint(
-            ("N103",),
-            _empty_answer,
-            is_clean=lambda row: bool(row.response),
-            takes_refused=True,
-        ),
-    ),
-    (
-        _across("E301", Agreement.ONE_VALUE, value=(("llm_name",),)),
-        _across(
-            "E304",
-            Agreement.BY_KEY,
-            key=(("input", "prompt"),),
-            value=(("response",),),
-        ),
-        _across("E305", Agreement.UNIQUE, value=(("input", "source"),)),
-        _across("E303", Agreement.ONE_TYPE, value=(("extra",),)),
-    ),
-)
-CODES = ("N103", "E301", "E303", "E304", "E305")
-
-
 @pytest.fixture
 def _lints(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(selected_lints, "dialect_lints", lambda _: LINTS)
+    use_lints(monkeypatch)
 
 
 def row_of(number: int, **given: Any) -> Row:
@@ -218,8 +167,8 @@ few_rows = st.lists(
 def test_findings_are_exact(rows: list[Row], named: int) -> None:
     """They are those of a loop over all rows, however few keys are remembered."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(selected_lints, "dialect_lints", lambda _: LINTS)
-        patch.setattr(across_rows, "NAMED", named)
+        use_lints(patch)
+        remember(patch, named)
 
         found = found_in(rows, select=CODES[1:])
 
@@ -230,15 +179,7 @@ def test_rows_without_what_is_compared_may_stand_next_to_repeats(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A rule may concern none of some rows, and be broken by others of the file."""
-    repeated = _across(
-        "E305",
-        Agreement.UNIQUE,
-        value=(("input", "source"),),
-        value_text=lambda source: source or None,
-        concerns_none=lambda columns: not any(columns[0]),
-    )
-    lints = Lints((), (repeated,))
-    monkeypatch.setattr(selected_lints, "dialect_lints", lambda _: lints)
+    use_lints(monkeypatch, SOURCES)
     sources = [""] * 200 + ["a", "", "a"]
     rows = [row_of(number, source=each) for number, each in enumerate(sources)]
 
@@ -250,11 +191,8 @@ def test_findings_are_equal_for_any_jobs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ranges validated by workers give what one process gives."""
-    # Only a forked worker has the lints of this module.
-    monkeypatch.setattr(engine, "is_fork_safe", lambda: True)
-    monkeypatch.setattr(ranges, "WORTH_SECONDS", 0)
-    for name in ("MIN_RANGE", "MAX_RANGE", "BUNDLE", "TIMED"):
-        monkeypatch.setattr(ranges, name, 20_000)
+    forked_workers(monkeypatch)
+    small_units(monkeypatch)
     path = tmp_path / "rows.jsonl"
     with path.open("w") as file:
         for number in range(900):
@@ -312,15 +250,7 @@ def test_only_selected_lints_are_reported() -> None:
 @pytest.mark.usefixtures("_lints")
 def test_error_in_a_lint_is_an_internal_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """A lint that fails leaves only its own record without a verdict."""
-
-    def fail(row: Any) -> Iterator[Remark]:
-        if row["response"] == "answer 1":
-            raise KeyError("lost")
-        yield from ()
-
-    lints = Lints((RowLint(("N103",), fail),))
-    monkeypatch.setattr(selected_lints, "dialect_lints", lambda _: lints)
-
+    use_lints(monkeypatch, FAILING)
     found = found_in([row_of(0), row_of(1), row_of(2)])
 
     assert [each[:2] for each in found] == [("V902", 2)]
@@ -389,48 +319,11 @@ def test_marks_with_a_meaning_tell_texts_apart(
     one: str, other: str, *, is_alike: bool
 ) -> None:
     """Symbols and marks of formulas and names count, and other punctuation does not."""
-    said = near_duplicates.ComparedTexts(0, 1, ((),))
+    answer = {"text": "It is exactly four, I think."}
+    rows = ({"prompt": text, "outputs": [answer]} for text in (one, other))
+    report = validate(jsonl(*rows), format="record", select=("X102",))
 
-    assert (said.exactly(one) == said.exactly(other)) is is_alike
-
-
-alphabet = st.sampled_from(
-    "aAbBsS19 .,!-—“”+#*(`'\u00b2\u2212ßſKİǰẖéΩяД中文字。，（Ａ１\u0301\u200b한글ก้"  # noqa: RUF001 - letters that look alike
-)
-texts = st.text(alphabet, max_size=80)
-
-
-@given(texts, texts)
-@examples(100)
-def test_rough_comparison_finds_all_that_is_alike(one: str, other: str) -> None:
-    """Texts that are the same exactly are the same roughly."""
-    said = near_duplicates.ComparedTexts(0, 1, ((),))
-    if said.exactly(one) == said.exactly(other):
-        assert said.roughly(one) == said.roughly(other)
-    louder = one.upper().replace(" ", " - ") + "!"
-    if said.exactly(one) == said.exactly(louder):
-        assert said.roughly(one) == said.roughly(louder)
-
-
-@pytest.mark.parametrize(
-    "codes",
-    [
-        range(0x800),
-        pytest.param(
-            [*range(0x800, 0xD800), *range(0xE000, 0x110000)], marks=pytest.mark.long
-        ),
-    ],
-)
-def test_no_letter_folds_to_one_that_is_compared_roughly(codes: Iterable[int]) -> None:
-    """Bytes that count in the rough comparison are those of the folded text, too."""
-    said = near_duplicates.ComparedTexts(0, 1, ((),))
-    enough = "中" * near_duplicates.FEW
-    for code in codes:
-        normal = near_duplicates.normal_bytes(chr(code)).decode()
-        expected = said.roughly(enough + normal.casefold())
-        assert said.roughly(enough + chr(code)) == expected
-        if not any(unicodedata.category(each)[0] in "LMN" for each in normal):
-            assert said.roughly(enough) == expected
+    assert bool(report.problems) is is_alike
 
 
 @for_each_case(
@@ -448,9 +341,10 @@ def test_no_letter_folds_to_one_that_is_compared_roughly(codes: Iterable[int]) -
 )
 def test_ids_look_alike(one: str, other: str, *, is_alike: bool) -> None:
     """Unicode form, invisible characters and letters of other scripts are not seen."""
-    assert (
-        cross_record_lints.look_alike(one) == cross_record_lints.look_alike(other)
-    ) is is_alike
+    rows = ({"id": each, "prompt": "p", "outputs": []} for each in (one, other))
+    report = validate(jsonl(*rows), format="record", select=("X103",))
+
+    assert bool(report.problems) is is_alike
 
 
 @pytest.mark.parametrize("format_", ["record", "harpia"])
@@ -511,3 +405,35 @@ def test_large_integers_are_all_found(value: int, lead: int, is_float: bool) -> 
     report = validate(data, schema=True, select=("J204",))
 
     assert bool(report.problems) is (value > 2**53 and not is_float)
+
+
+def answers_as_lines(prompts: list[str]) -> bytes:
+    """Return rows that ask `prompts`, each with the same answer."""
+    answer = {"model": "m", "text": "It is exactly four, I think."}
+    return jsonl(
+        *(
+            {"id": number, "prompt": prompt, "outputs": [answer]}
+            for number, prompt in enumerate(prompts)
+        )
+    )
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("other", ["", "What is 7 + 7, my dear  machine?"])
+def test_findings_are_as_many_with_few_examples(other: str, jobs: int) -> None:
+    """All rows that say the same are counted, whether or not they are described."""
+    prompts = [f"What is {number} + {number}, my dear machine?" for number in range(40)]
+    data = answers_as_lines([*prompts * 10, *([other] if other else [])])
+
+    def report(examples: int) -> list[tuple[str, int]]:
+        found = validate(
+            data,
+            format="record",
+            select=("X102",),
+            jobs=jobs,
+            examples=examples,
+            max_problems=0,
+        )
+        return [(group.code, group.count) for group in found.groups]
+
+    assert report(2) == report(0) == [("X102", 40 * 9 + bool(other))]

@@ -1,19 +1,22 @@
 """The lengths of rows, which are counted for HTML reports only."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import harpia_formats
-from harpia_formats.model.bins import LengthCounts
-from harpia_formats.validation.parallel import ranges, small_files
+from worker_units import small_units
 
 
-def _counted(lengths: list[int]) -> LengthCounts:
-    found = LengthCounts()
-    for length in lengths:
-        found.add(length)
-    return found
+def counted(lengths: Any) -> tuple[int, int, int, int]:
+    """Return how many lengths were counted, the least, the most and their sum."""
+    return lengths.total, lengths.least, lengths.most, lengths.sum
+
+
+def of_rows(lengths: list[int]) -> tuple[int, int, int, int]:
+    """Return the same of the lengths of rows, without what counts them."""
+    return len(lengths), min(lengths), max(lengths), sum(lengths)
 
 
 @pytest.mark.parametrize(
@@ -31,7 +34,7 @@ def test_lengths_are_those_of_rows_as_they_are(
     path.write_text(text)
     report = harpia_formats.validate(path, schema=_SCHEMA, row_lengths=True)
     expected = [8, 12, 4, 2] if name == "a.jsonl" else [8, 12, 6, 2]
-    assert report.files[0].lengths == _counted(expected)
+    assert counted(report.files[0].lengths) == of_rows(expected)
 
 
 def test_lengths_are_counted_only_on_request(tmp_path: Path) -> None:
@@ -46,12 +49,7 @@ def test_workers_count_the_same_lengths(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: int
 ) -> None:
     """The counts of all processes together are those of one."""
-    monkeypatch.setattr(ranges, "WORTH_SECONDS", 0)
-    for name in ("MIN_RANGE", "MAX_RANGE", "BUNDLE", "TIMED"):
-        monkeypatch.setattr(ranges, name, 50_000)
-    monkeypatch.setattr(small_files, "SMALL", 50_000)
-    monkeypatch.setattr(small_files, "BATCH", 50_000)
-    monkeypatch.setattr(small_files, "WORTH", 0)
+    small_units(monkeypatch, 50_000, whole_files=50_000)
     rows = [
         f'{{"a": {"1" * (number % 300 + 1)}}}\n' for number in range(6_000 // files)
     ]
@@ -61,8 +59,8 @@ def test_workers_count_the_same_lengths(
         harpia_formats.validate(tmp_path, schema=_SCHEMA, row_lengths=True, jobs=jobs)
         for jobs in (1, 2)
     )
-    expected = _counted([len(row) - 1 for row in rows])
-    assert [file.lengths for file in one.files] == [expected] * files
+    expected = of_rows([len(row) - 1 for row in rows])
+    assert [counted(file.lengths) for file in one.files] == [expected] * files
     assert one.files == two.files
 
 

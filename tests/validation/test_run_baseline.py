@@ -15,20 +15,26 @@ from hypothesis import strategies as st
 
 from cases import for_each_case
 from effort import examples
-from harpia_formats import OptionError, Report, iter_problems, validate
-from harpia_formats.formats.schema.bundled_schemas import schema_text
+from faulty_code import fails_at
+from fixture_files import schema_file
+from harpia_formats import (
+    HarpiaFormatsError,
+    OptionError,
+    Report,
+    iter_problems,
+    validate,
+)
 from harpia_formats.reporters import REPORTERS
 from harpia_formats.reporters import Options as Wishes
-from harpia_formats.validation.baselines.known_findings import BaselineError
-from harpia_formats.validation.options import Options
-from harpia_formats.validation.parallel import ranges, small_files
-from harpia_formats.validation.run import Validation
+from in_process import InProcess
 from json_lines import jsonl_rows
+from worker_units import small_units
 
 SCHEMA = {
     "type": "object",
     "required": ["a"],
     "properties": {"a": {"type": "integer"}, "b": {"type": "array", "maxItems": 1}},
+    "patternProperties": {"[~\u0000]": {"type": "integer"}},
 }
 #: Rows, each with so many findings.
 ROWS = {
@@ -38,6 +44,7 @@ ROWS = {
     '{"a": "x"}': 1,
     '{"a": "x", "b": [1, 2]}': 2,
     '{"a": null}': 1,
+    '{"a": 1, "é\\u2028/~\\"": "x", "a\\u0000": "x"}': 2,
     '{"a" 1}': 1,
     "": 1,
 }
@@ -81,6 +88,16 @@ def test_a_new_baseline_holds_all_and_shows_any_new_finding(
         assert held.baseline is not None
         assert held.baseline.held == sum(group.count for group in found.groups)
         assert held.baseline.unused == 0
+        text = (folder / "baseline.json").read_bytes()
+        jsonschema.validate(json.loads(text), schema_file("baseline-1"))
+        findings = json.loads(text)["findings"]
+        assert sum(one["count"] for one in findings) == held.baseline.held
+        assert len(text.split(b"\n")) == (len(findings) or 1) + 3
+        files = folder / "d" / "1.jsonl", folder / "2.jsonl"
+        validate(*files, schema=SCHEMA, write_baseline=folder / "other.json")
+        assert (folder / "other.json").read_bytes() == text
+        (folder / "baseline.json").write_bytes(b"\xef\xbb\xbf" + text)
+        (folder / "other.json").unlink()
 
         for row in (row for row, count in ROWS.items() if count and row):
             write_rows(folder / "2.jsonl", *second, row)
@@ -121,13 +138,15 @@ def test_every_reporter_says_what_the_baseline_holds(
     record(tmp_path)
     write_rows(path, *['{"a": "x"}'] * 12)
     baseline = tmp_path / "baseline.json"
-    run = Validation([path], Options(schema=SCHEMA, baseline=baseline))
+    found = validate(path, schema=SCHEMA, baseline=baseline)
     parts: list[str] = []
 
-    REPORTERS[reporter].write(run, run.report, parts.append, Wishes(statistics=True))
+    REPORTERS[reporter].write(
+        found.problems, lambda: found, parts.append, Wishes(statistics=True)
+    )
 
     text = "".join(parts)
-    contract = json.loads(schema_text("report-1"))
+    contract = schema_file("report-1")
     if reporter == "json":
         report = json.loads(text)
         jsonschema.validate(report, contract)
@@ -166,11 +185,7 @@ def test_workers_give_the_report_of_one_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Large and small files are held alike by worker processes."""
-    for name in ("MIN_RANGE", "MAX_RANGE", "BUNDLE"):
-        monkeypatch.setattr(ranges, name, 50_000)
-    monkeypatch.setattr(ranges, "WORTH_SECONDS", 0)
-    monkeypatch.setattr(small_files, "SMALL", 110_000)
-    monkeypatch.setattr(small_files, "WORTH", 0)
+    small_units(monkeypatch, 50_000, whole_files=110_000)
     row = '{"a": 1, "b": [1]}'
     for number in range(8):
         lines = [row] * 6_000
@@ -285,13 +300,13 @@ def test_records_without_a_verdict_are_never_held(tmp_path: Path) -> None:
 def test_another_file_is_never_replaced(tmp_path: Path) -> None:
     """A file that is no baseline is not overwritten, and reported before the run."""
     path = write_rows(tmp_path / "1.jsonl", "{}")
-    with pytest.raises(BaselineError, match="is no baseline, and is not replaced"):
+    with pytest.raises(HarpiaFormatsError, match="is no baseline, and is not replaced"):
         validate(path, schema=SCHEMA, write_baseline=path)
-    with pytest.raises(BaselineError, match="its folder does not exist"):
+    with pytest.raises(HarpiaFormatsError, match="its folder does not exist"):
         validate(path, schema=SCHEMA, write_baseline=tmp_path / "no" / "b.json")
-    with pytest.raises(BaselineError, match="is a folder"):
+    with pytest.raises(HarpiaFormatsError, match="is a folder"):
         validate(path, schema=SCHEMA, baseline=tmp_path)
-    with pytest.raises(BaselineError, match="does not exist"):
+    with pytest.raises(HarpiaFormatsError, match="does not exist"):
         validate(path, schema=SCHEMA, baseline=tmp_path / "b.json")
 
     assert path.read_text() == "{}\n"
@@ -338,16 +353,14 @@ def test_findings_of_rules_that_were_not_checked_are_kept(tmp_path: Path) -> Non
     assert [one["code"] for one in kept] == ["J202", "S101"]
 
 
-def test_what_cannot_be_held_is_not_written(tmp_path: Path) -> None:
+def test_what_cannot_be_held_is_not_written(tmp_path: Path, run: InProcess) -> None:
     """A file in no known format is in no baseline, and the run names it."""
     strange = write_rows(tmp_path / "1.jsonl", '{"what": "is this"}')
     path = tmp_path / "baseline.json"
-    run = Validation([tmp_path], Options(write_baseline=path))
-
-    list(run)
+    shown = run("validate", tmp_path, "--write-baseline", path).err
 
     assert json.loads(path.read_text())["findings"] == []
-    assert (run.baseline.total, run.baseline.unheld) == (0, (str(strange),))
+    assert str(strange) in shown
 
 
 @pytest.mark.parametrize("kind", ["baseline", "report"])
@@ -369,3 +382,99 @@ def test_baselines_and_reports_in_a_folder_are_no_data(
     messages = [group.message for group in found.groups if group.code == "J114"]
     assert messages == [f"passed over: 1 harpia-formats {kind}"]
     assert not named.ok
+
+
+def test_records_on_which_our_code_fails_are_never_held(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An internal error says nothing about the data, and stays an error."""
+    write_rows(tmp_path / "1.jsonl", "{}", '{"a": 7}')
+    fails_at(monkeypatch, b"7")
+    record(tmp_path)
+    findings = json.loads((tmp_path / "baseline.json").read_text())["findings"]
+
+    assert [one["code"] for one in findings] == ["S101"]
+    assert [one.code for one in checked(tmp_path).problems] == ["V902"]
+
+
+def text_with(*more: object, **entry: object) -> bytes:
+    """Return a baseline of one finding with these members, and of more findings."""
+    whole = {"path": "a", "code": "S101", "pointer": "", "count": 1, **entry}
+    return json.dumps(
+        {"schema": "harpia-formats/baseline/1", "findings": [whole, *more]}
+    ).encode()
+
+
+@for_each_case(
+    "data, reason",
+    [
+        (b'{"schema": "harpia-formats/baseline/2"}', "has version 2, and this version"),
+        (b'{"schema": "harpia-formats/report/1"}', "is no baseline"),
+        (b"[]", "is no baseline"),
+        (b"{", "is not JSON: .*line 1, column 2"),
+        (b"\n<<<<<<< ours\n", "is not JSON: .*line 2, column 1"),
+        (b"\xff", "is not UTF-8"),
+        (b"[" * 100_000, "is not JSON"),
+        (
+            b'{"schema": "harpia-formats/baseline/1"}',
+            'must have "schema" and "findings"',
+        ),
+        (text_with(count=0), 'finding 1 must have "count"'),
+        (text_with(count=True), 'finding 1 must have "count"'),
+        (text_with(code=None), 'finding 1 must have "code"'),
+        (text_with(cause=1), 'finding 1 must have "cause"'),
+        (text_with(counts=1), 'finding 1 has an unknown key "counts"'),
+        (text_with(1), "finding 2 is no object"),
+        # As a bad merge leaves them.
+        (
+            text_with({"path": "a", "code": "S101", "pointer": "", "count": 2}),
+            "finding 2 repeats an earlier one",
+        ),
+    ],
+)
+def test_what_is_no_baseline_is_refused(
+    data: bytes, reason: str, tmp_path: Path
+) -> None:
+    """A text that is no baseline of this version is refused with the reason."""
+    path = tmp_path / "b"
+    path.write_bytes(data)
+
+    with pytest.raises(HarpiaFormatsError, match=f"baseline {path}: .*{reason}"):
+        validate(b"{}", schema=True, baseline=path)
+
+
+def test_files_are_named_from_the_folder_of_the_baseline(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file has one name in a baseline, however and from wherever it is named."""
+    path = write_rows(tmp_path / "data" / "x.jsonl", "{}")
+    monkeypatch.chdir(path.parent)
+    places = {"data/x.jsonl": ["x.jsonl", "./x.jsonl", "../data/x.jsonl", str(path)]}
+    for found, names in {**places, "<data>": [b"{}"]}.items():
+        for name in names:
+            for baseline in (str(tmp_path / "b.json"), "../b.json"):
+                Path(baseline).unlink(missing_ok=True)
+                validate(name, schema=SCHEMA, write_baseline=baseline)
+                (one,) = json.loads(Path(baseline).read_text())["findings"]
+                assert one["path"] == found
+
+
+def test_a_baseline_is_tightened_only_for_what_was_checked(tmp_path: Path) -> None:
+    """Findings of files that are not read are kept; no count grows, none is new."""
+    wrong = '{"a": null}'
+    one = write_rows(tmp_path / "1.jsonl", "{}", "{}", "{}", wrong)
+    two = write_rows(tmp_path / "2.jsonl", "{}")
+    write_rows(tmp_path / "3.jsonl", "{}", "{}")
+    record(tmp_path)
+    write_rows(one, "{}", "{}")
+    write_rows(two, *["{}"] * 9, wrong)
+    baseline = tmp_path / "baseline.json"
+    options: Any = {"baseline": baseline, "write_baseline": baseline}
+    validate(one, two, schema=SCHEMA, **options)
+
+    findings = json.loads(baseline.read_text())["findings"]
+    assert [(each["path"], each["code"], each["count"]) for each in findings] == [
+        ("1.jsonl", "S101", 2),
+        ("2.jsonl", "S101", 1),
+        ("3.jsonl", "S101", 2),
+    ]

@@ -8,9 +8,16 @@ from typing import Any
 import pytest
 
 import harpia_formats
-from harpia_formats import ValidationFailed, convert, detect, read, score, validate
-from harpia_formats.model.report import Report, report_as_dict
-from harpia_formats.reporters.phrases import summary_lines
+from harpia_formats import (
+    Report,
+    ValidationFailed,
+    convert,
+    detect,
+    read,
+    score,
+    validate,
+)
+from in_process import InProcess
 
 ROWS = Path(__file__).parents[2] / "fixtures" / "eee@0.2.0" / "valid" / "runs.jsonl"
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"
@@ -41,7 +48,9 @@ def names(report: Report) -> list[str]:
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_other_kinds_in_a_folder_are_one_note(folder: Path, jobs: int) -> None:
+def test_other_kinds_in_a_folder_are_one_note(
+    folder: Path, jobs: int, run: InProcess
+) -> None:
     """Files of other kinds in a folder are counted in one note, and fail nothing."""
     put(folder, {**OTHERS, "notes.md": b"# Read me\n", "x.yaml": b"a: 1\nb: 2\n"})
     report = validate(folder, jobs=jobs)
@@ -51,9 +60,8 @@ def test_other_kinds_in_a_folder_are_one_note(folder: Path, jobs: int) -> None:
     assert (note.code, note.severity) == ("J114", "note")
     assert note.message == "passed over: 2 HTML pages, 1 ORC file, 1 YAML file"
     assert names(report) == ["p.json", "page.html", "t.orc", "x.yaml"]
-    assert summary_lines(report)[-1] == (
-        "1 file, 12 records, all valid; 1 note; 4 files passed over"
-    )
+    shown = "1 file, 12 records, all valid; 1 note; 4 files passed over"
+    assert shown in run("validate", folder, "--jobs", jobs).err.splitlines()
 
 
 @pytest.mark.parametrize("name", OTHERS)
@@ -62,7 +70,7 @@ def test_other_kind_that_is_named_is_not_read(folder: Path, name: str) -> None:
     put(folder, OTHERS)
     report = validate(folder / name, folder / "rows.jsonl")
     (failed,) = report.failures
-    shown = report_as_dict(report, [])["files"][0]
+    shown = report.to_dict()["files"][0]
 
     assert report.problems == ()
     assert not report.ok
@@ -75,7 +83,7 @@ def test_report_says_which_files_were_passed_over(folder: Path) -> None:
     """The JSON report has the files, not complete, with a word on the reason."""
     put(folder, {"t.orc": b"ORC\0\0"})
     report = validate(folder)
-    files = report_as_dict(report, [])["files"]
+    files = report.to_dict()["files"]
     reasons = {Path(file["path"]).name: file["reason"] for file in files}
 
     assert reasons["rows.jsonl"] is None
@@ -190,13 +198,14 @@ def test_invalid_records_do_not_count_where_they_are_skipped(folder: Path) -> No
     assert convert(folder / "rows.jsonl", **options, min_records=12).written
 
 
-def test_excluded_files_are_counted(folder: Path) -> None:
+def test_excluded_files_are_counted(folder: Path, run: InProcess) -> None:
     """The summary says how many files were left out."""
     put(folder, {"settings.json": SETTINGS})
     report = validate(folder, exclude=("settings.json",))
 
     assert (report.ok, report.excluded) == (True, 1)
-    assert summary_lines(report)[-1].endswith("; 1 file left out")
+    shown = run("validate", folder, "--exclude", "settings.json").err
+    assert shown.endswith("; 1 file left out\n")
 
 
 def test_detect_passes_over_other_kinds(folder: Path) -> None:
@@ -220,9 +229,7 @@ def test_report_of_workers_is_the_same(folder: Path) -> None:
         for jobs in (1, 2)
     ]
 
-    assert json.dumps(report_as_dict(reports[0], [])) == json.dumps(
-        report_as_dict(reports[1], [])
-    )
+    assert json.dumps(reports[0].to_dict()) == json.dumps(reports[1].to_dict())
     assert len(reports[0].skipped) == 300
 
 

@@ -9,12 +9,11 @@ from typing import Any
 
 import pytest
 
+from harpia_formats import validate
 from harpia_formats.files.io import source
 from harpia_formats.files.io.source import Source
 from harpia_formats.formats.schema import bundled_schemas
-from harpia_formats.validation.options import Options
 from harpia_formats.validation.parallel import small_files
-from harpia_formats.validation.run import Validation
 from harpia_formats.validation.unit import row_validator
 
 ROOT = Path(__file__).parents[2]
@@ -30,9 +29,8 @@ FILES = [
 
 def found(paths: list[Path], **options: Any) -> tuple[list[Any], Any]:
     """Return the problems of files, and the counts of each by its name."""
-    validation = Validation(paths, Options(**options))
-    problems = list(validation)
-    return problems, validation.report().files
+    report = validate(*paths, **options)
+    return list(report.problems), report.files
 
 
 def test_schema_engine_is_built_once_for_files_of_one_kind(

@@ -12,12 +12,9 @@ from hypothesis import strategies as st
 from cases import for_each_case
 from effort import examples
 from fixture_files import valid_rows
-from harpia_formats.formats.registry import all_formats
-from harpia_formats.model.format import Container
-from harpia_formats.model.report import Report
-from harpia_formats.validation.options import Options
-from harpia_formats.validation.run import Validation
-from harpia_formats.validation.unit.collector import Collector
+from harpia_formats import Report, validate
+from harpia_formats.plugins import Container
+from known_formats import FORMATS
 
 Row = dict[str, Any]
 
@@ -25,7 +22,7 @@ Row = dict[str, Any]
 #: Valid rows of each format of rows.
 ROWS = {
     format_.id: rows
-    for format_ in all_formats().values()
+    for format_ in FORMATS.values()
     if format_.dialects[0].container is Container.ROWS
     and (rows := valid_rows(format_.id))
 }
@@ -81,13 +78,6 @@ TEXTS: Mapping[str, Callable[[str], str]] = {
 }
 
 
-def report_of(data: bytes, **options: Any) -> Report:
-    """Return the counts of a file of rows."""
-    validation = Validation([data], Options(jobs=1, **options))
-    list(validation)
-    return validation.report()
-
-
 def counts_in(report: Report) -> tuple[Any, ...]:
     """Return what a report counts, without the examples."""
     (file,) = report.files
@@ -125,34 +115,17 @@ def test_findings_that_are_counted_are_those_that_would_be_described(
         lines.append(TEXTS[wrong](json.dumps(FAULTS[fault](row, at))))
     data = "\n".join(lines).encode()
     named = {"format": format_} if is_named else {}
-    described = counts_in(report_of(data, examples=0, max_problems=0, **named))
+    described = counts_in(validate(data, examples=0, max_problems=0, **named))
 
-    assert counts_in(report_of(data, examples=1, **named)) == described
-    assert counts_in(report_of(data, examples=5, max_problems=3, **named)) == described
+    assert counts_in(validate(data, examples=1, **named)) == described
+    assert counts_in(validate(data, examples=5, max_problems=3, **named)) == described
 
 
 @for_each_case("format_", ROWS)
 def test_no_format_is_recognised_in_an_empty_object(format_: str) -> None:
     """No format has a sign in an empty object, which is not looked for."""
-    for dialect in all_formats()[format_].dialects:
+    for dialect in FORMATS[format_].dialects:
         assert not dialect.sniff({})
-
-
-def test_wrong_rows_are_only_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of many rows with the same faults, those beyond the examples are only counted."""
-    looked_at = 0
-    count = Collector._count  # noqa: SLF001 - every finding that is made is added there
-
-    def noted(self: Collector, *given: Any) -> bool:
-        nonlocal looked_at
-        looked_at += 1
-        return count(self, *given)
-
-    monkeypatch.setattr(Collector, "_count", noted)
-    report = report_of(b"{}\n" * 50_000, format="eee")
-
-    assert [group.count for group in report.groups] == [50_000] * 9
-    assert looked_at < 1000
 
 
 _TEXT = 'a "quoted" \\term\\ on\ttwo\nlines, größer 数据 😺 ' * 4
@@ -180,12 +153,9 @@ def test_findings_do_not_depend_on_escapes(wrong: Any) -> None:
     found = []
     for ascii_ in (True, False):
         text = "".join(json.dumps(row, ensure_ascii=ascii_) + "\n" for row in rows)
-        validation = Validation(
-            [text.encode("utf-8", "surrogatepass")], Options(jobs=1)
-        )
-        problems = list(validation)
-        assert validation.report().files[0].records == len(rows)
-        found.append({(each.code, each.place.line) for each in problems})
+        report = validate(text.encode("utf-8", "surrogatepass"))
+        assert report.files[0].records == len(rows)
+        found.append({(each.code, each.place.line) for each in report.problems})
 
     lines, same = ({line for _, line in each} for each in found)
     assert lines == same == {len(rows) - lag for lag in (0, 1, 2)}

@@ -15,14 +15,11 @@ from hypothesis import strategies as st
 
 from cases import for_each_case
 from harpia_formats import Report, validate
-from harpia_formats.files.framing.container import frames
-from harpia_formats.validation.dedup import repeated_digests as uniqueness
-from harpia_formats.validation.dedup.digests import digest_of
-from harpia_formats.validation.dedup.identity import IdentityReader
-from harpia_formats.validation.dedup.repeated_digests import DuplicateIdFinder
-from harpia_formats.validation.unit import row_validator as decoder_training
 
 LIMIT = 200
+#: Good rows in front of the others, which tell the format, and are as many as a typed
+#: decoder is built for.
+FIRST = 66
 IDS = st.sampled_from([1, 2, "1", "2", "(1,)", "é", "\u2028", ""])
 KINDS = st.sampled_from(["good"] * 4 + ["wrong", "broken", "long", "blank"])
 ROWS = st.lists(st.tuples(KINDS, IDS), max_size=12)
@@ -43,8 +40,7 @@ def text_of(kind: str, identifier: Any) -> str:
 
 def laid_out(rows: Rows, layout: str) -> tuple[bytes, Rows]:
     """Return some rows in a container, and those that are records there."""
-    # What stands first tells the format, whatever is behind it.
-    rows = [("good", "first"), ("good", "second"), *rows]
+    rows = [*(("good", f"first {number}") for number in range(FIRST)), *rows]
     records = [each for each in rows if each[0] != "blank"]
     if layout == "lines":
         return "\n".join(text_of(*each) for each in rows).encode(), records
@@ -69,10 +65,7 @@ def repeats_in(records: Rows) -> dict[int, int]:
 def validated(given_: Any, **options: Any) -> Report:
     """Return the report on HarpIA's instances, with all problems."""
     uncapped = {"examples": 0, "max_problems": 0, "max_row_bytes": LIMIT}
-    with pytest.MonkeyPatch.context() as patch:
-        # So that a few rows go through the decoder, as most rows do in large files.
-        patch.setattr(decoder_training, "ROWS_BEFORE_DECODER", 2)
-        return validate(given_, format="harpia", **uncapped | options)
+    return validate(given_, format="harpia", **uncapped | options)
 
 
 def reported_duplicates(report: Report) -> dict[int, int]:
@@ -86,7 +79,7 @@ def reported_duplicates(report: Report) -> dict[int, int]:
     return found
 
 
-@given(ROWS, LAYOUTS, st.none() | st.integers(3, 12))
+@given(ROWS, LAYOUTS, st.none() | st.integers(FIRST + 1, FIRST + 10))
 def test_duplicates_agree_with_a_dictionary(
     rows: Rows, layout: str, limit: int | None
 ) -> None:
@@ -200,7 +193,8 @@ def test_every_kind_of_input_is_looked_at_twice(
         if each.code == "X101"
     ]
 
-    assert reported_duplicates(report) == expected == {5: 3, 7: 4, 10: 9}
+    repeated = {FIRST + 3: FIRST + 1, FIRST + 5: FIRST + 2, FIRST + 8: FIRST + 7}
+    assert reported_duplicates(report) == expected == repeated
     assert places == [
         (each.place.line, each.place.byte_offset)
         for each in report.problems
@@ -217,7 +211,7 @@ def test_large_stream_is_copied_to_disk(tmp_path: Path) -> None:
     with as_pipe(data, tmp_path) as source:
         report = validated(source)
 
-    assert reported_duplicates(report) == {len(records): 3}
+    assert reported_duplicates(report) == {len(records): FIRST + 1}
 
 
 def test_all_keys_count_that_tell_records_apart() -> None:
@@ -255,34 +249,5 @@ def test_first_error_is_the_only_one_if_asked_for() -> None:
     data, _ = laid_out([("good", 1)] * 4, "lines")
     report = validated(data, fail_fast=True)
 
-    assert reported_duplicates(report) == {4: 3}
+    assert reported_duplicates(report) == {FIRST + 2: FIRST + 1}
     assert report.errors == 1
-
-
-def test_equal_digests_are_no_repeat(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Different ids that share a digest are no duplicates."""
-    digest = digest_of("a")
-    monkeypatch.setattr(uniqueness, "digest_of", lambda _: digest)
-    unique = DuplicateIdFinder(
-        IdentityReader((("id",),)),
-        lambda: frames([b'{"id": "a"}\n{"id": "b"}\n{"id": "a"}']),
-    )
-    unique.add(["a", "a", "a"])
-    found = [(each.record.number, each.first) for each in unique.repeats(3)]
-    unique.close()
-
-    assert found == [(3, 1)]
-
-
-def test_nothing_is_read_again_where_all_differ() -> None:
-    """A file without duplicates is read once."""
-
-    def again() -> Any:
-        raise AssertionError
-
-    unique = DuplicateIdFinder(IdentityReader((("id",),)), again)
-    unique.add(["a", "b"])
-    unique.add([])
-
-    assert list(unique.repeats(2)) == []
-    unique.close()

@@ -4,12 +4,11 @@ import gzip
 import io
 import json
 import os
-import pickle
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -21,20 +20,17 @@ from hypothesis import strategies as st
 
 from cases import for_each_case
 from effort import examples, shares
-from harpia_formats.files.framing import array, byte_ranges, unfinished_json
-from harpia_formats.files.framing import container as layout
-from harpia_formats.files.io.source import open_source
-from harpia_formats.files.workers.worker_checks import difference_from
-from harpia_formats.formats.detection import sampled_file as head
+from harpia_formats import convert, stats, validate
 from harpia_formats.reporters import REPORTERS
 from harpia_formats.reporters import Options as Wishes
-from harpia_formats.validation import one_file
-from harpia_formats.validation.options import Options
-from harpia_formats.validation.parallel import ranges
-from harpia_formats.validation.parallel import small_files as batches
-from harpia_formats.validation.plan.units import Demand
-from harpia_formats.validation.run import Validation
-from harpia_formats.validation.unit import collector as collectors
+from json_lines import jsonl
+from worker_units import (
+    Here,
+    few_findings,
+    short_rows_only,
+    small_blocks,
+    small_units,
+)
 
 ROOT = Path(__file__).parents[3]
 VALID = ROOT / "fixtures" / "eee@0.2.0" / "valid" / "runs.jsonl"
@@ -110,28 +106,6 @@ def pools() -> dict[int, Any]:
     return {each: ThreadPoolExecutor(each) for each in (1, 2, 3)}
 
 
-class Here(Executor):
-    """Does the work at once in this process, with copies as another would have."""
-
-    def __init__(self) -> None:
-        #: The units that were validated, and what their problems were needed for.
-        self.works: list[Any] = []
-        self.demands: list[Demand] = []
-
-    def submit(
-        self, run: Callable[..., Any], /, *arguments: Any, **given: Any
-    ) -> "Future[Any]":
-        """Do some work."""
-        assert not given, "others have keywords of their own"
-        run, arguments = pickle.loads(pickle.dumps((run, arguments)))  # noqa: S301 - our own
-        if run is not difference_from:
-            self.works.append(arguments[:2][-1])
-        self.demands += [each for each in arguments if isinstance(each, Demand)]
-        future: Future[Any] = Future()
-        future.set_result(pickle.loads(pickle.dumps(run(*arguments))))  # noqa: S301 - our own
-        return future
-
-
 @contextmanager
 def tiny(size: int, *, small: bool = False) -> Iterator[None]:
     """Have ranges, bundles and batches of so many bytes, however little there is.
@@ -139,14 +113,7 @@ def tiny(size: int, *, small: bool = False) -> Iterator[None]:
     A whole file is validated by a worker only if it is `small`.
     """
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("MIN_RANGE", "MAX_RANGE", "FAR_RANGE", "BUNDLE"):
-            patch.setattr(ranges, name, size)
-        patch.setattr(batches, "BATCH", size)
-        patch.setattr(ranges, "WORTH_SECONDS", 0)
-        for name in ("SMALL", "SMALL_FAR"):
-            patch.setattr(batches, name, 1_000_000 if small else 0)
-        patch.setattr(batches, "WORTH", 0)
-        patch.setattr(byte_ranges, "BLOCK", 700)
+        small_units(patch, size, whole_files=1_000_000 if small else 0)
         yield
 
 
@@ -154,19 +121,17 @@ def tiny(size: int, *, small: bool = False) -> Iterator[None]:
 def narrow() -> Iterator[None]:
     """Have blocks and windows of a few hundred bytes."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(one_file, "open_source", lambda each, _: open_source(each, 500))
-        for module in (array, head, layout):
-            patch.setattr(module, "WINDOW", 2500)
-        patch.setattr(unfinished_json, "BLOCK", 700)
+        small_blocks(patch)
         yield
 
 
 def report_text(inputs: Iterable[Any], reporter: str = "json", **options: Any) -> Any:
     """Return all that a run tells: what a reporter writes, and all counts."""
-    run = Validation(list(inputs), Options(**options))
+    report = validate(*inputs, **options)
     parts: list[str] = []
-    REPORTERS[reporter].write(run, run.report, parts.append, Wishes(statistics=True))
-    report = run.report()
+    REPORTERS[reporter].write(
+        report.problems, lambda: report, parts.append, Wishes(statistics=True)
+    )
     return "".join(parts), report.files, report.groups
 
 
@@ -396,7 +361,7 @@ def test_too_many_findings_are_validated_by_the_main_process(tmp_path: Path) -> 
     with narrow():
         whole = report_text([path], jobs=1)
     with narrow(), tiny(2000), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(collectors, "DESCRIBED_LIMIT", 1)
+        few_findings(patch, 1)
         here = report_text([path], executor=Here())
 
     assert here == whole
@@ -566,3 +531,33 @@ def test_processes_tell_the_same(tmp_path: Path) -> None:
 
     assert two == whole
     assert three == whole
+
+
+def test_long_rows_are_done_here_as_by_a_worker(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows that are too long to be handed to a worker give the same as with one."""
+    rows: list[dict[str, Any]] = [
+        {"id": str(number), "prompt": "p", "outputs": []} for number in range(400)
+    ]
+    for number in (100, 200):
+        rows[number]["prompt"] = "x" * 5_000
+    rows[300]["prompt"] = 7
+    path = tmp_path / "rows.jsonl.gz"
+    path.write_bytes(gzip.compress(jsonl(*rows), 1))
+    small_units(monkeypatch, 2_000)
+    short_rows_only(monkeypatch, 4_000)
+    options: dict[str, Any] = {"format": "record", "on_invalid": "skip"}
+    found = []
+    for executor in (None, Here()):
+        output = tmp_path / "out.jsonl"
+        convert(path, to="record", output=output, executor=executor, **options)
+        counts = stats(path, executor=executor, **options).to_dict()
+        report = validate(path, format="record", executor=executor)
+        found.append((output.read_bytes(), counts, report.problems, report.files))
+        output.unlink()
+        assert [one.place.record for one in report.problems] == [301]
+
+    assert found[0] == found[1]
+    assert executor is not None
+    assert executor.works

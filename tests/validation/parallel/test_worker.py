@@ -3,22 +3,20 @@
 import json
 import random
 from array import array
-from collections.abc import Callable
-from concurrent.futures import Executor, Future
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
+from faulty_code import fails_at
+from harpia_formats import Problem
 from harpia_formats.files.framing.chunk import Cursor
 from harpia_formats.files.framing.container import open_container
 from harpia_formats.files.workers.worker_checks import FileFingerprint
 from harpia_formats.formats.detection.sampled_file import sample_file
-from harpia_formats.formats.registry import all_formats, all_rules
-from harpia_formats.model.problem import Problem
 from harpia_formats.validation.options import Options
-from harpia_formats.validation.parallel import range_worker, ranges, small_files
+from harpia_formats.validation.parallel import range_worker, ranges
 from harpia_formats.validation.parallel.range_worker import NotDone, run_range
 from harpia_formats.validation.parallel.small_files import answer_files
 from harpia_formats.validation.parallel.validate_ranges import ValidationJob
@@ -36,7 +34,6 @@ from harpia_formats.validation.plan.units import (
     WholeFile,
 )
 from harpia_formats.validation.run import Validation
-from harpia_formats.validation.unit import collector
 from harpia_formats.validation.unit.findings import (
     FileNotSeen,
     FileResult,
@@ -44,7 +41,8 @@ from harpia_formats.validation.unit.findings import (
     TooMuch,
     UnitResult,
 )
-from harpia_formats.validation.unit.row_validator import RowValidator
+from known_formats import FORMATS, RULES
+from worker_units import Here, few_findings, small_units
 
 ROOT = Path(__file__).parents[3]
 ROWS = (ROOT / "fixtures/eee@0.2.0/valid/runs.jsonl").read_bytes().splitlines()
@@ -52,8 +50,8 @@ ROWS = (ROOT / "fixtures/eee@0.2.0/valid/runs.jsonl").read_bytes().splitlines()
 
 def run_plan(**options: Any) -> RunPlan:
     """Return the plan of a run over EvalEval rows."""
-    format_ = all_formats()["eee@0.2.0"]
-    return run_plan_of(Options(**options), all_rules(), None, (format_,))
+    format_ = FORMATS["eee@0.2.0"]
+    return run_plan_of(Options(**options), RULES, None, (format_,))
 
 
 def file_plan(data: bytes) -> FilePlan:
@@ -114,7 +112,7 @@ def test_order_of_units_does_not_change_their_results() -> None:
 
 def test_too_many_findings_are_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     """A unit with more findings than are worth sending is answered with that."""
-    monkeypatch.setattr(collector, "DESCRIBED_LIMIT", 3)
+    few_findings(monkeypatch, 3)
     rows = [changed(ROWS[0], model_id=number) for number in range(5)]
 
     assert run_range(ValidationJob(PLAN), unit_of(rows), Demand()) == TooMuch()
@@ -181,25 +179,10 @@ def test_internal_error_is_answered_with_its_place(
     assert "fail, line" in answer.error
 
 
-class Here(Executor):
-    """Does the work in this process."""
-
-    def submit(
-        self, run: Callable[..., Any], /, *arguments: Any, **_: Any
-    ) -> "Future[Any]":
-        """Do some work at once."""
-        future: Future[Any] = Future()
-        future.set_result(run(*arguments))
-        return future
-
-
 @pytest.fixture
 def in_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have files of some kilobytes validated in ranges by an executor."""
-    for name in ("MIN_RANGE", "FAR_RANGE", "BUNDLE"):
-        monkeypatch.setattr(ranges, name, 4_000)
-    monkeypatch.setattr(ranges, "WORTH_SECONDS", 0)
-    monkeypatch.setattr(small_files, "SMALL_FAR", 0)
+    small_units(monkeypatch, 4_000)
 
 
 def validated(path: Path) -> tuple[Validation, list[Problem]]:
@@ -260,14 +243,7 @@ def test_record_that_our_code_fails_on_is_the_only_one_without_a_verdict(
     path = tmp_path / "rows.jsonl"
     odd = changed(ROWS[0], sample_id="odd")
     path.write_bytes(b"\n".join([*ROWS * 5, odd, *ROWS * 5]))
-    usual = RowValidator.validate
-
-    def fail_at_odd(self: RowValidator, chunk: Any) -> Any:
-        if b'"odd"' in chunk.data:
-            raise KeyError("lost")
-        return usual(self, chunk)
-
-    monkeypatch.setattr(RowValidator, "validate", fail_at_odd)
+    fails_at(monkeypatch, b'"odd"')
     run, problems = validated(path)
     (problem,) = [problem for problem in problems if problem.code == "V902"]
 

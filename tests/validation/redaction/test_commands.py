@@ -7,12 +7,10 @@ from pathlib import Path
 import pytest
 
 from canaries import Marker, marks_in, run_here
-from harpia_formats.validation.redaction.shown_words import SchemaWords
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 #: Files of records; the invalid ones are shown by problems, the valid ones by losses.
 FILES = sorted(path for path in FIXTURES.glob("*/*/*") if path.is_file())
-WORDS = SchemaWords()
 #: The commands, with `A` and `B` in the place of two files with different marks, and
 #: `OUT` in that of an output.
 COMMANDS = (
@@ -60,9 +58,7 @@ def leaks(
             data = path.read_bytes()
             places = {name: folder / f"{name}{at}-{path.name}" for name in "AB"}
             for salt, place in enumerate(places.values()):
-                place.write_bytes(
-                    Marker(at + 500 * salt, WORDS, numbers=False).data(data)
-                )
+                place.write_bytes(Marker(at + 500 * salt, numbers=False).data(data))
             command = COMMANDS[at % len(COMMANDS)]
             out = folder / f"out{at}.jsonl"
             loss, aside = folder / f"loss{at}.json", folder / f"aside{at}.jsonl"

@@ -7,11 +7,7 @@ from pathlib import Path
 import pytest
 
 from canaries import run_here
-from harpia_formats import HarpiaFormatsError, score
-from harpia_formats.evaluation.scoring.options import ScoreOptions
-from harpia_formats.model.vendor_metrics import ScoreError
-from harpia_formats.validation.redaction import redaction_of
-from harpia_formats.validation.redaction.redacted_reports import errors_without_values
+from harpia_formats import HarpiaFormatsError, ScoreError, score, validate
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 LOG = FIXTURES / "inspect-log/valid/I102-cancelled.json"
@@ -118,15 +114,14 @@ def test_errors_of_paths_and_options_keep_their_text(
 def test_hidden_errors_keep_no_other_error(tmp_path: Path) -> None:
     """In Python an error without values does not refer to the one with them."""
     (tmp_path / "a.jsonl").write_text(ROW)
-    redaction = redaction_of(ScoreOptions(redact=True))
-    assert redaction is not None
     with pytest.raises(HarpiaFormatsError, match="of the model 'x'; the mod") as cut:
         score(tmp_path / "a.jsonl", metrics=["em"], model="x", redact=True)
-    with (
-        pytest.raises(HarpiaFormatsError, match="may hold values") as hidden,
-        errors_without_values(redaction),
-    ):
+
+    def fail(_: object) -> None:
         raise ScoreError("ZQXsecret")
+
+    with pytest.raises(HarpiaFormatsError, match="may hold values") as hidden:
+        validate(b"{}", redact=True, progress=fail)
 
     for found in (cut.value, hidden.value):
         assert found.__context__ is None

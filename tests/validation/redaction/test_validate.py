@@ -12,34 +12,27 @@ import pytest
 
 from canaries import Marker, marks_in, run_here
 from harpia_formats import validate
-from harpia_formats.api.testing.mutation import mutants
-from harpia_formats.formats.registry import installed_rules
-from harpia_formats.formats.rules import Rule
+from harpia_formats.plugins import ReporterOptions, Rule, mutants
 from harpia_formats.reporters import REPORTERS
-from harpia_formats.reporters.reporter import Options as ReportOptions
-from harpia_formats.validation.options import Options
-from harpia_formats.validation.redaction.shown_words import SchemaWords
-from harpia_formats.validation.run import Validation
+from known_formats import RULES as KNOWN_RULES
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 FILES = sorted(path for path in FIXTURES.glob("*/*/*") if path.is_file())
 LINES = [path for path in FILES if path.suffix == ".jsonl" and "valid" in path.parts]
-WORDS = SchemaWords()
-RULES = [rule for rule in installed_rules().values() if rule.has_example]
+RULES = [rule for rule in KNOWN_RULES.values() if rule.has_example]
 
 
 def shown_by(data: bytes, name: str, folder: Path, **options: Any) -> Iterator[str]:
     """Yield what each reporter writes of the contents of a file, and the report."""
     path = folder / name
     path.write_bytes(data)
-    run = Validation([path], Options(redact=True, lint=True, jobs=1, **options))
-    problems = list(run)
+    report = validate(path, redact=True, lint=True, **options)
     for reporter in REPORTERS.values():
         parts: list[str] = []
-        shown = ReportOptions(width=500, statistics=True)
-        reporter.write(iter(problems), run.report, parts.append, shown)
+        shown = ReporterOptions(width=500, statistics=True)
+        reporter.write(iter(report.problems), lambda: report, parts.append, shown)
         yield "".join(parts)
-    yield repr((problems, run.report().groups, run.report().files))
+    yield repr((report.problems, report.groups, report.files))
 
 
 def leaks(files: list[Path], seeds: range, folder: Path) -> list[str]:
@@ -47,7 +40,7 @@ def leaks(files: list[Path], seeds: range, folder: Path) -> list[str]:
     found: list[str] = []
     for number, path in enumerate(files):
         for seed in seeds:
-            data = Marker(seed + number, WORDS).data(path.read_bytes())
+            data = Marker(seed + number).data(path.read_bytes())
             format_ = path.parts[-3]
             for output in shown_by(data, path.name, folder, format=format_):
                 found += [f"{path}: {mark}" for mark in marks_in(output)]
@@ -63,9 +56,8 @@ def example_leaks(rules: list[Rule], seeds: range, folder: Path) -> list[str]:
             options["format"] = rule.validated_as
         elif not rule.is_about_schema and rule.validated_as != "":
             options["schema"] = rule.validated_as
-        words = SchemaWords(options.get("schema"))
         for seed in seeds:
-            data = Marker(seed + number, words).data(rule.bad)
+            data = Marker(seed + number, options.get("schema")).data(rule.bad)
             name = rule.file_name or "rows.jsonl"
             for output in shown_by(data, name, folder, **options):
                 found += [f"{rule.code}: {mark}" for mark in marks_in(output)]
@@ -99,7 +91,7 @@ def test_marks_are_found_without_redaction() -> None:
     files = FILES[::60]
     seen = 0
     for path in files:
-        data = Marker(0, WORDS).data(path.read_bytes())
+        data = Marker(0).data(path.read_bytes())
         report = validate(data, format=path.parts[-3], lint=True)
         seen += bool(marks_in(json.dumps(report.to_dict(), ensure_ascii=False)))
 
@@ -112,7 +104,7 @@ def test_command_line_shows_no_value(
     """Neither standard output nor standard error of the command shows a value."""
     for number, path in enumerate(FILES[7::90]):
         file = tmp_path / path.name
-        file.write_bytes(Marker(number, WORDS).data(path.read_bytes()))
+        file.write_bytes(Marker(number).data(path.read_bytes()))
         run_here("validate", "--isolated", "--redact", "--lint", "--jobs", 1, file)
 
     shown = capsys.readouterr()
@@ -127,7 +119,7 @@ def test_repairs_are_listed_without_values(
     """The lines on what `--fix` changed show no value, and no unknown key."""
     for number, path in enumerate(FILES[3::70]):
         file = tmp_path / path.name
-        file.write_bytes(Marker(number, WORDS).data(path.read_bytes()))
+        file.write_bytes(Marker(number).data(path.read_bytes()))
         options = ("--isolated", "--redact", "--unsafe-fixes", "--jobs", 1)
         run_here("validate", *options, file)
 
@@ -187,15 +179,14 @@ def test_settings_can_ask_for_redaction(
     assert "secret" not in capsys.readouterr().out
 
 
-def test_bugs_are_shown_without_values(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bugs_are_shown_without_values() -> None:
     """An exception that no data should cause loses its message, and its context."""
 
-    def fail(*_: Any, **__: Any) -> None:
+    def fail(_: Any) -> None:
         raise KeyError("secret value")
 
-    monkeypatch.setattr("harpia_formats.validation.run.end_of_run", fail)
     with pytest.raises(Exception, match="KeyError in test_validate") as found:
-        validate(b"{}", redact=True)
+        validate(b"{}", redact=True, progress=fail)
 
     assert "secret" not in "".join(traceback.format_exception(found.value))
 
@@ -206,7 +197,7 @@ def mutated(path: Path, seed: int) -> bytes:
     rows = [json.loads(line) for line in lines if line.strip()]
     drawn = islice(mutants(rows, seed), 20)
     text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in drawn)
-    return Marker(seed, WORDS).data(text.encode("utf-8", "surrogatepass"))
+    return Marker(seed).data(text.encode("utf-8", "surrogatepass"))
 
 
 def mutant_leaks(files: list[Path], seeds: range, folder: Path) -> list[str]:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from harpia_formats import Problem, convert, validate
-from harpia_formats.validation.parallel import ranges
 from json_lines import jsonl
+from worker_units import small_units
 
 ROOT = Path(__file__).parents[3]
 SAMPLES = ROOT / "fixtures/lm-eval-samples/valid/choices.jsonl"
@@ -79,7 +79,7 @@ def test_workers_read_constants_as_this_process(
     workers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rows that workers convert have null where this process reads null."""
-    monkeypatch.setattr(ranges, "WORTH_SECONDS", 0)
+    small_units(monkeypatch)
     rows = [{**ROW, "doc_id": n, "acc": math.nan if n % 2 else 1.0} for n in range(400)]
     path, output = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     path.write_bytes(jsonl(*rows))

@@ -1,78 +1,54 @@
-from collections.abc import Iterator, Mapping
+"""What stands around the rows of a document, which is validated as a record is."""
+
+import json
 from typing import Any
 
 from cases import for_each_case
-from harpia_formats.model.format import Dialect, Remark
-from harpia_formats.model.problem import Path
-from harpia_formats.validation.unit.document import header_findings
-from harpia_formats.validation.unit.row_checks import RowChecks
-from harpia_formats.validation.unit.row_validator import RowValidator
+from harpia_formats import validate
 
-SCHEMA = {"required": ["rows"], "properties": {"name": {"type": "string"}}}
+INSTANCE = '{"id": "1", "input": "?", "actual-output": "!"}'
+COLUMNS = {name: ["a"] * 3 for name in ("questions", "predicted_answers")}
 
 
-def no_sign(_: Any) -> str:
-    """Return no sign."""
-    return ""
-
-
-def equal(lengths: Mapping[Path, int]) -> Iterator[Remark]:
-    """Say which columns are not as long as the first."""
-    wanted = next(iter(lengths.values()))
-    for path, length in lengths.items():
-        if length != wanted:
-            yield Remark("K101", path, f"{length} items, not {wanted}")
-
-
-def found(text: bytes, **options: Any) -> list[tuple[str, Path]]:
-    """Return the codes and the paths of what is wrong with a header."""
-    dialect = Dialect("none", no_sign, **options)
-    lengths: dict[Path, int] = {("rows",): 2, ("more",): 3}
-    findings = header_findings(
-        text, RowValidator(SCHEMA, RowChecks()), dialect, lengths, 4
-    )
-    return [(each.code, each.path) for each in findings]
+def found(text: str, **options: Any) -> list[tuple[str, str]]:
+    """Return the codes and the pointers of what is wrong with a document."""
+    report = validate(text.encode(), **options)
+    return [(each.code, each.place.pointer) for each in report.problems]
 
 
 @for_each_case(
     "text, expected",
     [
-        (b'{"rows": [], "name": "a"}', []),
-        (b'{"rows": [], "name": 1}', [("S102", ("name",))]),
-        (b'{"name": "a"}', [("S101", ())]),
-        (b'{"rows": [], "rows": []}', [("J105", ("rows",))]),
-        (b'{"rows": [], }', [("J101", ())]),
-        (b'{"rows": [', [("J102", ())]),
+        (f'{{"instances": [{INSTANCE}], "metrics": []}}', []),
+        (f'{{"instances": [{INSTANCE}], "metrics": 1}}', [("S102", "/metrics")]),
+        (
+            f'{{"instances": [{INSTANCE}], "metrics": [{{"id": "TER", "enable": true}}]}}',
+            [("S101", "/metrics/0")],
+        ),
+        (
+            f'{{"metrics": [], "instances": [{INSTANCE}], "metrics": []}}',
+            [("J105", "/metrics")],
+        ),
+        (f'{{"metrics": [], "instances": [{INSTANCE}], }}', [("J101", "")]),
+        (f'{{"metrics": [], "instances": [{INSTANCE}]', [("J102", "")]),
     ],
 )
 def test_header_is_validated_as_a_record(
-    text: bytes, expected: list[tuple[str, Path]]
+    text: str, expected: list[tuple[str, str]]
 ) -> None:
     """Text, JSON and schema of a document without its records are validated."""
-    assert found(text) == expected
+    assert found(text, format="harpia") == expected
 
 
 def test_lengths_of_columns_are_remarked_on() -> None:
-    """A dialect that knows how long its columns are says so, behind all else."""
-    expected = [("S102", ("name",)), ("K101", ("more",))]
+    """Columns that are not as long as the first are errors, next to all else."""
+    document = json.dumps({**COLUMNS, "predicted_answers": ["a"] * 2})
+    wrong = json.dumps({**COLUMNS, "predicted_answers": ["a"] * 2, "more": 1})
 
-    assert found(b'{"rows": [], "name": 1}', lengths=equal) == expected
-
-
-def test_lengths_are_not_checked_with_a_broken_header() -> None:
-    """With a header that is no valid JSON, only its syntax error is reported."""
-    assert found(b'{"rows": [', lengths=equal) == [("J102", ())]
-
-
-def test_number_of_records_is_remarked_on() -> None:
-    """A dialect that knows how many records there are receives their number."""
-
-    def counted(document: Any, records: int) -> Iterator[Remark]:
-        if records != len(document["name"]):
-            yield Remark("K101", ("name",), f"{records} records")
-
-    text = b'{"rows": [], "name": "abc"}'
-
-    assert found(text, count_remarks=counted) == [("K101", ("name",))]
-    assert found(b'{"rows": [], "name": "abcd"}', count_remarks=counted) == []
-    assert found(b'{"rows": [}', count_remarks=counted) == [("J101", ())]
+    assert found(document, format="haystack") == [("K101", "/predicted_answers")]
+    assert found(wrong, format="haystack") == [
+        ("K101", "/predicted_answers"),
+        ("S102", "/more"),
+    ]
+    # With a header that is no JSON, only its syntax error is reported.
+    assert [each for each, _ in found(document[:-1], format="haystack")] == ["J102"]

@@ -12,14 +12,12 @@ from typing import Any
 import pytest
 
 from effort import pairs
-from harpia_formats import validate
+from harpia_formats import Report, SchemaError, validate
 from harpia_formats.files.workers import killable
-from harpia_formats.formats.schema.bundled_schemas import SchemaError
 from harpia_formats.formats.schema.user_schema import is_bounded
-from harpia_formats.model.report import Report
-from harpia_formats.validation.parallel import ranges
 from harpia_formats.validation.unit import guarded_rows
 from json_lines import jsonl
+from worker_units import small_units
 
 #: Seconds that a row may take in these tests.
 LIMIT = 0.3
@@ -148,9 +146,7 @@ def test_large_file_with_several_processes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: int
 ) -> None:
     """Any number of processes reports the same of a large file."""
-    monkeypatch.setattr(ranges, "WORTH_SECONDS", 0)
-    for name in ("MIN_RANGE", "MAX_RANGE", "BUNDLE", "TIMED"):
-        monkeypatch.setattr(ranges, name, 100_000)
+    small_units(monkeypatch, 100_000)
     path = tmp_path / "rows.jsonl"
     rows: list[Any] = [{"id": number, "text": "x" * 900} for number in range(900)]
     rows[800] |= {"hard": 1}

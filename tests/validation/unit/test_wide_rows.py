@@ -2,19 +2,16 @@
 
 import json
 import time
-import tracemalloc
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
 
 from harpia_formats import Report, validate
-from harpia_formats.formats.schema.bundled_schemas import schema_validator_of
-from harpia_formats.validation.diagnosis.root_causes import root_causes
-from harpia_formats.validation.unit.findings import FINDINGS, VALUES, is_wide
-from harpia_formats.validation.unit.wide_records import WideErrors
 
+#: Schema errors of a row that are reported, and values of a row that is validated as a
+#: whole.
+FINDINGS, VALUES = 1_000, 5_000
 #: Members of a row in the tests of time and memory.
 MANY = 200_000
 SCHEMA: dict[str, Any] = {
@@ -156,77 +153,6 @@ def test_errors_that_only_a_whole_value_shows_are_never_invented() -> None:
     assert found == {"S102": FINDINGS, "S106": 1}
 
 
-def made_row(random: Random, depth: int = 0) -> Any:
-    """Return a value with large containers in large containers."""
-    kind = random.random()
-    if depth > 3 or kind < 0.3:
-        return random.choice([None, 1, "a", "", [], {}])
-    count = random.choice([1, 5, 30, 90] if depth < 2 else [0, 1, 5])
-    if kind < 0.6:
-        return [made_row(random, depth + 1) for _ in range(count)]
-    names = [
-        "id",
-        "items",
-        "parts",
-        "a",
-        "0",
-        "7",
-        *(f"k{one}" for one in range(count)),
-    ]
-    chosen = random.sample(names, min(len(names), count))
-    return {name: made_row(random, depth + 1) for name in chosen}
-
-
-#: A schema with what decides alone, what needs the whole, and conditions.
-TREE: dict[str, Any] = {
-    "definitions": {
-        "node": {
-            "anyOf": [{"type": ["string", "null", "array", "object"]}, {"minimum": 9}],
-            "maxItems": 80,
-            "minProperties": 1,
-            "items": {"$ref": "#/definitions/node"},
-            "properties": {
-                "id": {"type": "string"},
-                "0": {"type": "null"},
-                "a": {"items": {"type": "string"}, "uniqueItems": True},
-            },
-            "if": {"required": ["id"]},
-            "then": {"required": ["a"]},
-            "else": {"propertyNames": {"minLength": 2}},
-            "dependencies": {"items": ["parts"]},
-            "additionalProperties": {"$ref": "#/definitions/node"},
-        }
-    },
-    "$ref": "#/definitions/node",
-}
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_what_is_reported_of_a_part_is_true_of_the_row(
-    seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each cause in a part of any row is a cause in the row, at the same place."""
-    module = "harpia_formats.validation.unit.wide_records"
-    for name, size in (("PART", 20), ("SMALL", 3), ("FINDINGS", 10)):
-        monkeypatch.setattr(f"{module}.{name}", size)
-    random = Random(seed)  # noqa: S311 - needs a seed, not secrecy
-    row = {f"k{one}": made_row(random) for one in range(3)}
-    engine = schema_validator_of(TREE)
-    causes = WideErrors(TREE, engine.iter_errors, lambda *_: None).many(row)
-    all_ = root_causes(row, engine.iter_errors(row), TREE, lambda *_: None)
-    known = {(one.code, one.path, one.identity) for one in all_}
-
-    if causes is None:
-        assert len(known) <= 50
-    else:
-        unproven = [one for one in causes if _key(one) not in known]
-        assert unproven == []
-
-
-def _key(cause: Any) -> Any:
-    return cause.code, cause.path, cause.identity
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize("lint", [False, True])
@@ -245,20 +171,3 @@ def test_very_wide_rows_take_little(
     assert time.process_time() - start < 10
     assert counts(report)[code] >= FINDINGS - 1
     assert report.files[0].invalid == 1
-
-
-@pytest.mark.long
-def test_memory_of_a_wide_row() -> None:
-    """Errors beyond the limit are not held, and the parts of a row are not either."""
-    row = wrong(MANY)
-    engine = schema_validator_of(SCHEMA)
-    tracemalloc.start()
-    try:
-        causes = WideErrors(SCHEMA, engine.iter_errors, lambda *_: None).many(row)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-
-    assert causes is not None
-    assert is_wide(row)
-    assert (len(causes), peak < 20_000_000) == (FINDINGS, True)

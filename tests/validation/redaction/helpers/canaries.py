@@ -12,6 +12,7 @@ import pytest
 
 from harpia_formats.cli.app import app_for
 from harpia_formats.cli.streams_and_exit_codes import exceptions_to_exit_codes
+from harpia_formats.validation.redaction.shown_words import SchemaWords
 
 #: The letters of a mark: of the Ethiopic script, which no file or program here uses.
 #: A single one in an output shows that a piece of a value is in it, however it is cut.
@@ -59,11 +60,14 @@ def marks_in(output: str) -> list[str]:
 class Marker:
     """Marks the texts, numbers and unknown keys of data, some or all of them."""
 
-    def __init__(self, seed: int, words: Any, *, numbers: bool = True) -> None:
-        """Take a seed, the keys that are no values, and whether to change numbers."""
+    def __init__(self, seed: int, schema: Any = None, *, numbers: bool = True) -> None:
+        """Take a seed, the user's schema if there is one, and what becomes of numbers.
+
+        The keys that a schema names are no values.
+        """
         self._numbers = numbers
         self._chance = random.Random(seed)  # noqa: S311 - marks, not secrets
-        self._words = words
+        self._words = SchemaWords(schema)
         #: The share of values that are marked: with all marked, most rules are silent.
         self._share = (1.0, 0.3, 0.7)[seed % 3]
 

@@ -1,23 +1,24 @@
+"""Laws of what tells records apart: the key of their ids, and its text."""
+
+import itertools
 import json
 from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cases import for_each_case
-from harpia_formats.formats.detection.candidates import FormatVariant, variants_of
-from harpia_formats.formats.registry import all_formats
-from harpia_formats.formats.schema.bundled_schemas import record_schema
+from format_variants import VARIANTS, name_of
 from harpia_formats.formats.schema.typed_decoder import (
     RowSurvey,
     TypedDecoder,
     typed_decoder_of,
 )
-from harpia_formats.model.format import Container
-from harpia_formats.model.problem import Path
-from harpia_formats.validation.dedup.identity import IdentityReader
+from harpia_formats.plugins import Container, Path
+from harpia_formats.validation.dedup.identity import ABSENT, IdentityReader, key_text
+from known_formats import row_schema
 
 PATHS: tuple[Path, ...] = (("id",), ("run",), ("meta", "epoch"))
 #: It says more of some members than of others, so that decoders read them otherwise.
@@ -117,22 +118,23 @@ def test_keys_of_lines_are_those_of_their_values(
     assert found == (expected if len(expected) == len(lines) else None)
 
 
-VARIANTS = [
-    each
-    for each in variants_of(all_formats().values())
-    if each.format.id_key
-    and each.dialect.container in {Container.ROWS, Container.WRAPPED}
-]
-
-
-@pytest.mark.parametrize("variant", VARIANTS, ids=lambda each: each.name)
+@pytest.mark.parametrize(
+    "variant",
+    [
+        each
+        for each in VARIANTS
+        if each.format.id_key
+        and each.dialect.container in {Container.ROWS, Container.WRAPPED}
+    ],
+    ids=name_of,
+)
 @given(data=st.data())
 def test_decoders_of_every_format_read_identity_keys(
-    variant: FormatVariant, data: st.DataObject
+    variant: Any, data: st.DataObject
 ) -> None:
     """The decoder of each schema gives the same identity keys as plain values."""
     format_ = variant.format
-    schema = record_schema(variant.dialect, strict=True)
+    schema = row_schema(variant.dialect, strict=True)
     assert isinstance(schema, dict)
     # Only what tells records apart is looked at, so that no whole record is needed.
     schema = schema | {"required": [format_.id_key], "allOf": []}
@@ -215,3 +217,129 @@ def test_rows_of_alternating_decoders_have_the_same_keys() -> None:
         assert rows is not None
 
         assert identity.keys_of_rows(rows, decoder) == of_value(record) * 2
+
+
+#: Few enough to be equal now and then, and made of what keys are made of.
+KEY_TEXTS = st.text("()'\",\\ 1aUNSET\0\ud800ç", max_size=6)
+KEY_SCALARS = st.one_of(
+    st.sampled_from(
+        [ABSENT, None, True, False, 0, 1, -1, 0.0, -0.0, 1.0, "1", "", "("]
+    ),
+    st.sampled_from(["None", "True", "UNSET", "1.0", 2**64, float("inf")]),
+    st.integers(),
+    st.floats(allow_nan=False),
+    KEY_TEXTS,
+)
+TUPLES = st.lists(KEY_SCALARS, max_size=3).map(tuple)
+
+
+def typed(values: tuple[Any, ...], *, by_text: bool) -> list[tuple[str, Any]]:
+    """Return what tells values apart: the type, and the sign of a zero."""
+    if by_text:
+        values = tuple(digits(each) if type(each) is int else each for each in values)
+    return [
+        (type(each).__name__, each.hex() if isinstance(each, float) else each)
+        for each in values
+    ]
+
+
+def digits(number: int) -> str:
+    """Return the decimal digits of a number, its last 1,000 apart from the others."""
+    head, tail = divmod(abs(number), 10**1000)
+    text = f"{digits(head)}{tail:01000}" if head else str(tail)
+    return f"-{text}" if number < 0 else text
+
+
+@given(TUPLES, TUPLES, st.booleans())
+@example(("a", "b"), ("a, b",), False)
+@example((1,), ("(1,)",), False)
+@example((1,), (True,), True)
+def test_keys_are_equal_where_the_values_are(
+    one: tuple[Any, ...], other: tuple[Any, ...], by_text: bool
+) -> None:
+    """Two tuples have the same text exactly if types and values are the same."""
+    same = typed(one, by_text=by_text) == typed(other, by_text=by_text)
+
+    assert (key_text(one, by_text=by_text) == key_text(other, by_text=by_text)) is same
+
+
+@given(TUPLES, st.booleans())
+def test_a_text_that_is_a_key_has_another_key(
+    values: tuple[Any, ...], by_text: bool
+) -> None:
+    """A text that looks like the key of other values has another key."""
+    key = key_text(values, by_text=by_text)
+    is_itself = typed(values, by_text=by_text) == [("str", key)]
+
+    assert (key_text((key,), by_text=by_text) == key) is is_itself
+
+
+@for_each_case("text", ["a", "", "q-1", "é", "1", "null", " (a)"])
+def test_plain_text_is_its_own_key(text: str) -> None:
+    """A single text is used as it is, without a copy."""
+    assert key_text((text,)) is text
+
+
+def test_scalars_that_look_alike_differ() -> None:
+    """Absent, null, an integer, a float, a boolean and their texts all differ."""
+    values = [
+        ABSENT,
+        None,
+        1,
+        1.0,
+        True,
+        "1",
+        "1.0",
+        "true",
+        "True",
+        "None",
+        "",
+        "UNSET",
+    ]
+
+    assert len({key_text((each,)) for each in values}) == len(values)
+
+
+@for_each_case("size, sign", itertools.product([0, 20, 5000], [1, -1]))
+def test_integer_compares_by_its_text(size: int, sign: int) -> None:
+    """By text, an integer of any size is the same as its digits; otherwise not."""
+    number = sign * 10**size
+    text = digits(number)
+
+    assert key_text((number,), by_text=True) == text
+    assert key_text((number, "a"), by_text=True) == key_text((text, "a"), by_text=True)
+    assert key_text((number,)) != key_text((text,))
+
+
+def test_integers_beyond_the_limit_on_digits_differ() -> None:
+    """Integers with more digits than Python converts have different keys, too."""
+    large = 10**5000
+    keys: list[tuple[Any, ...]] = [
+        (large,),
+        (large + 1,),
+        (-large,),
+        (large, 1),
+        (large, "1"),
+        (1, large),
+    ]
+    keys += [(large, None), (large, ABSENT), (digits(large),), (large, large)]
+
+    assert len(set(map(key_text, keys))) == len(keys)
+    assert key_text((large, "a")) == key_text((10**5000, "a"))
+
+
+@pytest.mark.parametrize("value", [True, 1.0, None, ABSENT])
+def test_only_integers_compare_by_text(value: Any) -> None:
+    """By text, no other scalar becomes a text."""
+    for company in ((), ("a",)):
+        keys = {
+            key_text((each, *company), by_text=True)
+            for each in (str(value), str(value).lower(), "1", value)
+        }
+
+        assert len(keys) == len({str(value), str(value).lower(), "1"}) + 1
+
+
+def test_order_counts() -> None:
+    """The same values in another order are another key."""
+    assert key_text(("a", "b")) != key_text(("b", "a"))

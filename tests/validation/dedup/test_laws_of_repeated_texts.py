@@ -1,10 +1,14 @@
+"""Laws of what finds texts that repeat: by digests, roughly, and as a whole."""
+
 import errno
 import io
 import os
 import subprocess
 import sys
+import unicodedata
+from array import array
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
@@ -14,13 +18,23 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cases import for_each_case
-from harpia_formats.files.io.reader import SourceError
+from effort import examples
+from harpia_formats.files.framing.container import frames
+from harpia_formats.formats.rules import near_duplicates
+from harpia_formats.plugins import SourceError
+from harpia_formats.validation.dedup import repeated_digests
 from harpia_formats.validation.dedup.digests import (
     Digests,
     MissingTexts,
     RepeatedTexts,
     digest_of,
     digests_of,
+)
+from harpia_formats.validation.dedup.identity import IdentityReader
+from harpia_formats.validation.dedup.repeated_digests import (
+    DuplicateIdFinder,
+    PairDigests,
+    WholeTexts,
 )
 
 STATUS = Path("/proc/self/status")
@@ -349,3 +363,115 @@ def test_adding_digests_equals_adding_texts(texts: list[str]) -> None:
         there.add_digests(digests_of(texts))
 
         assert here.repeated() == there.repeated()
+
+
+def test_equal_digests_are_no_repeat(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Different ids that share a digest are no duplicates."""
+    digest = digest_of("a")
+    monkeypatch.setattr(repeated_digests, "digest_of", lambda _: digest)
+    unique = DuplicateIdFinder(
+        IdentityReader((("id",),)),
+        lambda: frames([b'{"id": "a"}\n{"id": "b"}\n{"id": "a"}']),
+    )
+    unique.add(["a", "a", "a"])
+    found = [(each.record.number, each.first) for each in unique.repeats(3)]
+    unique.close()
+
+    assert found == [(3, 1)]
+
+
+def test_nothing_is_read_again_where_all_differ() -> None:
+    """A file without duplicates is read once."""
+
+    def again() -> Any:
+        raise AssertionError
+
+    unique = DuplicateIdFinder(IdentityReader((("id",),)), again)
+    unique.add(["a", "b"])
+    unique.add([])
+
+    assert list(unique.repeats(2)) == []
+    unique.close()
+
+
+#: Pairs of a rough text and a whole one: a whole text belongs to one rough text.
+PAIRS = st.lists(st.integers(0, 19).map(lambda whole: (whole // 3, whole)), max_size=60)
+
+
+@given(pairs=PAIRS, held=st.integers(1, 80), most=st.integers(1, 8))
+def test_each_repeated_text_is_known_or_compared(
+    pairs: list[tuple[int, int]], held: int, most: int
+) -> None:
+    """A rough text of several rows has one whole text that is known, or is another."""
+    store = PairDigests(held=held, whole=4)
+    for pair in pairs:
+        store.add_digests(array("Q", pair))
+    found = WholeTexts(store, lambda _: 0, most)
+    others = {
+        rough for rough in range(7) if any(rough in part for part in found.others())
+    }
+    known = {whole for whole in range(20) if whole in found.repeated}
+    store.close()
+
+    repeated = {
+        rough for rough, times in Counter(r for r, _ in pairs).items() if times > 1
+    }
+    wholes = {rough: {w for r, w in pairs if r == rough} for rough in repeated}
+    assert others | {whole // 3 for whole in known} == repeated
+    assert not others & {whole // 3 for whole in known}
+    assert all(len(wholes[whole // 3]) == 1 for whole in known)
+    assert found.count == len(known) <= most
+    surplus = sum(sum(pair[1] == whole for pair in pairs) - 1 for whole in known)
+    assert sum(found.left.values()) == surplus
+
+
+alphabet = st.sampled_from(
+    "aAbBsS19 .,!-—“”+#*(`'\u00b2\u2212ßſKİǰẖéΩяД中文字。，（Ａ１\u0301\u200b한글ก้"  # noqa: RUF001 - letters that look alike
+)
+LETTERS_AND_MARKS = st.text(alphabet, max_size=80)
+
+
+@given(LETTERS_AND_MARKS, LETTERS_AND_MARKS)
+@examples(100)
+def test_rough_comparison_finds_all_that_is_alike(one: str, other: str) -> None:
+    """Texts that are the same exactly are the same roughly."""
+    said = near_duplicates.ComparedTexts(0, 1, ((),))
+    if said.exactly(one) == said.exactly(other):
+        assert said.roughly(one) == said.roughly(other)
+    louder = one.upper().replace(" ", " - ") + "!"
+    if said.exactly(one) == said.exactly(louder):
+        assert said.roughly(one) == said.roughly(louder)
+
+
+@pytest.mark.parametrize(
+    "codes",
+    [
+        range(0x800),
+        pytest.param(
+            [*range(0x800, 0xD800), *range(0xE000, 0x110000)], marks=pytest.mark.long
+        ),
+    ],
+)
+def test_no_letter_folds_to_one_that_is_compared_roughly(codes: Iterable[int]) -> None:
+    """Bytes that count in the rough comparison are those of the folded text, too."""
+    said = near_duplicates.ComparedTexts(0, 1, ((),))
+    enough = "中" * near_duplicates.FEW
+    for code in codes:
+        normal = near_duplicates.normal_bytes(chr(code)).decode()
+        expected = said.roughly(enough + normal.casefold())
+        assert said.roughly(enough + chr(code)) == expected
+        if not any(unicodedata.category(each)[0] in "LMN" for each in normal):
+            assert said.roughly(enough) == expected
+
+
+def test_texts_that_come_once_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rough texts stay the same when no more of them are remembered."""
+    monkeypatch.setattr(near_duplicates, "REMEMBERED", 4)
+    said = near_duplicates.ComparedTexts(0, 1, ((),))
+    texts = [f"What is the number {number}, my dear machine?" for number in range(9)]
+
+    found = [said.all_roughly_and_whole([texts]) for _ in range(3)]
+
+    assert not said.rough
+    singly = [said.roughly_and_whole(text) for text in texts]
+    assert found == [singly] * 3
