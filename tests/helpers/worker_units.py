@@ -70,7 +70,9 @@ def forked_workers(patch: pytest.MonkeyPatch) -> None:
 class Here(Executor):
     """Does the work at once in this process, with copies as another would have."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, copies: bool = True) -> None:
+        """Take whether the work and its results are copied, as between processes."""
+        self._copies = copies
         #: The units that were validated, and what their problems were needed for.
         self.works: list[Any] = []
         self.demands: list[Demand] = []
@@ -80,10 +82,13 @@ class Here(Executor):
     ) -> "Future[Any]":
         """Do some work."""
         assert not given, "others have keywords of their own"
-        run, arguments = pickle.loads(pickle.dumps((run, arguments)))  # noqa: S301 - our own
+        run, arguments = self._copy((run, arguments))
         if run is not difference_from:
             self.works.append(arguments[:2][-1])
         self.demands += [each for each in arguments if isinstance(each, Demand)]
         future: Future[Any] = Future()
-        future.set_result(pickle.loads(pickle.dumps(run(*arguments))))  # noqa: S301 - our own
+        future.set_result(self._copy(run(*arguments)))
         return future
+
+    def _copy(self, value: Any) -> Any:
+        return pickle.loads(pickle.dumps(value)) if self._copies else value  # noqa: S301 - our own

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from cases import for_each_case
-from harpia_formats.formats.schema.error_paths import matching_paths
-from harpia_formats.model.problem import Path
+from harpia_formats.plugins import Path
 from harpia_formats.validation.diagnosis import engine_errors
 from harpia_formats.validation.diagnosis.engine_errors import (
     AppliedCondition,
@@ -284,28 +283,6 @@ def test_alternative_without_a_verdict(names: str, keyword: str) -> None:
         name.lower() if name in {"Type", "Pattern"} else "undetermined"
         for name in names.split()
     ]
-
-
-def test_paths_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Paths that were found are not looked for again, unless there are too many."""
-    monkeypatch.setattr(engine_errors, "REMEMBERED", 2)
-    looked_at: list[Any] = []
-
-    def noted(*given: Any) -> Any:
-        looked_at.append((given[1][0], len(given)))
-        return matching_paths(*given)
-
-    monkeypatch.setattr(engine_errors, "matching_paths", noted)
-    paths = SchemaPaths({"a": {"$ref": "#/b"}, "b": {"c": 1, "01": 2}})
-    for step in ("a", "a", "b", "a", "c", "c", "b"):
-        assert paths.location((step,)) == (step,)
-        assert paths.evaluated((step,)) == (step,)
-    names = "abcb"
-
-    assert looked_at == [(name, size) for name in names for size in (2, 3)]
-    assert paths.location(("b", 1)) == ("b", "01")
-    assert paths.evaluated(("a", "$ref", 1)) == ("a", "$ref", "01")
-    assert paths.location(("a", "$ref", 1)) == ("a", "$ref", 1)
 
 
 def test_so_many_paths_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:

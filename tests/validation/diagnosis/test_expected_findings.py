@@ -8,6 +8,7 @@ differs then is judged before it is kept.
 """
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,12 +17,11 @@ from typing import Any
 from unittest.mock import patch
 
 from cases import for_each_case
-from harpia_formats.files.framing.chunk import Cursor
-from harpia_formats.formats.registry import all_rules
+from harpia_formats.files.framing.chunk import Cursor, FramingFault
 from harpia_formats.formats.schema.bundled_schemas import schema_validator_of
-from harpia_formats.model.format import Advice
-from harpia_formats.model.problem import Path as Steps
-from harpia_formats.model.problem import Problem, pointer_of
+from harpia_formats.model.problem import pointer_of
+from harpia_formats.plugins import Advice, Problem
+from harpia_formats.plugins import Path as Steps
 from harpia_formats.validation.diagnosis import cached_causes
 from harpia_formats.validation.diagnosis.cached_causes import (
     CachedCauses,
@@ -40,9 +40,10 @@ from harpia_formats.validation.diagnosis.root_causes import (
 )
 from harpia_formats.validation.diagnosis.row_context import RowContext
 from harpia_formats.validation.redaction.shown_words import SchemaWords
+from harpia_formats.validation.unit.collector import container_message
+from known_formats import RULES
 
 EXPECTED = Path(__file__).with_name("expected_findings.json")
-RULES = all_rules()
 #: Where each row begins in its file.
 START = Cursor(1_000, 7, 2)
 #: What a problem without values does not say.
@@ -243,6 +244,23 @@ def test_remembered_causes_are_those_computed(group: Group) -> None:
             by_pattern = cached.causes_by_pattern(row.value)
             assert by_pattern is None or (row.errors and by_pattern == expected)
             assert cached.causes_of(row.value, row.errors) == expected
+
+
+@for_each_case(
+    "kind",
+    {
+        kind
+        for path in (Path(__file__).parents[3] / "harpia_formats").rglob("*.py")
+        for kind in re.findall(r'\bFramingFault\("([a-z-]+)"', path.read_text("utf-8"))
+    },
+)
+def test_every_fault_of_a_container_has_a_message(kind: str) -> None:
+    """Every framing fault in the code has a known rule, a message and a help."""
+    code, message, help_ = container_message(FramingFault(kind, Cursor()), 100)
+
+    assert code in RULES
+    assert message
+    assert help_
 
 
 def in_lines(group: Group) -> Iterator[str]:

@@ -5,11 +5,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cases import for_each_case
+from harpia_formats import Excerpt, Place
 from harpia_formats.files.framing import chunk
 from harpia_formats.files.framing.chunk import Cursor
-from harpia_formats.model.problem import Excerpt, Place
 from harpia_formats.validation.diagnosis.row_context import RowContext, id_of
 
 START = Cursor(1_000, 7, 2)
@@ -252,3 +254,20 @@ def test_excerpt_of_pieces(start: int, expected: Excerpt) -> None:
 
     assert row.excerpt(start, start + 1) == expected
     assert replace(row, pieces=()).excerpt(start, start + 1) != expected or start == 9
+
+
+@given(st.text(max_size=300), st.text(max_size=300), st.text(max_size=300))
+def test_excerpt_holds_the_mark(before: str, marked: str, after: str) -> None:
+    """An excerpt is a part of the line, and its mark begins the marked text."""
+    parts = [
+        text.replace("\n", "").replace("\r", "") for text in (before, marked, after)
+    ]
+    lead, mark, tail = (part.encode("utf-8", "replace") for part in parts)
+    row = RowContext("f", lead + mark + tail, Cursor(), 1)
+    excerpt = row.excerpt(len(lead), len(lead) + len(mark))
+    found = excerpt.text[excerpt.start : excerpt.end]
+    line = (lead + mark + tail).decode()
+
+    assert excerpt.text.removeprefix("…").removesuffix("…") in line
+    assert not mark or mark.decode().startswith(found)
+    assert len(excerpt.text) < 300

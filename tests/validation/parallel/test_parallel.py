@@ -545,6 +545,7 @@ def test_long_rows_are_done_here_as_by_a_worker(
     rows[300]["prompt"] = 7
     path = tmp_path / "rows.jsonl.gz"
     path.write_bytes(gzip.compress(jsonl(*rows), 1))
+    small_blocks(monkeypatch)
     small_units(monkeypatch, 2_000)
     short_rows_only(monkeypatch, 4_000)
     options: dict[str, Any] = {"format": "record", "on_invalid": "skip"}

@@ -187,7 +187,7 @@ def in_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def validated(path: Path) -> tuple[Validation, list[Problem]]:
     """Return a finished run over a file, and its problems."""
-    run = Validation([path], Options(format="eee@0.2.0", executor=Here()))
+    run = Validation([path], Options(format="eee@0.2.0", executor=Here(copies=False)))
     return run, list(run)
 
 
