@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from dying_workers import end_worker
-from harpia_formats.validation.parallel import ranges
+from harpia_formats.validation.parallel import range_worker, ranges
 from harpia_formats.validation.repair import repair_ranges
 from harpia_formats.validation.unit import cross_check
 from harpia_formats.validation.unit.row_validator import RowValidator
@@ -42,6 +42,15 @@ def repairs_fail(patch: pytest.MonkeyPatch) -> None:
         raise MemoryError
 
     patch.setattr(repair_ranges, "FoundRepairs", fail)
+
+
+def ranges_fail(patch: pytest.MonkeyPatch) -> None:
+    """Have workers fail by a `KeyError` before the first record of each range."""
+
+    def fail(*_: object) -> None:
+        raise KeyError("lost")
+
+    patch.setattr(range_worker, "line_rows", fail)
 
 
 def workers_die(patch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,7 @@ from harpia_formats.files.workers import engine
 from harpia_formats.files.workers.worker_checks import difference_from
 from harpia_formats.formats.detection import sampled_file
 from harpia_formats.validation import one_file
+from harpia_formats.validation import run as validation_run
 from harpia_formats.validation.parallel import ranges, small_files
 from harpia_formats.validation.plan.units import Demand
 from harpia_formats.validation.unit import collector
@@ -38,6 +39,7 @@ def small_units(
     for name in names:
         patch.setattr(ranges, name, size)
     patch.setattr(small_files, "WORTH", 0)
+    patch.setattr(validation_run, "LITTLE", 0)
     patch.setattr(small_files, "BATCH", size)
     for name in ("SMALL", "SMALL_FAR"):
         patch.setattr(small_files, name, whole_files)
@@ -92,3 +94,24 @@ class Here(Executor):
 
     def _copy(self, value: Any) -> Any:
         return pickle.loads(pickle.dumps(value)) if self._copies else value  # noqa: S301 - our own
+
+
+class Elsewhere(Here):
+    """Does the work where the files have changed since they were looked at."""
+
+    def __init__(self, change: Callable[[], Any], restore: Callable[[], Any]) -> None:
+        """Take what changes the files before each work, and what undoes that."""
+        super().__init__()
+        self._change, self._restore = change, restore
+
+    def submit(
+        self, run: Callable[..., Any], /, *arguments: Any, **given: Any
+    ) -> "Future[Any]":
+        """Do some work on other files."""
+        if run is difference_from:
+            return super().submit(run, *arguments, **given)
+        self._change()
+        try:
+            return super().submit(run, *arguments, **given)
+        finally:
+            self._restore()
