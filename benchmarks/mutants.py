@@ -106,7 +106,6 @@ PARTS = {
         ("harpia_formats/validation/diagnosis/*.py",),
         (
             # The laws of all formats apart from these take much longer.
-            "tests/validation/diagnosis/test_engine_errors.py",
             "tests/validation/diagnosis/test_expected_findings.py",
             "tests/validation/diagnosis/test_row_context.py",
             "tests/validation/diagnosis/test_shared_causes.py",

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,13 +13,17 @@ from harpia_formats.files.framing.chunk import Cursor
 from harpia_formats.formats.schema.bundled_schemas import schema_validator_of
 from harpia_formats.model.format import no_advice
 from harpia_formats.plugins import Advice, Path, Remark
-from harpia_formats.validation.diagnosis import cached_causes
+from harpia_formats.validation.diagnosis import cached_causes, engine_errors
 from harpia_formats.validation.diagnosis.cached_causes import (
     CachedCauses,
     FailedKeyword,
     pattern_matcher,
 )
-from harpia_formats.validation.diagnosis.engine_errors import EngineError, SchemaPaths
+from harpia_formats.validation.diagnosis.engine_errors import (
+    EngineError,
+    SchemaPaths,
+    engine_error_of,
+)
 from harpia_formats.validation.diagnosis.messages import problem_of
 from harpia_formats.validation.diagnosis.root_causes import (
     Cause,
@@ -438,3 +443,50 @@ def test_remark_and_its_rule_make_a_problem() -> None:
     assert (problem.message, problem.help) == ("message", "help")
     assert (problem.place.pointer, problem.place.column) == ("/a", 2)
     assert (problem.schema_pointer, problem.because, problem.fix) == ("", (), None)
+
+
+def test_so_many_paths_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of each kind, 1,024 paths are remembered, then none of them."""
+    looked_at: list[int] = []
+
+    def noted(_schema: Any, path: Path) -> Any:
+        looked_at.append(int(path[0]))
+        return iter([path])
+
+    monkeypatch.setattr(engine_errors, "matching_paths", noted)
+    paths = SchemaPaths({})
+    for number in (*range(1_024), 0, 1_024, 1_024, 0):
+        assert paths.location((number,)) == (number,)
+
+    assert looked_at == [*range(1_025), 0]
+
+
+@for_each_case(
+    "names, keyword",
+    [
+        ("Type Pattern", "anyOf"),
+        ("BacktrackLimitExceeded", "undetermined"),
+        ("Type RegexEngineFailure", "undetermined"),
+    ],
+)
+def test_alternative_without_a_verdict(names: str, keyword: str) -> None:
+    """A value is not refused if the engine gave up on one of the alternatives.
+
+    The engine says so itself today. Here it reports that inside of the alternatives.
+    """
+
+    def error_of(name: str, keyword: str, **more: Any) -> Any:
+        kind = type(name, (), {"name": keyword, "value": ["null"], **more})()
+        return SimpleNamespace(
+            kind=kind, instance_path=(), schema_path=(), evaluation_path=()
+        )
+
+    context = [[error_of(name, name.lower())] for name in names.split()]
+    error = error_of("AnyOf", "anyOf", context=context)
+    found = engine_error_of(error, "text", SchemaPaths({}))
+
+    assert found.keyword == keyword
+    assert [each.keyword for (each,) in found.detail] == [
+        name.lower() if name in {"Type", "Pattern"} else "undetermined"
+        for name in names.split()
+    ]

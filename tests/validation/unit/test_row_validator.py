@@ -12,22 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cases import for_each_case
-from effort import drawn
+from effort import drawn, examples
 from fixture_files import valid_rows
 from harpia_formats import iter_problems, validate
-from harpia_formats.api.testing.mutation import mutants
-from harpia_formats.files.framing.chunk import Chunk, Cursor
-from harpia_formats.files.framing.container import frames
-from harpia_formats.files.parsing.duplicate_keys import colons
-from harpia_formats.formats.schema.bundled_schemas import (
-    built_in_schema,
-    schema_validator_of,
-)
-from harpia_formats.validation.dedup.identity import IdentityReader
-from harpia_formats.validation.unit.row_checks import Disagreement, RowChecks
-from harpia_formats.validation.unit.row_validator import FIRST_ROWS, RowValidator
+from harpia_formats.plugins import mutants
+from json_lines import jsonl
+from known_formats import bundled_schema
 
 SEED_SHAPE = "eee@0.2.0"
+#: Rows after which a typed decoder reads what follows, and too few for one.
+WARM = 100, 1
 
 
 def mutated(identifier: str, count: int, seed: int) -> list[Any]:
@@ -52,7 +46,7 @@ def invalid_records(identifier: str, rows: list[Any]) -> set[int]:
 def check_verdicts(identifier: str, count: int, seed: int) -> None:
     """Assert that our verdict on each row is that of the reference engine."""
     rows = mutated(identifier, count, seed)
-    reference = jsonschema.Draft7Validator(built_in_schema(identifier))
+    reference = jsonschema.Draft7Validator(bundled_schema(identifier))
 
     expected = {
         number for number, each in enumerate(rows, 1) if not reference.is_valid(each)
@@ -134,33 +128,6 @@ def test_repeated_keys_are_found() -> None:
     assert planted == {each.place.record for each in found}
 
 
-@given(st.text() | st.sampled_from(["\\u003a", ":", "\\", "\\\\u003a", '":"']))
-def test_colons_survive_writing(text: str) -> None:
-    """The count of colons of a text is the same however it is written."""
-    spelt = "".join(
-        f"\\u{ord(each):04x}" if each in ':a\\"' else json.dumps(each)[1:-1]
-        for each in text
-    )
-    upper = spelt.replace("\\u003a", "\\u003A")
-
-    counts = {
-        colons(json.dumps(text).encode()),
-        colons(json.dumps(text, ensure_ascii=False).encode("utf-8", "replace")),
-        colons(f'"{spelt}"'.encode()),
-        colons(f'"{upper}"'.encode()),
-    }
-
-    assert counts == {text.count(":")}
-
-
-def codes_of(validator: RowValidator, text: bytes) -> list[str]:
-    """Return the codes of the findings in `text`."""
-    chunks = [each for each in frames([text]) if isinstance(each, Chunk)]
-    return [
-        finding.code for each in chunks for finding in validator.validate(each).findings
-    ]
-
-
 @for_each_case(
     "text, codes",
     [
@@ -178,11 +145,10 @@ def codes_of(validator: RowValidator, text: bytes) -> list[str]:
 def test_text_is_validated(text: bytes, codes: list[str]) -> None:
     """Text and JSON are validated row by row, with and without a decoder."""
     schema = {"type": "object", "properties": {"a": {}}}
-    fresh, warm = RowValidator(schema, RowChecks()), RowValidator(schema, RowChecks())
-    codes_of(warm, b'{"a": 0}\n' * 100)
+    for rows in WARM:
+        found = validate(b'{"a": 0}\n' * rows + text, schema=schema, select=("J1",))
 
-    for validator in (fresh, warm):
-        assert codes == codes_of(validator, b'{"a": 0}\n' + text)
+        assert [each.code for each in found.problems] == codes
 
 
 def test_bad_rows_among_good_ones() -> None:
@@ -217,99 +183,59 @@ _ROWS = st.sampled_from(
 )
 
 
-def outcome_of(
-    rows: list[bytes], size: int, warm: int, *, lines: bool = False
-) -> tuple[Any, list[str]]:
-    """Return what a validator finds in `rows`, so many at once, and their keys.
-
-    With `lines` they are lines, and not rows that were cut before.
-    """
-    schema = {
-        "type": "object",
-        "required": ["n"],
-        "properties": {"id": {}, "n": {"type": "integer"}, "free": {}},
-    }
-    validator = RowValidator(schema, RowChecks(identity=IdentityReader((("id",),))))
-    codes_of(validator, b'{"id": "", "n": 0}\n' * warm)
-    found: list[tuple[str, int, Any]] = []
-    keys: list[str] = []
-    for start in range(0, len(rows), size):
-        part = rows[start:][:size]
-        text = b"\n".join(part)
-        chunk = Chunk(text, Cursor(), None if lines else part)
-        verdict = validator.validate(chunk)
-        found += [(each.code, start + each.row, each.path) for each in verdict.findings]
-        keys += verdict.keys
-    return found, sorted(keys)
+NUMBERS = {
+    "type": "object",
+    "required": ["n"],
+    "properties": {"id": {}, "n": {"type": "integer"}, "free": {}},
+}
 
 
-@pytest.mark.parametrize(
-    "inner",
-    [
-        {"type": "object", "additionalProperties": {"type": "string"}},
-        {"type": "object", "properties": {"k": {}}}
-        | {"additionalProperties": {"type": "string"}},
-    ],
-)
-def test_keys_do_not_depend_on_escapes(inner: dict[str, Any]) -> None:
-    """Ids are read at members that the schema does not name, written with escapes."""
-    schema = {"type": "object", "properties": {"m": inner}}
-    identity = IdentityReader((("m", "id"),))
-    text = b"".join(
-        b'{"m": {"id": "%d", "note": "%b"}}\n' % (number, rb"\u00e9" * 40)
-        for number in range(100)
-    )
-    checks = RowChecks(identity=identity, keeps_texts=False)
-
-    verdict = RowValidator(schema, checks).validate(Chunk(text, Cursor()))
-
-    assert verdict.keys == [str(number) for number in range(100)]
+def problems_by_row(rows: list[bytes]) -> list[tuple[int | None, str, str]]:
+    """Return record, code and pointer of each problem of rows, behind a good one."""
+    data = b"\n".join([b'{"id": "", "n": 0}', *rows])
+    found = validate(
+        data, schema=NUMBERS, ignore=("J202",), examples=0, max_problems=0
+    ).problems
+    return [(each.place.record, each.code, each.place.pointer) for each in found]
 
 
-@given(st.lists(_ROWS, max_size=80), st.integers(1, 40), st.sampled_from([0, 100]))
-def test_verdicts_do_not_depend_on_the_size_of_chunks(
-    rows: list[bytes], size: int, warm: int
-) -> None:
-    """Findings and keys are those of each row alone, with or without a decoder."""
-    one_by_one = outcome_of(rows, 1, 0)
+@examples(25)
+@given(st.lists(_ROWS, max_size=80), st.sampled_from(WARM))
+def test_verdicts_do_not_depend_on_other_rows(rows: list[bytes], warm: int) -> None:
+    """Findings are those of each row alone, with or without a decoder."""
+    good = [b'{"id": "", "n": 0}'] * warm
+    records = [each for each in rows if each.strip()]
+    alone = [
+        (warm + number, code, pointer)
+        for number, row in enumerate(records, 2)
+        # With a row behind it, a last one that is cut off is one of several.
+        for _, code, pointer in problems_by_row([row, b'{"n": 1}'])
+    ]
 
-    assert outcome_of(rows, size, warm) == one_by_one
-    assert outcome_of(rows, size, warm, lines=True) == one_by_one
-
-
-@pytest.mark.parametrize("bad", [b"", b'{"id": 7}\n', b"{\n"])
-def test_a_chunk_of_many_rows_has_a_decoder_at_once(bad: bytes) -> None:
-    """A decoder is built before the first of many rows, whatever these are."""
-    row = b'{"id": "a", "n": 1, "free": [[[[1]]]]}\n'
-    schema = {"type": "object", "required": ["n"], "properties": {"n": {}}}
-    few, many = (RowValidator(schema, RowChecks()) for _ in range(2))
-    few.validate(Chunk(row * (FIRST_ROWS - 1), Cursor()))
-    verdict = many.validate(Chunk(bad + row * FIRST_ROWS, Cursor()))
-
-    assert few.decoder is None
-    assert many.training.decoder is not None or bad == b"{\n"
-    assert [each.row for each in verdict.findings] == [0] * bool(bad)
-    assert (verdict.accepted is None) == bool(bad)
+    assert problems_by_row([*good, *rows, b'{"n": 1}']) == alone
 
 
-def test_disagreement_is_raised() -> None:
-    """A second opinion that differs is not passed over."""
-    validator = RowValidator({}, RowChecks(second_opinion=lambda *_: False))
-    (chunk,) = frames([b'\n{"a": 1}\n'])
-    assert isinstance(chunk, Chunk)
+def test_ids_do_not_depend_on_escapes() -> None:
+    """Ids are read at members that the schema does not name, next to escapes."""
+    row = valid_rows(SEED_SHAPE)[0]
+    epochs = [str(number) for number in range(100)]
+    rows = [
+        row | {"metadata": {"epoch": epoch, "note": "é" * 40}}
+        for epoch in [*epochs, "7"]
+    ]
+    (problem,) = validate(jsonl(*rows), format=SEED_SHAPE, select=("X101",)).problems
 
-    with pytest.raises(Disagreement) as caught:
-        validator.validate(chunk)
-
-    assert caught.value.row == 0 if chunk.rows[0] else 1
-    assert str(caught.value) == "we say valid, the reference engine says invalid"
+    assert problem.place.record == 101
 
 
 def test_patterns_run_in_linear_time() -> None:
     """A pattern with exponential time in other engines is decided at once."""
-    schema_validator = schema_validator_of({"pattern": "^(a+)+$"})
+    schema = {"properties": {"a": {"pattern": "^(a+)+$"}}}
+    before = time.monotonic()
+    (problem,) = validate([{"a": "a" * 5_000 + "!"}], schema=schema).problems
 
-    assert not schema_validator.is_valid("a" * 5_000 + "!")
+    assert problem.code == "V104"
+    assert time.monotonic() - before < 10
 
 
 def test_undetermined_is_not_invalid() -> None:
@@ -352,14 +278,21 @@ def test_many_errors_in_one_row_take_time_in_proportion() -> None:
     assert time.monotonic() - before < 10
 
 
-def test_keys_that_come_late_are_learned() -> None:
-    """A key that turns up after a decoder was built gets a new decoder in the end."""
-    validator = RowValidator(built_in_schema(SEED_SHAPE), RowChecks())
-    row = valid_rows(SEED_SHAPE)[0]
-    late = json.dumps(row | {"late": 1}).encode()
-    for text in [json.dumps(row).encode()] * 70 + [late] * 200:
-        codes_of(validator, text)
-    decoder = validator.decoder
+@examples(25)
+@given(st.text() | st.sampled_from(["\\u003a", ":", "\\", "\\\\u003a", '":"']))
+def test_repeated_keys_do_not_depend_on_how_texts_are_written(text: str) -> None:
+    """Colons in texts, escaped or not, neither make nor hide a repeated key."""
+    spelt = "".join(
+        f"\\u{ord(each):04x}" if each in ':a\\"' else json.dumps(each)[1:-1]
+        for each in text
+    )
+    plain = json.dumps(text, ensure_ascii=False).encode("utf-8", "replace").decode()
+    upper = spelt.replace("\\u003a", "\\u003A")
+    texts = json.dumps(text), plain, f'"{spelt}"', f'"{upper}"'
+    rows = [f'{{"n": {each}}}' for each in texts]
+    rows += [f'{{"n": {each}, "n": 1}}' for each in texts]
+    data = "\n".join(['{"n": ""}'] * WARM[0] + rows).encode()
 
-    assert decoder is not None
-    assert decoder.accept(late) is not None
+    found = iter_problems(data, schema={"properties": {"n": {}}}, select=("J105",))
+
+    assert [each.place.record for each in found] == [WARM[0] + at for at in range(5, 9)]

@@ -1,6 +1,6 @@
-"""Many small files: what is built once for all of them, and that nothing else differs.
+"""What is built, read and decoded once, for many files and for many rows.
 
-What the files share may change how fast they are validated, and nothing that is found.
+It may change how fast they are validated, and nothing that is found.
 """
 
 import json
@@ -9,12 +9,17 @@ from typing import Any
 
 import pytest
 
+from fixture_files import valid_rows
 from harpia_formats import validate
+from harpia_formats.files.framing.chunk import Chunk, Cursor
 from harpia_formats.files.io import source
 from harpia_formats.files.io.source import Source
 from harpia_formats.formats.schema import bundled_schemas
 from harpia_formats.validation.parallel import small_files
 from harpia_formats.validation.unit import row_validator
+from harpia_formats.validation.unit.row_checks import RowChecks
+from harpia_formats.validation.unit.row_validator import FIRST_ROWS, RowValidator
+from known_formats import bundled_schema
 
 ROOT = Path(__file__).parents[2]
 AGGREGATES = sorted(ROOT.glob("fixtures/eee-aggregate/valid/*-0.3.0.json"))
@@ -182,3 +187,31 @@ def test_small_file_is_read_by_two_calls(
     found([path], jobs=1)
 
     assert len(sizes) == 2
+
+
+@pytest.mark.parametrize("bad", [b"", b'{"id": 7}\n', b"{\n"])
+def test_a_chunk_of_many_rows_has_a_decoder_at_once(bad: bytes) -> None:
+    """A decoder is built before the first of many rows, whatever these are."""
+    row = b'{"id": "a", "n": 1, "free": [[[[1]]]]}\n'
+    schema = {"type": "object", "required": ["n"], "properties": {"n": {}}}
+    few, many = (RowValidator(schema, RowChecks()) for _ in range(2))
+    few.validate(Chunk(row * (FIRST_ROWS - 1), Cursor()))
+    verdict = many.validate(Chunk(bad + row * FIRST_ROWS, Cursor()))
+
+    assert few.decoder is None
+    assert many.training.decoder is not None or bad == b"{\n"
+    assert [each.row for each in verdict.findings] == [0] * bool(bad)
+    assert (verdict.accepted is None) == bool(bad)
+
+
+def test_keys_that_come_late_are_learned() -> None:
+    """A key that turns up after a decoder was built gets a new decoder in the end."""
+    validator = RowValidator(bundled_schema("eee@0.2.0"), RowChecks())
+    row = valid_rows("eee@0.2.0")[0]
+    late = json.dumps(row | {"late": 1}).encode()
+    for text in [json.dumps(row).encode()] * 70 + [late] * 200:
+        validator.validate(Chunk(text, Cursor()))
+    decoder = validator.decoder
+
+    assert decoder is not None
+    assert decoder.accept(late) is not None
