@@ -298,15 +298,6 @@ def test_unknown_format_says_what_is_missing(row: Any) -> None:
     assert ("are not objects" in problem.message) == (not is_object)
 
 
-def test_only_selected_rules_report() -> None:
-    """With J selected neither the schema nor the shape is an error."""
-    rows = [records_of(CURRENT)[0], b'{"score": NaN}', b"{}"]
-    count, codes, _ = validated(b"\n".join(rows), format=SEED, select=("J",))
-
-    assert codes == ["J106"]
-    assert (count.records, count.invalid) == (3, 1)
-
-
 LIMITS = [1, 2, 500, 999, 1_000, 1_001, 2_999]
 
 
@@ -344,23 +335,6 @@ def test_limit_that_is_not_reached(data: bytes, limit: int) -> None:
     assert (count.records, count.complete) == (3, True)
 
 
-def test_limit_in_an_array() -> None:
-    """In an array, an error after the limit is not reported."""
-    count, codes, _ = validated(b'[{"n": 1}, {"n": 2}, {"n": "x"}, ', limit=2)
-
-    assert codes == []
-    assert (count.records, count.complete) == (2, False)
-
-
-def test_limit_counts_rows_that_are_too_long() -> None:
-    """A row beyond the limit of bytes is a record, and nothing behind it is blank."""
-    data = b'{"n": 1, "pad": "xxxxxxxxxxxxxxxxxxxx"}\n{"n": 2}\n{"n": "x"}\n'
-    count, codes, _ = validated(data, limit=1, max_row_bytes=20)
-
-    assert codes == ["J110"]
-    assert (count.records, count.invalid, count.notes) == (1, 1, 0)
-
-
 @for_each_case("number", [1, 2, 1_400, 2_999, 3_000])
 def test_fail_fast_finds_exactly_one_error(number: int) -> None:
     """The first error ends it, with the records up to it counted."""
@@ -371,15 +345,6 @@ def test_fail_fast_finds_exactly_one_error(number: int) -> None:
     assert (count.records, count.valid, count.errors) == (number, number - 1, 1)
     assert where(report.problems[0])[::3] == (number, number)
     assert not count.complete
-
-
-def test_fail_fast_finds_one_error_of_a_record_with_several() -> None:
-    """Of several errors in one record the first is kept."""
-    data = b'{"n": "x", "n": "y"}\n{"n": "z"}'
-    count, codes, _ = validated(data, fail_fast=True)
-
-    assert len(codes) == 1
-    assert (count.records, count.invalid, count.errors) == (1, 1, 1)
 
 
 @for_each_case(
@@ -402,47 +367,100 @@ def test_fail_fast_stops_at_any_error(
     assert count.errors == 1
 
 
-def test_fail_fast_passes_over_warnings() -> None:
-    """A warning does not stop it."""
-    count, codes, _ = validated(b'\xef\xbb\xbf{"n": 1}\n{"n": "x"}\n{', fail_fast=True)
+@for_each_case(
+    "data, options, found, counts",
+    [
+        # A mark is reported once; it is no character of line 1, but three bytes.
+        (
+            b'\xef\xbb\xbf{"n": "x"}\n{"n": "x"}\n',
+            {},
+            ["J201 1:1 0 None", "S102 1:7 9 1", "S102 2:7 20 2"],
+            (2, 2, 0),
+        ),
+        # Lines are physical, and records are numbered on.
+        (
+            b'\r\n{"n": 1}\r\n\r\n \t\r\n{"n": "x"}\r\n\n{"n": "y"}',
+            {},
+            ["S102 5:7 24 2", "S102 7:7 37 3", "J202 1:1 0 None"],
+            (3, 2, 1),
+        ),
+        (b'{"n": 1}\n\n{"n": 2}\n', {}, ["J202 2:1 9 None"], (2, 0, 1)),
+        # A row that is too long is an invalid record; those after it are validated.
+        (
+            b'{"n": 1}\n{"n": 1, "m": 123456}\n{"n": "x"}\n',
+            {"max_row_bytes": 12},
+            ["J110 2:1 9 2", "S102 3:7 37 3"],
+            (3, 2, 0),
+        ),
+        # It counts for a limit, and nothing behind it is blank.
+        (
+            b'{"n": 1, "pad": "xxxxxxxxxxxxxxxxxxxx"}\n{"n": 2}\n{"n": "x"}\n',
+            {"max_row_bytes": 20, "limit": 1},
+            ["J110 1:1 0 1"],
+            (1, 1, 0),
+        ),
+        (b'[{"n": 1}, {"n": 2}, {"n": "x"}, ', {"limit": 2}, [], (2, 0, 0)),
+        # One pretty-printed object is one record.
+        (
+            b'{\n    "m": {\n        "a": [1]\n    },\n    "n": "x"\n}\n',
+            {},
+            ["S102 5:10 46 1"],
+            (1, 1, 0),
+        ),
+        # A warning does not stop a run that ends at the first error.
+        (
+            b'\xef\xbb\xbf{"n": 1}\n{"n": "x"}\n{',
+            {"fail_fast": True},
+            ["J201 1:1 0 None", "S102 2:7 18 2"],
+            (2, 1, 0),
+        ),
+        # Of several errors in one record the first is kept.
+        (
+            b'{"n": "x", "n": "y"}\n{"n": "z"}',
+            {"fail_fast": True},
+            ["J105 1:12 11 1"],
+            (1, 1, 0),
+        ),
+        # With J selected the schema is not asked, but by `cross_check`.
+        (
+            b'{"n": "x"}\n{"n": NaN}\n{}',
+            {"select": ("J",)},
+            ["J106 2:7 17 2"],
+            (3, 1, 0),
+        ),
+        (b'{"n": "x"}\n', {"select": ("J",), "cross_check": True}, [], (1, 0, 0)),
+    ],
+)
+def test_places_and_counts(
+    data: bytes, options: Any, found: list[str], counts: tuple[int, ...]
+) -> None:
+    """Each problem has its line, column, byte and record; the rows are counted."""
+    count, _, report = validated(data, **options)
+    places = [(each.code, *where(each)) for each in report.problems]
 
-    assert codes == ["J201", "S102"]
-    assert count.records == 2
+    assert [f"{code} {at}:{to} {byte} {no}" for code, at, to, byte, no in places] == (
+        found
+    )
+    assert (count.records, count.invalid, count.notes) == counts
 
 
-def test_places_behind_a_byte_order_mark() -> None:
-    """The mark is reported once; it is no character of line 1, but three bytes."""
-    _, codes, report = validated(b'\xef\xbb\xbf{"n": "x"}\n{"n": "x"}\n')
+@for_each_case(
+    "data, options, message",
+    [
+        (b'{"n": 1}\n\n{"n": 2}\n', {}, "1 blank line is passed over"),
+        (b'\n{"n": 1}\n \n\n\t\n', {}, "4 blank lines are passed over"),
+        (
+            b'{"n": 1}\n{"n": 1, "m": 123456}\n',
+            {"max_row_bytes": 12},
+            "a row of 21 bytes is longer than the limit of 12",
+        ),
+    ],
+)
+def test_messages_have_numbers(data: bytes, options: Any, message: str) -> None:
+    """How many lines are blank, and how long a row is, is said."""
+    (problem,) = validated(data, **options)[2].problems
 
-    assert codes == ["J201", "S102", "S102"]
-    assert [where(each) for each in report.problems] == [
-        (1, 1, 0, None),
-        (1, 7, 9, 1),
-        (2, 7, 20, 2),
-    ]
-
-
-def test_blank_lines_count_as_lines_and_not_as_records() -> None:
-    """With blank lines and CRLF, lines are physical and records are numbered on."""
-    data = b'\r\n{"n": 1}\r\n\r\n \t\r\n{"n": "x"}\r\n\n{"n": "y"}'
-    count, codes, report = validated(data)
-
-    assert codes == ["S102", "S102", "J202"]
-    assert [where(each) for each in report.problems] == [
-        (5, 7, 24, 2),
-        (7, 7, 37, 3),
-        (1, 1, 0, None),
-    ]
-    assert report.problems[-1].message == "4 blank lines are passed over"
-    assert (count.records, count.invalid, count.notes) == (3, 2, 1)
-
-
-def test_one_blank_line_is_one() -> None:
-    """A single blank line has its place and a message in the singular."""
-    _, _, report = validated(b'{"n": 1}\n\n{"n": 2}\n')
-
-    assert report.problems[0].message == "1 blank line is passed over"
-    assert where(report.problems[0]) == (2, 1, 9, None)
+    assert problem.message == message
 
 
 def test_fault_at_the_end_of_a_long_line() -> None:
@@ -458,19 +476,6 @@ def test_fault_at_the_end_of_a_long_line() -> None:
     assert long[: offset - 9].endswith((b": ", b": t", b": tr", b": tru"))
 
 
-def test_row_beyond_the_limit_is_numbered() -> None:
-    """A row that is too long is an invalid record; those after it are validated."""
-    data = b'{"n": 1}\n{"n": 1, "m": 123456}\n{"n": "x"}\n'
-    count, codes, report = validated(data, max_row_bytes=12)
-
-    assert codes == ["J110", "S102"]
-    assert [where(each)[::3] for each in report.problems] == [(2, 2), (3, 3)]
-    assert "a row of 21 bytes is longer than the limit of 12" in (
-        report.problems[0].message
-    )
-    assert (count.records, count.invalid) == (3, 2)
-
-
 def test_fault_in_a_pretty_printed_array() -> None:
     """In an array over many lines the place is the physical one."""
     rows: list[dict[str, Any]] = [{"n": 1}, {"n": 2, "m": {"é": [1, 2]}}, {"n": "x"}]
@@ -481,16 +486,6 @@ def test_fault_in_a_pretty_printed_array() -> None:
     assert codes == ["S102"]
     assert where(report.problems[0]) == (line, 10, data.index(b'"x"'), 3)
     assert (count.records, count.valid) == (3, 2)
-
-
-def test_single_object_over_many_lines() -> None:
-    """One pretty-printed object is one record."""
-    data = json.dumps({"m": {"a": [1]}, "n": "x"}, indent=4).encode() + b"\n"
-    count, codes, report = validated(data)
-
-    assert codes == ["S102"]
-    assert where(report.problems[0]) == (7, 10, data.index(b'"x"'), 1)
-    assert (count.records, count.complete) == (1, True)
 
 
 def test_rows_that_nest_too_deeply_are_no_crash() -> None:
@@ -563,14 +558,6 @@ def test_internal_error_cannot_be_deselected(
 
     assert codes == ["V902"]
     assert (count.valid, count.invalid, count.undetermined) == (0, 0, 1)
-
-
-def test_engines_are_compared_even_if_no_rule_on_schemas_is_selected() -> None:
-    """With `cross_check`, a row is validated by its schema with any rules selected."""
-    count, codes, _ = validated(b'{"n": "x"}\n', cross_check=True, select=("J",))
-
-    assert codes == []
-    assert (count.valid, count.undetermined) == (1, 0)
 
 
 ROWS = st.lists(

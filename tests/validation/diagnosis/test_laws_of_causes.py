@@ -4,6 +4,7 @@ import json
 import tracemalloc
 from collections.abc import Iterator
 from itertools import islice
+from pathlib import Path
 from random import Random
 from typing import Any
 from unittest.mock import patch
@@ -211,73 +212,13 @@ def test_laws_for_any_schema(schema: Any, definition: Any, record: Any) -> None:
         check_cause(cause, json.dumps(record).encode(), record, schema)
 
 
-IS_TOOL = {"properties": {"kind": {"const": "tool"}}}
 #: Schemas with causes that depend on more than the paths of errors.
-SCHEMAS: tuple[Any, ...] = (
-    {"required": ["name", "kind"], "properties": {"name": {}, "kind": {}}},
-    {"additionalProperties": False, "properties": {"name": {"type": "string"}}},
-    {"if": IS_TOOL, "then": {"required": ["call", "name"]}},
-    {"if": IS_TOOL, "then": {"properties": {"call": {"type": "string"}}}},
-    {"dependencies": {"name": ["call"], "kind": ["call"]}},
-    {"dependencies": {"name": {"required": ["nmae", "1"]}}},
-    {"propertyNames": {"maxLength": 3}},
-    {"properties": {"": {"type": "string"}, "1": {"type": "null"}, "01": False}},
-    {"additionalProperties": False},
-    {"anyOf": [{"required": ["name"]}, {"properties": {"kind": {"const": 1}}}]},
-    {"oneOf": [{"type": "array"}, {"required": ["call"]}, {"required": ["name"]}]},
-    {"items": {"type": ["string", "null"], "maxLength": 1}, "uniqueItems": True},
-    {
-        "properties": {"call": {"items": {"$ref": "#/definitions/a"}}},
-        "definitions": {"a": {"required": ["name"], "not": {"required": ["kind"]}}},
-    },
-    False,
-    {
-        "properties": {
-            "name": {"type": "string", "enum": ["a", "tool"]},
-            "kind": {"type": ["string", "null"], "minLength": 2, "maximum": 1},
-            "call": {"$ref": "#/definitions/call"},
-        },
-        "required": ["call", "name", "kind"],
-        "allOf": [{"if": IS_TOOL, "then": {"properties": {"name": {"const": 1}}}}],
-        "definitions": {"call": {"required": ["name", "kind"], "type": "object"}},
-    },
-    {
-        "if": {"required": ["name"]},
-        "then": {"properties": {"kind": {"type": "null"}, "call": {"const": 1}}},
-        "else": {"properties": {"kind": {"not": {"type": "null"}}}, "minProperties": 2},
-    },
-    {
-        "properties": {"name": {"type": "null"}, "kind": {"type": "null"}},
-        "required": ["name"],
-        "additionalProperties": False,
-    },
-    {"properties": {"call": {"$ref": "#"}, "name": {"type": "string"}}},
-    {
-        "properties": {"name": {"additionalProperties": {"type": "string"}}},
-        "additionalProperties": {"type": ["object", "null"], "maxProperties": 1},
-    },
-    {
-        "$id": "https://example.org/row.json",
-        "properties": {
-            "call": {
-                "$id": "https://example.org/call.json",
-                "definitions": {"own": {"type": "string"}},
-                "properties": {"name": {"$ref": "#/definitions/own"}},
-                "required": ["kind"],
-            },
-        },
-        "required": ["name"],
-    },
-    {
-        "$ref": "#/definitions/row",
-        "definitions": {
-            "row": {
-                "properties": {"call": {"$ref": "#/definitions/call"}},
-                "required": ["name"],
-            },
-            "call": {"type": ["string", "null"], "maxLength": 1},
-        },
-    },
+SCHEMAS: tuple[Any, ...] = tuple(
+    json.loads(group["schema"])
+    for group in json.loads(
+        Path(__file__).with_name("expected_findings.json").read_bytes()
+    )
+    if group["about"] == "causes that depend on more than the paths of errors"
 )
 KEYS = st.sampled_from(["name", "nmae", "kind", "call", "", "1", "01", "+1"])
 LEAVES: st.SearchStrategy[Any] = st.sampled_from([None, 1, 2, "tool", "a", [], {}])

@@ -80,40 +80,6 @@ def test_full_report_of_a_broken_condition() -> None:
     ]
 
 
-def test_formats_are_checked_only_when_asserted() -> None:
-    """A value of a wrong `format` is a problem only with `assert_formats`."""
-    data, schema = {"a": "x"}, on(format="date")
-
-    assert problems_in(data, schema) == ()
-    assert problem_in(data, schema, assert_formats=True).message == (
-        'a must be a valid date, found the text "x"'
-    )
-
-
-def test_columns_count_code_points_and_offsets_bytes() -> None:
-    """After characters of several bytes, the column is less than the byte offset."""
-    text = '{"ação": "模型 🦜", "a": 5}'
-    place = problem_in(b"{}\n" + text.encode(), on(type="string")).place
-
-    assert (place.line, place.column) == (2, text.index("5") + 1)
-    assert place.byte_offset == 3 + text.encode().index(b"5")
-
-
-def test_line_in_a_pretty_printed_array() -> None:
-    """In an array over several lines, the line is that of the value."""
-    rows = [{"id": number, "a": {"b": ["ã", number]}} for number in range(3)]
-    text = json.dumps(rows, indent=2, ensure_ascii=False)
-    schema = on(properties={"b": {"items": [{}, {"maximum": 1}]}})
-    problem = problem_in(text.encode(), schema)
-
-    assert problem.place.record == 3
-    assert problem.place.pointer == "/a/b/1"
-    assert text.splitlines()[problem.place.line - 1].strip() == "2"
-    assert problem.place.column == 9
-    assert problem.excerpt is not None
-    assert problem.excerpt.text == "        2"
-
-
 @pytest.mark.parametrize(
     ("data", "schema"),
     [

@@ -23,31 +23,6 @@ def row_of(text: str, **more: Any) -> RowContext:
 
 
 @for_each_case(
-    "path, at_key, marked",
-    [
-        ((), False, "{"),
-        (("a",), False, "["),
-        (("a", 1), False, '"é"'),
-        (("a", 2), False, "{"),
-        (("a", 2, "c"), False, "12"),
-        (("a", 2, "c"), True, '"c"'),
-        (("a",), True, '"a"'),
-        # An item has no key.
-        (("a", 1), True, '"é"'),
-        ((), True, "{"),
-    ],
-)
-def test_bytes_of_a_value(path: Any, at_key: bool, marked: str) -> None:
-    """A value is marked as a whole, a container by its bracket, or only the key."""
-    row = row_of('{"a": [0, "é", {"c": 12}]}')
-    start, end = row.bytes_of(path, at_key=at_key)
-
-    assert row.text[start:end].decode() == marked
-    # The second time another reader finds it.
-    assert row.bytes_of(path, at_key=at_key) == (start, end)
-
-
-@for_each_case(
     "path, at_key, found",
     [
         (("a",), False, (2, 5)),

@@ -9,7 +9,6 @@ import pytest
 
 from cases import for_each_case
 from harpia_formats import Severity
-from harpia_formats.files.framing.chunk import Cursor
 from harpia_formats.formats.schema.bundled_schemas import schema_validator_of
 from harpia_formats.model.format import no_advice
 from harpia_formats.plugins import Advice, Path, Remark
@@ -24,18 +23,14 @@ from harpia_formats.validation.diagnosis.engine_errors import (
     SchemaPaths,
     engine_error_of,
 )
-from harpia_formats.validation.diagnosis.messages import problem_of
 from harpia_formats.validation.diagnosis.root_causes import (
     Cause,
     ConditionalCause,
     Finding,
     RepeatedKey,
     SharedCauses,
-    SharedFindings,
     shared_causes,
 )
-from harpia_formats.validation.diagnosis.row_context import RowContext
-from known_formats import RULES
 
 #: A schema that refuses each member that is no text.
 TEXTS: dict[str, Any] = {"additionalProperties": {"type": "string"}}
@@ -266,86 +261,26 @@ def cause_of(*errors: EngineError, **more: Any) -> Cause:
 
 LACKS_NAME = error_of("required", "name", ("x",))
 NULL = error_of("type", ["string"], ("a",))
-LACKING = cause_of(LACKS_NAME, NULL)
 VALUE: dict[str, Any] = {"a": None, "b": 1, "x": {}}
 
 
 @for_each_case(
-    "code, about, path, key, cause",
+    "about, cause",
     [
-        (
-            "S101",
-            LACKING,
-            ("x",),
-            "name",
-            "/properties/a/required required name /properties/a/type type ['string']",
-        ),
-        (
-            "S103",
-            cause_of(LACKS_NAME, intended="name"),
-            ("x",),
-            "",
-            "/properties/a/required required namename",
-        ),
-        (
-            "S102",
-            cause_of(NULL),
-            ("a",),
-            "",
-            "/properties/a/type type ['string'] null",
-        ),
-        (
-            "S102",
-            cause_of(error_of("type", ["null"], ("b",))),
-            ("b",),
-            "",
-            "/properties/a/type type ['null']",
-        ),
-        # Only a type is another fault for null.
-        (
-            "V101",
-            cause_of(error_of("const", 5, ("a",))),
-            ("a",),
-            "",
-            "/properties/a/const const",
-        ),
-        ("J105", RepeatedKey(("b",), 2), ("b",), "", ""),
-        ("S203", Remark("S203", ("b",), "is another"), ("b",), "", "is another"),
-        ("S106", Remark("S106", (), "has more"), (), "", ""),
-        ("X1", Remark("X1", ("b",), "text"), ("b",), "", ""),
-        (
-            "X1",
-            Remark("X1", ("b",), "text", severity=Severity.NOTE),
-            ("b",),
-            "",
-            "note",
-        ),
+        (RepeatedKey(("b",), 2), ""),
+        (Remark("S203", ("b",), "is another"), "is another"),
+        (Remark("S106", ("b",), "has more"), ""),
+        (Remark("X1", ("b",), "text"), ""),
+        (Remark("X1", ("b",), "text", severity=Severity.NOTE), "note"),
     ],
 )
-def test_what_findings_share(
-    code: str, about: Any, path: Path, key: str, cause: str
-) -> None:
-    """Findings of one group have an equal code, path, missing key and cause."""
+def test_what_remarks_share(about: Any, cause: str) -> None:
+    """Remarks of one group have an equal path, and some of them one cause."""
+    code = getattr(about, "code", "J105")
     finding = Finding(code, 3, about, VALUE)
 
-    assert (finding.path, finding.missing_key, finding.cause) == (path, key, cause)
-    assert not finding.is_fault
-    is_refusal = isinstance(about, Cause) or code in {"S203", "S106"}
-    assert finding.is_refusal is is_refusal
-
-
-def test_findings_of_rows_with_the_same_causes() -> None:
-    """A row that shares its causes has a finding of each, and its own values."""
-    causes = LACKING, cause_of(NULL), cause_of(error_of("type", [], ("b",)))
-    shared = SharedFindings(3, causes, VALUE)
-
-    assert shared.findings() == [Finding("S101", 3, each, VALUE) for each in causes]
-    assert shared.typed_paths() == (("a",), ("b",))
-    assert shared.nulls_at((("a",), ("b",))) == (True, False)
-    # Many rows have them, so nobody can change them.
-    for given, name in ((shared, "row"), (RepeatedKey(("a",), 0), "before")):
-        with pytest.raises(AttributeError, match="immutable"):
-            setattr(given, name, 4)
+    assert (finding.path, finding.missing_key, finding.cause) == (("b",), "", cause)
+    assert (finding.is_fault, finding.is_refusal) == (False, code in {"S203", "S106"})
 
 
 def test_cause_of_a_condition_is_made_once_for_equal_values() -> None:
@@ -386,7 +321,7 @@ def test_causes_are_made_once_for_equal_conditions() -> None:
         ConditionalCause((NULL,), pointer, (), is_demand=True)
         for pointer in ("/then", "/else")
     ]
-    shared = SharedCauses((LACKING, *conditions), (), is_final=False)
+    shared = SharedCauses((cause_of(LACKS_NAME, NULL), *conditions), (), is_final=False)
     made = [shared.causes(number, advise) for number in range(65)]
     again = [shared.causes(number, advise) for number in range(65)]
 
@@ -413,36 +348,6 @@ def test_refused_record_has_a_cause() -> None:
     assert [(each.keyword, each.path) for each in refused.errors] == [("not", ())]
     assert refused.errors[0].detail == found.found[0].errors[0].detail
     assert not shared_causes({}, [], SchemaPaths(schema)).is_final
-
-
-@for_each_case(
-    "schema, record, is_final",
-    [
-        ({"required": ["a"]}, {"b": 1}, True),
-        # A key that looks like a misspelt one may be one of several.
-        ({"required": ["name"]}, {"nmae": 1}, False),
-        ({"if": {"required": ["a"]}, "then": False}, {"a": 1}, False),
-    ],
-)
-def test_causes_that_do_not_depend_on_values(
-    schema: Any, record: Any, is_final: bool
-) -> None:
-    """Causes are final unless a condition is among them, or a misspelt key."""
-    errors = list(schema_validator_of(schema).iter_errors(record))
-
-    assert shared_causes(record, errors, SchemaPaths(schema)).is_final is is_final
-
-
-def test_remark_and_its_rule_make_a_problem() -> None:
-    """The problem of a remark has its message and help, and no place in the schema."""
-    remark = Remark("L101", ("a",), "message", "help", at_key=True)
-    rule = next(iter(RULES.values()))
-    row = RowContext("f", b'{"a": null}', Cursor(), 1, VALUE)
-    problem = problem_of(Finding(rule.code, 0, remark, VALUE), rule, row, {})
-
-    assert (problem.message, problem.help) == ("message", "help")
-    assert (problem.place.pointer, problem.place.column) == ("/a", 2)
-    assert (problem.schema_pointer, problem.because, problem.fix) == ("", (), None)
 
 
 def test_so_many_paths_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:

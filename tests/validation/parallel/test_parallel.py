@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
@@ -135,43 +135,57 @@ def report_text(inputs: Iterable[Any], reporter: str = "json", **options: Any) -
     return "".join(parts), report.files, report.groups
 
 
+def told(given: Callable[[], Any], size: int, **options: Any) -> tuple[Any, Here]:
+    """Return the counts of a file, and what has done the work in units of `size`.
+
+    It is checked that they tell what a run without units tells.
+    """
+    executor = Here()
+    with narrow():
+        whole = report_text([given()], **options, jobs=1)
+    with narrow(), tiny(size):
+        here = report_text([given()], **options, executor=executor)
+
+    assert here == whole
+    return here[1][0], executor
+
+
+#: What a run over a file of made rows may depend on.
+MADE = {
+    "data": files(),
+    "size": st.sampled_from([1, 300, 2000, 9000]),
+    "format": st.sampled_from(["eee@0.2.0", None, "eee@0.3.0", "eee"]),
+    "examples": st.sampled_from([0, 1, 5]),
+    "max_problems": st.sampled_from([0, 3, 1000]),
+    "reporter": st.sampled_from(REPORTS),
+}
+WHOLE: dict[str, Any] = {
+    "format": "eee@0.2.0",
+    "examples": 1,
+    "max_problems": 3,
+    "reporter": "json",
+    "size": 1,
+}
+
+
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    data=files(),
-    size=st.sampled_from([1, 300, 2000, 9000]),
-    asked=st.sampled_from(["eee@0.2.0", None, "eee@0.3.0", "eee"]),
-    examples=st.sampled_from([0, 1, 5]),
-    most=st.sampled_from([0, 3, 1000]),
-    reporter=st.sampled_from(REPORTS),
-    jobs=st.sampled_from([1, 2, 3]),
-)
-@example(b"\n".join(FAULTY * 3), 1, "eee@0.2.0", 1, 3, "json", 2)
-@example(b"[" + b",".join(FAULTY * 3) + b"]", 1, "eee@0.2.0", 1, 3, "json", 3)
-def test_report_does_not_depend_on_ranges(  # noqa: PLR0913, PLR0917 - what may matter
-    tmp_path: Path,
-    data: bytes,
-    size: int,
-    asked: str | None,
-    examples: int,
-    most: int,
-    reporter: str,
-    jobs: int,
+@given(st.fixed_dictionaries(MADE), st.sampled_from([1, 2, 3]))
+@example({**WHOLE, "data": b"\n".join(FAULTY * 3)}, 2)
+@example({**WHOLE, "data": b"[" + b",".join(FAULTY * 3) + b"]"}, 3)
+def test_report_does_not_depend_on_ranges(
+    tmp_path: Path, made: dict[str, Any], jobs: int
 ) -> None:
     """A file tells the same by every reporter, in ranges of any size or as a whole."""
+    options = {**made, "max_row_bytes": LIMIT}
+    data, size = options.pop("data"), options.pop("size")
     path = tmp_path / "rows.jsonl"
     path.write_bytes(data)
-    options: dict[str, Any] = {
-        "format": asked,
-        "examples": examples,
-        "max_problems": most,
-        "max_row_bytes": LIMIT,
-    }
     with narrow():
-        whole = report_text([path], reporter, **options, jobs=1)
+        whole = report_text([path], **options, jobs=1)
     with narrow(), tiny(size):
-        here = report_text([path], reporter, **options, executor=Here())
+        here = report_text([path], **options, executor=Here())
         pool = pools()[jobs]
-        several = report_text([path], reporter, **options, executor=pool, jobs=jobs)
+        several = report_text([path], **options, executor=pool, jobs=jobs)
 
     assert here == whole
     assert several == whole
@@ -179,31 +193,12 @@ def test_report_does_not_depend_on_ranges(  # noqa: PLR0913, PLR0917 - what may 
 
 @pytest.mark.long
 @examples(5_000, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    data=files(),
-    size=st.sampled_from([1, 300, 2000, 9000]),
-    asked=st.sampled_from(["eee@0.2.0", None]),
-    examples=st.sampled_from([0, 1, 5]),
-    most=st.sampled_from([0, 3]),
-)
-def test_nothing_ever_depends_on_ranges(  # noqa: PLR0913, PLR0917 - what may matter
-    tmp_path: Path, data: bytes, size: int, asked: str | None, examples: int, most: int
-) -> None:
+@given(st.fixed_dictionaries(MADE))
+def test_nothing_ever_depends_on_ranges(tmp_path: Path, made: dict[str, Any]) -> None:
     """Thousands of files tell the same in ranges of any size or as a whole."""
     path = tmp_path / "rows.jsonl"
-    path.write_bytes(data)
-    options: dict[str, Any] = {
-        "format": asked,
-        "examples": examples,
-        "max_problems": most,
-        "max_row_bytes": LIMIT,
-    }
-    with narrow():
-        whole = report_text([path], **options, jobs=1)
-    with narrow(), tiny(size):
-        here = report_text([path], **options, executor=Here())
-
-    assert here == whole
+    path.write_bytes(made.pop("data"))
+    told(lambda: path, **made, max_row_bytes=LIMIT)
 
 
 @examples(15, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -271,14 +266,9 @@ def test_wrapped_documents_are_helped_with(tmp_path: Path) -> None:
     numbered = [{**first, "id": str(each)} for each in range(200)]
     path = tmp_path / "input.json"
     path.write_text(json.dumps({**document, "instances": numbered + odd * 9}))
-    executor = Here()
-    with narrow():
-        whole = report_text([path], jobs=1)
-    with narrow(), tiny(3000):
-        here = report_text([path], executor=executor)
+    count, executor = told(lambda: path, 3000)
 
-    assert here == whole
-    assert here[1][0].records == 236
+    assert count.records == 236
     assert any(each.pieces for each in executor.works)
 
 
@@ -289,26 +279,15 @@ def test_compressed_files_tell_the_same(tmp_path: Path, cut: int) -> None:
     data = gzip.compress(b"\n".join(rows))
     path = tmp_path / "rows.jsonl.gz"
     path.write_bytes(data[: len(data) - cut])
-    executor = Here()
-    with narrow():
-        whole = report_text([path], jobs=1)
-    with narrow(), tiny(3000):
-        here = report_text([path], executor=executor)
 
-    assert here == whole
-    assert len(executor.works) > 2
+    assert len(told(lambda: path, 3000)[1].works) > 2
 
 
 def test_streams_tell_the_same() -> None:
     """What can be read only once tells the same, and which ids are repeated."""
     data = b"\n".join(row_with(each % 30) for each in range(90))
-    with narrow():
-        whole = report_text([io.BytesIO(data)], jobs=1)
-    with narrow(), tiny(3000):
-        here = report_text([io.BytesIO(data)], executor=Here())
 
-    assert here == whole
-    assert here[1][0].invalid == 60
+    assert told(lambda: io.BytesIO(data), 3000)[0].invalid == 60
 
 
 def test_users_schemas_tell_the_same(tmp_path: Path) -> None:
@@ -317,17 +296,9 @@ def test_users_schemas_tell_the_same(tmp_path: Path) -> None:
     texts = [b'{"n": 1, "t": "2025-01-01"}', b'{"n": true}', b'{"t": "x"}', b"{"]
     path = tmp_path / "rows.jsonl"
     path.write_bytes(b"\n".join(texts * 20))
-    options: dict[str, Any] = {
-        "schema": schema,
-        "assert_formats": True,
-        "cross_check": True,
-    }
-    whole = report_text([path], **options, jobs=1)
-    with narrow(), tiny(100):
-        here = report_text([path], **options, executor=Here())
+    options: Any = {"schema": schema, "assert_formats": True, "cross_check": True}
 
-    assert here == whole
-    assert here[1][0].invalid == 60
+    assert told(lambda: path, 100, **options)[0].invalid == 60
 
 
 def test_pairs_of_batches_are_found(tmp_path: Path) -> None:
@@ -354,17 +325,15 @@ def test_beginning_is_validated_by_the_main_process(tmp_path: Path) -> None:
     assert executor.works == []
 
 
-def test_too_many_findings_are_validated_by_the_main_process(tmp_path: Path) -> None:
+def test_too_many_findings_are_validated_by_the_main_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Where there are too many findings to hand over, all are counted all the same."""
     path = tmp_path / "rows.jsonl"
     path.write_bytes(b"\n".join([*map(row_with, range(100)), *FAULTY * 20]))
-    with narrow():
-        whole = report_text([path], jobs=1)
-    with narrow(), tiny(2000), pytest.MonkeyPatch.context() as patch:
-        few_findings(patch, 1)
-        here = report_text([path], executor=Here())
+    few_findings(monkeypatch, 1)
 
-    assert here == whole
+    assert told(lambda: path, 2000)[1].works
 
 
 def test_workers_know_which_examples_are_needed(tmp_path: Path) -> None:

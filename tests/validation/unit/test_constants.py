@@ -57,13 +57,6 @@ def test_repeated_key_behind_a_constant_keeps_its_place() -> None:
     assert ("J105", 1, text.rindex(b'"acc"')) in places(text)
 
 
-def test_constants_are_errors_in_other_formats() -> None:
-    """What no tool of a format writes stays an error."""
-    (problem,) = validate(b'{"score": NaN}\n', schema={"type": "object"}).problems
-
-    assert problem.code == "J106"
-
-
 def test_rejected_rows_are_as_they_were(tmp_path: Path) -> None:
     """A row that is put aside has its constants."""
     bad = json.dumps({**ROW, "acc": math.nan, "filter": 1})
