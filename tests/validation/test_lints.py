@@ -1,7 +1,5 @@
 """The mechanism of lints: rows, rules across rows, order, places, and selection."""
 
-import csv
-import io
 import json
 from pathlib import Path
 from typing import Any
@@ -10,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cases import for_each_case
 from effort import examples
 from harpia_formats import validate
 from json_lines import jsonl
@@ -20,7 +17,7 @@ from worker_units import forked_workers, small_units
 Row = dict[str, Any]
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def _lints(monkeypatch: pytest.MonkeyPatch) -> None:
     use_lints(monkeypatch)
 
@@ -50,7 +47,6 @@ def found_in(rows: list[Row], **given: Any) -> list[tuple[str, int | None, str]]
     return [(each.code, each.place.record, each.message) for each in report.problems]
 
 
-@pytest.mark.usefixtures("_lints")
 @pytest.mark.parametrize("count", [3, 300])
 def test_row_lint_places_its_remarks(count: int) -> None:
     """A remark is placed in its row, whether or not a typed decoder read the rows."""
@@ -60,7 +56,6 @@ def test_row_lint_places_its_remarks(count: int) -> None:
     assert found_in(rows) == [("N103", count - 1, "there is no answer")]
 
 
-@pytest.mark.usefixtures("_lints")
 def test_refused_row_is_linted_next_to_its_error() -> None:
     """A row with a schema error is linted, but not at the place of that error."""
     small = row_of(1, response="", llm_name=5)
@@ -71,7 +66,6 @@ def test_refused_row_is_linted_next_to_its_error() -> None:
     assert [each[:2] for each in found] == [("N103", 1), ("S102", 1), ("S102", 2)]
 
 
-@pytest.mark.usefixtures("_lints")
 @pytest.mark.parametrize("count", [5, 300])
 def test_each_row_that_disagrees_is_reported(count: int) -> None:
     """The place is the row that disagrees, and the message names the first one."""
@@ -87,7 +81,6 @@ def test_each_row_that_disagrees_is_reported(count: int) -> None:
     ]
 
 
-@pytest.mark.usefixtures("_lints")
 def test_types_must_not_be_mixed() -> None:
     """A value of another JSON type than before is reported; absent and null are not."""
     rows = [row_of(0), row_of(1, extra=1), row_of(2, extra=None), row_of(3, extra="1")]
@@ -95,7 +88,6 @@ def test_types_must_not_be_mixed() -> None:
     assert found_in(rows) == [("E303", 4, "text after a number in record 2")]
 
 
-@pytest.mark.usefixtures("_lints")
 def test_containers_give_the_same_findings() -> None:
     """Lines and an array of the same rows have the same findings."""
     rows = [
@@ -107,25 +99,6 @@ def test_containers_give_the_same_findings() -> None:
 
     assert len(lines) == 34
     assert [(each.code, each.place.record) for each in array.problems] == lines
-
-
-def test_table_is_checked_across_its_rows() -> None:
-    """Rows of a table that say the same are found at their lines."""
-    file = io.StringIO()
-    writer = csv.writer(file)
-    writer.writerow(["id", "prompt", "response"])
-    for number in range(50):
-        text = (
-            "What is 2 + 2, my dear machine?"
-            if number in {7, 31}
-            else f"What {number}?"
-        )
-        writer.writerow([number, text, "It is exactly four, I think."])
-
-    report = validate(file.getvalue().encode(), format="csv", select=("X102",), jobs=1)
-
-    assert [each.place.line for each in report.problems] == [33]
-    assert "record 8, in line 9" in report.problems[0].message
 
 
 def reference(rows: list[Row]) -> list[tuple[str, int]]:
@@ -186,7 +159,6 @@ def test_rows_without_what_is_compared_may_stand_next_to_repeats(
     assert [each[:2] for each in found_in(rows)] == [("E305", 203)]
 
 
-@pytest.mark.usefixtures("_lints")
 def test_findings_are_equal_for_any_jobs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -205,7 +177,6 @@ def test_findings_are_equal_for_any_jobs(
     assert one == two
 
 
-@pytest.mark.usefixtures("_lints")
 def test_limit_bounds_what_is_compared() -> None:
     """Rows beyond the limit are not compared."""
     rows = [row_of(0), row_of(1), row_of(2, llm_name="two")]
@@ -214,7 +185,6 @@ def test_limit_bounds_what_is_compared() -> None:
     assert len(found_in(rows, limit=3)) == 1
 
 
-@pytest.mark.usefixtures("_lints")
 def test_fail_fast_ends_with_the_first_error() -> None:
     """A rule across rows with the severity error ends the run at its first finding."""
     rows = [row_of(number, llm_name=f"model {number}") for number in range(9)]
@@ -224,7 +194,6 @@ def test_fail_fast_ends_with_the_first_error() -> None:
     assert [(each.code, each.place.record) for each in report.problems] == [("E301", 2)]
 
 
-@pytest.mark.usefixtures("_lints")
 def test_errors_across_rows_make_records_invalid() -> None:
     """A record with a finding of severity error is invalid."""
     rows = [row_of(0), row_of(1, llm_name="two"), row_of(2, source="source 0")]
@@ -237,7 +206,6 @@ def test_errors_across_rows_make_records_invalid() -> None:
     assert file.errors + file.warnings + file.notes == len(report.problems)
 
 
-@pytest.mark.usefixtures("_lints")
 def test_only_selected_lints_are_reported() -> None:
     """Lints are made only if a rule of theirs is selected and not ignored."""
     rows = [row_of(0, response=""), row_of(1, llm_name="two")]
@@ -247,193 +215,9 @@ def test_only_selected_lints_are_reported() -> None:
     assert found_in(rows, select=()) == []
 
 
-@pytest.mark.usefixtures("_lints")
 def test_error_in_a_lint_is_an_internal_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """A lint that fails leaves only its own record without a verdict."""
     use_lints(monkeypatch, FAILING)
     found = found_in([row_of(0), row_of(1), row_of(2)])
 
     assert [each[:2] for each in found] == [("V902", 2)]
-
-
-@pytest.mark.parametrize(("answer", "is_alike"), [("12", True), ("2", False)])
-def test_near_duplicates_have_the_same_texts(answer: str, *, is_alike: bool) -> None:
-    """Prompts, references and answers are compared one by one, not joined."""
-    others = {"12": ("1 + 1?", "2"), "2": ("1 + 12", "1")}
-    prompt, reference = others[answer]
-    rows = [
-        {"id": 1, "prompt": "1+1", "references": ["2"], "outputs": [{"text": "12"}]},
-        {
-            "id": 2,
-            "prompt": prompt,
-            "references": [reference],
-            "outputs": [{"text": answer}],
-        },
-    ]
-    data = jsonl(*rows)
-
-    report = validate(data, format="record", select=("X102",))
-
-    assert bool(report.problems) is is_alike
-
-
-@for_each_case(
-    "one, other, is_alike",
-    [
-        ("What is 2+2?", "What is 2*2?", False),
-        ("What is 2-2?", "What is 22?", False),
-        ("What is 2 - 2?", "What is 2 2?", False),
-        ("What is -3?", "What is 3?", False),
-        ("What is 1.5?", "What is 15?", False),
-        ("Sort 1, 2, 3.", "Sort 12, 3.", False),
-        ("Is 3:1 better?", "Is 31 better?", False),
-        ("Is C a language?", "Is C++ a language?", False),
-        ("Is C a language?", "Is C# a language?", False),
-        ("x > 3", "x < 3", False),
-        ("x != 3", "x = 3", False),
-        ("x - y", "xy", False),
-        ("(2 * 3) + 4", "2 * (3 + 4)", False),
-        ("f'(2)?", "f(2)?", False),
-        ("\U0001f600", "\U0001f622", False),
-        ("It costs 5 $", "It costs 5 \u20ac", False),
-        ("a|b", "a&b", False),
-        ("Add 2 to 2!", "add 2 to 2", True),
-        ("Well-known, isn't it?", "well known isnt it", True),
-        ("Is `x` here - or \u201cthere\u201d?", "is x here: or there", True),
-        ("The end.", "the end", True),
-        ("Is it its?", "Is it it's?", False),
-        ("Is it it\u2019s?", "is it it's", True),
-        ("were you there?", "we're you there?", False),
-        ("Ask for US data", "Ask for us data", False),
-        ("US", "us", False),
-        ("TELL US NOW", "tell us now", True),
-        ("What does NASA do?", "what does nasa do", True),
-        ("f(x)=x!", "f(x)=x", False),
-        ("What is 5!?", "What is 5?", False),
-        ("Compute 5!", "Compute 5", False),
-        ("(n + 1)! = 6", "(n + 1) = 6", False),
-        ("Hello there!", "hello there", True),
-    ],
-)
-def test_marks_with_a_meaning_tell_texts_apart(
-    one: str, other: str, *, is_alike: bool
-) -> None:
-    """Symbols and marks of formulas and names count, and other punctuation does not."""
-    answer = {"text": "It is exactly four, I think."}
-    rows = ({"prompt": text, "outputs": [answer]} for text in (one, other))
-    report = validate(jsonl(*rows), format="record", select=("X102",))
-
-    assert bool(report.problems) is is_alike
-
-
-@for_each_case(
-    "one, other, is_alike",
-    [
-        ("café", "cafe\u0301", True),
-        ("q1", "q1\u200b", True),
-        ("Аnna", "Anna", True),  # noqa: RUF001 - the letters look alike
-        ("q1", "Q1", False),
-        ("q 1", "q1", False),
-        ("q\uff11", "q1", True),
-        ("x\u00b2", "x2", False),
-        ("\u00bd", "1/2", False),
-    ],
-)
-def test_ids_look_alike(one: str, other: str, *, is_alike: bool) -> None:
-    """Unicode form, invisible characters and letters of other scripts are not seen."""
-    rows = ({"id": each, "prompt": "p", "outputs": []} for each in (one, other))
-    report = validate(jsonl(*rows), format="record", select=("X103",))
-
-    assert bool(report.problems) is is_alike
-
-
-@pytest.mark.parametrize("format_", ["record", "harpia"])
-@pytest.mark.parametrize(
-    ("ids", "found"),
-    [
-        ((1, "1"), [2]),
-        (("7", "x", 7, 8), [3]),
-        ((1, 2, 3), []),
-        (("1", "2"), []),
-        ((1, "2", "01", "1.0"), []),
-    ],
-)
-def test_ids_of_two_types_are_found(
-    format_: str, ids: tuple[Any, ...], found: list[int]
-) -> None:
-    """An id that is a number here and text there is reported, in any format of ids."""
-    rows: list[Row] = [
-        {"id": each, "prompt": f"question {number}", "outputs": []}
-        if format_ == "record"
-        else {"id": each, "input": f"question {number}", "actual-output": "yes"}
-        for number, each in enumerate(ids)
-    ]
-    data = jsonl(*rows)
-    if format_ != "record":
-        data = json.dumps({"instances": rows, "metrics": []}).encode()
-
-    report = validate(data, format=format_, select=("X104",), jobs=1)
-
-    assert [each.place.record for each in report.problems] == found
-
-
-@pytest.mark.parametrize(
-    ("data", "line"),
-    [
-        (b'{"a": 1}\n{"a": 2}\r\n{"a": 3}\n', 2),
-        (b'{"a": 1}\r\n{"a": 2}\r\n{"a": 3}\n', 3),
-        (b'{"a": 1}\r\n{"a": 2}\r\n', 0),
-        (b'{"a": 1}\n{"a": 2}', 0),
-    ],
-)
-def test_mixed_line_ends_are_placed(data: bytes, line: int) -> None:
-    """The place is the first line that ends unlike the first one."""
-    report = validate(data, schema=True, select=("J205",))
-
-    assert [each.place.line for each in report.problems] == [line] * bool(line)
-
-
-@given(st.integers(0, 10**25), st.integers(0, 40), st.booleans())
-def test_large_integers_are_all_found(value: int, lead: int, is_float: bool) -> None:
-    """The search in bytes passes over no integer beyond 2^53."""
-    text = f"{value}.5" if is_float else str(value)
-    data = b'{"a": "%s", "b": %s, "c": 0.8333333333333334}\n' % (
-        b"x" * lead,
-        text.encode(),
-    )
-
-    report = validate(data, schema=True, select=("J204",))
-
-    assert bool(report.problems) is (value > 2**53 and not is_float)
-
-
-def answers_as_lines(prompts: list[str]) -> bytes:
-    """Return rows that ask `prompts`, each with the same answer."""
-    answer = {"model": "m", "text": "It is exactly four, I think."}
-    return jsonl(
-        *(
-            {"id": number, "prompt": prompt, "outputs": [answer]}
-            for number, prompt in enumerate(prompts)
-        )
-    )
-
-
-@pytest.mark.parametrize("jobs", [1, 2])
-@pytest.mark.parametrize("other", ["", "What is 7 + 7, my dear  machine?"])
-def test_findings_are_as_many_with_few_examples(other: str, jobs: int) -> None:
-    """All rows that say the same are counted, whether or not they are described."""
-    prompts = [f"What is {number} + {number}, my dear machine?" for number in range(40)]
-    data = answers_as_lines([*prompts * 10, *([other] if other else [])])
-
-    def report(examples: int) -> list[tuple[str, int]]:
-        found = validate(
-            data,
-            format="record",
-            select=("X102",),
-            jobs=jobs,
-            examples=examples,
-            max_problems=0,
-        )
-        return [(group.code, group.count) for group in found.groups]
-
-    assert report(2) == report(0) == [("X102", 40 * 9 + bool(other))]

@@ -4,10 +4,10 @@ import itertools
 import json
 import os
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pytest
 from hypothesis import given
@@ -127,80 +127,57 @@ EXAMPLE: Rows = [("good", each) for each in (1, 2, 1, 3)] + [
 ]
 
 
-@contextmanager
-def as_bytes(data: bytes, _: Path) -> Iterator[Any]:
-    """Yield bytes in memory."""
-    yield data
-
-
-@contextmanager
-def as_file(data: bytes, folder: Path) -> Iterator[Any]:
-    """Yield a file."""
+def as_file(data: bytes, folder: Path) -> Path:
+    """Return a file."""
     path = folder / "a.data"
     path.write_bytes(data)
-    yield path
+    return path
 
 
-@contextmanager
-def as_gzip(data: bytes, folder: Path) -> Iterator[Any]:
-    """Yield a compressed file."""
-    with as_file(gzip.compress(data), folder) as path:
-        yield path
-
-
-@contextmanager
-def as_stream(data: bytes, _: Path) -> Iterator[Any]:
-    """Yield an open stream, which is read once."""
-    yield io.BytesIO(data)
-
-
-@contextmanager
-def as_pipe(data: bytes, _: Path) -> Iterator[Any]:
-    """Yield the end of a pipe."""
+def as_pipe(data: bytes, _: Path) -> BinaryIO:
+    """Return the end of a pipe, into which the data are written."""
     out, into = os.pipe()
 
     def write() -> None:
         with os.fdopen(into, "wb") as stream:
             stream.write(data)
 
-    writer = threading.Thread(target=write)
-    writer.start()
-    with os.fdopen(out, "rb") as stream:
-        yield stream
-    writer.join()
-
-
-Given = Callable[[bytes, Path], AbstractContextManager[Any]]
+    threading.Thread(target=write).start()
+    return os.fdopen(out, "rb")
 
 
 @for_each_case(
     "given_, layout",
     itertools.product(
-        [as_bytes, as_file, as_gzip, as_stream, as_pipe], ["lines", "array", "wrapped"]
+        [
+            lambda data, _: data,
+            as_file,
+            lambda data, folder: as_file(gzip.compress(data), folder),
+            lambda data, _: io.BytesIO(data),
+            as_pipe,
+        ],
+        ["lines", "array", "wrapped"],
     ),
 )
 def test_every_kind_of_input_is_looked_at_twice(
-    given_: Given, layout: str, tmp_path: Path
+    given_: Callable[[bytes, Path], Any], layout: str, tmp_path: Path
 ) -> None:
     """Duplicates in a source that can be read once only have the same places."""
     data, records = laid_out(EXAMPLE, layout)
-    with given_(data, tmp_path) as source:
+    with closing_if_open(given_(data, tmp_path)) as source:
         report = validated(source)
-    expected = repeats_in(records)
-    places = [
-        (each.place.line, each.place.byte_offset)
-        for each in validated(data).problems
-        if each.code == "X101"
-    ]
-
     repeated = {FIRST + 3: FIRST + 1, FIRST + 5: FIRST + 2, FIRST + 8: FIRST + 7}
-    assert reported_duplicates(report) == expected == repeated
-    assert places == [
-        (each.place.line, each.place.byte_offset)
-        for each in report.problems
-        if each.code == "X101"
+
+    assert reported_duplicates(report) == repeats_in(records) == repeated
+    assert [each.place.byte_offset for each in report.problems] == [
+        each.place.byte_offset for each in validated(data).problems
     ]
     assert report.files[0].invalid == 4
+
+
+def closing_if_open(source: Any) -> AbstractContextManager[Any]:
+    """Return what closes a stream at the end, and does nothing else."""
+    return source if hasattr(source, "close") else nullcontext(source)
 
 
 def test_large_stream_is_copied_to_disk(tmp_path: Path) -> None:

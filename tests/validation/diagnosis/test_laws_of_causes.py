@@ -29,7 +29,11 @@ from harpia_formats.plugins import Advice, Container, mutants
 from harpia_formats.plugins import Path as Steps
 from harpia_formats.validation.diagnosis import cached_causes
 from harpia_formats.validation.diagnosis.cached_causes import CachedCauses
-from harpia_formats.validation.diagnosis.engine_errors import value_at
+from harpia_formats.validation.diagnosis.engine_errors import (
+    has_value,
+    schema_object_at,
+    value_at,
+)
 from harpia_formats.validation.diagnosis.messages import problem_of
 from harpia_formats.validation.diagnosis.root_causes import Cause, Finding, root_causes
 from harpia_formats.validation.diagnosis.row_context import RowContext
@@ -275,56 +279,6 @@ def test_cache_changes_no_cause_of_a_format(variant: Any) -> None:
     assert check_cached_causes(schema_of(variant), variant.format.advise, records)
 
 
-def shuffled(value: Any, chance: Random) -> Any:
-    """Return a value with the keys of its objects in another order."""
-    if isinstance(value, list):
-        return [shuffled(item, chance) for item in value]
-    if not isinstance(value, dict):
-        return value
-    keys = chance.sample(list(value), len(value))
-    return {key: shuffled(value[key], chance) for key in keys}
-
-
-@pytest.mark.parametrize("identifier", ["eee@0.2.0", "eee@0.3.0", "nemo-output"])
-def test_common_errors_are_recognised_by_a_pattern(identifier: str) -> None:
-    """The causes of errors that several records had are found without their list."""
-    variant = next(one for one in VARIANTS if one.format.id == identifier)
-    schema, advise = row_schema(variant.dialect), variant.format.advise
-    schema_validator, chance = schema_validator_of(schema), Random(4)  # noqa: S311 - no secret
-    known = 0
-    for record in islice(mutants(records_of(variant), 8), 60):
-        errors = list(schema_validator.iter_errors(record))
-        if len(errors) != 1:
-            continue
-        cached = CachedCauses(schema, advise)
-        for _ in range(cached_causes.ENOUGH):
-            cached.causes_of(record, errors)
-        causes = cached.causes_by_pattern(shuffled(record, chance))
-        known += causes is not None
-        assert causes is None or list(causes) == list(cached.causes_of(record, errors))
-
-    assert known >= 5
-
-
-@pytest.mark.parametrize(
-    ("start", "record"),
-    [
-        ({"$ref": "#/definitions/row"}, {"call": {"name": 1}, "name": "a"}),
-        ({"$ref": "#/definitions/row"}, {"call": "a"}),
-        ({"$id": "https://example.org/row.json"}, {"call": {"name": 1}, "name": "a"}),
-    ],
-)
-def test_causes_behind_references_are_cached(start: Any, record: Any) -> None:
-    """Causes are the same from the cache for schemas with references and ids."""
-    schema = next(
-        schema
-        for schema in SCHEMAS
-        if isinstance(schema, dict) and start.items() <= schema.items()
-    )
-
-    assert check_cached_causes(schema, no_advice, [record] * cached_causes.ENOUGH)
-
-
 def made_row(random: Random, depth: int = 0) -> Any:
     """Return a value with large containers in large containers."""
     kind = random.random()
@@ -411,3 +365,44 @@ def test_memory_of_a_wide_row() -> None:
     assert causes is not None
     assert is_wide(row)
     assert (len(causes), peak < 20_000_000) == (FINDINGS, True)
+
+
+TREE_OF_VALUES: dict[str, Any] = {"a": [{"b": None}, 5], "": {"c": "text"}, "0": 1}
+TREE_OF_SCHEMAS: dict[str, Any] = {
+    "properties": {"a": {"$ref": "#/definitions/d"}, "$ref": {"type": "null"}},
+    "items": [True, {"type": "string"}],
+    "definitions": {"d": {"properties": {"01": {"$ref": "#/definitions/e"}}}, "e": {}},
+}
+
+
+def test_paths_lead_to_values_or_nowhere() -> None:
+    """A path of another kind than the value, or to nothing, is a lookup error."""
+    found = (), ("a",), ("a", 0), ("a", 0, "b"), ("a", 1), ("", "c"), ("0",)
+    values = [value_at(TREE_OF_VALUES, path) for path in found]
+    first = TREE_OF_VALUES["a"]
+
+    assert values == [TREE_OF_VALUES, first, first[0], None, 5, "text", 1]
+    assert all(has_value(TREE_OF_VALUES, path) for path in found)
+    nowhere: tuple[Steps, ...] = (("b",), (0,), ("a", "0"), ("a", 2), ("a", 0, "c"))
+    for path in (*nowhere, ("a", 1, 0), ("", "c", 0)):
+        assert not has_value(TREE_OF_VALUES, path)
+        with pytest.raises(LookupError):
+            value_at(TREE_OF_VALUES, path)
+
+
+def test_paths_lead_to_parts_of_schemas_or_nowhere() -> None:
+    """They follow references, and name keys as the engine does."""
+    definition = TREE_OF_SCHEMAS["definitions"]["d"]
+    for path, part in (
+        (("properties", "a"), {"$ref": "#/definitions/d"}),
+        (("properties", "a", "$ref"), definition),
+        (("properties", "a", "$ref", "properties", 1, "$ref"), {}),
+        # A property that is called like the keyword is no reference.
+        (("properties", "$ref"), {"type": "null"}),
+        (("x",), {}),
+        (("items", 2), {}),
+        (("items", 0, "a"), {}),
+        (("items", "a"), {}),
+        (("items", 1, "type"), {}),
+    ):
+        assert schema_object_at(TREE_OF_SCHEMAS, path) == part

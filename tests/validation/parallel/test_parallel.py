@@ -18,6 +18,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+import killed_run
 from cases import for_each_case
 from effort import examples, shares
 from harpia_formats import convert, stats, validate
@@ -349,57 +350,9 @@ def test_workers_know_which_examples_are_needed(tmp_path: Path) -> None:
     assert (code, pointer) == ("S102", "/evaluation/score")
 
 
-#: Runs a validation whose processes are killed at rows that hold a word: once, or
-#: whenever they come to it.
-KILLED = """
-import os, signal, sys
-from pathlib import Path
-from harpia_formats.validation.parallel import small_files as batches
-from harpia_formats.validation import run as validation
-from harpia_formats.validation.parallel import range_worker, ranges
-from harpia_formats.validation.parallel import small_files as file_worker
-from harpia_formats.validation.options import Options
-from harpia_formats.validation.run import Validation
-
-how, mark, *inputs = sys.argv[1:]
-ranges.WORTH_SECONDS = batches.WORTH = validation.LITTLE = 0
-ranges.BUNDLE, ranges.MIN_RANGE = 1, 20_000
-if how.endswith("files"):
-    batches.BATCH = 300_000
-else:
-    batches.SMALL = 0
-
-def bytes_of(job, unit=None, given=None):
-    if unit is None:
-        return job.origin.read_bytes()
-    return b"".join(range_worker.RangeFrames(job.plan, unit).reader)
-
-def deadly(run):
-    def validate(*given):
-        if b"deadly" in bytes_of(*given):
-            if how.startswith("always") or not Path(mark).exists():
-                Path(mark).touch()
-                os.kill(os.getpid(), signal.SIGKILL)
-        return run(*given)
-    return validate
-
-range_worker._run = deadly(range_worker._run)
-file_worker._whole = deadly(file_worker._whole)
-
-if __name__ == "__main__":
-    run = Validation(inputs, Options(jobs=2, examples=0))
-    for each in run:
-        print(each.place.line, each.code, each.message)
-    for each in run.report().files:
-        print(each.records, each.valid, each.invalid, each.undetermined, each.complete)
-"""
-
-
 def killed(tmp_path: Path, how: str, *paths: Path) -> list[str]:
     """Return the output of a run whose processes are killed."""
-    script = tmp_path / "killed.py"
-    script.write_text(KILLED, encoding="utf-8")
-    mark = tmp_path / "mark"
+    script, mark = Path(killed_run.__file__), tmp_path / "mark"
     done = subprocess.run(  # noqa: S603 - our own code in our own interpreter
         [sys.executable, script, how, mark, *paths],
         capture_output=True,

@@ -3,7 +3,7 @@
 import json
 import traceback
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from canaries import Marker, marks_in, run_here
 from harpia_formats import validate
 from harpia_formats.plugins import ReporterOptions, Rule, mutants
 from harpia_formats.reporters import REPORTERS
+from json_lines import jsonl
 from known_formats import RULES as KNOWN_RULES
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
@@ -35,55 +36,73 @@ def shown_by(data: bytes, name: str, folder: Path, **options: Any) -> Iterator[s
     yield repr((report.problems, report.groups, report.files))
 
 
-def leaks(files: list[Path], seeds: range, folder: Path) -> list[str]:
-    """Return what is shown of values marked in files, a few at most."""
+#: Data with a name, its schema or format, and what to call it in a failure.
+Case = tuple[str, str, bytes, dict[str, Any]]
+
+
+def leaks(cases: Iterable[Case], seeds: range, folder: Path) -> list[str]:
+    """Return what is shown of values that are marked in data, a few at most."""
     found: list[str] = []
-    for number, path in enumerate(files):
+    for number, (label, name, data, options) in enumerate(cases):
         for seed in seeds:
-            data = Marker(seed + number).data(path.read_bytes())
-            format_ = path.parts[-3]
-            for output in shown_by(data, path.name, folder, format=format_):
-                found += [f"{path}: {mark}" for mark in marks_in(output)]
+            marked = Marker(seed + number, options.get("schema")).data(data)
+            for output in shown_by(marked, name, folder, **options):
+                found += [f"{label} {seed}: {mark}" for mark in marks_in(output)]
     return found[:20]
 
 
-def example_leaks(rules: list[Rule], seeds: range, folder: Path) -> list[str]:
-    """Return what is shown of values marked in the bad examples of rules."""
-    found: list[str] = []
-    for number, rule in enumerate(rules):
+def of_files(files: list[Path]) -> Iterator[Case]:
+    """Yield fixtures."""
+    for path in files:
+        yield str(path), path.name, path.read_bytes(), {"format": path.parts[-3]}
+
+
+def of_rules(rules: list[Rule]) -> Iterator[Case]:
+    """Yield the bad examples of rules."""
+    for rule in rules:
         options: dict[str, Any] = {}
         if isinstance(rule.validated_as, str) and rule.validated_as:
             options["format"] = rule.validated_as
         elif not rule.is_about_schema and rule.validated_as != "":
             options["schema"] = rule.validated_as
+        yield rule.code, rule.file_name or "rows.jsonl", rule.bad, options
+
+
+def of_mutants(files: list[Path], seeds: range) -> Iterator[Case]:
+    """Yield some rows like those of files of lines, with edits."""
+    for path in files:
+        lines = path.read_bytes().splitlines()
+        rows = [json.loads(line) for line in lines if line.strip()]
         for seed in seeds:
-            data = Marker(seed + number, options.get("schema")).data(rule.bad)
-            name = rule.file_name or "rows.jsonl"
-            for output in shown_by(data, name, folder, **options):
-                found += [f"{rule.code}: {mark}" for mark in marks_in(output)]
-    return found[:20]
+            drawn = jsonl(*islice(mutants(rows, seed), 20))
+            yield f"{path} {seed}", path.name, drawn, {"format": path.parts[-3]}
 
 
-def test_no_reporter_shows_a_value(tmp_path: Path) -> None:
-    """Of fixtures with marked values, no reporter shows a mark."""
-    assert leaks(FILES[::50], range(1), tmp_path) == []
-
-
-def test_no_rule_shows_a_value(tmp_path: Path) -> None:
-    """Of bad examples with marked values, no reporter shows a mark."""
-    assert example_leaks(RULES[::9], range(1), tmp_path) == []
+@pytest.mark.parametrize(
+    "cases",
+    [of_files(FILES[::50]), of_rules(RULES[::9]), of_mutants(LINES[::29], range(1))],
+    ids=["fixtures", "rules", "edited rows"],
+)
+def test_no_reporter_shows_a_value(cases: Iterator[Case], tmp_path: Path) -> None:
+    """Of data with marked values, with errors of many kinds, no reporter has a mark."""
+    assert leaks(cases, range(1), tmp_path) == []
 
 
 @pytest.mark.long
-def test_no_reporter_shows_a_value_of_any_fixture(tmp_path: Path) -> None:
-    """The same of all fixtures, with several sets of marks."""
-    assert leaks(FILES, range(6), tmp_path) == []
-
-
-@pytest.mark.long
-def test_no_rule_shows_a_value_of_any_example(tmp_path: Path) -> None:
-    """The same of all examples, with many sets of marks."""
-    assert example_leaks(RULES, range(12), tmp_path) == []
+@pytest.mark.parametrize(
+    ("cases", "seeds"),
+    [
+        (of_files(FILES), range(6)),
+        (of_rules(RULES), range(12)),
+        (of_mutants(LINES[::2], range(8)), range(1)),
+    ],
+    ids=["fixtures", "rules", "edited rows"],
+)
+def test_no_reporter_shows_a_value_of_many(
+    cases: Iterator[Case], seeds: range, tmp_path: Path
+) -> None:
+    """The same of all fixtures and examples, with several sets of marks."""
+    assert leaks(cases, seeds, tmp_path) == []
 
 
 def test_marks_are_found_without_redaction() -> None:
@@ -189,37 +208,6 @@ def test_bugs_are_shown_without_values() -> None:
         validate(b"{}", redact=True, progress=fail)
 
     assert "secret" not in "".join(traceback.format_exception(found.value))
-
-
-def mutated(path: Path, seed: int) -> bytes:
-    """Return some rows like those of a file of lines, with edits and marks."""
-    lines = path.read_bytes().splitlines()
-    rows = [json.loads(line) for line in lines if line.strip()]
-    drawn = islice(mutants(rows, seed), 20)
-    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in drawn)
-    return Marker(seed).data(text.encode("utf-8", "surrogatepass"))
-
-
-def mutant_leaks(files: list[Path], seeds: range, folder: Path) -> list[str]:
-    """Return what is shown of values marked in rows that were edited."""
-    found: list[str] = []
-    for path in files:
-        for seed in seeds:
-            options = {"format": path.parts[-3]}
-            for output in shown_by(mutated(path, seed), path.name, folder, **options):
-                found += [f"{path} {seed}: {mark}" for mark in marks_in(output)]
-    return found[:20]
-
-
-def test_no_error_of_edited_rows_shows_a_value(tmp_path: Path) -> None:
-    """Of rows with errors of many kinds, no reporter shows a mark."""
-    assert mutant_leaks(LINES[::29], range(1), tmp_path) == []
-
-
-@pytest.mark.long
-def test_no_error_of_many_edited_rows_shows_a_value(tmp_path: Path) -> None:
-    """The same of many more."""
-    assert mutant_leaks(LINES[::2], range(8), tmp_path) == []
 
 
 def test_members_of_archives_are_not_named(tmp_path: Path) -> None:

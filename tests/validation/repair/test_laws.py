@@ -5,7 +5,6 @@ import random
 import tempfile
 from collections.abc import Callable
 from functools import cache
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import harpia_formats
+from broken_rows import broken_rows
 from effort import examples, pairs
 from faulty_code import repairs_fail, workers_die
 from fixture_files import valid_rows
 from harpia_formats import Change
-from harpia_formats.plugins import mutants
 from json_lines import jsonl
 from worker_units import forked_workers, small_units
 
@@ -30,35 +29,14 @@ ROWS = 24
 fixture_rows = cache(valid_rows)
 
 
-def with_usual_faults(row: Any, chance: random.Random) -> Any:
-    """Return a row with some faults of the kinds that are repaired."""
-    if not isinstance(row, dict) or not row:
-        return row
-    owners = [row, *(value for value in row.values() if isinstance(value, dict))]
-    for _ in range(chance.randint(0, 3)):
-        owner = chance.choice(owners)
-        if not owner:
-            continue
-        key = chance.choice(list(owner))
-        fault = chance.randrange(3)
-        if fault == 0:
-            owner[key] = None
-        elif fault == 1 and len(key) > 4:
-            owner[f"{key[:-2]}{key[-1]}{key[-2]}"] = owner.pop(key)
-        elif type(owner[key]) in {int, float}:
-            owner[key] = str(owner[key])
-    return row
-
-
 def broken_lines(format_: str, seed: int) -> list[bytes]:
     """Return lines of a format, some valid, some broken at random, none blank."""
     chance = random.Random(seed)  # noqa: S311 - no secrets
-    lines = []
-    for row in islice(mutants(fixture_rows(format_), seed), ROWS):
-        made = chance.choice([row, chance.choice(fixture_rows(format_))])
-        copy = with_usual_faults(json.loads(json.dumps(made)), chance)
-        lines.append(json.dumps(copy, ensure_ascii=chance.random() < 0.5).encode())
-    return lines
+    valid = fixture_rows(format_)
+    rows = broken_rows(valid, ROWS // 2, seed) + chance.choices(valid, k=ROWS // 2)
+    return [
+        json.dumps(row, ensure_ascii=chance.random() < 0.5).encode() for row in rows
+    ]
 
 
 def fixed(path: Path, format_: str, *, unsafe: bool) -> list[Change]:

@@ -5,12 +5,9 @@ What is valid is asked of the reference engine, not of the validator of the repa
 
 import itertools
 import json
-import random
 import re
 import tempfile
-from collections.abc import Iterator
 from functools import cache
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +15,10 @@ import jsonschema
 import pytest
 
 import harpia_formats
+from broken_rows import broken_rows
 from cases import for_each_case
 from fixture_files import valid_rows
 from harpia_formats.model.spelling import is_slip
-from harpia_formats.plugins import mutants
 from harpia_formats.validation.repair.proposals import (
     DELIMITER,
     KINDS,
@@ -74,15 +71,6 @@ OWN_ROW = {
     "verdict": "correct",
     "nested": {"answer_a": "x", "weight": 2},
 }
-#: Keys and values that mean something else than those next to them.
-MEANT = {
-    "is_correct": "is_incorrect",
-    "minimum": "maximum",
-    "score_1": "score_2",
-    "reference": "preference",
-    "answer_a": "answer_b",
-    "verdict": "verdicts",
-}
 _renamed = re.compile(r'renamed ("(?:[^"\\]|\\.)*") to ("(?:[^"\\]|\\.)*")')
 Path_ = tuple[str, ...]
 
@@ -100,88 +88,6 @@ def schema_of(name: str) -> Any:
     if name == "own":
         return OWN
     return bundled_schema(KNOWN[name].dialects[0].schema)
-
-
-def with_fault(row: Any, chance: random.Random) -> Any:
-    """Return a row with one or two faults of the kinds that are repaired."""
-    if not isinstance(row, dict):
-        return row
-    for _ in range(chance.randint(1, 2)):
-        owners = [one for one in objects_in(row) if one]
-        if not owners:
-            return row
-        owner = chance.choice(owners)
-        key = chance.choice(list(owner))
-        chance.choice(FAULTS)(owner, key, chance)
-    return row
-
-
-def objects_in(value: Any) -> Iterator[dict[str, Any]]:
-    """Yield a value and those in it that are objects."""
-    if isinstance(value, dict):
-        yield value
-    if isinstance(value, dict | list):
-        for part in value.values() if isinstance(value, dict) else value:
-            yield from objects_in(part)
-
-
-def nulled(owner: dict[str, Any], key: str, _: random.Random) -> None:
-    """Write null in place of a value."""
-    owner[key] = None
-
-
-def slipped(owner: dict[str, Any], key: str, chance: random.Random) -> None:
-    """Exchange two neighbours of a key, the first ones at times."""
-    at = chance.randrange(max(1, len(key) - 1))
-    wrong = key[:at] + key[at + 1 : at + 2] + key[at : at + 1] + key[at + 2 :]
-    owner[wrong] = owner.pop(key)
-
-
-def inverted(owner: dict[str, Any], key: str, chance: random.Random) -> None:
-    """Give a key that means something else."""
-    owner[MEANT.get(key, chance.choice(("un", "in", "not_")) + key)] = owner.pop(key)
-
-
-def quoted(owner: dict[str, Any], key: str, chance: random.Random) -> None:
-    """Write a number as a text, or one that the schema may not allow."""
-    if type(owner[key]) in {int, float}:
-        owner[key] = chance.choice((str(owner[key]), "-1", "2.5", "1e400", "0.75"))
-
-
-def misspelt(owner: dict[str, Any], key: str, chance: random.Random) -> None:
-    """Write a text with a wrong letter, or its negation."""
-    if isinstance(owner[key], str) and owner[key]:
-        owner[key] = chance.choice((owner[key][:-1] + "x", f"in{owner[key]}"))
-
-
-def of_vendor(owner: dict[str, Any], _: str, chance: random.Random) -> None:
-    """Change what the rules of EvalEval compare, if it is there."""
-    key = chance.choice(
-        ("num_turns", "tool_calls_count", "turn_idx", "sample_hash", "interaction_type")
-    )
-    if key in owner:
-        value = chance.choice((4, 0, 1))
-        texts = {"sample_hash": "0" * 64, "interaction_type": "single_turn"}
-        owner[key] = texts.get(key, value)
-    elif owner.get("interaction_type") == "single_turn":
-        turns = [{"turn_idx": 0, "role": "user", "content": "?"}] * chance.randint(0, 2)
-        owner[chance.choice(("interactions", "messages"))] = turns
-
-
-FAULTS = (nulled, slipped, inverted, quoted, misspelt, of_vendor, of_vendor)
-
-
-def broken_rows(name: str, seed: int) -> list[Any]:
-    """Return rows of a format that are broken at random."""
-    chance = random.Random(seed)  # noqa: S311 - no secrets
-    made = islice(mutants(rows_of(name), seed), ROWS)
-    copies = [
-        json.loads(
-            json.dumps(chance.choice([row, *[chance.choice(rows_of(name))] * 3]))
-        )
-        for row in made
-    ]
-    return [with_fault(row, chance) for row in copies]
 
 
 def errors_of(schema: Any, row: Any) -> set[tuple[str, Path_]]:
@@ -242,7 +148,7 @@ def check_row(name: str, before: Any, after: Any, changes: list[Any]) -> None:
 @cache
 def repaired(name: str, *, unsafe: bool) -> list[tuple[Any, Any, list[Any]]]:
     """Repair broken rows; return those with changes: before, after, and the changes."""
-    rows = broken_rows(name, seed=len(name) + unsafe)
+    rows = broken_rows(rows_of(name), ROWS, seed=len(name) + unsafe)
     options: dict[str, Any] = {"schema": OWN} if name == "own" else {"format": name}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "rows.jsonl")
