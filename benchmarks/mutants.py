@@ -105,8 +105,8 @@ PARTS = {
     "root-causes": Part(
         ("harpia_formats/validation/diagnosis/*.py",),
         (
+            # The laws of all formats apart from these take much longer.
             "tests/validation/diagnosis/test_expected_findings.py",
-            "tests/validation/diagnosis/test_laws_of_causes.py",
             "tests/validation/diagnosis/test_row_context.py",
             "tests/validation/diagnosis/test_shared_causes.py",
         ),

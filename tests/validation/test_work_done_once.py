@@ -8,13 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fixture_files import valid_rows
-from harpia_formats import validate
+from harpia_formats import infer_schema, validate
 from harpia_formats.files.framing.chunk import Chunk, Cursor
 from harpia_formats.files.io import source
 from harpia_formats.files.io.source import Source
 from harpia_formats.formats.schema import bundled_schemas
+from harpia_formats.formats.schema.typed_decoder import typed_decoder_of
 from harpia_formats.validation.parallel import small_files
 from harpia_formats.validation.unit import row_validator
 from harpia_formats.validation.unit.row_checks import RowChecks
@@ -30,6 +33,17 @@ FILES = [
     for verdict in ("valid", "invalid")
     for path in sorted(ROOT.glob(f"fixtures/{kind}/{verdict}/*"))
 ]
+
+
+#: Values of members of rows.
+VALUES: st.SearchStrategy[Any] = st.recursive(
+    st.sampled_from([None, True, 1, 0.5, "a", "ü", ""]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["a", "d/e", ""]), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
 
 
 def found(paths: list[Path], **options: Any) -> tuple[list[Any], Any]:
@@ -215,3 +229,12 @@ def test_keys_that_come_late_are_learned() -> None:
 
     assert decoder is not None
     assert decoder.accept(late) is not None
+
+
+@given(st.lists(st.dictionaries(st.sampled_from("abcé"), VALUES), min_size=1))
+def test_a_typed_decoder_is_built_of_a_schema_that_is_inferred(rows: list[Any]) -> None:
+    """Rows can be validated at the speed of parsing by the schema of such rows."""
+    decoder = typed_decoder_of(infer_schema(rows).schema)
+
+    accepted = [decoder.accept(json.dumps(row).encode()) for row in rows]
+    assert None not in accepted

@@ -29,11 +29,7 @@ from harpia_formats.plugins import Advice, Container, mutants
 from harpia_formats.plugins import Path as Steps
 from harpia_formats.validation.diagnosis import cached_causes
 from harpia_formats.validation.diagnosis.cached_causes import CachedCauses
-from harpia_formats.validation.diagnosis.engine_errors import (
-    has_value,
-    schema_object_at,
-    value_at,
-)
+from harpia_formats.validation.diagnosis.engine_errors import value_at
 from harpia_formats.validation.diagnosis.messages import problem_of
 from harpia_formats.validation.diagnosis.root_causes import Cause, Finding, root_causes
 from harpia_formats.validation.diagnosis.row_context import RowContext
@@ -365,44 +361,3 @@ def test_memory_of_a_wide_row() -> None:
     assert causes is not None
     assert is_wide(row)
     assert (len(causes), peak < 20_000_000) == (FINDINGS, True)
-
-
-TREE_OF_VALUES: dict[str, Any] = {"a": [{"b": None}, 5], "": {"c": "text"}, "0": 1}
-TREE_OF_SCHEMAS: dict[str, Any] = {
-    "properties": {"a": {"$ref": "#/definitions/d"}, "$ref": {"type": "null"}},
-    "items": [True, {"type": "string"}],
-    "definitions": {"d": {"properties": {"01": {"$ref": "#/definitions/e"}}}, "e": {}},
-}
-
-
-def test_paths_lead_to_values_or_nowhere() -> None:
-    """A path of another kind than the value, or to nothing, is a lookup error."""
-    found = (), ("a",), ("a", 0), ("a", 0, "b"), ("a", 1), ("", "c"), ("0",)
-    values = [value_at(TREE_OF_VALUES, path) for path in found]
-    first = TREE_OF_VALUES["a"]
-
-    assert values == [TREE_OF_VALUES, first, first[0], None, 5, "text", 1]
-    assert all(has_value(TREE_OF_VALUES, path) for path in found)
-    nowhere: tuple[Steps, ...] = (("b",), (0,), ("a", "0"), ("a", 2), ("a", 0, "c"))
-    for path in (*nowhere, ("a", 1, 0), ("", "c", 0)):
-        assert not has_value(TREE_OF_VALUES, path)
-        with pytest.raises(LookupError):
-            value_at(TREE_OF_VALUES, path)
-
-
-def test_paths_lead_to_parts_of_schemas_or_nowhere() -> None:
-    """They follow references, and name keys as the engine does."""
-    definition = TREE_OF_SCHEMAS["definitions"]["d"]
-    for path, part in (
-        (("properties", "a"), {"$ref": "#/definitions/d"}),
-        (("properties", "a", "$ref"), definition),
-        (("properties", "a", "$ref", "properties", 1, "$ref"), {}),
-        # A property that is called like the keyword is no reference.
-        (("properties", "$ref"), {"type": "null"}),
-        (("x",), {}),
-        (("items", 2), {}),
-        (("items", 0, "a"), {}),
-        (("items", "a"), {}),
-        (("items", 1, "type"), {}),
-    ):
-        assert schema_object_at(TREE_OF_SCHEMAS, path) == part
