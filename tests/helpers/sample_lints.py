@@ -53,10 +53,7 @@ LINTS = Lints(
     (
         across("E301", Agreement.ONE_VALUE, value=(("llm_name",),)),
         across(
-            "E304",
-            Agreement.BY_KEY,
-            key=(("input", "prompt"),),
-            value=(("response",),),
+            "E304", Agreement.BY_KEY, key=(("input", "prompt"),), value=(("response",),)
         ),
         across("E305", Agreement.UNIQUE, value=(("input", "source"),)),
         across("E303", Agreement.ONE_TYPE, value=(("extra",),)),

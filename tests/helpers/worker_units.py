@@ -10,12 +10,7 @@ from typing import Any
 
 import pytest
 
-from harpia_formats.files.framing import (
-    array,
-    byte_ranges,
-    container,
-    unfinished_json,
-)
+from harpia_formats.files.framing import array, byte_ranges, container, unfinished_json
 from harpia_formats.files.io.source import open_source
 from harpia_formats.files.workers import engine
 from harpia_formats.files.workers.worker_checks import difference_from

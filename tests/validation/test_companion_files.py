@@ -375,10 +375,7 @@ def found(report: Report) -> list[tuple[str, int | None, str]]:
         ([BLEU | {"parameters": {"max": 2}}, CHRF], [("H204", 1, "/parameters")]),
         ([BLEU | {"parameters": {"max": 4.0}}, CHRF], []),
         ([BLEU, CHRF, BLEU], [("H206", None, "")]),
-        (
-            [OFF, OFF],
-            [*TWICE_OFF, ("H206", None, "")],
-        ),
+        ([OFF, OFF], [*TWICE_OFF, ("H206", None, "")]),
     ],
 )
 def test_output_is_checked_against_its_input(

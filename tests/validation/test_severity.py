@@ -11,11 +11,7 @@ from harpia_formats import OptionError, Report, Severity, UnknownRule, validate
 from known_formats import RULES
 from worker_units import small_units
 
-SCHEMA = {
-    "type": "object",
-    "required": ["a"],
-    "properties": {"a": {"type": "integer"}},
-}
+SCHEMA = {"type": "object", "required": ["a"], "properties": {"a": {"type": "integer"}}}
 ROWS = b'{"a": 1}\n{"a": "x"}\n{}\n'
 
 

@@ -206,9 +206,7 @@ def test_combinations_of_errors_are_counted_up_to_a_number(
     assert memory.knows(records[3], records[2]) == [False, True]
 
 
-def test_patterns_are_dropped_after_many_records_without_them(
-    remembering: Any,
-) -> None:
+def test_patterns_are_dropped_after_many_records_without_them(remembering: Any) -> None:
     """After 64 records in a row that match no pattern, no record is compared."""
     memory = remembering(TEXTS)
     memory.learn(wrong("a"))

@@ -25,13 +25,7 @@ from harpia_formats import convert, stats, validate
 from harpia_formats.reporters import REPORTERS
 from harpia_formats.reporters import Options as Wishes
 from json_lines import jsonl
-from worker_units import (
-    Here,
-    few_findings,
-    short_rows_only,
-    small_blocks,
-    small_units,
-)
+from worker_units import Here, few_findings, short_rows_only, small_blocks, small_units
 
 ROOT = Path(__file__).parents[3]
 VALID = ROOT / "fixtures" / "eee@0.2.0" / "valid" / "runs.jsonl"

@@ -22,14 +22,7 @@ SCHEMA = {
     "additionalProperties": False,
 }
 #: What may stand in place of punctuation.
-WIDE = {
-    ",": ",，、",
-    ":": ":：",
-    "[": "[［【",
-    "]": "]］】",
-    "{": "{｛",
-    "}": "}｝",
-}
+WIDE = {",": ",，、", ":": ":：", "[": "[［【", "]": "]］】", "{": "{｛", "}": "}｝"}
 TEXTS = st.text(alphabet='a，：“”＂[]{}\u3000"\\\n', max_size=6)
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | TEXTS,

@@ -171,8 +171,7 @@ def test_any_members_are_removed_from_any_value(
 
 
 edit_lists = st.lists(
-    st.tuples(st.integers(0, 12), st.integers(0, 12), st.binary(max_size=3)),
-    max_size=4,
+    st.tuples(st.integers(0, 12), st.integers(0, 12), st.binary(max_size=3)), max_size=4
 )
 
 

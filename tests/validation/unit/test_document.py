@@ -21,10 +21,7 @@ def found(text: str, **options: Any) -> list[tuple[str, str]]:
     [
         (f'{{"instances": [{INSTANCE}], "metrics": []}}', []),
         (f'{{"instances": [{INSTANCE}], "metrics": 1}}', [("S102", "/metrics")]),
-        (
-            f'{{"instances": [{INSTANCE}], "metrics": [{{}}]}}',
-            [("S101", "/metrics/0")],
-        ),
+        (f'{{"instances": [{INSTANCE}], "metrics": [{{}}]}}', [("S101", "/metrics/0")]),
         (
             f'{{"metrics": [], "instances": [{INSTANCE}], "metrics": []}}',
             [("J105", "/metrics")],

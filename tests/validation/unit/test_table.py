@@ -187,9 +187,7 @@ def test_places_count_lines_in_quotes_and_the_mark() -> None:
     assert where(report.problems[1]) == (5, 1, 2, data.index(b"4,5") + 3, 2)
 
 
-def test_reference_engine_is_asked_about_rows(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_reference_engine_is_asked_about_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """A row on which the reference engine differs is an internal error."""
 
     def contrary(*_: Any, **__: Any) -> Any:
