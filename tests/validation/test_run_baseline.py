@@ -449,7 +449,9 @@ def test_files_are_named_from_the_folder_of_the_baseline(
     """A file has one name in a baseline, however and from wherever it is named."""
     path = write_rows(tmp_path / "data" / "x.jsonl", "{}")
     monkeypatch.chdir(path.parent)
-    places = {"data/x.jsonl": ["x.jsonl", "./x.jsonl", "../data/x.jsonl", str(path)]}
+    places: dict[str, list[Any]] = {
+        "data/x.jsonl": ["x.jsonl", "./x.jsonl", "../data/x.jsonl", str(path)]
+    }
     for found, names in {**places, "<data>": [b"{}"]}.items():
         for name in names:
             for baseline in (str(tmp_path / "b.json"), "../b.json"):

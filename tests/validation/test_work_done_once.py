@@ -234,7 +234,9 @@ def test_keys_that_come_late_are_learned() -> None:
 @given(st.lists(st.dictionaries(st.sampled_from("abcé"), VALUES), min_size=1))
 def test_a_typed_decoder_is_built_of_a_schema_that_is_inferred(rows: list[Any]) -> None:
     """Rows can be validated at the speed of parsing by the schema of such rows."""
-    decoder = typed_decoder_of(infer_schema(rows).schema)
+    schema = infer_schema(rows).schema
+    assert schema is not None
+    decoder = typed_decoder_of(schema)
 
     accepted = [decoder.accept(json.dumps(row).encode()) for row in rows]
     assert None not in accepted

@@ -114,7 +114,7 @@ def test_findings_that_are_counted_are_those_that_would_be_described(
         row = ROWS[format_][number % len(ROWS[format_])]
         lines.append(TEXTS[wrong](json.dumps(FAULTS[fault](row, at))))
     data = "\n".join(lines).encode()
-    named = {"format": format_} if is_named else {}
+    named: dict[str, Any] = {"format": format_} if is_named else {}
     described = counts_in(validate(data, examples=0, max_problems=0, **named))
 
     assert counts_in(validate(data, examples=1, **named)) == described

@@ -130,7 +130,11 @@ def test_groups_have_exact_counts_and_their_first_place() -> None:
         "required": ["id"],
         "properties": {"a": {"items": {"properties": {"b": {"type": "null"}}}}},
     }
-    rows = {"id": 1, "a": [{"b": 1}]}, {}, {"id": 2, "a": [{}] * 7 + [{"b": 2}]}
+    rows: list[dict[str, Any]] = (
+        {"id": 1, "a": [{"b": 1}]},
+        {},
+        {"id": 2, "a": [{}] * 7 + [{"b": 2}]},
+    )
     report = validate(jsonl(*rows), schema=schema, examples=1)
     groups = [(one.code, one.pointer, one.count, one.line) for one in report.groups]
 

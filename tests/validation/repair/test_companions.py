@@ -174,9 +174,9 @@ def test_a_checksum_is_reported_only_where_there_is_one(
 def test_repaired_samples_that_are_alone_are_not_told(tmp_path: Path) -> None:
     """Nothing is out of date where there is no aggregate."""
     samples = tmp_path / NAME
-    for options in ({}, {"output": tmp_path / "out.jsonl"}):
+    for output in (None, tmp_path / "out.jsonl"):
         samples.write_bytes(BROKEN)
-        assert fix(samples, **options).unfollowed == ()
+        assert fix(samples, output=output).unfollowed == ()
 
 
 @examples(15)
