@@ -130,11 +130,8 @@ def test_groups_have_exact_counts_and_their_first_place() -> None:
         "required": ["id"],
         "properties": {"a": {"items": {"properties": {"b": {"type": "null"}}}}},
     }
-    rows: list[dict[str, Any]] = (
-        {"id": 1, "a": [{"b": 1}]},
-        {},
-        {"id": 2, "a": [{}] * 7 + [{"b": 2}]},
-    )
+    rows: list[Any] = [{"id": n, "a": [{}] * n + [{"b": n}]} for n in (1, 7)]
+    rows.insert(1, {})
     report = validate(jsonl(*rows), schema=schema, examples=1)
     groups = [(one.code, one.pointer, one.count, one.line) for one in report.groups]
 

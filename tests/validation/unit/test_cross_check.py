@@ -12,14 +12,19 @@ from harpia_formats import validate
         ({"pattern": r"^\d$"}, '"٣"'.encode(), False),
         ({"multipleOf": 0.01}, b"19.99", True),
         ({"type": "string", "pattern": "a"}, b"5", False),
-        ({"patternProperties": {r"^\\d$": False}}, '{"٣": 1}'.encode(), True),
+        ({"patternProperties": {r"^\d$": False}}, '{"٣": 1}'.encode(), True),
         # At every depth of a schema, and in lists of schemas.
-        ({"allOf": [{"items": {"pattern": "^a$"}}]}, b'["a\\n"]', False),
-        ({"properties": {"pattern": {"multipleOf": 0.1}}}, b'{"pattern": 0.3}', True),
-        ({"dependencies": {"a": {"multipleOf": 1}}}, b'{"a": 1}', True),
-        # What only looks like a keyword is compared.
-        ({"enum": [{"pattern": 1}]}, b'{"pattern": 1}', True),
-        ({"const": {"multipleOf": 1}}, b"{}", False),
+        ({"allOf": [{"items": {"multipleOf": 0.01}}]}, b"[19.99]", True),
+        (
+            {"properties": {"pattern": {"multipleOf": 0.01}}},
+            b'{"pattern": 19.99}',
+            True,
+        ),
+        (
+            {"dependencies": {"a": {"properties": {"a": {"multipleOf": 0.01}}}}},
+            b'{"a": 19.99}',
+            True,
+        ),
     ],
 )
 def test_known_differences_are_no_bug(
