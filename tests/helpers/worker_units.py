@@ -46,6 +46,11 @@ def short_rows_only(patch: pytest.MonkeyPatch, size: int) -> None:
     patch.setattr(ranges, "LONGEST_SENT", size)
 
 
+def read_there(patch: pytest.MonkeyPatch) -> None:
+    """Have ranges of files of any size read by who works on them, not sent as bytes."""
+    patch.setattr(ranges, "MIN_FAR", 0)
+
+
 def few_findings(patch: pytest.MonkeyPatch, count: int) -> None:
     """Have units with more than `count` findings done here, not sent by a worker."""
     patch.setattr(collector, "DESCRIBED_LIMIT", count)

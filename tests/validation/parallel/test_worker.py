@@ -10,7 +10,14 @@ from faulty_code import fails_at, ranges_fail
 from fixture_files import ROOT
 from harpia_formats import Report, validate
 from in_process import InProcess
-from worker_units import Elsewhere, Here, few_findings, forked_workers, small_units
+from worker_units import (
+    Elsewhere,
+    Here,
+    few_findings,
+    forked_workers,
+    read_there,
+    small_units,
+)
 
 ROWS = (ROOT / "fixtures/eee@0.2.0/valid/runs.jsonl").read_bytes().splitlines()
 
@@ -43,9 +50,10 @@ def wrong(report: Report) -> list[tuple[str, int | None]]:
 
 @pytest.mark.parametrize("becomes", ["gone", "empty", "shorter", "other", "longer"])
 def test_other_file_than_that_of_the_run_is_not_validated(
-    path: Path, becomes: str
+    path: Path, becomes: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Work on a file that is gone or another one elsewhere is done here."""
+    read_there(monkeypatch)
     data = path.read_bytes()
     other = data.replace(b'"model_id"', b'"model_ix"')
     files = {"shorter": data[: len(data) // 2], "other": other, "longer": other + data}
