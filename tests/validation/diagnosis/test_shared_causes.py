@@ -19,8 +19,10 @@ from harpia_formats.validation.diagnosis.cached_causes import (
     pattern_matcher,
 )
 from harpia_formats.validation.diagnosis.engine_errors import (
+    AppliedCondition,
     EngineError,
     SchemaPaths,
+    condition_of,
     engine_error_of,
     has_value,
     schema_object_at,
@@ -437,3 +439,18 @@ def test_paths_lead_to_parts_of_schemas_or_nowhere() -> None:
         (("items", 1, "type"), {}),
     ):
         assert schema_object_at(TREE_OF_SCHEMAS, path) == part
+
+
+@pytest.mark.parametrize(
+    ("path", "condition"),
+    [
+        (("dependencies",), None),
+        (("items", "dependencies"), None),
+        (("items", 0, "then"), AppliedCondition(("items", 0, "then"), 1)),
+    ],
+)
+def test_a_path_that_ends_at_dependencies_has_no_condition(
+    path: Path, condition: AppliedCondition | None
+) -> None:
+    """A condition is what stands behind the key of one of them."""
+    assert condition_of(path) == condition
