@@ -15,7 +15,7 @@ import pytest
 
 from cases import for_each_case
 from effort import drawn, pairs, some_pairs
-from field_fates import fates_in
+from outcomes_of_fields import field_lines_in
 from fixture_files import valid_files
 from harpia_formats import ConversionError, validate
 from harpia_formats.plugins import Outcome
@@ -172,7 +172,7 @@ def test_missing_model_becomes_offline() -> None:
     row = {"id": "1", "input": "q", "expected-output": ["r"], "actual-output": "a"}
     output, report = converted(jsonl(row), to="nemo", from_="harpia")
     (written,) = rows_of(output)
-    lines = fates_in(report)
+    lines = field_lines_in(report)
 
     assert written["llm_name"] == "offline"
     assert written["input"]["category"] == written["input"]["source"] == ""
@@ -280,7 +280,7 @@ def test_metrics_ride_on_the_first_record_and_come_back(container: str) -> None:
 def test_dropped_header_is_reported() -> None:
     """Header metrics that the target cannot hold are reported as dropped."""
     _, report = converted(json.dumps(HEADED).encode(), to="nemo")
-    lines = fates_in(report)
+    lines = field_lines_in(report)
 
     assert lines["header.metrics"].outcomes == {Outcome.DROPPED: 1}
     assert not report.lossless
@@ -309,7 +309,7 @@ def test_losses_are_counted_exactly() -> None:
         for number in range(1_000)
     ]
     _, report = converted(jsonl(*rows), to="haystack")
-    lines = fates_in(report)
+    lines = field_lines_in(report)
 
     assert (lines["score"].records, lines["score"].kept) == (334, 0)
     assert lines["score"].outcomes == {Outcome.DROPPED: 334}
@@ -336,7 +336,7 @@ def test_an_empty_list_of_answers_is_no_loss_and_a_text_is_one() -> None:
     )
     _, report = converted(jsonl(*rows), to="nemo-input", from_="eee@0.2.0-tag")
 
-    assert fates_in(report)["output.raw"].outcomes == {
+    assert field_lines_in(report)["output.raw"].outcomes == {
         Outcome.DROPPED: 300,
         Outcome.NULL: 700,
     }
@@ -670,10 +670,10 @@ def test_invalid_rows_do_not_change_the_output_of_valid_ones(
     assert among.skipped == len(refused)
     assert [
         (name, each.records, each.kept, each.outcomes)
-        for name, each in fates_in(among).items()
+        for name, each in field_lines_in(among).items()
     ] == [
         (name, each.records, each.kept, each.outcomes)
-        for name, each in fates_in(alone).items()
+        for name, each in field_lines_in(alone).items()
     ]
 
 
@@ -730,7 +730,7 @@ def test_memory_does_not_grow_with_the_file(
 def test_an_id_that_is_made_was_not_carried() -> None:
     """An id that is the number of its record counts as a default, and not as kept."""
     _, report = converted(jsonl(*many(300)), to="harpia")
-    line = fates_in(report)["id"]
+    line = field_lines_in(report)["id"]
 
     assert (line.records, line.kept, line.outcomes[Outcome.DEFAULTED]) == (0, 0, 300)
 
@@ -757,7 +757,7 @@ def test_losses_are_counted_where_a_loss_is_a_failure() -> None:
     rows += [{"prompt": "q", "references": ["r"], "system": "s", "outputs": []}]
     rows = [each | {"category": "", "source": ""} for each in rows]
     _, report = converted(jsonl(*rows), to="nemo-input", on_loss="fail")
-    line = fates_in(report)["system"]
+    line = field_lines_in(report)["system"]
 
     assert not report.written
     assert (line.records, line.outcomes[Outcome.DROPPED]) == (1, 1)

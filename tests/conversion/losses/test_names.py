@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from field_fates import fates_in
+from outcomes_of_fields import field_lines_in
 from harpia_formats import convert
 from harpia_formats.plugins import Outcome
 from json_lines import jsonl
@@ -51,7 +51,7 @@ def outcomes_in(report: Any) -> dict[str, set[Outcome]]:
     """Return the outcomes of each field but those that it lacked, by name."""
     return {
         name: set(line.outcomes) - {Outcome.DEFAULTED}
-        for name, line in fates_in(report).items()
+        for name, line in field_lines_in(report).items()
     }
 
 
@@ -108,7 +108,7 @@ def test_nulls_are_counted_apart() -> None:
     row = {**CHAT, "id": None, "temperature": None, "note": None}
     rows = [row, row | {"note": "x"}]
     report = report_of(*rows, to="nemo-output")
-    lines = fates_in(report)
+    lines = field_lines_in(report)
 
     assert lines["id"].outcomes == {Outcome.NULL: 2}
     assert lines["temperature"].outcomes == {Outcome.NULL: 2}
@@ -124,7 +124,7 @@ def test_null_of_metadata_is_counted_apart_in_any_batch() -> None:
         row | {"metadata": {"k": None if n % 3 else "v"}} for n, row in enumerate(rows)
     ]
     report = report_of(*rows, to="nemo-output")
-    line = fates_in(report)["metadata.k"]
+    line = field_lines_in(report)["metadata.k"]
 
     assert line.outcomes == {Outcome.NULL: 200, Outcome.DROPPED: 100}
 
@@ -133,7 +133,7 @@ def test_names_are_bounded(tmp_path: Path) -> None:
     """Beyond a number of keys, the others are counted together under one name."""
     rows = [SAMPLE | {f"key{n}": n} for n in range(300)]
     report = report_of(*rows, to="nemo-output", folder=tmp_path)
-    rest = fates_in(report)["other keys"]
+    rest = field_lines_in(report)["other keys"]
 
     assert (rest.records, rest.kept) == (100, 0)
     assert pointers_in(tmp_path)[""] == "L101"
@@ -143,6 +143,6 @@ def test_field_and_other_value_of_one_key_share_a_line() -> None:
     """A key whose value is no field of a record in some rows has one line for all."""
     rows = [CHAT | {"id": "7"}, CHAT | {"id": {"own": 1}}]
     report = report_of(*rows, to="haystack")
-    line = fates_in(report)["id"]
+    line = field_lines_in(report)["id"]
 
     assert (line.records, line.kept, line.outcomes) == (2, 1, {Outcome.DROPPED: 1})

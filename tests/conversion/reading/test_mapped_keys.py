@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cases import for_each_case
-from field_fates import fates_in
+from outcomes_of_fields import field_lines_in
 from harpia_formats import (
     ConversionError,
     MapError,
@@ -260,7 +260,7 @@ def test_a_replaced_value_is_reported_as_lost_where_it_has_no_place(
         output=tmp_path / "x.jsonl",
         columns={"references": "note.answer"},
     )
-    lines = fates_in(report)
+    lines = field_lines_in(report)
 
     assert lines["note.answer (references)"].kept == 1
     assert lines["ideal"].outcomes == {Outcome.DROPPED: 1}
