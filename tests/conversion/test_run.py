@@ -15,12 +15,12 @@ import pytest
 
 from cases import for_each_case
 from effort import drawn, pairs, some_pairs
-from outcomes_of_fields import field_lines_in
 from fixture_files import valid_files
 from harpia_formats import ConversionError, validate
 from harpia_formats.plugins import Outcome
 from json_lines import jsonl, jsonl_rows
 from known_formats import WRITABLE, adapter_named
+from outcomes_of_fields import field_lines_in
 from sample_rows import nemo_answer
 from shared_small_files import share_small_files
 from unchecked import convert, converted

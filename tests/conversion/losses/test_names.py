@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from outcomes_of_fields import field_lines_in
 from harpia_formats import convert
 from harpia_formats.plugins import Outcome
 from json_lines import jsonl
+from outcomes_of_fields import field_lines_in
 
 #: The name of the file of losses.
 LOSSES = "losses.json"

@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cases import for_each_case
-from outcomes_of_fields import field_lines_in
 from harpia_formats import (
     ConversionError,
     MapError,
@@ -27,6 +26,7 @@ from harpia_formats import (
 )
 from harpia_formats.plugins import Outcome
 from json_lines import jsonl
+from outcomes_of_fields import field_lines_in
 
 MAP = {"response": "model_response", "references": "expected_answer"}
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
