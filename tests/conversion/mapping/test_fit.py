@@ -29,7 +29,7 @@ GIVEN = {key: each for key, each in GIVEN.items() if "text" not in key}
 def parts_of(
     record: dict[str, Any], to: str = ONE, **options: Any
 ) -> tuple[list[Record], dict[str, set[Outcome]]]:
-    """Return the records of the rows that a record becomes, and what became of paths."""
+    """Return the records of the rows of a record, and what became of its paths."""
     data = jsonl({"outputs": [], **record})
     options = {"constants": GIVEN, **options}
     output, report = converted(data, to=to, from_="record", **options)
