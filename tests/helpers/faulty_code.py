@@ -56,3 +56,12 @@ def ranges_fail(patch: pytest.MonkeyPatch) -> None:
 def workers_die(patch: pytest.MonkeyPatch) -> None:
     """Have each worker end as soon as it works on a range."""
     patch.setattr(ranges, "run_range", end_worker)
+
+
+def sees_other_files(patch: pytest.MonkeyPatch) -> None:
+    """Have workers find another file than the one that is validated."""
+
+    def fail(*_: object) -> None:
+        raise range_worker.NotSeenError("it is another file there")
+
+    patch.setattr(range_worker, "RangeFrames", fail)

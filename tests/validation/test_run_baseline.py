@@ -480,3 +480,16 @@ def test_a_baseline_is_tightened_only_for_what_was_checked(tmp_path: Path) -> No
         ("2.jsonl", "S101", 1),
         ("3.jsonl", "S101", 2),
     ]
+
+
+def test_what_says_nothing_about_the_data_leaves_a_baseline(tmp_path: Path) -> None:
+    """Records without a verdict, as an edited file may have, are not written again."""
+    baseline = tmp_path / "baseline.json"
+    write_rows(tmp_path / "gone.jsonl", "{}")
+    other = {"path": "gone.jsonl", "code": "V901", "pointer": "", "count": 1}
+    held = other | {"code": "S101"}
+    baseline.write_bytes(text_with(other, **held))
+    path = write_rows(tmp_path / "1.jsonl", '{"a": 1}')
+    options: Any = {"baseline": baseline, "write_baseline": baseline}
+    validate(path, schema=SCHEMA, **options)
+    assert json.loads(baseline.read_text())["findings"] == [held]

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from cases import for_each_case
+from faulty_code import fails_at
 from harpia_formats import OptionError, Report, Severity, UnknownRule, validate
 from known_formats import RULES
 from worker_units import small_units
@@ -99,9 +100,15 @@ def test_a_note_may_become_an_error() -> None:
     assert not report.ok
 
 
-def test_internal_errors_keep_their_severity() -> None:
+def test_internal_errors_keep_their_severity(monkeypatch: pytest.MonkeyPatch) -> None:
     """V902 stays an error: a record on which we fail must not be valid."""
-    assert validate(ROWS, schema=True, severity={"V902": "note"}).ok
+    options: Any = {"schema": True, "severity": {"V902": "note"}}
+    assert validate(ROWS, **options).ok
+    fails_at(monkeypatch, b'"x"')
+    report = validate(ROWS, **options)
+
+    assert [(one.code, one.severity) for one in report.problems] == [("V902", "error")]
+    assert (report.ok, report.files[0].undetermined) == (False, 1)
 
 
 def test_mistakes_are_named() -> None:

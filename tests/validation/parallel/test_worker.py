@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from faulty_code import fails_at, ranges_fail
+from faulty_code import fails_at, ranges_fail, sees_other_files
 from fixture_files import ROOT
 from harpia_formats import Report, validate
 from in_process import InProcess
@@ -49,7 +49,8 @@ def wrong(report: Report) -> list[tuple[str, int | None]]:
 
 
 @pytest.mark.parametrize(
-    "becomes", ["gone", "empty", "shorter", "shorter later", "other", "longer"]
+    "becomes",
+    ["gone", "gone later", "empty", "shorter", "shorter later", "other", "longer"],
 )
 def test_other_file_than_that_of_the_run_is_not_validated(
     path: Path, becomes: str, monkeypatch: pytest.MonkeyPatch
@@ -63,10 +64,10 @@ def test_other_file_than_that_of_the_run_is_not_validated(
     files["longer"] = other + data
 
     def change() -> None:
-        if becomes == "shorter later" and not executor.works:
+        if becomes.endswith("later") and not executor.works:
             return
         path.unlink()
-        if becomes != "gone":
+        if not becomes.startswith("gone"):
             path.write_bytes(files.get(becomes, b""))
 
     executor = Elsewhere(change, lambda: path.write_bytes(data))
@@ -74,6 +75,27 @@ def test_other_file_than_that_of_the_run_is_not_validated(
 
     assert executor.works
     assert (there.problems, there.groups) == (here.problems, here.groups)
+    assert there.summary() == here.summary()
+
+
+@pytest.mark.parametrize("becomes", ["gone", "shorter"])
+def test_small_file_that_is_another_one_elsewhere_is_validated_here(
+    path: Path, becomes: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker that cannot read a whole file, or all of it, gives it back."""
+    small_units(monkeypatch, 4_000, whole_files=1_000_000)
+    data = path.read_bytes()
+
+    def change() -> None:
+        path.unlink()
+        if becomes == "shorter":
+            path.write_bytes(data[: len(data) // 2])
+
+    executor = Elsewhere(change, lambda: path.write_bytes(data))
+    here, there = validated(path), validated(path, executor)
+
+    assert isinstance(executor.works[0], tuple)
+    assert wrong(there) == wrong(here) == [("S102", 151)]
     assert there.summary() == here.summary()
 
 
@@ -89,8 +111,29 @@ def test_units_that_come_back_are_counted(
     one, two = (run("validate", path, *words, jobs) for jobs in (1, 2))
 
     assert one.out == two.out
-    assert "too many findings" not in one.err
-    assert "too many findings" in two.err
+    assert "main process" not in one.err
+    (line,) = [line for line in two.err.splitlines() if "main process" in line]
+    start, _, number = line.rpartition(" ")
+    assert start == "units validated by the main process for too many findings:"
+    assert int(number) > 1
+
+
+def test_units_of_a_file_that_workers_do_not_see_are_counted(
+    path: Path, monkeypatch: pytest.MonkeyPatch, run: InProcess
+) -> None:
+    """They are validated here, and the statistics say how many there were, and why."""
+    forked_workers(monkeypatch)
+    sees_other_files(monkeypatch)
+    words = "--format eee@0.2.0 --statistics --jobs".split()
+    one, two = (run("validate", path, *words, jobs) for jobs in (1, 2))
+
+    (line,) = [line for line in two.err.splitlines() if "main process" in line]
+    start, _, number = line.rpartition(" ")
+    assert one.out == two.out
+    assert start == (
+        "units validated by the main process because a worker did not see the file:"
+    )
+    assert int(number) > 1
 
 
 def test_unit_that_our_code_fails_on_has_no_verdict(
