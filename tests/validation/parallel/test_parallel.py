@@ -320,6 +320,20 @@ def test_beginning_is_validated_by_the_main_process(tmp_path: Path) -> None:
     assert executor.works == []
 
 
+@pytest.mark.parametrize("at", [0, 1, 50, 98])
+def test_mixed_line_ends_are_found_over_ranges(tmp_path: Path, at: int) -> None:
+    """The place of the first line that ends unlike others is that of the whole file."""
+    path = tmp_path / "rows.jsonl"
+    ends = [b"\r\n" if number == at else b"\n" for number in range(99)]
+    path.write_bytes(b"".join(row_with(each) + end for each, end in enumerate(ends)))
+
+    count, executor = told(lambda: path, 3000, select=("J205",))
+    (problem,) = validate(path, select=("J205",), executor=Here()).problems
+    assert count.notes + count.warnings + count.errors == 1
+    assert problem.place.line == max(at, 1) + 1
+    assert len(executor.works) > 2
+
+
 def test_too_many_findings_are_validated_by_the_main_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
