@@ -461,6 +461,20 @@ def test_files_are_named_from_the_folder_of_the_baseline(
                 assert one["path"] == found
 
 
+def test_addresses_stay_as_they_are_in_a_baseline(tmp_path: Path) -> None:
+    """A file of a store is named by its address, and its findings are held by it."""
+    fsspec = pytest.importorskip("fsspec", reason="the extra remote is not installed")
+    address = "memory://baseline/x.jsonl"
+    fsspec.filesystem("memory").pipe(address, b"{}\n")
+    path = tmp_path / "b.json"
+    validate(address, schema=SCHEMA, write_baseline=path)
+    (one,) = json.loads(path.read_text())["findings"]
+    report = validate(address, schema=SCHEMA, baseline=path)
+
+    assert one["path"] == address
+    assert (report.errors, report.ok) == (0, True)
+
+
 def test_a_baseline_is_tightened_only_for_what_was_checked(tmp_path: Path) -> None:
     """Findings of files that are not read are kept; no count grows, none is new."""
     wrong = '{"a": null}'

@@ -1,5 +1,6 @@
 """Any number of systems are compared, all pairs of them, as one family."""
 
+import contextlib
 import random
 from dataclasses import replace
 from itertools import combinations
@@ -7,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given
+from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
 
 from comparison_tables import comparison_table
@@ -269,6 +270,10 @@ def test_every_metric_is_compared(metric: str) -> None:
         max_size=4,
     )
 )
+@example(
+    # The number that the second of two has is the name of another system.
+    [("x.json", ["m"]), ("x.json", ["m"]), ("d/x.json", ["m (x.json) #2"])]
+)
 @examples(15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_names_of_systems_are_distinct(
     tmp_path: Path, files: list[tuple[str, list[str]]]
@@ -280,9 +285,10 @@ def test_names_of_systems_are_distinct(
         outputs = [{"text": "a"} | ({"model": one} if one else {}) for one in models]
         row = {"prompt": "q", "references": ["a"], "outputs": outputs}
         path.write_bytes(jsonl(*[row | {"id": str(at)} for at in range(2)]))
-    inputs = [tmp_path / name for name, _ in files]
+    inputs = [name for name, _ in files]
 
-    found = compare_scores(*inputs, metrics=("em",), replicates=9, from_="record")
+    with contextlib.chdir(tmp_path):
+        found = compare_scores(*inputs, metrics=("em",), replicates=9, from_="record")
 
     names = [system.name for system in found.systems]
     assert len(set(names)) == len(names) >= len(inputs)

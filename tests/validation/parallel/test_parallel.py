@@ -328,9 +328,26 @@ def test_mixed_line_ends_are_found_over_ranges(tmp_path: Path, at: int) -> None:
     path.write_bytes(b"".join(row_with(each) + end for each, end in enumerate(ends)))
 
     count, executor = told(lambda: path, 3000, select=("J205",))
-    (problem,) = validate(path, select=("J205",), executor=Here()).problems
+    with tiny(3000):
+        (problem,) = validate(path, select=("J205",), executor=Here()).problems
     assert count.notes + count.warnings + count.errors == 1
     assert problem.place.line == max(at, 1) + 1
+    assert len(executor.works) > 2
+
+
+def test_what_the_whole_file_decides_is_found_over_ranges(tmp_path: Path) -> None:
+    """Ids with invisible characters are found, in whatever ranges they are."""
+    path = tmp_path / "rows.jsonl"
+    odd = {5, 6, 60, 150}
+    ids = [f"id {number}" + "\u200b" * (number in odd) for number in range(199)]
+    rows = ({"id": one, "prompt": "question", "outputs": []} for one in ids)
+    path.write_bytes(jsonl(*rows))
+
+    options: dict[str, Any] = {"format": "record", "select": ("J208", "X103")}
+    _, executor = told(lambda: path, 3000, examples=0, **options)
+    with tiny(3000):
+        found = validate(path, executor=Here(), **options).problems
+    assert [one.place.record for one in found] == [6, 7, 61, 151]
     assert len(executor.works) > 2
 
 
