@@ -59,7 +59,7 @@ def exact(data: bytes) -> Any:
     """Return what JSON says, to the spelling of numbers and the order of keys."""
     try:
         return json.loads(
-            data, parse_int=repr, parse_float=repr, object_pairs_hook=list
+            data, parse_int=repr, parse_float=repr, object_pairs_hook=tuple
         )
     except ValueError:
         return data

@@ -287,11 +287,13 @@ def test_a_score_says_how_it_was_worked_out() -> None:
     for row in rows:
         assert row["evaluation_result_id"] == "em"
         assert row["metadata"]["score_signature"] == signature_of("em")
-    made = [loss for loss in report.to_dict()["losses"] if "--score em" in loss["how"]]
-    assert {loss["field"] for loss in made} == {
-        "outputs.scores.value",
-        "outputs.scores.metric",
-        "outputs.scores.signature",
+    losses = report.to_dict()["losses"]
+    made = {loss["field"]: loss["how"] for loss in losses if "score" in loss["how"]}
+    assert made == {
+        "outputs.scores.value": "`--score em`",
+        "outputs.scores.is_correct": "whether the score is 1",
+        "outputs.scores.metric": "`--score em`",
+        "outputs.scores.signature": "`--score em`",
     }
 
 

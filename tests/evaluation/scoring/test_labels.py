@@ -371,6 +371,19 @@ def test_systems_without_answers_or_with_several_are_compared(tmp_path: Path) ->
         harpia_formats.compare_scores(one, nothing, missing="skip", **options)
 
 
+def test_correlations_differ_by_two_at_most(tmp_path: Path) -> None:
+    """A difference from -1 to 1 can be detected, and a larger one is an error."""
+    pytest.importorskip("numpy", reason="comparing needs the extra score")
+    path = write_rows(tmp_path / "a.jsonl", rows_of(random_pairs(30)))
+    options: dict[str, Any] = {"from_": "record", "replicates": 100}
+    for name, widest in (("mcc", 2), ("kappa", 2), ("f1-macro", 1)):
+        options["metrics"] = (name,)
+        found = harpia_formats.compare_scores(path, path, detect=widest, **options)
+        assert found.detect == widest
+        with pytest.raises(ScoreError, match=f"of {name}, which is 0 to {widest}$"):
+            harpia_formats.compare_scores(path, path, detect=widest + 0.5, **options)
+
+
 def test_equal_systems_do_not_differ(tmp_path: Path) -> None:
     """A system does not differ from itself."""
     pytest.importorskip("numpy", reason="comparing needs the extra score")
