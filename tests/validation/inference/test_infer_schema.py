@@ -131,9 +131,7 @@ def test_many_keys_are_described_alike(keys: list[int], cut: int) -> None:
     first, second = ([*rows[: at % 6], many, *rows[at % 6 :]] for at in (cut, cut + 1))
     found = [infer_schema(one, map_keys=10**6).schema for one in (first, second)]
 
-    for schema in found:
-        assert schema is not None
-        schema["properties"] = dict.fromkeys(sorted(schema.get("properties", ())), 0)
+    assert found[0] is not None
     assert found[0] == found[1]
 
 
