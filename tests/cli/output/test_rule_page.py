@@ -1,5 +1,6 @@
 """Pages and lists of rules fit into a terminal, and are the same in any pipe."""
 
+from itertools import dropwhile
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,10 @@ def test_pages_fit_the_terminal(width: int, tmp_path: Path) -> None:
     assert len(heads) == len(RULES)
     for head, line in zip(heads, whole, strict=True):
         assert too_long(head, width) == []
+        # Only a long title is indented: the summary is a paragraph.
+        below = [*dropwhile(lambda each: each[0] == " ", head.splitlines()[1:])]
+        assert below
+        assert not [each for each in below if each[0] == " "]
         # In a pipe words are broken at hyphens, too.
         assert "".join(head.split()) == "".join(line.split())
 

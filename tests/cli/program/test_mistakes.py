@@ -237,6 +237,18 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def test_options_that_list_values_have_some() -> None:
+    """Of each option with names of a kind, there are names to complete and to mean."""
+    listing = [
+        (module, option)
+        for module in (*COMMANDS, *TWO_WORDS.values())
+        for option in options_of(module)
+        if option.values
+    ]
+    assert len(listing) > len(COMMANDS)
+    assert [each for each in listing if not list(values_of(each[1]))] == []
+
+
 @for_each_case("command, option, name, wrong", MISTAKES)
 def test_misspelt_name_is_suggested(
     command: str, option: str, name: str, wrong: str
