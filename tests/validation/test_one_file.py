@@ -457,7 +457,7 @@ def test_places_and_counts(
     ],
 )
 def test_messages_have_numbers(data: bytes, options: Any, message: str) -> None:
-    """How many lines are blank, and how long a row is, is said."""
+    """The message has how many lines are blank, or how long a row is."""
     (problem,) = validated(data, **options)[2].problems
 
     assert problem.message == message

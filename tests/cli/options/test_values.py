@@ -1,4 +1,4 @@
-"""Values of options: what each accepts, and what is said of the others."""
+"""Values of options: what each accepts, and how others are refused."""
 
 import json
 from pathlib import Path

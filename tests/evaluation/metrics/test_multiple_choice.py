@@ -27,7 +27,7 @@ def score(
     /,
     **more: Any,
 ) -> Any:
-    """Return the score of one answer, which must name one choice unless told else."""
+    """Return the score of one answer, which must name one choice by default."""
     more = {"unreadable": "left-out"} | more
     row = answered(answer, references, choices=[*choices])
     (found,) = totals("multiple-choice", [row], **more)

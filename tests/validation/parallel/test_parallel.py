@@ -130,10 +130,10 @@ def report_text(inputs: Iterable[Any], reporter: str = "json", **options: Any) -
     return "".join(parts), report.files, report.groups
 
 
-def told(given: Callable[[], Any], size: int, **options: Any) -> tuple[Any, Here]:
+def as_a_whole(given: Callable[[], Any], size: int, **options: Any) -> tuple[Any, Here]:
     """Return the counts of a file, and what has done the work in units of `size`.
 
-    It is checked that they tell what a run without units tells.
+    It is checked that a run without units gives the same report.
     """
     executor = Here()
     with narrow():
@@ -193,7 +193,7 @@ def test_nothing_ever_depends_on_ranges(tmp_path: Path, made: dict[str, Any]) ->
     """Thousands of files tell the same in ranges of any size or as a whole."""
     path = tmp_path / "rows.jsonl"
     path.write_bytes(made.pop("data"))
-    told(lambda: path, **made, max_row_bytes=LIMIT)
+    as_a_whole(lambda: path, **made, max_row_bytes=LIMIT)
 
 
 @examples(15, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -261,7 +261,7 @@ def test_wrapped_documents_are_helped_with(tmp_path: Path) -> None:
     numbered = [{**first, "id": str(each)} for each in range(200)]
     path = tmp_path / "input.json"
     path.write_text(json.dumps({**document, "instances": numbered + odd * 9}))
-    count, executor = told(lambda: path, 3000)
+    count, executor = as_a_whole(lambda: path, 3000)
 
     assert count.records == 236
     assert any(each.pieces for each in executor.works)
@@ -275,14 +275,14 @@ def test_compressed_files_tell_the_same(tmp_path: Path, cut: int) -> None:
     path = tmp_path / "rows.jsonl.gz"
     path.write_bytes(data[: len(data) - cut])
 
-    assert len(told(lambda: path, 3000)[1].works) > 2
+    assert len(as_a_whole(lambda: path, 3000)[1].works) > 2
 
 
 def test_streams_tell_the_same() -> None:
     """What can be read only once tells the same, and which ids are repeated."""
     data = b"\n".join(row_with(each % 30) for each in range(90))
 
-    assert told(lambda: io.BytesIO(data), 3000)[0].invalid == 60
+    assert as_a_whole(lambda: io.BytesIO(data), 3000)[0].invalid == 60
 
 
 def test_users_schemas_tell_the_same(tmp_path: Path) -> None:
@@ -293,7 +293,7 @@ def test_users_schemas_tell_the_same(tmp_path: Path) -> None:
     path.write_bytes(b"\n".join(texts * 20))
     options: Any = {"schema": schema, "assert_formats": True, "cross_check": True}
 
-    assert told(lambda: path, 100, **options)[0].invalid == 60
+    assert as_a_whole(lambda: path, 100, **options)[0].invalid == 60
 
 
 def test_pairs_of_batches_are_found(tmp_path: Path) -> None:
@@ -327,7 +327,7 @@ def test_mixed_line_ends_are_found_over_ranges(tmp_path: Path, at: int) -> None:
     ends = [b"\r\n" if number == at else b"\n" for number in range(99)]
     path.write_bytes(b"".join(row_with(each) + end for each, end in enumerate(ends)))
 
-    count, executor = told(lambda: path, 3000, select=("J205",))
+    count, executor = as_a_whole(lambda: path, 3000, select=("J205",))
     with tiny(3000):
         (problem,) = validate(path, select=("J205",), executor=Here()).problems
     assert count.notes + count.warnings + count.errors == 1
@@ -344,7 +344,7 @@ def test_what_the_whole_file_decides_is_found_over_ranges(tmp_path: Path) -> Non
     path.write_bytes(jsonl(*rows))
 
     options: dict[str, Any] = {"format": "record", "select": ("J208", "X103")}
-    _, executor = told(lambda: path, 3000, examples=0, **options)
+    _, executor = as_a_whole(lambda: path, 3000, examples=0, **options)
     with tiny(3000):
         found = validate(path, executor=Here(), **options).problems
     assert [one.place.record for one in found] == [6, 7, 61, 151]
@@ -359,7 +359,7 @@ def test_too_many_findings_are_validated_by_the_main_process(
     path.write_bytes(b"\n".join([*map(row_with, range(100)), *FAULTY * 20]))
     few_findings(monkeypatch, 1)
 
-    assert told(lambda: path, 2000)[1].works
+    assert as_a_whole(lambda: path, 2000)[1].works
 
 
 def test_workers_know_which_examples_are_needed(tmp_path: Path) -> None:

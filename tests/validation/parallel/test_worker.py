@@ -102,7 +102,7 @@ def test_small_file_that_is_another_one_elsewhere_is_validated_here(
 def test_units_that_come_back_are_counted(
     path: Path, monkeypatch: pytest.MonkeyPatch, run: InProcess
 ) -> None:
-    """How many units a worker gave back is told with the statistics, by reason."""
+    """The statistics have the number of units that workers gave back, by reason."""
     forked_workers(monkeypatch)
     few_findings(monkeypatch, 3)
     rows = (changed(ROWS[0], sample_id=str(n), model_id=n) for n in range(199))
