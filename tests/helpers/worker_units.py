@@ -56,6 +56,11 @@ def few_findings(patch: pytest.MonkeyPatch, count: int) -> None:
     patch.setattr(collector, "DESCRIBED_LIMIT", count)
 
 
+def few_groups(patch: pytest.MonkeyPatch, count: int) -> None:
+    """Have units with more than `count` groups of findings done here."""
+    patch.setattr(collector, "GROUP_LIMIT", count)
+
+
 def small_blocks(patch: pytest.MonkeyPatch) -> None:
     """Have blocks and windows of some hundred bytes, which rows are longer than."""
     patch.setattr(one_file, "open_source", lambda each, _: open_source(each, 500))

@@ -14,6 +14,7 @@ from worker_units import (
     Elsewhere,
     Here,
     few_findings,
+    few_groups,
     forked_workers,
     read_there,
     small_units,
@@ -99,13 +100,15 @@ def test_small_file_that_is_another_one_elsewhere_is_validated_here(
     assert there.summary() == here.summary()
 
 
+@pytest.mark.parametrize("limit", [few_findings, few_groups])
 def test_units_that_come_back_are_counted(
-    path: Path, monkeypatch: pytest.MonkeyPatch, run: InProcess
+    path: Path, limit: Any, monkeypatch: pytest.MonkeyPatch, run: InProcess
 ) -> None:
     """The statistics have the number of units that workers gave back, by reason."""
     forked_workers(monkeypatch)
-    few_findings(monkeypatch, 3)
-    rows = (changed(ROWS[0], sample_id=str(n), model_id=n) for n in range(199))
+    limit(monkeypatch, 1)
+    wrong = {"model_id": 1, "evaluation_name": 2}
+    rows = (changed(ROWS[0], sample_id=str(n), **wrong) for n in range(199))
     path.write_bytes(b"\n".join(rows))
     words = "--format eee@0.2.0 --statistics --examples 0 --jobs".split()
     one, two = (run("validate", path, *words, jobs) for jobs in (1, 2))
