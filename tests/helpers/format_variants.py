@@ -16,12 +16,7 @@ import harpia_converters
 from harpia_formats import validate
 from harpia_formats.formats.detection.candidates import FormatVariant, variants_of
 from harpia_formats.formats.registry import all_formats, dialect_lints
-from harpia_formats.formats.schema.bundled_schemas import (
-    Schema,
-    document_schema,
-    item_schema,
-    record_schema,
-)
+from harpia_formats.formats.schema.bundled_schemas import Schema
 from harpia_formats.plugins import Container, Dialect
 from harpia_formats.plugins import Path as Pointer
 from known_formats import bundled_schema
@@ -112,13 +107,17 @@ def columns_of(value: Any, depth: int) -> Iterator[tuple[Pointer, list[Any]]]:
 
 
 def schema_of(variant: FormatVariant, path: Pointer, *, strict: bool) -> Schema:
-    """Return the schema of the rows at `path`."""
-    if variant.dialect.container is Container.COLUMNS:
-        return item_schema(document_schema(variant.dialect, strict=strict), path)
-    return record_schema(variant.dialect, strict=strict)
+    """Return the schema of the rows at `path`, by the file that a variant names."""
+    schema = schema_of_document(variant, strict=strict)
+    if variant.dialect.rows_at:
+        path = variant.dialect.rows_path
+    for key in path:
+        inner = schema.get("properties", {})
+        schema = inner[key] if key in inner else schema.get("additionalProperties", {})
+    return schema.get("items", True) if path else schema
 
 
-def schema_of_document(variant: FormatVariant, *, strict: bool) -> Schema:
+def schema_of_document(variant: FormatVariant, *, strict: bool) -> dict[str, Any]:
     """Return the schema that a variant names, the strict one if there is one."""
     dialect = variant.dialect
     return bundled_schema((strict and dialect.strict) or dialect.schema)
