@@ -46,7 +46,7 @@ def test_near_words(wanted: str, found: str) -> None:
 
 @for_each_case(
     "wanted, found",
-    jsonl_rows(CASES / "not_near.jsonl"),
+    [*jsonl_rows(CASES / "not_near.jsonl"), ("a" * 5, "a" * 1_000_000)],
 )
 def test_words_that_are_not_near(wanted: str, found: str) -> None:
     """Other words are not near, nor is the word itself, nor is a very long one."""
