@@ -260,6 +260,7 @@ def test_answers_of_one_row_stay_apart() -> None:
     found = outputs_of(scored("a", "4", "4"), scored("b", "4", "4"))
 
     assert [output["text"] for output in found] == ["4", "4"]
+    assert [names_in(output) for output in found] == [["a", "b"], []]
 
 
 def test_other_answers_are_added() -> None:

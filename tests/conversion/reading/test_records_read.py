@@ -41,6 +41,7 @@ def test_reading_ends_at_the_first_error() -> None:
     with pytest.raises(ValidationFailed) as failed:
         found.extend(each.id for each in read(data, format="harpia"))
 
+    assert found == ["1"]
     assert len(failed.value.report.problems) == 1
     assert failed.value.report.problems[0].place.line == 2
 
