@@ -53,6 +53,7 @@ def database() -> bytes:
 
 
 KINDS: dict[str, list[bytes]] = {
+    "an Arrow or Feather file": [b"FEA1"],
     "an Excel workbook": [
         b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(99),
         zipped("[Content_Types].xml", "xl/workbook.xml"),
@@ -97,7 +98,6 @@ KINDS: dict[str, list[bytes]] = {
 TABLES = [
     b"PAR1\x15\x04",
     b"ARROW1\0\0",
-    b"FEA1",
     b"\xff\xff\xff\xff\x98\0\0\0\x10\0\0\0",
 ]
 CASES = [(name, data) for name, cases in KINDS.items() for data in cases]

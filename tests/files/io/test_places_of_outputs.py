@@ -129,6 +129,8 @@ def test_a_url_is_no_path(
         ("memory://b/dir/", "memory://b/dir/x.jsonl", True),
         ("memory://b/dir", "memory://b/directory.jsonl", False),
         ("memory://b/*.jsonl", "memory://b/directory.jsonl", True),
+        ("memory://b/di?ec*.jsonl", "memory://b/directory.jsonl", True),
+        ("memory://b/[a-f]irec*.jsonl", "memory://b/directory.jsonl", True),
         ("memory://b/dir*.jsonl", "memory://b/dir/x.jsonl", False),
         ("memory://b/dir", "memory://b/dir/new.jsonl", False),
     ],
