@@ -483,6 +483,7 @@ def begun_worker(folder: Path) -> "subprocess.Popen[bytes]":
 #: each range that is done.
 COMMAND = """
 import sys
+from harpia_formats.files.framing import byte_ranges
 from harpia_formats.validation.parallel import ranges
 ranges.WORTH_SECONDS, ranges.MIN_FAR, ranges.FAR_RANGE = 0, 1, 30_000
 byte_ranges.RANGE = 10_000
