@@ -463,7 +463,7 @@ def scheduled(
     scheduler = begun("scheduler", file, "--host", "127.0.0.1", "--port", "0")
     found = [begun_worker(folder) for _ in range(workers)]
     try:
-        while not file.exists():
+        while not (file.exists() and file.read_bytes()):
             time.sleep(0.1)
         address = str(json.loads(file.read_bytes())["address"]).replace("tcp", "dask")
         yield address, scheduler, found
