@@ -69,6 +69,20 @@ def help_pages(codes: list[str]) -> dict[str, str]:
     return {rule["id"]: rule["helpUri"] for rule in run["tool"]["driver"]["rules"]}
 
 
+@pytest.mark.parametrize(
+    ("code", "has_page"), [("J101", True), ("AB101", False), ("AB01", False)]
+)
+def test_codes_of_plug_ins_have_no_page(code: str, *, has_page: bool) -> None:
+    """A report in Markdown leads to the pages of rules of ours, and to no others."""
+    report = validate(b"{", schema=True)
+    broken = replace(report, groups=(replace(report.groups[0], code=code),))
+    written: list[str] = []
+    REPORTERS["markdown"].write((), lambda: broken, written.append, Options())
+
+    assert code in "".join(written)
+    assert (f"/{code}.html" in "".join(written)) is has_page
+
+
 def test_every_function_has_its_docstring_in_the_site(pages: dict[str, str]) -> None:
     """The Python reference names each public function, type and error once."""
     import harpia_formats  # noqa: PLC0415 - what it holds is the subject of this test
