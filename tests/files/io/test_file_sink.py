@@ -4,6 +4,7 @@ import bz2
 import contextlib
 import errno
 import gzip
+import io
 import json
 import lzma
 import os
@@ -201,6 +202,24 @@ def test_a_disk_that_is_full_leaves_nothing(
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(SinkError, match="no space left on device"):
         write_output(tmp_path / "out.json")
+
+    assert names_in(tmp_path) == []
+
+
+def test_what_cannot_be_closed_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run that fails leaves nothing on a disk on which its file cannot be closed."""
+
+    class Full(io.FileIO):
+        def close(self) -> None:
+            if not self.closed:
+                super().close()
+                raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fdopen", Full)
+    with pytest.raises(StoppedError):
+        write_output(tmp_path / "x", stop)
 
     assert names_in(tmp_path) == []
 

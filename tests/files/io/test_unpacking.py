@@ -195,6 +195,18 @@ def test_remote_file_is_unpacked() -> None:
     assert where(report.problems[0])[:2] == ("memory://box/x.toy!b", 3)
 
 
+def test_progress_is_that_in_the_file(tmp_path: Path) -> None:
+    """The bytes of a file that are read are never more than it has, unpacked or not."""
+    path = tmp_path / "x.toy"
+    path.write_bytes(archive({"a": GOOD, "b": GOOD}))
+    shown: list[Any] = []
+    validate(path, format="tencent-messages", progress=shown.append)
+
+    assert {each.total for each in shown} == {path.stat().st_size}
+    assert shown[-1].consumed == path.stat().st_size
+    assert all(each.consumed <= each.total for each in shown)
+
+
 def test_file_that_cannot_be_read_to_its_end(tmp_path: Path) -> None:
     """What was unpacked before an error is counted; the error is that of the file."""
     path = tmp_path / "x.toy"
