@@ -47,12 +47,12 @@ def conflicts(rows: list[Any]) -> list[tuple[int, int, str]]:
     assert bool(written) is not bool(problems)
     found = []
     for each in problems:
-        told = re.fullmatch(
+        match = re.fullmatch(
             r"record (\d+) has .* of record (\d+), but not the same (.*)", each.message
         )
-        assert told is not None, each.message
-        assert int(told[1]) == each.place.record
-        found.append((int(told[2]), int(told[1]), told[3]))
+        assert match is not None, each.message
+        assert int(match[1]) == each.place.record
+        found.append((int(match[2]), int(match[1]), match[3]))
     return found
 
 
@@ -64,11 +64,11 @@ def texts_of(record: Any) -> list[str]:
 def test_answers_to_one_prompt_are_merged() -> None:
     """Records with the same prompt become one record with all answers in order."""
     rows = [answered("b", "1"), answered("a", "2"), answered("b", "3")]
-    (first, second), fates = grouped("prompt", rows)
+    (first, second), outcomes = grouped("prompt", rows)
 
     assert texts_of(first) == ["1", "3"]
     assert second == rows[1]
-    assert {fate for fate, _ in fates} == {"merged"}
+    assert {outcome for outcome, _ in outcomes} == {"merged"}
 
 
 def test_another_system_message_is_another_prompt() -> None:
@@ -107,10 +107,10 @@ def test_records_that_lack_the_field_stay_alone(key: str) -> None:
 def test_fields_that_differ_within_a_group_are_dropped() -> None:
     """A field that differs among merged rows keeps the first value; a loss is noted."""
     rows = [answered("a", "1", category="x"), answered("a", "2", category="y")]
-    (found,), fates = grouped("prompt", rows)
+    (found,), outcomes = grouped("prompt", rows)
 
     assert found["category"] == "x"
-    assert ("dropped", "category") in fates
+    assert ("dropped", "category") in outcomes
 
 
 @for_each_case("name", QUESTION_FIELDS)

@@ -34,10 +34,10 @@ def parts_of(
     options = {"constants": GIVEN, **options}
     output, report = converted(data, to=to, from_="record", **options)
     assert report.written, report.report.problems
-    fates: dict[str, set[Outcome]] = {}
+    outcomes: dict[str, set[Outcome]] = {}
     for each in report.losses[0].losses.counts:
-        fates.setdefault(each.path, set()).add(each.outcome)
-    return list(read(output, format=to)), fates
+        outcomes.setdefault(each.path, set()).add(each.outcome)
+    return list(read(output, format=to)), outcomes
 
 
 def answers(*texts: str, **more: Any) -> list[dict[str, Any]]:
@@ -53,9 +53,9 @@ def test_record_that_fits_is_unchanged() -> None:
         "references": ["a", "b"],
         "outputs": [{"text": "x", "scores": [{"value": 1}, {"value": 2}]}, {}],
     }
-    parts, fates = parts_of(record, "record", constants={})
+    parts, outcomes = parts_of(record, "record", constants={})
 
-    assert (parts, fates) == (list(read(jsonl(record), format="record")), {})
+    assert (parts, outcomes) == (list(read(jsonl(record), format="record")), {})
 
 
 # References and answers
@@ -64,22 +64,22 @@ def test_record_that_fits_is_unchanged() -> None:
 def test_the_first_reference_is_taken() -> None:
     """By default one reference is kept, and the rest is noted as dropped."""
     record = {"id": "x", "prompt": "q", "references": ["a", "b"]}
-    (part,), fates = parts_of(record)
+    (part,), outcomes = parts_of(record)
 
     assert (part.id, part.references) == ("x", ["a"])
-    assert fates == {"references": {Outcome.DROPPED}}
+    assert outcomes == {"references": {Outcome.DROPPED}}
 
 
 def test_references_can_be_a_row_each() -> None:
     """With expand each reference has its row, with an id of its own."""
     record = {"id": "x", "prompt": "q", "references": ["a", "b"]}
-    parts, fates = parts_of(record, references="expand")
+    parts, outcomes = parts_of(record, references="expand")
 
     assert [(each.id, each.references) for each in parts] == [
         ("x#1", ["a"]),
         ("x#2", ["b"]),
     ]
-    assert fates == {"references": {Outcome.SPLIT}, "id": {Outcome.CHANGED}}
+    assert outcomes == {"references": {Outcome.SPLIT}, "id": {Outcome.CHANGED}}
 
 
 @for_each_case(
@@ -108,14 +108,14 @@ def test_forbidden_choice_is_an_error_with_help(
 
 def test_answers_are_a_row_each() -> None:
     """By default each answer has its row, and its number behind the id."""
-    parts, fates = parts_of({"id": 7, "prompt": "q", "outputs": answers(*"xyz")})
+    parts, outcomes = parts_of({"id": 7, "prompt": "q", "outputs": answers(*"xyz")})
 
     assert [(each.id, each.outputs[0].text) for each in parts] == [
         ("7#1", "x"),
         ("7#2", "y"),
         ("7#3", "z"),
     ]
-    assert fates["outputs"] == {Outcome.SPLIT}
+    assert outcomes["outputs"] == {Outcome.SPLIT}
 
 
 def test_answers_of_one_model_are_a_list_where_there_is_room() -> None:
@@ -135,10 +135,10 @@ def test_answers_of_one_model_only(model: str | None) -> None:
     """A model that is asked for is the only one whose answers are left."""
     outputs = [{"model": each, "text": each} for each in "mn"] + answers("x")
     record = {"prompt": "q", "outputs": outputs}
-    (part,), fates = parts_of(record, "tencent-outputs", model=model)
+    (part,), outcomes = parts_of(record, "tencent-outputs", model=model)
 
     assert [each.text for each in part.outputs] == (["m"] if model else ["m", "n", "x"])
-    assert fates.get("outputs") == ({Outcome.DROPPED} if model else None)
+    assert outcomes.get("outputs") == ({Outcome.DROPPED} if model else None)
 
 
 # Scores
@@ -153,20 +153,20 @@ def values_of(parts: list[Record]) -> list[tuple[str | None, list[Any]]]:
     ]
 
 
-@pytest.mark.parametrize(("count", "fate"), [(1, None), (2, Outcome.DROPPED)])
-def test_scores_are_a_row_each(count: int, fate: Outcome | None) -> None:
+@pytest.mark.parametrize(("count", "outcome"), [(1, None), (2, Outcome.DROPPED)])
+def test_scores_are_a_row_each(count: int, outcome: Outcome | None) -> None:
     """Several scores of one answer are several rows where a row holds one.
 
     So it is of the first answer if the others are to be dropped.
     """
     outputs = answers(*"xy"[:count], scores=[{"value": 1}, {"value": 2}])
-    parts, fates = parts_of(
+    parts, outcomes = parts_of(
         {"prompt": "q", "outputs": outputs}, "csv", responses="first", constants={}
     )
 
     assert values_of(parts) == [("x", [1]), ("x", [2])]
-    assert fates["outputs.scores"] == {Outcome.SPLIT}
-    assert fates.get("outputs") == ({fate} if fate else None)
+    assert outcomes["outputs.scores"] == {Outcome.SPLIT}
+    assert outcomes.get("outputs") == ({outcome} if outcome else None)
 
 
 def test_scores_without_a_verdict_have_no_row_of_their_own() -> None:
@@ -179,7 +179,7 @@ def test_scores_without_a_verdict_have_no_row_of_their_own() -> None:
     def record(*scores: dict[str, Any]) -> dict[str, Any]:
         return {"id": "1", "prompt": "q", "outputs": answers("x", scores=[*scores])}
 
-    parts, fates = parts_of(
+    parts, outcomes = parts_of(
         record(graded, missing, right), "eee@0.2.0", constants=constants
     )
     data = jsonl(record(graded, missing))
@@ -188,7 +188,7 @@ def test_scores_without_a_verdict_have_no_row_of_their_own() -> None:
     )
 
     assert values_of(parts) == [("x", [1])]
-    assert Outcome.DROPPED in fates["outputs.scores"]
+    assert Outcome.DROPPED in outcomes["outputs.scores"]
     assert (refused.written, refused.skipped) == (False, 1)
 
 
@@ -197,20 +197,20 @@ def test_scores_without_a_verdict_have_no_row_of_their_own() -> None:
 
 def test_a_chat_is_its_last_question() -> None:
     """By default the last message of the user is the prompt, as Tencent has it."""
-    (part,), fates = parts_of({"messages": CHAT}, "tencent-csv")
+    (part,), outcomes = parts_of({"messages": CHAT}, "tencent-csv")
 
     assert (part.prompt, part.system) == ("q2", "s")
-    assert fates["messages"] == {Outcome.DROPPED}
-    assert fates["prompt"] == fates["system"] == {Outcome.DEFAULTED}
+    assert outcomes["messages"] == {Outcome.DROPPED}
+    assert outcomes["prompt"] == outcomes["system"] == {Outcome.DEFAULTED}
 
 
 def test_a_chat_of_one_question_is_changed() -> None:
     """Where every text of a chat is in the row, the chat is there in another form."""
     chat = [CHAT[0], {"role": "user", "content": "q2"}]
-    (part,), fates = parts_of({"messages": chat}, "tencent-csv")
+    (part,), outcomes = parts_of({"messages": chat}, "tencent-csv")
 
     assert (part.prompt, part.system) == ("q2", "s")
-    assert fates["messages"] == {Outcome.CHANGED}
+    assert outcomes["messages"] == {Outcome.CHANGED}
 
 
 def test_a_chat_can_be_a_transcript() -> None:
@@ -233,10 +233,10 @@ def test_a_conversation_is_its_last_question_and_answer() -> None:
     answer = {"role": "assistant", "content": "a2", "reasoning": "why"}
     call: dict[str, Any] = {"role": "assistant", "content": None, "tool_calls": []}
     record = {"outputs": [{"turns": [*CHAT, answer, call]}]}
-    (part,), fates = parts_of(record)
+    (part,), outcomes = parts_of(record)
 
     assert (part.prompt, [each.text for each in part.outputs]) == ("q2", ["a2"])
-    assert fates["outputs.turns"] == {Outcome.DROPPED}
+    assert outcomes["outputs.turns"] == {Outcome.DROPPED}
 
 
 # Turns whose texts are in no written message or answer
@@ -250,7 +250,7 @@ CHANGED, DROPPED = Outcome.CHANGED, Outcome.DROPPED
 
 
 @for_each_case(
-    "said, turns, expected",
+    "given, turns, expected",
     [
         # An earlier answer, or reasoning, is dropped, and not only changed.
         (MORE, "last", {DROPPED}),
@@ -264,13 +264,13 @@ CHANGED, DROPPED = Outcome.CHANGED, Outcome.DROPPED
     ],
 )
 def test_what_a_lost_turn_says_is_a_loss(
-    said: list[Any], turns: str, expected: set[Outcome]
+    given: list[Any], turns: str, expected: set[Outcome]
 ) -> None:
     """A turn that says more than the row is dropped, and others are changed."""
-    record = {"id": "1", "prompt": "q", "outputs": answers("b", turns=said)}
-    _, fates = parts_of(record, "nemo-output", turns=turns)
+    record = {"id": "1", "prompt": "q", "outputs": answers("b", turns=given)}
+    _, outcomes = parts_of(record, "nemo-output", turns=turns)
 
-    assert fates["outputs.turns"] == expected
+    assert outcomes["outputs.turns"] == expected
 
 
 @for_each_case(
@@ -280,9 +280,9 @@ def test_messages_that_turns_replace(content: str, expected: set[Outcome]) -> No
     """Messages are a loss if the turns that take their place do not say the same."""
     messages = [{"role": "user", "content": content}]
     record = {"messages": messages, "outputs": answers("b", turns=[USER, LAST])}
-    _, fates = parts_of(record, "tencent-outputs")
+    _, outcomes = parts_of(record, "tencent-outputs")
 
-    assert fates["messages"] == expected
+    assert outcomes["messages"] == expected
 
 
 @for_each_case(
@@ -300,9 +300,9 @@ def test_turn_that_is_not_written_is_dropped(
 ) -> None:
     """A turn whose text is in no row is dropped; others become messages."""
     chat = [USER, {"role": "assistant", "content": "a"}, CHAT[-1]]
-    _, fates = parts_of({"outputs": [{"turns": chat[:turns], **text}]}, target)
+    _, outcomes = parts_of({"outputs": [{"turns": chat[:turns], **text}]}, target)
 
-    assert fates["outputs.turns"] == expected
+    assert outcomes["outputs.turns"] == expected
 
 
 # Ids
@@ -310,10 +310,10 @@ def test_turn_that_is_not_written_is_dropped(
 
 def test_an_id_that_looks_expanded_stays_as_it_is() -> None:
     """An id that ends in a number behind # is not touched where nothing is split."""
-    (part,), fates = parts_of({"id": "x#1", "prompt": "q"})
+    (part,), outcomes = parts_of({"id": "x#1", "prompt": "q"})
 
     assert part.id == "x#1"
-    assert "id" not in fates
+    assert "id" not in outcomes
 
 
 @given(

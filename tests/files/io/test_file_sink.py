@@ -82,7 +82,7 @@ def test_a_run_that_fails_leaves_the_old_file(tmp_path: Path, name: str) -> None
 
 @pytest.fixture(name="given")
 def given_to_the_disk(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
-    """Return the ranges of files of which the disk is told from now on."""
+    """Return the ranges of files of which the disk is informed from now on."""
     found: list[tuple[int, int]] = []
     monkeypatch.setattr(
         os,
@@ -162,7 +162,7 @@ def test_compressed_bytes_have_no_time_and_no_name(tmp_path: Path) -> None:
 def test_what_is_no_file_is_written_and_not_replaced(
     tmp_path: Path, given: list[tuple[int, int]]
 ) -> None:
-    """What is no file gets the bytes, and stays what it is; no disk is told of it."""
+    """What is no file gets the bytes and stays what it is, and no disk is informed."""
     path, read = tmp_path / "pipe", []
     os.mkfifo(path)
     reader = threading.Thread(target=lambda: read.append(path.read_bytes()))
@@ -330,8 +330,8 @@ def test_the_name_is_written_to_the_disk(
         sync(descriptor)
 
     monkeypatch.setattr(os, "fsync", noted)
-    told = pytest.raises(SinkError, match=r"out: written, but .*: failed")
-    with told if number == errno.EIO else contextlib.nullcontext():
+    failing = pytest.raises(SinkError, match=r"out: written, but .*: failed")
+    with failing if number == errno.EIO else contextlib.nullcontext():
         write_output(tmp_path / "out")
 
     assert synced == [True]

@@ -143,7 +143,7 @@ def test_names_that_the_disk_may_not_have_are_reported_at_the_end(
     assert names_in(folder) == ["a.jsonl", "b.json"]
 
 
-def test_what_earlier_runs_left_is_told_of_all_outputs(
+def test_what_earlier_runs_left_is_noted_for_all_outputs(
     places: tuple[Path, Path],
 ) -> None:
     """The notes of a run are those of each of its outputs, in their order."""

@@ -120,7 +120,7 @@ def test_a_link_with_a_temporary_name_is_left(tmp_path: Path) -> None:
     assert (tmp_path / "target").read_bytes() == b"1"
 
 
-def test_nothing_is_abandoned_where_no_names_are_told(
+def test_nothing_is_abandoned_in_a_folder_that_cannot_be_listed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A folder that cannot be listed has nothing that could be removed."""

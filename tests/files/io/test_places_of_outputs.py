@@ -166,8 +166,8 @@ def test_a_further_output_that_cannot_be_written(
 
     if reason:
         given = str(folder / place)
-        told = f"error: cannot write {given}: {reason.format(folder=folder)}\n"
-        assert (found.code, found.out, found.err) == (2, "", told)
+        line = f"error: cannot write {given}: {reason.format(folder=folder)}\n"
+        assert (found.code, found.out, found.err) == (2, "", line)
     else:
         assert found.code == 0
         assert json.loads((folder / place).read_bytes())["files"]

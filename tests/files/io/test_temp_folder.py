@@ -39,7 +39,7 @@ def test_a_folder_is_gone_at_the_end(tmp_path: Path) -> None:
     with temporary_folder(str(tmp_path)) as folder:
         Path(folder, "rows").write_bytes(b"x")
         assert list(tmp_path.iterdir()) == [Path(folder)]
-        # Only its owner may read what tells that it is used.
+        # Only its owner may read what shows that it is used.
         assert Path(folder, LOCK).stat().st_mode & 0o777 == 0o600
     assert list(tmp_path.iterdir()) == []
 

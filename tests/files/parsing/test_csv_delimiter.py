@@ -1,4 +1,4 @@
-"""The delimiter of a table: how it is given, and what is said where it is another."""
+"""The delimiter of a table: how it is given, and the report where it is another."""
 
 import pytest
 

@@ -36,8 +36,8 @@ def test_keys_are_proposed_by_name(
     """A key is proposed for one field, and nothing without a prompt."""
     path = tmp_path / "rows.jsonl"
     path.write_bytes(jsonl(row))
-    told = run("validate", path, "--output-format", "json").out
-    (problem,) = json.loads(told)["problems"]
+    printed = run("validate", path, "--output-format", "json").out
+    (problem,) = json.loads(printed)["problems"]
     _, _, proposed = problem["help"].partition("such as `--map ")
 
     assert problem["code"] == "S301"

@@ -244,7 +244,7 @@ def test_another_file_with_the_same_name_is_seen(web: Any) -> None:
 
 
 class Changing(dict[str, bytes]):
-    """Files that are changed once a server has told of their size and its ranges."""
+    """Files that are changed once a server has sent their size and its ranges."""
 
     def __init__(self, web: Any, change: Callable[[bytes], bytes]) -> None:
         super().__init__(web.files)
