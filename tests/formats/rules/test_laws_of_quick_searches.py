@@ -233,6 +233,29 @@ def test_all_rows_that_are_not_clean_are_suspects(given_rows: list[Any]) -> None
                 assert not list(lint.remarks(msgspec.to_builtins(row)))
 
 
+def test_clean_chats_that_are_alike_are_no_suspects() -> None:
+    """Where nothing is wrong, the texts of chats are read at once and none on its own.
+
+    To look at each of them takes several times as long.
+    """
+    answer = msgspec.defstruct("Answer", [("content", str)])
+    model = msgspec.defstruct("Model", [("model_name", str), ("responses", list)])
+    chat = msgspec.defstruct(
+        "Chat", [("messages", list), ("ref_answer", str), ("model_outputs", list)]
+    )
+    rows = [
+        chat([Message("user", PROMPT)], f"Lima {number}", [model("m", [answer("Rio")])])
+        for number in range(500)
+    ]
+    lint, *_ = sample_lints(adapter_named("tencent-outputs"))
+    assert lint.suspects is not None
+
+    assert lint.suspects(rows) == set()
+    wrong = [model("m", [answer("429 Too Many Requests")])]
+    rows[7] = chat([Message("user", PROMPT)], "Lima", wrong)
+    assert lint.suspects(rows) is None
+
+
 @given(st.lists(st.tuples(SAMPLED, SAMPLED), max_size=5))
 def test_all_leaks_are_possible_leaks(pairs: list[tuple[str, str]]) -> None:
     """No reference that is in its prompt is passed over."""
