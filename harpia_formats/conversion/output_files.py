@@ -31,6 +31,7 @@ from harpia_formats.files.io.sink import (
     SinkError,
     StreamSink,
     check_folder,
+    check_name,
     standard_output,
     suffix_of,
 )
@@ -375,6 +376,7 @@ def check_output(output: Output, *, overwrite: bool) -> None:
         check_remote_output(fspath(output), overwrite=overwrite)
         return
     path = Path(output)
+    check_name(path)
     if path.is_dir():
         raise SinkError(str(path), "is a folder")
     if path.is_file() and not overwrite:

@@ -14,7 +14,7 @@ from harpia_formats.files.io.encodings import SUFFIXES
 from harpia_formats.files.io.inputs import Input, checked_inputs, sources_of_inputs
 from harpia_formats.files.io.reader import SourceError
 from harpia_formats.files.io.source import BytesRead, Source
-from harpia_formats.files.io.urls import is_url
+from harpia_formats.files.io.urls import is_url, real_path
 from harpia_formats.formats.registry import all_unpackers
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import JSON_SCHEMA, FileCount, Report
@@ -68,7 +68,7 @@ class RunBaseline:
         given = (options.baseline, options.write_baseline)
         self._read, self._written = (path and fspath(path) for path in given)
         self._paths = {path for path in given if path}
-        self._no_data = {os.path.realpath(path) for path in (*self._paths, *outputs)}
+        self._no_data = {real_path(path) for path in (*self._paths, *outputs)}
         self._names = {os.path.basename(path) for path in self._no_data}  # noqa: PTH119 - many times as fast
         self._may_be_empty = options.allow_no_files
         #: The findings that are not reported, None without a baseline.

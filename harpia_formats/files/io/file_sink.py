@@ -21,7 +21,7 @@ from harpia_formats.files.io.sink import (
     SinkError,
     compressing_stream,
 )
-from harpia_formats.files.io.urls import is_url
+from harpia_formats.files.io.urls import is_url, real_path
 
 
 def acquire_lock(descriptor: int) -> bool:
@@ -246,7 +246,7 @@ class FileSink:
         self._path = path
         self._overwrite = overwrite
         # The target of a link is replaced, not the link.
-        self._place = Path(os.path.realpath(path))
+        self._place = Path(real_path(path))
         self._part: Path | None = None
         #: Holds the lock of the complete temporary file until it has its final name;
         #: before, the open file holds it. Many files may be open at once.
@@ -258,7 +258,7 @@ class FileSink:
         self._waiting = self._given = 0
         try:
             self._raw = self._opened()
-        except OSError as error:
+        except (OSError, ValueError) as error:
             raise SinkError(str(path), error_reason(error)) from error
         self._stream: Any = self._raw
         try:

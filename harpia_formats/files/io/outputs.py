@@ -14,9 +14,15 @@ from harpia_formats.files.io.file_sink import NO_FOLDER, open_sink
 from harpia_formats.files.io.inputs import sources_of_inputs
 from harpia_formats.files.io.reader import SourceError
 from harpia_formats.files.io.remote_file import RemoteFile
-from harpia_formats.files.io.sink import DurabilityError, Sink, SinkError, check_folder
+from harpia_formats.files.io.sink import (
+    DurabilityError,
+    Sink,
+    SinkError,
+    check_folder,
+    check_name,
+)
 from harpia_formats.files.io.source import Source
-from harpia_formats.files.io.urls import is_same_place, is_url, masked
+from harpia_formats.files.io.urls import is_same_place, is_url, masked, real_path
 
 
 class FilesRead:
@@ -183,6 +189,8 @@ class OutputGroup:
 
     def claim(self, place: str) -> None:
         """Take the path or URL `place`; raises `SinkError` if it is taken, or read."""
+        if not is_url(place):
+            check_name(Path(place))
         self._reads.check(place)
         key = _key_of(place)
         if key in self._claimed:
@@ -278,7 +286,7 @@ def _key_of(place: str) -> str:
     """
     if is_url(place):
         return place
-    return unicodedata.normalize("NFC", os.path.realpath(place)).casefold()
+    return unicodedata.normalize("NFC", real_path(place)).casefold()
 
 
 def check_extra_output(place: str, others: Iterable[Any]) -> None:
@@ -298,6 +306,7 @@ def check_extra_output(place: str, others: Iterable[Any]) -> None:
 
         check_remote_output(place, overwrite=True)
         return
+    check_name(Path(place))
     folder = Path(place).absolute().parent
     if Path(place).is_dir():
         raise SinkError(place, "is a folder")

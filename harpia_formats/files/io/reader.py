@@ -127,7 +127,10 @@ def check_readable(path: Path) -> None:
 
     Reading a device may never end. The error has the reason as its `strerror`.
     """
-    mode = path.stat().st_mode
+    try:
+        mode = path.stat().st_mode
+    except ValueError as error:  # a NUL, or a lone surrogate
+        raise OSError(None, error_reason(error), os.fspath(path)) from error
     for is_kind, reason in _unreadable:
         if is_kind(mode):
             raise OSError(None, reason, os.fspath(path))

@@ -247,6 +247,19 @@ def suffix_of(name: str) -> str:
     return Path(uncompressed).suffix
 
 
+def check_name(place: Path) -> None:
+    """Raise `SinkError` if a path cannot be looked up, such as one that is too long.
+
+    That there is no such file is no error.
+    """
+    try:
+        place.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    except (OSError, ValueError) as error:
+        raise SinkError(str(place), error_reason(error)) from error
+
+
 def check_folder(place: Path) -> None:
     """Raise `SinkError` if a file may not be made in the folder of a path.
 

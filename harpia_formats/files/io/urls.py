@@ -97,6 +97,14 @@ def is_same_place(one: str | PathLike[str], other: str | PathLike[str]) -> bool:
     places = [fspath(one), fspath(other)]
     if any(map(is_url, places)):
         return places[0] == places[1]
-    # A link that leads to itself is the place of no other file; `resolve` would raise.
-    first, second = map(realpath, places)
+    first, second = map(real_path, places)
     return first == second
+
+
+def real_path(path: str | PathLike[str]) -> str:
+    """Return a path without links, the same if no file can have its name."""
+    try:
+        # A link that leads to itself stays as it is; `resolve` would raise.
+        return realpath(path)
+    except ValueError:  # a NUL, or a lone surrogate
+        return fspath(path)

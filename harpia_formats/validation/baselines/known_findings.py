@@ -249,7 +249,7 @@ def check_replaceable(path: str) -> None:
             raise BaselineError(path, NO_FOLDER) from None
         check_folder(Path(path))
         return
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise BaselineError(path, error_reason(error)) from error
     if NAME.encode() not in beginning:
         raise BaselineError(path, "is no baseline, and is not replaced by one")

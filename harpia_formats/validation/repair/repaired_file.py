@@ -164,7 +164,7 @@ def checked_output(output: PathLike[str] | str, *, overwrite: bool) -> str:
     path = Path(place)
     try:
         _check_place(path, overwrite=overwrite)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise SinkError(place, error_reason(error)) from error
     return place
 

@@ -1,5 +1,6 @@
 """The input files of a scoring run: their reading, and the names of systems."""
 
+import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from harpia_formats.evaluation.scoring.options import (
 )
 from harpia_formats.files.io.encodings import EncodedPath
 from harpia_formats.files.io.inputs import Input, sources_of_inputs
+from harpia_formats.files.io.reader import error_reason
 from harpia_formats.files.io.source import Source
 from harpia_formats.formats.registry import all_unpackers
 from harpia_formats.model.record import Output, Record
@@ -160,7 +162,7 @@ def split_names(
             continue
         name, sign, path = text.partition("=")
         is_named = sign and name and path and not set(name) & set("/\\*?:")
-        if not is_named or Path(text).exists():
+        if not is_named or os.path.exists(text):  # noqa: PTH110 - `Path.exists` raises for a name that is too long
             paths.append(text)
             continue
         if names.setdefault(path, name) != name:
@@ -178,7 +180,10 @@ def named_folders(text: str) -> dict[str, str]:
 
     Raises `ScoreError` if there is none, or something else.
     """
-    found = [text] if Path(text).exists() else sorted(glob(text))  # noqa: PTH207 - a pattern may be absolute
+    try:
+        found = [text] if Path(text).exists() else sorted(glob(text))  # noqa: PTH207 - a pattern may be absolute
+    except (OSError, ValueError) as error:
+        raise ScoreOptionsError(f"{text}: {error_reason(error)}") from error
     other = next((one for one in found if not Path(one).is_dir()), None)
     if other is not None or not found:
         what = f"{other} is none" if other is not None else f"{text} is not there"
