@@ -61,6 +61,11 @@ ROWS, BYTES = 10_000, 8 * 1024 * 1024
 _stream, _formatted, _to_arrow = "__arrow_c_stream__", "with_format", "to_arrow"
 
 
+def several(given: str | Sequence[Any]) -> tuple[Any, ...]:
+    """Return the items of a list; one text is taken for a list of it."""
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
 def is_table(given: Any) -> bool:
     """Tell whether `given` is a table in memory."""
     return any(hasattr(given, name) for name in (_stream, _formatted, _to_arrow))

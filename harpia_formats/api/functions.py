@@ -247,7 +247,7 @@ def infer_schema(*inputs: Input, **options: Any) -> InferredSchema:
 def detect(
     *inputs: Input,
     delimiter: str | None = None,
-    exclude: tuple[str, ...] = (),
+    exclude: str | Sequence[str] = (),
     redact: bool = False,
 ) -> tuple[Detected, ...]:
     """Return the format of each file in `inputs`, and the evidence for it.
@@ -259,14 +259,15 @@ def detect(
     if `delimiter` is none or a pattern is empty, and `TypeError` for an input of
     another type.
     """
-    from harpia_formats.api.arguments import file_inputs
+    from harpia_formats.api.arguments import file_inputs, several
     from harpia_formats.files.io.discovery import Exclusion, check_patterns
     from harpia_formats.files.io.inputs import checked_inputs
     from harpia_formats.formats.detection.detect_files import detect_files
 
     checked = checked_inputs(file_inputs(inputs))
-    check_patterns(exclude)
-    found = detect_files(checked, delimiter, Exclusion(exclude))
+    patterns = several(exclude)
+    check_patterns(patterns)
+    found = detect_files(checked, delimiter, Exclusion(patterns))
     if not redact:
         return tuple(found)
     from harpia_formats.validation.redaction.redacted_reports import redacted_detection
@@ -621,7 +622,7 @@ def score_answers(*inputs: Input, **options: Any) -> Answers:
 @_in_python_words
 def compare_scores(
     *inputs: Input,
-    models: Sequence[str] = (),
+    models: str | Sequence[str] = (),
     baseline: str | None = None,
     test: str | None = None,
     detect: float | None = None,
@@ -650,7 +651,7 @@ def compare_scores(
     raises `ScoreError` if there are not two systems, if no two share a question, and if
     a score cannot be compared.
     """
-    from harpia_formats.api.arguments import file_inputs
+    from harpia_formats.api.arguments import file_inputs, several
     from harpia_formats.api.keyword_options import make_options
     from harpia_formats.evaluation.scoring.compare_runs import ScoreComparison
     from harpia_formats.evaluation.scoring.options import ScoreOptions
@@ -662,7 +663,7 @@ def compare_scores(
     known = fields_of("compare_scores")
     chosen = make_options(ScoreOptions, _in_one_process(options), known)
     run = ScoreComparison(
-        file_inputs(inputs), chosen, models, test, baseline, force=force
+        file_inputs(inputs), chosen, several(models), test, baseline, force=force
     )
     check_difference(detect)
     for _ in run:
@@ -675,7 +676,7 @@ def compare_scores(
 @_in_python_words
 def score_agreement(
     *inputs: Input,
-    fields: Sequence[str] = (),
+    fields: str | Sequence[str] = (),
     labels: Sequence[object] = (),
     weights: str = "none",
     **options: Any,
@@ -692,14 +693,16 @@ def score_agreement(
     Raises `ScoreError` if there are no two labels of one answer, or kappa is not
     defined, and the errors of `score` for inputs that cannot be read.
     """
-    from harpia_formats.api.arguments import file_inputs
+    from harpia_formats.api.arguments import file_inputs, several
     from harpia_formats.api.keyword_options import make_options
     from harpia_formats.evaluation.scoring.agreement import Agreement
     from harpia_formats.evaluation.scoring.options import ScoreOptions
 
     known = fields_of("score_agreement")
     chosen = make_options(ScoreOptions, options, known)
-    run = Agreement(file_inputs(inputs), chosen, fields, labels, weights)
+    run = Agreement(
+        file_inputs(inputs), chosen, several(fields), several(labels), weights
+    )
     for _ in run:
         continue
     scores = run.scores()

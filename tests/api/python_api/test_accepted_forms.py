@@ -53,6 +53,28 @@ def test_other_errors_are_no_file_not_found_error(tmp_path: Path) -> None:
     assert not isinstance(error.value, FileNotFoundError)
 
 
+def test_one_text_is_one_item_of_several(tmp_path: Path) -> None:
+    """One text is one pattern, model, field or label also where no option is meant."""
+    rows = [
+        {"prompt": "q", "references": ["x"], "outputs": [{"model": "ab", "text": "x"}]},
+        {"prompt": "q", "references": ["x"], "outputs": [{"model": "c", "text": "y"}]},
+    ]
+    (tmp_path / "a.json").write_text(json.dumps(rows))
+    (tmp_path / "a.jsonl").write_text("{}\n")
+    found = harpia_formats.detect(tmp_path, exclude="*.json")
+
+    assert [Path(one.path).name for one in found] == ["a.jsonl"]
+    with pytest.raises(HarpiaFormatsError, match="model 'none'"):
+        harpia_formats.compare_scores(rows, metrics="em", models="none")
+    with pytest.raises(HarpiaFormatsError, match="needs two systems"):
+        harpia_formats.compare_scores(rows, metrics="em", models="ab")
+    with pytest.raises(HarpiaFormatsError, match="labels must be 2 to 100"):
+        harpia_formats.score_agreement(rows, rows, labels="ab")
+    for fields in ("score", ["score"]):
+        with pytest.raises(HarpiaFormatsError, match="score"):
+            harpia_formats.score_agreement(rows, rows, fields=fields)
+
+
 def test_one_name_is_taken_for_several() -> None:
     """One text is taken where a function expects several names."""
     scores = harpia_formats.score(ANSWERS, metrics="em")
