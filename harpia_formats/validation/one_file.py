@@ -437,7 +437,7 @@ def _is_headless(merge: FileMerge) -> bool:
 def _holds_nothing(merge: FileMerge, file: OpenFile) -> bool:
     """Return whether a document or table was read to its end and has no records."""
     plan, count = merge.plan, merge.count
-    if plan.cut is Framing.VALUES or plan.variant is None:
+    if plan.cut is Framing.VALUES or not plan.is_known:
         return False
     is_read = not merge.stopped and file.blocks.error is None
     return is_read and not (count.records or count.errors or plan.may_be_empty)

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -91,3 +92,22 @@ def test_another_delimiter_is_reported(tmp_path: Any) -> None:
 
     assert [one.code for one in report.problems] == ["J307"]
     assert validate(path, schema=SCHEMA, delimiter=";").ok
+
+
+@pytest.mark.parametrize(
+    "name, data",
+    [
+        ("rows.jsonl", b""),
+        ("rows.json", b"[]"),
+        ("rows.csv", b"prompt,response\n"),
+        ("rows.tsv", b"prompt\tresponse\n"),
+    ],
+)
+def test_no_records_are_an_error(name: str, data: bytes, tmp_path: Path) -> None:
+    """A table with only a header holds no more records than an empty file."""
+    path = tmp_path / name
+    path.write_bytes(data)
+    report = validate(path, schema={"type": "object"})
+
+    assert [problem.code for problem in report.problems] == ["J111"]
+    assert (report.ok, report.files[0].records) == (False, 0)
