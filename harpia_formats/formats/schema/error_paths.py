@@ -12,18 +12,27 @@ from harpia_formats.formats.schema.references import resolve
 from harpia_formats.model.problem import Path
 
 
-def path_of_error(error: Any, record: Any) -> Path:
+def path_of_error(error: Any, record: Any, evaluated: Path | None = None) -> Path:
     """Return the exact path in `record` of an error of jsonschema-rs.
 
-    Where the engine's path may mean several paths, the value of the error decides.
+    Where the engine's path may mean several paths, the value of the error decides, and
+    then how far the schema leads into the record: `evaluated` is the exact path through
+    it, or else that of the engine, which lacks properties without a name.
     """
     engine_path = tuple(error.instance_path)
     if is_exact(record, engine_path):
         return engine_path
     instance = error.instance
     paths = list(matching_paths(record, engine_path))
-    same = (path for path in paths if _is_same(_value_at(record, path), instance))
-    return next(same, paths[0])
+    same = [path for path in paths if _is_same(_value_at(record, path), instance)]
+    schema_path = evaluated or tuple(error.evaluation_path)
+    # The keyword that failed is about the value itself, but items that are forbidden.
+    depth = sum(
+        is_inward and (at < len(schema_path) - 1 or keyword == "items")
+        for at, keyword, is_inward in keywords_on(schema_path)
+    )
+    as_deep = (path for path in same or paths if len(path) == depth)
+    return next(as_deep, (same or paths)[0])
 
 
 def _is_same(value: Any, other: Any) -> bool:
@@ -82,3 +91,36 @@ def keys_matching(node: Any, engine_step: str | int) -> Iterator[str | int]:
             for key in node:
                 if key != str(engine_step) and same_number.fullmatch(key):
                     yield key
+
+
+#: Keywords that are followed by a name or a number in a path through a schema.
+_named = frozenset(
+    "properties patternProperties definitions dependencies allOf anyOf oneOf".split()
+)
+#: Keywords whose schemas apply to a value inside of the one that is validated.
+_inward = frozenset(
+    "properties patternProperties items additionalProperties additionalItems".split()
+)
+
+
+def keywords_on(evaluation_path: Path) -> Iterator[tuple[int, str, bool]]:
+    """Yield the keywords on an evaluation path, each after its index.
+
+    Behind each is whether the next one applies to a value inside of its own.
+    """
+    for index, keyword in _keywords(evaluation_path):
+        yield index, keyword, keyword in _inward
+
+
+def _keywords(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the keywords on a path through a schema, each after its index."""
+    index = 0
+    while index < len(path):
+        keyword = str(path[index])
+        yield index, keyword
+        index += 1
+        is_numbered = (
+            keyword == "items" and index < len(path) and type(path[index]) is int
+        )
+        if keyword in _named or is_numbered:
+            index += 1

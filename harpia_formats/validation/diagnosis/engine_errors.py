@@ -9,6 +9,7 @@ from typing import Any
 
 from harpia_formats.formats.schema.error_paths import (
     keys_matching,
+    keywords_on,
     matching_paths,
     path_of_error,
 )
@@ -63,16 +64,6 @@ def schema_object_at(schema: Any, path: Path) -> Mapping[str, Any]:
     return node if isinstance(node, dict) else {}
 
 
-#: Keywords that are followed by a name or a number in a path through a schema.
-_named = frozenset(
-    "properties patternProperties definitions dependencies allOf anyOf oneOf".split()
-)
-#: Keywords whose schemas apply to a value inside of the one that is validated.
-_inward = frozenset(
-    "properties patternProperties items additionalProperties additionalItems".split()
-)
-
-
 @dataclass(frozen=True, slots=True)
 class AppliedCondition:
     """A `then`, `else` or dependency of a schema that applied to an object."""
@@ -89,43 +80,20 @@ def condition_of(evaluation_path: Iterable[Any]) -> AppliedCondition | None:
     """Return the innermost condition on an evaluation path, None if it has none."""
     path = tuple(evaluation_path)
     found, depth = None, 0
-    for index, keyword in _keywords(path):
+    for index, keyword, is_inward in keywords_on(path):
         if keyword in {"then", "else"}:
             found = AppliedCondition(path[: index + 1], depth)
         elif keyword == "dependencies" and index + 1 < len(path):
             found = AppliedCondition(path[: index + 2], depth, str(path[index + 1]))
-        depth += keyword in _inward
+        depth += is_inward
     return found
-
-
-def keywords_on(evaluation_path: Path) -> Iterator[tuple[int, str, bool]]:
-    """Yield the keywords on an evaluation path, each after its index.
-
-    Behind each is whether the next one applies to a value inside of its own.
-    """
-    for index, keyword in _keywords(evaluation_path):
-        yield index, keyword, keyword in _inward
 
 
 def last_keyword(path: Path) -> str:
     """Return the keyword that a path of a schema ends with, "" if a name ends it."""
     return next(
-        (keyword for index, keyword in _keywords(path) if index == len(path) - 1), ""
+        (word for index, word, _ in keywords_on(path) if index == len(path) - 1), ""
     )
-
-
-def _keywords(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the keywords on a path through a schema, each after its index."""
-    index = 0
-    while index < len(path):
-        keyword = str(path[index])
-        yield index, keyword
-        index += 1
-        is_numbered = (
-            keyword == "items" and index < len(path) and type(path[index]) is int
-        )
-        if keyword in _named or is_numbered:
-            index += 1
 
 
 def tested_paths(condition: AppliedCondition, schema: Any) -> list[Path]:
@@ -245,9 +213,9 @@ def engine_error_of(error: Any, record: Any, paths: SchemaPaths) -> EngineError:
     kind = error.kind
     name = type(kind).__name__
     keyword, detail = kind.name, kind.value
-    path = path_of_error(error, record)
     schema_path = paths.location(tuple(error.schema_path))
     evaluated = paths.evaluated(tuple(error.evaluation_path))
+    path = path_of_error(error, record, evaluated)
     if name in {"BacktrackLimitExceeded", "RegexEngineFailure"}:
         keyword, detail = "undetermined", None
     elif name == "OneOfMultipleValid":
