@@ -149,7 +149,7 @@ _unsafe = re.compile(r"[^\w.-]+")
 #: Windows drops a trailing dot.
 _ends = re.compile(r"^[.-]+|\.+$")
 #: Names of devices on Windows, also with a suffix.
-_reserved = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
+_reserved = re.compile(r"(con|prn|aux|nul|com[\d¹²³]|lpt[\d¹²³])(\..*)?", re.IGNORECASE)
 
 
 def path_component(name: str, if_empty: str) -> str:
@@ -162,7 +162,9 @@ def path_component(name: str, if_empty: str) -> str:
     normal = unicodedata.normalize("NFC", name)
     safe = _ends.sub("_", _unsafe.sub("_", normal)) or if_empty
     if _reserved.fullmatch(safe):
-        safe = f"{safe}_"
+        # A suffix does not count: NUL.jsonl_ is the device, too.
+        stem, dot, suffix = safe.partition(".")
+        safe = f"{stem}_{dot}{suffix}"
     return safe.encode()[:LONGEST].decode("utf-8", "ignore")
 
 
