@@ -64,11 +64,15 @@ def document_measure(
     def score_of(sample: Sample) -> float:
         truth = sample.ground_truth_documents
         found = getattr(sample, retrieved_name)
-        return score(
-            _keys(found, field, "retrieved document"),
-            _keys(truth, field, "ground-truth document"),
-            truth,
-        )
+        try:
+            return score(
+                _keys(found, field, "retrieved document"),
+                _keys(truth, field, "ground-truth document"),
+                truth,
+            )
+        except RecursionError:  # in a cell of a table; also where keys are compared
+            reason = f"the {field} of a document is nested too deep"
+            raise UnscorableError(reason) from None
 
     name, needs = parameters.metric, (retrieved_name, "ground_truth_documents")
     signature = f"{name}|{OWN_LIBRARY}{more}|field:{field}|retrieved:{source}"
@@ -91,11 +95,7 @@ def _keys(documents: Any, field: str, noun: str) -> list[Key]:
     """
     if not isinstance(documents, Sequence) or isinstance(documents, str):
         raise UnscorableError(f"the {noun}s are not in a list")
-    try:
-        return [_key(document, field, noun) for document in documents]
-    except RecursionError:
-        reason = f"the {field} of a {noun} is nested too deep"
-        raise UnscorableError(reason) from None
+    return [_key(document, field, noun) for document in documents]
 
 
 def _key(document: Any, field: str, noun: str) -> Key:
@@ -121,7 +121,7 @@ def has_field(documents: Sequence[Any], field: str) -> bool:
     """Tell whether a document in a list has what is compared, readable or not."""
     try:
         return any(key is not None for key in _keys(documents, field, "document"))
-    except UnscorableError:
+    except (UnscorableError, RecursionError):
         return True
 
 

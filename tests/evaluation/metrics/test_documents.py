@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cases import for_each_case
-from harpia_formats import ScoreError
+from harpia_formats import HarpiaFormatsError, ScoreError, score
 from metric_scores import answered, totals, values
 
 NAMES = ("document-map", "document-mrr", "document-ndcg", "document-recall")
@@ -286,3 +286,21 @@ def test_scores_are_those_of_haystack(name: str, field: str, count: int) -> None
     assert individual == pytest.approx(expected["individual_scores"], abs=1e-9)
     (total,) = totals(kind, ours, **options)
     assert total.value == pytest.approx(expected["score"], abs=1e-9)
+
+
+@pytest.mark.parametrize("levels", [480, 600])
+def test_values_that_are_nested_too_deep_have_no_score(levels: int) -> None:
+    """A cell of a table may hold more levels than can be compared, which is told."""
+    deep = '{"a":' * levels + "1" + "}" * levels
+    documents = f'[{{"content":"c","meta":{{"k":{deep}}}}}]'
+    both = f'{{"ground_truth_documents":{documents},"retrieved_documents":{documents}}}'
+    cell = both.replace('"', '""')
+    table = f'id,prompt,metadata,model,response\n1,q,"{cell}",m,x\n'
+    with pytest.raises(
+        HarpiaFormatsError, match=r"the meta\.k of a document is nested"
+    ):
+        score(
+            table.encode(),
+            metrics="document-recall",
+            parameters={"document-recall.field": "meta.k"},
+        )
