@@ -151,7 +151,7 @@ class Seen:
         return merged
 
     def merge(self, other: "Seen") -> None:
-        """Add what was seen of other rows; `other` stays as it is."""
+        """Add what was seen at another key of a map; `other` stays as it is."""
         for kind, times in other.kinds.items():
             self.kinds[kind] = self.kinds.get(kind, 0) + times
         self._merge_texts(other)

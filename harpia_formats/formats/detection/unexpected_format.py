@@ -67,7 +67,7 @@ def likely_map(row: Mapping[str, Any]) -> str:
     left = {
         _separator.sub("_", key.casefold()): key
         for key, value in row.items()
-        if _is_plain(value) and "," not in key
+        if _is_plain(value)
     }
     found = {}
     for field, names in _likely.items():
