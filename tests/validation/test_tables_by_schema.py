@@ -95,7 +95,7 @@ def test_another_delimiter_is_reported(tmp_path: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "name, data",
+    ("name", "data"),
     [
         ("rows.jsonl", b""),
         ("rows.json", b"[]"),
