@@ -138,7 +138,7 @@ def check_schema(
 ) -> Report: ...
 def compare_scores(
     *inputs: Input,
-    models: Sequence[str] = ...,
+    models: str | Sequence[str] = ...,
     baseline: str | None = None,
     test: str | None = None,
     detect: float | None = None,
@@ -224,7 +224,7 @@ def convert(
 def detect(
     *inputs: Input,
     delimiter: str | None = None,
-    exclude: tuple[str, ...] = ...,
+    exclude: str | Sequence[str] = ...,
     redact: bool = False,
 ) -> tuple[Detected, ...]: ...
 def diff(
@@ -493,7 +493,7 @@ def score(
 ) -> Scores: ...
 def score_agreement(
     *inputs: Input,
-    fields: Sequence[str] = ...,
+    fields: str | Sequence[str] = ...,
     labels: Sequence[object] = ...,
     weights: str = "none",
     redact: bool = False,
