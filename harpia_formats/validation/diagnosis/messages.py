@@ -11,6 +11,7 @@ import msgspec
 from harpia_formats.files.parsing.json_fault import Fault
 from harpia_formats.files.parsing.locate import Duplicate, member_value
 from harpia_formats.formats.rules import Rule
+from harpia_formats.formats.schema.error_paths import keywords_on
 from harpia_formats.model.describe import (
     LISTED,
     HiddenValue,
@@ -27,7 +28,6 @@ from harpia_formats.model.problem import Because, Fix, Path, Problem, pointer_of
 from harpia_formats.model.spelling import nearest
 from harpia_formats.validation.diagnosis.engine_errors import (
     EngineError,
-    keywords_on,
     known_keys,
     last_keyword,
     schema_at,

@@ -16,14 +16,13 @@ from typing import Any
 
 from jsonschema_rs import ValidationErrorKind as Kind
 
-from harpia_formats.formats.schema.error_paths import path_of_error
+from harpia_formats.formats.schema.error_paths import keywords_on, path_of_error
 from harpia_formats.model.format import Advise
 from harpia_formats.model.problem import Path
 from harpia_formats.validation.diagnosis.engine_errors import (
     EngineError,
     SchemaPaths,
     condition_of,
-    keywords_on,
     tested_paths,
 )
 from harpia_formats.validation.diagnosis.root_causes import Cause, shared_causes

@@ -100,12 +100,6 @@ def test_that_nothing_is_left_is_an_error(folder: Path, run: InProcess) -> None:
     assert "by `--exclude`" in run("validate", folder, "--exclude", "*").err
 
 
-def test_one_text_is_no_list_of_patterns(folder: Path) -> None:
-    """A pattern instead of a tuple of patterns raises."""
-    with pytest.raises(TypeError, match="exclude takes several patterns"):
-        detect(folder, exclude="*.json")  # type: ignore[arg-type]  # refused
-
-
 @pytest.mark.parametrize("pattern", ["", "/", "./"])
 def test_empty_pattern_is_refused(folder: Path, pattern: str) -> None:
     """A pattern without a name raises, whichever function takes it."""
