@@ -361,12 +361,7 @@ def _missing_reason(path: Path) -> str:
 
 
 def check_patterns(patterns: Iterable[str]) -> None:
-    """Raise `OptionError` for one text in place of several patterns.
-
-    Raises it for a pattern without a name, too, which would match nothing.
-    """
-    if isinstance(patterns, str):
-        raise OptionError("exclude takes several patterns, such as ('logs', '*.old')")
+    """Raise `OptionError` for a pattern without a name, which would match nothing."""
     for pattern in patterns:
         if not parts_of(pattern):
             raise OptionError(
