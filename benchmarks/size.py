@@ -172,17 +172,17 @@ def importers(modules: list[Module]) -> Counter[str]:
     return counts
 
 
-def below_front_doors(modules: list[Module]) -> tuple[int, int]:
+def below_front_doors(root: Path) -> tuple[int, int]:
     """Return how many test modules there are, and import from below a front door."""
-    below = {module.name for module in modules if module.name.count(".") > 1}
-    below = {name for name in below if name.startswith("harpia_")} - {TEST_SUPPORT}
-    tests = [
-        module
-        for module in modules
-        if module.package == "tests"
-        and module.name.rpartition(".")[2].startswith("test_")
-    ]
-    return len(tests), sum(not below.isdisjoint(module.imports) for module in tests)
+    inner = {
+        ".".join(part for part in path.with_suffix("").parts if part != "__init__")
+        for base in (root, root / "converters")
+        for path in (each.relative_to(base) for each in base.rglob("harpia_*/**/*.py"))
+    }
+    inner = {name for name in inner if name.count(".") > 1} - {TEST_SUPPORT}
+    tests = [*(root / "tests").rglob("test_*.py")]
+    imported = (_imports(ast.parse(path.read_text(encoding="utf-8"))) for path in tests)
+    return len(tests), sum(not inner.isdisjoint(names) for names in imported)
 
 
 def sizes(modules: list[Module]) -> str:
@@ -247,11 +247,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--checkout", type=Path, default=ROOT)
     root = parser.parse_args().checkout.resolve()
-    modules = list(modules_in(root))
-    print(sizes(modules))
+    print(sizes(list(modules_in(root))))
     print(
         "\n{} test modules, {} import from below a front door".format(
-            *below_front_doors(modules)
+            *below_front_doors(root)
         )
     )
     print()
