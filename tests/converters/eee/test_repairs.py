@@ -277,10 +277,10 @@ def test_nothing_is_counted_in_a_row_of_a_doubtful_type(
     "version, given",
     itertools.product(["eee@0.2.0", "eee@0.2.0-tag", "eee@0.3.0"], [True, 1.5, "é"]),
 )
-def test_changes_are_told_in_plain_words(
+def test_changes_are_worded_for_a_reader(
     version: str, given: Any, tmp_path: Path
 ) -> None:
-    """No Python, and no letter of a recipe that is explained elsewhere."""
+    """The text on a change has values as in JSON, and says what is hashed in words."""
     row = row_of(version, "multi_turn")
     row["sample_hash"] = "0" * 64
     row["evaluation"] |= {"num_turns": given, "tool_calls_count": given}
