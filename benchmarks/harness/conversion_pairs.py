@@ -62,7 +62,7 @@ main(*sys.argv[1:])
 EEE_TO_NEMO = """
 
 def rows_of(row):
-    question, turns = row["input"]["raw"], row["interactions"]
+    question, turns = row["input"]["raw"], row.get("interactions")
     if turns:
         answer = next(
             turn["content"]
