@@ -26,10 +26,12 @@ from harpia_converters.lm_eval.sample_fields import (
     chat_in,
     choices_of,
     chosen,
+    continuations,
     first_half,
     guessed_type,
     has_several_inputs,
     is_list_text,
+    is_number,
     requests_of,
     texts_of,
 )
@@ -45,7 +47,7 @@ from harpia_formats.model.adapter import (
     RowCapacity,
     RowMerging,
 )
-from harpia_formats.model.record import Header, Output, Record
+from harpia_formats.model.record import Header, Output, Record, Score
 
 #: Fields of samples that are not made here.
 _undecoded = (
@@ -72,13 +74,13 @@ def direct_reader(
     if not (all(key in names for key in _needed_keys) and len(others) > 1):
         return None
     values = attrgetter(*(names[key] for key in (*_needed_keys, *others)))
-    marked = [
-        len(_needed_keys) + others.index(name)
+    marked = {
+        name: len(_needed_keys) + others.index(name)
         for name in others
         if name in RIGHT_OR_WRONG
-    ]
-    reads_choices = not has_empty_answers(target)
-    return _TypedReader(around, values, marked, reads_choices=reads_choices).read
+    }
+    derives_answers = has_empty_answers(target)
+    return _TypedReader(around, values, marked, derives_answers=derives_answers).read
 
 
 class _TypedReader:
@@ -88,19 +90,20 @@ class _TypedReader:
         self,
         around: Mapping[str, Any],
         values: Callable[[Any], tuple[Any, ...]],
-        marked: list[int],
+        marked: Mapping[str, int],
         *,
-        reads_choices: bool,
+        derives_answers: bool,
     ) -> None:
         """Take what `around_of` returned, the getter of all values of a row, and more.
 
         The values are those of `_needed_keys` and of all other keys. `marked` are the
-        indices of metrics by which answers are right or wrong. If not `reads_choices`,
-        an answer is derived from the whole row.
+        metrics by which answers are right or wrong, and their indices. If it
+        `derives_answers`, the target needs what they are derived from.
         """
         kind: str = around.get("output_type", "")
         self._may_generate = kind in {"", GENERATE}
-        self._may_choose = reads_choices and kind in {"", CHOICE}
+        self._may_choose = kind in {"", CHOICE}
+        self._derives_answers = derives_answers
         self._delimiter: str = around.get("delimiter", DELIMITER)
         self._model: Any = around.get("model", UNSET)
         self._values = values
@@ -126,13 +129,23 @@ class _TypedReader:
         if found is None:
             return None
         prompt, reference, choices, outputs, key = found
-        right = [values[index] in _right_or_wrong for index in self._marked]
+        right = [values[at] in _right_or_wrong for at in self._marked.values()]
+        extra: Any = UNSET
+        if self._derives_answers and choices is not UNSET:
+            extra = {_vendor: {"resps": answers}}
+            scores = [
+                Score(metric=name, value=values[at])
+                for name, at in self._marked.items()
+                if name in metrics and is_number(values[at])
+            ]
+            outputs = [Output(model=self._model, text=None, scores=scores)]
         record = Record(
             id=id_,
             prompt=prompt,
             references=[reference],
             choices=choices,
             outputs=outputs,
+            extra=extra,
         )
         return record, (
             key,
@@ -181,7 +194,7 @@ class _TypedReader:
         for request in requests:
             if len(request) != len(PARTS) or request.get(CONTEXT) != prompt:
                 return None
-        choices = choices_of(requests, self._delimiter)
+        choices = continuations(requests, self._delimiter)
         found = None if choices is None else chosen(target, choices)
         # Else the target is no index, which is read otherwise.
         if found is None or len(found) > 1 or found[0] == target:

@@ -22,6 +22,7 @@ DELIMITER = " "
 #: continuation or the settings of the generation.
 CONTEXT, SECOND = "arg_0", "arg_1"
 PARTS = frozenset({CONTEXT, SECOND})
+_texts = frozenset({str})
 _names = tuple(f"gen_args_{number}" for number in range(32))
 
 
@@ -88,16 +89,25 @@ def choices_of(requests: list[Row], delimiter: str) -> list[str] | None:
     They are the continuations without the delimiter, or the contexts where the
     continuation is the same.
     """
+    choices = continuations(requests, delimiter)
+    if choices is None or not has_several_inputs(requests):
+        return choices
     contexts = [request.get(CONTEXT) for request in requests]
-    seconds = [request.get(SECOND) for request in requests]
-    if any(type(second) is not str for second in seconds):
-        return None
-    if not has_several_inputs(requests):
-        if delimiter and all(second.startswith(delimiter) for second in seconds):  # type: ignore[union-attr]  # texts
-            return [second[len(delimiter) :] for second in seconds]  # type: ignore[index]  # texts
-        return seconds  # type: ignore[return-value]  # texts
     is_text = all(type(context) is str for context in contexts)
     return contexts if is_text else None  # type: ignore[return-value]  # texts
+
+
+def continuations(requests: list[Row], delimiter: str) -> list[str] | None:
+    """Return what requests have behind their context, without the delimiter.
+
+    None if one has no text.
+    """
+    seconds: list[Any] = [request.get(SECOND) for request in requests]
+    if not _texts.issuperset(map(type, seconds)):
+        return None
+    if delimiter and all(second.startswith(delimiter) for second in seconds):
+        return [second[len(delimiter) :] for second in seconds]
+    return seconds
 
 
 def has_several_inputs(requests: list[Row]) -> bool:
@@ -228,7 +238,7 @@ class ScoreReader:
         scores = []
         for name in others if names is None else names:
             value = row.get(name, _nothing)
-            if _is_number(value) and name not in LIKELIHOODS:
+            if is_number(value) and name not in LIKELIHOODS:
                 scores.append(self._score(name, value, filter_))
         found = {score.metric for score in scores}
         kept |= {key: row[key] for key in others if key not in found}
@@ -255,6 +265,6 @@ class ScoreReader:
         )
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
     """Tell whether the value of a metric is a number, or null where it was NaN."""
     return value is None or isinstance(value, (int, float))

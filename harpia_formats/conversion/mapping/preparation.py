@@ -283,16 +283,16 @@ def _end_of(choice: str, text: str, at: int) -> int:
     """Return where `choice` ends in `text` behind `at`, as words of its own; or -1."""
     while (begin := text.find(choice, at)) >= 0:
         end = begin + len(choice)
-        around = (max(begin - 1, 0), begin + 1), (end - 1, end + 1)
-        if not any(_joins(text[first:last]) for first, last in around):
+        if not (_joined_at(text, begin) or _joined_at(text, end)):
             return end
         at = begin + 1
     return -1
 
 
-def _joins(pair: str) -> bool:
-    """Tell whether two characters are of one word or number."""
-    return len(pair) == 2 and pair.isascii() and pair.isalnum()  # noqa: PLR2004 - a pair
+def _joined_at(text: str, at: int) -> bool:
+    """Tell whether the characters before and behind a place are of one word."""
+    pair = text[at - 1 : at + 1] if at else ""
+    return pair.isalnum() and pair.isascii() and len(pair) == 2  # noqa: PLR2004 - a pair
 
 
 def likelihoods_of(record: Record) -> list[float] | None:
@@ -345,18 +345,19 @@ def _chosen(record: Record, output: Output) -> tuple[str, str]:
         if score.metric in {"acc", "acc_norm"}
     }
     best = _best(likelihoods)
-    by_length = _best(
-        [
-            value / len(choice) if choice else -math.inf
-            for value, choice in zip(likelihoods, choices, strict=True)
-        ]
-    )
     how, metric = _DERIVED, "acc"
-    if "acc_norm" in accuracies and "acc" not in accuracies:
-        best, metric = by_length, "acc_norm"
-        how = f"{_DERIVED} per character (acc_norm)"
-    elif "acc_norm" in accuracies and choices[by_length] != choices[best]:
-        how = f"{_DERIVED} (acc), where acc_norm chooses another"
+    if "acc_norm" in accuracies:
+        by_length = _best(
+            [
+                value / len(choice) if choice else -math.inf
+                for value, choice in zip(likelihoods, choices, strict=True)
+            ]
+        )
+        if "acc" not in accuracies:
+            best, metric = by_length, "acc_norm"
+            how = f"{_DERIVED} per character (acc_norm)"
+        elif choices[by_length] != choices[best]:
+            how = f"{_DERIVED} (acc), where acc_norm chooses another"
     stored = accuracies.get(metric)
     is_right = choices[best] in (record.references or ())
     if record.references and stored in (0, 1) and is_right != bool(stored):
