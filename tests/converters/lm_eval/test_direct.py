@@ -28,9 +28,10 @@ CHANGES: dict[str, list[Any]] = {
     "doc": [{"country": None}, {"other": 1, "country": "x"}, "text"],
     "filter": ["none", "strict"],
     "filtered_resps": [["It is Paris."], [["a", "b"]], [], ["x"]],
-    "metrics": [[], ["exact_match", "missing"]],
+    "metrics": [[], ["exact_match", "missing"], ["acc_norm"], ["acc", "acc_norm"]],
     "exact_match": [0, 1.0, 0.5, None, [1, 2], True],
-    "acc": [0.0, None, "N/A"],
+    "acc": [0.0, 1, 0.5, None, "N/A"],
+    "acc_norm": [0.0, 1.0, None, "N/A"],
     "resps": [[["a"]], [["a", "b"]], [[]], []],
     "note": ["x", None],
 }
@@ -85,8 +86,8 @@ def test_rows_are_read_as_a_whole_or_directly(
 @pytest.mark.parametrize(
     ("name", "target"),
     [
-        # An answer, which NeMo's output needs, is derived from the whole row.
         ("choices.jsonl", "nemo-input"),
+        ("choices.jsonl", "nemo-output"),
         ("two-filters-and-repeats.jsonl", "nemo-output"),
     ],
 )
