@@ -23,6 +23,7 @@ from command_runs import environment_with, error_lines
 from fake_session import ROWS
 from in_process import InProcess
 from json_lines import jsonl
+from processes import children_of, is_running, until
 
 #: A page in the place of the one of the package, which these tests do not look at.
 PAGE = "from harpia_formats.view import server; server.shell_page = lambda: 'page'"
@@ -201,31 +202,11 @@ def test_killed_server_leaves_no_process(
 
     assert viewer.end(signal.SIGKILL) == -signal.SIGKILL
 
-    end = time.monotonic() + PATIENCE
-    while any(map(is_running, workers)) and time.monotonic() < end:
-        time.sleep(0.05)
-    assert not any(map(is_running, workers))
+    assert until(lambda: not any(map(is_running, workers)))
     again = start(viewers, temporary, rows, "--no-browser", "--port", viewer.port)
     assert again.get("/")[0] == 200
     assert again.address != viewer.address
     assert again.end(signal.SIGINT) == 130
-
-
-def children_of(pid: int) -> list[int]:
-    """Return the processes that a process has started."""
-    found: list[int] = []
-    for thread in Path(f"/proc/{pid}/task").iterdir():
-        found += map(int, (thread / "children").read_text().split())
-    return found
-
-
-def is_running(pid: int) -> bool:
-    """Tell whether a process runs."""
-    try:
-        status = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return status.rpartition(")")[2].split()[0] != "Z"
 
 
 @pytest.mark.long

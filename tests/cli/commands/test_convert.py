@@ -23,6 +23,7 @@ import pytest
 import command_runs
 from command_runs import COMMAND, TIMEOUT, begun, read_all
 from json_lines import jsonl, jsonl_rows
+from processes import children_of
 
 GOOD = [
     {
@@ -588,12 +589,6 @@ def test_losses_are_written_as_a_report(data: Path) -> None:
 
     assert result.returncode == 0
     assert codes == {"L101", "L103"}
-
-
-def children_of(process: int) -> list[int]:
-    """Return the processes that a process has begun."""
-    text = Path(f"/proc/{process}/task/{process}/children").read_text(encoding="ascii")
-    return [int(each) for each in text.split()]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")

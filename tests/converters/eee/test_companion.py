@@ -36,7 +36,11 @@ AGGREGATE: dict[str, Any] = WHOLE | {
     ],
 }
 ANY_JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=5),
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(st.sampled_from([*AGGREGATE, "id", "total_rows"]), inner)
