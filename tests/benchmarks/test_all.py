@@ -1,6 +1,8 @@
 """The benchmark of all limits of speed: the worst cell counts."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -8,6 +10,7 @@ from types import ModuleType
 import pytest
 
 Modules = Callable[[str], ModuleType]
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 
 def test_the_worst_cell_of_a_line_is_held_to_its_limit(
@@ -34,6 +37,22 @@ def test_the_worst_cell_of_a_line_is_held_to_its_limit(
         ("peak memory, MB (a)", 20.0, True),
     ]
     assert calls == [run]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("text", ["English", "Chinese", "escapes", "40 repeats"])
+def test_every_line_is_measured_on_every_text(modules: Modules, text: str) -> None:
+    """With few rows, the command prints a figure for each line and ends with 0."""
+    command = [sys.executable, str(BENCHMARKS / "all.py"), "--share", "0.0001"]
+    done = subprocess.run(  # noqa: S603 - the command is ours
+        [*command, "--text", text, "--seed", "1"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    names = [each.name for each in modules("harness.speed_lines").SPEED_LINES]
+
+    assert [name for name in names if f"| {name} (" not in done.stdout] == []
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "json", "csv"])
