@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 
 from data.source_files import FORMATS, source_file
@@ -15,6 +16,8 @@ from harness.pair_results import ONE, SCRIPT, TWO, Cell, Result, Times
 FEW, PROVEN = 10, 2000
 #: Records from which on the memory is measured.
 MANY = 100_000
+#: Proves a pair once for all numbers of rows that are measured.
+_prove_once = cache(prove)
 
 
 def cells(
@@ -43,7 +46,7 @@ def measure_cell(cell: Cell, folder: Path, runs: int) -> Result:
     def files(count: int) -> PairFiles:
         return PairFiles(cell.source, cell.target, cell.text, count, folder)
 
-    prove(files(min(PROVEN, cell.rows)))
+    _prove_once(files(min(PROVEN, cell.rows)))
     start, full = _candidates(files(FEW)), _candidates(files(cell.rows))
     times = {name: Times() for name in full}
     for _ in range(runs):
