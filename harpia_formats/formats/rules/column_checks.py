@@ -157,21 +157,21 @@ def _messages(rows: Sequence[Any], paths: Paths) -> list[tuple[str, _Column]] | 
     kind: type = type(rows[0])
     known = attributes_of(kind)
     given = [path for path in paths if path[0] in known]
-    if not given:
+    texts = [text_columns(rows, (*path, CONTENT), ()) for path in given]
+    if None in texts:
+        return None
+    if not any(texts):
         return []
     if len(given) > 1 or len(given[0]) > 1:
         return None
-    (key,) = given[0]
+    ((key,),), (columns,) = given, texts
     lists = [getattr(row, known[key]) for row in rows]
-    if set(map(type, lists)) != {list}:
-        return None
     roles = text_columns(lists, (ROLE,), ())
-    texts = text_columns(lists, (CONTENT,), ())
-    if roles is None or texts is None or not len(lists[0]) == len(roles) == len(texts):
+    if roles is None or columns is None or any(len(set(each)) != 1 for each in roles):
         return None
-    if any(len(set(column)) != 1 for column in roles):
+    if not len(lists[0]) == len(roles) == len(columns):
         return None
-    return [(role[0], column) for role, column in zip(roles, texts, strict=True)]
+    return [(role[0], column) for role, column in zip(roles, columns, strict=True)]
 
 
 def _at(rows: TextColumns, paths: Iterable[tuple[str, ...]]) -> list[_Column]:

@@ -2,19 +2,20 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from typing import Any
 
 from msgspec import UNSET
 
+from harpia_formats.formats.rules.row_texts import text_columns
 from harpia_formats.formats.rules.sample_rules import LOOK_ALIKE_ID, OTHER_REFERENCE
 from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.describe import short_json
 from harpia_formats.model.format import Format
 from harpia_formats.model.lint import AcrossRows, Agreement, Disagreement
-from harpia_formats.model.value_path import add_texts
+from harpia_formats.model.value_path import MESSAGE_KEYS, add_texts
 
 
 def id_kind_lint(code: str, key: str) -> AcrossRows:
@@ -144,8 +145,6 @@ _with = frozenset(
     "system choices contexts category outputs.scores.evaluation_name".split()
 )
 _expected = frozenset({"references"})
-#: The types of values that are not there.
-_no_values = frozenset({type(None), type(UNSET)})
 
 
 def other_reference_lints(
@@ -209,31 +208,35 @@ class _Texts:
     def all_as_they_are(
         self, columns: Sequence[Sequence[Any]]
     ) -> list[str | None] | None:
-        """Return what `as_they_are` does for each row; None if not all are plain."""
-        asked = self._plain_columns(columns[: self.asked], 0)
-        others = self._plain_columns(columns[self.asked :], self.asked)
-        if not asked or others is None or not all(asked[0]):
+        """Return what `as_they_are` does for each row; None if they are not alike."""
+        asked = self._columns_of(columns[: self.asked], 0)
+        others = self._columns_of(columns[self.asked :], self.asked)
+        if asked is None or others is None or not any(map(all, asked)):
             return None
         return list(map("\0".join, zip(*asked, repeat(""), *others)))
 
     def all_as_a_set(self, columns: Sequence[Sequence[Any]]) -> list[str | None] | None:
-        """Return what `as_a_set` does for each row; None if not all are plain."""
-        found = self._plain_columns(columns, 0)
-        if found is None or len(found) != 1:
+        """Return what `as_a_set` does for each row; None if they are not alike."""
+        found = self._columns_of(columns, 0)
+        if not found:
             return None
-        return [text.strip().casefold() or None for text in found[0]]
+        if len(found) == 1:
+            return [text.strip().casefold() or None for text in found[0]]
+        return list(map(_set_of, zip(*found, strict=True)))
 
-    def _plain_columns(
+    def _columns_of(
         self, columns: Sequence[Sequence[Any]], before: int
     ) -> list[Sequence[str]] | None:
-        """Return columns of texts, without empty ones; None if others are there."""
+        """Return a column for each text of a row; None if the rows are not alike."""
         found: list[Sequence[str]] = []
         for number, column in enumerate(columns, before):
-            kinds = set(map(type, column))
-            if kinds == {str} and not self.rests[number]:
-                found.append(column)
-            elif not kinds <= _no_values:
+            rest = self.rests[number]
+            if not rest and dict in map(type, column):
                 return None
+            texts = text_columns(column, rest, MESSAGE_KEYS)
+            if texts is None:
+                return None
+            found += texts
         return found
 
     def as_a_set(self, *values: Any) -> str | None:
@@ -241,8 +244,7 @@ class _Texts:
 
         None if there are none.
         """
-        texts = {text.strip().casefold() for text in self._of(values, 0)} - {""}
-        return "\0".join(sorted(texts)) or None
+        return _set_of(self._of(values, 0))
 
     def _of(self, values: Sequence[Any], before: int) -> list[str]:
         texts: list[str] = []
@@ -254,3 +256,9 @@ class _Texts:
             elif value is not None and value is not UNSET:
                 add_texts(value, self.rests[number], texts)
         return texts
+
+
+def _set_of(texts: Iterable[str]) -> str | None:
+    """Return texts in one order, None if all are empty; case does not count."""
+    found = {text.strip().casefold() for text in texts} - {""}
+    return "\0".join(sorted(found)) or None
