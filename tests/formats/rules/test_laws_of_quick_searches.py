@@ -18,6 +18,7 @@ from effort import examples
 from format_variants import VARIANTS, name_of
 from harpia_formats import validate
 from harpia_formats.formats.rules import near_duplicates
+from harpia_formats.formats.rules.cross_record_lints import other_reference_lints
 from harpia_formats.formats.rules.doubtful_text_lints import MISREAD_LINT, TEXT_LINTS
 from harpia_formats.formats.rules.request_faults import api_error, may_be_error
 from harpia_formats.formats.rules.row_texts import text_columns
@@ -201,6 +202,36 @@ class Sample(msgspec.Struct):
     messages: list[Message] | msgspec.UnsetType | None = msgspec.UNSET
 
 
+class ManualTurn(msgspec.Struct):
+    """A turn of a typed row of tencent-manual."""
+
+    prompt: str
+    response: str
+
+
+class ManualChat(msgspec.Struct):
+    """A typed row of tencent-manual."""
+
+    conversation: list[ManualTurn]
+    system: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class Answer(msgspec.Struct):
+    """An output of a typed record."""
+
+    text: str
+    turns: list[Message] | msgspec.UnsetType = msgspec.UNSET
+
+
+class Answered(msgspec.Struct):
+    """A typed record."""
+
+    prompt: str
+    references: list[str]
+    outputs: list[Answer]
+    messages: list[Message] | msgspec.UnsetType = msgspec.UNSET
+
+
 TURNS = st.sampled_from(
     [msgspec.UNSET, None, [Message("assistant", "429 bad gateway")]]
 )
@@ -322,6 +353,53 @@ def test_columns_are_clean_only_if_each_row_is(
             assert together == singly
         else:  # ids are left out if all that are asked of together are plain
             assert set(singly) <= set(together)
+
+
+@pytest.mark.parametrize(
+    ("format_", "row"),
+    [
+        (
+            "tencent-manual",
+            ManualChat([ManualTurn("What is the capital of Peru?", "Lima")]),
+        ),
+        (
+            "record",
+            Answered("What is the capital of Peru?", ["Lima"], [Answer("It is Lima.")]),
+        ),
+    ],
+)
+def test_clean_rows_without_messages_are_no_suspects(format_: str, row: Any) -> None:
+    """What has no messages, or no text in them, is read at once as well."""
+    lint, *_ = sample_lints(adapter_named(format_))
+    assert lint.suspects is not None
+
+    assert lint.suspects([row] * 50) == set()
+
+
+@given(
+    st.lists(
+        st.lists(st.builds(ManualTurn, CELLS, CELLS), max_size=2),
+        min_size=1,
+        max_size=4,
+    )
+)
+@example([[ManualTurn("a", "")], [ManualTurn("", "b")]])
+def test_questions_and_references_of_rows_are_those_of_each(
+    chats: list[list[ManualTurn]],
+) -> None:
+    """What is compared across records is the same for many rows as for each."""
+    (lint,) = other_reference_lints(adapter_named("tencent-manual"), None)
+    absent = [msgspec.UNSET] * len(chats)
+    for of_each, of_all, paths in (
+        (lint.key_text, lint.key_texts, lint.key),
+        (lint.value_text, lint.value_texts, lint.value),
+    ):
+        columns = [chats if path == ("conversation",) else absent for path in paths]
+        assert of_each is not None
+        assert of_all is not None
+        together = of_all(columns)
+        if together is not None:
+            assert together == [of_each(*row) for row in zip(*columns, strict=True)]
 
 
 VALUES = st.one_of(CELLS, st.none(), st.lists(CELLS, max_size=2))
