@@ -37,6 +37,18 @@ def test_rows_are_quarantined_byte_for_byte(tmp_path: Path) -> None:
     assert len(json.loads((tmp_path / "out.json").read_bytes())) == 2
 
 
+def test_rows_that_cannot_be_converted_are_in_order_with_invalid_ones(
+    tmp_path: Path,
+) -> None:
+    """A row that no row of the target can hold is put aside before a later one."""
+    several = GOOD.replace(b'["r"]', b'["r", "s"]')
+    rows = [several, WRONG, GOOD, several, b"{not json"]
+    aside(b"\n".join(rows) + b"\n", tmp_path, from_="harpia", references="fail")
+
+    kept = (tmp_path / "out.invalid.jsonl").read_bytes()
+    assert kept == b"\n".join([several, WRONG, several, b"{not json"]) + b"\n"
+
+
 def test_there_are_no_files_where_nothing_is_wrong(tmp_path: Path) -> None:
     """Without an invalid row there is nothing next to the output."""
     assert aside(GOOD + b"\n", tmp_path) == ["out.json"]

@@ -185,30 +185,37 @@ class RecordStream:
         passed = rows.refused | frozenset(rows.verdict.blank)
         if self._columns is not None:
             self._columns.add(chunk, rows.numbers, passed)
-        elif self._adapter is not None:
-            self._read_rows(rows, passed)
-        for row in sorted(rows.refused):
-            if row < len(chunk):
+        reads = self._columns is None and self._adapter is not None
+        # One run after the other: rows are put aside in the order of the file.
+        for begin, end in _runs(len(chunk), passed, rows.verdict.values):
+            if begin in passed:
+                self._refuse(rows, begin, end)
+            elif reads:
+                self._read_rows(rows, begin, end)
+
+    def _refuse(self, rows: ValidatedRows, begin: int, end: int) -> None:
+        """Pass the bytes of the refused ones of adjacent rows to `refuse`."""
+        chunk = rows.chunk
+        for row in range(begin, end):
+            if row in rows.refused:
                 if self.keys is not None:
                     self.keys.note_refused(chunk.rows[row])
                 self.refuse(chunk.texts[row])
 
-    def _read_rows(self, rows: ValidatedRows, passed: frozenset[int]) -> None:
-        """Read the rows that are not in `passed`, adjacent ones at once if possible."""
-        chunk, numbers, values = rows.chunk, rows.numbers, rows.verdict.values
-        decoder = rows.part.validator.decoder
-        for begin, end in _runs(len(chunk), passed, values):
-            part = values[begin:end]
-            is_decoded = part and part[0] is not None
-            if self.bulk is not None and is_decoded and decoder is not None:
-                before = RecordNumbers(numbers.of(begin) - 1, [])
-                between = chunk.between(begin, end)
-                if self._is_taken(DecodedChunk(between, before, part, decoder)):
-                    continue
-            text_of, start_of = chunk.texts.__getitem__, chunk.start_of
-            for row in range(begin, end):
-                value, number = decode(chunk.rows[row]), numbers.of(row)
-                self._receive_row(value, number, text_of, start_of, row)
+    def _read_rows(self, rows: ValidatedRows, begin: int, end: int) -> None:
+        """Read adjacent rows, all at once if possible."""
+        chunk, numbers = rows.chunk, rows.numbers
+        part, decoder = rows.verdict.values[begin:end], rows.part.validator.decoder
+        is_decoded = part and part[0] is not None
+        if self.bulk is not None and is_decoded and decoder is not None:
+            before = RecordNumbers(numbers.of(begin) - 1, [])
+            between = chunk.between(begin, end)
+            if self._is_taken(DecodedChunk(between, before, part, decoder)):
+                return
+        text_of, start_of = chunk.texts.__getitem__, chunk.start_of
+        for row in range(begin, end):
+            value, number = decode(chunk.rows[row]), numbers.of(row)
+            self._receive_row(value, number, text_of, start_of, row)
 
     def _is_taken(self, rows: DecodedChunk) -> bool:
         """Pass decoded rows to `bulk`; return its answer."""
@@ -448,12 +455,10 @@ def _runs(
 ) -> Iterator[tuple[int, int]]:
     """Yield begin and end of adjacent rows that are all decoded, or all not decoded.
 
-    A row is decoded if it has a value. The `passed` rows are left out.
+    A row is decoded if it has a value. The `passed` rows are in runs of their own.
     """
     known = [value is not None for value in values] + [False] * (count - len(values))
-    for is_known, rows in groupby(
-        range(count), lambda row: None if row in passed else known[row]
-    ):
-        if is_known is not None:
-            first, *others = rows
-            yield first, first + 1 + len(others)
+    kinds = groupby(range(count), lambda row: None if row in passed else known[row])
+    for _, rows in kinds:
+        first, *others = rows
+        yield first, first + 1 + len(others)
