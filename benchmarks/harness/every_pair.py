@@ -16,7 +16,7 @@ from harness.pair_results import ONE, SCRIPT, TWO, Cell, Result, Times
 FEW, PROVEN = 10, 2000
 #: Records from which on the memory is measured.
 MANY = 100_000
-#: Proves a pair once for all numbers of rows that are measured.
+#: Proves a pair once, though it is measured with several numbers of rows.
 _prove_once = cache(prove)
 
 

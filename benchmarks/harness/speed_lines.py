@@ -84,14 +84,12 @@ class Line:
 
 def validation(run: Run) -> Iterator[Figure]:
     """Measure `validate` with all defaults, relative to a loop of `orjson.loads`."""
-    path = _large_rows(run, 150_000)
-    yield _against_loop(path, "150,000 rows")
+    yield _against_loop(run, 150_000)
 
 
 def validation_alone(run: Run) -> Iterator[Figure]:
     """Measure `validate` in one process, relative to a loop of `orjson.loads`."""
-    path = _large_rows(run, 150_000)
-    yield _against_loop(path, "150,000 rows", "--jobs", "1")
+    yield _against_loop(run, 150_000, "--jobs", "1")
 
 
 def lint(run: Run) -> Iterator[Figure]:
@@ -108,11 +106,11 @@ def lint_of_formats(run: Run) -> Iterator[Figure]:
 
 def aggregates(run: Run) -> Iterator[Figure]:
     """Measure small files in one process, relative to a loop, both without start-up."""
-    found = measured_files(run.rows(2000), run.folder, RUNS, pairs=False)
+    count = run.rows(2000)
+    found = measured_files(count, run.folder, RUNS, pairs=False)
     loop = found[LOOP].median - found[LOOP_ALONE].median
-    yield Figure(
-        "2,000 aggregates", (found[ONE].median - found[START_UP].median) / loop
-    )
+    net = found[ONE].median - found[START_UP].median
+    yield Figure(f"{count:,} aggregates", net / loop)
 
 
 def large_conversion(run: Run) -> Iterator[Figure]:
@@ -123,7 +121,7 @@ def large_conversion(run: Run) -> Iterator[Figure]:
     command = (script("harpia-formats"), "convert", str(path), "--overwrite")
     by_hand = (sys.executable, str(program), str(path), str(output))
     yield _figure(
-        "120,000 rows, eee@0.2.0 to nemo-output",
+        f"{run.rows(120_000):,} rows, {EEE} to nemo-output",
         (*command, "--to", "nemo-output", "--output", str(output)),
         by_hand,
     )
@@ -213,9 +211,11 @@ def _large_rows(run: Run, count: int) -> Path:
     return source_file(EEE, run.text, run.rows(count), run.folder, size=LARGE)
 
 
-def _against_loop(path: Path, cell: str, *options: str) -> Figure:
+def _against_loop(run: Run, count: int, *options: str) -> Figure:
+    path = _large_rows(run, count)
     command = (*ours(), "--quiet", "--format", EEE, str(path), *options)
-    return _figure(cell, command, _peer("orjson_loop", str(path)))
+    loop = _peer("orjson_loop", str(path))
+    return _figure(f"{run.rows(count):,} rows", command, loop)
 
 
 def _lint_of(run: Run, format_: str, count: int) -> Figure:
@@ -224,9 +224,10 @@ def _lint_of(run: Run, format_: str, count: int) -> Figure:
     write_rows(path, format_, run.text, tidy(samples(run.text, run.rows(count))))
     command = (*ours(), str(path), "--quiet", "--jobs", "1", "--format", format_)
     with_lints, without = _compared((*command, "--lint"), command)
-    found = findings_in(path, format_, run.rows(count))
+    measured = run.rows(count)
+    found = findings_in(path, format_, measured)
     value = processor_time(with_lints) / processor_time(without)
-    return Figure(f"{count:,} {format_}, finds {found or 'none'}", value)
+    return Figure(f"{measured:,} {format_}, finds {found or 'none'}", value)
 
 
 def _pairs(run: Run, count: int) -> Iterator[Figure]:

@@ -523,7 +523,7 @@ def left_in(folder: Path) -> list[str]:
     return sorted(each for each in names if each != "scheduler.json")
 
 
-def session_of(pid: int) -> list[str]:
+def in_session_of(pid: int) -> list[str]:
     """Return the processes on Linux whose session a process began, if any are left."""
     found = []
     for each in Path("/proc").glob("[0-9]*/stat"):
@@ -607,7 +607,7 @@ def test_run_that_waits_for_workers_can_be_stopped(
         begin = time.monotonic()
         _, rest = run.communicate(timeout=30)
         took = time.monotonic() - begin
-        left = session_of(run.pid)
+        left = in_session_of(run.pid)
 
     assert run.returncode == code, rest
     assert took < 5
