@@ -27,6 +27,9 @@ from harpia_formats.model.adapter import (
 from harpia_formats.model.record import Output, Record
 
 _reasoning_key = "reasoning_content"
+#: The role of an answer, and the types of its parts: any other one is kept.
+_usual_roles = ("assistant", None)
+_usual_types = ("output_text", "summary_text", "text", None)
 #: Keys of a call of a function in a response.
 _call_keys = ("call_id", "name", "arguments")
 
@@ -51,7 +54,9 @@ def _chat_answer(choice: Row, model: Any, place: Any) -> Output:
         text = choice.get("text")
         return Output(model=model, index=index, text=text, extra=_extra(rest))
     text = text_of(message.get("content"))
-    left = without(message, {"role", _reasoning_key, CALLS})
+    left = without(message, {_reasoning_key, CALLS})
+    if message.get("role") in _usual_roles:
+        left.pop("role", None)
     if text is not None or left.get("content") is None:
         left.pop("content", None)
     reasoning = message.get(_reasoning_key, UNSET)
@@ -116,7 +121,9 @@ def _read_item(
     key, found = ("summary", thoughts) if kind == "reasoning" else ("content", texts)
     if kind not in ("reasoning", "message") or type(item.get(key)) is not list:
         return item
-    rest = without(item, {key, "type", "role"})
+    rest = without(item, {key, "type"})
+    if item.get("role") in _usual_roles:
+        rest.pop("role", None)
     others = []
     for part in item[key]:
         text = part.get("text") if type(part) is dict else None
@@ -124,7 +131,9 @@ def _read_item(
             others.append(part)
             continue
         found.append(text)
-        beside = {k: v for k, v in part.items() if k not in {"type", "text"} and v}
+        beside = {k: v for k, v in part.items() if k != "text" and v}
+        if beside.get("type") in _usual_types:
+            beside.pop("type", None)
         if beside:
             others.append(beside)
     if others:
