@@ -195,7 +195,7 @@ class Preparation:
         return replace(record, prompt=prompt)
 
 
-def _filters_of(outputs: Iterable[Output]) -> list[str]:
+def filters_of(outputs: Iterable[Output]) -> list[str]:
     """Return the filters of which answers have scores."""
     scores = [score for output in outputs for score in output.scores or ()]
     named = (part_of(score.signature or "", "filter") for score in scores)
@@ -214,7 +214,7 @@ def _with_filter(record: Record, wanted: str | None, outcomes: FieldOutcomes) ->
 
     What belongs to no filter stays. Raises `Unconvertible` if no score is of `wanted`.
     """
-    names = _filters_of(record.outputs)
+    names = filters_of(record.outputs)
     if wanted is not None and not names:
         names = _methods_of(record.outputs)
     if wanted is None:

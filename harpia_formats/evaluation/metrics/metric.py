@@ -59,8 +59,9 @@ class Sample(NamedTuple):
     correct_answers: Any = None
     #: The stored log-likelihood of each choice, None if the record has none.
     likelihoods: Sequence[float] | None = None
-    #: What each filter of a tool kept of the answer, by its name.
-    extracted: Mapping[str, str] | None = None
+    #: What each filter of a tool kept of the answer, by its name; None if that is not
+    #: one text.
+    extracted: Mapping[str, str | None] | None = None
 
     def lacking(self, needs: Sequence[str]) -> str:
         """Return the first field in `needs` that the record lacks, "" if it has all."""

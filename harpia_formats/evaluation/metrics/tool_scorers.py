@@ -311,6 +311,10 @@ def _scored_text(sample: Sample, name: str | None) -> str:
     found = kept.get(name or NO_FILTER)
     if found is not None:
         return found
+    if (name or NO_FILTER) in kept:
+        raise UnscorableError(
+            f"what the filter {name or NO_FILTER} kept is not one text"
+        )
     if name is None:
         raise UnscorableError(
             f"the parameter filter must say which one counts: {', '.join(kept)}"

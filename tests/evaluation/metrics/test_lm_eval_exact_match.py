@@ -40,6 +40,24 @@ def test_a_filter_says_what_is_compared() -> None:
     assert score("It is 4", {"none": "4"}) == 1
 
 
+def test_what_is_kept_as_no_text_has_no_score() -> None:
+    """Answers of a filter that kept no text of them have no score, which is said."""
+    row = filtered("4", {"first": "4"})
+    row["outputs"][0]["scores"] = [
+        {"metric": "exact_match", "value": 1, "signature": f"exact_match|filter:{name}"}
+        for name in ("first", "second", "none")
+    ]
+    row["outputs"].append({"text": "4"})
+    row["extra"] = {"lm-eval": {"filtered_resps,second": [["4", "4", "4"]]}}
+
+    assert values("lm-eval-exact-match", [row], filter="first") == [(1,), (None,)]
+    (found,) = totals("lm-eval-exact-match", [row], filter="first")
+    assert (found.count, found.unscored) == (1, 0)
+    for name in ("second", "none"):
+        with pytest.raises(ScoreError, match=f"what the filter {name} kept is not one"):
+            totals("lm-eval-exact-match", [row], filter=name)
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

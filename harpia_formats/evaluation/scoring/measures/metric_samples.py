@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from msgspec import UNSET
 
-from harpia_formats.conversion.mapping.preparation import likelihoods_of
+from harpia_formats.conversion.mapping.preparation import filters_of, likelihoods_of
 from harpia_formats.evaluation.metrics.metric import Sample
 from harpia_formats.evaluation.metrics.retrieval import document_of, has_field
 from harpia_formats.evaluation.scoring.measures.outcomes import ComputedMetric
@@ -65,7 +65,7 @@ class SampleNeeds:
         if "likelihoods" in self.fields:
             found["likelihoods"] = likelihoods_of(record)
         if "extracted" in self.fields:
-            found["extracted"] = extracted_texts(output)
+            found["extracted"] = unread_filters(record) | extracted_texts(output)
         size += sum(len(text) for text in found.get("contexts", ()))
         return pair._replace(**found), size
 
@@ -108,6 +108,19 @@ def extracted_texts(output: Output) -> dict[str, str]:
             if isinstance(name, str) and isinstance(value, str):
                 found[name] = value
     return found
+
+
+def unread_filters(record: Record) -> dict[str, None]:
+    """Return the filters with a score that kept something else than a text.
+
+    That is in the extra of the record, whichever vendor's.
+    """
+    extras = () if record.extra is UNSET else record.extra.values()
+    keys = (key.partition(",")[0] for extra in extras for key in extra)
+    if "filtered_resps" not in keys:
+        return {}
+    read = {name for output in record.outputs for name in extracted_texts(output)}
+    return {name: None for name in filters_of(record.outputs) if name not in read}
 
 
 def _slim(documents: Any) -> tuple[Any, int]:
