@@ -134,10 +134,9 @@ def _other(code: str, key: str, what: str) -> Remark:
 
 def _requests_and_type(row: Mapping[str, Any]) -> tuple[list[Row], str]:
     """Return the requests of a row, and the output type that they seem to have."""
-    requests = requests_of(as_objects(dict(row))["arguments"])
-    answers = row["resps"]
-    first = answers[0][0] if answers and answers[0] else None
-    return requests, guessed_type(requests, first)
+    named = as_objects(dict(row))
+    requests = requests_of(named["arguments"])
+    return requests, guessed_type(named, requests, DELIMITER)
 
 
 LINTS = Lints(

@@ -30,8 +30,9 @@ from harpia_converters.lm_eval.sample_fields import (
     first_half,
     guessed_type,
     has_several_inputs,
+    is_index,
     is_list_text,
-    is_number,
+    is_score_value,
     requests_of,
     texts_of,
 )
@@ -57,6 +58,9 @@ _undecoded = (
     *("outputs.scores.signature", "outputs.scores.evaluation_name"),
 )
 _text = frozenset({str})
+_second = (SECOND,)
+#: The types of the settings of a generation.
+_settings = frozenset({dict, type(None)})
 #: A tuple, since values may be lists.
 _right_or_wrong = (0, 1)
 _no_filter = ("none", UNSET)
@@ -79,8 +83,8 @@ def direct_reader(
         for name in others
         if name in RIGHT_OR_WRONG
     }
-    derives_answers = has_empty_answers(target)
-    return _TypedReader(around, values, marked, derives_answers=derives_answers).read
+    needs_answers = has_empty_answers(target)
+    return _TypedReader(around, values, marked, needs_answers=needs_answers).read
 
 
 class _TypedReader:
@@ -92,18 +96,19 @@ class _TypedReader:
         values: Callable[[Any], tuple[Any, ...]],
         marked: Mapping[str, int],
         *,
-        derives_answers: bool,
+        needs_answers: bool,
     ) -> None:
         """Take what `around_of` returned, the getter of all values of a row, and more.
 
         The values are those of `_needed_keys` and of all other keys. `marked` are the
-        metrics by which answers are right or wrong, and their indices. If it
-        `derives_answers`, the target needs what they are derived from.
+        metrics by which answers are right or wrong, and their indices. If the target
+        `needs_answers`, records of choices have the likelihoods and accuracies of which
+        the answer is derived.
         """
         kind: str = around.get("output_type", "")
         self._may_generate = kind in {"", GENERATE}
         self._may_choose = kind in {"", CHOICE}
-        self._derives_answers = derives_answers
+        self._needs_answers = needs_answers
         self._delimiter: str = around.get("delimiter", DELIMITER)
         self._model: Any = around.get("model", UNSET)
         self._values = values
@@ -123,7 +128,8 @@ class _TypedReader:
         found: Any = None
         if len(arguments) > 1:
             if self._may_choose:
-                found = self._chosen(arguments, answers, target, kept)
+                scores = self._accuracies(metrics, values)
+                found = self._chosen(arguments, answers, target, kept, scores)
         elif self._may_generate:
             found = self._generated(arguments, answers, target, kept, filter_)
         if found is None:
@@ -131,14 +137,8 @@ class _TypedReader:
         prompt, reference, choices, outputs, key = found
         right = [values[at] in _right_or_wrong for at in self._marked.values()]
         extra: Any = UNSET
-        if self._derives_answers and choices is not UNSET:
+        if self._needs_answers and choices is not UNSET:
             extra = {_vendor: {"resps": answers}}
-            scores = [
-                Score(metric=name, value=values[at])
-                for name, at in self._marked.items()
-                if name in metrics and is_number(values[at])
-            ]
-            outputs = [Output(model=self._model, text=None, scores=scores)]
         record = Record(
             id=id_,
             prompt=prompt,
@@ -169,18 +169,29 @@ class _TypedReader:
             return None
         if not _text.issuperset(map(type, texts)) or is_list_text(target):
             return None
-        first = kept[0] if kept else None
-        if type(first) is not str:
+        if len(kept) != 1 or type(kept[0]) is not str:
             return None
         # Whether the answer is what the filter kept.
-        is_kept = filter_ in _no_filter and first == texts[0]
+        is_kept = filter_ in _no_filter and kept[0] == texts[0]
         model = self._model
         outputs = [Output(model=model, text=text) for text in texts]
         key = is_kept, len(texts), _members(settings)
         return prompt, target, UNSET, outputs, key
 
+    def _accuracies(self, metrics: list[str], values: Sequence[Any]) -> Any:
+        """Return the scores of which answers are derived, if the target needs these."""
+        # Conversions that read any other score or member of the extra, such as those
+        # with `--metric` or `--model`, do not read rows directly.
+        if not self._needs_answers:
+            return UNSET
+        return [
+            Score(metric=name, value=values[at])
+            for name, at in self._marked.items()
+            if name in metrics and is_score_value(values[at])
+        ]
+
     def _chosen(
-        self, arguments: Any, answers: Any, target: str, kept: Any
+        self, arguments: Any, answers: Any, target: str, kept: Any, scores: Any
     ) -> tuple[str, str, Any, list[Output], Hashable] | None:
         """Return what a choice has: prompt, right choice, answers, and its key."""
         requests = requests_of(arguments)
@@ -199,7 +210,7 @@ class _TypedReader:
         # Else the target is no index, which is read otherwise.
         if found is None or len(found) > 1 or found[0] == target:
             return None
-        outputs = [Output(model=self._model, text=None)]
+        outputs = [Output(model=self._model, text=None, scores=scores)]
         return prompt, found[0], choices, outputs, "choice"
 
 
@@ -277,7 +288,7 @@ _other_names = {
     "target": "target (as it is)",
     "doc": "doc (not an object)",
     "resps": "resps (likelihoods)",
-    "filtered_resps": "filtered_resps (likelihoods)",
+    "filtered_resps": "filtered_resps (as it is)",
     "arguments": "arguments (further parts)",
     "continuation": "arguments (continuation)",
     "metrics": "metrics (without a value)",
@@ -303,17 +314,16 @@ class _SampleReader:
         """Return the fields of a sample, and keep what they cannot hold."""
         requests = requests_of(row["arguments"])
         answers = row["resps"]
-        first = answers[0][0] if answers and answers[0] else None
-        is_text = len(requests) == 1 and _are_texts(answers)
+        is_text = _asks_for_text(requests) and _are_texts(answers)
         kind = self._type
         if not kind or (kind == GENERATE and not is_text):
             # Results of another task are not believed.
-            kind = guessed_type(requests, first)
+            kind = guessed_type(row, requests, self._delimiter)
         scores: Any = self._scores.read(row, kept) or UNSET
         fields: Row = {"id": row["doc_id"]}
         if kind == GENERATE and is_text:
             self._generated(row, requests[0], fields, kept)
-            fields["outputs"] = self._outputs(row, answers[0], scores)
+            fields["outputs"] = self._outputs(row, answers[0], scores, kept)
         else:
             self._scored(row, kind, requests, fields, kept)
             fields["outputs"] = [Output(model=self._model, text=None, scores=scores)]
@@ -339,10 +349,18 @@ class _SampleReader:
             if references[0] != target:
                 rest["target"] = target
 
-    def _outputs(self, row: Row, texts: list[str], scores: Any) -> list[Output]:
-        """Return an output for each repeat; the scores are at the first one."""
+    def _outputs(
+        self, row: Row, texts: list[str], scores: Any, rest: Row
+    ) -> list[Output]:
+        """Return an output for each repeat; the scores are at the first one.
+
+        What the filter kept goes to `rest` if it is not one text or one of each repeat.
+        """
         filter_ = row.get("filter", "none")
-        kept = _kept(row["filtered_resps"], len(texts))
+        filtered = row["filtered_resps"]
+        kept = _kept(filtered, len(texts))
+        if not kept or len(filtered) > 1:
+            rest["filtered_resps"] = filtered
         outputs = []
         for index, text in enumerate(texts):
             attribution: Any = UNSET
@@ -371,26 +389,59 @@ class _SampleReader:
             rest["filtered_resps"] = kept
         references: list[str] | None = None
         if kind == CHOICE and requests:
-            requests = first_half(requests, self._delimiter)
-            choices = choices_of(requests, self._delimiter)
-            if choices is not None:
-                fields["choices"] = choices
-                references = chosen(target, choices)
-            if has_several_inputs(requests):
-                rest["arguments"] = row["arguments"]
-            else:
-                _put_context(requests[0], fields, rest)
+            references = self._choice(row, requests, fields, rest)
         elif kind and len(requests) == 1:
-            _put_context(requests[0], fields, rest)
-            references = texts_of(target)
-            if kind == LIKELIHOOD and requests[0].get(SECOND) != target:
-                rest["continuation"] = requests[0].get(SECOND)
+            references = self._single(row, kind, requests[0], fields, rest)
         else:
             rest["arguments"] = row["arguments"]
         if references is not None:
             fields["references"] = references
         if references is None or references[:1] != [target]:
             rest["target"] = target
+
+    def _choice(
+        self, row: Row, requests: list[Row], fields: Row, rest: Row
+    ) -> list[str] | None:
+        """Put the requests of a multiple choice where they fit; return the right ones.
+
+        They are kept as they are if they differ in more than the choice.
+        """
+        asked = first_half(requests, self._delimiter)
+        choices = choices_of(asked, self._delimiter)
+        if not has_several_inputs(asked):
+            _put_context(asked[0], fields, rest)
+        added = requests[len(asked) :]
+        is_one_context = _are_equal_but_for_choices(asked)
+        if (
+            choices is None
+            or not is_one_context
+            or any(each.get(CONTEXT) for each in added)
+        ):
+            rest["arguments"] = row["arguments"]
+        if choices is None:
+            return None
+        fields["choices"] = choices
+        return chosen(row["target"], choices)
+
+    def _single(
+        self, row: Row, kind: str, request: Row, fields: Row, rest: Row
+    ) -> list[str] | None:
+        """Put the only request where its parts fit; return the references."""
+        _put_context(request, fields, rest)
+        target, second = row["target"], request.get(SECOND)
+        if kind == GENERATE and second:
+            fields["params"] = second
+        elif SECOND in request and second != target:
+            rest["continuation"] = second
+        if kind == LIKELIHOOD and is_index(target, second, self._delimiter):
+            return None
+        return texts_of(target)
+
+
+def _are_equal_but_for_choices(requests: list[Row]) -> bool:
+    """Tell whether requests have all but what is behind the context in common."""
+    first = without(requests[0], _second)
+    return all(without(each, _second) == first for each in requests[1:])
 
 
 def _put_context(request: Row, fields: Row, rest: Row) -> None:
@@ -411,19 +462,31 @@ def _put_context(request: Row, fields: Row, rest: Row) -> None:
         rest["arguments"] = without(request, PARTS)
 
 
+def _asks_for_text(requests: list[Row]) -> bool:
+    """Tell whether there is one request, without a text behind its context."""
+    return len(requests) == 1 and type(requests[0].get(SECOND)) in _settings
+
+
 def _are_texts(answers: Any) -> bool:
-    """Tell whether the answers are the texts of one request."""
-    return len(answers) == 1 and all(type(text) is str for text in answers[0])
+    """Tell whether the answers are the texts of one request, at least one."""
+    return (
+        len(answers) == 1
+        and bool(answers[0])
+        and _text.issuperset(map(type, answers[0]))
+    )
 
 
-def _kept(filtered: Any, count: int) -> list[str]:
-    """Return what a filter kept of so many answers, for the first ones of them."""
-    value = filtered[0] if type(filtered) is list and filtered else None
-    if type(value) is str:
-        return [value]
-    if type(value) is list and len(value) == count:
-        return value if all(type(each) is str for each in value) else []
-    return []
+def _kept(filtered: list[Any], count: int) -> list[str]:
+    """Return what a filter kept of so many answers, for the first ones of them.
+
+    That is one text, or one of each answer; else none.
+    """
+    first: Any = filtered[0] if filtered else None
+    if type(first) is str:
+        return [first]
+    if type(first) is not list or len(first) != count:
+        return []
+    return first if _text.issuperset(map(type, first)) else []
 
 
 def _shared(row: Row) -> Any:

@@ -55,32 +55,63 @@ def as_objects(row: Row) -> Row:
     return {**row, "arguments": named}
 
 
-def guessed_type(requests: list[Row], answer: Any) -> str:
-    """Return the output type that requests and the first answer have, "" if none."""
+def guessed_type(row: Row, requests: list[Row], delimiter: str) -> str:
+    """Return the output type that a sample with these requests has, "" if none."""
     if not requests:
         return ""
+    second = requests[0].get(SECOND)
     if len(requests) > 1:
-        return CHOICE if type(requests[0].get(SECOND)) is str else ""
-    if type(answer) is list:
-        return LIKELIHOOD
-    if SECOND in requests[0]:
-        return GENERATE if type(requests[0][SECOND]) is dict else ""
-    return ROLLING
+        return CHOICE if type(second) is str else ""
+    if type(second) is dict:
+        return GENERATE
+    answers = row["resps"]
+    if answers and answers[0] and type(answers[0][0]) is list:
+        return CHOICE if _is_only_choice(row, second, delimiter) else LIKELIHOOD
+    return "" if SECOND in requests[0] else ROLLING
+
+
+def _is_only_choice(row: Row, second: Any, delimiter: str) -> bool:
+    """Tell whether `second` has the only choice, of which the target is the index."""
+    target = row["target"]
+    return (
+        type(second) is str
+        and indices_of(target) == [0]
+        and is_index(target, second, delimiter)
+        and LIKELIHOODS.isdisjoint(row)
+    )
+
+
+def is_index(target: Any, second: Any, delimiter: str) -> bool:
+    """Tell whether the target of a log-likelihood is an index.
+
+    It is the continuation itself else, which may be a number.
+    """
+    if type(second) is str and str(target) in {second, second.removeprefix(delimiter)}:
+        return False
+    return indices_of(target) is not None
 
 
 def first_half(requests: list[Row], delimiter: str) -> list[Row]:
     """Return the requests without those that `acc_mutual_info` adds for each choice.
 
-    They repeat the choices behind an empty context.
+    They repeat all continuations, or all without the delimiter, behind one context that
+    no other request has: mostly an empty one. Else requests of one continuation are
+    those of several inputs.
     """
     half, odd = divmod(len(requests), 2)
-    if odd or not half or not requests[0].get(CONTEXT):
+    if odd or not half:
         return requests
-    added = requests[half:]
-    if any(request.get(CONTEXT) != "" for request in added):
+    asked, added = requests[:half], requests[half:]
+    context = added[0].get(CONTEXT)
+    if any(each.get(CONTEXT) == context for each in asked) or any(
+        each.get(CONTEXT) != context for each in added
+    ):
         return requests
-    texts = [str(each.get(SECOND)).removeprefix(delimiter) for each in requests]
-    return requests[:half] if texts[:half] == texts[half:] else requests
+    seconds, repeated = ([each.get(SECOND) for each in some] for some in (asked, added))
+    if context != "" and all(second == seconds[0] for second in seconds):
+        return requests
+    is_repeated = repeated in (seconds, continuations(asked, delimiter))
+    return asked if is_repeated else requests
 
 
 def choices_of(requests: list[Row], delimiter: str) -> list[str] | None:
@@ -98,7 +129,7 @@ def choices_of(requests: list[Row], delimiter: str) -> list[str] | None:
 
 
 def continuations(requests: list[Row], delimiter: str) -> list[str] | None:
-    """Return what requests have behind their context, without the delimiter.
+    """Return the `arg_1` of requests, without the delimiter if all begin with it.
 
     None if one has no text.
     """
@@ -145,24 +176,31 @@ _digits = 9
 def chosen(target: Any, choices: list[str]) -> list[str] | None:
     """Return the right ones of `choices`, None if the target does not tell.
 
-    It is their index, as a number or a text, a list of such, or the choice itself. An
-    index is never taken for the reference.
+    The target has their indices, or is the choice itself. An index is never taken for
+    the reference.
+    """
+    indices = indices_of(target)
+    if indices is None:
+        return [target] if type(target) is str and target in choices else None
+    if any(not 0 <= index < len(choices) for index in indices):
+        return None
+    return [choices[index] for index in indices]
+
+
+def indices_of(target: Any) -> list[int] | None:
+    """Return the indices that a target is, None if it is none.
+
+    It is one, as a number or a text, or a list of such.
     """
     value = target
     if type(value) is str:
         text = value.strip()
         if text.isdecimal() and len(text) <= _digits:
-            value = int(text)
-        elif text.startswith("[") and (found := literal_list(text)) is not None:
-            value = found
-        else:
-            return [value] if value in choices else None
+            return [int(text)]
+        value = literal_list(text) if text.startswith("[") else None
     indices = value if type(value) is list else [value]
-    if not indices or any(type(index) is not int for index in indices):
-        return None
-    if any(not 0 <= index < len(choices) for index in indices):
-        return None
-    return [choices[index] for index in indices]
+    is_indices = indices and all(type(index) is int for index in indices)
+    return indices if is_indices else None
 
 
 def texts_of(target: Any) -> list[str] | None:
@@ -238,7 +276,7 @@ class ScoreReader:
         scores = []
         for name in others if names is None else names:
             value = row.get(name, _nothing)
-            if is_number(value) and name not in LIKELIHOODS:
+            if is_score_value(value) and name not in LIKELIHOODS:
                 scores.append(self._score(name, value, filter_))
         found = {score.metric for score in scores}
         kept |= {key: row[key] for key in others if key not in found}
@@ -265,6 +303,6 @@ class ScoreReader:
         )
 
 
-def is_number(value: Any) -> bool:
+def is_score_value(value: Any) -> bool:
     """Tell whether the value of a metric is a number, or null where it was NaN."""
     return value is None or isinstance(value, (int, float))

@@ -186,6 +186,25 @@ def test_which_option_was_chosen(
     assert how in hows(report)
 
 
+@pytest.mark.parametrize("start", ["", " "])
+def test_doubled_requests_are_no_options(start: str, tmp_path: Path) -> None:
+    """What acc_mutual_info adds is no option, with the delimiter or without."""
+    texts = [" Lima", "  Cusco", f"{start}Lima", f"{start} Cusco"]
+    row = choice(
+        target="0",
+        arguments={
+            f"gen_args_{at}": {"arg_0": "" if at > 1 else "Capital?", "arg_1": text}
+            for at, text in enumerate(texts)
+        },
+        resps=[[[likelihood, "False"]] for likelihood in ("-2", "-1", "-0.5", "-5")],
+        acc=0.0,
+    )
+    (found,), _ = written([row], "nemo-output", tmp_path)
+
+    assert found["input"]["ideal_response"] == "Lima"
+    assert found["response"] == " Cusco"
+
+
 @pytest.mark.parametrize(
     ("members", "reason"),
     [

@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats import Record, convert, read, stats, validate
+from harpia_formats import (
+    Record,
+    ValidationFailed,
+    convert,
+    read,
+    score,
+    stats,
+    validate,
+)
 from json_lines import jsonl, jsonl_rows
 
 FILTERS = ("strict", "flexible", "none")
@@ -123,6 +132,75 @@ def test_metrics_that_are_no_numbers_keep_their_filters(tmp_path: Path) -> None:
 
     assert extra["lm-eval"]["words"] == [-0.5, 0]
     assert extra["lm-eval"]["words,flexible"] == [-0.5, 1]
+
+
+def test_what_each_filter_kept_is_kept(tmp_path: Path) -> None:
+    """What is no text stands in the extra, under the name of each later filter."""
+    kept = {"strict": [4711], "flexible": [["a", "b"]], "none": ["c"]}
+    (record,) = records_of(
+        [row(0, name, filtered_resps=value) for name, value in kept.items()], tmp_path
+    )
+    attribution: Any = record.outputs[0].attribution
+    (step,) = attribution
+
+    assert record.extra == {
+        "lm-eval": {
+            "filtered_resps": [4711],
+            "filtered_resps,flexible": [["a", "b"]],
+        }
+    }
+    assert (step["extraction_method"], step["extracted_value"]) == ("none", "c")
+
+
+@pytest.mark.parametrize("count", [1, 300])
+@pytest.mark.parametrize(
+    "kept", [[4711], [None], [], [["a", "b"]], ["a", "b"], [["a", 1]]]
+)
+def test_what_is_kept_as_no_text_is_a_loss(
+    kept: Any, count: int, tmp_path: Path
+) -> None:
+    """It is named among what is lost, however many rows are read with it."""
+    path, output = tmp_path / "samples_task_2026.jsonl", tmp_path / "out.json"
+    rows = [row(doc, "none") for doc in range(count)]
+    rows[-1]["filtered_resps"] = kept
+    path.write_bytes(jsonl(*rows))
+    report = convert(path, to="nemo-output", output=output)
+    lost = {
+        outcome.path: number.count
+        for file in report.losses
+        for outcome, number in file.losses.counts.items()
+    }
+
+    assert lost["extra.lm-eval.filtered_resps"] == 1
+
+
+def test_fail_on_a_loss_sees_what_a_filter_kept(tmp_path: Path) -> None:
+    """What is no text is named in the message."""
+    path = tmp_path / "samples_task_2026.jsonl"
+    path.write_bytes(jsonl(row(0, "none", filtered_resps=[4711])))
+    name = re.escape("filtered_resps (as it is)")
+
+    with pytest.raises(ValidationFailed, match=f"it would lose .*{name}"):
+        convert(path, to="nemo-output", output=tmp_path / "out.json", on_loss="fail")
+
+
+def test_answers_of_which_no_text_is_kept_are_left_out(tmp_path: Path) -> None:
+    """exact_match of a filter says which answers it cannot compare."""
+    path = tmp_path / "samples_task_2026.jsonl"
+    kept = [[1], [None], ["2"], [["3"]]]
+    rows = [row(at, "strict", filtered_resps=each) for at, each in enumerate(kept)]
+    path.write_bytes(jsonl(*rows))
+    result = score(
+        path,
+        profile="lm-eval",
+        metrics=["exact_match"],
+        parameters={"exact_match.filter": "strict"},
+        missing="skip",
+    )
+    (total,) = result.total.scores
+
+    assert (total.value, total.count, total.unscored) == (1, 2, 2)
+    assert [problem.code for problem in result.problems] == ["M103", "M103"]
 
 
 @pytest.mark.parametrize("how", ["file", "gzip", "stream", "list"])

@@ -248,6 +248,20 @@ def test_many_ids_are_counted(folder: Path) -> None:
     assert codes == [[], ["A201"]]
 
 
+def test_results_of_generations_are_not_believed_of_texts(folder: Path) -> None:
+    """A request with a text in place of settings is none of a generation."""
+    row = jsonl_rows(SAMPLES)[0]
+    row["arguments"]["gen_args_0"]["arg_1"] = " A"
+    row["resps"] = [["-1.5"]]
+    (folder / NAME).write_bytes(jsonl(row))
+    (record,) = read(folder / NAME)
+    extra: Any = record.extra
+
+    assert record.outputs[0].text is None
+    assert extra["lm-eval"]["arguments"] == row["arguments"]
+    assert extra["lm-eval"]["resps"] == [["-1.5"]]
+
+
 @pytest.mark.corpora
 def test_real_samples_are_a_part_of_their_run() -> None:
     """Assertion 1: 10 of 5,000 documents; the task hash is not that of the rows."""
