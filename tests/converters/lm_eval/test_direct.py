@@ -12,22 +12,34 @@ from hypothesis import strategies as st
 
 from effort import examples
 from harpia_converters.lm_eval import mapping
-from harpia_formats import convert
+from harpia_formats import Record, convert
+from harpia_formats.conversion.batch import BatchConverter
+from harpia_formats.conversion.mapping.fields import without
 from json_lines import jsonl
 
 ROOT = Path(__file__).parents[3]
 FIXTURES = ROOT / "fixtures" / "lm-eval-samples"
+#: The log-likelihoods of three cities: per character the second one is the likeliest.
+UNEQUAL = [["-2.0", "True"], ["-2.1", "False"], ["-9.0", "False"]]
 ROWS = [
     json.loads(line)
     for path in sorted(FIXTURES.glob("valid/[a-z]*.jsonl"))
     for line in path.read_text().splitlines()
 ]
+CHOICES = [row for row in ROWS if len(row["arguments"]) == 3]
+#: Choices of which acc and acc_norm take other ones, each with its value.
+ROWS += [
+    row
+    | {"resps": [[pair] for pair in UNEQUAL], "filtered_resps": UNEQUAL}
+    | {"target": target, "acc": float(target == "0"), "acc_norm": float(target == "1")}
+    for row in CHOICES
+    for target in ("0", "1", "2")
+]
 #: Values that decide on what becomes of a row, by the key that has them.
 CHANGES: dict[str, list[Any]] = {
     "target": ["0", "7", "Lyon", "['a', 'b']", "[0, 1]", " Peru"],
     "doc": [{"country": None}, {"other": 1, "country": "x"}, "text"],
-    "filter": ["none", "strict"],
-    "filtered_resps": [["It is Paris."], [["a", "b"]], [], ["x"]],
+    "filtered_resps": [["It is Paris."], [["a", "b"]], [], ["x"], [1], ["x", "y"]],
     "metrics": [[], ["exact_match", "missing"], ["acc_norm"], ["acc", "acc_norm"]],
     "exact_match": [0, 1.0, 0.5, None, [1, 2], True],
     "acc": [0.0, 1, 0.5, None, "N/A"],
@@ -44,7 +56,7 @@ def changed(row: dict[str, Any], chance: random.Random) -> dict[str, Any]:
 
 
 def converted(
-    rows: list[dict[str, Any]], folder: Path, target: str
+    rows: list[dict[str, Any]], folder: Path, target: str, **options: Any
 ) -> tuple[bytes, bytes]:
     """Return what rows become in a format: the bytes, and the losses."""
     path, output = folder / "samples_task_2026.jsonl", folder / "out"
@@ -57,30 +69,90 @@ def converted(
         loss_report=losses,
         overwrite=True,
         jobs=1,
-        on_invalid="skip",
+        **({"on_invalid": "skip"} | options),
     )
     return output.read_bytes(), losses.read_bytes()
 
 
-@given(st.integers(0, 2**32))
-@example(150)
-@example(445)
-@examples(4, suppress_health_check=list(HealthCheck))
-def test_rows_are_read_as_a_whole_or_directly(
-    tmp_path_factory: pytest.TempPathFactory, seed: int
-) -> None:
-    """What is read directly becomes the same rows, with the same losses."""
-    chance = random.Random(seed)  # noqa: S311 - no secret
-    rows = [changed(chance.choice(ROWS), chance) for _ in range(120)]
-    folder = tmp_path_factory.mktemp("rows")
+def convertible(
+    rows: list[dict[str, Any]], folder: Path, target: str
+) -> list[dict[str, Any]]:
+    """Return the rows that become rows of a format."""
+    aside = folder / "aside.jsonl"
+    converted(rows, folder, target, on_invalid="quarantine", quarantine=aside)
+    refused = aside.read_bytes().splitlines() if aside.exists() else []
+    return [row for row in rows if jsonl(row).strip() not in refused]
 
-    directly = converted(rows, folder, "nemo-output")
+
+class DirectReads:
+    """Notes of each record whether it was read directly, in batches that are kept."""
+
+    def __init__(self, patched: pytest.MonkeyPatch) -> None:
+        """Patch what reads rows and what converts batches of them."""
+        #: Of each row of the batches: its record, None if it was read as a whole.
+        self.found: list[Record | None] = []
+        read = mapping._TypedReader.read  # noqa: SLF001 - to see what it returns
+        convert_decoded = BatchConverter.convert_decoded
+
+        def noted(reader: Any, row: Any) -> Any:
+            found = read(reader, row)
+            self.found.append(None if found is None else found[0])
+            return found
+
+        def kept(*given: Any) -> Any:
+            before = len(self.found)
+            batch = convert_decoded(*given)
+            if batch is None:
+                del self.found[before:]
+            return batch
+
+        patched.setattr(mapping._TypedReader, "read", noted)  # noqa: SLF001 - to see what it returns
+        patched.setattr(BatchConverter, "convert_decoded", kept)
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """The numbers of generations and of choices that were read directly."""
+        choices = [bool(record.choices) for record in self.found if record is not None]
+        return choices.count(False), choices.count(True)
+
+
+@given(
+    st.integers(0, 2**32),
+    st.sampled_from(["nemo-output", "nemo-input"]),
+    st.sampled_from([{}, {"filter": "none"}, {"filter": "strict"}]),
+)
+@examples(4, suppress_health_check=list(HealthCheck))
+@example(150, "nemo-output", {"filter": "none"})
+@example(445, "nemo-output", {"filter": "strict"})
+@example(445, "nemo-input", {})
+def test_rows_are_read_as_a_whole_or_directly(
+    tmp_path_factory: pytest.TempPathFactory,
+    seed: int,
+    target: str,
+    filter_: dict[str, str],
+) -> None:
+    """What is read directly becomes the same rows, with the same losses.
+
+    A batch with a row that cannot be converted is read as a whole, so there is one.
+    """
+    chance = random.Random(seed)  # noqa: S311 - no secret
+    drawn = [changed(chance.choice(ROWS), chance) for _ in range(500)]
+    folder = tmp_path_factory.mktemp("rows")
+    # Rows of several filters are merged, and read as a whole.
+    drawn = [without(row, ["filter"]) | filter_ for row in drawn]
+    rows = convertible(drawn, folder, target)
+    rows += [row for row in drawn if row not in rows][:1]
+
+    with pytest.MonkeyPatch.context() as patched:
+        reads = DirectReads(patched)
+        directly = converted(rows, folder, target)
     with pytest.MonkeyPatch.context() as patched:
         whole = replace(mapping.SAMPLES, direct_reader=None)
         patched.setattr(mapping, "SAMPLES", whole)
-        as_a_whole = converted(rows, folder, "nemo-output")
+        as_a_whole = converted(rows, folder, target)
 
     assert directly == as_a_whole
+    assert min(reads.counts) > len(rows) // 10
 
 
 @pytest.mark.parametrize(
@@ -95,18 +167,10 @@ def test_common_rows_are_read_directly(
     name: str, target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Plain generations and choices are read directly, once there is a decoder."""
-    found: list[bool] = []
-    read = mapping._TypedReader.read  # noqa: SLF001 - to see what it returns
-
-    def noted(self: Any, row: Any) -> Any:
-        record = read(self, row)
-        found.append(record is not None)
-        return record
-
-    monkeypatch.setattr(mapping._TypedReader, "read", noted)  # noqa: SLF001 - to see what it returns
+    reads = DirectReads(monkeypatch)
     line = (FIXTURES / "valid" / name).read_text().splitlines()[0]
 
     converted([json.loads(line)] * 300, tmp_path, target)
 
-    assert found
-    assert all(found)
+    assert reads.found
+    assert None not in reads.found
