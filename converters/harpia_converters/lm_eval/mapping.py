@@ -180,8 +180,8 @@ class _TypedReader:
 
     def _accuracies(self, metrics: list[str], values: Sequence[Any]) -> Any:
         """Return the scores of which answers are derived, if the target needs these."""
-        # Conversions that read any other score or member of the extra, such as those
-        # with `--metric` or `--model`, do not read rows directly.
+        # The likelihoods and these are all that the choice of an answer depends on;
+        # conversions with `--metric` or `--model`, which read more, take no batches.
         if not self._needs_answers:
             return UNSET
         return [
