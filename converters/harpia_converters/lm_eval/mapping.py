@@ -396,7 +396,8 @@ class _SampleReader:
             rest["arguments"] = row["arguments"]
         if references is not None:
             fields["references"] = references
-        if references is None or references[:1] != [target]:
+        is_several = fields.get("choices", []).count(target) > 1
+        if references is None or references[:1] != [target] or is_several:
             rest["target"] = target
 
     def _choice(
@@ -421,7 +422,10 @@ class _SampleReader:
         if choices is None:
             return None
         fields["choices"] = choices
-        return chosen(row["target"], choices)
+        target = row["target"]
+        if has_several_inputs(asked) and _is_continuation(target, asked[0]):
+            return None  # which is no index
+        return chosen(target, choices)
 
     def _single(
         self, row: Row, kind: str, request: Row, fields: Row, rest: Row
@@ -436,6 +440,11 @@ class _SampleReader:
         if kind == LIKELIHOOD and is_index(target, second, self._delimiter):
             return None
         return texts_of(target)
+
+
+def _is_continuation(target: Any, request: Row) -> bool:
+    """Tell whether a target is the continuation of a request."""
+    return str(target).strip() == str(request.get(SECOND)).strip()
 
 
 def _are_equal_but_for_choices(requests: list[Row]) -> bool:

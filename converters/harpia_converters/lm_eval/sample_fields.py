@@ -1,6 +1,5 @@
 """What a sample says, by the type of its output: requests, references and scores."""
 
-import ast
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,6 +7,11 @@ from msgspec import UNSET
 
 from harpia_formats.conversion.mapping.chat_messages import read_parts
 from harpia_formats.conversion.mapping.preparation import tool_signature
+from harpia_formats.conversion.mapping.stored_choices import (
+    indices_of,
+    literal_list,
+    target_indices,
+)
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.exact_json import NOT_JSON, decode
 from harpia_formats.model.record import Score
@@ -167,40 +171,10 @@ def chat_in(context: Any) -> list[Row] | None:
     return [read_parts(message) for message in messages] if is_chat else None
 
 
-#: Characters of a target that may be the text of a list.
-_longest = 1 << 20
-#: Digits of the longest index.
-_digits = 9
-
-
 def chosen(target: Any, choices: list[str]) -> list[str] | None:
-    """Return the right ones of `choices`, None if the target does not tell.
-
-    The target has their indices, or is the choice itself. An index is never taken for
-    the reference.
-    """
-    indices = indices_of(target)
-    if indices is None:
-        return [target] if type(target) is str and target in choices else None
-    if any(not 0 <= index < len(choices) for index in indices):
-        return None
-    return [choices[index] for index in indices]
-
-
-def indices_of(target: Any) -> list[int] | None:
-    """Return the indices that a target is, None if it is none.
-
-    It is one, as a number or a text, or a list of such.
-    """
-    value = target
-    if type(value) is str:
-        text = value.strip()
-        if text.isdecimal() and len(text) <= _digits:
-            return [int(text)]
-        value = literal_list(text) if text.startswith("[") else None
-    indices = value if type(value) is list else [value]
-    is_indices = indices and all(type(index) is int for index in indices)
-    return indices if is_indices else None
+    """Return the right ones of `choices`, None if the target does not tell."""
+    found = target_indices(target, choices)
+    return None if found is None else [choices[index] for index in found]
 
 
 def texts_of(target: Any) -> list[str] | None:
@@ -225,17 +199,6 @@ def texts_of(target: Any) -> list[str] | None:
 def is_list_text(target: Any) -> bool:
     """Tell whether a target may be Python's spelling of a list of texts."""
     return type(target) is str and target[:2] in {"['", '["'} and target[-1] == "]"
-
-
-def literal_list(text: str) -> list[Any] | None:
-    """Return the list that a text of Python is, None if it is none."""
-    if len(text) > _longest:
-        return None
-    try:
-        value = ast.literal_eval(text)
-    except (TypeError, ValueError, SyntaxError, MemoryError, RecursionError):
-        return None
-    return value if type(value) is list else None
 
 
 #: The keys of a sample that are no metrics.

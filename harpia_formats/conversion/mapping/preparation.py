@@ -5,9 +5,7 @@ with the highest likelihood is the answer that the task took; of anything else o
 kind no answer is known, and an empty one would be a false statement.
 """
 
-import math
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -16,6 +14,11 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from harpia_formats.conversion.mapping.choices import ALL_FILTERS, Choices, Prompt
+from harpia_formats.conversion.mapping.stored_choices import (
+    UnknownChoiceError,
+    likeliest_choice,
+    likelihoods_of,
+)
 from harpia_formats.model.adapter import EMPTY_FOR_NULL, Cardinality, FormatAdapter
 from harpia_formats.model.field_outcomes import FieldOutcomes, Unconvertible
 from harpia_formats.model.record import Output, Record
@@ -290,23 +293,9 @@ def _end_of(choice: str, text: str, at: int) -> int:
 
 
 def _joined_at(text: str, at: int) -> bool:
-    """Tell whether the characters before and behind a place are of one word."""
+    """Tell whether a place is inside a word or a number of ASCII characters."""
     pair = text[at - 1 : at + 1] if at else ""
     return pair.isalnum() and pair.isascii() and len(pair) == 2  # noqa: PLR2004 - a pair
-
-
-def likelihoods_of(record: Record) -> list[float] | None:
-    """Return the log-likelihoods that a tool stored, one for each request.
-
-    They are the first number of each response (`resps`) in the extra of the record,
-    whichever vendor's; None if they are not all there.
-    """
-    for members in () if record.extra is UNSET else record.extra.values():
-        responses = members.get("resps")
-        if isinstance(responses, list):
-            with suppress(TypeError, ValueError, IndexError, KeyError):
-                return [float(response[0][0]) for response in responses]
-    return None
 
 
 def _with_derived_text(record: Record, outcomes: FieldOutcomes) -> Record:
@@ -333,31 +322,24 @@ def _chosen(record: Record, output: Output) -> tuple[str, str]:
     choices = record.choices or []
     if not choices:
         raise _unknown("the task computed likelihoods, and the record has no choices")
-    found = likelihoods_of(record)
-    if found is None or len(found) not in {len(choices), 2 * len(choices)}:
-        raise _unknown("there is not one likelihood for each choice")
-    likelihoods = found[: len(choices)]  # `acc_mutual_info` adds as many
-    if any(map(math.isnan, likelihoods)):
-        raise _unknown("a likelihood is no number")
+    likelihoods = likelihoods_of(record) or []
     accuracies = {
         score.metric: score.value
         for score in output.scores or ()
         if score.metric in {"acc", "acc_norm"}
     }
-    best = _best(likelihoods)
     how, metric = _DERIVED, "acc"
-    if "acc_norm" in accuracies:
-        by_length = _best(
-            [
-                value / len(choice) if choice else -math.inf
-                for value, choice in zip(likelihoods, choices, strict=True)
-            ]
-        )
-        if "acc" not in accuracies:
-            best, metric = by_length, "acc_norm"
-            how = f"{_DERIVED} per character (acc_norm)"
-        elif choices[by_length] != choices[best]:
-            how = f"{_DERIVED} (acc), where acc_norm chooses another"
+    try:
+        best = likeliest_choice(choices, likelihoods)
+        if "acc_norm" in accuracies:
+            by_length = likeliest_choice(choices, likelihoods, by_length=True)
+            if "acc" not in accuracies:
+                best, metric = by_length, "acc_norm"
+                how = f"{_DERIVED} per character (acc_norm)"
+            elif choices[by_length] != choices[best]:
+                how = f"{_DERIVED} (acc), where acc_norm chooses another"
+    except UnknownChoiceError as error:
+        raise _unknown(str(error)) from error
     stored = accuracies.get(metric)
     is_right = choices[best] in (record.references or ())
     if record.references and stored in (0, 1) and is_right != bool(stored):
@@ -366,11 +348,6 @@ def _chosen(record: Record, output: Output) -> tuple[str, str]:
             f"{'right' if is_right else 'wrong'}"
         )
     return choices[best], how
-
-
-def _best(values: Sequence[float]) -> int:
-    """Return the index of the first of the highest values."""
-    return values.index(max(values))
 
 
 def _unknown(reason: str) -> Unconvertible:

@@ -59,6 +59,8 @@ class Sample(NamedTuple):
     correct_answers: Any = None
     #: The stored log-likelihood of each choice, None if the record has none.
     likelihoods: Sequence[float] | None = None
+    #: What a tool stored with them of the right choice, such as its index.
+    target: Any = None
     #: What each filter of a tool kept of the answer, by its name; None if that is not
     #: one text.
     extracted: Mapping[str, str | None] | None = None

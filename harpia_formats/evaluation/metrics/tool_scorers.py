@@ -12,6 +12,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 
+from harpia_formats.conversion.mapping.stored_choices import (
+    UnknownChoiceError,
+    likeliest_choice,
+    right_choices,
+)
 from harpia_formats.evaluation.metrics.metric import (
     OWN_LIBRARY,
     PAIR,
@@ -230,27 +235,21 @@ def _acc(parameters: Parameters) -> Measure:
     by_length = parameters.flag("by_length")
 
     def score(sample: Sample) -> float:
-        choices, likelihoods = sample.choices, list(sample.likelihoods or ())
-        # A task that compares with likelihoods without a context has these behind them.
-        if len(likelihoods) not in {len(choices), 2 * len(choices)}:
-            raise UnscorableError(
-                f"there are {len(likelihoods)} likelihoods of {len(choices)} choices"
-            )
-        right = sample.references[0]
-        if choices.count(right) != 1:
-            raise UnscorableError("the reference is not one of the choices, or several")
-        values = [
-            value / (len(choice) or 1) if by_length else value
-            for value, choice in zip(likelihoods, choices, strict=False)
-        ]
-        return float(values.index(max(values)) == choices.index(right))
+        choices, likelihoods = sample.choices, sample.likelihoods or ()
+        try:
+            taken = likeliest_choice(choices, likelihoods, by_length=by_length)
+            right = right_choices(choices, sample.references, sample.target)
+        except UnknownChoiceError as error:
+            raise UnscorableError(str(error)) from error
+        return float(taken in right)
 
     return sample_mean_measure(
         parameters.metric,
-        f"{parameters.metric}|{OWN_LIBRARY}|by-length:{yes_no(by_length)}|refs:first",
+        f"{parameters.metric}|{OWN_LIBRARY}|by-length:{yes_no(by_length)}|refs:max",
         score,
         ("references", "choices", "likelihoods"),
         is_binary=True,
+        uses=("target",),
     )
 
 
@@ -357,7 +356,7 @@ METRICS = (
     ),
     Metric.of(
         "lm-eval-acc",
-        "The share of records whose right choice has the highest stored "
+        "The share of records of which a right choice has the highest stored "
         "log-likelihood, by its length or not, as lm-eval's acc_norm and acc of "
         "multiple choice.",
         {"by_length": False},

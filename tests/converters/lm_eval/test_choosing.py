@@ -210,6 +210,11 @@ def test_doubled_requests_are_no_options(start: str, tmp_path: Path) -> None:
     [
         ({"acc": 0.0}, "acc is 0, but"),
         ({"resps": [[["NaN", "False"]]] * 3}, "a likelihood is no number"),
+        (
+            {"resps": [[["-1", "False"]]] * 2 + [[["nan", "False"]]]},
+            "a likelihood is no number",
+        ),
+        ({"resps": [[[-(10**309), "False"]]] * 3}, "not one likelihood for each"),
         ({"resps": [[["-1", "False"]]] * 2}, "not one likelihood for each choice"),
     ],
 )

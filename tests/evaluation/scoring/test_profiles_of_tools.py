@@ -9,6 +9,7 @@ import pytest
 import harpia_formats
 from corpora import CORPORA
 from harpia_formats import ScoreError
+from json_lines import jsonl
 
 ROOT = Path(__file__).parents[3]
 FILES = CORPORA / "neighbours"
@@ -163,6 +164,79 @@ def test_accuracy_of_stored_likelihoods_is_that_of_lm_eval(name: str) -> None:
         assert found[metric].value == stored[metric].value
         assert found[metric].spread == stored[metric].spread
     assert not found.stored_differences
+
+
+def choice_row(
+    choices: list[str], likelihoods: list[str], target: str
+) -> dict[str, Any]:
+    """Return the row of a multiple choice, without scores."""
+    requests = {
+        f"gen_args_{at}": {"arg_0": "Q?\nA:", "arg_1": f" {choice}"}
+        for at, choice in enumerate(choices)
+    }
+    pairs = [[likelihood, "False"] for likelihood in likelihoods]
+    return {
+        "doc_id": 0,
+        "doc": {},
+        "target": target,
+        "arguments": requests,
+        "resps": [[pair] for pair in pairs],
+        "filtered_resps": pairs,
+    }
+
+
+@pytest.mark.parametrize(
+    ("choices", "likelihoods", "target", "acc", "acc_norm"),
+    [
+        (["A", "B", "C"], ["-3", "-2", "-1"], "[0, 2]", 1, 1),
+        (["A", "B", "C"], ["-2", "-1", "-3"], "[0, 2]", 0, 0),
+        (["", "yes"], ["-0.5", "-3"], "0", 1, 0),
+        (["E", "E", "A"], ["-1", "-2", "-3"], "1", 0, 0),
+        (["E", "E", "A"], ["-2", "-1", "-3"], "1", 1, 1),
+        (["E", "E", "A"], ["-1", "-2", "-3"], "E", 1, 1),
+        (["1", "1", "0"], ["-1", "-2", "-3"], "1", 0, 0),
+    ],
+)
+def test_accuracy_of_any_choices_is_that_of_lm_eval(  # noqa: PLR0913, PLR0917 - a table
+    choices: list[str],
+    likelihoods: list[str],
+    target: str,
+    acc: float,
+    acc_norm: float,
+    tmp_path: Path,
+) -> None:
+    """Several right choices, empty and equal ones give the values of the harness."""
+    file = tmp_path / "samples.jsonl"
+    file.write_bytes(jsonl(choice_row(choices, likelihoods, target)))
+
+    found = scores(file, "lm-eval", metrics=("acc", "acc_norm"))
+
+    assert (found["acc"].value, found["acc_norm"].value) == (acc, acc_norm)
+    assert "|refs:max|" in found["acc"].signature
+
+
+@pytest.mark.parametrize(
+    ("likelihoods", "target", "code"),
+    [
+        (["-1", "nan"], "0", "M103"),
+        (["nan", "-1"], "0", "M103"),
+        (["-1", "-2"], "-100", "M102"),
+        (["-1", "-2"], "2", "M102"),
+    ],
+)
+def test_choice_that_is_not_known_is_left_out(
+    likelihoods: list[str], target: str, code: str, tmp_path: Path
+) -> None:
+    """No likelihood that is no number, and no target without a choice, is a score."""
+    row = choice_row(["A", "B"], likelihoods, target)
+    right = choice_row(["A", "B"], ["-1", "-2"], "0") | {"doc_id": 1}
+    file = tmp_path / "samples.jsonl"
+    file.write_bytes(jsonl(row, right))
+
+    found = scores(file, "lm-eval", metrics=("acc",))
+
+    assert (found["acc"].value, found["acc"].unscored) == (1, 1)
+    assert {problem.code for problem in found.problems} == {code}
 
 
 @pytest.mark.corpora

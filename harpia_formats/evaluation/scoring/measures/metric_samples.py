@@ -6,7 +6,8 @@ from typing import Any, Self
 
 from msgspec import UNSET
 
-from harpia_formats.conversion.mapping.preparation import filters_of, likelihoods_of
+from harpia_formats.conversion.mapping.preparation import filters_of
+from harpia_formats.conversion.mapping.stored_choices import likelihoods_of, target_of
 from harpia_formats.evaluation.metrics.metric import Sample
 from harpia_formats.evaluation.metrics.retrieval import document_of, has_field
 from harpia_formats.evaluation.scoring.measures.outcomes import ComputedMetric
@@ -64,6 +65,8 @@ class SampleNeeds:
             found["correct_answers"] = record.metadata.get("correct_answers")
         if "likelihoods" in self.fields:
             found["likelihoods"] = likelihoods_of(record)
+        if "target" in self.fields:
+            found["target"] = target_of(record)
         if "extracted" in self.fields:
             found["extracted"] = unread_filters(record) | extracted_texts(output)
         size += sum(len(text) for text in found.get("contexts", ()))
