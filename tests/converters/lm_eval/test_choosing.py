@@ -215,6 +215,18 @@ def test_doubled_requests_are_no_options(start: str, tmp_path: Path) -> None:
             "a likelihood is no number",
         ),
         ({"resps": [[[-(10**309), "False"]]] * 3}, "not one likelihood for each"),
+        (
+            {
+                "arguments": {
+                    "gen_args_0": {"arg_0": "Capital?", "arg_1": " "},
+                    "gen_args_1": {"arg_0": "Capital?", "arg_1": " Lima"},
+                },
+                "resps": [[["0.0", "False"]], [["-2.0", "False"]]],
+                "metrics": ["acc_norm"],
+                "acc_norm": 1.0,
+            },
+            "a likelihood per character is no number",
+        ),
         ({"resps": [[["-1", "False"]]] * 2}, "not one likelihood for each choice"),
     ],
 )
