@@ -292,6 +292,7 @@ _other_names = {
     "arguments": "arguments (further parts)",
     "continuation": "arguments (continuation)",
     "metrics": "metrics (without a value)",
+    "filter": "filter (without a score)",
     "doc_hash": "doc_hash",
     "prompt_hash": "prompt_hash",
     "target_hash": "target_hash",
@@ -327,6 +328,12 @@ class _SampleReader:
         else:
             self._scored(row, kind, requests, fields, kept)
             fields["outputs"] = [Output(model=self._model, text=None, scores=scores)]
+        filter_ = row.get("filter", "none")
+        is_named = scores is not UNSET or any(
+            each.attribution for each in fields["outputs"]
+        )
+        if filter_ != "none" and not is_named:
+            kept["filter"] = filter_
         doc = row["doc"]
         if type(doc) is dict:
             fields["metadata"] = doc
@@ -416,7 +423,7 @@ class _SampleReader:
         if (
             choices is None
             or not is_one_context
-            or any(each.get(CONTEXT) for each in added)
+            or any(each.get(CONTEXT) or not each.keys() <= PARTS for each in added)
         ):
             rest["arguments"] = row["arguments"]
         if choices is None:
