@@ -222,17 +222,18 @@ def _read_response(response: Row) -> tuple[Row, list[Output]]:
     outputs = chat_answers(choices or [], model)
     if items:
         outputs.append(response_answer(items, model))
+    failed = status >= ERROR_STATUS or left.get("error") is not None
+    if not outputs and (failed or model is not UNSET):
+        outputs = [Output(model=model, text=None)]
     counts, others = read_usage(left.get("usage"))
     if len(outputs) == 1 and counts:
         left.pop("usage")
         if others:
             left["usage"] = others
         outputs = [replace(outputs[0], token_usage=counts)]
-    if status >= ERROR_STATUS or left.get("error") is not None:
+    if failed:
         message = _error_text(left.get("error"), status)
-        outputs = [replace(each, error=message) for each in outputs] or [
-            Output(model=model, text=None, error=message)
-        ]
+        outputs = [replace(each, error=message) for each in outputs]
     if left:
         rest["body"] = left
     return rest, outputs
@@ -321,7 +322,7 @@ RESULTS = FieldTable(
             note="a turn of the assistant, or the calls in body.output",
         ),
         FieldMapping(
-            (*_body, "usage"), "outputs.token_usage", note="where there is one choice"
+            (*_body, "usage"), "outputs.token_usage", note="if there is one answer"
         ),
         FieldMapping(
             ("error", "message"), "outputs.error", note="or that in response.body.error"

@@ -95,6 +95,21 @@ def test_failed_request_is_one_of_its_model(batch: tuple[Path, Path]) -> None:
     assert (output.model, output.text, output.error) == ("m", None, "too late")
 
 
+def test_response_without_answers_keeps_the_name_of_its_model(
+    batch: tuple[Path, Path],
+) -> None:
+    """A response without answers is of the model that was asked, and keeps its own."""
+    asked, _ = batch
+    body = {"model": "m-2026", "choices": []}
+    response = {"status_code": 200, "request_id": "r", "body": body}
+    row = {"custom_id": "q1", "response": response, "error": None}
+    (record,) = read(jsonl(row), companion=asked)
+    (output,) = record.outputs
+
+    assert (output.model, output.text) == ("m", None)
+    assert output.extra == {"openai-batch": {"model": "m-2026"}}
+
+
 @pytest.mark.parametrize("to", ["nemo-output", "eee@0.3.0"])
 def test_batch_becomes_the_formats_of_others(batch: tuple[Path, Path], to: str) -> None:
     """Joined results are rows of other vendors, with their questions."""
