@@ -6,7 +6,7 @@ one value cannot both be written; they are found by the digests of the values.
 """
 
 import pickle
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
@@ -23,7 +23,7 @@ from harpia_formats.conversion.mapping.questions import (
 from harpia_formats.conversion.mapping.questions import question_text as question_of
 from harpia_formats.model.describe import short_json
 from harpia_formats.model.exact_json import decode, encode
-from harpia_formats.model.field_outcomes import FieldOutcomes
+from harpia_formats.model.field_outcomes import FieldOutcome, FieldOutcomes
 from harpia_formats.model.problem import ConversionError, Place
 from harpia_formats.model.record import Record, record_of
 from harpia_formats.model.spelling import hint_on
@@ -75,8 +75,10 @@ class ExternalGroupBy:
     merges_answers: bool = False
     _items: ItemPartitions = field(default_factory=ItemPartitions)
 
-    def add(self, record: Record, place: bytes) -> None:
-        """Add a record with its place, in any encoding."""
+    def add(
+        self, record: Record, place: bytes, outcomes: Sequence[FieldOutcome]
+    ) -> None:
+        """Add a record with its place, in any encoding, and its outcomes so far."""
         value = self._value_of(record)
         if value is None:
             key, alone = f"#{self._items.count}", None
@@ -84,7 +86,7 @@ class ExternalGroupBy:
             key = f"{len(value)}={value}{question_of(record)}"
             # An id may end with # and a number by chance, and then stays as it is.
             alone = str(record.id) if self.key == "id" else value
-        self._items.add(key, place, encode([key, value, alone, record]))
+        self._items.add(key, place, encode([key, value, alone, record, outcomes]))
 
     def _value_of(self, record: Record) -> str | None:
         """Return the value that a record is grouped by as text, None if it has none."""
@@ -118,7 +120,7 @@ class ExternalGroupBy:
         """Read the groups again; the first `NAMED` values are compared as texts."""
         firsts: dict[str, tuple[Record, bytes]] = {}
         for _, place, text in self._items.groups():
-            value, records = _decode_group(text)
+            value, records, _ = _decode_group(text)
             if value is None:
                 continue
             occurrence = repeated.record(digest_of(value))
@@ -135,9 +137,9 @@ class ExternalGroupBy:
     def groups(self) -> Iterator[MergedRecord]:
         """Yield a record for each group, in the order of their first records."""
         for _, place, text in self._items.groups():
-            _, records = _decode_group(text)
+            _, records, entries = _decode_group(text)
             members = [record_of(decode(bytes(member))) for member in records]
-            outcomes = FieldOutcomes()
+            outcomes = FieldOutcomes(entries)
             merged = _merged(members, outcomes, self.key)
             if self.merges_answers and len(members) > 1:
                 outputs = merged_answers([member.outputs for member in members])
@@ -159,6 +161,8 @@ class _Group:
     #: The value if the group has one record only.
     alone: str | None
     records: list[msgspec.Raw] = field(default_factory=list)
+    #: What became of fields of any of them, each outcome once.
+    outcomes: dict[FieldOutcome, None] = field(default_factory=dict)
 
 
 def _grouped(items: Iterator[Item], digests: Digests) -> Iterator[Item]:
@@ -168,25 +172,28 @@ def _grouped(items: Iterator[Item], digests: Digests) -> Iterator[Item]:
     """
     groups: dict[str, _Group] = {}
     for number, place, text in items:
-        key, value, alone, record = _decode_item(text)
+        key, value, alone, record, outcomes = _decode_item(text)
         group = groups.get(key)
         if group is None:
             group = groups[key] = _Group(number, place, value, alone)
         group.records.append(record)
+        group.outcomes |= dict.fromkeys(outcomes)
     values = []
     for group in groups.values():
         value = group.alone if len(group.records) == 1 else group.value
         if value is not None:
             values.append(value)
-        text = msgspec.json.encode([value, group.records])
+        text = msgspec.json.encode([value, group.records, [*group.outcomes]])
         yield Item(group.number, group.place, text)
     digests.add(values)
 
 
 _decode_item = msgspec.json.Decoder(
-    tuple[str, str | None, str | None, msgspec.Raw]
+    tuple[str, str | None, str | None, msgspec.Raw, list[FieldOutcome]]
 ).decode
-_decode_group = msgspec.json.Decoder(tuple[str | None, list[msgspec.Raw]]).decode
+_decode_group = msgspec.json.Decoder(
+    tuple[str | None, list[msgspec.Raw], list[FieldOutcome]]
+).decode
 
 
 def _merged(members: list[Record], outcomes: FieldOutcomes, key: str) -> Record:
@@ -251,9 +258,11 @@ class RecordGroups:
         """Make one answer of equal answers of different records of a group."""
         self._group_by.merges_answers = True
 
-    def add(self, record: Record, file: int, place: Place) -> None:
-        """Add a record of the file with index `file`."""
-        self._group_by.add(record, pickle.dumps((file, place)))
+    def add(
+        self, record: Record, outcomes: FieldOutcomes, file: int, place: Place
+    ) -> None:
+        """Add a record of the file with index `file`, and its outcomes so far."""
+        self._group_by.add(record, pickle.dumps((file, place)), outcomes.entries)
 
     def conflicts(self) -> Iterator[GroupConflict]:
         """Yield the records that have the value of another one and ask something else.

@@ -247,10 +247,7 @@ class RecordConverter:
             self._reject(error, record, place(), file, placed.texts)
             return
         if self._groups is not None:
-            # The merged record has its own outcomes; those of its rows are counted
-            # here.
-            self._totals.files[file].losses.add((), tuple(outcomes.entries), place)
-            self._groups.add(record, file, place())
+            self._groups.add(record, outcomes, file, place())
             return
 
         self._convert(record, outcomes, place, placed.texts, file, destination, steps)

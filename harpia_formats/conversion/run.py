@@ -92,23 +92,52 @@ def header_row(
         adapter = destination.adapter
         if adapter.write_header is not None:
             row = adapter.write_header(header, outcomes)
-            _drop_invalid(row, destination.target, outcomes)
+            _drop_invalid(row, header, destination, outcomes)
         carried = {path.partition(".")[0] for path in adapter.header_fields}
         for name in names:
             if name not in carried:
                 outcomes.dropped(f"header.{name}")
-    paths = tuple(f"header.{name}" for name in names)
-    file.losses.add(paths, tuple(outcomes.entries), lambda: None)
+    noted = {entry.path: entry for entry in outcomes.entries}
+    found: dict[str, FieldOutcome | None] = {}
+    for name in names:
+        found |= _by_part(f"header.{name}", getattr(header, name), noted)
+    lost = (outcome for outcome in (*found.values(), *noted.values()) if outcome)
+    file.losses.add(tuple(found), tuple(lost), lambda: None)
     return row
 
 
-def _drop_invalid(row: Row, target: Format, outcomes: FieldOutcomes) -> None:
-    """Remove the members of a written header that `target` refuses, as dropped."""
+def _by_part(
+    path: str, value: Any, noted: dict[str, FieldOutcome]
+) -> dict[str, FieldOutcome | None]:
+    """Return what becomes of a part of a header, None if it is kept.
+
+    If some of its members are lost, or for a reason, each has its own outcome. What is
+    returned is removed from the outcomes that are `noted`.
+    """
+    known = noted.pop(path, None)
+    if known is not None or not any(each.startswith(f"{path}.") for each in noted):
+        return {path: known}
+    found: dict[str, FieldOutcome | None] = {}
+    for key, member in value.items() if type(value) is dict else ():
+        found |= _by_part(f"{path}.{key}", member, noted)
+    whole = FieldOutcome(Outcome.DROPPED, path)
+    same = {outcome and outcome._replace(path=path) for outcome in found.values()}
+    return {path: same.pop()} if same in ({None}, {whole}) else found
+
+
+def _drop_invalid(
+    row: Row, header: Header, destination: Destination, outcomes: FieldOutcomes
+) -> None:
+    """Remove the members of a written header that the target refuses, as dropped."""
+    adapter = destination.adapter
     for key in list(row):
-        problem = header_error(target, key, row[key])
+        problem = header_error(destination.target, key, row[key])
         if problem is not None:
             del row[key]
-            outcomes.dropped(f"header.{key}", f"not valid: {problem.message}")
+            is_field = getattr(header, key, UNSET) is not UNSET
+            is_own = not is_field or key not in adapter.header_fields
+            path = f"extra.{adapter.vendor}.{key}" if is_own else key
+            outcomes.dropped(f"header.{path}", f"not valid: {problem.message}")
 
 
 def _first_header(

@@ -81,7 +81,9 @@ def test_invalid_header_is_left_out(option: Any, tmp_path: Path) -> None:
     outcomes = {outcome.path: outcome.how for outcome in report.losses[0].losses.counts}
 
     assert report.ok
-    assert outcomes == {"header.metrics": "not valid: metrics[0].id is missing"}
+    assert outcomes == {
+        "header.extra.harpia.metrics": "not valid: metrics[0].id is missing"
+    }
     assert validate(output, format="harpia").ok
 
 

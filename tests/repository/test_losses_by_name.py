@@ -114,6 +114,7 @@ def check_pair(
     except Unconvertible:
         return
     lost = [line for line in lines if LOST & line.outcomes.keys()]
+    assert {(line.records, line.kept) for line in lost} <= {(1, 0)}, row
     for text, keys in texts.items():
         if text not in written:
             assert any(speaks_of(line, keys) for line in lost), (keys, row, written)

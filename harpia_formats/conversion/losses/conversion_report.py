@@ -315,7 +315,8 @@ class OutcomeCounts:
             touched = {
                 name for outcome, name in met if outcome is not Outcome.DEFAULTED
             }
-            for name in had:
+            # What is lost was there, even if only parts of it have paths.
+            for name in had.keys() | touched:
                 self.records[name] += times
                 self.kept[name] += 0 if name in touched else times
         self._pending.clear()

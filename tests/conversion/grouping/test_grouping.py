@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cases import for_each_case
+from harpia_formats.plugins import Outcome
 from json_lines import jsonl, jsonl_rows
+from outcomes_of_fields import field_lines_in
 from unchecked import converted
 
 #: Two values of each field of the input, by which records may differ.
@@ -102,6 +104,25 @@ def test_records_that_lack_the_field_stay_alone(key: str) -> None:
     rows = [{"outputs": [{"text": each}]} for each in "ab"]
 
     assert grouped(key, rows) == (rows, set())
+
+
+def test_a_group_is_counted_once() -> None:
+    """What becomes of a field of any row of a group is counted for the group."""
+    rows = [
+        answered("q", "a", id="1", gt="r"),
+        answered("q", "b", id="2", gt="r", references=["x"]),
+        answered("p", "c", id="3"),
+    ]
+    _, report = converted(
+        jsonl(*rows), to="record", group="prompt", prefix_ids=True, reference_from="gt"
+    )
+    lines = field_lines_in(report)
+    ids, references = lines["id"], lines["references"]
+
+    assert (ids.records, ids.kept) == (2, 0)
+    assert ids.outcomes == {Outcome.CHANGED: 2, Outcome.DROPPED: 1}
+    assert (references.records, references.kept) == (1, 0)
+    assert references.outcomes == {Outcome.DEFAULTED: 1, Outcome.CHANGED: 1}
 
 
 def test_fields_that_differ_within_a_group_are_dropped() -> None:

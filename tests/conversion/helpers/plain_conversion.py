@@ -91,7 +91,7 @@ class PlainLosses:
         met = {(outcome.outcome, self.names.of(outcome.path)) for outcome in outcomes}
         touched = {name for outcome, name in met if outcome is not Outcome.DEFAULTED}
         self.carried.update(set(paths))
-        self.records.update(named)
+        self.records.update(named | touched)
         self.kept.update(named - touched)
         self.outcomes.update(met)
         for outcome in dict.fromkeys(outcomes):
@@ -228,8 +228,7 @@ class PlainConversion:
                 self._reject(error, given, place, row.text, options)
                 continue
             if groups is not None:
-                self.losses.add((), tuple(outcomes.entries), lambda place=place: place)
-                groups.add(record, 0, place)
+                groups.add(record, outcomes, 0, place)
             elif self._one(record, outcomes, place, row.text, read, target):
                 self.convertible.append(index)
         if groups is not None:

@@ -146,3 +146,78 @@ def test_field_and_other_value_of_one_key_share_a_line() -> None:
     line = field_lines_in(report)["id"]
 
     assert (line.records, line.kept, line.outcomes) == (2, 1, {Outcome.DROPPED: 1})
+
+
+#: A header of which targets have places for different parts.
+HEADER: dict[str, Any] = {
+    "metrics": [{"id": "em"}],
+    "extra": {
+        "haystack": {"component": "c", "own": 1},
+        "harpia": {"own": 1, "other": 2},
+        "deepeval": {"testFile": "t", "testPassed": 1},
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("target", "owners", "lost", "kept"),
+    [
+        ("haystack", ["deepeval"], {"header.extra"}, set()),
+        ("harpia", ["deepeval"], {"header.extra"}, {"header.metrics"}),
+        ("harpia", ["harpia"], set(), {"header.metrics", "header.extra"}),
+        (
+            "haystack",
+            ["haystack", "deepeval"],
+            {"header.extra.haystack.own", "header.extra.deepeval"},
+            {"header.extra.haystack.component"},
+        ),
+        (
+            "harpia",
+            ["harpia", "deepeval", "haystack"],
+            {"header.extra.haystack", "header.extra.deepeval"},
+            {"header.metrics", "header.extra.harpia"},
+        ),
+        ("csv", ["haystack", "deepeval"], {"header.extra"}, set()),
+        ("record", ["haystack"], set(), {"header.metrics", "header.extra"}),
+    ],
+)
+def test_parts_of_a_header_are_kept_or_dropped(
+    target: str, owners: list[str], lost: set[str], kept: set[str]
+) -> None:
+    """Each part of a header is listed once: what is dropped is not kept."""
+    extra = {owner: HEADER["extra"][owner] for owner in owners}
+    row = {"id": "1", "prompt": "q", "references": ["r"], "outputs": [{"text": "a"}]}
+    report = report_of(row | {"header": HEADER | {"extra": extra}}, to=target)
+    lines = {
+        name: line
+        for name, line in field_lines_in(report).items()
+        if name.startswith("header.")
+    }
+    counts = {name: (each.records, each.kept) for name, each in lines.items()}
+
+    if "header.metrics" not in kept:
+        lost = lost | {"header.metrics"}
+    assert counts == dict.fromkeys(kept, (1, 1)) | dict.fromkeys(lost, (1, 0))
+    assert all(lines[name].outcomes == {Outcome.DROPPED: 1} for name in lost)
+
+
+def test_field_that_is_lost_in_parts_counts_as_there() -> None:
+    """A record whose answer has scores but no text, and is lost, had the answer."""
+    cases = [
+        {"input": "q", "actualOutput": "a", "metricsData": None},
+        {"input": "q", "metricsData": [{"name": "Bias", "score": 1, "success": True}]},
+    ]
+    report = report_of(*cases, from_="deepeval", to="haystack")
+    line = field_lines_in(report)["actual_output"]
+
+    assert (line.records, line.kept, line.outcomes) == (2, 1, {Outcome.DROPPED: 1})
+
+
+def test_other_header_of_a_later_file_was_there() -> None:
+    """A header that is dropped because another one came first is one that was there."""
+    row = {"prompt": "q", "references": ["r"], "outputs": [{"text": "a"}]}
+    rows = [row | {"id": f"{n}", "header": {"metrics": [{"id": n}]}} for n in "ab"]
+    report = convert(*map(jsonl, rows), to="record", output=io.BytesIO())
+    line = field_lines_in(report)["header"]
+
+    assert (line.records, line.kept, line.outcomes) == (1, 0, {Outcome.DROPPED: 1})
