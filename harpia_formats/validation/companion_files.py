@@ -46,6 +46,8 @@ class CompanionPairs:
         self._waiting: dict[PlaceName, ValidatedFile] = {}
         #: Companions, by the folder and names that files checked against them may have.
         self._wanted: dict[PlaceName, ValidatedFile] = {}
+        #: Companions that files may name by their own names, by their folder and name.
+        self._nameable: dict[PlaceName, list[ValidatedFile]] = {}
 
     def __enter__(self) -> Self:
         """Read the companion that the options name.
@@ -105,6 +107,8 @@ class CompanionPairs:
             self._waiting[place] = validated
             if place in self._wanted:
                 yield from self._pair(place, self._wanted[place])
+        elif self._is_nameable(validated):
+            self._nameable.setdefault(place, []).append(validated)
         for name in self._names_wanted(validated):
             wanted = (place[0], os.path.normcase(name))
             self._wanted.setdefault(wanted, validated)
@@ -122,9 +126,38 @@ class CompanionPairs:
                 return
 
     def check_alone(self) -> Iterator[Problem]:
-        """Yield the problems of files whose companion was not met."""
-        for validated in self._waiting.values():
-            yield from self._pending(validated)
+        """Yield the problems of files that no companion names.
+
+        A file whose own name is that of one companion in the run is checked against it.
+        """
+        for place, validated in [*self._waiting.items()]:
+            named = self._companions_named_by(place, validated)
+            if len(named) == 1:
+                yield from self._pair(place, *named)
+            else:
+                yield from self._pending(validated)
+            if self._options.fail_fast and self._tally.errors:
+                return
+
+    def _companions_named_by(
+        self, place: PlaceName, validated: "ValidatedFile"
+    ) -> "list[ValidatedFile]":
+        """Return the companions in the folder of a file that its name speaks of."""
+        folder, name = place
+        companion = validated.companion
+        if companion is None or companion.names_for is None:
+            return []
+        return [
+            other
+            for wanted in companion.names_for(name)
+            for other in self._nameable.get((folder, os.path.normcase(wanted)), ())
+            if other.format.id == companion.format
+        ]
+
+    def _is_nameable(self, validated: "ValidatedFile") -> bool:
+        from harpia_formats.validation.one_file import is_named_by_files  # noqa: PLC0415 - as for `_names_wanted`
+
+        return is_named_by_files(validated.format.id)
 
     def _pending(self, validated: "ValidatedFile") -> Iterator[Problem]:
         """Yield what lints find in a file that no companion decides, counted."""

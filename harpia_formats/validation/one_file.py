@@ -499,6 +499,12 @@ def names_of_files(local: LocalValidation, name: str) -> tuple[str, ...] | None:
     )
 
 
+def is_named_by_files(format_id: str) -> bool:
+    """Tell whether the names of files tell which file of a format they belong to."""
+    companion = _companions_by_name().get(format_id)
+    return companion is not None and companion.names_for is not None
+
+
 @cache
 def _companions_by_name() -> dict[str, Companion]:
     """Return how files are checked against those of a format that name them.

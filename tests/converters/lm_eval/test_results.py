@@ -213,7 +213,9 @@ def test_several_tasks_have_one_file_of_results(tmp_path: Path) -> None:
         for problem in validate(tmp_path).problems
     }
 
-    assert found == {f"samples_other_task_{DATE}.jsonl": "A201"}
+    assert found == dict.fromkeys(
+        (f"samples_other_task_{DATE}.jsonl", f"samples_unknown_{DATE}.jsonl"), "A201"
+    )
 
 
 def test_samples_of_another_task_are_found(folder: Path) -> None:
@@ -227,6 +229,62 @@ def test_samples_of_another_task_are_found(folder: Path) -> None:
         "A201",
         "the results have no task rivers",
     )
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("task", ["rivers", "capitals"])
+def test_results_in_the_run_say_what_named_results_say(
+    folder: Path, task: str, jobs: int, *, packed: bool
+) -> None:
+    """Samples of the wrong count or task have one finding, wherever the results are."""
+    results = folder / f"results_{DATE}.json"
+    samples = (folder / NAME).rename(folder / f"samples_{task}_{DATE}.jsonl")
+    lines = samples.read_bytes().splitlines(keepends=True)
+    samples.write_bytes(lines[0] + lines[2])
+    named = validate(samples, companion=results, lint=True).problems
+    if packed:
+        packed_results = folder / f"{results.name}.gz"
+        packed_results.write_bytes(gzip.compress(results.read_bytes()))
+        results.unlink()
+        results = packed_results
+
+    assert "A201" in {problem.code for problem in named}
+    for files in ((samples, results), (results, samples), (folder,)):
+        assert validate(*files, lint=True, jobs=jobs).problems == named
+
+
+@pytest.mark.parametrize(
+    "results",
+    [
+        ["org__m/results_2026-01-02T03-04-05.000007.json"],
+        [f"org__other/results_{DATE}.json"],
+        [f"org__m/results_{DATE}.json", f"org__m/results_{DATE}.json.gz"],
+        ["org__m/results.json"],
+    ],
+)
+def test_samples_of_no_certain_results_are_not_compared(
+    tmp_path: Path, results: list[str]
+) -> None:
+    """Results of another date or model, or two of them, say nothing of a task."""
+    for name in (f"org__m/samples_rivers_{DATE}.jsonl", *results):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        data = (SAMPLES if "samples" in name else RESULTS).read_bytes()
+        path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+
+    assert validate(tmp_path).problems == ()
+
+
+def test_first_samples_of_no_task_are_the_only_error_if_asked_for(
+    folder: Path,
+) -> None:
+    """With `fail_fast` only one of two files has its task looked for in the results."""
+    for task in ("rivers", "lakes"):
+        shutil.copy(SAMPLES, folder / f"samples_{task}_{DATE}.jsonl")
+
+    assert validate(folder).errors == 2
+    assert validate(folder, fail_fast=True).errors == 1
 
 
 def test_many_ids_are_counted(folder: Path) -> None:
