@@ -4,6 +4,7 @@ Completions are outputs, with the scores of those of HELM's metrics that say how
 an answer is.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
@@ -77,7 +78,13 @@ _known_of_completion = frozenset({"text", "thinking"})
 _known_of_result = frozenset({"success", "error", "completions", "request_time"})
 _kept_of_request = ("model_deployment", "messages", "multimodal_prompt")
 _of_instance = ("instance", "train_trial_index")
+_of_request = ("request", "result")
 _milliseconds = 1000
+_embedding = "embedding"
+#: What the names of statistics repeat of their instance.
+_repeated_in_names = ("split", "sub_split", "perturbation")
+#: A statistic without a value, apart from its name.
+_nothing_counted: Row = {"count": 0, "sum": 0, "sum_squared": 0}
 
 
 def outputs_of(
@@ -100,7 +107,7 @@ def _outputs(states: list[Row]) -> Iterator[Output]:
     """Yield the outputs of some requests without scores."""
     if is_nothing_written(states):
         # The probabilities of given texts, of which each request has one.
-        requests = [without(state, _of_instance) for state in states]
+        requests = [_own_of(state, states[0]) for state in states]
         failed = [error for state in states if (error := _error_of(state))]
         yield Output(
             model=_model_of(states[0]),
@@ -110,7 +117,7 @@ def _outputs(states: list[Row]) -> Iterator[Output]:
         return
     number = 0
     for state in states:
-        for output in _outputs_of_request(state):
+        for output in _outputs_of_request(state, states[0]):
             yield replace(output, index=number)
             number += 1
 
@@ -124,8 +131,27 @@ def is_nothing_written(states: list[Row]) -> bool:
     return is_echo or any(state.get("request_mode") == _calibration for state in states)
 
 
-def _outputs_of_request(state: Row) -> Iterator[Output]:
-    """Yield an output for each completion, or one for a request without any."""
+def unsent(states: list[Row]) -> list[Row]:
+    """Return the requests of an instance that have no output, as they were not sent."""
+    if is_nothing_written(states):
+        return []
+    return [_own_of(state, states[0]) for state in states if not state.get("result")]
+
+
+def _own_of(state: Row, first: Row) -> Row:
+    """Return a request without what is the same in the first one of its instance."""
+    return {
+        key: item
+        for key, item in state.items()
+        if key not in _of_instance or item != first[key]
+    }
+
+
+def _outputs_of_request(state: Row, first: Row) -> Iterator[Output]:
+    """Yield an output for each completion, or one for a request without any.
+
+    `first` is the first request of the instance, which has its settings.
+    """
     request, result = state["request"], state.get("result")
     if result is None:
         return
@@ -136,9 +162,11 @@ def _outputs_of_request(state: Row) -> Iterator[Output]:
         error=_error_of(state) or UNSET,
     )
     completions = result["completions"]
-    if not completions:
-        yield replace(bare, extra=_completion_extra(state, result, {}))
     time = result.get("request_time")
+    performance = UNSET if time is None else {"latency_ms": time * _milliseconds}
+    if not completions:
+        extra = _completion_extra(state, first, {})
+        yield replace(bare, performance=performance, extra=extra)
     for at, completion in enumerate(completions):
         thinking = completion.get("thinking")
         yield replace(
@@ -146,10 +174,8 @@ def _outputs_of_request(state: Row) -> Iterator[Output]:
             text=completion["text"],
             reasoning=thinking.get("text", UNSET) if thinking else UNSET,
             attribution=_attribution(state, completion["text"]),
-            performance=(
-                UNSET if time is None or at else {"latency_ms": time * _milliseconds}
-            ),
-            extra=_completion_extra(state, result, completion),
+            performance=UNSET if at else performance,
+            extra=_completion_extra(state, first, completion),
         )
 
 
@@ -176,22 +202,91 @@ def _attribution(state: Row, text: str) -> list[Any] | UnsetType:
 
 
 def _completion_extra(
-    state: Row, result: Row, completion: Row
+    state: Row, first: Row, completion: Row
 ) -> dict[str, Row] | UnsetType:
     """Return what is known of a completion apart from its fields."""
     kept = without(completion, _known_of_completion)
     thinking = completion.get("thinking") or {}
     if thinking.keys() - {"text"}:
         kept["thinking"] = thinking
-    request = state["request"]
+    request, result = state["request"], state["result"]
     kept |= {key: request[key] for key in _kept_of_request if key in request}
     kept |= {
         key: item
         for key, item in result.items()
         if key not in _known_of_result and item not in ([], None)
     }
-    kept |= without(state, {"instance", "train_trial_index", "request", "result"})
+    if result["success"] and result.get("error"):
+        kept["error"] = result["error"]
+    kept |= without(_own_of(state, first), _of_request)
+    if others := _other_settings(request, first["request"]):
+        kept["request"] = others
     return {_vendor: kept} if kept else UNSET
+
+
+def _other_settings(request: Row, first: Row) -> Row:
+    """Return the settings of a request that those of the record lack.
+
+    They are those of the first request of its instance, apart from `embedding`, which
+    is only kept where it is not false.
+    """
+    found = {
+        key: item
+        for key, item in request.items()
+        if key not in _known_of_request and (key not in first or first[key] != item)
+    }
+    if request.get(_embedding):
+        found[_embedding] = request[_embedding]
+    return found
+
+
+def rest_of_stats(entries: list[Row] | None, state: Row) -> list[Row]:
+    """Return what the scores and other values read of some statistics do not say.
+
+    `state` is a request of their instance, with what they repeat of it.
+    """
+    instance, found = state["instance"], []
+    same = {
+        "instance_id": instance["id"],
+        "train_trial_index": state["train_trial_index"],
+        "perturbation": instance.get("perturbation"),
+    }
+    in_name = {key: instance[key] for key in _repeated_in_names if key in instance}
+    stats = [stat for entry in entries or () for stat in entry["stats"]]
+    names = Counter(stat["name"]["name"] for stat in stats if is_bookkeeping(stat))
+    for entry in entries or ():
+        rest = {
+            key: item
+            for key, item in entry.items()
+            if key != "stats" and (key not in same or item != same[key])
+        }
+        unread = [
+            stat
+            for stat in entry["stats"]
+            # Of several with one name, one value is read by that name.
+            if names[stat["name"]["name"]] > 1 or not _is_read(stat, in_name)
+        ]
+        if unread:
+            rest["stats"] = unread
+        if rest:
+            found.append(rest)
+    return found
+
+
+def _is_read(stat: Row, in_name: Row) -> bool:
+    """Tell whether the mean of a statistic says all of it, apart from its name.
+
+    The name may repeat members of its instance, which are `in_name`.
+    """
+    name = stat["name"]
+    if not name.items() <= {**in_name, "name": name["name"]}.items():
+        return False
+    value = _value(stat)
+    known = {"name": name, **_nothing_counted}
+    if value is not None:
+        known |= dict.fromkeys(("sum", "min", "max", "mean"), value)
+        known |= {"count": 1, "sum_squared": value * value, "variance": 0, "stddev": 0}
+    return stat.items() <= known.items()
 
 
 def _with_stats(output: Output, entries: list[Row], name: str | UnsetType) -> Output:
@@ -263,12 +358,11 @@ def _usage(stats: list[Row]) -> Row | UnsetType:
 
 
 #: Members of a request that are fields; all others are settings.
-_known_of_request = frozenset(
-    "model model_deployment prompt messages multimodal_prompt embedding".split()
-)
+_known_of_request = frozenset((*_kept_of_request, "model", "prompt", _embedding))
 #: Members of an instance that are fields, or metadata.
 _known_of_instance = frozenset("id input references split sub_split".split())
 _correct = "correct"
+_known_of_row = frozenset({"instance_id", "states", "stats"})
 
 
 _Run = tuple[str | UnsetType, str | UnsetType]
@@ -302,8 +396,16 @@ def _read_instance(run: _Run, row: Row, kept: Row) -> Row:
     text = asked.get("text")
     is_chat = _is_chat(messages)
     choices = _choices(states)
-    if rest := _rest_of(instance, choices):
-        kept["instance"] = rest
+    stats = row.get("stats")
+    kept |= without(row, _known_of_row)
+    if row.get("instance_id", instance["id"]) != instance["id"]:
+        kept["instance_id"] = row["instance_id"]
+    rest = {
+        "instance": _rest_of(instance, choices),
+        "states": unsent(states),
+        "stats": rest_of_stats(stats, state),
+    }
+    kept |= {key: items for key, items in rest.items() if items}
     return {
         "id": instance["id"],
         "prompt": text if isinstance(text, str) and (text or not is_chat) else UNSET,
@@ -313,7 +415,7 @@ def _read_instance(run: _Run, row: Row, kept: Row) -> Row:
         "source": source,
         "params": _settings(state["request"]),
         "metadata": _metadata(state),
-        "outputs": outputs_of(states, row.get("stats"), name),
+        "outputs": outputs_of(states, stats, name),
     }
 
 
