@@ -9,9 +9,10 @@ from harpia_converters.inspect_ai.messages import (
     Attachments,
     content_of,
     is_other_part,
+    rest_of_content,
 )
 from harpia_formats.conversion.mapping.chat_messages import read_chat, write_chat
-from harpia_formats.conversion.mapping.fields import FieldTable
+from harpia_formats.conversion.mapping.fields import FieldTable, without
 from harpia_formats.model.adapter import (
     LIST_OF_ONE,
     Cardinality,
@@ -28,17 +29,21 @@ _vendor = "inspect-dataset"
 _input, _target = "input", "target"
 #: The member of the extra that has the parts of messages that are no text.
 _parts = "input_parts"
+#: The one that has whole contents, where parts of text have further keys.
+_contents = "input_contents"
+_of_chat = (_parts, _contents)
+#: The keys of a message that its text and its reasoning are read from.
+_content_keys = ("content", "reasoning")
 #: Keys that no kept member is written to.
-_taken = {_parts, _input, _target}
+_taken = {*_of_chat, _input, _target}
 #: The keys of a call of a tool in a record, and in a sample.
 _call, _own_call = ("id", "name", "arguments"), ("id", "function", "arguments")
 
 
 def _read_sample(row: Row, kept: Row) -> Row:
     """Return the question and the references of a sample."""
-    fields, parts = _question(row[_input])
-    if parts:
-        kept[_parts] = parts
+    fields, of_chat = _question(row[_input])
+    kept.update(of_chat)
     target = row[_target]
     if type(target) is list:
         fields["references"] = target
@@ -47,14 +52,17 @@ def _read_sample(row: Row, kept: Row) -> Row:
     return fields
 
 
-def _question(asked: Any) -> tuple[Row, list[Row]]:
-    """Return the fields for what is asked, and the parts of it that are no text."""
+def _question(asked: Any) -> tuple[Row, Row]:
+    """Return the fields for what is asked, and what they lack, by its key in extra."""
     if type(asked) is str:
-        return {"prompt": asked}, []
-    messages, parts = [], []
+        return {"prompt": asked}, {}
+    messages, parts, contents = [], [], []
     for number, message in enumerate(asked):
         content = content_of(message, Attachments({}))
-        parts += [{"message": number, **part} for part in content.others]
+        if rest_of_content(message):
+            contents.append({"message": number, **_content_in(message)})
+        else:
+            parts += [{"message": number, **part} for part in content.others]
         own = _with_calls(message, _read_call)
         if type(message["content"]) is list:
             own = {**own, "content": content.text}
@@ -62,7 +70,14 @@ def _question(asked: Any) -> tuple[Row, list[Row]]:
                 own["reasoning"] = content.reasoning
         messages.append(own)
     has_texts = all(type(message["content"]) is str for message in messages)
-    return read_chat(messages) if has_texts else {"messages": messages}, parts
+    fields = read_chat(messages) if has_texts else {"messages": messages}
+    found = {_parts: parts, _contents: contents}
+    return fields, {key: items for key, items in found.items() if items}
+
+
+def _content_in(message: Row) -> Row:
+    """Return the members of a message that its text and its reasoning are read from."""
+    return {key: message[key] for key in _content_keys if key in message}
 
 
 def _with_calls(message: Row, change: Any) -> Row:
@@ -94,19 +109,21 @@ def _write_sample(record: Record, kept: Row, outcomes: FieldOutcomes) -> Row:
     A prompt without a system message is written as a text, all else as a chat. Raises
     `Unconvertible` for a record that asks nothing.
     """
-    asked = _asked(record, kept.get(_parts), outcomes)
+    asked = _asked(record, kept, outcomes)
     row: Row = {_input: asked, _target: _targets(record, outcomes)}
     _drop_taken(kept, row, outcomes)
     return row
 
 
-def _asked(record: Record, parts: Any, outcomes: FieldOutcomes) -> Any:
-    """Return the input of a sample, with the `parts` of its messages that are no text.
+def _asked(record: Record, kept: Row, outcomes: FieldOutcomes) -> Any:
+    """Return the input of a sample, with what is `kept` of its messages.
 
     Raises `Unconvertible` if the record asks nothing.
     """
+    parts: Any = kept.get(_parts)
+    contents: Any = kept.get(_contents)
     has_prompt = record.prompt is not UNSET and record.system is UNSET
-    if has_prompt and not record.messages and not parts:
+    if has_prompt and not record.messages and not parts and not contents:
         if record.messages is not UNSET:
             outcomes.dropped("messages", "there are none")
         return record.prompt
@@ -114,19 +131,45 @@ def _asked(record: Record, parts: Any, outcomes: FieldOutcomes) -> Any:
     written = [_with_calls(message, _written_call) for message in chat]
     if [_with_calls(message, _read_call) for message in written] != chat:
         outcomes.changed("messages", "the calls of tools are spelt as in a record")
-    return _with_parts(written, parts) if _fit(parts, written) else written
+    if _are_of(contents, written) and all(map(_is_content, contents)):
+        written = _with_contents(written, contents)
+    is_fit = _are_of(parts, written) and all(map(_is_part, parts))
+    return _with_parts(written, parts) if is_fit else written
 
 
-def _fit(parts: Any, chat: list[Row]) -> bool:
-    """Tell whether `parts` are what `_read` keeps of a chat of so many messages."""
-    return type(parts) is list and all(
-        type(part) is dict
-        and type(part.get("type")) is str
-        and is_other_part(part)
-        and type(part.get("message")) is int
-        and 0 <= part["message"] < len(chat)
-        for part in parts
+def _are_of(items: Any, chat: list[Row]) -> bool:
+    """Tell whether `items` are objects, each of a message of the chat by its number."""
+    return type(items) is list and all(
+        type(item) is dict
+        and type(item.get("message")) is int
+        and 0 <= item["message"] < len(chat)
+        for item in items
     )
+
+
+def _is_part(item: Row) -> bool:
+    return type(item.get("type")) is str and is_other_part(item)
+
+
+def _is_content(item: Row) -> bool:
+    """Tell whether an item is what `_question` keeps as a whole content."""
+    parts = item.get("content")
+    return type(parts) is list and all(
+        type(part) is dict and type(part.get("type")) is str for part in parts
+    )
+
+
+def _with_contents(chat: list[Row], contents: list[Row]) -> list[Row]:
+    """Return a chat with whole contents for the messages that are read from them."""
+    written = list(chat)
+    for item in contents:
+        message = written[item["message"]]
+        own = {**without(message, _content_keys), **_content_in(item)}
+        found = content_of(own, Attachments({}))
+        said = tuple(message.get(key) for key in _content_keys)
+        if (found.text, found.reasoning) == said:
+            written[item["message"]] = own
+    return written
 
 
 def _with_parts(chat: list[Row], parts: list[Row]) -> list[Row]:
@@ -176,14 +219,13 @@ def _drop_taken(kept: Row, row: Row, outcomes: FieldOutcomes) -> None:
     """Remove the kept members that are read from others of `row`."""
     if not kept.keys() & _taken:
         return
-    is_written = kept.get(_parts) and _question(row[_input])[1] == kept[_parts]
+    written = _question(row[_input])[1]
     for key in sorted(kept.keys() & _taken):
-        if key != _parts:
-            outcomes.dropped(
-                f"extra.{_vendor}.{key}", "the key belongs to another field"
-            )
-        elif not is_written:
-            outcomes.dropped(f"extra.{_vendor}.{key}", "they fit no message")
+        path = f"extra.{_vendor}.{key}"
+        if key not in _of_chat:
+            outcomes.dropped(path, "the key belongs to another field")
+        elif written.get(key) != kept[key]:
+            outcomes.dropped(path, "they fit no message")
         del kept[key]
 
 
@@ -213,9 +255,13 @@ DATASET = FieldTable(
     ),
     extras_path=("metadata",),
     discriminators=frozenset({(_input, "*", "role")}),
-    extra_examples={_parts: [{"message": 0, "type": "image", "image": "a.png"}]},
+    extra_examples={
+        _parts: [{"message": 0, "type": "image", "image": "a.png"}],
+        _contents: [{"message": 0, "content": [{"type": "text", "text": "q", "k": 1}]}],
+    },
     other_names={
         SYSTEM_MESSAGE: f"{_input} (system)",
         f"extra.{_vendor}.{_parts}": f"{_input} (parts that are no text)",
+        f"extra.{_vendor}.{_contents}": f"{_input} (further keys of parts of text)",
     },
 )

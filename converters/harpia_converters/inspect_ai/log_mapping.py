@@ -3,7 +3,8 @@
 The answers of a sample are outputs, with its scores and what the log says of the run.
 """
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType
@@ -17,9 +18,10 @@ from harpia_converters.inspect_ai.messages import (
     Value,
     content_of,
     is_empty,
+    rest_of_content,
     values_in,
 )
-from harpia_formats.conversion.mapping.fields import FieldTable
+from harpia_formats.conversion.mapping.fields import FieldTable, without
 from harpia_formats.conversion.mapping.preparation import tool_signature
 from harpia_formats.model.adapter import (
     LIST_OF_ONE,
@@ -165,18 +167,58 @@ def read_outputs(sample: Row, run: Run, attachments: Attachments) -> list[Output
     output = sample.get("output") or {}
     epoch = sample["epoch"] - 1
     given = output.get("choices") or ()
-    choices = [_of_choice(choice, attachments) for choice in given]
+    messages = sample.get("messages") or ()
+    said = [message.get("tool_calls") for message in messages]
+    choices = [_of_choice(choice, attachments, said) for choice in given]
     outputs = choices or [Output(text=output.get("completion") or None)]
     model: Any = run.model or output.get("model") or UNSET
     outputs = [
         replace(each, model=model, index=epoch + number * run.epochs)
         for number, each in enumerate(outputs)
     ]
-    return [_with_rest(outputs[0], sample, output, run), *outputs[1:]]
+    first = _with_rest(outputs[0], sample, output, run)
+    if others := _differing(sample, output, outputs[0], attachments):
+        kept = {} if first.extra is UNSET else first.extra[KEY]
+        first = replace(first, extra={KEY: {**kept, "output": others}})
+    return [first, *outputs[1:]]
 
 
-def _of_choice(choice: Row, attachments: Attachments) -> Output:
-    """Return the output of one choice, with what it has no place for as extra."""
+def _differing(
+    sample: Row, output: Row, answer: Output, attachments: Attachments
+) -> Row:
+    """Return the members of an output that differ from what they repeat."""
+    found: Row = {}
+    completion = output.get("completion")
+    if completion and attachments.text(completion) not in _spellings(answer, output):
+        found["completion"] = completion
+    if output.get("error") and _error(sample, output) != output["error"]:
+        found["error"] = output["error"]
+    choices = output.get("choices")
+    reason = output.get("stop_reason")
+    of_choice = choices[0].get("stop_reason") if choices else None
+    if not is_empty(reason) and reason != of_choice:
+        found["stop_reason"] = reason
+    return found
+
+
+def _spellings(answer: Output, output: Row) -> tuple[Any, ...]:
+    """Return the text of an answer, and its parts without line feeds between them."""
+    choices = output.get("choices")
+    content = choices[0]["message"].get("content") if choices else None
+    if type(content) is not list:
+        return (answer.text,)
+    texts = [part.get("text") for part in content if part["type"] == "text"]
+    return answer.text, "".join(text for text in texts if type(text) is str)
+
+
+def _of_choice(
+    choice: Row, attachments: Attachments, said: Sequence[list[Row] | None]
+) -> Output:
+    """Return the output of one choice, with what it has no place for as extra.
+
+    The calls of tools in it are those of a message of the conversation: `said` has
+    those of all messages.
+    """
     message = choice["message"]
     content = content_of(message, attachments)
     rest = {
@@ -189,6 +231,12 @@ def _of_choice(choice: Row, attachments: Attachments) -> Output:
         for key, value in message.items()
         if key not in _message_keys and not is_empty(value)
     }
+    if message["role"] != ASSISTANT:
+        others["role"] = message["role"]
+    if message.get("tool_calls") and message["tool_calls"] not in said:
+        others["tool_calls"] = message["tool_calls"]
+    if parts := rest_of_content(message):
+        others["content"] = parts
     if others:
         rest["message"] = others
     if content.others:
@@ -276,13 +324,17 @@ def with_conversation(answer: Output, chat: Chat, asked: list[Row]) -> Output:
 
 #: Members of a sample that are read.
 _read_sample_keys = frozenset(
-    "id epoch input choices target messages output scores score metadata model_usage "
+    "id epoch input choices target messages output scores metadata model_usage "
     "total_time".split()
 )
-#: Members that say what happened in a sample, step by step. Only their number is kept.
-_steps = ("events", "transcript")
-#: Members that only events refer to, apart from what is resolved.
-_of_steps = frozenset({*_steps, "attachments", "events_data", "message_pool"})
+#: Members that say what happened in a sample, step by step, or that only such members
+#: refer to. Only the number of their items is kept.
+_steps = ("events", "events_data", "message_pool")
+#: Values that messages refer to. Of others only the number is kept.
+_attachments = "attachments"
+#: In early logs, the events with the attachments.
+_transcript = "transcript"
+_early_events, _early_values = "events", "content"
 
 
 #: Fields that are read from the values of keys, with what they are there.
@@ -298,8 +350,10 @@ _names_of_rest = {
     f"{_extra}.messages": "messages (ids and sources)",
     f"{_extra}.parts": "messages (parts that are no text)",
     f"{_extra}.error": "error (its traceback)",
+    f"{_extra}.transcript_members": "transcript (apart from events and content)",
     f"{_extra}.unresolved_attachments": "attachments (missing ones)",
     f"{_of_answer}.message": "output.choices.message (ids and sources)",
+    f"{_of_answer}.output": "output (what differs from its choices)",
     f"{_of_answer}.parts": "output.choices.message (parts that are no text)",
     f"{_of_answer}.stop_reason": "output.choices.stop_reason",
     f"{_of_answer}.model": "output.model",
@@ -361,7 +415,7 @@ def _read_sample(run: Run, sample: Row, kept: Row) -> Row:
         kept["messages"] = chat.rest
     if chat.parts:
         kept["parts"] = chat.parts
-    kept |= _rest_of(sample)
+    kept |= _rest_of(sample, attachments)
     if attachments.unresolved:
         kept["unresolved_attachments"] = len(attachments.unresolved)
     return {
@@ -402,27 +456,45 @@ def _references(target: Any) -> Any:
     return [text for text in texts if text] or UNSET
 
 
-def _rest_of(sample: Row) -> Row:
+def _rest_of(sample: Row, attachments: Attachments) -> Row:
     """Return the members of a sample that are read as no field.
 
-    Of its events only their number is kept.
+    Of its events, and of attachments that no message refers to, it is their number.
     """
+    known = {*_read_sample_keys, _attachments, _transcript}
     rest = {
         key: value
         for key, value in sample.items()
-        if key not in _read_sample_keys and key not in _of_steps and not is_empty(value)
+        if key not in known and not is_empty(value)
     }
+    if not sample.get("scores"):  # then it is read
+        rest.pop("score", None)
     error = rest.pop("error", None)
     if error:
         more = {key: value for key, value in error.items() if key != "message"}
         if not is_empty(more):
             rest["error"] = more
-    for key in _steps:
-        steps = sample.get(key)
-        steps = steps.get("events") if type(steps) is dict else steps
-        if steps:
-            rest["events"] = len(steps)
-    return rest
+    counts = Counter({key: _items_in(rest.pop(key)) for key in _steps if key in rest})
+    transcript = sample.get(_transcript)
+    if type(transcript) is dict:
+        more = without(transcript, (_early_events, _early_values))
+        if not is_empty(more):
+            rest[f"{_transcript}_members"] = more
+        left = {_early_values} if attachments.is_early else ()
+        transcript = without(transcript, {*more, *left})
+    counts[_transcript] += _items_in(transcript)
+    counts[_transcript if attachments.is_early else _attachments] += attachments.unused
+    return rest | {key: count for key, count in counts.items() if count}
+
+
+def _items_in(value: Any) -> int:
+    """Return how many items a list has, or those in an object."""
+    if type(value) is dict:
+        members = value.values()
+        return sum(len(one) if type(one) in {list, dict} else 1 for one in members)
+    if type(value) is list:
+        return len(value)
+    return int(not is_empty(value))
 
 
 def read_header(document: Row) -> Header:
@@ -512,7 +584,10 @@ LOG = FieldTable(
     read_header=read_header,
     other_paths=frozenset({*_other_names, f"outputs.extra.{KEY}"}),
     other_names={**_other_names, **_names_of_rest},
-    not_kept={f"{_extra}.events": "only their number is kept"},
+    not_kept={
+        f"{_extra}.{key}": "only their number is kept"
+        for key in (*_steps, _attachments, _transcript)
+    },
     extra_examples=_examples,
     answer_extra_examples=_answer_examples,
 )

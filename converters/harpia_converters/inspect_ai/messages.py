@@ -16,23 +16,34 @@ class Attachments:
     def __init__(self, sample: Row) -> None:
         """Take the sample that they belong to."""
         self._values: Row = sample.get("attachments") or {}
-        if not self._values:
+        #: Whether they are those of an early log, which has them in its transcript.
+        self.is_early = not self._values
+        if self.is_early:
             # No schema says what a transcript holds.
             transcript = sample.get("transcript")
             values = transcript.get("content") if type(transcript) is dict else None
             self._values = values if type(values) is dict else {}
         #: The references to values that the sample does not have.
         self.unresolved: set[str] = set()
+        #: The names of the values that were referred to.
+        self._used: set[str] = set()
 
     def text(self, value: str) -> str:
         """Return the text that `value` refers to, itself if it is no reference."""
         if not value.startswith(_references):
             return value
-        found = self._values.get(value.partition("://")[2])
+        name = value.partition("://")[2]
+        found = self._values.get(name)
         if type(found) is str:
+            self._used.add(name)
             return found
         self.unresolved.add(value)
         return value
+
+    @property
+    def unused(self) -> int:
+        """How many values nothing referred to."""
+        return len(self._values.keys() - self._used)
 
     def resolved(self, value: Any) -> Any:
         """Return JSON with the texts that it refers to, itself if there are none."""
@@ -69,20 +80,53 @@ def content_of(message: Row, attachments: Attachments) -> Content:
     texts: list[str] = []
     others: list[Row] = []
     for part in content or ():
-        kind = part.get("type")
-        if kind == "text" and type(part.get("text")) is str:
-            texts.append(attachments.text(part["text"]))
-        elif kind == "reasoning":
-            # Of redacted reasoning only a summary can be read.
-            is_hidden = part.get("redacted") or not part.get("reasoning")
-            given = part.get("summary") if is_hidden else part["reasoning"]
-            if given and type(given) is str:
-                thoughts.append(attachments.text(given))
-            elif given or part.get("reasoning"):
-                others.append(part)
-        else:
+        key = _read_key(part)
+        if key is None:
             others.append(attachments.resolved(part))
+        elif key == "text":
+            texts.append(attachments.text(part[key]))
+        elif part.get(key):
+            thoughts.append(attachments.text(part[key]))
     return Content(_joined(texts), _joined(thoughts), others)
+
+
+def _read_key(part: Row) -> str | None:
+    """Return the key of the text of a part that is read, None for another part."""
+    kind = part.get("type")
+    if kind == "text":
+        return kind if type(part.get(kind)) is str else None
+    if kind != "reasoning":
+        return None
+    # Of redacted reasoning only a summary can be read.
+    is_hidden = part.get("redacted") or not part.get(kind)
+    key = "summary" if is_hidden else kind
+    given = part.get(key)
+    if given:
+        return key if type(given) is str else None
+    return None if part.get(kind) else key
+
+
+def rest_of_content(message: Row) -> list[Row]:
+    """Return what is not read of each part of a message, [] if that is nothing.
+
+    That is nothing of a part that is neither text nor reasoning: it is kept as a whole.
+    """
+    content = message.get("content")
+    rest = [_rest_of_part(part) for part in content or () if type(content) is list]
+    return rest if any(rest) else []
+
+
+def _rest_of_part(part: Row) -> Row:
+    read = _read_key(part)
+    if read is None:
+        return {}
+    return {
+        key: value
+        for key, value in part.items()
+        if key not in {"type", read}
+        and not is_empty(value)
+        and (key, value) not in _defaults
+    }
 
 
 def _joined(texts: list[str]) -> str | None:
@@ -97,6 +141,8 @@ def is_other_part(part: Any) -> bool:
 SYSTEM, USER, ASSISTANT, TOOL = "system", "user", "assistant", "tool"
 SINGLE, MULTI, AGENTIC = "single_turn", "multi_turn", "agentic"
 
+#: What Inspect writes of every part of reasoning that is not redacted.
+_defaults = (("redacted", False),)
 #: Keys of a message and of a call that are read, or say nothing.
 _read_keys = frozenset("role content reasoning tool_calls tool_call_id".split())
 _call_keys = frozenset("id function arguments type".split())
@@ -128,7 +174,8 @@ class Chat:
     def is_one_question(self) -> bool:
         """Whether it is one message of the user, with a text."""
         first = self.turns[0] if len(self.turns) == 1 else {}
-        return first.get("role") == USER and type(first["content"]) is str
+        is_plain = first.keys() == {"role", "content"}
+        return is_plain and first["role"] == USER and type(first["content"]) is str
 
     def system(self) -> str | None:
         """Return the text of the first system message, None if there is none."""
@@ -203,6 +250,8 @@ def _rest_of(message: Row) -> Row:
         for key, value in message.items()
         if key not in _read_keys and not is_empty(value)
     }
+    if parts := rest_of_content(message):
+        rest["content"] = parts
     calls = [_rest_of_call(call) for call in message.get("tool_calls") or ()]
     return {**rest, "tool_calls": calls} if any(calls) else rest
 
