@@ -269,9 +269,12 @@ def _read_events(run: _Run, row: Row, kept: Row) -> Row:
                 unread.append((at, event))
             elif take is not None and event["type"] == type_:
                 unread.append((at, {**event, "data": take(event["data"])}))
-    events = [without(event, ("sample_id",)) for _, event in sorted(unread, key=_place)]
     del kept["events"]
     sample_id = kept.pop("sample_id")
+    events = [
+        without(event, ("sample_id",)) if event.get("sample_id") == sample_id else event
+        for _, event in sorted(unread, key=_place)
+    ]
     put_in_front(kept, _unread, events)
     return {
         **({} if sample_id is None else {"id": sample_id}),
