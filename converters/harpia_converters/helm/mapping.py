@@ -363,6 +363,8 @@ _known_of_request = frozenset((*_kept_of_request, "model", "prompt", _embedding)
 _known_of_instance = frozenset("id input references split sub_split".split())
 _correct = "correct"
 _known_of_row = frozenset({"instance_id", "states", "stats"})
+#: The keys of a record's extra for requests and statistics that no output has.
+_unsent, _unread = "unsent_states", "unread_stats"
 
 
 _Run = tuple[str | UnsetType, str | UnsetType]
@@ -402,8 +404,8 @@ def _read_instance(run: _Run, row: Row, kept: Row) -> Row:
         kept["instance_id"] = row["instance_id"]
     rest = {
         "instance": _rest_of(instance, choices),
-        "states": unsent(states),
-        "stats": rest_of_stats(stats, state),
+        _unsent: unsent(states),
+        _unread: rest_of_stats(stats, state),
     }
     kept |= {key: items for key, items in rest.items() if items}
     return {
@@ -578,4 +580,14 @@ RUN = FieldTable(
             f"outputs.extra.{_vendor}",
         }
     ),
+    extra_examples={
+        _unsent: [{"request": {"prompt": "q"}}],
+        _unread: [{"stats": [{"name": {"name": "f1"}, "count": 2, "mean": 0.5}]}],
+    },
+    answer_extra_examples={"request": {"temperature": 0}},
+    other_names={
+        f"extra.{_vendor}.{_unsent}": "states (not sent)",
+        f"extra.{_vendor}.{_unread}": "stats (what means do not say)",
+        f"outputs.extra.{_vendor}.request": "states.request (other settings)",
+    },
 )

@@ -368,7 +368,8 @@ _examples: Row = {
     "input_parts": [{"message": 0, "type": "image", "image": "a.png"}],
     "messages": [{"id": "m1"}],
     "parts": [{"message": 0, "type": "image", "image": "a.png"}],
-    "events": 7,
+    **dict.fromkeys((*_steps, _attachments, _transcript), 7),
+    "transcript_members": {"key": 1},
     "error": {"traceback": "Traceback"},
     "error_retries": [{"message": "timeout"}],
     "limit": {"type": "token", "limit": 1.0},
@@ -385,6 +386,7 @@ _examples: Row = {
 _answer_examples: Row = {
     "stop_reason": "stop",
     "message": {"id": "m2"},
+    "output": {"completion": "other"},
     "parts": [{"type": "image", "image": "a.png"}],
     "logprobs": {"content": []},
     "model": "served",
