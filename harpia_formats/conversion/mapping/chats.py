@@ -295,9 +295,10 @@ def _steps_at_turn(steps: Any, turn: int, outcomes: FieldOutcomes) -> Any:
 
 def _step_at_turn(step: Any, turn: int) -> Any:
     """Return a step whose source was the answer, with the turn in its place."""
-    if not isinstance(step, dict) or step.get("source") not in _PARTS_OF_TURNS:
+    source = step.get("source") if isinstance(step, dict) else None
+    part = _PARTS_OF_TURNS.get(source) if isinstance(source, str) else None
+    if part is None:
         return step
-    part = _PARTS_OF_TURNS[step["source"]]
     return {**step, "turn_idx": turn, "source": f"turns[{turn}].{part}"}
 
 

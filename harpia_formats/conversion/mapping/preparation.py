@@ -208,8 +208,14 @@ def filters_of(outputs: Iterable[Output]) -> list[str]:
 def _methods_of(outputs: Iterable[Output]) -> list[str]:
     """Return the methods by which something was extracted of answers."""
     steps = [step for output in outputs for step in output.attribution or ()]
-    named = (step.get("extraction_method") for step in steps if isinstance(step, dict))
-    return [name for name in dict.fromkeys(named) if isinstance(name, str)]
+    named = dict.fromkeys(map(_method_of, steps))
+    return [name for name in named if name is not None]
+
+
+def _method_of(step: Any) -> str | None:
+    """Return the method of a step of an extraction, None if it is no text."""
+    name = step.get("extraction_method") if isinstance(step, dict) else None
+    return name if isinstance(name, str) else None
 
 
 def _with_filter(record: Record, wanted: str | None, outcomes: FieldOutcomes) -> Record:
@@ -261,11 +267,7 @@ def attribution_without(output: Output, filters: frozenset[str]) -> Any:
     """Return where the scored answer was found, without what `filters` extracted."""
     if output.attribution is UNSET:
         return UNSET
-    return [
-        step
-        for step in output.attribution
-        if not isinstance(step, dict) or step.get("extraction_method") not in filters
-    ]
+    return [step for step in output.attribution if _method_of(step) not in filters]
 
 
 def _names_choices(record: Record) -> bool:

@@ -86,3 +86,24 @@ def test_metric_of_a_filter_keeps_what_it_extracted(
     assert [step["extraction_method"] for step in row["answer_attribution"]] == [
         filter_
     ]
+
+
+@pytest.mark.parametrize("is_scored", [True, False])
+@pytest.mark.parametrize("key", ["source", "extraction_method"])
+def test_step_that_says_where_in_no_text_is_left_out_and_named(
+    key: str, is_scored: bool, tmp_path: Path
+) -> None:
+    """A step whose source or method is no text is a loss, whatever names the filter."""
+    given, path = record(), tmp_path / "rows.jsonl"
+    (answer,) = given["outputs"]
+    answer["attribution"].append({**step("strict"), key: ["output.raw"]})
+    if not is_scored:
+        answer["scores"] = [{**score("strict"), "signature": "exact_match"}]
+    report = harpia_formats.convert(
+        [given], to="eee@0.3.0", output=path, filter="strict"
+    )
+
+    (row,) = jsonl_rows(path)
+    lost = [each.how for file in report.losses for each in file.losses.counts]
+    assert len(row["answer_attribution"]) == 1
+    assert "without steps that are not complete" in lost
