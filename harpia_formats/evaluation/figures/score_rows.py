@@ -251,8 +251,11 @@ def _ticks(low: float, high: float, width: float) -> tuple[list[float], list[str
             for text, tick in texts.items()
             if low + margin <= tick <= high - margin
         }
-        if step / (high - low) * width > 2 * half + 0.15:
+        apart, needed = step / (high - low) * width, 2 * half + 0.15
+        if apart > needed:
             break
+    else:  # the locator has no fewer
+        texts = dict(islice(texts.items(), 0, None, math.ceil(needed / apart)))
     return list(texts.values()), list(texts)
 
 

@@ -199,7 +199,7 @@ def test_requests_in_a_pipe_are_refused(
 
 
 def test_results_are_read_without_their_requests(batch: tuple[Path, Path]) -> None:
-    """Without the requests it is said that the question is not known."""
+    """Without the requests, a note says that what was asked is not known."""
     report = convert(batch[1], to="record", output=BytesIO())
 
     assert any("what was asked is not known" in note for note in report.notes)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import harpia_formats as hf
@@ -131,6 +131,7 @@ _numbers = st.floats(-1e300, 1e300) | st.floats(-100, 100) | st.floats(0, 1)
 
 @examples(6)
 @given(_numbers, st.floats(0, 1e6) | st.floats(0, 1e-6), st.booleans())
+@example(0.0, 418786.0, False)
 def test_any_number_has_an_axis(value: float, width: float, zero: bool) -> None:
     """Numbers on axes next to each other are apart, whatever they are."""
     row = Interval(value, value - width, value + width, "a remark")
