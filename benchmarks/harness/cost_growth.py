@@ -196,7 +196,7 @@ def text(
     return DOCUMENT.format(
         picture=picture.name,
         growth=growth_table(growth.points),
-        stops_sourcemeta=growth.reason_stopped
+        stops=growth.reason_stopped
         or f"Every command was run up to {most:,} rows.",
         real=real_text(folder, runs, REAL_TIMES),
         generated=repeat.GENERATED_ROWS,

@@ -1,11 +1,13 @@
 """The benchmark: the rows that it generates, how it measures, and its limits."""
 
+import ast
 import hashlib
 import importlib.util
 import json
+import string
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 from types import ModuleType
@@ -241,3 +243,33 @@ def test_asks_for_rows_and_runs_that_can_be_measured(
     with pytest.raises(SystemExit):
         command.arguments_of(["--rows", "10"])
     assert "at least 1,000 rows" in capsys.readouterr().err
+
+
+def fields_of_pages() -> Iterator[tuple[str, set[str], set[str]]]:
+    """Yield each use of a template: its place, the fields it has, and those given."""
+    for path in sorted(BENCHMARKS.rglob("*.py")):
+        nodes = [*ast.walk(ast.parse(path.read_text("utf-8")))]
+        texts = {
+            target.id: node.value.value
+            for node in nodes
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+            for target in node.targets
+            if isinstance(target, ast.Name) and isinstance(node.value.value, str)
+        }
+        for node in nodes:
+            match node:
+                case ast.Call(
+                    func=ast.Attribute(value=ast.Name(id=name), attr="format")
+                ) if name in texts:
+                    parsed = string.Formatter().parse(texts[name])
+                    fields = {field for _, field, *_ in parsed if field}
+                    given = {each.arg for each in node.keywords if each.arg}
+                    place = f"{path.relative_to(BENCHMARKS)}:{node.lineno}"
+                    yield place, fields, given
+
+
+def test_templates_of_pages_get_the_fields_that_they_have() -> None:
+    """What is measured for hours is not lost as its page is written."""
+    found = list(fields_of_pages())
+    assert len(found) > 10
+    assert [(place, *both) for place, *both in found if both[0] != both[1]] == []
