@@ -28,8 +28,10 @@ _plain_bytes = (
     .lower()
     .translate(bytes.maketrans(_white_space, b" " * len(_white_space)))
 )
-#: Chinese, Japanese and Korean letters, which have no case.
-_caseless = re.compile("[\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3]+")
+#: White space beyond ASCII.
+_other_spaces = re.compile(
+    "[\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
+)
 #: Letters of scripts that put no spaces between words begin here.
 _spaced_until, _spaced_again, _unspaced = "\u0e00", "\u10a0", "\u1780"
 
@@ -80,50 +82,24 @@ def possible_leaks(references: Sequence[str], prompts: Sequence[str]) -> list[in
         return [*range(len(references))]
     needles = [text.strip(_mark_bytes) for text in wanted]
     found = map(stringzilla.find, asked, needles)
-    if all(map(str.isascii, references)) and all(map(str.isascii, prompts)):
-        places = [place for place, at in enumerate(found) if at >= 0]
-        return [place for place in places if len(references[place]) > SHORT]
-    return [
-        place
-        for place, at in enumerate(found)
-        if _is_possible(
-            references[place], prompts[place], asked[place], is_found=at >= 0
-        )
-    ]
-
-
-def _is_possible(reference: str, prompt: str, asked: bytes, *, is_found: bool) -> bool:
-    """Return whether a reference may be in a prompt, as `may_leak` does or it is not.
-
-    `asked` is the prompt as `_plain_texts` returns it, and `is_found` tells whether the
-    reference is there but for ASCII case and white space.
-    """
-    if len(reference) <= SHORT:
-        return False
-    if reference.isascii():
-        # Letters beyond ASCII may be ASCII in lower case.
-        return is_found or (not prompt.isascii() and may_leak(reference, prompt))
-    letters = _caseless.search(reference)
-    if letters is not None and letters[0] not in prompt:
-        return False
-    word, _ = _probe(reference)
-    if stringzilla.find(asked, word.encode()) < 0:
-        return False
-    # Reading the row as one that is suspect takes longer than what is certain here.
-    return _normal_reference(reference) in _spaced(prompt)
+    places = [place for place, at in enumerate(found) if at >= 0]
+    return [place for place in places if len(references[place]) > SHORT]
 
 
 def _plain_texts(texts: Sequence[str]) -> list[bytes] | None:
-    """Return texts in lower case with one space for all white space, None if unsure.
+    """Return texts without case, with one space for all white space.
 
-    Letters and white space beyond ASCII mostly stay as they are.
+    None if one of them has a NUL, which is put between them.
     """
     joined = "\0".join(texts)
+    if not joined.isascii():
+        joined = _other_spaces.sub(" ", joined.casefold())
     data: bytes = stringzilla.translate(
         joined.encode("utf-8", "surrogatepass"), _plain_bytes
     )
     while stringzilla.find(data, b"  ") >= 0:
-        data = data.replace(b"  ", b" ")
+        # This takes a tenth of the time of `bytes.replace`.
+        data = b" ".join(map(bytes, stringzilla.Str(data).split(b"  ")))
     found = data.split(b"\0")
     return found if len(found) == len(texts) else None
 
