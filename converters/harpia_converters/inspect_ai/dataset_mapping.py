@@ -206,7 +206,7 @@ def _letters_of(references: list[str], choices: list[str]) -> list[str]:
 
     They are returned as they are if one is a letter already, or not just one choice.
     """
-    letters = ascii_uppercase[: len(choices)]
+    letters = [*ascii_uppercase[: len(choices)]]
     if any(text in letters or choices.count(text) != 1 for text in references):
         return references
     places = [choices.index(text) for text in references]
