@@ -83,18 +83,21 @@ def join_question(answer: Record, question: Record) -> Record:
     """Return the record of answers with their question.
 
     The conversation of user and assistant is the turns of each output. The prompt is
-    what the user said last.
+    what the user said in the turn that the texts answer, if that is one.
     """
     asked, references = _turns_of(question), _references_of(question)
-    outputs = [_in_conversation(output, asked) for output in answer.outputs]
-    joined = _at_turn(question, len(asked), asked, references)
+    answered = {len(output.turns or (output,)) for output in answer.outputs}
+    last = max(answered, default=0)
+    turn = last if len(answered) == 1 else 0
+    outputs = answer.outputs
+    if turn != 1 or len(asked) > 1:
+        outputs = [_in_conversation(output, asked) for output in outputs]
+    joined = _at_turn(question, turn, asked, references, asked[last:])
     return replace(joined, outputs=outputs, extra=_both(joined, answer))
 
 
 def _in_conversation(output: Output, asked: Sequence[str]) -> Output:
     """Return an output whose turns are those of the user and of the model."""
-    if not output.turns and len(asked) <= 1:
-        return output
     answers = output.turns or [_message("assistant", str(output.text))]
     turns = []
     for number, answer in enumerate(answers):
@@ -109,29 +112,40 @@ def join_judged_question(judgement: Record, question: Record) -> Record:
     (output,) = judgement.outputs
     turn = output.extra[KEY]["turn"] if output.extra else 0
     asked, references = _turns_of(question), _references_of(question)
-    joined = _at_turn(question, turn, asked, references)
+    others = [*asked[: turn - 1], *asked[turn:]]
+    joined = _at_turn(question, turn, asked, references, others)
     return replace(joined, outputs=[output], extra=_both(joined, judgement))
 
 
 def _at_turn(
-    question: Record, turn: int, asked: Sequence[str], references: Sequence[str]
+    question: Record,
+    turn: int,
+    asked: Sequence[str],
+    references: Sequence[str],
+    others: Sequence[str],
 ) -> Record:
-    """Return a question with the prompt and the reference of one turn, from 1."""
+    """Return a question with the prompt and the reference of one turn, from 1.
+
+    It has neither if the question has no such turn. References of other turns are kept,
+    and so are `others`, the turns that the record has nowhere else.
+    """
     kept = {**((question.extra or {}).get(KEY, {}))}
     kept.pop(_reference, None)
-    at = slice(turn - 1, turn)
-    has_references = len(references) == len(asked) >= turn
-    if has_references:
-        rest = [*references[: turn - 1], *references[turn:]]
-    else:
-        rest = list(references)
+    at = turn - 1
+    is_asked = 0 <= at < len(asked)
+    has_reference = is_asked and len(references) == len(asked)
+    rest = [*references]
+    if has_reference:
+        del rest[at]
+    if others:
+        kept[_turns] = [*others]
     if rest:
         kept[_reference] = rest
     return replace(
         question,
-        prompt=asked[turn - 1] if turn <= len(asked) else UNSET,
+        prompt=asked[at] if is_asked else UNSET,
         messages=UNSET,
-        references=list(references[at]) if has_references else UNSET,
+        references=[references[at]] if has_reference else UNSET,
         extra=_extra(kept),
     )
 

@@ -73,13 +73,14 @@ def test_turns_of_question_and_answer_alternate(asked: Path) -> None:
 def test_a_judgement_is_about_its_turn(
     turn: int, prompt: str, reference: str, other: str, asked: Path
 ) -> None:
-    """With the question, a judgement has the prompt and reference of its turn."""
+    """A judgement has the prompt and reference of its turn, and keeps the others."""
     row = JUDGEMENT | {"turn": turn}
     (record,) = harpia_formats.read(jsonl(row), companion=asked)
 
     assert record.prompt == prompt
     assert record.references == [reference]
-    assert record.extra == {"mt-bench": {"reference": [other]}}
+    unjudged = [text for text in QUESTION["turns"] if text != prompt]
+    assert record.extra == {"mt-bench": {"turns": unjudged, "reference": [other]}}
 
 
 @pytest.fixture
@@ -147,12 +148,47 @@ def test_a_row_without_its_question_is_reported(asked: Path) -> None:
     ]
 
 
-def test_an_answer_in_one_turn_of_two_is_a_conversation(asked: Path) -> None:
-    """What was asked later and not answered is no turn."""
+def test_an_answer_in_one_turn_of_two_answers_the_first(asked: Path) -> None:
+    """What was asked later and not answered is kept, and is no turn or prompt."""
     row = ANSWER | {"choices": [{"index": 0, "turns": ["12"]}]}
     (record,) = harpia_formats.read(jsonl(row), companion=asked)
 
     assert record.outputs[0].turns == [user("7 + 5?"), assistant("12")]
+    assert record.prompt == "7 + 5?"
+    assert record.references == ["12"]
+    assert record.extra
+    assert record.extra["mt-bench"]["turns"] == ["Minus 3?"]
+    assert record.extra["mt-bench"]["reference"] == ["9"]
+
+
+@pytest.mark.parametrize(
+    ("question", "answers"),
+    [
+        (202, [["12"], ["12", "8"]]),
+        (202, [["12", "8", "7"]]),
+        (203, [["4"], ["4", "8"]]),
+        (203, [["4", "8"]]),
+    ],
+)
+def test_answers_to_no_common_turn_have_no_prompt(
+    question: int, answers: list[list[str]], asked: Path
+) -> None:
+    """Where texts answer several turns, or none of the question's, none is asked."""
+    choices = [{"index": at, "turns": turns} for at, turns in enumerate(answers)]
+    row = ANSWER | {"question_id": question, "choices": choices}
+    (record,) = harpia_formats.read(jsonl(row), companion=asked)
+    references = {202: ["12", "9"], 203: ["4"]}[question]
+
+    assert record.prompt is UNSET
+    assert record.messages is UNSET
+    assert record.references is UNSET
+    assert record.extra
+    assert record.extra["mt-bench"]["reference"] == references
+    assert "turns" not in record.extra["mt-bench"]
+    assert [
+        [turn["content"] for turn in output.turns or () if turn["role"] == "assistant"]
+        for output in record.outputs
+    ] == answers
 
 
 def test_each_row_is_of_one_format() -> None:
