@@ -7,6 +7,7 @@ from msgspec import UNSET
 
 from harpia_converters.inspect_ai.messages import (
     Attachments,
+    Content,
     content_of,
     is_other_part,
     rest_of_content,
@@ -29,7 +30,7 @@ _vendor = "inspect-dataset"
 _input, _target = "input", "target"
 #: The member of the extra that has the parts of messages that are no text.
 _parts = "input_parts"
-#: The one that has whole contents, where parts of text have further keys.
+#: The one that has whole contents, where text and such parts are not all of them.
 _contents = "input_contents"
 _of_chat = (_parts, _contents)
 #: The keys of a message that its text and its reasoning are read from.
@@ -57,22 +58,41 @@ def _question(asked: Any) -> tuple[Row, Row]:
     if type(asked) is str:
         return {"prompt": asked}, {}
     messages, parts, contents = [], [], []
+    attachments = Attachments({})
     for number, message in enumerate(asked):
-        content = content_of(message, Attachments({}))
-        if rest_of_content(message):
-            contents.append({"message": number, **_content_in(message)})
-        else:
-            parts += [{"message": number, **part} for part in content.others]
-        own = _with_calls(message, _read_call)
+        content = content_of(message, attachments)
         if type(message["content"]) is list:
-            own = {**own, "content": content.text}
-            if content.reasoning is not None:
-                own["reasoning"] = content.reasoning
-        messages.append(own)
+            if rest_of_content(message) or not _is_split(message, content):
+                contents.append({"message": number, **_content_in(message)})
+            else:
+                parts += [{"message": number, **part} for part in content.others]
+        messages.append(_with_text(_with_calls(message, _read_call), content))
     has_texts = all(type(message["content"]) is str for message in messages)
     fields = read_chat(messages) if has_texts else {"messages": messages}
     found = {_parts: parts, _contents: contents}
     return fields, {key: items for key, items in found.items() if items}
+
+
+def _is_split(message: Row, content: Content) -> bool:
+    """Tell whether a message is written again from its text and its other parts.
+
+    That is so for one part of text with the others behind it. Where there is no text,
+    an empty one is written, and noted.
+    """
+    others = content.others
+    if content.text is None:
+        return not any("message" in part for part in others)
+    return others == message["content"][1:] and all(map(_is_numbered, others))
+
+
+def _with_text(message: Row, content: Content) -> Row:
+    """Return a message with the text and the reasoning of its parts in their place."""
+    if type(message["content"]) is not list:
+        return message
+    own = {**message, "content": content.text}
+    if content.reasoning is not None:
+        own["reasoning"] = content.reasoning
+    return own
 
 
 def _content_in(message: Row) -> Row:
@@ -147,6 +167,11 @@ def _are_of(items: Any, chat: list[Row]) -> bool:
     )
 
 
+def _is_numbered(part: Row) -> bool:
+    """Tell whether a part can be kept with the number of its message."""
+    return "message" not in part and _is_part(part)
+
+
 def _is_part(item: Row) -> bool:
     return type(item.get("type")) is str and is_other_part(item)
 
@@ -165,9 +190,8 @@ def _with_contents(chat: list[Row], contents: list[Row]) -> list[Row]:
     for item in contents:
         message = written[item["message"]]
         own = {**without(message, _content_keys), **_content_in(item)}
-        found = content_of(own, Attachments({}))
-        said = tuple(message.get(key) for key in _content_keys)
-        if (found.text, found.reasoning) == said:
+        read = _with_text(own, content_of(own, Attachments({})))
+        if all(read.get(key) == message.get(key) for key in _content_keys):
             written[item["message"]] = own
     return written
 
@@ -262,6 +286,6 @@ DATASET = FieldTable(
     other_names={
         SYSTEM_MESSAGE: f"{_input} (system)",
         f"extra.{_vendor}.{_parts}": f"{_input} (parts that are no text)",
-        f"extra.{_vendor}.{_contents}": f"{_input} (further keys of parts of text)",
+        f"extra.{_vendor}.{_contents}": f"{_input} (contents in parts of text)",
     },
 )

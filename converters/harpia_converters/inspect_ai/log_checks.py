@@ -143,12 +143,12 @@ def _content_remarks(sample: Mapping[str, Any]) -> Iterator[Remark]:
             attachments.text(given)
             continue
         chat = Chat(given, attachments)
-        if chat.parts and (key == "messages" or not messages):
-            kinds = ", ".join(sorted({str(part["type"]) for part in chat.parts}))
-            message = f"{len(chat.parts):,} parts of messages are no text: {kinds}"
-            if len(chat.parts) == 1:
+        if chat.others and (key == "messages" or not messages):
+            kinds = ", ".join(sorted({str(part["type"]) for _, part in chat.others}))
+            message = f"{len(chat.others):,} parts of messages are no text: {kinds}"
+            if len(chat.others) == 1:
                 message = f"1 part of a message is no text: {kinds}"
-            yield Remark(NO_TEXT, (key, chat.parts[0]["message"]), message)
+            yield Remark(NO_TEXT, (key, chat.others[0][0]), message)
     if attachments.unresolved:
         first = min(attachments.unresolved)
         message = f"{first} refers to no attachment of the sample"

@@ -18,7 +18,7 @@ from harpia_converters.inspect_ai.messages import (
     Value,
     content_of,
     is_empty,
-    rest_of_content,
+    other_parts,
     values_in,
 )
 from harpia_formats.conversion.mapping.fields import FieldTable, without
@@ -221,6 +221,7 @@ def _of_choice(
     """
     message = choice["message"]
     content = content_of(message, attachments)
+    parts, rest_of_parts = other_parts(message, content, attachments)
     rest = {
         key: value
         for key, value in choice.items()
@@ -235,12 +236,12 @@ def _of_choice(
         others["role"] = message["role"]
     if message.get("tool_calls") and message["tool_calls"] not in said:
         others["tool_calls"] = message["tool_calls"]
-    if parts := rest_of_content(message):
-        others["content"] = parts
+    if rest_of_parts:
+        others["content"] = rest_of_parts
     if others:
         rest["message"] = others
-    if content.others:
-        rest["parts"] = content.others
+    if parts:
+        rest["parts"] = parts
     return Output(
         text=content.text,
         reasoning=UNSET if content.reasoning is None else content.reasoning,

@@ -106,13 +106,29 @@ def _read_key(part: Row) -> str | None:
     return None if part.get(kind) else key
 
 
+def other_parts(
+    message: Row, content: Content, attachments: Attachments
+) -> tuple[list[Row], list[Row]]:
+    """Return the parts of a message that are kept as no text, and the rest of each.
+
+    The rest is all parts as they are if text or reasoning stands behind another part:
+    the place of that one would be lost.
+    """
+    others = content.others
+    if others and any(map(_read_key, message["content"][-len(others) :])):
+        return [], attachments.resolved(message["content"])
+    return others, rest_of_content(message)
+
+
 def rest_of_content(message: Row) -> list[Row]:
     """Return what is not read of each part of a message, [] if that is nothing.
 
     That is nothing of a part that is neither text nor reasoning: it is kept as a whole.
     """
     content = message.get("content")
-    rest = [_rest_of_part(part) for part in content or () if type(content) is list]
+    if type(content) is not list:
+        return []
+    rest = [_rest_of_part(part) for part in content]
     return rest if any(rest) else []
 
 
@@ -156,13 +172,18 @@ class Chat:
         self.turns: list[Row] = []
         #: The members of each message that a turn has no place for.
         self.rest: list[Row] = []
-        #: The parts that are no text, each with the number of its message, from 0.
+        #: The parts that are no text, each behind the number of its message, from 0.
+        self.others: list[tuple[int, Row]] = []
+        #: Those of them that `rest` has not: each with the number as a member.
         self.parts: list[Row] = []
         for number, message in enumerate(messages):
-            turn, others = _turn_of(message, attachments)
-            self.turns.append(turn)
-            self.rest.append(_rest_of(message))
-            self.parts += [{"message": number, **part} for part in others]
+            content = content_of(message, attachments)
+            parts, rest = other_parts(message, content, attachments)
+            if content.others:
+                self.others += [(number, part) for part in content.others]
+                self.parts += [{"message": number, **part} for part in parts]
+            self.turns.append(_turn_of(message, content, attachments))
+            self.rest.append(_rest_of(message, rest))
         self._sources = [message.get("source") for message in messages]
 
     @property
@@ -221,9 +242,8 @@ class Chat:
         return self.turns in ([*asked, answer], asked)
 
 
-def _turn_of(message: Row, attachments: Attachments) -> tuple[Row, list[Row]]:
-    """Return a message as a turn, and its parts that are no text."""
-    content = content_of(message, attachments)
+def _turn_of(message: Row, content: Content, attachments: Attachments) -> Row:
+    """Return a message as a turn, given what it says."""
     turn: Row = {"role": message["role"], "content": content.text}
     if content.reasoning is not None:
         turn["reasoning"] = content.reasoning
@@ -233,7 +253,7 @@ def _turn_of(message: Row, attachments: Attachments) -> tuple[Row, list[Row]]:
     answered = message.get("tool_call_id")
     if answered is not None:
         turn["tool_call_id"] = answered
-    return turn, content.others
+    return turn
 
 
 def _call_of(call: Row, attachments: Attachments) -> Row:
@@ -243,14 +263,14 @@ def _call_of(call: Row, attachments: Attachments) -> Row:
     return {"id": call["id"], "name": call["function"], "arguments": arguments}
 
 
-def _rest_of(message: Row) -> Row:
-    """Return the members of a message that a turn has no place for."""
+def _rest_of(message: Row, parts: list[Row]) -> Row:
+    """Return the members that a turn has no place for, with the rest of its `parts`."""
     rest = {
         key: value
         for key, value in message.items()
         if key not in _read_keys and not is_empty(value)
     }
-    if parts := rest_of_content(message):
+    if parts:
         rest["content"] = parts
     calls = [_rest_of_call(call) for call in message.get("tool_calls") or ()]
     return {**rest, "tool_calls": calls} if any(calls) else rest
