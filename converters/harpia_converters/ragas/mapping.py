@@ -23,6 +23,10 @@ _no_scores = frozenset(
     "reference_topics persona_name query_style query_length synthesizer_name".split()
 ) | {"id", "index", "idx", "row", "level_0", "Unnamed: 0"}
 _numbers = (int, float, ExactFloat, bool)
+#: The keys of a call in a record, where they are others.
+_call_keys = {"args": "arguments", "arguments": "ragas.arguments"}
+#: Answers to a single question; a conversation has its own.
+_answers = ("response", "multi_responses")
 
 _fields = (
     FieldMapping(
@@ -53,6 +57,8 @@ def _sample(row: Row, kept: Row) -> Row:
         fields["prompt"] = asked[0]["content"]
     if row.get("reference") is not None:
         fields["references"] = [row["reference"]]
+    if isinstance(asked, list):
+        kept |= {key: row[key] for key in _answers if row.get(key) is not None}
     values = _taken_values(kept)
     for key in ("retrieved_contexts", "reference_contexts"):
         if row.get(key) is None:
@@ -123,7 +129,7 @@ def _turn(message: Row) -> Row:
 
 def _call(call: Row) -> Row:
     """Return a call of a tool with its arguments under the name that records have."""
-    return {"arguments" if key == "args" else key: call[key] for key in call}
+    return {_call_keys.get(key, key): value for key, value in call.items()}
 
 
 RAGAS = FieldTable(_vendor, _fields, read_own=_sample, in_order=True).adapter(
