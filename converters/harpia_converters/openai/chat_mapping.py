@@ -209,16 +209,17 @@ def _preference(row: Row, kept: Row) -> Row:
     beside = without(asked, {*SETTINGS, "messages"})
     if beside:
         kept["input"] = beside
-    text = _only_text(row[_preferred])
-    if text is None:
-        kept[_preferred] = row[_preferred]
-    else:
+    answer = row[_preferred]
+    text = _only_text(answer)
+    if text is not None:
         fields["references"] = [text]
+    if text is None or answer != [{"role": "assistant", "content": text}]:
+        kept[_preferred] = answer
     return fields
 
 
 def _only_text(messages: list[Any]) -> str | None:
-    """Return the text of an answer of one message that says nothing else."""
+    """Return the text of an answer of one message without further keys."""
     (first, *others) = messages
     if others or first.keys() > {"role", "content"}:
         return None

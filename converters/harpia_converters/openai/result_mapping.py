@@ -188,13 +188,12 @@ _choices = (*_body, "choices")
 
 def _read_result(row: Row, kept: Row) -> Row:
     """Return the answers of a result, or the error in their place."""
-    response = row["response"]
+    response, error = row["response"], row.get("error")
     outputs: list[Output] = []
     if response is not None:
-        left, outputs = _read_response(response)
+        left, outputs = _read_response(response, is_failed=error is not None)
         if left:
             kept["response"] = left
-    error = row.get("error")
     if error is not None:
         others = without(error, {"message"})
         if others:
@@ -203,15 +202,18 @@ def _read_result(row: Row, kept: Row) -> Row:
     return {"id": row["custom_id"], "outputs": outputs or [Output(text=None)]}
 
 
-def _read_response(response: Row) -> tuple[Row, list[Output]]:
-    """Return what is kept of a response, and the answers that it has."""
+def _read_response(response: Row, *, is_failed: bool) -> tuple[Row, list[Output]]:
+    """Return what is kept of a response, and the answers that it has.
+
+    The text of an error is kept if the request itself `is_failed`, whose error is read.
+    """
     rest, body = without(response, {"body"}), response["body"]
     status = response["status_code"]
     if status < ERROR_STATUS:
         del rest["status_code"]
     if type(body) is not dict:
         failed = status >= ERROR_STATUS
-        if body and not failed:
+        if body and (is_failed or not failed):
             rest["body"] = {"text": body}
         return rest, [
             Output(text=None, error=_error_text(body, status))
