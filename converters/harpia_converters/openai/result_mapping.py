@@ -27,9 +27,13 @@ from harpia_formats.model.adapter import (
 from harpia_formats.model.record import Output, Record
 
 _reasoning_key = "reasoning_content"
-#: The role of an answer, and the types of its parts: any other one is kept.
+#: The status of a response, the role of an answer, and the types of its parts: any
+#: other one is kept.
+_usual_status = 200
 _usual_roles = ("assistant", None)
 _usual_types = ("output_text", "summary_text", "text", None)
+#: Values of members of a part that say nothing.
+_nothing: tuple[Any, ...] = (None, [], {})
 #: Keys of a call of a function in a response.
 _call_keys = ("call_id", "name", "arguments")
 
@@ -44,14 +48,14 @@ def chat_answers(choices: list[Row], model: Any) -> list[Output]:
 
 
 def _chat_answer(choice: Row, model: Any, place: Any) -> Output:
-    rest = without(choice, {"index", "message", "text"})
+    rest = without(choice, {"index", "message"})
     number = choice.get("index", UNSET)
     index = number if type(number) is int and place is not UNSET else place
     if number is not UNSET and number not in (index, 0):
         rest["index"] = number
     message = choice.get("message")
     if type(message) is not dict:
-        text = choice.get("text")
+        text = rest.pop("text", None)
         return Output(model=model, index=index, text=text, extra=_extra(rest))
     text = text_of(message.get("content"))
     left = without(message, {_reasoning_key, CALLS})
@@ -131,7 +135,7 @@ def _read_item(
             others.append(part)
             continue
         found.append(text)
-        beside = {k: v for k, v in part.items() if k != "text" and v}
+        beside = {k: v for k, v in part.items() if k != "text" and v not in _nothing}
         if beside.get("type") in _usual_types:
             beside.pop("type", None)
         if beside:
@@ -163,17 +167,22 @@ _details = {
 
 
 def read_usage(usage: Any) -> tuple[Row, Row]:
-    """Return the token usage of an output, and the members that have no place in it."""
+    """Return the token usage of an output, and the members that have no place in it.
+
+    Of two counts by one name, only the first has a place.
+    """
     counts: Row = {}
     rest: Row = {}
     for key, value in usage.items() if type(usage) is dict else ():
-        if key in _counts and type(value) is int:
-            counts[_counts[key]] = value
+        if (
+            key in _counts
+            and type(value) is int
+            and counts.setdefault(_counts[key], value) == value
+        ):
             continue
         inner, name = _details.get(key, ("", ""))
         found = value.get(inner) if inner and type(value) is dict else None
-        if type(found) is int:
-            counts[name] = found
+        if type(found) is int and counts.setdefault(name, found) == found:
             left = {each: value[each] for each in value if each != inner}
             if left:
                 rest[key] = left
@@ -209,7 +218,7 @@ def _read_response(response: Row, *, is_failed: bool) -> tuple[Row, list[Output]
     """
     rest, body = without(response, {"body"}), response["body"]
     status = response["status_code"]
-    if status < ERROR_STATUS:
+    if status == _usual_status:
         del rest["status_code"]
     if type(body) is not dict:
         failed = status >= ERROR_STATUS
