@@ -29,10 +29,10 @@ _instances = "instances"
 
 def read_header(document: Row) -> Header:
     """Return the header of an input, given as `document` without its instances."""
-    name = next(_names_of_metrics(document), "")
+    name = next(_names_of_metrics(document), None)
     rest = {key: value for key, value in document.items() if key != name}
     return Header(
-        metrics=document[name] if name else UNSET,
+        metrics=UNSET if name is None else document[name],
         extra={_vendor: rest} if rest else UNSET,
     )
 
@@ -138,8 +138,8 @@ def _read(row: Row) -> Record:
 
 def _respelt(row: Row) -> Row:
     """Return `row` with the documented spelling of the first key of each field."""
-    names = {key_in(row, keys): keys[0] for keys in _spellings}
-    if all(key in ("", name) for key, name in names.items()):
+    names = {key: keys[0] for keys in _spellings if (key := key_in(row, keys))}
+    if all(key == name for key, name in names.items()):
         return row
     return {names.get(key, key): value for key, value in row.items()}
 

@@ -197,6 +197,15 @@ def test_invalid_metrics_are_kept(metrics: Any) -> None:
     assert header_written(header) == ({"metricas": metrics}, [])
 
 
+def test_an_empty_key_of_a_header_is_kept() -> None:
+    """A key without a name stands for no metrics: it is kept and written back."""
+    assert LAB_INPUT.read_header is not None
+    header = LAB_INPUT.read_header({"": 1})
+
+    assert header == Header(extra={"harpia": {"": 1}})
+    assert header_written(header) == ({"": 1}, [])
+
+
 def test_header_of_others() -> None:
     """Metrics without an id, other vendors' keys and taken keys are losses."""
     header = Header(
