@@ -72,6 +72,8 @@ ALPACA = FieldTable(
 _sharegpt = "sharegpt"
 _turns = ("conversations",)
 _turn_keys = frozenset({"from", "value"})
+#: Those that the text of an expected call tells.
+_of_calls = frozenset({"value"})
 #: Keys that a message has by what its turn says.
 _message_keys = frozenset({"role", "content", "tool_calls"})
 _usual_keys = len(_turn_keys)
@@ -99,8 +101,10 @@ def _conversation(row: Row, kept: Row) -> Row:
     if turns[-1]["from"] in ANSWERING:
         *turns, answer = turns
         fields["gt"] = answer["value"]
-        if len(answer) > _usual_keys:
-            put_in_front(kept, "conversations", without(answer, _turn_keys))
+        # That the text is a call is not said by it alone.
+        known = _of_calls if answer["from"] == CALL else _turn_keys
+        if len(answer) > len(known):
+            put_in_front(kept, "conversations", without(answer, known))
     fields |= read_chat([_message(turn) for turn in turns])
     if "system" not in fields and row.get("system") is not None:
         fields["system"] = kept.pop("system")
