@@ -150,6 +150,10 @@ SHAREGPT = FieldTable(
     #: Who speaks decides which field a turn is.
     discriminators=frozenset({("conversations", "*", "from")}),
     other_names={SYSTEM_MESSAGE: "conversations (system)"},
-    extra_examples={"rejected": "value", "tools": "value"},
+    extra_examples={
+        "conversations": {"from": CALL},
+        "rejected": "value",
+        "tools": "value",
+    },
     setting_examples={"tools": [{"name": "tool", "parameters": {}}]},
 )

@@ -144,6 +144,8 @@ RAGAS = FieldTable(_vendor, _fields, read_own=_sample, in_order=True).adapter(
         "outputs.scores": "metric columns",
         "outputs.scores.metric": "metric columns (names)",
         "outputs.scores.value": "metric columns (values)",
+        **{f"extra.{_vendor}.{key}": f"{key} (of a conversation)" for key in _answers},
     },
     other_paths=frozenset({"outputs.interaction_type", "outputs.scores.signature"}),
+    extra_examples={"response": "value", "multi_responses": ["value"]},
 )
