@@ -94,20 +94,21 @@ def _stream_key(given: Input) -> object:
 def rereadable_input(given: Input) -> Input:
     """Return `given`, or a copy of it in a temporary file if it can be read once only.
 
-    The caller seeks the beginning of the copy before reading it again.
+    The caller seeks the beginning of the copy before reading it again. Raises
+    `SourceError` if not all can be read, and `OSError` if there is no room for a copy.
     """
     if is_rereadable(given):
         return given
     source = _sources_of(given, ())[0]
-    import shutil  # noqa: PLC0415 - only streams are copied: start-up time
     from tempfile import SpooledTemporaryFile  # noqa: PLC0415 - only streams are copied: start-up time
 
     copy = SpooledTemporaryFile(_HELD)  # noqa: SIM115 - read until the run ends
-    if isinstance(source.origin, Path):
-        with source.origin.open("rb") as pipe:
-            shutil.copyfileobj(pipe, copy)
-    else:
-        shutil.copyfileobj(cast("BinaryIO", source.origin), copy)
+    try:
+        with open_source(source) as reader:
+            reader.copy_to(copy)
+    except BaseException:
+        copy.close()
+        raise
     copy.seek(0)
     return replace(source, origin=cast("BinaryIO", copy))
 

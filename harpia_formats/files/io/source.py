@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol, Self, cast
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol, Self, cast
 
 from msgspec import Struct
 
@@ -240,6 +240,14 @@ class SourceReader:
         except SourceError:  # not what its name says, or damaged
             pass
         return head[:size]
+
+    def copy_to(self, copy: IO[bytes]) -> None:
+        """Write the bytes as they are on the disk to `copy`; not to be iterated then.
+
+        Raises `SourceError` if not all can be read.
+        """
+        while piece := self._pull(BLOCK):
+            copy.write(piece)
 
     def _read_blocks(self) -> Generator[bytes, None, None]:
         source = self._source

@@ -114,7 +114,8 @@ def refuse_unpacked(file: object, name: str) -> Iterator[TextPart]:  # noqa: ARG
 def inputs_to_repair(inputs: Iterable[Input], fix: FixOptions) -> list[Input]:
     """Return the inputs of a run, of streams copies if they are to be validated then.
 
-    Raises `SinkError` if there is no room for a copy.
+    Raises `SinkError` if there is no room for a copy, and `SourceError` if a stream
+    cannot be read to its end.
     """
     if fix.diff or fix.output is not None:
         return list(inputs)
@@ -125,8 +126,10 @@ def _kept(given: Input) -> Input:
     """Return an input, or a copy of a stream."""
     try:
         return rereadable_input(given)
-    except SourceError:  # reported when it is read
-        return given
+    except SourceError as error:
+        if isinstance(error.__cause__, OSError):
+            raise  # some of it may have been read, which cannot be read again
+        return given  # reading it reports the error
     except OSError as error:
         reason = f"an input cannot be kept there: {error_reason(error)}"
         raise SinkError("the folder of temporary files", reason) from error

@@ -3,14 +3,27 @@
 import gzip
 import io
 import os
+import subprocess
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import command_runs
 from fixture_files import ROOT
-from harpia_formats import OptionError, Report, compare_scores, diff, read, validate
+from harpia_formats import (
+    OptionError,
+    Report,
+    compare_scores,
+    diff,
+    fix,
+    merge,
+    read,
+    sample,
+    validate,
+)
+from harpia_formats.plugins import SourceError
 
 #: Records of 300 KB, each of which has an id that others have.
 REPEATED = (ROOT / "fixtures/eee@0.2.0/valid/runs.jsonl").read_bytes() * 30
@@ -112,3 +125,57 @@ def test_map_of_columns_reads_a_pipe_once(rows: bytes, format_: str | None) -> N
     os.close(pipe)
 
     assert (record.prompt, record.outputs[0].text) == ("1", "2")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "merge -",
+        "sample - 1",
+        "split - --ratio 0.5/0.5 -o {value}.jsonl",
+        "score - --profile harpia",
+    ],
+)
+def test_non_blocking_stream_is_refused_before_it_is_copied(
+    words: str, tmp_path: Path
+) -> None:
+    """Standard input that pauses is not taken for complete by who reads it twice."""
+    given, end = os.pipe()
+    os.set_blocking(given, False)
+    os.write(end, ROW)
+    with open(given, "rb") as stream, open(end, "wb"):  # noqa: PTH123 - descriptors
+        result = subprocess.run(  # noqa: S603 - the command is ours
+            [*command_runs.COMMAND, *words.split()],
+            stdin=stream,
+            capture_output=True,
+            cwd=tmp_path,
+            env=command_runs.environment_with({}),
+            timeout=command_runs.TIMEOUT,
+            check=False,
+        )
+
+    assert (result.returncode, result.stdout) == (2, b"")
+    assert command_runs.error_lines(result) == [
+        "error: <stdin>: is in non-blocking mode, where a pause looks like the end"
+    ]
+    assert not list(tmp_path.iterdir())
+
+
+def test_stream_that_breaks_off_is_an_error_of_the_input() -> None:
+    """A stream that cannot be copied to its end is named, with the reason."""
+
+    class Disk(io.BytesIO):
+        def read1(self, size: int | None = -1, /) -> bytes:
+            if self.tell():
+                raise OSError(5, "Input/output error")
+            return super().read1(size)
+
+    runs: list[Callable[[Disk], object]] = [
+        lambda disk: merge(disk, output=io.BytesIO()),
+        lambda disk: sample(disk, 1, output=io.BytesIO()),
+        fix,
+    ]
+    for run in runs:
+        with pytest.raises(SourceError) as raised:
+            run(Disk(ROW))
+        assert str(raised.value) == "<stream>: input/output error"
