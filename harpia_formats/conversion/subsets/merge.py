@@ -1,6 +1,7 @@
 """Put the rows of several files of one format into one file."""
 
 import csv
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
@@ -25,7 +26,7 @@ from harpia_formats.conversion.subsets.subset_options import (
     SubsetValueError,
     WrittenPart,
 )
-from harpia_formats.files.framing.chunk import BOM, with_nulls
+from harpia_formats.files.framing.chunk import BOM
 from harpia_formats.files.framing.columns import decoded_or_none
 from harpia_formats.files.io.inputs import (
     checked_inputs,
@@ -62,7 +63,7 @@ class FileKind:
 
 
 def kind_of(file: CutFile) -> FileKind:
-    """Return the kind of a file whose rows were read."""
+    """Return the kind of a file whose rows were read; raises `SubsetError`."""
     variant = file.plan.variant
     format_ = variant.name if variant is not None else ""
     if not file.count and _is_empty(file):
@@ -72,8 +73,7 @@ def kind_of(file: CutFile) -> FileKind:
         container = f"a table with {delimiter!r} between its cells"
         return FileKind(file.name, format_, container, _columns(file.before, delimiter))
     if file.is_wrapped:
-        document = decoded_or_none(with_nulls(file.before + file.after))
-        return FileKind(file.name, format_, "a document", document=document)
+        return FileKind(file.name, format_, "a document", document=_document(file))
     if file.is_terminated:
         container = "lines"
     elif file.separator == b"\n":
@@ -111,6 +111,38 @@ def check_same_kind(first: FileKind, other: FileKind) -> None:
         )
     if first.document != other.document:
         raise SubsetValueError(f"{pair} differ around their rows: {_key(first, other)}")
+
+
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object; raises `ValueError` for a key that it has twice."""
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise ValueError("a key is there twice")
+    return members
+
+
+def _number(text: str) -> tuple[str]:
+    """Return what equals a number of the same text, and no other value."""
+    return (text,)
+
+
+_decode = json.JSONDecoder(
+    object_pairs_hook=_members,
+    parse_float=_number,
+    parse_int=_number,
+    parse_constant=_number,
+).decode
+
+
+def _document(file: CutFile) -> Any:
+    """Return what stands around the rows of a document; raises `SubsetError`."""
+    try:
+        return _decode((file.before + file.after).removeprefix(BOM).decode())
+    except (ValueError, RecursionError):
+        raise SubsetError(
+            f"{file.name}: what stands around its rows is no JSON, or has a key twice; "
+            "repair it first: validate says what is wrong"
+        ) from None
 
 
 def _columns(header: bytes, delimiter: str) -> tuple[str, ...]:

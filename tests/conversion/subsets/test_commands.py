@@ -494,6 +494,39 @@ def test_documents_around_rows_must_agree() -> None:
     assert [row["id"] for row in found["instances"]] == ["1", "2"]
 
 
+@for_each_case(
+    "one, two",
+    [("1", "1.0"), ("1", "true"), ("0", "-0"), ("NaN", "null"), ("[2.0]", "[2.00]")],
+)
+def test_documents_around_rows_are_compared_exactly(one: str, two: str) -> None:
+    """Numbers are compared as they are written, and equal no other value."""
+    document = '{"metrics": [], "instances": [%s], "n": {"m": %s}}'
+    inputs = [(document % (HARPIA % n, m)).encode() for n, m in enumerate((one, two))]
+    with pytest.raises(SubsetError, match='around their rows: "n" is not the same'):
+        merged(*inputs, from_="harpia")
+    same = (document % (HARPIA % 1, one)).encode()
+    found = merged(inputs[0], same.replace(b": ", b":"), from_="harpia")
+    assert found.endswith(f'"n": {{"m": {one}}}}}'.encode())
+
+
+@for_each_case(
+    "end",
+    [b',"metrics":["BLEU"],}', b',"metrics":[],"a":1,"a":2}', b',"metrics":["\xff"]}'],
+)
+def test_documents_that_cannot_be_compared_are_refused(
+    end: bytes, tmp_path: Path
+) -> None:
+    """What stands around rows is read to be compared, or the merge is refused."""
+    paths = [tmp_path / "1.json", tmp_path / "2.json"]
+    for number, path in enumerate(paths):
+        data = b'{"instances":[' + (HARPIA % number).encode() + b"]" + end
+        path.write_bytes(data.replace(b"BLEU", b"%d" % number))
+    match = r"1\.json: what stands around its rows is no JSON, or has a key twice"
+    with pytest.raises(SubsetError, match=match):
+        merge(*paths, output=tmp_path / "m", from_="harpia")
+    assert not (tmp_path / "m").exists()
+
+
 def test_repeated_ids_fail_or_are_skipped_or_kept() -> None:
     """Ids are compared over all files; rows are counted where nothing is written."""
     one = b"".join((HARPIA % n).encode() + b"\n" for n in range(2))
