@@ -62,7 +62,8 @@ class RowOutput:
             write(b"\n")
         write(row.text)
         self.rows += 1
-        self._is_line_open = file.is_terminated and row.text[-1:] not in {b"\n", b"\r"}
+        line_ends = (b"\n", b"\r") if file.is_table else (b"\n",)
+        self._is_line_open = file.is_terminated and not row.text.endswith(line_ends)
 
     def end(self, file: CutFile, after: bytes | None = None) -> None:
         """Write what follows the rows of `file`, or `after` instead."""

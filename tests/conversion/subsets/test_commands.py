@@ -444,6 +444,14 @@ def test_containers_are_joined() -> None:
     assert merged(*tables, from_="csv") == b"a,b\n1,2\n3,4\r\n"
 
 
+def test_a_carriage_return_ends_rows_of_tables_only() -> None:
+    """Lines of JSON that end in a carriage return get the line feed that is missing."""
+    one, two = b'{"id": 1, "prompt": "a"}\r', b'{"id":2,"prompt":"b"}\n'
+    assert merged(one, two, from_="record") == one + b"\n" + two
+    tables = b"a,b\r1,2\r", b"a,b\n3,4\n"
+    assert merged(*tables, from_="csv") == b"a,b\r1,2\r3,4\n"
+
+
 @for_each_case("empty", [b"[]", b"[\n]\n", b"\xef\xbb\xbf[ ]", b"", b"\n"])
 def test_files_without_rows_fit_any(empty: bytes) -> None:
     """So does a part that `split` left empty, whose format nothing shows."""
