@@ -232,11 +232,12 @@ class Merge:
             try:
                 # An output that cannot be written is refused before much is read.
                 target = outputs.open(output)
-                self._survey(kept, digests)
+                sources = _listed(kept)
+                self._survey(sources, digests)
                 repeated = self._repeated(digests)
                 if repeated and self.on_duplicate is OnDuplicate.FAIL:
-                    self._refuse(kept, repeated)
-                part = self._write(kept, target, repeated)
+                    self._refuse(sources, repeated)
+                part = self._write(sources, target, repeated)
                 outputs.commit()
             except BaseException:  # an interrupt, too, leaves no temporary file
                 outputs.discard()
@@ -244,10 +245,10 @@ class Merge:
         rows = sum((self.counts or {}).values())
         return Subset(rows, (part,), notes=(*self.notes, *outputs.group.notes))
 
-    def _survey(self, kept: list[Any], digests: Digests) -> None:
+    def _survey(self, sources: list[Source], digests: Digests) -> None:
         """Read all files once: compare what they are, and note their ids."""
         counts = self.counts = {}
-        for source in self._sources(kept):
+        for source in sources:
             with cut_file(source, self.options) as file:
                 ids = RowIds(file, self.on_duplicate)
                 for batch in ids.batches():
@@ -276,11 +277,12 @@ class Merge:
             )
         return found
 
-    def _refuse(self, kept: list[Any], repeated: frozenset[int]) -> None:
+    def _refuse(self, sources: list[Source], repeated: frozenset[int]) -> None:
         """Raise `DuplicateIdsError` if ids are equal, and not only their digests."""
         firsts: dict[str, str] = {}
         total, named = 0, list[str]()
-        for source in self._sources(kept):
+        rewind_inputs(sources)
+        for source in sources:
             with cut_file(source, self.options) as file:
                 ids = RowIds(file, self.on_duplicate)
                 for row in file.rows():
@@ -304,7 +306,7 @@ class Merge:
 
     def _write(
         self,
-        kept: list[Any],
+        sources: list[Source],
         target: RowOutput,
         repeated: frozenset[int],
     ) -> WrittenPart:
@@ -312,7 +314,8 @@ class Merge:
         seen: set[str] = set()
         last: CutFile | None = None
         closing: CutFile | None = None
-        for source in self._sources(kept):
+        rewind_inputs(sources)
+        for source in sources:
             with cut_file(source, self.options) as file:
                 ids = RowIds(file, self.on_duplicate)
                 for row in file.rows():
@@ -329,13 +332,18 @@ class Merge:
         target.end(closing or last)
         return WrittenPart("", target.name, target.rows)
 
-    def _sources(self, kept: list[Any]) -> Iterator[Source]:
-        """Yield the files of the inputs, to be read from their beginnings."""
-        rewind_inputs(kept)
-        for source in sources_of_inputs(kept, None, all_unpackers()):
-            if isinstance(source, SourceError):
-                raise source
-            yield source
+
+def _listed(kept: list[Any]) -> list[Source]:
+    """Return the files of the inputs, which are the same in each pass.
+
+    Raises `SourceError` for an input that names none.
+    """
+    sources: list[Source] = []
+    for source in sources_of_inputs(kept, None, all_unpackers()):
+        if isinstance(source, SourceError):
+            raise source
+        sources.append(source)
+    return sources
 
 
 def _read_once(given: Iterable[Any]) -> Iterator[str]:

@@ -491,6 +491,29 @@ def test_a_file_that_is_named_twice(tmp_path: Path) -> None:
     assert done.notes[0] == "rows.jsonl is named 2 times, and read once"
 
 
+def test_files_are_listed_once(tmp_path: Path) -> None:
+    """A file that appears meanwhile is not merged, and one that vanishes an error."""
+    folder, output = tmp_path / "in", tmp_path / "out.jsonl"
+    folder.mkdir()
+    for number in range(3):
+        (folder / f"{number}.jsonl").write_bytes((HARPIA % number).encode())
+
+    def appear(_: object) -> None:
+        (folder / "1b.jsonl").write_bytes((HARPIA % 9).encode())
+
+    def vanish(progress: Any) -> None:
+        if progress.name.endswith("2.jsonl"):
+            (folder / "1.jsonl").unlink(missing_ok=True)
+
+    assert merge(folder, output=output, progress=appear).rows == 3
+    assert output.read_bytes().count(b"\n") == 2
+    for place in (folder, folder / "*"):
+        (folder / "1.jsonl").write_bytes((HARPIA % 1).encode())
+        with pytest.raises(SourceError, match=r"1\.jsonl: no such file"):
+            merge(place, output=output, overwrite=True, progress=vanish)
+    assert output.read_bytes().count(b"\n") == 2
+
+
 def test_documents_around_rows_must_agree() -> None:
     """The key is named in which the documents around the rows differ."""
     document = '{"metrics": [], "instances": [' + HARPIA + '], "task": "%s"}'
