@@ -1,6 +1,5 @@
 """Put the rows of several files of one format into one file."""
 
-import csv
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -147,9 +146,11 @@ def _document(file: CutFile) -> Any:
 
 def _columns(header: bytes, delimiter: str) -> tuple[str, ...]:
     """Return the names in the header of a table."""
-    text = header.removeprefix(BOM).decode("utf-8", "replace")
-    rows = csv.reader(text.splitlines(keepends=True), delimiter=delimiter)
-    return tuple(name for row in rows for name in row)
+    from harpia_formats.files.parsing.csv_blocks import cut_record, fields_of  # noqa: PLC0415 - only for tables
+
+    record = header.removeprefix(BOM).strip(b"\r\n")
+    cut = cut_record(record, 0, len(record), delimiter.encode(), final=True)
+    return tuple(field.text for field in fields_of(cut.raws))
 
 
 def _other_column(first: FileKind, other: FileKind) -> str:

@@ -481,6 +481,15 @@ def test_files_that_are_not_alike(first: bytes, second: bytes, reason: str) -> N
         merged(b"", first, b"", second, from_=format_)
 
 
+def test_columns_of_tables_may_be_long() -> None:
+    """A name in a header has no limit of its own, and may stand behind empty lines."""
+    header = b'"' + b"a" * 200_000 + b'""\n",b\n'
+    rows = b"\r\n" + header + b"1,2\n", header + b"3,4\n"
+    assert merged(*rows, from_="csv") == rows[0] + b"3,4\n"
+    with pytest.raises(SubsetError, match="is only in <data>"):
+        merged(rows[0], rows[1].replace(b"aaa", b"aab", 1), from_="csv")
+
+
 def test_a_file_that_is_named_twice(tmp_path: Path) -> None:
     """It is read once, which is reported."""
     path = tmp_path / "rows.jsonl"
