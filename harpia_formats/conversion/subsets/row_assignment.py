@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from dataclasses import dataclass, field, replace
-from itertools import accumulate, groupby
+from itertools import accumulate, count, groupby
 
 from msgspec import UNSET
 
@@ -316,7 +316,9 @@ def _by_value(given: RereadInput, name: str, options: SubsetOptions) -> Assignme
         if list(indices) == [None]:
             has_records = records is not None
             notes = without_values(given, options, name, are_records=has_records)
-        without = f"{NONE} 2" if NONE in indices else NONE  # such as a value, perhaps
+        # Values may be such names, too.
+        free = (NONE if number == 1 else f"{NONE} {number}" for number in count(1))
+        without = next(name for name in free if name not in indices)
         names = tuple(without if name is None else name for name in indices)
         rows = len(numbers)
         return Assignment(names, numbers.__iter__, rows, notes, stack.pop_all())

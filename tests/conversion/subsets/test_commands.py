@@ -295,6 +295,16 @@ def test_a_file_for_each_value(tmp_path: Path) -> None:
     assert all(text.count(b"\n") == 2 for text in read_parts(done).values())
 
 
+def test_rows_without_a_value_have_a_part_of_their_own(tmp_path: Path) -> None:
+    """Their part has a name that no value is, also where values are such names."""
+    texts = [None, "(none) 2", "(none)", "(none) 3", None]
+    rows = [{"n": n, **({"k": k} if k else {})} for n, k in enumerate(texts)]
+    done = split(jsonl(*rows), output=tmp_path / "{value}.jsonl", by="k")
+
+    found = {part.value: part.rows for part in done.parts}
+    assert found == {"(none) 4": 2, "(none) 2": 1, "(none)": 1, "(none) 3": 1}
+
+
 #: Fields that rows are divided by, of each level of a record.
 FIELDS = [
     "id",
