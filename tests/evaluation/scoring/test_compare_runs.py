@@ -4,6 +4,7 @@ import io
 import json
 import math
 import random
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -465,6 +466,30 @@ def test_permutation_is_the_exact_test_of_single_answers() -> None:
     assert one.comparison.p_value == 2 / 2**6
     with pytest.raises(OptionError, match=r"permutation.*it is the same test"):
         compare_scores(ours, theirs, metrics=("em",), test="mcnemar")
+
+
+def test_more_than_a_thousand_questions_that_all_differ_are_a_difference() -> None:
+    """The p-value is above 0 and significant, and shown as below what is shown."""
+    ours, theirs = (
+        [
+            {
+                "id": f"q{number}",
+                "prompt": f"what is {number}?",
+                "references": [str(number)],
+                "outputs": [{"model": name, "text": f"{number}{more}"}],
+            }
+            for number in range(1200)
+        ]
+        for name, more in (("A", ""), ("B", "?!x"))
+    )
+    (found,) = compare_scores(
+        jsonl(*ours), jsonl(*theirs), metrics=("em",), replicates=100
+    ).compared
+
+    assert found.comparison is not None
+    assert found.comparison.p_value == found.adjusted_p == sys.float_info.min
+    assert found.is_significant
+    assert "p < 0.0001 over 1,200 questions" in found.headline()
 
 
 def test_an_unknown_test_is_refused() -> None:

@@ -3,6 +3,7 @@
 import itertools
 import math
 import random
+import sys
 from fractions import Fraction
 from statistics import variance
 
@@ -385,6 +386,31 @@ def test_as_many_questions_as_are_reported_detect_a_difference(
         if sign_test(first, second) < 0.05
     )
     assert 0.8 <= power < 0.9
+
+
+@pytest.mark.parametrize(
+    ("ahead", "behind"),
+    [(1001, 0), (1020, 0), (600, 500), (950, 100), (1600, 1400), (900, 2500)],
+)
+def test_a_sign_test_of_many_questions_is_a_binomial_sum(
+    ahead: int, behind: int
+) -> None:
+    """Its p-value is that of exact integers, in either direction."""
+    count = ahead + behind
+    tail = sum(math.comb(count, n) for n in range(min(ahead, behind) + 1))
+
+    for found in (sign_test(ahead, behind), sign_test(behind, ahead)):
+        assert found == pytest.approx(float(Fraction(2 * tail, 2**count)), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("ahead", "behind"), [(1024, 0), (1085, 0), (1086, 0), (1200, 0), (6000, 1000)]
+)
+def test_a_chance_below_the_least_float_is_neither_0_nor_1(
+    ahead: int, behind: int
+) -> None:
+    """A p-value that no float with all digits can be is the least such float."""
+    assert sign_test(ahead, behind) == sign_test(behind, ahead) == sys.float_info.min
 
 
 @given(st.lists(st.floats(0, 1), max_size=12))

@@ -20,6 +20,7 @@ from harpia_formats.evaluation.scoring.significance.paired_differences import (
     Comparison,
     questions_for,
 )
+from harpia_formats.model.describe import p_text
 from harpia_formats.model.problem import OptionError
 from harpia_formats.model.report import Report, validation_failed
 from harpia_formats.model.result import Result
@@ -169,9 +170,9 @@ class ComparedScore:
         if self.comparison is None:
             return f"{name}: {self.reason}"
         found = self.comparison
+        p = p_text(found.p_value, is_least=False)  # printable anywhere
         return (
-            f"{name}: {found.difference:+.4f}, p {found.p_value:.4g} over "
-            f"{self.questions:,} questions"
+            f"{name}: {found.difference:+.4f}, p {p} over {self.questions:,} questions"
         )
 
     def as_row(self) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Tests of the differences between systems on the same questions."""
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import comb
@@ -118,6 +119,8 @@ def drawn_scores(answers: MetricAnswers, sums: Any) -> Any:
 ALL = 14
 #: Up to so many questions, probabilities are computed with integers.
 _EXACT = 1000
+#: The least p-value: floats below have fewer digits, or are 0.
+_LEAST_P = sys.float_info.min
 #: Differences are counted in multiples of 1/_UNITS of the largest one.
 _UNITS = 2**28
 #: What rounding may change in the difference of two scores.
@@ -150,7 +153,7 @@ def flip_tests(
             every[places] = whole
             columns.add(every)
             drawn.append((len(found), float(moved.sum()), least))
-        found.append((value or 1.0, value is None))
+        found.append((1.0 if value is None else value, value is None))
     if not drawn:
         return found
     tests, totals, reach = zip(*drawn, strict=True)
@@ -181,14 +184,18 @@ def _flip_test(moved: Any, least: float) -> float | None:
 
 
 def sign_test(ahead: int, behind: int) -> float:
-    """Return the chance of as unequal a split of `ahead + behind` fair coins."""
+    """Return the chance of as unequal a split of `ahead + behind` fair coins.
+
+    It is above 0: one below `_LEAST_P` is that.
+    """
     few, count = min(ahead, behind), ahead + behind
     if 2 * few == count:
         return 1.0
     if count <= _EXACT:
         tail = sum(comb(count, number) for number in range(few + 1))
         return tail * 2 / (1 << count)
-    return min(2 * incomplete_beta(0.5, count - few, few + 1), 1.0)
+    chance = 2 * incomplete_beta(0.5, count - few, few + 1)
+    return min(max(chance, _LEAST_P), 1.0)
 
 
 def exchange_tests(
