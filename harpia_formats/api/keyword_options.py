@@ -180,7 +180,7 @@ def rendered_for_python(message: str, function: str = _USUAL) -> str:
     They are those of `function`, or of a call if a command is before the options. What
     is in no backquotes, or is no option with a value of its kind, stays as it is.
     """
-    if "--" not in message:
+    if "`" not in message:
         return message
     return _SPAN.sub(lambda found: _rendered(found[1], function) or found[0], message)
 

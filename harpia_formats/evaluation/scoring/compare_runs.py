@@ -63,7 +63,11 @@ from harpia_formats.evaluation.scoring.significance.paired_differences import (
     holm,
 )
 from harpia_formats.evaluation.scoring.system_answers import InputAnswers, SystemAnswers
-from harpia_formats.files.io.inputs import Input, refuse_repeated_streams
+from harpia_formats.files.io.inputs import (
+    Input,
+    is_rereadable,
+    refuse_repeated_streams,
+)
 from harpia_formats.model.problem import OptionError, Problem
 from harpia_formats.model.spelling import hint_on
 from harpia_formats.model.vendor_metrics import ScoreError, ScoreOptionsError
@@ -492,11 +496,22 @@ class ScoreComparison:
         yield from self._score()
         parts = self._parts()
         if parts:
+            self._check_rereadable()
             # The inputs are read again, as one.
             self._given = parts
             self._begin()
             for _ in self._score():
                 continue
+
+    def _check_rereadable(self) -> None:
+        """Raise `ScoreError` for an input that cannot be read a second time."""
+        for name, inputs in zip(self._sources, self._given, strict=True):
+            if not all(map(is_rereadable, inputs)):
+                raise ScoreOptionsError(
+                    "inputs without model names are parts of one system, for which all "
+                    f"inputs are read again, and {name} can be read only once: name "
+                    "the system of each part with `NAME=FILE`, or give files"
+                )
 
     def _parts(self) -> list[list[Input]]:
         """Return the inputs by system if several that name no model are of one.

@@ -1,5 +1,6 @@
 """Files without model names: parts of one system, or systems of their own."""
 
+import io
 import json
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import pytest
 
 import command_runs
 from harpia_formats import ScoreError, compare_scores, score
-from in_process import exit_code
+from in_process import completed_in, exit_code
 from json_lines import jsonl
 
 pytest.importorskip("numpy", reason="the extra score is not installed")
@@ -175,6 +176,28 @@ def test_stored_scores_are_compared_by_the_same_rule(
     assert "0.8000" in out
     assert "share no question" in error
     assert run(capsys, "compare", "--stored", *stored[:3])[0] == 2
+
+
+def test_parts_that_can_be_read_only_once_need_a_name(tmp_path: Path) -> None:
+    """A part in standard input is an error, or the same as a file with a name."""
+    write_answers(tmp_path / "a1.jsonl", range(10), 8)
+    piped = write_answers(tmp_path / "a2.jsonl", range(10, 20), 18).read_bytes()
+    write_answers(tmp_path / "m.jsonl", range(20), 10, "m")
+
+    def compared(*inputs: str) -> tuple[int, str, str]:
+        words = ("score", "compare", *inputs, "m.jsonl", "--metrics", "em")
+        found = completed_in(
+            tmp_path, *words, "--from", "record", variables={}, stdin=piped
+        )
+        return found.returncode, found.stdout.decode(), found.stderr.decode()
+
+    code, out, error = compared("a1.jsonl", "-")
+    assert (code, out) == (2, "")
+    assert "input 2 can be read only once" in error
+    assert compared("A=a1.jsonl", "A=-") == compared("A=a1.jsonl", "A=a2.jsonl")
+    assert compared("A=a1.jsonl", "A=-")[0] == 0
+    with pytest.raises(ScoreError, match=r"systems=\{FILE: NAME\}"):
+        compare_scores(tmp_path / "a1.jsonl", io.BytesIO(piped), tmp_path / "m.jsonl")
 
 
 @pytest.mark.parametrize("stored", [False, True])
