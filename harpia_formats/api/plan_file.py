@@ -169,7 +169,8 @@ class _Reader:
         value = self._at(place)
         if not name:
             raise self.error(place, "has no name")
-        if name in {*_OF_WHOLE, *self.keys} and not isinstance(value, Mapping):
+        # A system may be called like an option, whose value is often a number.
+        if name in {*_OF_WHOLE, *self.keys} and isinstance(value, int | float):
             raise self.error(
                 place, "is a key of the whole plan: write it above [systems]"
             )
