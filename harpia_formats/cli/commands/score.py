@@ -1,12 +1,13 @@
 """`harpia-formats score`, `score compare` and `score agreement`."""
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from os import fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harpia_formats.api.options import options_of
 from harpia_formats.cli.command_options import Given
 from harpia_formats.cli.progress_and_problems import print_problems, print_unread
 from harpia_formats.cli.report import ReportFiles
@@ -155,11 +156,27 @@ def _print_metrics() -> ExitCode:
     return ExitCode.OK
 
 
-#: What a plan states itself or has no place for, by the fields of the command line.
-_OF_PLANS = frozenset(
-    "paths to output by config names constants model min-records print-plan "
-    "are-systems skip-unrecognised redact list-metrics".split()
+#: What a plan has no place for, by the fields of the command line, and what it states.
+_NOT_IN_PLANS = frozenset(
+    "to output overwrite by config names constants model min_records "
+    "skip_unrecognised redact encoding stdin_filename".split()
 )
+_STATED = frozenset({"paths", "are_systems", "print_plan"})
+
+
+def _refuse(given: Given, fields: Collection[str]) -> None:
+    """Raise `UsageError` for the first of some fields that was given with a plan."""
+    was_given = set(map(_field_of, given.was_given))
+    for option in options_of("score"):
+        if option.field in was_given.intersection(fields):
+            shown = f"`{option.words[0]}`" if option.words else "the files"
+            raise UsageError(f"a plan makes one table: leave out {shown}")
+
+
+def _check_csv_safe(given: Given, form: str) -> None:
+    """Raise `UsageError` for --csv-safe if the table is printed in another form."""
+    if given.csv_safe and form != CSV:
+        raise UsageError("`--csv-safe` is for `--output-format csv`")
 
 
 def score_plan(given: Given) -> ExitCode:
@@ -175,14 +192,13 @@ def score_plan(given: Given) -> ExitCode:
         with_progress,
     )
 
-    refused = next((one for one in _OF_PLANS if one in given.was_given), None)
-    if refused is not None:
-        raise UsageError(f"a plan makes one table: leave out {refused}")
+    _refuse(given, _NOT_IN_PLANS | _STATED)
     known = {one.field for one in option_keys().values()}
     fields = {_field_of(one) for one in given.was_given}
     changes = {name: getattr(given, name) for name in known & fields}
     loaded = load_plan(given.plan, changes)
     form = given.output_format if "output_format" in fields else loaded.output_format
+    _check_csv_safe(given, form)
     progress = given.progress([])
     run = BenchmarkRun(with_progress(loaded.plan, progress.update))
     reports = ReportFiles(
@@ -198,6 +214,7 @@ def score_plan(given: Given) -> ExitCode:
     found = run.report()
     every = [report for one in found.benchmarks for report in one.reports]
     print_unread(*every)
+    print_unread(run.left_out)
     lines: Iterable[str] = ()
     if form == TABLE and found.is_whole:
         lines = published_lines(tables_of(found), sys.stdout)
@@ -225,18 +242,22 @@ def print_plan(given: Given, inputs: Sequence[str], options: ScoreOptions) -> Ex
     from harpia_formats.evaluation.scoring.benchmarks import (  # noqa: PLC0415 - few runs print a plan
         Benchmark,
         Plan,
-        systems_in,
+        SystemSearch,
     )
 
-    for name in ("to", "by", "model", "redact"):
-        if getattr(given, name):
-            raise UsageError(f"a plan makes one table: leave out `--{name}`")
+    _refuse(given, _NOT_IN_PLANS | {"csv_safe"})
     if not inputs:
         raise UsageError("name the files whose answers are scored")
-    systems = systems_in(inputs, options)
+    progress = given.progress(inputs, options.exclude)
+    search = SystemSearch(inputs, replace(options, progress=progress.update))
+    print_problems(iter(search), progress)
+    print_unread(*search.reports)
+    if not search.is_whole:
+        write_stderr("no plan: not all rows could be read; see above\n")
+        return exit_code_of(*search.reports, ok=False)
     benchmark = Benchmark("all", replace(options, systems={}))
     loaded = LoadedPlan(
-        Plan(tuple(systems), (benchmark,)),
+        Plan(tuple(search.systems()), (benchmark,)),
         given.output_format,
         given.report,
         given.plots,
@@ -318,8 +339,7 @@ def score_compare(given: Given) -> ExitCode:
     options = given.options(ScoreOptions, systems=systems)
     check_difference(given.detect)
     progress = given.progress(inputs, options.exclude)
-    if options.csv_safe and given.output_format != CSV:
-        raise UsageError("`--csv-safe` is for `--output-format csv`")
+    _check_csv_safe(given, given.output_format)
     reports = ReportFiles(given.report, ComparisonReport, [*inputs, options.companion])
     pictures = PlotFiles(
         given.plots,
@@ -390,8 +410,7 @@ def score_agreement(given: Given) -> ExitCode:
 
     if not given.inputs:
         raise UsageError("name the files whose labels are compared")
-    if given.csv_safe and given.output_format != CSV:
-        raise UsageError("`--csv-safe` is for `--output-format csv`")
+    _check_csv_safe(given, given.output_format)
     progress = given.progress(given.inputs)
     options = given.options(
         ScoreOptions,

@@ -31,11 +31,14 @@ from harpia_formats.evaluation.scoring.results.compare_report import (
 )
 from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.evaluation.scoring.scoring_run import Scoring
-from harpia_formats.files.io.discovery import find_sources, parts_of
+from harpia_formats.files.io.discovery import Exclusion, parts_of
 from harpia_formats.files.io.discovery import matches as path_matches
+from harpia_formats.files.io.inputs import sources_of_inputs
+from harpia_formats.files.io.reader import SourceError
 from harpia_formats.files.io.source import ReadProgress
 from harpia_formats.formats.registry import all_unpackers
 from harpia_formats.model.problem import Problem
+from harpia_formats.model.report import Report
 from harpia_formats.model.result import Result
 from harpia_formats.model.spelling import hint_on
 from harpia_formats.model.vendor_metrics import ScoreError, ScoreOptionsError
@@ -103,31 +106,55 @@ def with_progress(plan: Plan, progress: Callable[[ReadProgress], None]) -> Plan:
     )
 
 
-def systems_in(inputs: Sequence[str], options: ScoreOptions) -> list[PlannedSystem]:
-    """Return the systems whose answers files hold, by their models or the files.
+class SystemSearch:
+    """Finds the systems whose answers files hold: iterate, then call `systems`.
 
     They are the models in files, and the files that name none; files with a name of
     `systems` of the options are those of one. Raises what `Reading` raises.
     """
-    found: dict[tuple[str | None, str | None, str], dict[str, None]] = {}
-    for given in inputs:
-        name = options.systems.get(given)
-        if isinstance(name, str):
-            found.setdefault((name, None, ""), {})[given] = None
-            continue
-        models: dict[str | None, None] = {}
-        reading = reading_of([given], options)
-        receive = partial(_add_models, models)
-        for _ in reading.problems(receive, lambda *_: None, lambda _: None):
-            continue
-        for model in models:
-            source = given if model is None else ""
-            found.setdefault((None, model, source), {})[given] = None
-    names = distinct_names((name or model, source) for name, model, source in found)
-    return [
-        PlannedSystem(name, tuple(files), model)
-        for name, ((_, model, _), files) in zip(names, found.items(), strict=True)
-    ]
+
+    def __init__(self, inputs: Sequence[str], options: ScoreOptions) -> None:
+        self._inputs, self._options = inputs, options
+        #: The files by the name that was given, the model, and the only file.
+        self._found: dict[tuple[str | None, str | None, str], dict[str, None]] = {}
+        #: What was found in each input that has no name.
+        self.reports: list[Report] = []
+
+    def __iter__(self) -> Generator[Problem, None, None]:
+        """Read the inputs that have no name; yield their problems."""
+        for given in self._inputs:
+            name = self._options.systems.get(given)
+            if isinstance(name, str):
+                self._found.setdefault((name, None, ""), {})[given] = None
+                continue
+            models: dict[str | None, None] = {}
+            reading = reading_of([given], self._options)
+            receive = partial(_add_models, models)
+            yield from reading.problems(receive, lambda *_: None, lambda _: None)
+            report = reading.tally.report()
+            self.reports.append(report)
+            if not models and any(file.valid for file in report.files):
+                models[None] = None  # records without answers are of a system, too
+            for model in models:
+                source = given if model is None else ""
+                self._found.setdefault((None, model, source), {})[given] = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all inputs were read as the options ask."""
+        return all(map(self._options.can_score, self.reports))
+
+    def systems(self) -> list[PlannedSystem]:
+        """Return the systems; raises `ScoreError` if there is none."""
+        if not self._found:
+            raise ScoreOptionsError("there are no records to score")
+        names = distinct_names((name or model, at) for name, model, at in self._found)
+        return [
+            PlannedSystem(name, tuple(files), model)
+            for name, ((_, model, _), files) in zip(
+                names, self._found.items(), strict=True
+            )
+        ]
 
 
 def _add_models(models: dict[str | None, None], placed: PlacedRecord) -> None:
@@ -142,7 +169,30 @@ def check_system(name: str, names: Sequence[str]) -> None:
         raise ScoreOptionsError(f"no system is called {name!r}{hint_on(name, names)}")
 
 
-def files_of(plan: Plan, benchmark: Benchmark) -> dict[str, SystemName]:
+@dataclass(slots=True)
+class SystemFiles:
+    """Finds the files of systems, without those that patterns leave out."""
+
+    exclusion: Exclusion
+    _found: dict[tuple[str, ...], list[str]] = field(default_factory=dict)
+
+    def of(self, system: PlannedSystem) -> list[str]:
+        """Return the paths of the files of a system; raises `SourceError`."""
+        given = system.files
+        if given not in self._found:
+            self._found[given] = []
+            for source in sources_of_inputs(given, self.exclusion, all_unpackers()):
+                if isinstance(source, SourceError):
+                    raise source
+                at = source.origin
+                path = str(at) if isinstance(at, PurePath) else source.name
+                self._found[given].append(path)
+        return self._found[given]
+
+
+def files_of(
+    plan: Plan, benchmark: Benchmark, files: SystemFiles
+) -> dict[str, SystemName]:
     """Return the files with the answers to a benchmark, each with its system.
 
     Raises `ScoreError` if a system has no file, or a file is of two systems.
@@ -151,7 +201,7 @@ def files_of(plan: Plan, benchmark: Benchmark) -> dict[str, SystemName]:
     for system in plan.systems:
         if benchmark.systems is not None and system.name not in benchmark.systems:
             continue
-        mine = [one for one in _files(system) if _is_of(one, benchmark.files)]
+        mine = [one for one in files.of(system) if _is_of(one, benchmark.files)]
         if not mine:
             raise ScoreOptionsError(
                 f"no file of {system.name} is of {benchmark.name}: none of "
@@ -178,12 +228,6 @@ def _with_system(
             "`model` which of its models each of them is"
         )
     return {**known, **own}
-
-
-def _files(system: PlannedSystem) -> Iterator[str]:
-    """Yield the paths of the files of a system; raises `SourceError`."""
-    for source in find_sources(system.files, all_unpackers()):
-        yield str(source.origin) if isinstance(source.origin, PurePath) else source.name
 
 
 def _is_of(path: str, patterns: Sequence[str]) -> bool:
@@ -311,7 +355,10 @@ class BenchmarkRun:
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self._files = [files_of(plan, one) for one in plan.benchmarks]
+        # Patterns are an option of the whole plan.
+        self._exclusion = Exclusion(plan.benchmarks[0].options.exclude)
+        found = SystemFiles(self._exclusion)
+        self._files = [files_of(plan, one, found) for one in plan.benchmarks]
         #: They are made at once, so that a wrong option is an error before any work.
         self._runs = [
             _run_of(benchmark, files)
@@ -323,6 +370,11 @@ class BenchmarkRun:
     def paths(self) -> list[str]:
         """The files that are read."""
         return list(dict.fromkeys(path for files in self._files for path in files))
+
+    @property
+    def left_out(self) -> Report:
+        """How many files patterns left out, and which of them matched none."""
+        return Report((), (), (), self._exclusion.count, self._exclusion.unmatched)
 
     def __iter__(self) -> Generator[Problem, None, None]:
         """Score all systems on all benchmarks; yield the problems of their files."""
@@ -408,7 +460,7 @@ def _run_of(
     names: set[str] = set()
     for name in files.values():
         names |= {name} if isinstance(name, str) else set(name.values())
-    options = replace(benchmark.options, systems=files)
+    options = replace(benchmark.options, systems=files, exclude=())
     if len(names) == 1:
         return Scoring(list(files), options=options)
     return ScoreComparison(list(files), options, (), benchmark.test)

@@ -23,6 +23,7 @@ from harpia_formats.files.workers.engine import (
 )
 from harpia_formats.model.column_map import check_field_names
 from harpia_formats.model.problem import OptionError
+from harpia_formats.model.report import Report
 from harpia_formats.model.spelling import hint_on
 from harpia_formats.model.vendor_metrics import ScoreError, ScoreOptionsError
 
@@ -151,6 +152,11 @@ class ScoreOptions:
     def skips_invalid(self) -> bool:
         """Whether invalid rows are left out."""
         return self.on_invalid == OnInvalid.SKIP
+
+    def can_score(self, report: Report) -> bool:
+        """Tell whether inputs with this report were read as the options ask."""
+        is_read = report.ok or self.skips_invalid
+        return is_read and not (report.failures or report.lacks_records)
 
     def __post_init__(self) -> None:
         for name in ("metrics", "by"):

@@ -441,9 +441,7 @@ class Scoring:
 
     @property
     def _is_readable(self) -> bool:
-        report = self._reading.tally.report()
-        is_read = report.ok or self._options.skips_invalid
-        return is_read and not (report.failures or report.lacks_records)
+        return self._options.can_score(self._reading.tally.report())
 
     @property
     def has_chosen_metrics(self) -> bool:

@@ -387,13 +387,101 @@ def test_systems_have_names(systems: dict[Any, Any], reason: str) -> None:
         hf.score_plan({"systems": systems, "metrics": ["em"]})
 
 
-@pytest.mark.parametrize("word", ["--redact", "--model=m", "--min-records=3"])
+@pytest.mark.parametrize(
+    "word",
+    [
+        *("--redact", "--model=m", "--min-records=3", "--by=category", "--overwrite"),
+        *("--to=nemo-results", "--output=x", "--config=x.json", "--name=task=x"),
+        *("--set=score=1", "--skip-unrecognised", "--encoding=latin-1"),
+        "--stdin-filename=a.jsonl",
+    ],
+)
 def test_what_a_plan_cannot_follow_is_refused(run: InProcess, word: str) -> None:
-    """No option is passed over."""
-    result = run("score", "--plan", "paper.toml", word)
+    """No option is passed over, neither with a plan nor by one that is printed."""
+    for words in (("--plan", "paper.toml"), ("-", "--print-plan")):
+        result = run("score", *words, word)
 
-    assert (result.code, result.out) == (2, "")
-    assert "leave out" in result.err
+        assert (result.code, result.out) == (2, "")
+        assert f"leave out `{word.partition('=')[0]}`" in result.err
+
+
+def test_marks_are_for_csv_only(run: InProcess) -> None:
+    """`--csv-safe` needs a table in CSV, and no plan states it."""
+    words = ("score", "--plan", "paper.toml", "--csv-safe")
+    refused = run(*words)
+
+    assert (refused.code, refused.out) == (2, "")
+    assert "`--csv-safe` is for `--output-format csv`" in refused.err
+    assert run(*words, "--output-format", "csv").code == 0
+    printed = run("score", "runs/qwen/mmlu.jsonl", "--print-plan", "--csv-safe")
+    assert (printed.code, printed.out) == (2, "")
+
+
+def test_a_system_may_be_called_like_an_option(run: InProcess) -> None:
+    """A plan that is printed can be read whatever its systems are called."""
+    named = ("baseline=runs/llama/mmlu.jsonl", "seed=runs/qwen/mmlu.jsonl")
+    printed = run("score", *named, "-m", "em", "--print-plan")
+    Path("printed.toml").write_text(printed.out, encoding="utf-8")
+    result = run("score", "--plan", "printed.toml", "--output-format", "csv")
+
+    assert result.code == 0
+    assert [row["system"] for row in table_of(result.out)] == ["baseline", "seed"]
+    text = {"systems": {"metrics": "runs/qwen/mmlu.jsonl"}, "metrics": ["em"]}
+    assert hf.score_plan(text).systems == ("metrics",)
+
+
+def test_no_plan_is_printed_of_files_that_cannot_be_read(run: InProcess) -> None:
+    """It ends as a run without it does: no system is left out without a word."""
+    named = ("score", "runs/qwen/mmlu.jsonl", "typo.jsonl", "-m", "em")
+    missing, alone = run(*named, "--print-plan"), run(*named)
+
+    assert (missing.code, missing.out, alone.code) == (2, "", 2)
+    (line,) = [one for one in alone.err.splitlines() if "typo.jsonl" in one]
+    assert line in missing.err.splitlines()
+    Path("bad.jsonl").write_text("{\n" + rows("Llama", "mmlu"), encoding="utf-8")
+    words = ("score", "bad.jsonl", "runs/qwen/mmlu.jsonl", "-m", "em", "--print-plan")
+    invalid = run(*words)
+    assert (invalid.code, invalid.out) == (1, "")
+    assert "J102" in invalid.err
+    skipped = run(*words, "--on-invalid", "skip")
+    assert skipped.code == 0
+    systems = tomllib.loads(skipped.out)["systems"]
+    assert [*systems] == ["meta/Llama-3", "mmlu.jsonl"]
+
+
+def test_no_plan_is_printed_without_a_system(run: InProcess) -> None:
+    """A file without records is refused; one without answers is a system."""
+    words = ("-m", "em", "--from", "record", "--on-invalid", "skip")
+    Path("empty.jsonl").write_text("", encoding="utf-8")
+    for more in ([], ["--print-plan"]):
+        empty = run("score", "empty.jsonl", *words, *more)
+        assert (empty.code, empty.out) == (2, "")
+        assert "there are no records to score" in empty.err
+    row = {"id": "1", "prompt": "q", "references": ["a"], "outputs": []}
+    Path("none.jsonl").write_text(json.dumps(row), encoding="utf-8")
+    printed = run("score", "none.jsonl", *words, "--print-plan")
+    assert tomllib.loads(printed.out)["systems"] == {"none.jsonl": ["none.jsonl"]}
+
+
+def test_patterns_of_a_plan_are_those_of_the_command_line(run: InProcess) -> None:
+    """They are about paths below the folder that a system names."""
+    expected = run("score", "--plan", "paper.toml", "--output-format", "csv")
+    old = Path("runs/mistral/old/mmlu-1.jsonl")
+    old.parent.mkdir()
+    old.write_text(rows("Qwen", "mmlu"), encoding="utf-8")
+    words = ("score", "--plan", "paper.toml", "--output-format", "csv")
+    by_option = run(*words, "--exclude", "old/*.jsonl")
+    Path("paper.toml").write_text(f'exclude = ["old/*.jsonl"]\n{PLAN}', encoding="utf-8")
+    by_plan = run(*words)
+
+    for found in (by_option, by_plan):
+        assert (found.code, found.out) == (0, expected.out)
+        assert "left out by `--exclude`: 1 file\n" in found.err
+        assert "matches no file" not in found.err
+    assert "'no*'` matches no file" in run(*words, "--exclude", "no*").err
+    nothing = run(*words, "--exclude", "*.jsonl")
+    assert (nothing.code, nothing.out) == (2, "")
+    assert "all files are left out" in nothing.err
 
 
 def test_a_note_says_which_system_lacks_a_question_and_why(run: InProcess) -> None:
