@@ -155,13 +155,17 @@ def _own_kind(head: bytes) -> str:
 
 
 def end_of_run(
-    tally: Tally, run: RunPlan, min_records: int, inputs: Sequence[Input]
+    tally: Tally,
+    run: RunPlan,
+    min_records: int,
+    inputs: Sequence[Input],
+    before: int = 0,
 ) -> Iterator[Problem]:
     """Yield the problems of all files together: those passed over, too few records.
 
     They are placed at the input, such as a folder, and not at one of its files. If all
     files were passed over, the first is one that could not be read, unless the options
-    allow that no file is left.
+    allow that no file is left. As many records as were read `before` count, too.
     """
     skipped = [count for count in tally.files if count.skipped]
     is_none_left = len(skipped) == len(tally.files)
@@ -176,7 +180,7 @@ def end_of_run(
         message = f"passed over: {counted_kinds(file.skipped for file in skipped)}"
         name = input_of(inputs, skipped[0].path)
         yield from _problem(tally, run, skipped[0], name, SKIPPED_FILES, message, help_)
-    records = sum(
+    records = before + sum(
         count.valid if run.for_reading else count.records for count in tally.files
     )
     if records < min_records and tally.files:

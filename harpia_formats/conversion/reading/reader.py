@@ -197,6 +197,8 @@ class Reading:
         elif columns:
             self._keys = keys_of_map(columns, formats)
         self.tally = Tally()
+        #: The valid records of earlier inputs, which count for `min_records`.
+        self.valid_before = 0
         self._shared = SharedValidators()
         #: The headers of each file whose format is known.
         self.headers: list[list[Header]] = []
@@ -265,7 +267,8 @@ class Reading:
         self.tally.excluded = self._exclusion.count
         self.tally.unmatched = self._exclusion.unmatched
         least = self._options.min_records
-        yield tuple(end_of_run(self.tally, self._plan, least, self.inputs))
+        before = self.valid_before
+        yield tuple(end_of_run(self.tally, self._plan, least, self.inputs, before))
 
     def _sources(self) -> Iterator[Source | SourceError]:
         """Yield the files of the inputs, and errors for what cannot be read."""

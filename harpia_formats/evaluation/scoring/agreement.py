@@ -85,8 +85,10 @@ class LabelNumbers:
     """The numbers of labels and of answers within a question, common to two raters."""
 
     labels: dict[str, int] = field(default_factory=dict)
-    #: The model and the index of an answer, None where it has none.
-    answers: dict[tuple[str | None, int | None], int] = field(default_factory=dict)
+    #: The model and the index of an answer, None where it has none; None for no answer.
+    answers: dict[tuple[str | None, int | None] | None, int] = field(
+        default_factory=dict
+    )
 
 
 @dataclass(slots=True)
@@ -98,8 +100,9 @@ class RaterLabels:
     #: The labels that count; all if there are none.
     given: frozenset[str]
     numbers: LabelNumbers
-    #: Of each label the number of its question, its own and that of its answer.
-    questions: "array[int]" = field(default_factory=lambda: array("q"))
+    #: Of each label the number of its unit, its own and that of its answer. Units are
+    #: questions, or the records of an input that has the labels of both raters.
+    units: "array[int]" = field(default_factory=lambda: array("q"))
     labels: "array[int]" = field(default_factory=lambda: array("q"))
     answers: "array[int]" = field(default_factory=lambda: array("q"))
     #: How the verdicts were made.
@@ -120,15 +123,15 @@ class RaterLabels:
         """Whether a label is of a record, and so of all of its answers."""
         return self.path in _FIELDS or self.path.partition(".")[0] in _OPEN
 
-    def add(self, question: int, record: Record) -> None:
-        """Add the labels of a record, which has the question with this number."""
+    def add(self, unit: int, record: Record) -> None:
+        """Add the labels of a record of the unit with this number."""
         for output, value in self._values(record):
-            key: tuple[str | None, int | None] = (None, None)
+            key: tuple[str | None, int | None] | None = None
             if output is not None:
                 index = output.index if isinstance(output.index, int) else None
                 key = (output.model or None, index)
             answers = self.numbers.answers
-            self.questions.append(question)
+            self.units.append(unit)
             self.answers.append(answers.setdefault(key, len(answers)))
             self.labels.append(self._number_of(value))
 
@@ -235,14 +238,16 @@ def _value_at(holder: Record | Output, path: str) -> Any:
 class LabelPairs:
     """Pairs the labels of two raters: iterate once, then read the counts.
 
-    Labels are paired by question, and by the model and the index of the answer where
+    Labels are paired by unit, and by the model and the index of the answer where
     all answers of both raters have one; several labels with equal ones in their order.
     A label of a record is paired with those of all of its answers.
     """
 
     raters: tuple[RaterLabels, RaterLabels]
-    #: For each question its place among those that are the same for both raters.
+    #: For each unit the place of its question among those that both raters have.
     places: Sequence[int]
+    #: Whether units are records, of which a question may have several.
+    are_records: bool
     #: Of each rater how many answers the other one does not have.
     alone: list[int] = field(default_factory=lambda: [0, 0])
     #: Of each rater how many answers that both have are without a label.
@@ -254,10 +259,12 @@ class LabelPairs:
         They are in the order of the places. A label that is missing is None.
         """
         own, keys, labels = self._own_numbers(), array("q"), array("q")
+        width = len(self.places) if self.are_records else 1
         for rater in self.raters:
             labels += rater.labels
-            for question, answer in zip(rater.questions, rater.answers, strict=True):
-                keys.append(int(self.places[question]) * len(own) + own[answer])
+            for unit, answer in zip(rater.units, rater.answers, strict=True):
+                place = int(self.places[unit]) * width + unit % width
+                keys.append(place * len(own) + own[answer])
         of_first = len(self.raters[0].labels)
         order = sorted(range(len(keys)), key=keys.__getitem__)
         for key, found in groupby(order, keys.__getitem__):
@@ -271,18 +278,19 @@ class LabelPairs:
             )
             for pair in zip_longest(*both):
                 first, second = self._counted(pair)
-                yield key // len(own), first, second
+                yield key // (len(own) * width), first, second
 
     def _own_numbers(self) -> list[int]:
         """Return for each number of an answer that of the parts which are compared."""
         answers = self.raters[0].numbers.answers
+        known = [one for one in answers if one is not None]
         is_whole = any(rater.is_of_record for rater in self.raters)
-        by_model = not is_whole and all(model is not None for model, _ in answers)
-        by_index = not is_whole and all(index is not None for _, index in answers)
+        by_model = not is_whole and all(model is not None for model, _ in known)
+        by_index = not is_whole and all(index is not None for _, index in known)
         found: dict[tuple[object, object], int] = {}
         return [
             found.setdefault((by_model and model, by_index and index), len(found))
-            for model, index in answers
+            for model, index in (one or (None, None) for one in answers)
         ]
 
     def _counted(self, pair: Sequence[int | None]) -> list[int | None]:
@@ -432,16 +440,33 @@ class Agreement:
         )
         self._raters = first, second
         self._questions = QuestionTable()
+        #: The questions of the only input, and the number of that of each record.
         self._keys: dict[bytes, int] = {}
-        self._readings = [reading_of([one], options) for one in given]
+        self._of_records = array("q")
+        # `min_records` is about all inputs together: it counts at the end of the last.
+        early = replace(options, min_records=0)
+        self._readings = [
+            *(reading_of([one], early) for one in given[:-1]),
+            reading_of(given[-1:], options),
+        ]
+        self._problems: list[Problem] = []
 
-    def __iter__(self) -> Generator[Problem, None, None]:
+    def __iter__(self) -> Generator[Problem, None, None]:  # noqa: PYI058 - it is closed
         """Read all inputs; yield their problems."""
+        return problems_shown(self._found(), self._redaction)
+
+    def _found(self) -> Generator[Problem, None, None]:
+        """Read all inputs; yield their problems as they are."""
+        before = 0
         for at, reading in enumerate(self._readings):
+            reading.valid_before = before
             found = reading.problems(
                 partial(self._add, at), lambda *_: None, lambda _: None
             )
-            yield from problems_shown(found, self._redaction)
+            for problem in found:
+                self._problems.append(problem)
+                yield problem
+            before += sum(file.valid for file in reading.tally.files)
 
     def _add(self, at: int, placed: PlacedRecord) -> None:
         """Add the labels of a record of the input at a place.
@@ -451,11 +476,12 @@ class Agreement:
         record, raters = placed.record, self._raters[at : at + 1]
         if len(self._readings) == 1:
             key = question_key(record, len(self._keys))
-            number, raters = self._keys.setdefault(key, len(self._keys)), self._raters
+            unit, raters = len(self._of_records), self._raters
+            self._of_records.append(self._keys.setdefault(key, len(self._keys)))
         else:
-            number = self._questions.number_of(record)
+            unit = self._questions.number_of(record)
         for rater in raters:
-            rater.add(number, record)
+            rater.add(unit, record)
 
     def scores(self) -> Scores:
         """Return both scores as they may be shown.
@@ -479,12 +505,9 @@ class Agreement:
         report = Report(
             tuple(chain.from_iterable(one.files for one in reports)),
             tuple(chain.from_iterable(one.groups for one in reports)),
-            tuple(chain.from_iterable(one.problems for one in reports)),
+            tuple(self._problems),
         )
-        is_broken = any(
-            one.failures or not (one.ok or self._options.skips_invalid)
-            for one in reports
-        )
+        is_broken = not all(map(self._options.can_score, reports))
         groups, notes = ((), ()) if is_broken else self._compared()
         return Scores(
             profile="agreement",
@@ -500,21 +523,20 @@ class Agreement:
         for rater in self._raters:
             rater.check()
         keys, places, notes = self._matched()
-        pairs = LabelPairs(self._raters, places)
+        pairs = LabelPairs(self._raters, places, are_records=len(self._readings) == 1)
         group = agreement_group(pairs, keys, self._metrics(), self._options)
         if not group.scores[0].count:
             raise ScoreOptionsError("no answer has a label of both")
         return (group,), (*self._notes(pairs), *notes)
 
     def _matched(self) -> tuple[Sequence[bytes], Sequence[int], Sequence[str]]:
-        """Return digests of questions, the place of each question in them, and notes.
+        """Return digests of questions, the place of each unit in them, and notes.
 
         Raises `ScoreError` if two inputs share no question.
         """
         if len(self._readings) == 1:
-            keys = list(self._keys)
-            return keys, range(len(keys)), ()
-        questions = [sorted(set(rater.questions)) for rater in self._raters]
+            return list(self._keys), self._of_records, ()
+        questions = [sorted(set(rater.units)) for rater in self._raters]
         matched = match_questions(self._questions, questions)
         return matched.keys, matched.places, matched.notes
 

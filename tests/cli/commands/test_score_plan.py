@@ -471,7 +471,8 @@ def test_patterns_of_a_plan_are_those_of_the_command_line(run: InProcess) -> Non
     old.write_text(rows("Qwen", "mmlu"), encoding="utf-8")
     words = ("score", "--plan", "paper.toml", "--output-format", "csv")
     by_option = run(*words, "--exclude", "old/*.jsonl")
-    Path("paper.toml").write_text(f'exclude = ["old/*.jsonl"]\n{PLAN}', encoding="utf-8")
+    text = f'exclude = ["old/*.jsonl"]\n{PLAN}'
+    Path("paper.toml").write_text(text, encoding="utf-8")
     by_plan = run(*words)
 
     for found in (by_option, by_plan):

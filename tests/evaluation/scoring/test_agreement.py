@@ -8,7 +8,12 @@ from typing import Any
 import pytest
 
 from cases import for_each_case
-from harpia_formats import OptionError, ScoreError, score_agreement
+from harpia_formats import (
+    OptionError,
+    ScoreError,
+    ValidationFailed,
+    score_agreement,
+)
 from in_process import exit_code
 from json_lines import jsonl
 
@@ -150,6 +155,50 @@ def test_answers_of_models_are_paired_by_their_names() -> None:
     first.append(verdict(2, {"v": "x"}))
     found = score_agreement(first, first[::-1], fields=["v"])
     assert found["agreement"].value == 1
+
+
+def answered(id_: str, *answers: tuple[str, str], **changes: Any) -> dict[str, Any]:
+    """Return a record with answers, each with its model."""
+    outputs = [{"model": model, "text": text} for model, text in answers]
+    return {"id": id_, "prompt": f"{id_}?", "outputs": outputs, **changes}
+
+
+def test_a_label_of_a_record_meets_the_answers_of_that_record() -> None:
+    """Also if a question has several records with several answers each."""
+    rows = [
+        answered("1", ("A", "yes"), ("A", "no"), references=["yes"]),
+        answered("2", ("A", "no"), references=["no"]),
+        answered("1", ("B", "no"), ("B", "no"), references=["yes"]),
+    ]
+    found = score_agreement(rows, fields=["references", "outputs.text"], from_="record")
+
+    assert (found["kappa"].count, found["kappa"].unscored) == (5, 0)
+    assert found["kappa"].questions == 2
+    # One of the four answers to the first question, and that to the second.
+    assert found["agreement"].value == (1 / 4 + 1) / 2
+
+
+def test_a_record_without_answers_does_not_end_the_pairing_by_model() -> None:
+    """Answers in another order are still those of their models."""
+    first = [answered("1", ("A", "yes"), ("B", "no")), answered("2")]
+    second = [answered("1", ("B", "no"), ("A", "yes")), answered("2")]
+    found = score_agreement(first, second, fields=["outputs.text"], from_="record")
+
+    assert (found["agreement"].count, found["agreement"].value) == (2, 1)
+    assert "1 answer without a label in input 1: left out" in found.notes
+
+
+@pytest.mark.parametrize("on_invalid", ["fail", "skip"])
+def test_records_of_both_inputs_count_together(on_invalid: Any) -> None:
+    """As few as `min_records` forbids are an error, also if invalid rows are not."""
+    both = verdicts(drawn(1))[:8], verdicts(drawn(2), "b")[:8]
+    options: Any = {"on_invalid": on_invalid}
+    found = score_agreement(*both, min_records=16, **options)
+
+    assert found["agreement"].count == 8
+    reason = "there are 16 valid records, fewer than 17"
+    with pytest.raises(ValidationFailed, match=reason):
+        score_agreement(*both, min_records=17, **options)
 
 
 def test_one_question_has_no_interval() -> None:

@@ -187,7 +187,7 @@ def test_places_of_questions_of_few_bytes_are_multiplied_as_whole_numbers() -> N
             "extra.label",
             frozenset(),
             numbers,
-            questions=array("q", [0, 1]),
+            units=array("q", [0, 1]),
             labels=array("q", [0, 0]),
             answers=array("q", [0, 2]),
         )
@@ -195,7 +195,8 @@ def test_places_of_questions_of_few_bytes_are_multiplied_as_whole_numbers() -> N
     )
     places = np.array([0, 2**31 + 1], dtype=np.uint32)
 
-    assert list(LabelPairs((one, other), places)) == [(0, 0, 0), (2**31 + 1, 0, 0)]
+    pairs = LabelPairs((one, other), places, are_records=False)
+    assert list(pairs) == [(0, 0, 0), (2**31 + 1, 0, 0)]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
