@@ -211,6 +211,9 @@ class Scoring:
         self._has_metrics = source is None and not self._selection.depends_on_input
         if self._has_metrics:
             self._metrics = self._selection.selected()
+        #: The names of systems by file: a copy of a stream has the name of the stream.
+        called = SystemNames.of_inputs(self._inputs, self._options.systems)
+        self._called = called.of_files
         #: The reading before that of the answers, if the inputs select the metrics.
         self._read_before: Reading | None = None
         self._reading = reading_of(self._inputs, self._options)
@@ -238,7 +241,7 @@ class Scoring:
             options,
             self._models,
             self._grouping,
-            SystemNames.of_inputs(self._inputs, options.systems),
+            SystemNames(self._called),
             stored=stored,
             are_stored=are_stored,
             problems=AnswerProblems(

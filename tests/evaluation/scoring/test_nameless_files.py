@@ -217,6 +217,27 @@ def test_the_model_may_be_the_name_of_a_file(tmp_path: Path, *, stored: bool) ->
     assert b"M101" not in result.stdout + result.stderr
 
 
+def test_standard_input_keeps_the_name_of_its_system(tmp_path: Path) -> None:
+    """Also if it is copied, since stored scores are read twice."""
+    answer = {"text": "a", "model": "m", "scores": [{"metric": "em", "value": 1}]}
+    row = {"id": "1", "prompt": "q", "references": ["a"], "outputs": [answer]}
+    data = jsonl(row, row | {"id": "2"})
+    (tmp_path / "a.jsonl").write_bytes(data)
+    piped, named = (
+        completed_in(
+            tmp_path,
+            *("score", f"A={one}", "--stored", "--by", "model", "--from", "record"),
+            variables={},
+            stdin=data,
+        )
+        for one in ("-", "a.jsonl")
+    )
+
+    assert piped.returncode == 0
+    assert piped.stdout == named.stdout
+    assert b"\nA " in piped.stdout
+
+
 @pytest.mark.parametrize("to", ["csv", "record"])
 def test_rows_of_several_files_without_names_are_not_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], to: str
