@@ -35,7 +35,7 @@ from harpia_formats.files.io.discovery import Exclusion, parts_of
 from harpia_formats.files.io.discovery import matches as path_matches
 from harpia_formats.files.io.inputs import sources_of_inputs
 from harpia_formats.files.io.reader import SourceError
-from harpia_formats.files.io.source import ReadProgress
+from harpia_formats.files.io.source import STANDARD_INPUT, ReadProgress
 from harpia_formats.formats.registry import all_unpackers
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import Report
@@ -185,8 +185,8 @@ class SystemFiles:
                 if isinstance(source, SourceError):
                     raise source
                 at = source.origin
-                path = str(at) if isinstance(at, PurePath) else source.name
-                self._found[given].append(path)
+                name = "-" if source.name == STANDARD_INPUT else source.name
+                self._found[given].append(str(at) if isinstance(at, PurePath) else name)
         return self._found[given]
 
 

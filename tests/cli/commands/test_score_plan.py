@@ -15,7 +15,7 @@ from jsonschema_rs import Draft7Validator
 import harpia_formats as hf
 from fixture_files import schema_file
 from harpia_formats import PlanError
-from in_process import InProcess
+from in_process import InProcess, completed_in
 from table_texts import form_text
 
 SYSTEMS = ("Llama", "Qwen", "Mistral")
@@ -461,6 +461,24 @@ def test_no_plan_is_printed_without_a_system(run: InProcess) -> None:
     Path("none.jsonl").write_text(json.dumps(row), encoding="utf-8")
     printed = run("score", "none.jsonl", *words, "--print-plan")
     assert tomllib.loads(printed.out)["systems"] == {"none.jsonl": ["none.jsonl"]}
+
+
+def test_standard_input_is_a_file_of_a_plan(run: InProcess, tmp_path: Path) -> None:
+    """Its answers have the scores that they have in a file."""
+    words = ("runs/qwen/mmlu.jsonl", "-m", "em", "--output-format", "csv")
+    (expected,) = table_of(run("score", *words).out)
+    plan = '[systems]\nQ = "-"\n[benchmarks.b]\nmetrics = "em"\n'
+    Path("piped.toml").write_text(plan, encoding="utf-8")
+    piped = completed_in(
+        tmp_path,
+        *("score", "--plan", "piped.toml", "--output-format", "csv"),
+        variables={},
+        stdin=rows("Qwen", "mmlu").encode(),
+    )
+
+    assert piped.returncode == 0
+    (found,) = table_of(piped.stdout.decode())
+    assert (found["system"], found["value"]) == ("Q", expected["value"])
 
 
 def test_patterns_of_a_plan_are_those_of_the_command_line(run: InProcess) -> None:
