@@ -1,6 +1,7 @@
 """Build msgspec types from a schema, for a decoder that accepts valid rows only."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cache
 from keyword import iskeyword
 from typing import Annotated, Any, Literal, NewType, Union
@@ -167,20 +168,27 @@ class TypeBuilder(Struct):
             for key, member in properties.items()
             if member is not False
         }
-        types |= self._extra_types(rest, required - types.keys(), types, location)
+        missing = required - types.keys()
+        types |= self._extra_types(rest, missing, properties.keys(), location)
         self.classes[location] = row = _struct_of(types, required)
-        self.attributes[location] = attribute_names(types)
+        names = attribute_names(types)
+        # The items and the values of a node share a place.
+        if self.attributes.setdefault(location, names) != names:
+            raise UnsupportedSchemaError("objects at one place have other members")
         return row
 
     def _extra_types(
-        self, rest: Any, missing: set[str], known: Iterable[str], location: Location
+        self, rest: Any, missing: set[str], known: AbstractSet[str], location: Location
     ) -> dict[str, Any]:
-        """Return the types of members that `properties` does not name."""
-        extras = self.extras.get(location, frozenset()) - set(known)
+        """Return the types of members that `properties` does not declare.
+
+        `missing` are those that are required, and `known` those that it names.
+        """
+        extras = self.extras.get(location, frozenset()) - known
         keys = sorted(missing | (extras - (frozenset() if location else self.asked)))
         if not keys:
             return {}
-        if rest is False:
+        if rest is False or missing & known:
             raise UnsupportedSchemaError("a member is required and forbidden")
         kind = self.type_of(rest, (*location, "*"))
         return dict.fromkeys(keys, kind)

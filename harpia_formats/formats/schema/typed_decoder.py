@@ -95,7 +95,8 @@ def _containing(location: Location, node: Any, builder: TypeBuilder) -> Check:
     Raises `UnsupportedSchemaError` if `contains` asks for anything else.
     """
     items = builder.attributes.get((*location, "*"))
-    if len(location) != 1 or items is None or not isinstance(node, dict):
+    is_member = len(location) == 1 and location != ("*",)
+    if not is_member or items is None or not isinstance(node, dict):
         raise UnsupportedSchemaError("an array contains something else than objects")
     if node.keys() - ANNOTATIONS != {"type", "required", "properties"}:
         raise UnsupportedSchemaError("an item that is contained has more than a key")
@@ -105,7 +106,7 @@ def _containing(location: Location, node: Any, builder: TypeBuilder) -> Check:
     if len(properties) != 1:
         raise UnsupportedSchemaError("an item that is contained has several keys")
     ((key, wanted),) = properties.items()
-    if key not in items or wanted.keys() not in ({"const"}, {"enum"}):
+    if key not in items or not _is_listed(wanted):
         raise UnsupportedSchemaError("an item that is contained has a key of any value")
     values = wanted["enum"] if "enum" in wanted else [wanted["const"]]
     if not all(isinstance(value, str) for value in values):
@@ -115,6 +116,11 @@ def _containing(location: Location, node: Any, builder: TypeBuilder) -> Check:
     return _has_item(builder.attributes[()][location[0]], items[key], tuple(values))
 
 
+def _is_listed(node: Any) -> bool:
+    """Return whether the schema `node` lists values and says nothing else."""
+    return isinstance(node, dict) and node.keys() in ({"const"}, {"enum"})
+
+
 def _has_item(member: str, attribute: str, values: tuple[str, ...]) -> Check:
     """Return the check that an item of the array `member` has one of `values`."""
 
@@ -122,7 +128,8 @@ def _has_item(member: str, attribute: str, values: tuple[str, ...]) -> Check:
         array = getattr(row, member)
         if type(array) is not list:
             return True
-        return any(getattr(item, attribute) in values for item in array)
+        # An item that is no object has no such attribute.
+        return any(getattr(item, attribute, None) in values for item in array)
 
     return holds
 
@@ -160,9 +167,10 @@ def _tested_values(part: Any, schema: Mapping[str, Any]) -> tuple[str, set[str]]
     if len(asked["properties"]) != 1:
         raise UnsupportedSchemaError("a condition asks for several fields")
     ((key, node),) = asked["properties"].items()
-    if not isinstance(node, dict) or node.keys() not in ({"const"}, {"enum"}):
+    if not _is_listed(node):
         raise UnsupportedSchemaError("a condition asks for more than a value")
-    if schema.get("properties", {}).get(key, {}).get("type") != "string":
+    of_key = schema.get("properties", {}).get(key)
+    if not isinstance(of_key, dict) or of_key.get("type") != "string":
         raise UnsupportedSchemaError("a condition asks for a field that is not text")
     values = node["enum"] if "enum" in node else [node["const"]]
     if not all(isinstance(v, str) for v in values):

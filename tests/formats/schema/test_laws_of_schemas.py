@@ -16,7 +16,7 @@ from harpia_formats import SchemaError, validate
 from harpia_formats.formats.schema.decoder_types import allows_any
 from harpia_formats.formats.schema.to_python import as_python
 from harpia_formats.formats.schema.user_schema import is_bounded
-from json_lines import jsonl_rows
+from json_lines import jsonl, jsonl_rows
 
 #: Cases, one a line.
 CASES = Path(__file__).with_name("cases")
@@ -81,6 +81,33 @@ def test_data_that_looks_like_a_reference_is_not_exported(target: str) -> None:
     """The generator takes a key `$ref` in data for a reference: that is an error."""
     with pytest.raises(SchemaError, match="cannot be written as Python"):
         as_python("mine", {"enum": [{"$ref": target}]})
+
+
+@for_each_case(
+    "schema, valid, invalid",
+    jsonl_rows(CASES / "refused_in_long_files.jsonl"),
+)
+def test_many_rows_have_the_verdict_of_one(
+    schema: Any, valid: list[Any], invalid: Any
+) -> None:
+    """A long file, whose rows are decoded by type, is refused where one row is.
+
+    The Python export of the schema agrees.
+    """
+    rows = [*valid, *[invalid] * 20]
+    module: dict[str, Any] = {}
+    exec(as_python("mine", schema), module)  # noqa: S102 - our own output
+
+    report = validate(jsonl(*rows, *valid * 20), schema=schema, examples=0)
+
+    # A finding on the schema itself is in no record.
+    refused = {problem.place.record for problem in report.problems} - {None}
+    assert refused == {*range(len(valid) + 1, len(rows) + 1)}
+    assert not report.has_internal_errors
+    with pytest.raises(module["Invalid"]):
+        module["validate"](invalid)
+    for value in valid:
+        module["validate"](value)
 
 
 OF_FIELD = st.sampled_from(
