@@ -309,7 +309,8 @@ def _options_of(
     ignore = run.ignore
     if "select" not in given:
         values["select"] = settings.values.get("select", ())
-        values["lint"] = run.lint or settings.values.get("lint", False)
+        if "lint" not in given:
+            values["lint"] = settings.values.get("lint", False)
         ignore = (*settings.values.get("ignore", ()), *ignore)
     values["ignore"] = (*ignore, *ignored)
     if run.schema is not None:
