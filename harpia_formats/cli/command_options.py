@@ -334,7 +334,7 @@ def _on_unit(value: Any) -> str:
 INPUTS = frozenset({"paths", "path", "inputs", "left", "right"})
 
 #: Options with which the bytes of the inputs are written again, or compared.
-_OF_BYTES = {"fix": "--fix", "diff": "--diff"}
+_OF_BYTES = {"fix": "--fix", "unsafe": "--unsafe-fixes", "diff": "--diff"}
 
 
 def with_encoding(arguments: Mapping[str, Any], encoding: str) -> dict[str, Any]:

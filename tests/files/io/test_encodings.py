@@ -153,6 +153,7 @@ def test_systems_and_standard_input_have_the_encoding(tmp_path: Path) -> None:
         (("--encoding", "IDNA"), "no encoding of text is called 'IDNA'"),
         (("--encoding", "ascii"), "is not ascii: the byte 0x"),
         (("--encoding", "gbk", "--fix"), "`--fix` is for UTF-8"),
+        (("--encoding", "gbk", "--unsafe-fixes"), "`--unsafe-fixes` is for UTF-8"),
     ],
 )
 def test_encodings_that_cannot_be_used(
