@@ -281,18 +281,22 @@ def chosen_by(settings: "Settings", source: Source, given: Collection[str]) -> C
     """Return what the patterns of settings choose for a file."""
     from harpia_formats.files.io.discovery import matches, parts_of  # noqa: PLC0415 - most runs have no settings
 
-    values, parts = settings.values, _parts_below(source, settings.root)
+    values = settings.values
 
-    def matching(patterns: Any) -> list[str]:
+    def matching(name: str) -> list[str]:
+        patterns = values.get(name)
+        if not patterns:
+            return []
+        parts = _parts_below(source, settings.root_of(name))
         return [one for one in patterns if matches(parts, parts_of(one))]
 
-    if "exclude" not in given and matching(values.get("exclude", ())):
+    if "exclude" not in given and matching("exclude"):
         return None
-    formats: Mapping[str, str] = values.get("formats", {})
-    named = matching(formats)
     ignores: Mapping[str, tuple[str, ...]] = values.get("per-file-ignores", {})
-    ignored = [rule for one in matching(ignores) for rule in ignores[one]]
-    return (formats[named[-1]] if named else None), tuple(dict.fromkeys(ignored))
+    ignored = [rule for one in matching("per-file-ignores") for rule in ignores[one]]
+    named = matching("formats")
+    format_ = values["formats"][named[-1]] if named else None
+    return format_, tuple(dict.fromkeys(ignored))
 
 
 def _options_of(

@@ -202,11 +202,18 @@ class Settings:
     values: Mapping[str, Any]
     #: The names of those that the command line set.
     of_lines: frozenset[str] = frozenset()
+    #: The absolute path of the folder that these start from.
+    root_of_lines: str = ""
+
+    def root_of(self, name: str) -> str:
+        """Return the folder that the patterns of a setting start from."""
+        return self.root_of_lines if name in self.of_lines else self.root
 
     def with_lines(self, lines: "Settings") -> "Settings":
         """Return these settings, overridden by those of the command line."""
         values = {**self.values, **lines.values}
-        return Settings(self.path, self.root, values, frozenset(lines.values))
+        names = frozenset(lines.values)
+        return Settings(self.path, self.root, values, names, lines.root)
 
 
 def settings_of_lines(lines: Sequence[str], root: str) -> Settings:
@@ -216,15 +223,17 @@ def settings_of_lines(lines: Sequence[str], root: str) -> Settings:
     """
     values: dict[str, Any] = {}
     for line in lines:
-        data = line.encode()
+        # What is not UTF-8 in an argument is refused where it is decoded.
+        data = line.encode("utf-8", "surrogatepass")
         try:
             toml_document(data, CONFIG)
         except TomlError:
             name, _, value = line.partition("=")
-            data = f"{name}={json.dumps(value.strip())}".encode()
+            text = json.dumps(value.strip(), ensure_ascii=False)
+            data = f"{name}={text}".encode("utf-8", "surrogatepass")
         found = parse_settings(data, CONFIG, root, is_pyproject=False)
         values.update(found.values if found else {})
-    return Settings(CONFIG, root, values, frozenset(values))
+    return Settings(CONFIG, root, values, frozenset(values), root)
 
 
 def parse_settings(

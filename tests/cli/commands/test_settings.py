@@ -378,3 +378,30 @@ def test_one_setting_on_the_command_line(project: Path) -> None:
     assert settings["select"] == {"name": "select", "value": ["S"], "from": "--config"}
     assert wrong.returncode == 2
     assert b"--config: slect: there is no such setting; did you mean" in wrong.stderr
+
+
+def test_patterns_on_the_command_line_start_where_it_is_run(project: Path) -> None:
+    """They do so next to those of a file, which start from the folder of the file."""
+    put(project, 'per-file-ignores."sub/data/2.jsonl" = ["S"]')
+    data = project / "sub" / "data"
+    data.mkdir(parents=True)
+    for name in ("1.jsonl", "2.jsonl"):
+        (data / name).write_text("\n{}\n")
+
+    report = report_of(
+        *("data", "--schema", "../schema.json"),
+        *("--config", 'exclude=["data/1.jsonl"]'),
+        cwd=project / "sub",
+    )
+
+    assert [one["path"] for one in report["files"]] == ["data/2.jsonl"]
+    assert [one["code"] for one in report["problems"]] == ["J202"]
+
+
+@pytest.mark.parametrize("line", ["report=\udcff.html", 'format\udcff="x"'])
+def test_a_setting_that_is_not_utf_8_is_refused(line: str) -> None:
+    """An argument with other bytes is exit code 2 with one line."""
+    done = run("config", "--config", line)
+
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr == b"error: --config: line 1: is not UTF-8\n"
