@@ -123,7 +123,7 @@ def pairs_of(values: Iterable[str], option: Option) -> dict[str, str]:
 def parameters_of(values: Iterable[str], option: Option) -> dict[str, Any]:
     """Return the value of each metric parameter: decoded JSON, or else the text.
 
-    Raises `UsageError` for a value that is not `METRIC.NAME=VALUE`.
+    Raises `UsageError` for a value that is not `METRIC.NAME=VALUE`, or not UTF-8.
     """
     from harpia_formats.model.exact_json import NOT_JSON, decode  # noqa: PLC0415 - most commands have no metrics
 
@@ -131,6 +131,10 @@ def parameters_of(values: Iterable[str], option: Option) -> dict[str, Any]:
     for name, value in pairs_of(values, option).items():
         try:
             found[name] = decode(value.encode())
+        except UnicodeEncodeError:
+            raise UsageError(
+                f"`{option.words[0]}` {name}: {value!r} is not UTF-8"
+            ) from None
         except NOT_JSON:
             found[name] = value
     return found

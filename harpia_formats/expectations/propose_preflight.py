@@ -118,6 +118,8 @@ _BY_HAND = (
     'write its data set yourself, such as with format = "json" and a map, or '
     'format = "csv", a map and a delimiter'
 )
+#: Why a file is not named: TOML is in UTF-8.
+_OTHER_BYTES = "its path is not UTF-8, so that no preflight file can name it"
 #: The greatest bound of scores that is proposed.
 _LARGEST = 10**15
 #: Files of one data set that are named one by one.
@@ -156,6 +158,8 @@ def preflight_file(inputs: Iterable[str], folder: Path) -> PreflightFile:
             unread += [FileCount(detected.path, reason=reason)] * (not detected.skipped)
         elif detected.contested:
             unread.append(FileCount(detected.path, reason=detected.contested))
+        elif not _is_utf_8(_relative(detected.path, folder)):
+            unread.append(FileCount(detected.path, reason=_OTHER_BYTES))
         else:
             key = os.path.dirname(detected.path), detected.format  # noqa: PTH120 - as named
             into = documents if is_companion_format(detected.format) else groups
@@ -285,3 +289,12 @@ def _files(paths: Sequence[str], folder: Path) -> str:
 def _relative(path: str, folder: Path) -> str:
     """Return a path from a folder, or a URL as it is."""
     return path if is_url(path) else os.path.relpath(path, folder)
+
+
+def _is_utf_8(text: str) -> bool:
+    """Return whether a text can be written in UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

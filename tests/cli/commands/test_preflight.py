@@ -1,6 +1,7 @@
 """`harpia-formats preflight`: exit codes, the check list, and preflight files."""
 
 import json
+import os
 from pathlib import Path
 
 import jsonschema
@@ -174,6 +175,20 @@ def test_init_writes_a_file_that_the_data_meets(main: InProcess) -> None:
     commented = text.replace("\n# ", "\n")
     Path("sub/all.toml").write_text(commented[commented.index("[datasets") :])
     assert main("preflight", "sub/all.toml").code == 0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="names are bytes")
+def test_init_says_which_file_it_cannot_name(main: InProcess) -> None:
+    """A path that is not UTF-8 has no place in a preflight file: exit code 2."""
+    Path("questions/\udcff.jsonl").write_text(QUESTIONS)
+
+    written = main("preflight", "--init", "questions", "-o", "new.toml")
+    shown = main("preflight", "--init", "questions")
+
+    for run in (written, shown):
+        assert (run.code, run.out) == (2, "")
+        assert "its path is not UTF-8" in run.err
+    assert not Path("new.toml").exists()
 
 
 @pytest.mark.parametrize(

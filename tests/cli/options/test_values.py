@@ -33,6 +33,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("convert a.jsonl --to record --set score", "write it as FIELD=VALUE"),
         ("convert a.jsonl --to record --set =1", "write it as FIELD=VALUE"),
         ("convert a.jsonl --to record --set=", "`--set` "),
+        ("score a.jsonl --param em.references=\udcff", "'\\udcff' is not UTF-8"),
         (
             "convert a.jsonl --to record --set score=1 --set score=2",
             "score is set already",
