@@ -330,9 +330,9 @@ def _print_unheld(files: Sequence[str]) -> None:
         return
     more = f" and {len(files) - 1:,} more" if len(files) > 1 else ""
     print_error(
-        f"{safe(files[0], MESSAGE_LIMIT)}{more}: not in the baseline, since a record "
-        "without a verdict (such as one in no known format) is never held; name the "
-        "format, or leave the file out with `--exclude`"
+        f"{safe(files[0], MESSAGE_LIMIT)}{more}: not in the baseline, which holds "
+        "neither too few records nor a record without a verdict (such as one in no "
+        "known format: name the format, or leave the file out with `--exclude`)"
     )
 
 

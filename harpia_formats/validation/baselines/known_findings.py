@@ -13,16 +13,16 @@ from harpia_formats.files.io.sink import check_folder
 from harpia_formats.files.io.source import STANDARD_INPUT
 from harpia_formats.files.io.urls import is_url
 from harpia_formats.model.problem import HarpiaFormatsError, Severity
-from harpia_formats.model.report import BaselineUse, FileCount, Report
+from harpia_formats.model.report import TOO_FEW_RECORDS, BaselineUse, FileCount, Report
 from harpia_formats.model.safe_text import UNSAFE
 from harpia_formats.validation.baselines import DESCRIBED
 
 #: The name and the version of the files that are written and read.
 NAME, VERSION = "harpia-formats/baseline/", 1
 SCHEMA = f"{NAME}{VERSION}"
-#: Rules on records that got no verdict. They say nothing about the data, so that no
-#: baseline holds them.
-NEVER_KNOWN = frozenset({"J307", "S301", "V901", "V902"})
+#: Rules on records that got no verdict, or are missing. They say nothing about the
+#: data that is there, so that no baseline holds them.
+NEVER_KNOWN = frozenset({TOO_FEW_RECORDS, "J307", "S301", "V901", "V902"})
 
 #: The code, pointer and cause of equal findings of one file.
 FindingKey = tuple[str, str, str]
@@ -281,9 +281,9 @@ def found_baseline(
 
 
 def unheld_files(report: Report) -> tuple[str, ...]:
-    """Return the files of a report that have records or errors which no baseline holds.
+    """Return the files of a report with records or errors that no baseline holds.
 
-    These have no verdict, so that a run with the baseline would not be `ok`.
+    A run with the baseline would not be `ok`.
     """
     files = [file.path for file in report.files if file.undetermined]
     errors = [

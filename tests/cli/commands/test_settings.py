@@ -405,3 +405,14 @@ def test_a_setting_that_is_not_utf_8_is_refused(line: str) -> None:
 
     assert (done.returncode, done.stdout) == (2, b"")
     assert done.stderr == b"error: --config: line 1: is not UTF-8\n"
+
+
+def test_a_baseline_never_holds_that_records_are_missing(project: Path) -> None:
+    """`--min-records` fails with the baseline of a run that had too few, too."""
+    arguments = ("validate", "new", "--schema", "schema.json", "--min-records", "9")
+    written = run(*arguments, "--write-baseline", "b.json", cwd=project)
+    used = run(*arguments, "--baseline", "b.json", cwd=project)
+
+    assert (written.returncode, used.returncode) == (1, 1)
+    assert b"not in the baseline, which holds neither too few records" in written.stderr
+    assert codes(used) == ["J115"]
