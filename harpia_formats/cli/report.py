@@ -218,6 +218,11 @@ class ReportFiles:
                 outlive_reader()
             self.paths = local_paths(self._files)
 
+    @property
+    def places(self) -> list[str]:
+        """The paths and URLs of the files."""
+        return [file.place for file in self._files]
+
     def show_lengths(self, output_format: str | None) -> bool:
         """Tell whether a report shows the lengths of rows, or what is printed does."""
         reporters = [file.reporter for file in self._files]

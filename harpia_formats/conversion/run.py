@@ -189,12 +189,16 @@ class SideOutputs(Struct, frozen=True):
 
 
 def side_outputs(
-    options: ConvertOptions, output: Output, inputs: Iterable[Any]
+    options: ConvertOptions,
+    output: Output,
+    inputs: Iterable[Any],
+    reports: Iterable[str],
 ) -> SideOutputs:
     """Return the outputs that the options ask for in addition to `output`.
 
-    Nothing is written yet. Raises `ConversionError` and `SinkError` for a place that
-    cannot be written, or that is an input or another output.
+    `reports` are the places of reports, which no other output gets. Nothing is written
+    yet. Raises `ConversionError` and `SinkError` for a place that cannot be written, or
+    that is an input or another output.
     """
     reads = FilesRead(
         inputs,
@@ -203,7 +207,7 @@ def side_outputs(
         unpackers=all_unpackers(),
         rewritten=fspath(output) if isinstance(output, (str, PathLike)) else None,
     )
-    group = OutputGroup(overwrite=options.overwrite, reads=reads)
+    group = OutputGroup(overwrite=options.overwrite, reads=reads, taken=reports)
     quarantine = None
     if options.on_invalid is OnInvalid.QUARANTINE:
         from harpia_formats.conversion.quarantine import Quarantine  # noqa: PLC0415 - few conversions put rows aside
@@ -250,7 +254,9 @@ class Conversion:
         to: str | None,
         output: Output,
         options: ConvertOptions,
+        reports: Iterable[str] = (),
     ) -> None:
+        """Take what is converted, how, and the places of reports that are written."""
         to = target_of(output) if to is None else to
         self._options = options
         self._output = output
@@ -290,7 +296,7 @@ class Conversion:
         self._is_done = False
         self._names: list[str] = []
         check_output(output, overwrite=options.overwrite)
-        self._side = side_outputs(options, output, self._reading.inputs)
+        self._side = side_outputs(options, output, self._reading.inputs, reports)
         self._quarantine = self._side.quarantine
         #: Whether invalid rows that were put aside are kept though no row is written.
         self._keeps_quarantine = False

@@ -36,9 +36,10 @@ def write_result(
     write_text(json_text(result.to_dict(), indent=True) + "\n")
 
 
-#: A report of findings or statistics, else another result: `ok` and its second key.
+#: A report of findings or statistics, else another result: `ok` and its second key. A
+#: baseline, and what a preflight keeps, are none.
 _BEGINS = (
-    rb'\{\n  ("schema": "harpia-formats/(?!baseline/)'
+    rb'\{\n  ("schema": "harpia-formats/(?!(baseline|preflight-state)/)'
     rb'|"ok": (true|false),\n  "(compared|profile|records|target)":)'
 )
 

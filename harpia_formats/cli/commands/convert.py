@@ -124,7 +124,9 @@ def convert(given: Given) -> ExitCode:
         given.report, ConversionReport, places, prints_data=given.output in (None, "-")
     )
     try:
-        run = Conversion(given.paths or ["-"], given.to, given.output, options)
+        run = Conversion(
+            given.paths or ["-"], given.to, given.output, options, reports.places
+        )
     except NoTargetError as error:
         print_error(str(error))
         write_stderr("for help: harpia-formats convert --help\n")

@@ -71,7 +71,7 @@ def preflight(given: Given) -> ExitCode:
     progress = given.progress(named)
     options = given.options(PreflightOptions, progress=progress.update)
     others = [path for one in plan.data_sets for path in one.other_files()]
-    places = [plan.path, *named, *others]
+    places = [plan.path, plan.state or None, *named, *others]
     reports = ReportFiles([*plan.reports, *given.report], Report, places)
     run = Preflight(plan, options, reports.paths)
     if given.dry_run:

@@ -175,15 +175,22 @@ _STREAM = ""
 class OutputGroup:
     """Opens the outputs of a run, and puts them into place once all are complete."""
 
-    def __init__(self, *, overwrite: bool, reads: FilesRead | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        overwrite: bool,
+        reads: FilesRead | None = None,
+        taken: Iterable[str] = (),
+    ) -> None:
         """Begin without outputs; none may be one of the files that the run `reads`.
 
-        Unless `overwrite`, `commit` fails if there is a file at a place by then.
+        `taken` are places that the run writes apart from the group. Unless `overwrite`,
+        `commit` fails if there is a file at a place by then.
         """
         self._overwrite = overwrite
         self._sinks: dict[str, Sink] = {}
         #: The places that are taken.
-        self._claimed: dict[str, str] = {}
+        self._claimed = {_key_of(place): place for place in taken}
         self._reads = reads or FilesRead()
         self._others = {_key_of(place) for place in self._reads.named}
         #: What the user should know of earlier runs that were killed.

@@ -177,6 +177,21 @@ def test_init_writes_a_file_that_the_data_meets(main: InProcess) -> None:
     assert main("preflight", "sub/all.toml").code == 0
 
 
+def test_the_state_and_a_report_do_not_replace_each_other(main: InProcess) -> None:
+    """A report has no place of the file with the numbers of the last run."""
+    path = Path("preflight.toml")
+    path.write_text(f'state = "s.json"\n{path.read_text()}')
+    same = main("preflight", "--report", "s.json")
+    assert main("preflight").code == 0
+    state = Path("s.json").read_text()
+    later = main("validate", "questions", "--report", "s.json")
+
+    assert (same.code, later.code) == (2, 2)
+    assert "s.json: is an input or an output of this run" in same.err
+    assert "s.json: already exists and is no json report" in later.err
+    assert Path("s.json").read_text() == state
+
+
 @pytest.mark.skipif(os.name != "posix", reason="names are bytes")
 def test_init_says_which_file_it_cannot_name(main: InProcess) -> None:
     """A path that is not UTF-8 has no place in a preflight file: exit code 2."""

@@ -215,3 +215,16 @@ def test_only_some_reporters_write_other_results(run: InProcess) -> None:
     assert found.code == 2
     assert "the reporter sarif writes the findings of a validation" in found.err
     assert "json, html, markdown" in found.err
+
+
+def test_the_file_of_a_model_has_no_place_of_a_report(run: InProcess) -> None:
+    """A model is called as the report is, and both are written."""
+    row = {"id": "1", "prompt": "q", "outputs": [{"text": "r", "model": "report"}]}
+    Path("rows.jsonl").write_text(json.dumps(row))
+    words = ("convert", "rows.jsonl", "--to", "record", "-o", "{model}.json")
+    found = run(*words, "--report", "report.json")
+
+    assert found.code == 0
+    assert json.loads(Path("report.json").read_text())["target"] == "record"
+    assert json.loads(Path("report-2.json").read_text())[0]["id"] == "1"
+    assert "are in report-2.json: report.json has another use" in found.err
