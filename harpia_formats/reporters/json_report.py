@@ -40,7 +40,7 @@ def write_result(
 #: baseline, and what a preflight keeps, are none.
 _BEGINS = (
     rb'\{\n  ("schema": "harpia-formats/(?!(baseline|preflight-state)/)'
-    rb'|"ok": (true|false),\n  "(compared|profile|records|target)":)'
+    rb'|"ok": (true|false),\n  "(compared|profile|records|rows|schema|target)":)'
 )
 
 REPORTER = Reporter(

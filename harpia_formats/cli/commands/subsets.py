@@ -98,7 +98,7 @@ def sample(given: Given) -> ExitCode:
         done = copy_sample(given.path, given.output, size, given.seed, options)
     print_copied(done, given.output, quiet=given.quiet)
     if not done.ok:
-        name = getattr(given.path, "name", given.path)
+        name = getattr(given.path, "name", None) or given.path
         print_error(f"{name} has {done.rows:,} rows, and a sample of {size:,} is asked")
     return ExitCode.OK if done.ok else ExitCode.FOUND
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 import harpia_formats as hf
+from json_lines import jsonl
 
 ROWS: list[dict[str, Any]] = [
     {
@@ -48,3 +49,28 @@ def test_what_names_no_reporter_is_an_error(tmp_path: Path) -> None:
         hf.write_report(report, tmp_path / "r.json", reporter="jsn")
     with pytest.raises(TypeError, match="not a int"):
         hf.write_report(report, 5)  # type: ignore[arg-type]  # what a caller without types may pass
+
+
+def test_a_report_of_any_result_is_replaced(tmp_path: Path) -> None:
+    """A second report of the same kind takes the place of the first."""
+    one, other = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    questions = [{**ROWS[0], "input": {**ROWS[0]["input"], "prompt": n}} for n in "qr"]
+    for path in (one, other):
+        path.write_bytes(jsonl(*questions))
+    results = [
+        hf.validate(one),
+        hf.convert(one, to="record", output=tmp_path / "converted.jsonl"),
+        hf.diff(one, other),
+        hf.stats(one),
+        hf.score(one, metrics=("em",)),
+        hf.compare_scores(one, other, metrics=("em",)),
+        hf.head(one, output=tmp_path / "head.jsonl"),
+        hf.infer_schema(one),
+    ]
+
+    for number, result in enumerate(results):
+        place = tmp_path / f"{number}.json"
+        hf.write_report(result, place)
+        written = place.read_bytes()
+        hf.write_report(result, place)
+        assert place.read_bytes() == written

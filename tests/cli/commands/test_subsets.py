@@ -22,6 +22,15 @@ def test_rows_go_from_standard_input_to_standard_output() -> None:
     assert b"has 10 rows, and a sample of 11 is asked" in few.stderr
 
 
+def test_a_sample_of_too_many_rows_names_the_file(tmp_path: Path) -> None:
+    """It has the name of the file, also where the user says its encoding."""
+    (tmp_path / "in.jsonl").write_bytes(LINES)
+    done = run("sample", "in.jsonl", "11", "--encoding", "latin-1", cwd=tmp_path)
+
+    assert done.returncode == 1
+    assert b"in.jsonl has 10 rows, and a sample of 11 is asked" in done.stderr
+
+
 def test_split_prints_exact_shares(tmp_path: Path) -> None:
     """Each output is named with its rows and its share; an existing one is kept."""
     (tmp_path / "in.jsonl").write_bytes(LINES)
