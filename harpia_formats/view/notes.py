@@ -17,7 +17,7 @@ from typing import Any
 from harpia_formats.files.io.encodings import SUFFIXES
 from harpia_formats.files.io.outputs import FilesRead, check_extra_output
 from harpia_formats.files.io.reader import error_reason
-from harpia_formats.files.io.urls import is_url
+from harpia_formats.files.io.urls import is_url, real_path
 from harpia_formats.formats.registry import all_unpackers
 from harpia_formats.model.exact_json import NOT_JSON, decode
 from harpia_formats.model.problem import HarpiaFormatsError
@@ -153,14 +153,16 @@ class Notes:
         rows = self.path.read_bytes().splitlines(keepends=True)
         kept = b"".join(row for row in rows if _place_of_note(row) != place)
         between = b"" if kept.endswith(b"\n") or not (kept and line) else b"\n"
-        new = self.path.with_name(f".{self.path.name}.new")
+        # The target of a link is replaced, not the link.
+        target = Path(real_path(self.path))
+        new = target.with_name(f".{target.name}.new")
         try:
             with new.open("wb") as file:
                 file.write(kept + between + line)
                 file.flush()
                 os.fsync(file.fileno())
-            new.chmod(self.path.stat().st_mode)
-            new.replace(self.path)
+            new.chmod(target.stat().st_mode)
+            new.replace(target)
         finally:
             new.unlink(missing_ok=True)
 

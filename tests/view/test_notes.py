@@ -137,6 +137,22 @@ def test_last_line_may_lack_its_end(place: Path) -> None:
     assert len(jsonl_rows(place)) == 2
 
 
+def test_link_to_notes_stays_a_link(tmp_path: Path, place: Path) -> None:
+    """A note that is changed is in the file to which a link leads."""
+    place.touch()
+    link = tmp_path / "links" / "link.jsonl"
+    link.parent.mkdir()
+    link.symlink_to(place)
+    notes = Notes(link, [])
+    for note in (RIGHT, WRONG):
+        notes.add("a", {"record": 1}, note)
+
+    assert link.is_symlink()
+    assert [row["result"]["right"] for row in jsonl_rows(place)] == [False]
+    assert notes.of_file("a") == {"1": WRONG}
+    assert list(link.parent.iterdir()) == [link]
+
+
 def test_verdicts_of_a_judge_are_no_notes(place: Path) -> None:
     """They may be in the same file, and stay as they are."""
     judged = '{"row":1,"record":1,"status":"ok","attempts":1,"cached":false,'
