@@ -14,9 +14,13 @@ from msgspec import UNSET
 from harpia_formats._version import __version__
 from harpia_formats.files.io.discovery import Exclusion
 from harpia_formats.files.io.file_sink import temporary_folder
-from harpia_formats.files.io.inputs import checked_inputs, sources_of_inputs
+from harpia_formats.files.io.inputs import (
+    checked_inputs,
+    is_rereadable,
+    sources_of_inputs,
+)
 from harpia_formats.files.io.reader import SourceError
-from harpia_formats.files.io.source import Source
+from harpia_formats.files.io.source import STANDARD_INPUT, Source
 from harpia_formats.formats.registry import all_unpackers, formats_named
 from harpia_formats.view.copies import Copy, copy_of
 from harpia_formats.view.options import ViewError, ViewOptions, whole
@@ -453,8 +457,10 @@ def _sources(inputs: Sequence[str], options: ViewOptions) -> Iterator[Source]:
     for source in sources_of_inputs(given, exclusion, all_unpackers()):
         if isinstance(source, SourceError):
             raise ViewError(f"{source.path}: {source.reason}")
-        if not isinstance(source.origin, Path) and source.name == "<stdin>":
-            raise ViewError("standard input cannot be shown: name a file")
+        if not is_rereadable(source):  # several processes read it
+            name = source.name
+            what = "standard input" if name == STANDARD_INPUT else f"the pipe {name}"
+            raise ViewError(f"{what} cannot be shown: name a file")
         yield source
 
 

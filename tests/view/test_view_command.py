@@ -366,6 +366,16 @@ command.os = SimpleNamespace(name="nt")"""
 
 def test_help_needs_no_extra(main: InProcess) -> None:
     """The help page and the version are there without the extra."""
+def test_pipe_is_refused(tmp_path: Path, main: InProcess) -> None:
+    """What can be read only once is not read by several processes at once."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+
+    done = main("view", pipe, "-o", "-")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == f"error: the pipe {pipe} cannot be shown: name a file\n"
+
+
     done = main("view", "--help")
 
     assert done.code == 0
