@@ -441,6 +441,14 @@ LIMITS: dict[str, dict[str, Limit]] = {
             "the models of a record are bits of one number",
             is_silent=True,
         ),
+        "view categories": Limit(
+            "categories that are told apart",
+            record_scan.CATEGORIES,
+            "categories",
+            "records of further ones are not told apart",
+            "their names are held in memory",
+            is_silent=True,
+        ),
         "view metrics": Limit(
             "metrics that have a column of their own",
             record_scan.METRICS,

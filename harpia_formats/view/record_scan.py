@@ -93,6 +93,8 @@ class ScanState(msgspec.Struct):
     metrics: list[str] = []
     categories: dict[str, int] = {}
     rules: list[FoundRule] = []
+    #: Records of further categories, which are not distinguished.
+    other_categories: int = 0
     #: What stands around the rows, as their reader needs it.
     surroundings: dict[str, Any] = {}
     #: `valid`, `invalid`, and so on, once the scan has ended.
@@ -272,6 +274,7 @@ class _Writer:
             self._size += len(name)
             if len(numbers) >= CATEGORIES or self._size > MOST_TEXT:
                 return 0
+                self.state.other_categories += 1
         counts = self.state.categories
         counts[name] = counts.get(name, 0) + 1
         return numbers.setdefault(name, len(numbers)) + 1

@@ -26,6 +26,7 @@ from harpia_formats.view.record_scan import (
     RULES,
     WRONG,
     RecordColumns,
+    ScanState,
 )
 from harpia_formats.view.row_index import RowIndex
 from harpia_formats.view.text_search import Wanted
@@ -391,9 +392,8 @@ def _mask(file: FileColumns, asked: Filter, numbers: Any) -> Any:
         )
         mask &= bits("models", 1 << min(place, MODELS - 1) if place >= 0 else 0)
     if asked.category is not None:
-        names = list(state.categories)
-        place = names.index(asked.category) + 1 if asked.category in names else -1
-        mask &= values_of(file, "category", numbers) == max(place, 0)
+        place = _number_of_category(state, asked.category)
+        mask &= values_of(file, "category", numbers) == place
         mask &= place > 0
     if asked.metric:
         scores = values_of(file, file.metric(asked.metric), numbers)
@@ -424,6 +424,22 @@ def _by_rule(file: FileColumns, asked: Filter, numbers: Any) -> Any:
             wanted |= 1 << min(place, RULES - 1)
     has_one = (values & np.uint64(wanted)) != 0
     return ~has_one if asked.rule == "none" else has_one
+def _number_of_category(state: ScanState, name: str) -> int:
+    """Return the number of a category, 0 if no record has it.
+
+    Raises `ViewError` if it may be one of those that have none.
+    """
+    names = list(state.categories)
+    if name in names:
+        return names.index(name) + 1
+    if state.other_categories:
+        raise ViewError(
+            f"categories after the first {len(names):,} are not told apart: choose "
+            "rows by a field"
+        )
+    return 0
+
+
 
 
 #: Records that are sorted at once.

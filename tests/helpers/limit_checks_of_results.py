@@ -22,7 +22,7 @@ from harpia_formats.evaluation.scoring.measures import label_totals
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.expectations import relations
 from harpia_formats.reporters import sarif
-from harpia_formats.view import systems, viewed_file
+from harpia_formats.view import record_scan, systems, viewed_file
 from harpia_formats.view.access import Access, Secrets
 from harpia_formats.view.notes import Notes
 from harpia_formats.view.options import ViewOptions
@@ -306,6 +306,22 @@ def _(bench: Bench) -> Outcome:
         assert len(state.models) == bench.number
         is_left = bool(state.other_answers)
         found.append("one column for all further ones" if is_left else "")
+    return found[0], found[1]
+
+
+@check("view categories")
+def _(bench: Bench) -> Outcome:
+    bench.lower(3, (record_scan, "CATEGORIES"))
+    found = []
+    for count in (3, 4):
+        rows = [
+            {"id": at, "prompt": "q", "category": f"c{at}", "outputs": []}
+            for at in range(count)
+        ]
+        state = _scanned(bench.folder, rows).state
+        assert len(state.categories) == 3
+        is_left = bool(state.other_categories)
+        found.append("records of further ones are not told apart" if is_left else "")
     return found[0], found[1]
 
 

@@ -36,12 +36,15 @@ def test_models_beyond_those_that_have_a_bit(tmp_path: Path) -> None:
 
 
 def test_long_names_take_no_memory(tmp_path: Path) -> None:
-    """Categories whose names are long in all are not told apart."""
-    rows = (row(n, "m", category=f"{n}{'x' * 50_000}") for n in range(100))
+    """Categories whose names are long in all are not told apart, nor filtered by."""
+    names = [f"{n}{'x' * 50_000}" for n in range(100)]
     path = tmp_path / "a.jsonl"
-    path.write_bytes(jsonl(*rows))
+    path.write_bytes(jsonl(*(row(n, "m", category=names[n]) for n in range(100))))
     with viewed(path) as session:
         (file,) = session.files()["files"]
+        assert session.rows({"category": names[0]})["total"] == 1
+        with pytest.raises(HarpiaFormatsError, match="not told apart"):
+            session.rows({"category": names[-1]})
     assert 0 < file["categories"] < 60
 
 
