@@ -27,11 +27,14 @@ def cells_of(row: bytes, delimiter: str) -> list[str]:
 
 
 def columns_of(found: FoundFile) -> tuple[str, ...]:
-    """Return the names of the columns of a table, or none for any other file."""
+    """Return the names of the columns of a table, or none if they cannot be read."""
     if found.kind != "table":
         return ()
     header = found.before.removeprefix(BOM).strip(b"\r\n")
-    return tuple(cells_of(header, found.delimiter))
+    try:
+        return tuple(cells_of(header, found.delimiter))
+    except UnicodeDecodeError:
+        return ()
 
 
 _INVALID = "it is not as its format asks, see the findings"
@@ -124,7 +127,9 @@ class RecordReader:
         return value
 
     def _cells(self, row: bytes) -> dict[str, Any]:
-        """Return the cells of a row of a table by their columns."""
+        """Return the cells of a row of a table by their columns; raises `ViewError`."""
+        if not self._columns:
+            raise ViewError("the header of the table is not UTF-8")
         cut = cut_record(row, 0, len(row), self._found.delimiter.encode(), final=True)
         fields = fields_of(cut.raws)
         format_, is_dropped = self._format, False

@@ -314,7 +314,7 @@ class _Found:
                 base = piece.start.offset
                 begins = [piece.start_of(n).offset for n in range(piece.count)]
                 end = base + len(piece.data)
-            if is_header and not isinstance(piece, TableFault):
+            if is_header:  # also one that cannot be read
                 is_header = False
                 continue
             self.first = begins[0] if self.first < 0 else self.first

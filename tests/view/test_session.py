@@ -215,6 +215,18 @@ def test_notes_know_a_record_by_what_is_not_cut(tmp_path: Path) -> None:
     ]
 
 
+def test_rows_below_a_header_that_cannot_be_read(tmp_path: Path) -> None:
+    """They have the numbers that `validate` gives them, and are shown as they are."""
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"id,caf\xe9\n1,a\n2,b\n")
+    with viewed(path, format="csv") as session:
+        rows = session.rows({"file": "0"})["rows"]
+        taken = b"".join(session.selected_bytes({"file": "0", "text": "b"}))
+    assert [(row["record"], row["raw"]) for row in rows] == [(1, "1,a"), (2, "2,b")]
+    assert {row["unread"] for row in rows} == {"the header of the table is not UTF-8"}
+    assert taken == b"id,caf\xe9\n2,b\n"
+
+
 def test_what_cannot_be_opened_is_refused_before_the_start(tmp_path: Path) -> None:
     """A file that is not there, and a format that is none, are errors at once."""
     with pytest.raises(HarpiaFormatsError, match="does not exist"):
