@@ -147,7 +147,8 @@ class RowFindings:
 
     def _problems(self, row: bytes) -> Sequence[Problem]:
         """Return the problems of a row by itself."""
-        file = b"".join(joined([row], self.found, self.after))
+        before, after = [self.found.before], filter(None, [self.after])
+        file = b"".join(joined([row], self.found, before, after))
         number = 1
         if self.found.kind == "lines":
             file, number = self._front + file, 2

@@ -25,7 +25,6 @@ from harpia_formats.files.framing.chunk import (
     count_newlines,
     is_blank,
 )
-from harpia_formats.files.framing.columns import RowArray
 from harpia_formats.files.framing.container import Layout, open_container
 from harpia_formats.files.io.inputs import sources_of_inputs
 from harpia_formats.files.io.reader import SourceError, error_reason
@@ -249,23 +248,39 @@ class _Found:
     delimiter: str
     #: Where the first row begins.
     first: int = -1
-    kind: str = "lines"
+    #: Whether the rows are lines, known with the first of them.
+    are_lines: bool = True
+
+    @property
+    def kind(self) -> str:
+        """How the rows stand."""
+        cut, variant = self.plan.cut, self.plan.variant
+        layout = self.sampled.opened.layout
+        if cut is Framing.NONE:
+            return "nothing"
+        if layout is Layout.EMPTY:
+            return "lines"
+        if cut is Framing.TABLE:
+            return "table"
+        if cut is Framing.MEMBERS or layout is Layout.ARRAY:
+            return "array"
+        is_whole = variant is not None and (
+            variant.dialect.container is Container.DOCUMENT
+        )
+        return "document" if is_whole or not self.are_lines else "lines"
 
     def file(self, blocks: _Blocks) -> FoundFile:
         """Return what the file is; `blocks` still hold what is before its rows."""
-        variant = self.plan.variant
-        if variant is not None and variant.dialect.container is Container.DOCUMENT:
-            self.kind = "document"
-        before = b""
-        if self.kind in {"array", "table"} and self.first > 0:
-            before = blocks.text(0, self.first)
+        kind, before = self.kind, b""
+        if kind in {"array", "table"}:
+            before = blocks.text(0, KEPT if self.first < 0 else self.first)
         return FoundFile(
             self.plan.format,
             self.plan.shown_dialect,
-            "nothing" if self.plan.cut is Framing.NONE else self.kind,
+            kind,
             "unpacked text" if blocks.is_copied else "file",
             before,
-            self.delimiter if self.kind == "table" else "",
+            self.delimiter if kind == "table" else "",
         )
 
     def rows(self, limit: int) -> Iterator[tuple[Any, int, Cursor | None]]:
@@ -273,15 +288,11 @@ class _Found:
         if self.plan.cut is Framing.NONE or self.sampled.opened.layout is Layout.EMPTY:
             return
         if self.plan.cut is Framing.TABLE:
-            self.kind = "table"
             yield from self._of_table(limit)
             return
         for frame in self.sampled.frames(self.plan.cut, self.plan.variant):
-            if isinstance(frame, RowArray):
-                self.kind = "array"
-            elif isinstance(frame, Chunk):
-                if self.plan.cut is Framing.VALUES:
-                    self.kind = "lines" if frame.lines else self._kind_of_values()
+            if isinstance(frame, Chunk):
+                self.are_lines = frame.lines
                 begins, end = _places(frame)
                 if len(begins):
                     self.first = int(begins[0]) if self.first < 0 else self.first
@@ -290,11 +301,6 @@ class _Found:
                 begin = frame.start.offset
                 self.first = begin if self.first < 0 else self.first
                 yield [begin], begin + frame.size, frame.start
-
-    def _kind_of_values(self) -> str:
-        """Return how values stand that are no lines."""
-        is_array = self.sampled.opened.layout is Layout.ARRAY
-        return "array" if is_array else "document"
 
     def _of_table(self, limit: int) -> Iterator[tuple[Any, int, Cursor | None]]:
         """Yield the same of the records of a table, without its header."""
@@ -418,6 +424,22 @@ class RowIndex:
         """Return the bytes of a row, without what follows it."""
         (row,) = self.rows([number])
         return row
+    def around(self) -> tuple[Iterator[bytes], Iterator[bytes]]:
+        """Return what stands before the first row and behind the last one, in pieces.
+
+        Of a file without rows all stands before them.
+        """
+        size = os.fstat(self._text).st_size
+        first, end = size, size
+        if known := self.known:
+            first, end = (int(self.starts(at, 0)[0]) for at in (1, known + 1))
+        return self._pieces(0, first), self._pieces(end, size)
+
+    def _pieces(self, begin: int, end: int) -> Iterator[bytes]:
+        """Yield the bytes between two offsets."""
+        for at in range(begin, end, READ_AT_ONCE):
+            yield self.text(at, min(at + READ_AT_ONCE, end))
+
 
     def rows(self, numbers: Sequence[int]) -> Iterator[bytes]:
         """Yield the bytes of rows, adjacent ones read at once."""
@@ -497,16 +519,26 @@ def _runs(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
         at = end
 
 
-def joined(rows: Iterable[bytes], found: FoundFile, after: bytes) -> Iterator[bytes]:
-    """Yield a file of some rows in the container of the file that they are from."""
+def joined(
+    rows: Iterable[bytes],
+    found: FoundFile,
+    before: Iterable[bytes],
+    after: Iterable[bytes],
+) -> Iterator[bytes]:
+    """Yield a file of some rows in the container of the file that they are from.
+
+    `before` and `after` are the pieces of what stands around all rows of that file.
+    """
     if found.kind in {"array", "table"}:
-        yield found.before
+        yield from before
     end = b"\r\n" if found.kind == "table" and found.before[-2:] == b"\r\n" else b"\n"
     separator, is_first = b"," if found.kind == "array" else end, True
     for row in rows:
         yield row if is_first else separator + row
         is_first = False
     if found.kind == "array":
-        yield after or b"]"
+        behind = iter(after)
+        yield next(behind, b"]")
+        yield from behind
     elif not is_first:
         yield end

@@ -374,7 +374,18 @@ class ViewedFile:
                 refuse_if_closed(closed)
                 yield from self.rows(selected.selection.part(start, _ROWS))
 
-        yield from joined(rows(), self.found, self.progress.after)
+        yield from self._around(rows(), self.found)
+
+    def _around(self, rows: Iterator[bytes], found: FoundFile) -> Iterator[bytes]:
+        """Yield rows with what stands around all rows; raises `ViewError`."""
+        before, after = self.index.around()
+        # An array or a table without rows is written as it is.
+        if self.index.known or found.kind == "lines":
+            yield from joined(rows, found, before, after)
+        else:
+            yield from before
+        if self.has_changed:  # what was read may be a mixture
+            raise ViewError(self.reason)
 
 
 #: Rows that are taken away at once, and seconds between two looks at a new file.

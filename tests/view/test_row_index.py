@@ -30,15 +30,15 @@ _objects = st.dictionaries(
 )
 
 
-def indexed(folder: Path, name: str, data: bytes) -> tuple[FoundFile, RowIndex, bytes]:
-    """Return what a file of some bytes is, its rows, and what is behind them."""
+def indexed(folder: Path, name: str, data: bytes) -> tuple[FoundFile, RowIndex]:
+    """Return what a file of some bytes is, and its rows."""
     path, base = folder / name, str(folder / "index")
     path.write_bytes(data)
     found, *_, last = index_file(str(path), ViewOptions(), base)
     assert isinstance(found, FoundFile)
     assert isinstance(last, IndexProgress)
     text = str(path) if found.rows_of == "file" else f"{base}.copy"
-    return found, RowIndex(text, base, found.kind), last.after
+    return found, RowIndex(text, base, found.kind)
 
 
 @given(st.lists(_objects, min_size=1, max_size=12), st.booleans(), st.booleans())
@@ -53,11 +53,11 @@ def test_rows_of_lines_and_arrays(
     texts = [json.dumps(row, ensure_ascii=ascii_).encode() for row in rows]
     lines = b"\n".join(texts) + b"\n"
     data = b"[" + b",\n ".join(texts) + b"]\n" if is_array else lines
-    found, index, after = indexed(folder, "a.json" if is_array else "a.jsonl", data)
+    found, index = indexed(folder, "a.json" if is_array else "a.jsonl", data)
     numbers = range(1, index.known + 1)
     got = list(index.rows(numbers))
     assert [json.loads(row) for row in got] == rows
-    whole = b"".join(joined(got, found, after))
+    whole = b"".join(joined(got, found, *index.around()))
     assert json.loads(whole) == rows if is_array else whole == lines
     index.close()
 
@@ -65,7 +65,7 @@ def test_rows_of_lines_and_arrays(
 def test_blank_lines_are_no_rows(tmp_path: Path) -> None:
     """Numbers are those of records, and lines those of the file."""
     data = b'{"prompt": "a"}\n\n  \n{"prompt": "b"}\r\n{"prompt": "c"}'
-    _, index, _ = indexed(tmp_path, "a.jsonl", data)
+    _, index = indexed(tmp_path, "a.jsonl", data)
     assert index.known == 3
     assert index.row(2) == b'{"prompt": "b"}\r'
     assert [index.line_of(number) for number in (1, 2, 3)] == [1, 4, 5]
@@ -76,16 +76,17 @@ def test_blank_lines_are_no_rows(tmp_path: Path) -> None:
 def test_rows_of_a_table(tmp_path: Path) -> None:
     """A quoted line end is no end of a row, and a file of some rows has the header."""
     data = b'id,prompt\r\n1,"a\r\nb"\r\n2,c\r\n'
-    found, index, after = indexed(tmp_path, "a.csv", data)
+    found, index = indexed(tmp_path, "a.csv", data)
     assert list(index.rows([1, 2])) == [b'1,"a\r\nb"', b"2,c"]
-    assert b"".join(joined([b"2,c"], found, after)) == b"id,prompt\r\n2,c\r\n"
+    whole = b"".join(joined([b"2,c"], found, *index.around()))
+    assert whole == b"id,prompt\r\n2,c\r\n"
     assert index.line_of(2) == 4
 
 
 def test_rows_of_a_compressed_file_are_those_of_a_copy(tmp_path: Path) -> None:
     """What is compressed is copied, and its rows are read from the copy."""
     data = b'{"prompt": "a"}\n{"prompt": "b"}\n'
-    found, index, _ = indexed(tmp_path, "a.jsonl.gz", gzip.compress(data))
+    found, index = indexed(tmp_path, "a.jsonl.gz", gzip.compress(data))
     assert found.rows_of == "unpacked text"
     assert index.row(2) == b'{"prompt": "b"}'
 
@@ -114,14 +115,14 @@ def test_a_file_that_is_not_there_fails(tmp_path: Path) -> None:
 def test_a_faulty_record_of_a_table_has_its_bytes_and_line(tmp_path: Path) -> None:
     """A record that is not UTF-8, or has an open quote, is shown where it is."""
     data = b'id,prompt\n1,a\n2,\xff\n3,"open\n'
-    _, index, _ = indexed(tmp_path, "a.csv", data)
+    _, index = indexed(tmp_path, "a.csv", data)
     assert list(index.rows([1, 2])) == [b"1,a", b"2,\xff"]
     assert [index.line_of(number) for number in range(1, index.known + 1)][:2] == [2, 3]
 
 
 def test_a_line_keeps_what_is_wrong_with_it(tmp_path: Path) -> None:
     """A comma behind an object is a part of its line."""
-    _, index, _ = indexed(tmp_path, "a.jsonl", b'{"prompt": "a"},\n{"prompt": "b"} \n')
+    _, index = indexed(tmp_path, "a.jsonl", b'{"prompt": "a"},\n{"prompt": "b"} \n')
     assert list(index.rows([1, 2])) == [b'{"prompt": "a"},', b'{"prompt": "b"} ']
 
 
@@ -136,6 +137,24 @@ def test_what_is_behind_the_rows_is_kept_after_a_long_one(tmp_path: Path) -> Non
     assert isinstance(found, FoundFile)
     assert isinstance(last, IndexProgress)
     assert last.after == b'], "metrics": [{"id": "m"}]}'
+
+
+def test_text_around_rows_is_written_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file of some rows has all that stands around them, however long that is."""
+    for limit in ("KEPT", "READ_AT_ONCE"):
+        monkeypatch.setattr(f"harpia_formats.view.row_index.{limit}", 8)
+    rows = ['{"id": 1, "input": "a"}', '{"id": 2, "input": "b"}']
+    front = '{"eval": {"task": "long name", "model": "m"}, "version": 2, "samples": ['
+    end = '], "status": "success"}\n'
+
+    data = f"{front}{', '.join(rows)}{end}".encode()
+    found, index = indexed(tmp_path, "a.json", data)
+
+    whole = b"".join(joined([index.row(2)], found, *index.around()))
+    assert whole.decode() == front + rows[1] + end
+    index.close()
 
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"

@@ -26,6 +26,7 @@ from json_lines import jsonl
 from processes import children_of, is_running, until
 
 #: A page in the place of the one of the package, which these tests do not look at.
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 PAGE = "from harpia_formats.view import server; server.shell_page = lambda: 'page'"
 MAIN = "from harpia_formats.cli import main; main()"
 #: What a test runner in the background ignores, its commands would ignore, too.
@@ -457,6 +458,44 @@ def test_command_of_the_page_writes_what_it_downloads(
         assert done.returncode == 0, done.stderr
         written = (tmp_path / name).read_bytes()
         assert written == viewer.get(f"/take?{query}{to}")[1]
+
+
+def test_array_of_documents_is_written_as_one(tmp_path: Path, main: InProcess) -> None:
+    """Documents that are items of an array stay its items."""
+    document = FIXTURES / "eee-aggregate" / "valid" / "minimal-0.3.0.json"
+    documents = [json.loads(document.read_bytes())] * 2
+    array = tmp_path / "a.json"
+    array.write_text(json.dumps(documents, indent=1), encoding="utf-8")
+
+    done = main("view", array, "-o", "-")
+    assert json.loads(done.out) == documents
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (
+            "samples.json",
+            '{"version": 2, "eval": {"task": "t", "model": "m"}, "samples": []}',
+        ),
+        (
+            "no_samples.json",
+            '{"version": 2, "status": "error", "eval": {"task": "t", "model": "m"}}\n',
+        ),
+        ("array.json", "[\n]\n"),
+        ("header.csv", "prompt,response\n"),
+        ("empty.jsonl", ""),
+    ],
+)
+def test_file_without_rows_is_written_as_it_is(
+    tmp_path: Path, main: InProcess, name: str, text: str
+) -> None:
+    """A document keeps its empty array, and a table its header."""
+    place = tmp_path / name
+    place.write_text(text, encoding="utf-8")
+
+    done = main("view", place, "-o", "-")
+    assert (done.code, done.out) == (0, text)
 
 
 def test_losses_come_before_the_converted_rows(

@@ -70,7 +70,7 @@ export async function takeAway(total) {
   dialog("Take rows away",
     make("section", { class: "part" }, make("h3", {}, "As they are"), make("p", {},
       make("a", { class: "action", href: requestOf("/take", selection()), download: true }, `Download ${rows}`)),
-    make("p", { class: "soft" }, "Rows keep their bytes; a table keeps its header. Rows of Parquet files and archives become JSON Lines.")),
+    make("p", { class: "soft" }, "Rows keep their bytes; a table keeps its header. Rows of Parquet files become JSON Lines, those of an archive one document in JSON.")),
     make("section", { class: "part" }, make("h3", {}, "In another format"), converted),
     make("section", { class: "part" }, make("h3", {}, "By a command"), command));
   const fill = async (place, name, values, render) => {
