@@ -26,6 +26,14 @@ def cells_of(row: bytes, delimiter: str) -> list[str]:
     return [field.text for field in fields_of(cut.raws)]
 
 
+def value_of(row: bytes, *, reads_nan: bool) -> Any:
+    """Return the value of a row of JSON; with `reads_nan`, NaN and Infinity are null.
+
+    Raises what is in `NOT_JSON`.
+    """
+    return decode(with_nulls(row) if reads_nan else row)
+
+
 def columns_of(found: FoundFile) -> tuple[str, ...]:
     """Return the names of the columns of a table, or none if they cannot be read."""
     if found.kind != "table":
@@ -116,8 +124,7 @@ class RecordReader:
         try:
             if self._found.kind == "table":
                 return self._cells(row)
-            nulls = self._dialect is not None and self._dialect.reads_nan
-            value = decode(with_nulls(row) if nulls else row)
+            value = value_of(row, reads_nan=self._found.reads_nan)
         except UnicodeDecodeError as error:
             raise ViewError("it is not UTF-8") from error
         except NOT_JSON as error:

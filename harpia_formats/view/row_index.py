@@ -19,6 +19,7 @@ import numpy as np
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.conversion.reading.reader import Reading
 from harpia_formats.files.framing.chunk import (
+    JSON_SPACE,
     Chunk,
     Cursor,
     FramingFault,
@@ -71,6 +72,8 @@ class FoundFile(msgspec.Struct, frozen=True):
     before: bytes = b""
     #: The character between the fields of a table.
     delimiter: str = ""
+    #: Whether NaN and Infinity in rows are read as null.
+    reads_nan: bool = False
 
 
 class IndexProgress(msgspec.Struct, frozen=True):
@@ -281,6 +284,7 @@ class _Found:
             "unpacked text" if blocks.is_copied else "file",
             before,
             self.delimiter if kind == "table" else "",
+            self.plan.reads_nan,
         )
 
     def rows(self, limit: int) -> Iterator[tuple[Any, int, Cursor | None]]:
@@ -420,10 +424,6 @@ class RowIndex:
         """Return the bytes between two offsets."""
         return os.pread(self._text, end - begin, begin)
 
-    def row(self, number: int) -> bytes:
-        """Return the bytes of a row, without what follows it."""
-        (row,) = self.rows([number])
-        return row
     def around(self) -> tuple[Iterator[bytes], Iterator[bytes]]:
         """Return what stands before the first row and behind the last one, in pieces.
 
@@ -440,6 +440,15 @@ class RowIndex:
         for at in range(begin, end, READ_AT_ONCE):
             yield self.text(at, min(at + READ_AT_ONCE, end))
 
+    @property
+    def behind(self) -> bytes:
+        """White space, and a comma, that may follow a row and is no part of it."""
+        return _behind.get(self._kind, JSON_SPACE)
+
+    def row(self, number: int) -> bytes:
+        """Return the bytes of a row, without what follows it."""
+        (row,) = self.rows([number])
+        return row
 
     def rows(self, numbers: Sequence[int]) -> Iterator[bytes]:
         """Yield the bytes of rows, adjacent ones read at once."""

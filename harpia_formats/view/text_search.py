@@ -19,7 +19,7 @@ import numpy as np
 
 from harpia_formats.model.exact_json import NOT_JSON, decode
 from harpia_formats.view.options import ViewError
-from harpia_formats.view.record_reader import cells_of
+from harpia_formats.view.record_reader import cells_of, value_of
 from harpia_formats.view.row_index import READ_AT_ONCE, RowIndex
 
 #: Rows whose offsets are read at once.
@@ -129,6 +129,8 @@ class SearchedRows:
     #: The columns of a table, and what separates them.
     columns: tuple[str, ...] = ()
     delimiter: str = ","
+    #: Whether NaN and Infinity in rows are read as null.
+    reads_nan: bool = False
 
 
 def search_rows(
@@ -184,14 +186,13 @@ def _found_in(
     if pattern is not None:
         is_literal = not any(c in b"\\.^$*+?{}[]|()" for c in pattern.pattern)
         if is_literal and not pattern.flags & re.IGNORECASE:
-            places = _with_literal(text, edges, pattern.pattern)
+            places = _with_literal(text, edges, pattern.pattern, index.behind)
         else:
-            view = memoryview(text)
-            search = pattern.search
+            search, behind = pattern.search, index.behind
             places = [
                 place
                 for place in places
-                if search(view[edges[place] : edges[place + 1]])
+                if search(text[edges[place] : edges[place + 1]].rstrip(behind))
             ]
     if has_value is not None:
         places = [
@@ -202,16 +203,21 @@ def _found_in(
     return [first + place for place in places], last
 
 
-def _with_literal(text: bytes, edges: list[int], literal: bytes) -> list[int]:
-    """Return the rows of a text that hold a literal text."""
+def _with_literal(
+    text: bytes, edges: list[int], literal: bytes, behind: bytes
+) -> list[int]:
+    """Return the rows of a text that hold a literal text before what is `behind`."""
     found, at = [], text.find(literal)
+    may_be_behind = literal[-1] in behind
     sorted_edges = np.array(edges)
     while at >= 0:
         place = int(np.searchsorted(sorted_edges, at, "right")) - 1
-        if at + len(literal) <= edges[place + 1]:
+        begin, end = edges[place], edges[place + 1]
+        stop = begin + len(text[begin:end].rstrip(behind)) if may_be_behind else end
+        if at + len(literal) <= stop:
             found.append(place)
-            at = text.find(literal, edges[place + 1])
-        else:  # it reaches into the next row
+            at = text.find(literal, end)
+        else:  # it reaches beyond the row
             at = text.find(literal, at + 1)
     return found
 
@@ -237,7 +243,7 @@ def _field_test(wanted: Wanted, rows: SearchedRows) -> Callable[[bytes], bool]:
 
     def test(row: bytes) -> bool:
         try:
-            document = decode(row.rstrip(b" \t\r\n,"))
+            document = value_of(row.rstrip(b" \t\r\n,"), reads_nan=rows.reads_nan)
         except NOT_JSON:
             return False
         return any(map(is_wanted, values_at(document, keys)))

@@ -319,6 +319,7 @@ class ViewedFile:
                 self.found.kind,
                 columns_of(self.found),
                 self.found.delimiter or ",",
+                self.found.reads_nan,
             )
             search.work = Background(
                 search_rows,

@@ -77,6 +77,23 @@ def test_a_literal_over_two_rows_is_in_none(tmp_path: Path) -> None:
     assert found(tmp_path, data, Wanted("}\n{", heeds_case=True)) == []
 
 
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("a.jsonl", b'{"level": "hard"}\r\n{"level": "easy"}\r\n'),
+        ("a.json", b'[{"level": "hard"},\n {"level": "easy"}\n]\n'),
+    ],
+)
+def test_a_row_ends_before_what_follows_it(
+    tmp_path: Path, name: str, data: bytes
+) -> None:
+    """The end of a row is found by `$`, and what stands between rows is not."""
+    wanted = Wanted(r'"hard"\}$', is_pattern=True)
+    assert found(tmp_path, data, wanted, name) == [1]
+    for text in ("},", ",", "\n"):
+        assert found(tmp_path, data, Wanted(text, heeds_case=True), name) == []
+
+
 @pytest.mark.parametrize("text", ["(", "[a", "a{2,1}", "(?P<x"])
 def test_no_regular_expression(text: str) -> None:
     """A wrong expression is an error that says why."""

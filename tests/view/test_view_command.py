@@ -25,8 +25,8 @@ from in_process import InProcess
 from json_lines import jsonl
 from processes import children_of, is_running, until
 
-#: A page in the place of the one of the package, which these tests do not look at.
 FIXTURES = Path(__file__).parents[2] / "fixtures"
+#: A page in the place of the one of the package, which these tests do not look at.
 PAGE = "from harpia_formats.view import server; server.shell_page = lambda: 'page'"
 MAIN = "from harpia_formats.cli import main; main()"
 #: What a test runner in the background ignores, its commands would ignore, too.
@@ -365,8 +365,6 @@ command.os = SimpleNamespace(name="nt")"""
         ]
 
 
-def test_help_needs_no_extra(main: InProcess) -> None:
-    """The help page and the version are there without the extra."""
 def test_pipe_is_refused(tmp_path: Path, main: InProcess) -> None:
     """What can be read only once is not read by several processes at once."""
     pipe = tmp_path / "pipe"
@@ -377,6 +375,8 @@ def test_pipe_is_refused(tmp_path: Path, main: InProcess) -> None:
     assert done.err == f"error: the pipe {pipe} cannot be shown: name a file\n"
 
 
+def test_help_needs_no_extra(main: InProcess) -> None:
+    """The help page and the version are there without the extra."""
     done = main("view", "--help")
 
     assert done.code == 0
@@ -436,30 +436,6 @@ def test_array_is_written_as_one(tmp_path: Path, main: InProcess) -> None:
     assert json.loads(done.out) == [ROWS[2]]
 
 
-def test_command_of_the_page_writes_what_it_downloads(
-    viewers: list[Viewer], temporary: Path, rows: Path, tmp_path: Path
-) -> None:
-    """The command line that the page shows gives the same bytes."""
-    viewer = start(viewers, temporary, rows, "--no-browser")
-    viewer.wait_until_read()
-    query = "file=0&text=Question+%5B24%5D&regex=1"
-    downloaded = viewer.get(f"/take?{query}")[1]
-    assert downloaded.count(b"\n") == 2
-    for to, name in (("", "rows.jsonl"), ("&to=csv", "rows.csv")):
-        command = str(viewer.json(f"/api/command?{query}{to}")["command"])
-        program = f"{sys.executable} -m harpia_formats"
-        done = subprocess.run(  # noqa: S602 - the command is ours
-            command.replace("harpia-formats", program),
-            shell=True,
-            cwd=tmp_path,
-            check=False,
-            capture_output=True,
-        )
-        assert done.returncode == 0, done.stderr
-        written = (tmp_path / name).read_bytes()
-        assert written == viewer.get(f"/take?{query}{to}")[1]
-
-
 def test_array_of_documents_is_written_as_one(tmp_path: Path, main: InProcess) -> None:
     """Documents that are items of an array stay its items."""
     document = FIXTURES / "eee-aggregate" / "valid" / "minimal-0.3.0.json"
@@ -496,6 +472,40 @@ def test_file_without_rows_is_written_as_it_is(
 
     done = main("view", place, "-o", "-")
     assert (done.code, done.out) == (0, text)
+
+
+def test_field_of_a_row_with_nan_is_found(main: InProcess) -> None:
+    """A row with NaN has fields where its format reads NaN as null."""
+    place = FIXTURES / "lm-eval-samples" / "valid" / "J209-nan.jsonl"
+    lines = place.read_bytes().splitlines(keepends=True)
+    assert b": NaN" in lines[1]
+
+    done = main("view", place, "--query", "field=doc_id&is=1", "-o", "-")
+    assert done.out.encode() == lines[1]
+
+
+def test_command_of_the_page_writes_what_it_downloads(
+    viewers: list[Viewer], temporary: Path, rows: Path, tmp_path: Path
+) -> None:
+    """The command line that the page shows gives the same bytes."""
+    viewer = start(viewers, temporary, rows, "--no-browser")
+    viewer.wait_until_read()
+    query = "file=0&text=Question+%5B24%5D&regex=1"
+    downloaded = viewer.get(f"/take?{query}")[1]
+    assert downloaded.count(b"\n") == 2
+    for to, name in (("", "rows.jsonl"), ("&to=csv", "rows.csv")):
+        command = str(viewer.json(f"/api/command?{query}{to}")["command"])
+        program = f"{sys.executable} -m harpia_formats"
+        done = subprocess.run(  # noqa: S602 - the command is ours
+            command.replace("harpia-formats", program),
+            shell=True,
+            cwd=tmp_path,
+            check=False,
+            capture_output=True,
+        )
+        assert done.returncode == 0, done.stderr
+        written = (tmp_path / name).read_bytes()
+        assert written == viewer.get(f"/take?{query}{to}")[1]
 
 
 def test_losses_come_before_the_converted_rows(
