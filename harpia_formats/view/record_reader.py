@@ -11,7 +11,7 @@ from harpia_formats.files.framing.chunk import BOM, with_nulls
 from harpia_formats.files.parsing.csv_blocks import cut_record, fields_of
 from harpia_formats.formats.registry import adapter_of, all_formats
 from harpia_formats.model.exact_json import NOT_JSON, decode
-from harpia_formats.model.format import Dialect
+from harpia_formats.model.format import Dialect, Format
 from harpia_formats.model.record import FIELD_TYPES, Record, fits, record_of
 from harpia_formats.view.options import ViewError
 from harpia_formats.view.row_index import FoundFile
@@ -43,6 +43,15 @@ def columns_of(found: FoundFile) -> tuple[str, ...]:
         return tuple(cells_of(header, found.delimiter))
     except UnicodeDecodeError:
         return ()
+
+
+def why_unread(format_: Format | None) -> str:
+    """Return why rows of a format are not read as records, "" if they are."""
+    if format_ is None:
+        return "its format is not known; `--from` names it"
+    if not format_.adapter:
+        return f"{format_.id} is one document that has no records"
+    return ""
 
 
 _INVALID = "it is not as its format asks, see the findings"
@@ -94,7 +103,7 @@ class RecordReader:
         if self._found.rows_of == "records":
             return record_of(decode(row))
         if self._read is None:
-            raise ViewError(self._why_unread())
+            raise ViewError(why_unread(self._format))
         if around and around != self._around:
             self._around, self._read = around, self._reader(around)
         value = self._decoded(row)
@@ -112,12 +121,6 @@ class RecordReader:
             value = self._decoded(row).get(key)
             return None if value is None else str(value)
         return None
-
-    def _why_unread(self) -> str:
-        """Return why no row is read as a record."""
-        if self._format is None:
-            return "its format is not known; `--from` names it"
-        return f"{self._format.id} is one document that has no records"
 
     def _decoded(self, row: bytes) -> dict[str, Any]:
         """Return the object that a row is; raises `ViewError`."""

@@ -36,6 +36,7 @@ from harpia_formats.validation.options import Options
 from harpia_formats.validation.run import Validation
 from harpia_formats.view.answers import has_answer, number_of
 from harpia_formats.view.options import ViewError, ViewOptions
+from harpia_formats.view.record_reader import why_unread
 
 #: Models, metrics and rules that have a number of their own; the last number stands for
 #: all further ones.
@@ -92,9 +93,9 @@ class ScanState(msgspec.Struct):
     other_answers: int = 0
     metrics: list[str] = []
     categories: dict[str, int] = {}
-    rules: list[FoundRule] = []
     #: Records of further categories, which are not distinguished.
     other_categories: int = 0
+    rules: list[FoundRule] = []
     #: What stands around the rows, as their reader needs it.
     surroundings: dict[str, Any] = {}
     #: `valid`, `invalid`, and so on, once the scan has ended.
@@ -167,8 +168,8 @@ def _scan(
 
 def _check_records(variant: FormatVariant) -> None:
     """Raise `ViewError` for a format whose files hold no records."""
-    if not variant.format.adapter:
-        raise ViewError(f"{variant.format.id} is one document that has no records")
+    if reason := why_unread(variant.format):
+        raise ViewError(reason)
 
 
 @dataclass(slots=True)
@@ -273,8 +274,8 @@ class _Writer:
         if name not in numbers:
             self._size += len(name)
             if len(numbers) >= CATEGORIES or self._size > MOST_TEXT:
-                return 0
                 self.state.other_categories += 1
+                return 0
         counts = self.state.categories
         counts[name] = counts.get(name, 0) + 1
         return numbers.setdefault(name, len(numbers)) + 1

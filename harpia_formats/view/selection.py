@@ -69,6 +69,16 @@ class Filter(msgspec.Struct, frozen=True):
         )
 
     @property
+    def needs_records(self) -> bool:
+        """Whether it asks for values that only rows which are read as records have."""
+        return (
+            self.model is not None
+            or self.category is not None
+            or bool(self.metric or self.correct or self.answer)
+            or self.sort.startswith("score:")
+        )
+
+    @property
     def is_search(self) -> bool:
         """Whether rows must be searched for it."""
         return self.wanted != Wanted()
@@ -414,16 +424,6 @@ def _mask(file: FileColumns, asked: Filter, numbers: Any) -> Any:
     return mask
 
 
-def _by_rule(file: FileColumns, asked: Filter, numbers: Any) -> Any:
-    """Return which records have findings as asked for."""
-    values = values_of(file, "rules", numbers)
-    wanted = 0
-    for place, rule in enumerate(file.columns.state.rules):
-        is_named = asked.rule in {"", "any", "none", rule.code}
-        if is_named and asked.severity in {"", rule.severity}:
-            wanted |= 1 << min(place, RULES - 1)
-    has_one = (values & np.uint64(wanted)) != 0
-    return ~has_one if asked.rule == "none" else has_one
 def _number_of_category(state: ScanState, name: str) -> int:
     """Return the number of a category, 0 if no record has it.
 
@@ -440,6 +440,16 @@ def _number_of_category(state: ScanState, name: str) -> int:
     return 0
 
 
+def _by_rule(file: FileColumns, asked: Filter, numbers: Any) -> Any:
+    """Return which records have findings as asked for."""
+    values = values_of(file, "rules", numbers)
+    wanted = 0
+    for place, rule in enumerate(file.columns.state.rules):
+        is_named = asked.rule in {"", "any", "none", rule.code}
+        if is_named and asked.severity in {"", rule.severity}:
+            wanted |= 1 << min(place, RULES - 1)
+    has_one = (values & np.uint64(wanted)) != 0
+    return ~has_one if asked.rule == "none" else has_one
 
 
 #: Records that are sorted at once.

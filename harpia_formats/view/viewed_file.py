@@ -13,10 +13,11 @@ from weakref import finalize
 from msgspec import UNSET
 
 from harpia_formats.files.io.source import FileState, Source, state_of_path
+from harpia_formats.formats.registry import all_formats
 from harpia_formats.model.record import Record
 from harpia_formats.view.background import Background
 from harpia_formats.view.options import ViewError, ViewOptions
-from harpia_formats.view.record_reader import RecordReader, columns_of
+from harpia_formats.view.record_reader import RecordReader, columns_of, why_unread
 from harpia_formats.view.record_scan import RecordColumns, scan_file
 from harpia_formats.view.row_index import (
     FoundFile,
@@ -192,6 +193,13 @@ class ViewedFile:
         return state.reason or (failure and f"the records were not scanned: {failure}")
 
     @property
+    def _unread(self) -> str:
+        """Why values of the records are not known, "" if they are or will be."""
+        assert self.found is not None  # noqa: S101 - there are rows
+        format_ = all_formats().get(self.found.format)
+        return self.columns.state.unread or why_unread(format_)
+
+    @property
     def is_scanned(self) -> bool:
         """Whether all that can be known of the records is known."""
         return self.columns.state.is_complete or not self._scanning.is_running
@@ -264,6 +272,8 @@ class ViewedFile:
         Raises `ViewError` for a filter that cannot be applied.
         """
         index = self.index
+        if asked.needs_records and index.known and (reason := self._unread):
+            raise ViewError(f"values of the records are not known: {reason}")
         search = self._search(asked.wanted) if asked.is_search else None
         is_read = self.progress.is_complete or bool(self.reason)
         is_complete = is_read and not (search is not None and search.is_running)

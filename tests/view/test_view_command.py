@@ -484,6 +484,35 @@ def test_field_of_a_row_with_nan_is_found(main: InProcess) -> None:
     assert done.out.encode() == lines[1]
 
 
+@pytest.mark.parametrize(
+    ("query", "is_known"),
+    [
+        ("category=math", False),
+        pytest.param("correct=no", False, marks=pytest.mark.long),
+        pytest.param("model=m", True, marks=pytest.mark.long),
+        ("answer=missing", True),
+    ],
+)
+def test_values_that_are_not_known_choose_no_rows(
+    tmp_path: Path, main: InProcess, query: str, is_known: bool
+) -> None:
+    """Where no records are read, rows are chosen by findings, and not by values."""
+    place = FIXTURES / "eee-aggregate" / "valid" / "minimal-0.3.0.json"
+    reason = "eee-aggregate is one document that has no records"
+    if not is_known:
+        reason = "its format is not known; `--from` names it"
+        place = tmp_path / "u.jsonl"
+        place.write_text('{"question":"x","category":"math","foo":1}\n', "utf-8")
+    output = tmp_path / "rows"
+
+    done = main("view", place, "--query", query, "-o", output)
+    assert (done.code, done.out) == (2, "")
+    assert done.err == f"error: values of the records are not known: {reason}\n"
+    assert not output.exists()
+    done = main("view", place, "--query", "rule=none", "-o", "-")
+    assert (done.code, json.loads(done.out)) == (0, json.loads(place.read_bytes()))
+
+
 def test_command_of_the_page_writes_what_it_downloads(
     viewers: list[Viewer], temporary: Path, rows: Path, tmp_path: Path
 ) -> None:
