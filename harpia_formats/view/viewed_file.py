@@ -223,7 +223,8 @@ class ViewedFile:
         with self._lock:
             if self._index is None:
                 if self.found is None or self.found.kind == "nothing":
-                    raise ViewError(self.reason or "the file is still being opened")
+                    reason = self.reason or "the file is still being opened"
+                    raise ViewError(f"{self.source.name}: {reason}")
                 self._index = RowIndex(self._text, self.base, self.found.kind)
             return self._index
 
@@ -377,7 +378,7 @@ class ViewedFile:
         if asked.needs_columns:
             reason = reason or self.scan_reason
         if reason:
-            raise ViewError(reason)
+            raise ViewError(f"{self.source.name}: {reason}")
         assert self.found is not None  # noqa: S101 - there are rows
 
         def rows() -> Iterator[bytes]:

@@ -1,5 +1,6 @@
 """`harpia-formats view`, from its start to its end."""
 
+import gzip
 import json
 import os
 import signal
@@ -363,6 +364,29 @@ command.os = SimpleNamespace(name="nt")"""
         assert error_lines(done) == [
             "error: `view` needs Linux, macOS or another POSIX system"
         ]
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        ('{"prompt": "a"}\n'.encode("utf-16"), "UTF-16"),
+        (gzip.compress(b'{"prompt": "a"}\n' * 100)[:-9], ""),
+        (b"no data\n", "neither JSON nor a table"),
+    ],
+    ids=["encoding", "cut", "text"],
+)
+def test_file_that_cannot_be_read_is_named(
+    tmp_path: Path, main: InProcess, data: bytes, reason: str
+) -> None:
+    """The error says which file it is, and why."""
+    place = tmp_path / "a.txt"
+    place.write_bytes(data)
+
+    done = main("view", place, "-o", "-")
+    assert (done.code, done.out) == (2, "")
+    line = done.err.splitlines()[-1]
+    assert line.startswith(f"error: {place}: ")
+    assert reason in line
 
 
 def test_pipe_is_refused(tmp_path: Path, main: InProcess) -> None:
