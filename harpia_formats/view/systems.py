@@ -261,7 +261,10 @@ class Comparisons:
         has_parts = [self._has_parts(*side) for side in sides]
         parts = [part for part in range(_PARTS) if all(has[part] for has in has_parts)]
         if parts in ([], [_PARTS - 1]):
-            raise ViewError("the records have neither ids nor prompts to match them by")
+            if is_complete:
+                reason = "the records have neither ids nor prompts to match them by"
+                raise ViewError(reason)
+            sides = [(system, 0) for system, _ in sides]  # they may still come
         keys = (self._questions(*side, parts) for side in sides)
         return Matched(*_matched(*keys), is_complete)
 

@@ -291,6 +291,18 @@ def same_in(session: Session, record: int) -> list[int]:
     return [one["record"] for one in others if one["file"] == 0]
 
 
+def test_files_that_are_not_read_yet_have_no_matches(paths: list[str]) -> None:
+    """No ids and prompts are lacking in files of which no record is known yet."""
+    query = {"a": "0.0", "b": "1.0", "metric": "acc"}
+    session = session_of(*paths)
+    session.start()
+    try:
+        found = session.compare(query)
+        assert found["complete"] or (found["matched"], found["rows"]) == (0, [])
+    finally:
+        session.close()
+
+
 def test_few_matches_are_kept(session: Session) -> None:
     """Matched questions of old pairs are forgotten."""
     kept = session._comparisons._matched  # noqa: SLF001 - nothing else tells it
