@@ -196,8 +196,7 @@ def text(
     return DOCUMENT.format(
         picture=picture.name,
         growth=growth_table(growth.points),
-        stops=growth.reason_stopped
-        or f"Every command was run up to {most:,} rows.",
+        stops=growth.reason_stopped or f"Every command was run up to {most:,} rows.",
         real=real_text(folder, runs, REAL_TIMES),
         generated=repeat.GENERATED_ROWS,
         runs=runs,

@@ -7,7 +7,6 @@ from typing import Any
 from msgspec import UNSET
 
 from harpia_converters.harpia.header_checks import REFERENCES, TIME, key_in, metric_of
-from harpia_formats.formats.rules.row_texts import attributes_of
 from harpia_formats.model.describe import short_json
 from harpia_formats.model.format import Remark
 from harpia_formats.model.lint import (
@@ -17,6 +16,7 @@ from harpia_formats.model.lint import (
     Lints,
     RowLint,
 )
+from harpia_formats.model.value_path import member
 
 REPEATED_ANSWER, NO_REFERENCE = "H109", "H119"
 SCORE_RANGE, NEGATIVE_TIME = "H124", "H125"
@@ -49,8 +49,7 @@ def _has_no_answer_twice(instance: Any) -> bool:
 
     Without this, all instances are decoded again (`benchmarks/lint.py`).
     """
-    name = attributes_of(type(instance)).get(REFERENCES[0])
-    answers = getattr(instance, name) if name else None
+    answers = member(instance, REFERENCES[0])
     if type(answers) is not list:
         return type(answers) is str
     is_one = len(answers) == 1
