@@ -115,6 +115,8 @@ class RowConverter:
         self.totals = ConversionTotals(loss_fails=options.on_loss == "fail")
         tally = Tally()
         self.totals.begin(variant, tally.begin(plan.name))
+        # A worker does not know whether other files of this name came before.
+        self.totals.prefix = job.prefix
         self.models = ModelSelection(options.model, options.metric)
         self.output = RowBlocks(job.encoder, job.is_split)
         self.chunks = ChunkConverter(options, self.totals, self.models)
@@ -151,7 +153,7 @@ class RowConverter:
         self.stream.discard()
 
     def _receive(self, placed: PlacedRecord) -> None:
-        self.records.convert(placed, 0, self.job.prefix, self.destination)
+        self.records.convert(placed, 0, self.totals.prefix, self.destination)
 
     def _refuse(self, _: bytes) -> None:
         self.has_refused = True

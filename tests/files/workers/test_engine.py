@@ -116,6 +116,24 @@ def test_threads_write_the_same_bytes(tmp_path: Path, target: str) -> None:
 
 
 @pytest.mark.usefixtures("small")
+def test_workers_put_the_name_of_their_file_before_ids(tmp_path: Path) -> None:
+    """Of two files of one name the second has a number, in each worker as in one."""
+    row = b'{"id": "%d", "prompt": "' + b"q" * 300 + b'", "outputs": []}\n'
+    sources = [tmp_path / folder / "a.jsonl" for folder in ("run1", "run2")]
+    for source in sources:
+        source.parent.mkdir()
+        source.write_bytes(b"".join(row % each for each in range(1_000)))
+    given: dict[str, Any] = {"to": "record", "from_": "record", "prefix_ids": True}
+    one, two = tmp_path / "one", tmp_path / "two"
+    harpia_formats.convert(*sources, output=one, **given)
+    with ThreadPoolExecutor(4) as pool:
+        harpia_formats.convert(*sources, output=two, executor=pool, **given)
+
+    assert one.read_bytes().count(b'"a-2/') == 1_000
+    assert two.read_bytes() == one.read_bytes()
+
+
+@pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("work", ["validate", "convert"])
 def test_workers_without_the_file_are_an_error_before_work(
     tmp_path: Path, work: str
