@@ -19,6 +19,8 @@ class Quarantine:
     _names: tuple[str, str]
     _group: OutputGroup
     _sinks: dict[str, Sink] = field(default_factory=dict)
+    #: Rows that are longer than allowed, so that there are no bytes to write.
+    _too_long: int = 0
 
     @classmethod
     def next_to(
@@ -45,9 +47,27 @@ class Quarantine:
         """The names of both files, none if no row was put aside."""
         return tuple(map(masked, self._names)) if self._sinks else ()
 
-    def row(self, text: bytes) -> None:
-        """Put a row aside; raises `SinkError`."""
-        self._sink(self._names[0]).write(text + b"\n")
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A note on rows that were too long to be put aside, if there were some."""
+        if not self._too_long:
+            return ()
+        rows, were = f"{self._too_long:,} rows are", "were"
+        if self._too_long == 1:
+            rows, were = "1 row is", "was"
+        return (
+            f"{rows} longer than `--max-row-bytes` allows, and {were} not put aside",
+        )
+
+    def row(self, text: bytes | None) -> None:
+        """Put a row aside, or count it if it is None: longer than allowed.
+
+        Raises `SinkError`.
+        """
+        if text is None:
+            self._too_long += 1
+        else:
+            self._sink(self._names[0]).write(text + b"\n")
 
     def finding(self, problem: Problem) -> None:
         """Write a problem of a row; raises `SinkError`."""
@@ -70,6 +90,7 @@ class Quarantine:
         for name in self._sinks:
             self._group.remove(name)
         self._sinks.clear()
+        self._too_long = 0
 
 
 def finding_line(problem: Problem) -> bytes:

@@ -496,8 +496,8 @@ class Conversion:
             self._records.convert(placed, file, prefix, self._destination)
         return self._destination
 
-    def _refuse(self, text: bytes) -> None:
-        """Leave an invalid row out."""
+    def _refuse(self, text: bytes | None) -> None:
+        """Leave an invalid row out; None is one that is longer than allowed."""
         self._totals.skipped += 1
         if self._quarantine is not None:
             self._quarantine.row(text)
@@ -548,11 +548,12 @@ class Conversion:
         """Return what the user should know of the inputs and outputs."""
         renamed = () if self._outputs is None else self._outputs.notes
         read_with = self._reading.companions.notes()
-        remedies: tuple[str, ...] = ()
+        aside = self._quarantine
+        remedies: tuple[str, ...] = () if aside is None else aside.notes
         if self._destination is not None:
             adapter, target = self._destination.adapter, self._destination.target
             is_split = self._destination.outputs.is_split
-            remedies = (
+            remedies += (
                 *note_on_constants(target, self._options, names_models=is_split),
                 *remedies_for_losses(self._totals, adapter, self._options),
             )

@@ -117,8 +117,8 @@ class RowConsumer(Protocol):
     def lost(self, number: int) -> None:
         """Take the number of a record, or item of a column, that cannot be read."""
 
-    def refuse(self, text: bytes, /) -> None:
-        """Take a row that could not be validated."""
+    def refuse(self, text: bytes | None, /) -> None:
+        """Take a row that is not read; None for one that is longer than allowed."""
 
     def table_record(self, record: "TableRecord") -> None:
         """Take a record of a table that was validated."""
@@ -205,6 +205,8 @@ class LocalValidation(msgspec.Struct, frozen=True):
                     # The consumer may raise an error, after which no more are counted.
                     merge.count.records = record.number
                     consumer.table_record(record)
+                for text in rows.faulty:
+                    consumer.refuse(text)
             merge.columns, merge.is_usable = rows.columns, rows.is_usable
             merge.add(rows.result)
             if self.across is not None:

@@ -77,6 +77,63 @@ def test_rows_of_a_table_are_quarantined(tmp_path: Path) -> None:
     assert (tmp_path / "out.invalid.jsonl").read_bytes() == rows
 
 
+@pytest.mark.parametrize(
+    "row",
+    [b"2,caf\xe9,r", b"2,a\0b,r", b'2,"a" b,r', b'2,"open,r', b'2,"a\nb",caf\xe9'],
+    ids=["no UTF-8", "NUL", "text behind a quote", "open quote", "two lines"],
+)
+def test_rows_of_a_table_with_a_fault_are_quarantined(
+    row: bytes, tmp_path: Path
+) -> None:
+    """A row of a table that is no record is left out and put aside unchanged."""
+    report = convert(
+        b"id,prompt,references\n1,q,r\n" + row + b"\n3,q,r\n",
+        to="record",
+        output=tmp_path / "out.jsonl",
+        on_invalid="quarantine",
+        from_="csv",
+    )
+
+    assert (report.rows, report.skipped, report.notes) == (2, 1, ())
+    assert (tmp_path / "out.invalid.jsonl").read_bytes() == row + b"\n"
+
+
+#: A prompt that makes its row longer than allowed, in a small window and in several.
+LONG = [b"q" * 200, b"q" * 2_000_000]
+
+
+@pytest.mark.parametrize("text", LONG, ids=len)
+@pytest.mark.parametrize(
+    ("format_", "data"),
+    [
+        ("csv", b"prompt\nq\n%b\nq\n"),
+        ("csv", b'prompt\nq\nq "%b"\n"%b\nq\n'),
+        ("record", b'{"prompt": "q"}\n{"prompt": "%b"}\n{"prompt": "q"}\n'),
+        ("record", b'[{"prompt": "q"}, {"prompt": "%b"}, {"prompt": "q"}]'),
+    ],
+    ids=["table", "open quote", "lines", "array"],
+)
+def test_rows_that_are_too_long_are_counted(
+    format_: str, data: bytes, text: bytes, tmp_path: Path
+) -> None:
+    """A row over the limit is left out, and a note says that it was not put aside."""
+    lengthy = data.count(b"%b")
+    report = convert(
+        data.replace(b"%b", text),
+        to="record",
+        output=tmp_path / "out.jsonl",
+        on_invalid="quarantine",
+        from_=format_,
+        max_row_bytes=100,
+    )
+    (note,) = report.notes
+
+    assert (report.rows, report.skipped) == (2, lengthy)
+    assert note.startswith("1 row is" if lengthy == 1 else "2 rows are")
+    assert note.endswith("not put aside")
+    assert (tmp_path / "out.invalid.jsonl").read_bytes() == b""
+
+
 def test_problems_of_a_table_are_reported_as_it_is_read(tmp_path: Path) -> None:
     """A row that cannot be converted is reported with the next row that is invalid."""
     report = convert(

@@ -155,7 +155,7 @@ class RowConverter:
     def _receive(self, placed: PlacedRecord) -> None:
         self.records.convert(placed, 0, self.totals.prefix, self.destination)
 
-    def _refuse(self, _: bytes) -> None:
+    def _refuse(self, _: bytes | None) -> None:
         self.has_refused = True
 
     def rows_of(

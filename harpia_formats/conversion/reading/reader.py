@@ -214,7 +214,7 @@ class Reading:
         self,
         receive: Receive,
         begin: Begin,
-        refuse: Callable[[bytes], None],
+        refuse: Callable[[bytes | None], None],
         bulk: TakeRows | None = None,
         workers: RowWorkers | None = None,
     ) -> Generator[Problem, None, None]:
@@ -230,7 +230,7 @@ class Reading:
         self,
         receive: Receive,
         begin: Begin,
-        refuse: Callable[[bytes], None],
+        refuse: Callable[[bytes | None], None],
         bulk: TakeRows | None = None,
         workers: RowWorkers | None = None,
     ) -> Generator[Iterable[Problem], None, None]:

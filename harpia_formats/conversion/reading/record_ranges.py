@@ -82,7 +82,7 @@ class RecordsState(RangeState):
         # The items of columns are kept in the main process.
         self._stream.discard()
 
-    def _refuse(self, _: bytes) -> None:
+    def _refuse(self, _: bytes | None) -> None:
         self._has_refused = True
 
     def read(self, frames: RangeFrames) -> int | None:

@@ -100,8 +100,9 @@ class RecordStream:
     path: str
     #: Called with each record.
     receive: Receive
-    #: Called with the bytes of each row that is not valid.
-    refuse: Callable[[bytes], None]
+    #: Called with the bytes of each row that is not valid, with None for one that is
+    #: longer than allowed.
+    refuse: Callable[[bytes | None], None]
     #: Called when the format is known; it may raise an error to refuse the file.
     begin: Callable[[FormatVariant], None]
     #: Called with adjacent rows that a typed decoder accepted, before they are read.
@@ -237,9 +238,11 @@ class RecordStream:
             self._receive_row(value, number, text_of, start_of, index)
 
     def lost(self, number: int) -> None:
-        """Read no record of this number, of which an item was too long to be read."""
+        """Leave out a record that is too long, or of which an item of a column is."""
         if self._columns is not None:
             self._columns.invalid.add(number)
+        else:
+            self.refuse(None)
 
     def table_record(self, record: "TableRecord") -> None:
         """Read a record of a table if it is valid, or pass its bytes to `refuse`."""

@@ -204,8 +204,15 @@ class TableFault:
     at: int
     #: The bytes of the file that are skipped, as offsets.
     passed: range
+    #: These bytes; None if they are more than a record may have.
+    text: bytes | None
     #: Whether a record is lost because of it.
     record: bool = True
+
+    @property
+    def size(self) -> int:
+        """How many bytes are skipped."""
+        return len(self.passed)
 
 
 TablePiece = TableRow | TableBlank | TableFault

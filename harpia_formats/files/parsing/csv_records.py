@@ -257,11 +257,13 @@ class _TableCutter:
             self.ended = not self.buffer.fill(max(size, WINDOW))
         return self.at < len(self.buffer.data)
 
-    def _consume(self, size: int) -> None:
-        """Move on behind the next `size` bytes."""
+    def _consume(self, size: int) -> bytes:
+        """Move on behind the next `size` bytes, and return them."""
         end = self.at + size
-        self.start = self.start.after(self.buffer.data[self.at : end])
+        taken = self.buffer.data[self.at : end]
+        self.start = self.start.after(taken)
         self.at = end
+        return taken
 
     def _plain_records(self) -> Iterator[TablePiece]:
         """Yield the whole records that are held, up to the first unusual one.
@@ -294,9 +296,11 @@ class _TableCutter:
             yield self._whole(cut)
         else:
             fault, begin = self._placed(self._fault_of(cut)), self.start.offset
-            self._consume(cut.last)
-            self._pass_line()
-            yield replace(fault, passed=range(begin, self.start.offset))
+            behind = begin + self.limit
+            parts = [self._consume(cut.last)]
+            parts += (part for part in self._pass_line() if self.start.offset <= behind)
+            text = b"".join(parts) if self.start.offset <= behind else None
+            yield replace(fault, passed=range(begin, self.start.offset), text=text)
             size = 0
         yield from self._line_end(size)
 
@@ -355,6 +359,7 @@ class _TableCutter:
         first = max(self.at, place - AROUND)
         first = max(first, data.rfind(b"\n", first, place) + 1)
         behind, _, _ = data[place : place + AROUND].partition(b"\n")
+        skipped = data[self.at + begin : self.at + end]
         return TableFault(
             code=fault.code,
             start=self.start.after(data[self.at : place]),
@@ -364,19 +369,20 @@ class _TableCutter:
             data=data[first:place] + behind,
             at=place - first,
             passed=range(offset + begin, offset + end),
+            text=skipped if len(skipped) <= self.limit else None,
             record=fault.record,
         )
 
-    def _pass_line(self) -> None:
-        """Skip to the end of the physical line, without holding it."""
+    def _pass_line(self) -> Iterator[bytes]:
+        """Skip to the end of the physical line, without holding it; yield its bytes."""
         while True:
             data = self.buffer.data
             end = line_break(data, self.at)
             if end < len(data) or self.ended:
                 break
-            self._consume(last_character(data, self.at) - self.at)
+            yield self._consume(last_character(data, self.at) - self.at)
             self._hold(WINDOW)
-        self._consume(end - self.at)
+        yield self._consume(end - self.at)
 
     def _line_end(self, size: int) -> Iterator[TableFault]:
         """Skip `size` bytes and the line end; yield a fault if it is a lone return."""

@@ -441,7 +441,7 @@ class Ranges:
         for frame in self._frames_of(part):
             for row in _records_in(frame):
                 records += 1
-                if local.consumer is not None and row is not None:
+                if local.consumer is not None:
                     local.consumer.refuse(row)
             lines += count_newlines(frame.data) if isinstance(frame, Chunk) else 0
         if self._place is not None:
@@ -517,7 +517,7 @@ class Ranges:
 
 
 def _records_in(frame: Frame) -> Iterator[bytes | None]:
-    """Yield the bytes of each record in a frame, None for one that is lost."""
+    """Yield the bytes of each record in a frame, None for one longer than allowed."""
     if isinstance(frame, Chunk):
         yield from (row for row in frame.rows if not is_blank(row))
     elif isinstance(frame, FramingFault):
@@ -529,7 +529,7 @@ def _records_in(frame: Frame) -> Iterator[bytes | None]:
             if isinstance(piece, TableRow):
                 yield piece.data
             elif isinstance(piece, TableFault):
-                yield from [None] * piece.record
+                yield from [piece.text] * piece.record
 
 
 def _some_of(part: FilePart, begin: int, end: int, limit: int) -> Iterator[Frame]:

@@ -52,7 +52,7 @@ def bytes_in(pieces: TableBatch | TableBlock) -> int:
     if isinstance(pieces, TableBlock):
         return len(pieces.data)
     return sum(
-        each.size if isinstance(each, TableBlank) else len(each.data) for each in pieces
+        len(each.data) if isinstance(each, TableRow) else each.size for each in pieces
     )
 
 

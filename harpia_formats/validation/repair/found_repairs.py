@@ -148,8 +148,8 @@ class RepairConsumer:
     def lost(self, number: int) -> None:
         """Take the number of a record, or item of a column, that cannot be read."""
 
-    def refuse(self, text: bytes, /) -> None:
-        """Take a row that could not be validated."""
+    def refuse(self, text: bytes | None, /) -> None:
+        """Take a row that is not read."""
 
     def table_record(self, record: "TableRecord") -> None:
         """Take a record of a table, of which nothing is repaired."""

@@ -60,6 +60,8 @@ class ValidatedTable:
     is_usable: bool
     #: The records with their fields, if there is a consumer.
     records: list[TableRecord] = field(default_factory=list)
+    #: The bytes of records with a fault; None for one that is longer than is held.
+    faulty: list[bytes | None] = field(default_factory=list)
     #: How many pieces were validated: fewer than were given after a problem.
     pieces: int = 0
     blanks: int = 0
@@ -232,6 +234,7 @@ class _TableValidator:
         elif fault.record:
             self.records += 1
             number = self.before + self.records
+            self.found.faulty.append(fault.text)
             is_active = fault.code in self.collector.rules
             is_invalid = is_active and self.collector.is_error(fault.code)
             (self.invalid if is_invalid else self.undetermined).add(self.records)

@@ -109,17 +109,21 @@ def source_of(format_: str, folder: Path, count: int, seed: int = 0) -> Path:
 def result_or_error(
     source: Path | list[Path], target: str, output: Path, jobs: int, **options: Any
 ) -> tuple[Any, ...]:
-    """Return all that a conversion shows: bytes, losses, problems and counts."""
+    """Return all that a conversion shows: bytes, losses, problems, counts, quarantine."""
     inputs = source if isinstance(source, list) else [source]
     given = ConvertOptions(jobs=jobs, **options)
-    output.unlink(missing_ok=True)
+    aside = output.with_name(f"{output.stem}.invalid.jsonl")
+    for written in (output, aside):
+        written.unlink(missing_ok=True)
     run = Conversion(inputs, target, output, given)
     try:
         problems = list(run)
     except SourceError as error:
         return (str(error),)
     report = run.report()
-    data = output.read_bytes() if output.exists() else b""
+    data, refused = (
+        written.read_bytes() if written.exists() else b"" for written in (output, aside)
+    )
     found = report.to_dict()
     found.pop("outputs")
     if not all(file.complete for file in report.report.files):
@@ -129,7 +133,7 @@ def result_or_error(
         (file.losses.carried, file.losses.kept, file.losses.outcomes)
         for file in report.losses
     ]
-    return data, problems, found, carried, run.messages
+    return data, problems, found, carried, run.messages, refused
 
 
 def assert_same(
@@ -242,7 +246,7 @@ FAULTS = (
 
 
 @pytest.mark.parametrize("seed", range(drawn(1)))
-@pytest.mark.parametrize("how", ["fail", "skip"])
+@pytest.mark.parametrize("how", ["fail", "quarantine"])
 def test_faults_of_a_table_are_found_in_their_places(
     seed: int, how: str, tmp_path: Path
 ) -> None:
@@ -256,7 +260,7 @@ def test_faults_of_a_table_are_found_in_their_places(
     file = tmp_path / "in.csv"
     end = chance.choice(["\n", "\r\n"])
     file.write_bytes(end.join(["id,prompt", *rows]).encode())
-    assert_same(file, "record", on_invalid=how)
+    assert_same(file, "record", overwrite=True, on_invalid=how)
 
 
 def test_records_of_a_table_get_their_numbers(tmp_path: Path) -> None:

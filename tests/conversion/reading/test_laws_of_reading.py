@@ -220,7 +220,7 @@ def read_with_places(
     """Return records with their places, bytes that are refused, and headers."""
     reading = Reading([data], format_, **options)
     records: list[PlacedRecord] = []
-    refused: list[bytes] = []
+    refused: list[bytes | None] = []
     problems = list(reading.problems(records.append, lambda *_: None, refused.append))
     return {
         "records": [each.record for each in records],
