@@ -100,6 +100,8 @@ def test_rows_of_a_table_with_a_fault_are_quarantined(
 
 #: A prompt that makes its row longer than allowed, in a small window and in several.
 LONG = [b"q" * 200, b"q" * 2_000_000]
+#: Three records, of which the second has such a prompt for `%b`.
+ROWS = [b'{"prompt": "%b", "outputs": []}' % each for each in (b"q", b"%b", b"q")]
 
 
 @pytest.mark.parametrize("text", LONG, ids=len)
@@ -108,10 +110,11 @@ LONG = [b"q" * 200, b"q" * 2_000_000]
     [
         ("csv", b"prompt\nq\n%b\nq\n"),
         ("csv", b'prompt\nq\nq "%b"\n"%b\nq\n'),
-        ("record", b'{"prompt": "q"}\n{"prompt": "%b"}\n{"prompt": "q"}\n'),
-        ("record", b'[{"prompt": "q"}, {"prompt": "%b"}, {"prompt": "q"}]'),
+        ("record", b"\n".join(ROWS)),
+        ("record", b"[" + b", ".join(ROWS) + b"]"),
+        ("haystack", b'{"questions": ["q", "%b", "q"], "responses": ["a", "a", "a"]}'),
     ],
-    ids=["table", "open quote", "lines", "array"],
+    ids=["table", "open quote", "lines", "array", "columns"],
 )
 def test_rows_that_are_too_long_are_counted(
     format_: str, data: bytes, text: bytes, tmp_path: Path
@@ -188,6 +191,29 @@ def test_records_of_columns_are_quarantined_as_objects(tmp_path: Path) -> None:
     assert (report.rows, report.skipped) == (1, 1)
     assert [json.loads(each) for each in rows] == [
         {"ground_truth_answers": "s", "predicted_answers": "b", "questions": None}
+    ]
+
+
+def test_records_of_columns_with_invalid_items_are_quarantined_as_objects(
+    tmp_path: Path,
+) -> None:
+    """A record is left out once, and put aside with all items as they are."""
+    columns = (
+        b'{"questions": ["q1", "q2", "q3"], "contexts": [["c"], {"a": 1,"a":2}, []],'
+        b' "predicted_answers": ["a1", {"":1,"":2}, tru]}'
+    )
+    report = convert(
+        columns,
+        to="record",
+        output=tmp_path / "out.jsonl",
+        on_invalid="quarantine",
+        from_="haystack",
+    )
+
+    assert (report.rows, report.skipped) == (1, 2)
+    assert (tmp_path / "out.invalid.jsonl").read_bytes().splitlines() == [
+        b'{"questions":"q2","contexts":{"a": 1,"a":2},"predicted_answers":{"":1,"":2}}',
+        b'{"questions":"q3","contexts":[],"predicted_answers":tru}',
     ]
 
 

@@ -1,6 +1,6 @@
 """Read the valid rows of a file as records, in order, while it is validated."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Protocol
@@ -20,6 +20,7 @@ from harpia_formats.conversion.reading.merged_rows import MergedRows
 from harpia_formats.conversion.reading.placed_record import PlacedRecord, Receive
 from harpia_formats.conversion.reading.row_batch import (
     ColumnBuffer,
+    ColumnRows,
     DecodedChunk,
     LazyRows,
     RowBatch,
@@ -100,8 +101,8 @@ class RecordStream:
     path: str
     #: Called with each record.
     receive: Receive
-    #: Called with the bytes of each row that is not valid, with None for one that is
-    #: longer than allowed.
+    #: Called with the bytes of each row that is not valid, or None if it is longer than
+    #: allowed; a record of columns is an object, which comes at the end of the file.
     refuse: Callable[[bytes | None], None]
     #: Called when the format is known; it may raise an error to refuse the file.
     begin: Callable[[FormatVariant], None]
@@ -186,7 +187,8 @@ class RecordStream:
         passed = rows.refused | frozenset(rows.verdict.blank)
         if self._columns is not None:
             self._columns.add(chunk, rows.numbers, passed)
-        reads = self._columns is None and self._adapter is not None
+            return
+        reads = self._adapter is not None
         # One run after the other: rows are put aside in the order of the file.
         for begin, end in _runs(len(chunk), passed, rows.verdict.values):
             if begin in passed:
@@ -240,7 +242,7 @@ class RecordStream:
     def lost(self, number: int) -> None:
         """Leave out a record that is too long, or of which an item of a column is."""
         if self._columns is not None:
-            self._columns.invalid.add(number)
+            self._columns.refuse(number)
         else:
             self.refuse(None)
 
@@ -372,23 +374,33 @@ class RecordStream:
     def _rows_of(
         self, columns: ColumnBuffer, adapter: FormatAdapter
     ) -> Iterator[RowBatch]:
-        """Yield the rows of columns, and note the header that they have.
+        """Yield the valid rows of columns, and note the header that they have.
 
-        Raises `MapError` if a mapped column is missing.
+        All others were passed to `refuse` before. Raises `MapError` if a mapped column
+        is missing.
         """
         components = columns.components()
+        # The name of one component is the header; of several, rows have their own.
+        more: dict[Path, Row] = {
+            each: {COMPONENT_KEY: each[0]} if len(components) > 1 else {}
+            for each in components
+        }
+        for component in components if columns.invalid.bits else ():
+            for rows in columns.rows_of(component, refused=True):
+                for text in rows.refused(self._keys_of(rows), more[component]):
+                    self.refuse(text)
         for component in components:
-            # The name of one component is the header; of several, rows have their own.
-            of_several = {COMPONENT_KEY: component[0]} if len(components) > 1 else {}
-            if component and not of_several and adapter.read_header is not None:
+            has_header = component and not more[component]
+            if has_header and adapter.read_header is not None:
                 self.note_header(adapter.read_header({"component": component[0]}))
             if self.fields:
                 check_columns_exist(self.fields, columns.names_of(component), self.path)
             for rows in columns.rows_of(component):
-                keys: Iterable[str] = rows.names
-                if self.fields:
-                    keys = rename_columns(dict.fromkeys(keys), self.fields)
-                yield rows.batch(tuple(keys), of_several)
+                yield rows.batch(self._keys_of(rows), more[component])
+
+    def _keys_of(self, rows: ColumnRows) -> tuple[str, ...]:
+        """Return the keys of rows of columns; raises `MapError` if two are equal."""
+        return tuple(rename_columns(dict.fromkeys(rows.names), self.fields))
 
     def note_header(self, header: Header) -> None:
         """Add a header of the file, unless it is empty or known."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
-from harpia_formats.files.framing.chunk import Chunk, Cursor
+from harpia_formats.files.framing.chunk import JSON_SPACE, Chunk, Cursor
 from harpia_formats.files.io.spill import Framed, FramedRecords
 from harpia_formats.formats.schema.typed_decoder import TypedDecoder
 from harpia_formats.model.adapter import Row
@@ -139,6 +139,12 @@ class ItemBlock(Struct):
             self._values = decode(b"".join((b"[", self.chunk.data, b"]")))
         return self._values[first - self.first : behind - self.first]
 
+    def text_of(self, number: int) -> bytes:
+        """Return the bytes of an item, which need not be JSON if it is the only one."""
+        if len(self.chunk) == 1:
+            return self.chunk.data.strip(JSON_SPACE)
+        return self.chunk.rows[number - self.first]
+
 
 class ColumnRows(Struct):
     """Adjacent rows of columns that all have items for them."""
@@ -175,6 +181,19 @@ class ColumnRows(Struct):
                 ),
             ),
         )
+
+    def refused(self, keys: tuple[str, ...], more: Row) -> Iterator[bytes | None]:
+        """Yield each row as an object of its items, as they stand in the file.
+
+        It is None for a row with an item that is longer than allowed. `keys` and `more`
+        are those of `batch`.
+        """
+        names = [encode(key) for key in (*keys, *more)]
+        others = [encode(value) for value in more.values()]
+        for number in range(self.first, self.behind):
+            texts = [block.text_of(number) for block in self.blocks]
+            members = map(b":".join, zip(names, (*texts, *others), strict=True))
+            yield b"{%b}" % b",".join(members) if all(texts) else None
 
     def _start_of(self, index: int) -> Cursor:
         """Return where the first item of a row begins."""
@@ -306,7 +325,7 @@ class ColumnBuffer(Struct):
 
     #: The part of the store that each column is in.
     parts: dict[Path, int] = field(default_factory=dict)
-    #: Records of which an item is not valid, or missing between others.
+    #: Records of which an item is not valid.
     invalid: RecordSet = field(default_factory=RecordSet)
     blocks: FramedRecords = field(default_factory=_blocks)
     _current: Path | None = None
@@ -323,24 +342,34 @@ class ColumnBuffer(Struct):
         begin = 0
         for row in sorted(refused):
             if row < len(chunk):
-                self.invalid.add(numbers.of(row))
                 self._write(chunk, numbers, begin, row)
+                self.refuse(numbers.of(row), chunk.texts[row], chunk.start_of(row))
                 begin = row + 1
         self._write(chunk, numbers, begin, len(chunk))
+
+    def refuse(
+        self, number: int, text: bytes = b"", start: Cursor | None = None
+    ) -> None:
+        """Store an item that is not valid, or no text of one longer than allowed."""
+        self.invalid.add(number)
+        self._append(start or Cursor(), number, 1, text)
 
     def _write(
         self, chunk: Chunk, numbers: RecordNumbers, begin: int, end: int
     ) -> None:
         """Store the items of a chunk from `begin` up to, not including, `end`."""
-        if begin == end or self._current is None:
+        if begin == end:
             return
         part = chunk
         if end - begin < len(chunk):
             part = chunk.between(begin, end)
-        start, data = part.start, part.data
-        place = start.offset, start.line, start.column
-        head = (*place, numbers.of(begin), len(part))
-        self.blocks.append(head, (data,), self.parts[self._current])
+        self._append(part.start, numbers.of(begin), len(part), part.data)
+
+    def _append(self, start: Cursor, first: int, count: int, data: bytes) -> None:
+        """Store so many items from item `first` on, as a block of their own."""
+        if self._current is not None:
+            head = start.offset, start.line, start.column, first, count
+            self.blocks.append(head, (data,), self.parts[self._current])
 
     def close(self) -> None:
         """Delete the items of all columns."""
@@ -354,8 +383,10 @@ class ColumnBuffer(Struct):
         """Return the names of the columns of a component."""
         return [str(path[-1]) for path in self.parts if path[:-1] == component]
 
-    def rows_of(self, component: Path) -> Iterator[ColumnRows]:
-        """Yield the valid records of a component, adjacent ones together."""
+    def rows_of(
+        self, component: Path, *, refused: bool = False
+    ) -> Iterator[ColumnRows]:
+        """Yield the valid records of a component, or the others, adjacent together."""
         columns = {
             str(path[-1]): _ColumnReader(self.blocks.records(part))
             for path, part in self.parts.items()
@@ -366,23 +397,22 @@ class ColumnBuffer(Struct):
             rest = {name: each for name, each in columns.items() if each.seek(number)}
             if not rest:
                 return
-            # Items are missing in between only if their records are not valid.
-            number = max(number, *(each.block.first for each in rest.values()))
             end = min(number + ROWS, *(each.block.behind for each in rest.values()))
             blocks = [each.block for each in rest.values()]
-            for first, behind in self._valid_between(number, end):
+            for first, behind in self._between(number, end, refused=refused):
                 yield ColumnRows(list(rest), blocks, first, behind)
-            number = max(number, end)
+            number = end
 
-    def _valid_between(self, begin: int, end: int) -> Iterator[tuple[int, int]]:
-        """Yield the ranges of records from `begin` to before `end` that are valid."""
-        if not self.invalid.bits:
-            if begin < end:
-                yield begin, end
+    def _between(
+        self, begin: int, end: int, *, refused: bool
+    ) -> Iterator[tuple[int, int]]:
+        """Yield the ranges of valid records from `begin` to before `end`, or others."""
+        if not (self.invalid.bits or refused):
+            yield begin, end
             return
         first = begin
         for number in range(begin, end):
-            if number in self.invalid:
+            if (number in self.invalid) is not refused:
                 if first < number:
                     yield first, number
                 first = number + 1

@@ -109,7 +109,7 @@ def source_of(format_: str, folder: Path, count: int, seed: int = 0) -> Path:
 def result_or_error(
     source: Path | list[Path], target: str, output: Path, jobs: int, **options: Any
 ) -> tuple[Any, ...]:
-    """Return all that a conversion shows: bytes, losses, problems, counts, quarantine."""
+    """Return all that a conversion shows: bytes, losses, problems, counts, rejects."""
     inputs = source if isinstance(source, list) else [source]
     given = ConvertOptions(jobs=jobs, **options)
     aside = output.with_name(f"{output.stem}.invalid.jsonl")
@@ -261,6 +261,19 @@ def test_faults_of_a_table_are_found_in_their_places(
     end = chance.choice(["\n", "\r\n"])
     file.write_bytes(end.join(["id,prompt", *rows]).encode())
     assert_same(file, "record", overwrite=True, on_invalid=how)
+
+
+def test_refused_records_of_columns_are_those_of_one_process(tmp_path: Path) -> None:
+    """They are put aside in their order, whoever converts the others."""
+    file = source_of(COLUMNS, tmp_path, 300)
+    data = file.read_bytes()
+    for number in (3, 250):
+        data = data.replace(b'"question %d"' % number, b'{"a":1,"a":1}')
+    file.write_bytes(data)
+    assert_same(file, "record", overwrite=True, from_=COLUMNS, on_invalid="quarantine")
+    rows = (tmp_path / "output.invalid.jsonl").read_bytes().splitlines()
+
+    assert [b'"questions":{"a":1,"a":1}' in row for row in rows] == [True] * 2
 
 
 def test_records_of_a_table_get_their_numbers(tmp_path: Path) -> None:
