@@ -221,9 +221,8 @@ class OutputFiles:
 
     @property
     def is_begun(self) -> bool:
-        """Whether a part was written that cannot be removed, as of a stream."""
-        sinks = (sink for sink, _ in self._files.values())
-        return any(isinstance(sink, StreamSink) and sink.is_begun for sink in sinks)
+        """Whether a part was written that cannot be removed, as of a stream or pipe."""
+        return any(sink.is_begun for sink, _ in self._files.values())
 
     def encoder(self, model: str = "") -> RowEncoder:
         """Return what encodes the next rows of the file of a model."""

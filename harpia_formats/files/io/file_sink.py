@@ -253,6 +253,8 @@ class FileSink:
         self._lock: int | None = None
         #: What the user should know of an earlier run that was killed.
         self.notes: Sequence[str] = ()
+        #: Whether bytes were written to a path that is no regular file.
+        self.is_begun = False
         self._is_finished = False
         #: Bytes written since the disk was given some, and the offset behind those.
         self._waiting = self._given = 0
@@ -283,6 +285,7 @@ class FileSink:
 
     def write(self, data: bytes) -> None:
         """Write `data`; raises `SinkError`."""
+        self.is_begun = self.is_begun or (self._part is None and bool(data))
         self._guarded(lambda: self._stream.write(data))
         self._waiting += len(data)
         if self._waiting >= TOGETHER:

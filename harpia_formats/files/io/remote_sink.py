@@ -36,6 +36,8 @@ class RemoteSink:
 
     #: A store of others shows no files of killed runs that could be removed.
     notes: Sequence[str] = ()
+    #: What was uploaded is removed, as far as the server allows.
+    is_begun = False
 
     def __init__(self, url: str, *, overwrite: bool) -> None:
         self._url = url

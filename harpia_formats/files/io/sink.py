@@ -56,6 +56,10 @@ class Sink(Protocol):
     def notes(self) -> Sequence[str]:
         """What the user should know of an earlier run that was killed."""
 
+    @property
+    def is_begun(self) -> bool:
+        """Whether bytes were written that cannot be taken back."""
+
     def write(self, data: bytes) -> None:
         """Write `data` behind what was written."""
 

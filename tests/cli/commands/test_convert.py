@@ -387,15 +387,18 @@ def test_document_without_records_in_a_folder_is_passed_over(
 # What is lost
 
 
-def test_rows_on_standard_output_are_not_denied() -> None:
-    """Where a stream holds rows, a run that fails does not say that none were."""
+@pytest.mark.parametrize(
+    ("output", "name"), [([], b"<stdout>"), (["-o", "/dev/stdout"], b"/dev/stdout")]
+)
+def test_rows_on_standard_output_are_not_denied(output: list[str], name: bytes) -> None:
+    """Where a stream or a pipe holds rows, a run that fails does not deny them."""
     twice = b'{"id": "a", "prompt": "Why?", "outputs": []}\n' * 2
     to = ("--to", "openai-batch-input", "--set", "body.model=m")
-    result = run("--from", "record", *to, stdin=twice)
+    result = run("--from", "record", *to, *output, stdin=twice)
 
     assert result.stdout
     assert result.returncode == 1
-    assert b"the output in <stdout> is not complete: see above" in result.stderr
+    assert b"the output in " + name + b" is not complete: see above" in result.stderr
     assert b"nothing was written" not in result.stderr
 
 
