@@ -394,6 +394,26 @@ def test_id_in_two_files_needs_prefix_ids(tmp_path: Path) -> None:
     assert report.ok
 
 
+@for_each_case(
+    "names, prefixes",
+    [
+        (["1/a", "2/a", "1/a-2"], ["a", "a-2", "a-2-2"]),
+        (["1/a", "1/a-2", "2/a", "3/a"], ["a", "a-2", "a-3", "a-4"]),
+    ],
+)
+def test_two_files_have_no_prefix_in_common(
+    tmp_path: Path, names: list[str], prefixes: list[str]
+) -> None:
+    """A file called like another one with a number gets a prefix of its own."""
+    files = [tmp_path / f"{name}.jsonl" for name in names]
+    for file in files:
+        file.parent.mkdir(exist_ok=True)
+        file.write_bytes(b'{"id": "1", "prompt": "q", "outputs": []}\n')
+    output, _ = converted(*files, to="record", prefix_ids=True)
+
+    assert [each["id"] for each in jsonl_rows(output)] == [f"{p}/1" for p in prefixes]
+
+
 @pytest.mark.parametrize(("own", "turned"), [("2", False), ("3", True)])
 def test_an_id_that_is_the_number_of_another_record_is_refused(
     tmp_path: Path, own: str, *, turned: bool

@@ -519,8 +519,8 @@ class ConversionTotals:
         self.records = self.skipped = 0
         #: What `--prefix-ids` puts in front of the ids of the current file.
         self.prefix = ""
-        #: How many files have had each stem.
-        self._stems: Counter[str] = Counter()
+        #: The names in front of ids so far, with the last number behind each.
+        self._names_in_ids: dict[str, int] = {}
         #: The names of fields in each kind of file: there may be many files of a kind.
         self._names: dict[str, SourceNames] = {}
 
@@ -537,10 +537,16 @@ class ConversionTotals:
         self.files.append(FileLosses(count.path, variant.format, OutcomeCounts(names)))
         self.counts.append(count)
         self.variants.append(variant)
-        stem = Path(count.path).name.split(".")[0]
-        self._stems[stem] += 1
-        number = self._stems[stem]
-        self.prefix = f"{stem}/" if number == 1 else f"{stem}-{number}/"
+        self.prefix = f"{self._new_name(Path(count.path).name.split('.')[0])}/"
+
+    def _new_name(self, stem: str) -> str:
+        """Return the stem, with a number if it stands in front of ids already."""
+        name, numbers = stem, self._names_in_ids
+        while name in numbers:
+            numbers[stem] += 1
+            name = f"{stem}-{numbers[stem]}"
+        numbers[name] = 1
+        return name
 
     @property
     def losses(self) -> OutcomeCounts:
