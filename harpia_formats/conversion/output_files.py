@@ -383,6 +383,13 @@ def check_output(output: Output, *, overwrite: bool) -> None:
     check_folder(path)
 
 
+def check_names_file(place: str) -> None:
+    """Raise `SinkError` for `-`, if it is the place of what is written next to rows."""
+    if place == "-":
+        reason = "only rows go to standard output (./- is a file of that name)"
+        raise SinkError(place, reason)
+
+
 def _check_words(name: str) -> None:
     """Raise `SinkError` if a word in braces in the name is `MODEL` misspelt."""
     for word in _word.findall(name):

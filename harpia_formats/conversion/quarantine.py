@@ -4,7 +4,11 @@ from dataclasses import dataclass, field
 from os import PathLike, fspath
 from typing import Any
 
-from harpia_formats.conversion.output_files import MODEL, check_output
+from harpia_formats.conversion.output_files import (
+    MODEL,
+    check_names_file,
+    check_output,
+)
 from harpia_formats.files.io.outputs import OutputGroup
 from harpia_formats.files.io.sink import Sink
 from harpia_formats.files.io.urls import file_name_of, is_same_place, masked, sibling_of
@@ -32,6 +36,7 @@ class Quarantine:
         `output` has no folder, and `SinkError` where a file already exists or is read.
         """
         rows = _path_next_to(output) if given is None else fspath(given)
+        check_names_file(rows)
         stem = file_name_of(rows).removesuffix(".jsonl")
         findings = sibling_of(rows, f"{stem}.findings.jsonl")
         for path in (rows, findings):

@@ -27,6 +27,7 @@ from harpia_formats.conversion.output_files import (
     MODEL,
     SAMPLED_RECORDS,
     OutputFiles,
+    check_names_file,
     check_output,
     choose_target,
     depends_on_answers,
@@ -229,9 +230,10 @@ def side_outputs(
 def _check_loss_report(place: str, others: Iterable[str], *, overwrite: bool) -> None:
     """Raise `SinkError` if the losses cannot be written to `place`.
 
-    That is an existing file unless `overwrite`, a file in a missing folder, and each
-    of `others`: the inputs and the output of the conversion.
+    That is an existing file unless `overwrite`, a file in a missing folder, `-`, and
+    each of `others`: the inputs and the output of the conversion.
     """
+    check_names_file(place)
     check_output(place, overwrite=overwrite)
     if not is_url(place) and not Path(place).absolute().parent.is_dir():
         raise SinkError(place, NO_FOLDER)

@@ -6,7 +6,7 @@ from itertools import count
 from os import fspath
 from typing import Any
 
-from harpia_formats.conversion.output_files import MAX_FILES
+from harpia_formats.conversion.output_files import MAX_FILES, check_names_file
 from harpia_formats.conversion.quarantine import finding_line
 from harpia_formats.conversion.subsets.cut_file import CutFile
 from harpia_formats.conversion.subsets.head_and_sample import (
@@ -113,6 +113,7 @@ class Split:
                 self._places[name] = fspath(place)
                 self._outputs.claim(fspath(place))
         if division.findings is not None:
+            check_names_file(fspath(division.findings))
             self._outputs.claim(fspath(division.findings))
 
     def _assigned(self, given: RereadInput) -> Generator[Problem, None, Assignment]:

@@ -594,6 +594,24 @@ def test_losses_are_written_as_a_report(data: Path) -> None:
     assert codes == {"L101", "L103"}
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "convert bad.jsonl --to nemo -o out.json --loss-report -",
+        "convert bad.jsonl --to nemo --on-invalid quarantine --quarantine -",
+        "split bad.jsonl --valid out.jsonl --findings -",
+    ],
+)
+def test_only_rows_go_to_standard_output(data: Path, words: str) -> None:
+    """`-` is no name for what is written next to rows, and nothing is done."""
+    before = names(data)
+    result = command_runs.run(*words.split(), cwd=data)
+
+    assert (result.returncode, result.stdout) == (2, b"")
+    assert b"cannot write -: only rows go to standard output" in result.stderr
+    assert names(data) == before
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_a_killed_worker_is_survived(tmp_path: Path) -> None:
     """If a worker is killed, the others do its work and nothing is lost."""
