@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from harpia_formats import iter_problems, validate
@@ -46,11 +46,12 @@ def integers_in(value: Any, path: str = "") -> dict[str, int]:
 
 
 @given(VALUES, st.sampled_from([None, 1, "\t"]))
+@example([0] * 14, None)
 def test_each_value_of_a_row_has_its_place(value: Any, indent: Any) -> None:
     """A problem is at the bytes of its value, in the line and the column of these."""
     text = json.dumps({"é": value}, indent=indent, ensure_ascii=False)
     data = f"\n  {text}\n".encode()
-    problems = validate(data, schema=SCHEMA).problems
+    problems = iter_problems(data, schema=SCHEMA)  # not only examples of each kind
     found = {}
     for place in (each.place for each in problems if each.code != "J202"):
         before, behind = data[: place.byte_offset], data[place.byte_offset :]
