@@ -67,7 +67,9 @@ def count_outcomes(
         yield _change(limit, counts.records, last)
     yield _invalid(data_set.values.get("max-invalid", _NONE), counts)
     if (limit := data_set.values.get("max-warnings")) is not None:
-        found = sum(file.warnings for file in counts.files)
+        found = sum(
+            group.count for group in counts.groups if group.severity is Severity.WARNING
+        )
         yield _findings("max-warnings", "warnings", found, limit, counts)
     for name, limit in data_set.values.get("max-findings", {}).items():
         codes = rules_matching(name, rules_for(asked=[name]))

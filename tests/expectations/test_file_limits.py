@@ -165,6 +165,17 @@ def test_an_expectation_may_only_warn(write: Write) -> None:
     assert 'failures="0"' in (path.parent / "junit").read_text()
 
 
+def test_warnings_of_expectations_are_none_of_the_data(write: Write) -> None:
+    """A file that breaks what only warns does not count for the limit of warnings."""
+    path = write("a.jsonl", *records(1))
+    few = "min-records-per-file"
+
+    report = checked(path, min_records_per_file=2, max_warnings=0, warn=[few])
+
+    assert report.ok
+    assert (states(report)[few], states(report)["max-warnings"]) == ("warned", "met")
+
+
 def test_other_members_of_a_key_that_warns_are_errors(write: Write) -> None:
     """Only the named member warns; errors and warnings are groups of their own."""
     path = write("a.jsonl", *records(12))

@@ -301,6 +301,23 @@ def test_an_invalid_document_next_to_records(tmp_path: Path) -> None:
     assert report.checks[-1].found.endswith("; 1 invalid document next to them")
 
 
+def test_warnings_of_documents_next_to_records_count(tmp_path: Path) -> None:
+    """A document that rows are read with has warnings as files of rows have."""
+    fixtures = Path(__file__).parents[2] / "fixtures"
+    rows = (fixtures / "lm-eval-samples/valid/choices.jsonl").read_bytes()
+    results = (fixtures / "lm-eval-results/valid/results.json").read_bytes()
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/samples.jsonl").write_bytes(rows)
+
+    def warnings(document: bytes) -> int:
+        (tmp_path / "data/results_2024.json").write_bytes(document)
+        text = '[datasets.a]\nfiles = "data"\nmax-warnings = 0\n'
+        checks = checked(tmp_path, text).checks
+        return int(next(one.found for one in checks if one.key == "max-warnings"))
+
+    assert warnings(b"\xef\xbb\xbf" + results) == warnings(results) + 1
+
+
 def test_an_empty_data_set_is_not_ok(tmp_path: Path, write: Write) -> None:
     """There must be a record, unless the file says that there need be none."""
     write("a.jsonl")
