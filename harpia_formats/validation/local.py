@@ -100,7 +100,11 @@ def _collect(repeat: "DuplicateId", collector: Collector, id_key: str) -> None:
 
 
 class RowConsumer(Protocol):
-    """Takes the rows of a file while it is validated: reads them as records."""
+    """Takes the rows of a file while it is validated: reads or repairs them."""
+
+    @property
+    def reads_records(self) -> bool:
+        """Whether rows become records, so that it must be known what they hold."""
 
     def open(self, variant: FormatVariant | None) -> None:
         """Take the format of the file, before its first row."""

@@ -317,7 +317,7 @@ def _local(
     What is stored is deleted by `stack`.
     """
     if settings.consumer is not None and not file.count.skipped:
-        if plan.contested:
+        if plan.contested and settings.consumer.reads_records:
             raise ConversionOptionsError(f"{file.count.path}: {plan.contested}")
         settings.consumer.open(plan.variant)
     validators = settings.shared.of(plan)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import stringzilla  # type: ignore[import-not-found]  # ships no types
 from msgspec import MsgspecError
@@ -96,6 +96,8 @@ class RecordStream:
 
     The validation of the file calls it with the rows, as their consumer.
     """
+
+    reads_records: ClassVar[bool] = True
 
     #: The file as it is named in problems.
     path: str

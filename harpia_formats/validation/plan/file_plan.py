@@ -31,7 +31,7 @@ from harpia_formats.formats.rules.sample_rules import REPEATED_ID
 from harpia_formats.formats.schema.bundled_schemas import Schema, document_schema
 from harpia_formats.model.column_map import require_columns
 from harpia_formats.model.format import Container, Format, telling_columns
-from harpia_formats.model.problem import ConversionOptionsError, Severity
+from harpia_formats.model.problem import Severity
 from harpia_formats.model.report import INTERNAL_ERROR
 from harpia_formats.validation.options import Options
 
@@ -202,7 +202,8 @@ class FilePlan(msgspec.Struct, frozen=True, dict=True):
     #: Whether records are read but not validated, because the format or the delimiter
     #: is not known.
     unvalidated: bool = False
-    #: Why it is not known what the answers are, for preflight files; "" if it is known.
+    #: Why it is not known what the answers are, "" if it is known. What says it are
+    #: options for reading, else keys of a preflight file.
     contested: str = ""
     #: What the file must look like to a worker that reads it; None if not checked.
     fingerprint: "FileFingerprint | None" = None
@@ -295,8 +296,6 @@ def plan_file(
         cut = Framing.TABLE if is_table else framing_of(None, head.layout)
         return FilePlan(run, name, cut), ()
     found = _recognised(run, head)
-    if run.for_reading:
-        _check_not_contested(found, name)
     cut = framing_of(found.variant, head.layout)
     if found.variant is None:
         if head.delimiter:
@@ -313,21 +312,11 @@ def plan_file(
         format_.dialects.index(dialect),
         checks_ids=REPEATED_ID in run.rules,
         unvalidated=bool(head.other_delimiter),
-        contested=why_contested(found.choice),
+        contested=why_contested(found.choice, "--from" if run.for_reading else ""),
     )
     if head.other_delimiter:
         return plan, (delimiter_note(head),)
     return plan, found.notes
-
-
-def _check_not_contested(found: Recognition, name: str) -> None:
-    """Raise `ConversionError` if a model's answers may be expected ones.
-
-    What the records of the file `name` hold is then not known.
-    """
-    why = why_contested(found.choice, "--from")
-    if why:
-        raise ConversionOptionsError(f"{name}: {why}")
 
 
 def _recognised(run: RunPlan, head: Sample) -> Recognition:

@@ -102,6 +102,8 @@ Follow = Callable[[Any], Iterator[Repair]]
 class RepairConsumer:
     """Finds the repairs of the rows of one file, and stores them."""
 
+    reads_records = False
+
     def __init__(
         self,
         settings: RepairSettings,

@@ -213,6 +213,20 @@ def test_a_folder_is_repaired_file_by_file(bad: Path) -> None:
     assert b"made 2 changes in 2 files: 2 of S103\n" in result.stderr
 
 
+def test_a_table_that_can_be_read_two_ways_stops_no_repair(tmp_path: Path) -> None:
+    """A note says that its answers may be expected ones; other files are repaired."""
+    record = b'{"prompt": "hi", "outputs": []}\n'
+    for name in ("a.json", "c.json"):
+        (tmp_path / name).write_bytes(b"\xef\xbb\xbf" + record)
+    (tmp_path / "b.csv").write_bytes(b"prompt,response\nhi,there\n")
+    result = run("validate", tmp_path, "--fix")
+
+    assert result.returncode == 0
+    assert (tmp_path / "a.json").read_bytes() == record
+    assert (tmp_path / "c.json").read_bytes() == record
+    assert b"b.csv:1:1: note S205 " in result.stdout
+
+
 def test_a_full_disk_leaves_the_file_as_it_was(bad: Path) -> None:
     """The reason is reported, and no part of the new file is left."""
     path = bad / "rows.jsonl"
