@@ -1,5 +1,6 @@
 """Infer a schema from all rows of some inputs."""
 
+import sys
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -78,15 +79,15 @@ class RowValues:
             self._fault(fault)
         name, delimiter = self.name, self.options.delimiter
         if is_table(opening, tuple(all_formats().values()), name, delimiter):
-            batches = self._of_table(opening)
+            yield from self._of_table(opening)
         else:
-            batches = self._of_json(opening)
-        most = self.options.limit
-        for batch in batches:
-            values = batch if most is None else batch[: most - (self.rows - len(batch))]
-            yield values
-            if most is not None and self.rows >= most:
-                return
+            yield from self._of_json(opening)
+
+    @property
+    def _left(self) -> int:
+        """How many more rows are wanted; those behind them are not looked at."""
+        limit = self.options.limit
+        return sys.maxsize if limit is None else limit - self.rows
 
     def _fault(self, fault: FramingFault) -> None:
         """Add the problem of bytes that are not rows."""
@@ -101,17 +102,21 @@ class RowValues:
             if isinstance(frame, FramingFault):
                 self._fault(frame)
             elif isinstance(frame, Chunk):
-                values = _values_of(frame)
+                values = _values_of(frame) if len(frame) <= self._left else None
                 if values is None:
                     yield self._one_by_one(frame)
                 else:
                     self.rows += len(values)
                     yield values
+            if self._left <= 0:
+                return
 
     def _one_by_one(self, chunk: Chunk) -> list[Any]:
         """Return the rows of a chunk that are JSON; the others become problems."""
         values = []
         for number, text in enumerate(chunk.rows):
+            if self._left <= 0:
+                break
             if is_blank(text):
                 continue
             self.rows += 1
@@ -155,7 +160,7 @@ class RowValues:
         for piece in table_pieces(opening.buffer, opening.start, limit, delimiter):
             if isinstance(piece, TableBlock):
                 yield held
-                held = piece.rows(names, drops_blank=True)
+                held = piece.rows(names, drops_blank=True)[: self._left]
                 self.rows += len(held)
             elif isinstance(piece, TableFault):
                 self.rows += piece.record
@@ -170,6 +175,8 @@ class RowValues:
             if len(held) >= _TOGETHER:
                 yield held
                 held = []
+            if self._left <= 0:
+                break
         yield held
 
     def _header(self, row: TableRow) -> tuple[str, ...]:

@@ -321,6 +321,25 @@ def test_limit_is_of_each_file() -> None:
 
 
 @for_each_case(
+    "data, options",
+    [
+        (b'{"a": 1}\n{"a":\n', {}),
+        (b'{"a": 1}\n\n{"a": 1, "a": 2}\n{"a": 2}\n', {}),
+        (b'[{"a": 1}, {"a": 1]', {}),
+        (b"a,b\n1,2\n3\n", {"delimiter": ","}),
+        (b"a,b\n" + b"1,2\n" * 300, {"delimiter": ","}),
+    ],
+)
+def test_rows_behind_the_limit_are_not_looked_at(
+    data: bytes, options: dict[str, Any]
+) -> None:
+    """Nothing is wrong with them, and they are not counted."""
+    found = infer_schema(data, limit=1, **options)
+
+    assert (found.rows, found.report.files[0].records) == (1, 1)
+
+
+@for_each_case(
     "data, code",
     [
         (b'{"a": 1}\n{"a": x}\n', "J101"),
