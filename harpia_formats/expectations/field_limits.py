@@ -3,8 +3,9 @@
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
-from decimal import Decimal
+from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal, InvalidOperation
 from typing import Any
 
 from msgspec import UNSET
@@ -36,9 +37,12 @@ from harpia_formats.model.report import FileCount
 from harpia_formats.model.spelling import nearest
 from harpia_formats.validation.dedup.digests import digest_of
 
-#: Characters of a text that is its own key; of a longer one, its digest follows this.
+#: Characters of a text or number that is its own key; of a longer one, its digest
+#: follows this.
 _LONGEST = 200
 _DIGEST = "\0"
+#: Rounds no number.
+_exact = Context(MAX_PREC, Emin=MIN_EMIN, Emax=MAX_EMAX)
 
 
 @dataclass(slots=True)
@@ -144,17 +148,26 @@ def shown_value(value: Any) -> str:
 def key_of_value(value: Any) -> str:
     """Return a text that equal scalars share: 1 equals 1.0, but not true.
 
-    That of a long text is short, so that memory does not grow with the texts.
+    That of a long text or number is short, so that memory does not grow with them.
     """
-    if isinstance(value, ExactFloat):
-        value = float(value)
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
+    number = number_of(value)
+    if number is not None:
+        return _key_of_number(number)
     if not isinstance(value, str):
         return shown_value(value)
     if len(value) <= _LONGEST:
         return f'"{value}"'
     return f"{short_literal(value)}{_DIGEST}{digest_of(value):x}"
+
+
+def _key_of_number(number: Decimal) -> str:
+    """Return a text that equal numbers share, however they are written."""
+    exact = number.normalize(_exact) or Decimal()
+    # A number such as 1e-999999 has few digits, and many zeros.
+    text = f"{exact:f}" if abs(exact.adjusted()) < _LONGEST else str(exact)
+    if len(text) <= _LONGEST:
+        return text
+    return f"{text[:_SHOWN]}…{_DIGEST}{digest_of(text):x}"
 
 
 def _listed_keys(keys: Iterable[str]) -> str:
@@ -300,10 +313,14 @@ class ValueRange(FieldLimit):
 
 
 def number_of(value: Any) -> Decimal | None:
-    """Return a value as an exact number, or None if it is not a number."""
-    if isinstance(value, bool) or not isinstance(value, (int, float, ExactFloat)):
+    """Return a value as the number that is written, or None if it is not a number."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
-    return Decimal(value) if isinstance(value, int) else Decimal(str(value))
+    if isinstance(value, ExactFloat):
+        # A decimal has no exponent of 20 digits; as a float, such a number is 0.
+        with suppress(InvalidOperation):
+            return Decimal(value.text)
+    return Decimal(value) if isinstance(value, int) else Decimal(repr(float(value)))
 
 
 class Pattern(FieldLimit):

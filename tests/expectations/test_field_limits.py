@@ -62,7 +62,13 @@ def test_numbers_outside_of_a_range_are_found(write: Write) -> None:
 
 @pytest.mark.parametrize(
     ("value", "bound", "is_met"),
-    [("0.1", 0.1, True), ("0.1000000000000001", 0.1, False), ("1e400", 9, False)],
+    [
+        ("0.1", 0.1, True),
+        ("0.1000000000000001", 0.1, False),
+        ("9007199254740993.0", 9007199254740992, False),
+        ("1e-99999999999999999999", 1, True),
+        ("1e400", 9, False),
+    ],
 )
 def test_numbers_are_compared_exactly(
     tmp_path: Path, value: str, bound: float, *, is_met: bool
@@ -110,6 +116,27 @@ def test_equal_values_are_found_by_their_first_place(write: Write) -> None:
 
     assert line_numbers(report, "P306") == [4, 8]
     assert all(f"{path}:" in each.message for each in report.problems)
+
+
+def test_numbers_are_equal_if_what_is_written_is(tmp_path: Path) -> None:
+    """Digits beyond those of a float count, and so do those of long integers."""
+    many = "1" * 300
+    values = ["9007199254740992", "9007199254740993.0", f"{many}2", f"{many}3"]
+    values += ["0.10", "1e-1", "100", "1E2", "0", "-0.0", "1e-99999999999999999999"]
+    path = tmp_path / "a.jsonl"
+    record = '{"prompt": "1", "outputs": [], "metadata": {"level": %s}}\n'
+    path.write_text("".join(record % value for value in values))
+
+    report = checked(
+        path,
+        {
+            "unique-values": ["metadata.level"],
+            "required-values": {"metadata.level": [9007199254740993]},
+        },
+    )
+
+    assert line_numbers(report, "P306") == [6, 8, 10, 11]
+    assert state_of(report, "required-values") == "met"
 
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=12))
