@@ -1,7 +1,6 @@
 """Expectations on single records: models, missing answers, lengths, values."""
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -163,7 +162,7 @@ class Models(RecordLimit):
     def __init__(self, data_set: DataSet, most: int) -> None:
         values = data_set.values
         exactly = values.get("models", ())
-        self._required: tuple[str, ...] = values.get("required-models", exactly)
+        self._required = frozenset((*exactly, *values.get("required-models", ())))
         self._allowed = frozenset(values.get("allowed-models", exactly))
         self._keys = {
             key: values[key]
@@ -171,14 +170,15 @@ class Models(RecordLimit):
             if key in values
         }
         self._findings = RecordFindings(most)
-        self._seen: Counter[str] = Counter()
+        #: Those that are required are among them, however many there are.
+        self._seen = set[str]()
 
     def take(self, placed: PlacedRecord, count: FileCount) -> None:
-        """Count the models of a record."""
+        """Note the models of a record."""
         names = dict.fromkeys(output.model or "" for output in placed.record.outputs)
         for name in names:
-            if name in self._seen or len(self._seen) < NAMES:
-                self._seen[name] += 1
+            if name in self._required or len(self._seen) < NAMES:
+                self._seen.add(name)
             if self._allowed and name not in self._allowed:
                 self._findings.add(
                     count,

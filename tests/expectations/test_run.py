@@ -414,6 +414,19 @@ def test_each_model_must_answer_each_question(tmp_path: Path, write: Write) -> N
     assert report.problems[0].message == 'the question has 2 answers of "m", not 1'
 
 
+def test_a_required_model_is_seen_among_any_number(
+    tmp_path: Path, write: Write
+) -> None:
+    """Of many models not all names are kept, but those of required ones are."""
+    write("a.jsonl", answered("1", *(f"m-{number}" for number in range(1002))))
+    required = 'required-models = ["m-0", "m-1001", "m-1002"]'
+
+    report = checked(tmp_path, data_set("a", required))
+
+    messages = [one.message.partition(";")[0] for one in report.problems]
+    assert messages == ['no answer is of the model "m-1002"']
+
+
 def test_missing_answers_are_counted_as_a_share(tmp_path: Path, write: Write) -> None:
     """Those within the limit are no findings; beyond it, each of them is one."""
     bad: list[dict[str, Any]] = [
