@@ -283,9 +283,16 @@ class Relation:
 
 
 def _missing(
-    own: RecordStore, other: RecordStore, held: int, findings: RecordFindings, text: str
+    own: RecordStore,
+    other: RecordStore,
+    held: int,
+    findings: RecordFindings,
+    text: Callable[[str], str],
 ) -> int:
-    """Find records whose keys the other store lacks; return how many keys are there."""
+    """Find records whose keys the other store lacks; return how many keys are there.
+
+    `text` returns what is wrong with a record, given its key.
+    """
     distinct = 0
     for portion in portions(own, other, held=held):
         known = {stored.key for stored in portion.of(other)}
@@ -294,7 +301,7 @@ def _missing(
             if stored.key in known:
                 met.add(stored.key)
                 continue
-            _add(findings, own, stored, text.format(stored.key[:_SHOWN]))
+            _add(findings, own, stored, text(stored.key[:_SHOWN]))
         distinct += len(met)
     return distinct
 
@@ -314,9 +321,14 @@ def _add(
     )
 
 
+def _unknown_id(name: str, key: str) -> str:
+    """Return that the data set `name` lacks an id."""
+    return f"the id {key!r} is not in {name}"
+
+
 def _ids_in(own: Keys, other: Keys, held: int) -> tuple[str, RecordFindings, str]:
     findings = _copied(own.without_id)
-    text = f"the id {{!r}} is not in {other.name}"
+    text = partial(_unknown_id, other.name)
     met = _missing(own.ids(), other.ids(), held, findings, text)
     return _found(met, findings, "id"), findings, ""
 
@@ -324,7 +336,7 @@ def _ids_in(own: Keys, other: Keys, held: int) -> tuple[str, RecordFindings, str
 def _same_ids(own: Keys, other: Keys, held: int) -> tuple[str, RecordFindings, str]:
     _, findings, _ = _ids_in(own, other, held)
     findings.merge(other.without_id)
-    text = f"the id {{!r}} is not in {own.name}"
+    text = partial(_unknown_id, own.name)
     met = _missing(other.ids(), own.ids(), held, findings, text)
     return _found(met, findings, "id"), findings, ""
 
@@ -354,7 +366,7 @@ def _same_prompts(own: Keys, other: Keys, held: int) -> tuple[str, RecordFinding
 def _prompts_in(own: Keys, other: Keys, held: int) -> tuple[str, RecordFindings, str]:
     findings = _copied(own.without_prompt)
     text = f"the prompt is not in {other.name}"
-    met = _missing(own.prompts(), other.prompts(), held, findings, text)
+    met = _missing(own.prompts(), other.prompts(), held, findings, lambda _: text)
     return _found(met, findings, "prompt"), findings, ""
 
 

@@ -167,6 +167,25 @@ def test_counts_are_exact_where_examples_are_capped(
     assert checked(tmp_path, text, max_problems=1).problems == report.problems[:1]
 
 
+def test_a_data_set_may_have_any_name(tmp_path: Path, write: Write) -> None:
+    """Braces in its name are shown as they are, also in what is wrong with others."""
+    write("q.jsonl", {"prompt": "1", "id": 1})
+    write("a.jsonl", {"prompt": "2", "id": 2})
+    name = '"q{v1} {}"'
+    keys = ("ids-in", "same-ids-as", "prompts-in")
+    text = data_set("a", *(f"{key} = {name}" for key in keys))
+    text += data_set("q").replace("[datasets.q]", f"[datasets.{name}]")
+
+    messages = [one.message for one in checked(tmp_path, text).problems]
+
+    assert messages == [
+        "the id '2' is not in q{v1} {}",
+        "the id '2' is not in q{v1} {}",
+        "the id '1' is not in a",
+        "the prompt is not in q{v1} {}",
+    ]
+
+
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_an_unreadable_file_leaves_nothing_met(
     tmp_path: Path, write: Write, jobs: int
