@@ -8,7 +8,7 @@ from math import isfinite, isinf
 from os import PathLike
 from typing import Any, BinaryIO, Protocol, cast
 
-from harpia_formats.api.keyword_options import with_own_names
+from harpia_formats.api.keyword_options import make_options, with_own_names
 from harpia_formats.files.io.inputs import Input as FileInput
 from harpia_formats.files.io.reader import SourceError
 from harpia_formats.files.io.source import ReadProgress, Source
@@ -223,9 +223,13 @@ def with_mapped_format(
     is_named = given.get("format") is not None or given.get("schema") is not None
     if is_named or not given.get("columns"):
         return given
+    from harpia_formats.files.io.discovery import Exclusion  # noqa: PLC0415 - only for a map
     from harpia_formats.formats.detection.mapped_format import require_mapped_format  # noqa: PLC0415 - only for a map
+    from harpia_formats.validation.options import Options  # noqa: PLC0415 - only for a map
 
-    return {**given, "format": require_mapped_format(inputs)}
+    others = {name: value for name, value in given.items() if name != "columns"}
+    exclusion = Exclusion(make_options(Options, others).exclude)
+    return {**given, "format": require_mapped_format(inputs, exclusion)}
 
 
 def _file_input(given: "Input") -> FileInput:

@@ -246,6 +246,14 @@ class RunSettings:
         chosen = chosen_by(settings, source, self._given)
         return None if chosen is None else self._of(settings, chosen)
 
+    def leaves_out(self, source: Source, given: Collection[str]) -> bool:
+        """Tell whether the settings of a file exclude it. Raises `TomlError`.
+
+        `given` are the names of options that the user gave.
+        """
+        settings = self.of_source(source)
+        return settings is not None and chosen_by(settings, source, given) is None
+
     def _of(
         self, settings: "Settings", chosen: tuple[str | None, tuple[str, ...]]
     ) -> Options:

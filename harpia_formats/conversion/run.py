@@ -44,6 +44,7 @@ from harpia_formats.conversion.row_conversion import (
     RecordConverter,
     record_groups,
 )
+from harpia_formats.files.io.discovery import Exclusion
 from harpia_formats.files.io.file_sink import NO_FOLDER
 from harpia_formats.files.io.inputs import Input, is_one_file
 from harpia_formats.files.io.outputs import FilesRead, OutputGroup
@@ -268,7 +269,7 @@ class Conversion:
         inputs = list(inputs)
         #: Whether `columns` names the columns of the output, and not of the inputs.
         self._maps_output = bool(options.columns) and maps_output_columns(
-            inputs, to, options.from_
+            inputs, to, options.from_, Exclusion(options.exclude)
         )
         self._groups = groups = record_groups(options.group)
         self._models = ModelSelection(options.model, options.metric)

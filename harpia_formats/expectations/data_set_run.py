@@ -44,6 +44,7 @@ from harpia_formats.expectations.record_limits import (
     RecordLimit,
 )
 from harpia_formats.expectations.relations import AnswersPerQuestion, Keys
+from harpia_formats.files.io.discovery import Exclusion
 from harpia_formats.files.io.reader import ROW_LIMIT
 from harpia_formats.files.io.source import Source
 from harpia_formats.formats.detection.candidates import FormatVariant
@@ -250,7 +251,8 @@ def _validation_options(data_set: DataSet, options: PreflightOptions) -> Options
     }
     format_ = values.get("format")
     if "map" in values and format_ is None:
-        format_ = require_mapped_format(data_set.inputs())
+        exclusion = Exclusion(values.get("exclude", ()))
+        format_ = require_mapped_format(data_set.inputs(), exclusion)
     return Options(
         format=format_,
         # Other mapped values are found when the records are read.

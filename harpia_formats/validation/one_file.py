@@ -4,7 +4,6 @@ A file that was validated is kept as its check against a companion file needs it
 """
 
 import os
-import re
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -31,6 +30,7 @@ from harpia_formats.files.io.source import (
     open_source,
 )
 from harpia_formats.formats.detection.candidates import FormatVariant
+from harpia_formats.formats.detection.own_files import own_kind, why_no_data
 from harpia_formats.formats.detection.sample import (
     misleading_suffix,
     without_compression,
@@ -76,32 +76,6 @@ from harpia_formats.validation.unit.validators import (
 )
 
 UNKNOWN_FORMAT, SKIPPED_FILES = "S301", "J114"
-#: What the JSON files that harpia-formats writes about data are called, by the word in
-#: their `schema`, and the bytes of a file among which that is.
-_OWN_KINDS = {
-    b"agreement": "agreement report",
-    b"baseline": "baseline",
-    b"config": "list of settings",
-    b"detection": "detection report",
-    b"report": "report",
-    b"score-comparison": "comparison report",
-    b"scores": "score report",
-    b"statistics": "statistics report",
-}
-_NAMED_IN = 200
-#: How a file that harpia-formats wrote may begin, without white space.
-_OWN_STARTS = (b'{"schema":"harpia-formats/', b'{"ok":', b'{"kind":')
-_own_schema = re.compile(rb'\{"schema":"harpia-formats/([a-z-]+)/')
-#: How the reports that have no `schema` begin, without white space.
-_OWN_OBJECTS = (
-    (re.compile(rb'\{"ok":\w+,"target":"[^"]*","outputs":\['), "conversion report"),
-    (re.compile(rb'\{"ok":\w+,"records":\d+,"differing":'), "difference report"),
-)
-#: How each line of a report in JSON Lines begins, one of which may be its first.
-_OWN_LINES = (
-    b'{"kind":"problem","path":"',
-    b'{"kind":"summary","schema":"harpia-formats/',
-)
 
 
 def note_if_skipped(
@@ -133,25 +107,9 @@ def note_if_own(count: FileCount, beginning: bytes) -> None:
 
     `beginning` are the first bytes of a file that was found in a folder.
     """
-    head = b"".join(beginning[:_NAMED_IN].split())
-    kind = _own_kind(head)
+    kind = own_kind(beginning)
     if kind:
-        count.skipped = f"a harpia-formats {kind}"
-        count.reason = f"is {count.skipped}, and no data"
-
-
-def _own_kind(head: bytes) -> str:
-    """Return what a file that harpia-formats wrote is called, "" for any other.
-
-    `head` is how it begins, without white space.
-    """
-    if not head.startswith(_OWN_STARTS):
-        return ""
-    if found := _own_schema.match(head):
-        return _OWN_KINDS.get(found[1], "")
-    if head.startswith(_OWN_LINES):
-        return _OWN_KINDS[b"report"]
-    return next((kind for begins, kind in _OWN_OBJECTS if begins.match(head)), "")
+        count.skipped, count.reason = kind, why_no_data(kind)
 
 
 def end_of_run(

@@ -218,6 +218,17 @@ def test_detect_passes_over_other_kinds(folder: Path) -> None:
     assert (named.skipped, str(named.reason)[:14]) == ("", "is an ORC file")
 
 
+def test_detect_passes_over_our_own_reports(folder: Path) -> None:
+    """In a folder they are no data, as for validation; one that is named is read."""
+    harpia_formats.write_report(validate(folder), folder / "r.json", reporter="json")
+    report, rows = detect(folder)
+    (named,) = detect(folder / "r.json")
+
+    assert (report.skipped, rows.skipped) == ("a harpia-formats report", "")
+    assert report.reason == "is a harpia-formats report, and no data"
+    assert (named.skipped, named.reason) == ("", None)
+
+
 def test_report_of_workers_is_the_same(folder: Path) -> None:
     """Files that workers validate are passed over as others are."""
     files = {f"{n}.json": (PAGE, SETTINGS, b"ORC")[n % 3] for n in range(300)}

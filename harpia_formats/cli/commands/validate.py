@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from harpia_formats.api.run_settings import RunSettings
 from harpia_formats.cli.command_options import Given
 from harpia_formats.cli.progress_and_problems import (
     print_baseline,
@@ -21,6 +22,7 @@ from harpia_formats.cli.report import (
 )
 from harpia_formats.cli.streams_and_exit_codes import ExitCode, UsageError, write_stderr
 from harpia_formats.files.io.inputs import Input
+from harpia_formats.files.io.source import Source
 from harpia_formats.model.report import Report
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.run import Validation
@@ -51,11 +53,10 @@ def validate(given: Given) -> ExitCode:
     _check_combination(given.schema, only_with_format, given.columns)
     settings = given.settings()
     progress = given.progress(given.paths)
-    options = given.options(
-        Options,
-        format=given.format or (_mapped_format(given.paths) if given.columns else None),
-        progress=progress.update,
-    )
+    format_ = given.format
+    if given.columns:
+        format_ = format_ or _mapped_format(given, settings)
+    options = given.options(Options, format=format_, progress=progress.update)
     reports = ReportFiles(
         settings.paths("report", given.report, given.was_given),
         Report,
@@ -150,11 +151,17 @@ def validate(given: Given) -> ExitCode:
     return max(code, ExitCode.UNABLE) if is_unable else code
 
 
-def _mapped_format(paths: Sequence[str]) -> str:
-    """Return the format whose columns or keys are mapped in files."""
+def _mapped_format(given: Given, settings: RunSettings) -> str:
+    """Return the format whose columns or keys are mapped in the files of a run."""
+    from harpia_formats.files.io.discovery import Exclusion, check_patterns  # noqa: PLC0415 - only for a map: start-up time
     from harpia_formats.formats.detection.mapped_format import require_mapped_format  # noqa: PLC0415 - only for a map: start-up time
 
-    return require_mapped_format(paths)
+    check_patterns(given.exclude)
+
+    def is_left_out(source: Source) -> bool:
+        return settings.leaves_out(source, given.was_given)
+
+    return require_mapped_format(given.paths, Exclusion(given.exclude, is_left_out))
 
 
 #: What is about the report of a validation, which does not follow a diff.

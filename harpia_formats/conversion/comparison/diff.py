@@ -48,6 +48,7 @@ from harpia_formats.conversion.comparison.stored_rows import (
 from harpia_formats.conversion.mapping.answer_groups import ModelSelection
 from harpia_formats.conversion.options import ConvertOptions, OnInvalid
 from harpia_formats.conversion.reading.reader import Reading
+from harpia_formats.files.io.discovery import Exclusion
 from harpia_formats.files.io.inputs import Input, refuse_repeated_streams
 from harpia_formats.files.workers.pool import WorkerPool, open_pool
 from harpia_formats.formats.detection.candidates import FormatVariant
@@ -198,9 +199,12 @@ def _can_wait(records: WaitingRecords) -> bool:
     return records.size <= HELD_BYTES and not records.repeats
 
 
-def _is_mapped(inputs: list[Input], format_: str | None) -> bool:
+def _is_mapped(
+    inputs: list[Input], format_: str | None, exclude: Iterable[str]
+) -> bool:
     """Tell whether the columns of inputs may have any names."""
-    return has_free_names(format_ or detect_mapped_format(inputs))
+    exclusion = Exclusion(exclude)
+    return has_free_names(format_ or detect_mapped_format(inputs, exclusion))
 
 
 class Comparison:
@@ -227,7 +231,10 @@ class Comparison:
         left, right = list(left), list(right)
         refuse_repeated_streams([*left, *right])
         pairs = [(left, options.from_), (right, to)]
-        mapped = [bool(options.columns) and _is_mapped(*pair) for pair in pairs]
+        mapped = [
+            bool(options.columns) and _is_mapped(*pair, options.exclude)
+            for pair in pairs
+        ]
         if options.columns and not any(mapped):
             raise ConversionError(
                 "the map of columns is for csv and haystack, and neither side is seen "

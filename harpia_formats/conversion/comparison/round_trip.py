@@ -41,6 +41,7 @@ from harpia_formats.conversion.output_files import (
 )
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.conversion.reading.reader import Reading
+from harpia_formats.files.io.discovery import Exclusion
 from harpia_formats.files.io.inputs import Input
 from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.formats.detection.mapped_format import maps_output_columns
@@ -78,7 +79,7 @@ class RoundTrip:
         self._names: dict[str, str] = {}
         inputs, columns = list(inputs), options.columns
         self._names_other = bool(options.columns) and maps_output_columns(
-            inputs, via, options.from_
+            inputs, via, options.from_, Exclusion(options.exclude)
         )
         if self._names_other:
             columns = None

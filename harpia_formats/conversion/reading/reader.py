@@ -149,7 +149,8 @@ class Reading:
         )
         if columns is not None:
             check_field_names(columns)
-            format_ = format_ or require_mapped_format(self.inputs)
+            exclusion = Exclusion(files.exclude if files else ())
+            format_ = format_ or require_mapped_format(self.inputs, exclusion)
         self._options = Options(
             format=format_,
             # The header of a table is validated by them.

@@ -6,7 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 from harpia_formats.files.framing.chunk import Chunk
-from harpia_formats.files.framing.container import Layout, open_container
+from harpia_formats.files.framing.container import (
+    Layout,
+    OpenedContainer,
+    open_container,
+)
 from harpia_formats.files.io.discovery import Exclusion
 from harpia_formats.files.io.file_kinds import OtherKindError
 from harpia_formats.files.io.inputs import Input, sources_of_inputs
@@ -19,6 +23,7 @@ from harpia_formats.formats.detection.candidates import (
     matches_of,
     variants_of,
 )
+from harpia_formats.formats.detection.own_files import own_kind, why_no_data
 from harpia_formats.formats.detection.recognize import recognize, why_contested
 from harpia_formats.formats.detection.result import Detected
 from harpia_formats.formats.detection.sample import Sample
@@ -63,7 +68,12 @@ def _detect_source(
     try:
         with open_source(source) as reader:
             blocks = ReadBlocks(reader, FileCount(source.name))
-            detected = _detect_blocks(reader, blocks, formats, delimiter)
+            opened = open_container(blocks)
+            # Whatever validation passes over in a folder is no data here either.
+            kind = own_kind(opened.buffer.data) if source.is_found else ""
+            if kind:
+                return Detected(source.name, reason=why_no_data(kind), skipped=kind)
+            detected = _detect_blocks(reader, blocks, opened, formats, delimiter)
     except SourceError as error:
         return Detected(source.name, reason=error.reason)
     broken = blocks.error
@@ -78,11 +88,11 @@ def _detect_source(
 def _detect_blocks(
     reader: SourceReader,
     blocks: ReadBlocks,
+    opened: OpenedContainer,
     formats: Sequence[Format],
     delimiter: str | None,
 ) -> Detected:
     """Return the format of a file by its blocks, of which only the first are read."""
-    opened = open_container(blocks)
     path = reader.name
     sampled = sample_file(opened, ROW_LIMIT, formats, path, delimiter)
     sample = sampled.sample

@@ -1,10 +1,12 @@
 """Find the format that a map of columns is for: that of the input or of the output."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from harpia_formats.files.framing.container import Layout
+from harpia_formats.files.io.discovery import Exclusion
 from harpia_formats.files.io.inputs import is_rereadable
+from harpia_formats.formats.detection.result import Detected
 from harpia_formats.formats.registry import all_formats, format_of, formats_named
 from harpia_formats.model.format import Container, Format
 from harpia_formats.model.problem import ConversionOptionsError
@@ -20,7 +22,7 @@ _json_layouts = frozenset({*_row_layouts, Layout.OBJECT})
 _for_what = "`--map` is for csv and haystack, and for other keys of JSON rows"
 
 
-def detect_mapped_format(inputs: Iterable[Any]) -> str | None:
+def detect_mapped_format(inputs: Iterable[Any], exclusion: Exclusion) -> str | None:
     """Return the first format with free column names that is detected in `inputs`.
 
     A map names columns, so lists and text without a sign of their own are taken for
@@ -28,10 +30,8 @@ def detect_mapped_format(inputs: Iterable[Any]) -> str | None:
     None if there is none. Only files and bytes are looked at: a stream or pipe can be
     read only once.
     """
-    from harpia_formats.formats.detection.detect_files import detect_files  # noqa: PLC0415 - only a map of columns needs detection
-
     has_known, has_rows = False, False
-    for detected in detect_files(_detectable(inputs)):
+    for detected in _detected(inputs, exclusion):
         found = detected.format or detected.possible
         if has_free_names(found):
             return found
@@ -51,22 +51,25 @@ def has_free_names(format_: str | None) -> bool:
     return known is not None and known.general
 
 
-def _detectable(inputs: Iterable[Any]) -> list[Any]:
-    """Return the inputs that can be read twice: paths, bytes, and sources of these."""
-    return list(filter(is_rereadable, inputs))
+def _detected(inputs: Iterable[Any], exclusion: Exclusion) -> Iterator[Detected]:
+    """Yield the formats of the files that a run reads, but for what it leaves out.
+
+    Only files and bytes are looked at: a stream or pipe can be read only once.
+    """
+    from harpia_formats.formats.detection.detect_files import detect_files  # noqa: PLC0415 - only a map of columns needs detection
+
+    return detect_files(filter(is_rereadable, inputs), exclusion=exclusion)
 
 
-def require_mapped_format(inputs: Iterable[Any]) -> str:
+def require_mapped_format(inputs: Iterable[Any], exclusion: Exclusion) -> str:
     """Return the format whose columns or keys are mapped in `inputs`, by default `csv`.
 
     Rows of JSON in no known format are in `json`, and any text table is in `csv`: its
     map says what its columns are. Raises `ConversionError` for an input whose records
     are not rows.
     """
-    from harpia_formats.formats.detection.detect_files import detect_files  # noqa: PLC0415 - only a map of columns needs detection
-
     found = None
-    for detected in detect_files(_detectable(inputs)):
+    for detected in _detected(inputs, exclusion):
         format_ = detected.format or detected.possible
         if format_ in FREE_COLUMN_FORMATS or (
             format_ and has_mappable_keys(format_of(format_))
@@ -91,13 +94,11 @@ def _is_text_table(format_: Format) -> bool:
     return all(dialect.container is Container.TABLE for dialect in dialects)
 
 
-def _has_unknown_table(inputs: Iterable[Any]) -> bool:
+def _has_unknown_table(inputs: Iterable[Any], exclusion: Exclusion) -> bool:
     """Tell whether nothing says what the columns of an input hold."""
-    from harpia_formats.formats.detection.detect_files import detect_files  # noqa: PLC0415 - only a map of columns needs detection
-
     return any(
         detected.format is None and has_free_names(detected.possible)
-        for detected in detect_files(_detectable(inputs))
+        for detected in _detected(inputs, exclusion)
     )
 
 
@@ -124,7 +125,12 @@ def require_mappable_keys(format_: Format) -> None:
         )
 
 
-def maps_output_columns(inputs: Iterable[Any], to: str, source: str | None) -> bool:
+def maps_output_columns(
+    inputs: Iterable[Any],
+    to: str,
+    source: str | None,
+    exclusion: Exclusion,
+) -> bool:
     """Tell whether a map of columns is for the output, in the format `to`.
 
     It is for the input if that cannot be read without it, or has free column names: by
@@ -136,7 +142,7 @@ def maps_output_columns(inputs: Iterable[Any], to: str, source: str | None) -> b
     if source is not None:
         return True
     inputs = list(inputs)
-    if _has_unknown_table(inputs):
+    if _has_unknown_table(inputs, exclusion):
         return False
-    found = detect_mapped_format(inputs)
+    found = detect_mapped_format(inputs, exclusion)
     return found is None or (to == "csv" and found in FREE_COLUMN_FORMATS)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cases import for_each_case
-from harpia_formats import ConversionError, MapError, read, validate
+from harpia_formats import ConversionError, MapError, preflight, read, validate
 from in_process import InProcess, completed_in
 from unchecked import convert, converted, diff, roundtrip, score
 
@@ -137,6 +137,20 @@ def test_a_map_says_what_columns_of_any_text_table_hold() -> None:
 
     assert validate(table, columns=columns).ok
     assert [record.outputs[0].text for record in read(table, columns=columns)] == ["r"]
+
+
+def test_files_that_are_left_out_have_no_part_in_a_map(tmp_path: Path) -> None:
+    """Whatever they are, the map is that of the files that are read."""
+    (tmp_path / "a.jsonl").write_bytes(b'{"q": "1"}\n')
+    (tmp_path / "x.csv").write_bytes(b"prompt,references\nhi,there\n")
+    (tmp_path / "y.json").write_bytes(b'{\n"a": 1\n}\n')
+    options: dict[str, Any] = {"columns": {"prompt": "q"}, "exclude": ("x.*", "y.*")}
+    data_set = {"files": tmp_path, "map": {"prompt": "q"}, "exclude": ["x.*", "y.*"]}
+
+    assert validate(tmp_path, **options).ok
+    assert [record.prompt for record in read(tmp_path, **options)] == ["1"]
+    assert b"1" in written(tmp_path, to="csv", **options)
+    assert preflight({"datasets": {"a": data_set}}).ok
 
 
 def test_round_trips_and_comparisons_take_the_map_too() -> None:
