@@ -114,6 +114,7 @@ def note_if_own(count: FileCount, beginning: bytes) -> None:
 
 def end_of_run(
     tally: Tally,
+    files: Sequence[FileCount],
     run: RunPlan,
     min_records: int,
     inputs: Sequence[Input],
@@ -121,12 +122,13 @@ def end_of_run(
 ) -> Iterator[Problem]:
     """Yield the problems of all files together: those passed over, too few records.
 
-    They are placed at the input, such as a folder, and not at one of its files. If all
-    files were passed over, the first is one that could not be read, unless the options
-    allow that no file is left. As many records as were read `before` count, too.
+    `files` are the counts of the data. The problems are placed at the input, such as a
+    folder, and not at one of its files. If all files were passed over, the first is one
+    that could not be read, unless the options allow that no file is left. As many
+    records as were read `before` count, too.
     """
-    skipped = [count for count in tally.files if count.skipped]
-    is_none_left = len(skipped) == len(tally.files)
+    skipped = [count for count in files if count.skipped]
+    is_none_left = len(skipped) == len(files)
     if skipped and is_none_left and not run.options.allow_no_files:
         kinds = counted_kinds(count.skipped for count in skipped)
         skipped[0].skipped = ""
@@ -139,14 +141,14 @@ def end_of_run(
         name = input_of(inputs, skipped[0].path)
         yield from _problem(tally, run, skipped[0], name, SKIPPED_FILES, message, help_)
     records = before + sum(
-        count.valid if run.for_reading else count.records for count in tally.files
+        count.valid if run.for_reading else count.records for count in files
     )
-    if records < min_records and tally.files:
+    if records < min_records and files:
         what = "valid records" if run.for_reading else "records"
         message = f"there are {records:,} {what}, fewer than {min_records:,}"
         help_ = "see what is missing; `--min-records` asks for so many"
-        first = next((one for one in tally.files if not one.skipped), tally.files[0])
-        name = input_of(inputs, tally.files[0].path)
+        first = next((one for one in files if not one.skipped), files[0])
+        name = input_of(inputs, files[0].path)
         yield from _problem(tally, run, first, name, TOO_FEW_RECORDS, message, help_)
 
 

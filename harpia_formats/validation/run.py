@@ -226,6 +226,8 @@ class Validation:
             stack.enter_context(pairs)
             pool = stack.enter_context(self._pool())
             yield from self._of_schema()
+            # A schema with remarks is a file of the report, and holds no data.
+            first = self.tally.begun
             in_workers = self._in_workers(pool)
             for source, answer in self._sources(pool):
                 if isinstance(source, SourceError):
@@ -243,7 +245,8 @@ class Validation:
         self.tally.excluded = self._exclusion.count
         self.tally.unmatched = self._exclusion.unmatched
         least = self._options.min_records
-        yield from end_of_run(self.tally, self._plans.run, least, self._inputs)
+        data, plan = self.tally.counts_from(first), self._plans.run
+        yield from end_of_run(self.tally, data, plan, least, self._inputs)
         self.baseline.write(self.tally)
 
     def _of_schema(self) -> Iterator[Problem]:

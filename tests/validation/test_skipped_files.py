@@ -278,6 +278,24 @@ def test_no_file_may_be_left(tmp_path: Path, options: dict[str, Any]) -> None:
     assert allowed.excluded + len(allowed.skipped) == 1
 
 
+def test_a_schema_with_remarks_is_no_file_of_data(folder: Path, tmp_path: Path) -> None:
+    """It is a file of the report, but none that is left, and none with few records."""
+    schema, report = tmp_path / "s.json", folder / "r.json"
+    schema.write_text('{"type": "object", "propertes": {}}')
+    rows = folder / "rows.jsonl"
+    few = validate(rows, schema=schema, min_records=99)
+    harpia_formats.write_report(few, report, reporter="json")
+    rows.unlink()
+    none = validate(folder, schema=schema)
+
+    assert [file.path for file in few.files] == [str(schema), str(rows)]
+    assert few.files[1].errors == 1
+    assert [one.place.path for one in few.problems if one.code == "J115"] == [str(rows)]
+    (failed,) = none.failures
+    assert failed.path == str(report)
+    assert "no file is left" in str(failed.reason)
+
+
 def test_no_file_is_found_is_an_error_still(tmp_path: Path) -> None:
     """A folder without data files is a mistake, also where no file may be left."""
     assert not validate(tmp_path, allow_no_files=True).ok

@@ -268,8 +268,10 @@ class Reading:
         self.tally.excluded = self._exclusion.count
         self.tally.unmatched = self._exclusion.unmatched
         least = self._options.min_records
-        before = self.valid_before
-        yield tuple(end_of_run(self.tally, self._plan, least, self.inputs, before))
+        data, before = self.tally.files, self.valid_before
+        yield tuple(
+            end_of_run(self.tally, data, self._plan, least, self.inputs, before)
+        )
 
     def _sources(self) -> Iterator[Source | SourceError]:
         """Yield the files of the inputs, and errors for what cannot be read."""
