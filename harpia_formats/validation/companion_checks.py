@@ -36,6 +36,7 @@ from harpia_formats.model.format import (
 )
 from harpia_formats.validation.dedup.digests import Digests, digest_of
 from harpia_formats.validation.dedup.identity import key_text
+from harpia_formats.validation.dedup.repeated_digests import missing_digest_batches
 from harpia_formats.validation.diagnosis.root_causes import Finding
 from harpia_formats.validation.diagnosis.row_context import RowContext
 from harpia_formats.validation.one_file import ValidatedFile
@@ -237,14 +238,13 @@ class _Check:
         remark_on = self.companion.no_such_record
         if remark_on is None:
             return
-        missing = self.references.missing_from(self.companion_file.ids).digests
-        if not missing:
-            return
-        for record in self._records():
-            value = record.value()
-            for text in _id_of(value, self.companion.refers_by):
-                if digest_of(text) in missing:
-                    yield self._of_record(record, value, remark_on())
+        known = self.companion_file.ids
+        for missing in missing_digest_batches(self.references, known):
+            for record in self._records():
+                value = record.value()
+                for text in _id_of(value, self.companion.refers_by):
+                    if digest_of(text) in missing:
+                        yield self._of_record(record, value, remark_on())
 
     def file_lints(self) -> Iterator[Findings]:
         """Yield what lints find in the counts of the file, by what is expected."""

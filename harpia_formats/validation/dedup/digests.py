@@ -7,7 +7,7 @@ texts themselves were compared.
 
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from itertools import compress, filterfalse
+from itertools import compress
 from typing import Self
 
 import stringzilla  # type: ignore[import-not-found]  # ships no types
@@ -113,11 +113,12 @@ class Partitions:
                 # So many must mostly be parted anyway, which need not be found out.
                 bits = min((count // (whole + 1)).bit_length(), _BITS)
                 for value in range(1 << bits):
-                    yield from self._split(Share(partition, bits, value), whole)
+                    yield from self.split(Share(partition, bits, value), whole)
             else:
                 yield Share(partition), set(), 0
 
-    def _split(self, share: Share, whole: int) -> Iterator[tuple[Share, set[int], int]]:
+    def split(self, share: Share, whole: int) -> Iterator[tuple[Share, set[int], int]]:
+        """Yield the shares that a share is made of, as `shares` does."""
         distinct: set[int] = set()
         count = 0
         for piece in self.pieces(share):
@@ -130,7 +131,7 @@ class Partitions:
             return
         del distinct  # before the halves have theirs
         for half in share.halves():
-            yield from self._split(half, whole)
+            yield from self.split(half, whole)
 
     def pieces(self, share: Share) -> Iterator[Sequence[int]]:
         """Yield the digests of a share, in the order in which they were added."""
@@ -169,15 +170,6 @@ class RepeatedTexts(Struct, frozen=True):
     digests: frozenset[int]
     #: How often any text was added again, whether or not it is listed.
     surplus: int
-
-
-class MissingTexts(Struct, frozen=True):
-    """The texts that were added to one and not to another, by their digests."""
-
-    #: At most as many as the limit allows.
-    digests: frozenset[int]
-    #: How often any of them was added, whether or not it is listed.
-    occurrences: int
 
 
 def digest_of(text: str) -> int:
@@ -263,21 +255,18 @@ class Digests:
                 pieces = self.partitions.pieces(share)
                 yield share.partition, list(_repeated(distinct, pieces))
 
-    def missing_from(self, other: "Digests") -> MissingTexts:
-        """Return the texts that were added here and not to `other`.
+    def missing_by_partition(self, other: "Digests") -> Iterator[tuple[int, list[int]]]:
+        """Yield digests that `other` lacks, some at a time, all with one low byte.
 
-        Raises `SourceError` if a temporary file fails.
+        Yields that byte and the digests, each once. Raises `SourceError` if a temporary
+        file fails.
         """
         mine = self.partitions
         mine.flush()
-        found: set[int] = set()
-        occurrences = 0
         for share, known, _ in other.partitions.shares(self._whole):
-            for piece in mine.pieces(share):
-                missing = list(filterfalse(known.__contains__, piece))
-                occurrences += len(missing)
-                _add_up_to(found, missing, self._limit)
-        return MissingTexts(frozenset(found), occurrences)
+            for _, distinct, _ in mine.split(share, self._whole):
+                if missing := distinct - known:
+                    yield share.partition, list(missing)
 
 
 def _digests(texts: Collection[str]) -> Iterator[int]:

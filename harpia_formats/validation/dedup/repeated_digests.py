@@ -205,7 +205,7 @@ class Occurrence(Enum):
 
 
 class RepeatedDigests:
-    """Digests that occur more than once, sorted by their low byte."""
+    """Digests that are looked for, such as repeated ones, sorted by their low byte."""
 
     def __init__(self) -> None:
         self._parts = [array("Q") for _ in range(_PARTITIONS)]
@@ -274,11 +274,25 @@ def repeated_digest_batches(
 
     Raises `SourceError` if a temporary file fails.
     """
+    return _batches(digests.repeated_by_partition(), held)
+
+
+def missing_digest_batches(
+    digests: Digests, other: Digests, held: int = HELD_REPEATED
+) -> Iterator[RepeatedDigests]:
+    """Yield the digests that `other` lacks, as `repeated_digest_batches` does."""
+    return _batches(digests.missing_by_partition(other), held)
+
+
+def _batches(
+    found: Iterable[tuple[int, list[int]]], held: int
+) -> Iterator[RepeatedDigests]:
+    """Yield digests, each time some of one low byte, in batches of about `held`."""
     batch = None
-    for partition, repeated in digests.repeated_by_partition():
+    for partition, some in found:
         if batch is None:
             batch = RepeatedDigests()
-        batch.add(partition, repeated)
+        batch.add(partition, some)
         if len(batch) >= held:
             yield batch
             batch = None

@@ -1,4 +1,5 @@
 import json
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 
@@ -9,6 +10,8 @@ import harpia_formats
 from corpora import CORPORA
 from harpia_formats import validate
 from harpia_formats.plugins import Row
+from harpia_formats.validation import companion_checks
+from harpia_formats.validation.dedup.repeated_digests import missing_digest_batches
 from json_lines import jsonl, jsonl_rows
 from known_formats import FORMATS
 
@@ -146,6 +149,19 @@ def test_a_row_without_its_question_is_reported(asked: Path) -> None:
         "Minus 3?",
         UNSET,
     ]
+
+
+def test_every_row_without_its_question_is_reported(
+    asked: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many questions are missing: the file is read again for some of them."""
+    batches = partial(missing_digest_batches, held=1)
+    monkeypatch.setattr(companion_checks, "missing_digest_batches", batches)
+    rows = [ANSWER | {"question_id": number} for number in range(100, 104)]
+    problems = validate(jsonl(ANSWER, *rows), companion=asked).problems
+
+    found = [each.place.record for each in problems if each.code == "B103"]
+    assert sorted(filter(None, found)) == [2, 3, 4, 5]
 
 
 def test_an_answer_in_one_turn_of_two_answers_the_first(asked: Path) -> None:

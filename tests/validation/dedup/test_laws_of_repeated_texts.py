@@ -25,7 +25,6 @@ from harpia_formats.plugins import SourceError
 from harpia_formats.validation.dedup import repeated_digests
 from harpia_formats.validation.dedup.digests import (
     Digests,
-    MissingTexts,
     RepeatedTexts,
     digest_of,
     digests_of,
@@ -35,6 +34,7 @@ from harpia_formats.validation.dedup.repeated_digests import (
     DuplicateIdFinder,
     PairDigests,
     WholeTexts,
+    missing_digest_batches,
 )
 
 STATUS = Path("/proc/self/status")
@@ -120,17 +120,17 @@ def test_missing_agrees_with_a_difference_of_sets(
     limits: tuple[int, int, int],
     other_limits: tuple[int, int, int],
 ) -> None:
-    """With any limits, the listed digests are missing and the occurrences are exact."""
+    """With any limits, each digest that is missing is in one batch, and no other is."""
     known = set(map(digest_of, others))
-    absent = [each for each in map(digest_of, mine) if each not in known]
     with Digests(*limits) as here, Digests(*other_limits) as there:
         fill(here, mine)
         fill(there, others)
-        found = here.missing_from(there)
+        batches = list(missing_digest_batches(here, there, held=limits[2]))
 
-    assert found.occurrences == len(absent)
-    assert found.digests <= set(absent)
-    assert len(found.digests) == min(limits[2], len(set(absent)))
+    digests = {*map(digest_of, mine), *known}
+    found = [each for batch in batches for each in digests if each in batch]
+    assert sorted(found) == sorted(digests - known)
+    assert sum(map(len, batches)) == len(found)
 
 
 def peaks(*fillings: str) -> list[int]:
@@ -149,7 +149,7 @@ def test_nothing_added_is_nothing_found() -> None:
         one.add([])
 
         assert one.repeated() == RepeatedTexts(frozenset(), 0)
-        assert one.missing_from(other) == MissingTexts(frozenset(), 0)
+        assert list(missing_digest_batches(one, other)) == []
 
 
 def test_asking_changes_nothing() -> None:
@@ -194,7 +194,7 @@ def test_memory_is_made_free_before_sets_are_made(
             each.add(["c"])
         one.add(["d"])
         other.add(["d"])
-        one.missing_from(other)
+        list(missing_digest_batches(one, other))
         sizes = [len(each.getvalue()) for each in files]
 
     assert sizes == [7 * 8, 7 * 8]
@@ -305,7 +305,8 @@ def test_broken_disk_is_a_source_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.TemporaryFile", Broken)
     with Digests(held=1) as digests, Digests() as other:
         digests.add(["a"])
-        for each in (digests.repeated, lambda: digests.missing_from(other)):
+        missing = missing_digest_batches(digests, other)
+        for each in (digests.repeated, lambda: list(missing)):
             with pytest.raises(SourceError, match="input/output error"):
                 each()
 
