@@ -13,7 +13,7 @@ from harpia_formats.files.framing.container import OpenedContainer, open_contain
 from harpia_formats.files.io.discovery import Exclusion
 from harpia_formats.files.io.inputs import Input, checked_inputs, sources_of_inputs
 from harpia_formats.files.io.reader import SourceError
-from harpia_formats.files.io.source import Source, SourceReader, open_source
+from harpia_formats.files.io.source import Source, open_source
 from harpia_formats.files.parsing.csv_blocks import (
     TableBlank,
     TableBlock,
@@ -48,6 +48,9 @@ from harpia_formats.validation.inferred_schema import (
     schema_of,
 )
 from harpia_formats.validation.merge.tally import Tally
+from harpia_formats.validation.one_file import end_of_run, note_if_own, note_if_skipped
+from harpia_formats.validation.options import Options
+from harpia_formats.validation.plan.file_plan import run_plan_of
 from harpia_formats.validation.plan.units import Broken
 from harpia_formats.validation.redaction import problems_shown, redaction_of
 from harpia_formats.validation.unit.collector import Collector, report_broken
@@ -65,7 +68,7 @@ class RowValues:
     """Reads the rows of one file; the rows that cannot be read are problems."""
 
     name: str
-    reader: SourceReader
+    opening: OpenedContainer
     options: InferOptions
     #: Takes the problems.
     collector: Collector
@@ -74,7 +77,7 @@ class RowValues:
 
     def __iter__(self) -> Iterator[list[Any]]:
         """Yield the values of some rows at a time; raises `SourceError`."""
-        opening = open_container(self.reader)
+        opening = self.opening
         for fault in opening.faults:
             self._fault(fault)
         name, delimiter = self.name, self.options.delimiter
@@ -252,6 +255,8 @@ class Inference:
         self._exclusion = Exclusion(options.exclude)
         self._seen = Seen()
         self._tally = Tally()
+        #: Files are passed over as in a validation.
+        self._plan = run_plan_of(Options(), all_rules(), None, ())
         self._names: list[str] = []
 
     def __iter__(self) -> Generator[Problem, None, None]:  # noqa: PYI058 - it is closed
@@ -268,8 +273,12 @@ class Inference:
                 yield from self._file(source, count)
             except SourceError as error:
                 count.reason = error.reason
+                note_if_skipped(count, self._plan, error, (), is_found=source.is_found)
         self._tally.excluded = self._exclusion.count
         self._tally.unmatched = self._exclusion.unmatched
+        yield from end_of_run(
+            self._tally, self._tally.files, self._plan, 0, self._inputs
+        )
 
     def _sources(self) -> Iterator[Source | SourceError]:
         """Yield the files of the inputs, and errors for what cannot be read."""
@@ -284,7 +293,12 @@ class Inference:
             lambda: self._tally.demand(count),
         )
         with open_source(source) as reader:
-            values = RowValues(source.name, reader, self._options, collector)
+            opening = open_container(reader)
+            if source.is_found:
+                note_if_own(count, opening.buffer.data)
+            if count.skipped:
+                return
+            values = RowValues(source.name, opening, self._options, collector)
             for number, batch in enumerate(values):
                 if batch:
                     self._seen.add(batch)

@@ -22,6 +22,7 @@ from harpia_formats import (
     check_schema,
     infer_schema,
     validate,
+    write_report,
 )
 from json_lines import jsonl
 
@@ -310,6 +311,25 @@ def test_several_files_give_one_schema(tmp_path: Path) -> None:
     assert found.schema["title"] == "Rows of 2 files"
     assert found.schema["required"] == ["a"]
     assert found.schema["properties"]["b"]["$comment"] == "in 3 of 5 rows"
+
+
+def test_files_that_are_no_data_are_passed_over(tmp_path: Path) -> None:
+    """In a folder these are files of other kinds and our own reports, as ever."""
+    rows, report = tmp_path / "rows.jsonl", tmp_path / "report.json"
+    rows.write_text('{"a": 1}\n')
+    write_report(validate(rows), report, reporter="json")
+    (tmp_path / "t.orc").write_bytes(b"ORC\0")
+    found = infer_schema(tmp_path)
+    rows.unlink()
+    with pytest.raises(ValidationFailed) as caught:
+        infer_schema(tmp_path)
+
+    assert found.rows == 1
+    assert [problem.code for problem in found.report.problems] == ["J114"]
+    skipped = [Path(file.path).name for file in found.report.skipped]
+    assert skipped == ["report.json", "t.orc"]
+    (failed,) = caught.value.report.failures
+    assert "no file is left" in str(failed.reason)
 
 
 def test_limit_is_of_each_file() -> None:
