@@ -58,7 +58,7 @@ from harpia_formats.formats.rules.preflight_rules import CODES
 from harpia_formats.model.problem import HarpiaFormatsError, Problem
 from harpia_formats.model.report import FileCount, Report
 from harpia_formats.validation.options import Options
-from harpia_formats.validation.run import Validation
+from harpia_formats.validation.run import RunBaseline, Validation
 
 
 class DataSetRun:
@@ -84,7 +84,7 @@ class DataSetRun:
         #: The ids and prompts that relations compare, as far as they ask for them.
         self.keys = Keys(data_set.name, options.examples)
         with _at(data_set):
-            self._options = _validation_options(data_set, options)
+            self._options = _validation_options(data_set, options, outputs)
             self._validation = Validation(
                 data_set.inputs(), self._options, outputs=outputs
             )
@@ -241,7 +241,9 @@ def _at(data_set: DataSet) -> Iterator[None]:
         raise found from error
 
 
-def _validation_options(data_set: DataSet, options: PreflightOptions) -> Options:
+def _validation_options(
+    data_set: DataSet, options: PreflightOptions, outputs: frozenset[Path]
+) -> Options:
     """Return the options with which the files of a data set are validated."""
     values = data_set.values
     located = {
@@ -251,7 +253,8 @@ def _validation_options(data_set: DataSet, options: PreflightOptions) -> Options
     }
     format_ = values.get("format")
     if "map" in values and format_ is None:
-        exclusion = Exclusion(values.get("exclude", ()))
+        is_output = RunBaseline(Options(), outputs).is_output
+        exclusion = Exclusion(values.get("exclude", ()), is_output)
         format_ = require_mapped_format(data_set.inputs(), exclusion)
     return Options(
         format=format_,

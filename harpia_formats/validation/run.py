@@ -108,7 +108,7 @@ class RunBaseline:
         last: Source | None = None
         is_empty = True
         for source in sources:
-            if isinstance(source, Source) and self._is_output(source):
+            if isinstance(source, Source) and self.is_output(source):
                 last = source
             else:
                 is_empty = False
@@ -117,8 +117,8 @@ class RunBaseline:
             reason = "is written by this run and no data, and there is no other file"
             yield SourceError(last.name, reason)
 
-    def _is_output(self, source: Source) -> bool:
-        """Return whether a file in a folder is a baseline, or written by the run."""
+    def is_output(self, source: Source) -> bool:
+        """Tell whether a file in a folder is a baseline, or written by the run."""
         origin = source.origin
         return (
             source.is_found

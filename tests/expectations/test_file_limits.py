@@ -144,6 +144,17 @@ def test_a_state_in_the_folder_of_the_data_is_no_data(write: Write) -> None:
     assert [len(one.files) for one in reports] == [1, 1]
 
 
+def test_a_state_in_the_folder_of_the_data_says_nothing_of_a_map(
+    tmp_path: Path,
+) -> None:
+    """The format whose keys are mapped is that of the data in every run."""
+    (tmp_path / "a.jsonl").write_text('{"q": "1"}\n')
+    data_set = {"files": tmp_path, "map": {"prompt": "q"}}
+    plan = {"datasets": {"a": data_set}, "state": str(tmp_path / "last.json")}
+
+    assert [harpia_formats.preflight(plan).ok for _ in range(2)] == [True, True]
+
+
 def test_an_expectation_may_only_warn(write: Write) -> None:
     """It is a warning with its findings, and the preflight is ok."""
     path = write("a.jsonl", *records(3), {"prompt": "x", "category": "m"})

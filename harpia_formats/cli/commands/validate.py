@@ -25,7 +25,7 @@ from harpia_formats.files.io.inputs import Input
 from harpia_formats.files.io.source import Source
 from harpia_formats.model.report import Report
 from harpia_formats.validation.options import Options
-from harpia_formats.validation.run import Validation
+from harpia_formats.validation.run import RunBaseline, Validation
 
 
 def validate(given: Given) -> ExitCode:
@@ -53,10 +53,6 @@ def validate(given: Given) -> ExitCode:
     _check_combination(given.schema, only_with_format, given.columns)
     settings = given.settings()
     progress = given.progress(given.paths)
-    format_ = given.format
-    if given.columns:
-        format_ = format_ or _mapped_format(given, settings)
-    options = given.options(Options, format=format_, progress=progress.update)
     reports = ReportFiles(
         settings.paths("report", given.report, given.was_given),
         Report,
@@ -70,6 +66,10 @@ def validate(given: Given) -> ExitCode:
             *(each for each in given.config if "=" not in each),
         ],
     )
+    format_ = given.format
+    if given.columns:
+        format_ = format_ or _mapped_format(given, settings, reports.paths)
+    options = given.options(Options, format=format_, progress=progress.update)
     output_format = settings.value(
         "output-format", given.output_format, given.was_given
     )
@@ -151,15 +151,22 @@ def validate(given: Given) -> ExitCode:
     return max(code, ExitCode.UNABLE) if is_unable else code
 
 
-def _mapped_format(given: Given, settings: RunSettings) -> str:
-    """Return the format whose columns or keys are mapped in the files of a run."""
+def _mapped_format(
+    given: Given, settings: RunSettings, outputs: frozenset[Path]
+) -> str:
+    """Return the format whose columns are mapped in the files that a run reads.
+
+    `outputs` are the absolute paths of files that it writes.
+    """
     from harpia_formats.files.io.discovery import Exclusion, check_patterns  # noqa: PLC0415 - only for a map: start-up time
     from harpia_formats.formats.detection.mapped_format import require_mapped_format  # noqa: PLC0415 - only for a map: start-up time
 
     check_patterns(given.exclude)
+    written = RunBaseline(Options(), outputs)
 
     def is_left_out(source: Source) -> bool:
-        return settings.leaves_out(source, given.was_given)
+        is_excluded = settings.leaves_out(source, given.was_given)
+        return is_excluded or written.is_output(source)
 
     return require_mapped_format(given.paths, Exclusion(given.exclude, is_left_out))
 

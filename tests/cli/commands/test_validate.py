@@ -179,7 +179,7 @@ def test_a_map_may_be_wrong(tmp_path: Path) -> None:
 
 
 def test_a_map_is_one_of_the_files_that_are_read(tmp_path: Path) -> None:
-    """Nothing is asked of our own baselines in a folder, and of files left out."""
+    """Nothing is asked of files that the run writes, passes over or leaves out."""
     (tmp_path / "data").mkdir()
     rows = b'{"q": "1", "zz": 2}\n{"q": "2", "zz": 2}\n'
     (tmp_path / "data" / "a.jsonl").write_bytes(rows)
@@ -189,11 +189,14 @@ def test_a_map_is_one_of_the_files_that_are_read(tmp_path: Path) -> None:
     written = run(*arguments, "--write-baseline", baseline, cwd=tmp_path)
     held = run(*arguments, "--baseline", baseline, cwd=tmp_path)
     noted = run(*arguments, cwd=tmp_path)
+    report = ("--report", "sarif=data/r.json")
+    reported = [run(*arguments, *report, cwd=tmp_path) for _ in range(2)]
+    (tmp_path / "data" / "r.json").unlink()
     (tmp_path / "data" / "x.json").write_bytes(b'{\n"a": 1\n}\n')
     left_out = run(*arguments, "--exclude", "x.json", cwd=tmp_path)
     (tmp_path / "harpia-formats.toml").write_text('exclude = ["x.json"]\n')
     by_settings = run(*arguments, cwd=tmp_path)
 
-    results = (written, held, noted, left_out, by_settings)
-    assert [each.returncode for each in results] == [0] * 5
+    results = (written, held, noted, *reported, left_out, by_settings)
+    assert [each.returncode for each in results] == [0] * 7
     assert b"J114 skipped-files passed over: 1 harpia-formats baseline" in noted.stdout
