@@ -5,6 +5,7 @@ Errors that another error of the record explains are left out.
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from harpia_formats.formats.schema.error_paths import (
@@ -282,23 +283,100 @@ def _dependent_key(schema_path: Path, schema: Any, missing: Any, owner: Any) -> 
 
 def known_keys(schema: Any, error: EngineError) -> set[str]:
     """Return the keys that the schema names for the object that an error is in."""
-    paths = [error.schema_path[:-1]]
-    if error.condition is not None:
-        steps = 1 if error.condition.key is None else 2
-        owner = error.condition.path[:-steps]
-        paths.append(owner)
-        # A condition stands in an `allOf` of the schema that names the keys.
-        if owner[-2:-1] == ("allOf",):
-            paths.append(owner[:-2])
     known: set[str] = set()
-    for path in paths:
-        node = schema_object_at(schema, path)
-        known |= set(node.get("properties", ())) | set(node.get("required", ()))
-        for part in node.get("allOf", ()):
-            then = part.get("then", {}) if isinstance(part, dict) else {}
-            if isinstance(then, dict):
-                known |= set(then.get("properties", ()))
+    for node in applied_schemas(schema, error.path):
+        known |= {*node.get("properties", ()), *node.get("dependencies", ())}
+        known |= _demanded_keys(node)
     return known
+
+
+def required_keys(schema: Any, error: EngineError) -> set[str]:
+    """Return the keys that the object around an error's value may have to have."""
+    applied = applied_schemas(schema, error.path[:-1], error.evaluation_path)
+    return {key for node in applied for key in _demanded_keys(node)}
+
+
+def _demanded_keys(node: Mapping[str, Any]) -> set[str]:
+    """Return the keys that a schema requires, always or beside another key."""
+    needed = (
+        keys for keys in node.get("dependencies", {}).values() if type(keys) is list
+    )
+    return {*node.get("required", ()), *chain.from_iterable(needed)}
+
+
+def applied_schemas(
+    schema: Any, path: Path, evaluation_path: Path | None = None
+) -> list[Mapping[str, Any]]:
+    """Return the schema objects that may apply to the value at `path` of a record.
+
+    With the evaluation path of an error these are without the tests of conditions and
+    the alternatives that the path does not take.
+    """
+    taken = None if evaluation_path is None else _taken(schema, evaluation_path)
+    found = _applied_together([schema], schema, taken)
+    for step in path:
+        inner = [each for node in found for each in _inner_schemas(node, step)]
+        found = _applied_together(inner, schema, taken)
+    return found
+
+
+def _taken(schema: Any, evaluation_path: Path) -> dict[int, set[Any]]:
+    """Return the steps that a path takes into each of the alternatives on it.
+
+    Alternatives are known by the identity of the list, or of the schema with an `if`.
+    """
+    taken: dict[int, set[Any]] = {}
+    for index, keyword, _ in keywords_on(evaluation_path):
+        node = schema_object_at(schema, evaluation_path[:index])
+        if keyword in {"anyOf", "oneOf"} and keyword in node:
+            steps = evaluation_path[index + 1 : index + 2]
+            taken.setdefault(id(node[keyword]), set()).update(steps)
+        elif keyword in {"then", "else"} and keyword in node:
+            taken.setdefault(id(node), set()).add(keyword)
+    return taken
+
+
+def _applied_together(
+    nodes: list[Any], schema: Any, taken: Mapping[int, set[Any]] | None
+) -> list[Mapping[str, Any]]:
+    """Return the schema objects of `nodes`, and what they apply to the same value.
+
+    Of alternatives that are `taken` in part, the others are left out.
+    """
+    found: dict[int, Mapping[str, Any]] = {}
+    while nodes:
+        node = nodes.pop()
+        if not isinstance(node, dict) or id(node) in found:
+            continue
+        found[id(node)] = node
+        if isinstance(node.get("$ref"), str):
+            nodes.append(resolve(schema, node["$ref"]))
+            continue
+        conditions = ("if", "then", "else") if taken is None else ("then", "else")
+        steps: list[tuple[Any, Any]] = [
+            (node, key) for key in conditions if key in node
+        ]
+        for keyword in ("allOf", "anyOf", "oneOf"):
+            listed = node.get(keyword, ())
+            steps += [(listed, number) for number in range(len(listed))]
+        for owner, step in steps:
+            chosen = taken.get(id(owner)) if taken else None
+            if not chosen or step in chosen:
+                nodes.append(owner[step])
+        nodes += node.get("dependencies", {}).values()
+    return [*found.values()]
+
+
+def _inner_schemas(node: Mapping[str, Any], step: str | int) -> list[Any]:
+    """Return what a schema object may apply to the value at `step` of its own."""
+    if isinstance(step, str):
+        named = node.get("properties", {})
+        inner = named[step] if step in named else node.get("additionalProperties")
+        return [inner, *node.get("patternProperties", {}).values()]
+    items = node.get("items")
+    if not isinstance(items, list):
+        return [items]
+    return [items[step] if step < len(items) else node.get("additionalItems")]
 
 
 def without_redundant(errors: Iterable[EngineError], schema: Any) -> list[EngineError]:

@@ -11,7 +11,6 @@ import msgspec
 from harpia_formats.files.parsing.json_fault import Fault
 from harpia_formats.files.parsing.locate import Duplicate, member_value
 from harpia_formats.formats.rules import Rule
-from harpia_formats.formats.schema.error_paths import keywords_on
 from harpia_formats.model.describe import (
     LISTED,
     HiddenValue,
@@ -28,8 +27,8 @@ from harpia_formats.model.problem import Because, Fix, Path, Problem, pointer_of
 from harpia_formats.model.spelling import nearest
 from harpia_formats.validation.diagnosis.engine_errors import (
     EngineError,
-    known_keys,
     last_keyword,
+    required_keys,
     schema_at,
     schema_object_at,
     tested_paths,
@@ -370,10 +369,9 @@ def _unknown_key(cause: Cause, record: Any, schema: Any) -> ProblemText:
     key = str(cause.path[-1])
     owner = cause.path[:-1]
     there = value_at(record, owner)
-    known = known_keys(schema, cause.errors[0])
-    near = nearest(
-        key, sorted(known_key for known_key in known if known_key not in there)
-    )
+    # Keys that only another schema of the object names would be refused here, too.
+    known = schema_object_at(schema, cause.errors[0].schema_path[:-1])
+    near = nearest(key, sorted(known.get("properties", {}).keys() - there.keys()))
     of = f" in {path_text(owner)}" if owner else ""
     if near:
         fix = Fix("rename-key", pointer_of(cause.path), near)
@@ -399,19 +397,11 @@ def _null_removed(
     """
     first = cause.errors[0]
     key = first.path[-1] if first.path else None
-    is_optional = isinstance(key, str) and key not in _required_keys(schema, first)
-    if cause.advice or not is_optional or value_at(record, first.path) is not None:
+    is_null = isinstance(key, str) and value_at(record, first.path) is None
+    if cause.advice or not is_null or key in required_keys(schema, first):
         return None, advice
     help_ = f"leave {short_json(key)} out: it is optional, but null is not allowed"
     return Fix("remove", pointer_of(first.path)), help_
-
-
-def _required_keys(schema: Any, error: EngineError) -> set[str]:
-    """Return the keys required of the object that holds an error's value."""
-    steps = error.evaluation_path
-    inward = [index for index, _, is_inward in keywords_on(steps) if is_inward]
-    owner = schema_object_at(schema, steps[: inward[-1]])
-    return set(owner.get("required", ()))
 
 
 def problem_of(finding: Finding, rule: Rule, row: RowContext, schema: Any) -> Problem:

@@ -83,6 +83,22 @@ def test_fix_exits_with_0_if_nothing_is_left(bad: Path) -> None:
     assert (result.returncode, result.stdout) == (0, b"")
 
 
+def test_a_key_that_the_schema_names_is_not_renamed(bad: Path) -> None:
+    """A missing key is reported as such, even if a known key is spelled nearly so."""
+    schema = {
+        "properties": {"reference": {}, "references": {"type": "array"}},
+        "allOf": [{"required": ["reference"]}],
+    }
+    row = b'{"references": ["a", "b"]}\n'
+    (bad / "schema.json").write_text(json.dumps(schema))
+    (bad / "rows.jsonl").write_bytes(row)
+    result = run("validate", bad / "rows.jsonl", *options(bad), "--fix")
+
+    assert result.returncode == 1
+    assert b": S101 missing-key reference is missing" in result.stdout
+    assert (bad / "rows.jsonl").read_bytes() == row
+
+
 def test_a_file_without_repairs_is_not_written(bad: Path) -> None:
     """It keeps its inode and its time."""
     path = bad / "rows.jsonl"
