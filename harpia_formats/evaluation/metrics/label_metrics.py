@@ -187,6 +187,9 @@ def average_measure(
         raise parameters.wrong("zero_division", "0 or 1")
     reading, scale = read_labels(parameters), parameters.scale()
     positive = _positive(parameters, reading.given)
+    of_one = positive is not None
+    if of_one:  # its score is that of one label, whatever its number of references
+        average = "macro"
     division = f"|zero:{zero:g}" if "zero_division" in values else ""
 
     def score(counts: LabelCounts) -> float | None:
@@ -198,7 +201,6 @@ def average_measure(
         ]
         return _averaged(rows, ratio, average, float(zero))
 
-    of_one = positive is not None
     return label_measure(
         parameters.metric,
         reading,

@@ -135,6 +135,16 @@ def test_one_label_has_no_kappa_and_a_correlation_of_0() -> None:
     assert value("f1-macro", pairs) == 1
 
 
+@pytest.mark.parametrize("average", ["macro", "micro", "weighted"])
+def test_a_positive_label_without_a_reference_has_a_score(average: str) -> None:
+    """The score of one label is the same by any average, and is no division by 0."""
+    pairs = [("spam", "ham"), ("ham", "ham")]
+    parameters = {"labels": None, "positive": "spam", "average": average}
+
+    assert value("precision", pairs, **parameters) == 0
+    assert value("recall", pairs, **parameters, zero_division=1) == 1
+
+
 def test_a_positive_label_that_nothing_has_is_no_score_of_0() -> None:
     """A positive label that does not occur is not defined, and has a reason."""
     with pytest.raises(ScoreError, match="no reference and no answer"):
