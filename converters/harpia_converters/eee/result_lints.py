@@ -313,6 +313,11 @@ _verdict = ("evaluation", "is_correct")
 _NOISE = Decimal("1e-9")
 
 
+def _is_full(score: Any, is_correct: Any) -> bool:
+    """Tell whether an answer is scored as correct."""
+    return bool(is_correct or score == 1)
+
+
 def is_clean(row: Any) -> bool:  # noqa: C901, PLR0911 - one pass, for speed
     """Tell whether a typed row has nothing that `remarks` yields."""
     evaluation, error = row.evaluation, row.error
@@ -322,7 +327,8 @@ def is_clean(row: Any) -> bool:  # noqa: C901, PLR0911 - one pass, for speed
             return False
     elif score is True:
         return False
-    if error is not UNSET and error is not None and (is_correct or not error.strip()):
+    has_error = error is not UNSET and error is not None
+    if has_error and (not error.strip() or _is_full(score, is_correct)):
         return False
     usage, times = row.token_usage, row.performance
     if usage is not UNSET and usage is not None:
@@ -394,7 +400,7 @@ def _of_error(error: str, evaluation: Any) -> Iterator[Remark]:
             "error is empty",
             "leave it out if there was no error, or say what happened",
         )
-    elif evaluation["is_correct"] or evaluation["score"] == 1:
+    elif _is_full(evaluation["score"], evaluation["is_correct"]):
         yield Remark(
             ERROR,
             ("error",),

@@ -262,6 +262,22 @@ def test_fault_is_found(fault: Fault, shape: str, kind: str) -> None:
     assert [problem.code for problem in report.problems] == [fault.code]
 
 
+@pytest.mark.parametrize("score", [1, 1.0])
+def test_an_error_with_a_full_score_is_found(score: float) -> None:
+    """The score of an answer with an error counts, whatever is_correct says.
+
+    It does in many rows, too, which are looked at in a faster way.
+    """
+    wrong = {"evaluation.score": score, "evaluation.is_correct": False}
+    rows = [
+        changed(clean_row(CURRENT, SINGLE, number), {"error": "timed out", **wrong})
+        for number in range(50)
+    ]
+
+    found = {each.code: each.count for each in report_on(CURRENT, *rows).groups}
+    assert found == {"E116": 1, "E120": 50}
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 def test_clean_rows_have_no_finding(shape: str) -> None:
     """Of 600 rows of all kinds without a fault, nothing is reported."""
