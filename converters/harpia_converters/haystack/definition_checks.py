@@ -30,6 +30,11 @@ _modules: dict[str, ModuleType] = {
     "collections.abc": collections.abc,
     "typing": typing,
 }
+#: What evaluating a literal raises that has no value, or too many levels.
+_UNREADABLE = (
+    *(ValueError, SyntaxError, TypeError, OverflowError),
+    *(MemoryError, RecursionError),
+)
 #: Levels of brackets in a type, at most.
 _DEPTH = 50
 
@@ -73,7 +78,7 @@ def _with_arguments(main: Any, inner: str) -> Any:
     if main is typing.Literal:
         try:
             return typing.Literal[ast.literal_eval(f"({inner},)")]
-        except (ValueError, SyntaxError) as error:
+        except _UNREADABLE as error:
             raise _NotLoadable from error
     arguments = [_argument(part) for part in _split(inner, ",")]
     if not arguments:
