@@ -244,8 +244,9 @@ def _text_of(message: dict[str, Any]) -> str | None:
 UNNAMED = ""
 #: Times are counted in microseconds, so that they add up without rounding.
 MICROSECONDS = 1000
-#: Milliseconds beyond which a time is none.
-MAX_TIME = 2**53
+#: What a float holds exactly, at most: more milliseconds are no time.
+MAX_EXACT = 2**53
+_numeric = frozenset({int, float})
 
 
 def token_sums(models: Sequence[Any], usages: Sequence[Any]) -> "Counter[Any]":
@@ -257,18 +258,23 @@ def token_sums(models: Sequence[Any], usages: Sequence[Any]) -> "Counter[Any]":
     for model, usage in zip(models, usages, strict=True):
         if type(usage) is dict:
             for kind, value in usage.items():
-                if type(value) is int:
+                if type(value) is int or _is_whole(value):
                     groups[model, kind].append(value)
                 elif type(value) is dict:
                     for key, number in value.items():
-                        if type(number) is int:
+                        if type(number) is int or _is_whole(number):
                             groups[model, f"{kind}.{key}"].append(number)
     found: Counter[Any] = Counter()
     for (model, kind), numbers in groups.items():
         names = UNNAMED if model is UNSET else shown(model), shown(kind)
         found[*names, "answers"] += len(numbers)
-        found[*names, "sum"] += sum(numbers)
+        found[*names, "sum"] += sum(map(int, numbers))
     return found
+
+
+def _is_whole(value: Any) -> bool:
+    """Return whether a value is a whole number that is written as 12.0."""
+    return type(value) is float and abs(value) <= MAX_EXACT and value.is_integer()
 
 
 def times_of(performances: Sequence[Any]) -> dict[str, Distribution]:
@@ -279,7 +285,7 @@ def times_of(performances: Sequence[Any]) -> dict[str, Distribution]:
             for kind, value in given.items():
                 if value is not None:
                     numbers = times[kind]
-                    if isinstance(value, (int, float)) and 0 <= value < MAX_TIME:
+                    if type(value) in _numeric and 0 <= value < MAX_EXACT:
                         numbers.append(round(value * MICROSECONDS))
     found: dict[str, Distribution] = defaultdict(Distribution)
     for kind, values in times.items():

@@ -213,6 +213,29 @@ def test_many_values_are_not_counted_one_by_one(
     assert values["model"]["distinct"] == 2
 
 
+def test_only_whole_numbers_are_tokens_and_only_numbers_are_times() -> None:
+    """12.0 counts as 12; a part of a token, a boolean and a text count as none."""
+    tokens = [12, 12.0, {"a": 3.0}, 0.5, True, "7", None]
+    record = {
+        "prompt": "p",
+        "outputs": [
+            {"text": "t", "token_usage": {"k": each}, "performance": {"ms": time}}
+            for each, time in zip(
+                tokens, (1, 2.5, True, False, "1", None, 0), strict=True
+            )
+        ],
+    }
+
+    found = statistics([record], from_="record")
+
+    (model,) = found["tokens"]["models"]
+    assert model["counts"] == {
+        "k": {"answers": 2, "sum": 24},
+        "k.a": {"answers": 1, "sum": 3},
+    }
+    assert {kind: each["count"] for kind, each in found["times"].items()} == {"ms": 3}
+
+
 @pytest.mark.parametrize("redact", [False, True])
 def test_too_many_scores_and_times_are_null_and_reported(
     monkeypatch: pytest.MonkeyPatch, *, redact: bool
