@@ -38,9 +38,17 @@ _object = "[object Object]"
 #: What Python, pandas and NumPy write for no value. Words of other languages are left
 #: out: "null" is a number in German, and "undefined" an answer in mathematics.
 _no_values = frozenset({"nan", "NaN", "None", "NaT", "<NA>", _object})
-_longest_no_value = max(map(len, _no_values))
-#: How such a value ends in JSON, where no other text does so often.
-_no_value_bytes = tuple(f'"{word}"'.encode() for word in sorted(_no_values - {_object}))
+#: Characters of such a value with white space around it.
+_longest_no_value = 2 * max(map(len, _no_values))
+#: White space in a text of JSON, and the most bytes of it around such a value.
+_space = rb"(?: |\\[nrtf]|\\u[0-9A-Fa-f]{4}|[\xc2\xe1-\xe3][\x80-\xbf]+)*"
+_most_space = 6 * _longest_no_value
+_text_begin = re.compile(rb'"' + _space + rb"\Z")
+#: Such a value in JSON, and how a text ends with it.
+_no_value_ends = tuple(
+    (word, re.compile(word + _space + rb'"'))
+    for word in sorted(text.encode() for text in _no_values - {_object})
+)
 
 _bytes_literal = re.compile(r"""b(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""", re.DOTALL)
 _about_bytes = re.compile(
@@ -99,7 +107,7 @@ def no_value_remarks(row: Any, answers: Collection[Path] = ()) -> Iterator[Remar
     """
     texts = list(texts_in(row))
     for path, text in texts:
-        word = text.strip() if len(text) <= 2 * _longest_no_value else ""
+        word = text.strip() if len(text) <= _longest_no_value else ""
         is_whole = word in _no_values
         if not is_whole and _object not in text:
             continue
@@ -225,7 +233,12 @@ class _Search:
 
 
 def _may_hold_no_value(data: bytes) -> bool:
-    return _finds_any(data, _no_value_bytes) or _holds_object(data)
+    return _holds_object(data) or any(
+        _text_begin.search(data[max(0, found.start() - _most_space) : found.start()])
+        for word, end in _no_value_ends
+        if (at := stringzilla.find(data, word)) >= 0
+        for found in end.finditer(data, at)
+    )
 
 
 def _holds_object(data: bytes) -> bool:
@@ -235,7 +248,7 @@ def _holds_object(data: bytes) -> bool:
 def _cells_hold_no_value(rows: TextColumns) -> bool:
     if _holds_object(rows.data):
         return True
-    return any(
+    return _finds_any(rows.data, (word for word, _ in _no_value_ends)) and any(
         not _no_values.isdisjoint(map(str.strip, column))
         for column in rows.texts.values()
         if min(map(len, column), default=0) <= _longest_no_value

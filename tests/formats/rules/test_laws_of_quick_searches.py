@@ -19,6 +19,7 @@ from format_variants import VARIANTS, name_of
 from harpia_formats import validate
 from harpia_formats.formats.rules import near_duplicates
 from harpia_formats.formats.rules.cross_record_lints import other_reference_lints
+from harpia_formats.formats.rules.damaged_values import NO_VALUES, no_value_remarks
 from harpia_formats.formats.rules.doubtful_text_lints import MISREAD_LINT, TEXT_LINTS
 from harpia_formats.formats.rules.request_faults import api_error, may_be_error
 from harpia_formats.formats.rules.row_texts import text_columns
@@ -82,6 +83,28 @@ def test_what_was_misread_is_searched_for(text: str, is_ascii: bool) -> None:
         assert MISREAD_LINT.text is not None
         assert MISREAD_LINT.text.search(data.encode())
         assert MISREAD_LINT.text.search(data.replace("\\u951f", "\\u951F").encode())
+
+
+#: What stands for no value, white space around it, and what may stand next to both.
+BLANKS = (
+    *("nan", "NaN", "None", "NaT", "<NA>"),
+    *" \n\t\r\f\v\x1c\x85",
+    *'\xa0\u3000\u2028a\\"',
+)
+
+
+@given(
+    st.lists(st.sampled_from(BLANKS), max_size=6).map("".join),
+    st.booleans(),
+    st.integers(0, 200),
+)
+def test_what_stands_for_no_value_is_searched_for(
+    text: str, is_ascii: bool, before: int
+) -> None:
+    """A text of such a word and white space is found, escaped or not, in any place."""
+    data = " " * before + json.dumps({"a": text}, ensure_ascii=is_ascii)
+    if any(True for _ in no_value_remarks({"a": text})):
+        assert NO_VALUES.search(data.encode())
 
 
 @given(st.text(), st.text(), st.text())
