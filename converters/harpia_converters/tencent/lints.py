@@ -36,6 +36,7 @@ def message_remarks(row: Any) -> Iterator[Remark]:
     turns = list(texts_in(row, "messages", "role"))
     # A message of an unknown role may be anything.
     known = all(role in ROLES for _, role in turns)
+    others = [(path, role) for path, role in turns if role != _system]
     for (_, before), (path, role) in pairwise(turns):
         if role == _system:
             yield Remark(
@@ -44,9 +45,8 @@ def message_remarks(row: Any) -> Iterator[Remark]:
                 "a system message comes after another message",
                 "put all system instructions into one message, the first",
             )
-        elif role == before and known and path != turns[-1][0]:
+        elif role == before and known and path != others[-1][0]:
             yield _repeated_role(path, role)
-    others = [(path, role) for path, role in turns if role != _system]
     if others and known:
         yield from _first_and_last(others)
 
