@@ -23,8 +23,8 @@ from harpia_formats.evaluation.metrics.metric import (
     UnscorableError,
     check_rule,
     pair_measure,
-    references_by_rule,
     sample_mean_measure,
+    score_over_references,
 )
 from harpia_formats.evaluation.metrics.text.choices import (
     KINDS,
@@ -215,11 +215,11 @@ def _multiple_choice(parameters: Parameters) -> Measure:
 
     def score(sample: Sample) -> float:
         choices = Choices(tuple(sample.choices), first)
-        right = {
-            _right_choice(choices, reference, kinds)
-            for reference in references_by_rule(sample.references, rule)
-        }
-        return float(choice_in(sample) in right)
+
+        def is_right(_: str, reference: str) -> float:
+            return float(_right_choice(choices, reference, kinds) == choice_in(sample))
+
+        return score_over_references(is_right, rule)("", sample.references)
 
     @lru_cache(CHOICES)
     def read(answer: str, texts: tuple[str, ...]) -> int | str:

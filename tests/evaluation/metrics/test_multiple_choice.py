@@ -94,6 +94,18 @@ def test_any_of_several_references_is_right() -> None:
     assert score("C", ["B", "New York"], references="first") == 0
 
 
+def test_a_reference_that_is_no_choice_is_left_out_among_others() -> None:
+    """The readable ones of several references decide; without any there is no score."""
+    assert score("B", ["Rome", "London"]) == 1
+    assert score("C", ["London", "Rome"]) == 0
+    assert score("B", ["London", "Rome"], references="first") == 1
+    for rule in ("max", "first"):
+        with pytest.raises(ScoreError, match="is no choice"):
+            score("B", ["Rome", "Bonn"], references=rule)
+    with pytest.raises(ScoreError, match="the reference Rome is no choice"):
+        score("B", ["Rome", "London"], references="first")
+
+
 def test_an_answer_without_a_choice_is_left_out_or_wrong() -> None:
     """What names no choice is wrong, unless it is left out."""
     with pytest.raises(ScoreError, match="names no choice"):
