@@ -524,7 +524,8 @@ ACROSS_RULES = (
         Severity.WARNING,
         "All rows of one result must have the same evaluation_name.",
         "The result is the one of evaluation_result_id. Without it, names that differ "
-        "in case, spaces, hyphens or underscores only are taken for one result.",
+        "in case, spaces, hyphens or underscores only are taken for one result, unless "
+        "these part two numbers.",
         SINGLE + _second.replace(b'"gsm8k", "sample', b'"GSM-8K", "sample'),
         _good,
         _shape,

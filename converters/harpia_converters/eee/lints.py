@@ -253,13 +253,15 @@ def _result_key(result: Any, name: Any) -> str | None:
     return _plain_name(name)
 
 
+#: What joins the words of a name, and where it joins no two numbers.
+_joins, _no_numbers = re.compile("[_ -]+"), re.compile(r"(?<!\d)_|_(?!\d)")
+
+
 @lru_cache(maxsize=256)
 def _plain_name(name: str) -> str:
-    """Return a name without case and what joins its words."""
-    plain = name.casefold()
-    for separator in "_- ":
-        plain = plain.replace(separator, "")
-    return f"name {plain}"
+    """Return a name without case and what joins its words, but two numbers."""
+    plain = _joins.sub("_", name.casefold())
+    return f"name {_no_numbers.sub('', plain)}"
 
 
 def _of_hash_and_input(found: Disagreement) -> str:

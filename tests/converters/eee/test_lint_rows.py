@@ -278,6 +278,28 @@ def test_an_error_with_a_full_score_is_found(score: float) -> None:
     assert found == {"E116": 1, "E120": 50}
 
 
+@pytest.mark.parametrize(
+    ("name", "other", "is_one"),
+    [
+        ("GSM-8K", "gsm8k", True),
+        ("bbh 1-1", "bbh_1__1", True),
+        ("bbh_1_1", "bbh_11", False),
+        ("v1_0_5", "v10_5", False),
+    ],
+)
+def test_names_of_results_differ_by_their_numbers(
+    name: str, other: str, *, is_one: bool
+) -> None:
+    """What joins words makes no other name; between two numbers it parts them."""
+    rows = [
+        changed(clean_row(CURRENT, SINGLE, number), {"evaluation_name": each})
+        for number, each in enumerate((name, other))
+    ]
+
+    codes = [each.code for each in report_on(CURRENT, *rows).problems]
+    assert codes == (["E305"] if is_one else [])
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 def test_clean_rows_have_no_finding(shape: str) -> None:
     """Of 600 rows of all kinds without a fault, nothing is reported."""
