@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -112,20 +112,25 @@ def note_if_own(count: FileCount, beginning: bytes) -> None:
         count.skipped, count.reason = kind, why_no_data(kind)
 
 
+class NeededRecords(NamedTuple):
+    """How many records all files must have, and how many were read before."""
+
+    least: int
+    before: int = 0
+
+
 def end_of_run(
     tally: Tally,
     files: Sequence[FileCount],
     run: RunPlan,
-    min_records: int,
+    needed: NeededRecords,
     inputs: Sequence[Input],
-    before: int = 0,
 ) -> Iterator[Problem]:
     """Yield the problems of all files together: those passed over, too few records.
 
     `files` are the counts of the data. The problems are placed at the input, such as a
     folder, and not at one of its files. If all files were passed over, the first is one
-    that could not be read, unless the options allow that no file is left. As many
-    records as were read `before` count, too.
+    that could not be read, unless the options allow that no file is left.
     """
     skipped = [count for count in files if count.skipped]
     is_none_left = len(skipped) == len(files)
@@ -140,12 +145,11 @@ def end_of_run(
         message = f"passed over: {counted_kinds(file.skipped for file in skipped)}"
         name = input_of(inputs, skipped[0].path)
         yield from _problem(tally, run, skipped[0], name, SKIPPED_FILES, message, help_)
-    records = before + sum(
-        count.valid if run.for_reading else count.records for count in files
-    )
-    if records < min_records and files:
+    records = sum(count.valid if run.for_reading else count.records for count in files)
+    records += needed.before
+    if records < needed.least and files:
         what = "valid records" if run.for_reading else "records"
-        message = f"there are {records:,} {what}, fewer than {min_records:,}"
+        message = f"there are {records:,} {what}, fewer than {needed.least:,}"
         help_ = "see what is missing; `--min-records` asks for so many"
         first = next((one for one in files if not one.skipped), files[0])
         name = input_of(inputs, files[0].path)

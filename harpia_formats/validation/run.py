@@ -24,6 +24,7 @@ from harpia_formats.validation.merge.file_merge import Frame, Outcomes
 from harpia_formats.validation.merge.tally import Tally
 from harpia_formats.validation.one_file import (
     FileSettings,
+    NeededRecords,
     OpenFile,
     ValidateInWorkers,
     end_of_run,
@@ -244,9 +245,9 @@ class Validation:
             pairs.check_used()
         self.tally.excluded = self._exclusion.count
         self.tally.unmatched = self._exclusion.unmatched
-        least = self._options.min_records
+        needed = NeededRecords(self._options.min_records)
         data, plan = self.tally.counts_from(first), self._plans.run
-        yield from end_of_run(self.tally, data, plan, least, self._inputs)
+        yield from end_of_run(self.tally, data, plan, needed, self._inputs)
         self.baseline.write(self.tally)
 
     def _of_schema(self) -> Iterator[Problem]:

@@ -48,7 +48,12 @@ from harpia_formats.validation.inferred_schema import (
     schema_of,
 )
 from harpia_formats.validation.merge.tally import Tally
-from harpia_formats.validation.one_file import end_of_run, note_if_own, note_if_skipped
+from harpia_formats.validation.one_file import (
+    NeededRecords,
+    end_of_run,
+    note_if_own,
+    note_if_skipped,
+)
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.plan.file_plan import run_plan_of
 from harpia_formats.validation.plan.units import Broken
@@ -277,7 +282,7 @@ class Inference:
         self._tally.excluded = self._exclusion.count
         self._tally.unmatched = self._exclusion.unmatched
         yield from end_of_run(
-            self._tally, self._tally.files, self._plan, 0, self._inputs
+            self._tally, self._tally.files, self._plan, NeededRecords(0), self._inputs
         )
 
     def _sources(self) -> Iterator[Source | SourceError]:

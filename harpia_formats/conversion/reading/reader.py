@@ -55,6 +55,7 @@ from harpia_formats.validation.merge.file_merge import Frame
 from harpia_formats.validation.merge.tally import Tally
 from harpia_formats.validation.one_file import (
     FileSettings,
+    NeededRecords,
     OpenFile,
     ValidateInWorkers,
     end_of_run,
@@ -267,11 +268,9 @@ class Reading:
         self.companions.end()
         self.tally.excluded = self._exclusion.count
         self.tally.unmatched = self._exclusion.unmatched
-        least = self._options.min_records
-        data, before = self.tally.files, self.valid_before
-        yield tuple(
-            end_of_run(self.tally, data, self._plan, least, self.inputs, before)
-        )
+        needed = NeededRecords(self._options.min_records, self.valid_before)
+        data = self.tally.files
+        yield tuple(end_of_run(self.tally, data, self._plan, needed, self.inputs))
 
     def _sources(self) -> Iterator[Source | SourceError]:
         """Yield the files of the inputs, and errors for what cannot be read."""
