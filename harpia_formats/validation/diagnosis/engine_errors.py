@@ -331,9 +331,13 @@ def _taken(schema: Any, evaluation_path: Path) -> dict[int, set[Any]]:
         if keyword in {"anyOf", "oneOf"} and keyword in node:
             steps = evaluation_path[index + 1 : index + 2]
             taken.setdefault(id(node[keyword]), set()).update(steps)
-        elif keyword in {"then", "else"} and keyword in node:
+        elif keyword in _conditional and keyword in node:
             taken.setdefault(id(node), set()).add(keyword)
     return taken
+
+
+_listed = frozenset({"allOf", "anyOf", "oneOf"})
+_conditional = frozenset({"then", "else"})
 
 
 def _applied_together(
@@ -352,18 +356,21 @@ def _applied_together(
         if isinstance(node.get("$ref"), str):
             nodes.append(resolve(schema, node["$ref"]))
             continue
-        conditions = ("if", "then", "else") if taken is None else ("then", "else")
-        steps: list[tuple[Any, Any]] = [
-            (node, key) for key in conditions if key in node
-        ]
-        for keyword in ("allOf", "anyOf", "oneOf"):
-            listed = node.get(keyword, ())
-            steps += [(listed, number) for number in range(len(listed))]
-        for owner, step in steps:
-            chosen = taken.get(id(owner)) if taken else None
-            if not chosen or step in chosen:
-                nodes.append(owner[step])
-        nodes += node.get("dependencies", {}).values()
+        for keyword, inner in node.items():
+            if keyword in _listed:
+                chosen = taken.get(id(inner)) if taken else None
+                nodes += [
+                    each
+                    for number, each in enumerate(inner)
+                    if not chosen or number in chosen
+                ]
+            elif keyword in _conditional:
+                chosen = taken.get(id(node)) if taken else None
+                nodes += [inner] if not chosen or keyword in chosen else []
+            elif keyword == "dependencies":
+                nodes += inner.values()
+            elif keyword == "if" and taken is None:
+                nodes.append(inner)
     return [*found.values()]
 
 
