@@ -23,8 +23,8 @@ from harpia_formats.evaluation.metrics.metric import (
     UnscorableError,
     check_rule,
     pair_measure,
+    references_by_rule,
     sample_mean_measure,
-    score_over_references,
 )
 from harpia_formats.evaluation.metrics.text.choices import (
     KINDS,
@@ -213,13 +213,16 @@ def _multiple_choice(parameters: Parameters) -> Measure:
     rule, scale = parameters.choice("references", RULES), parameters.scale()
     kinds = KINDS if kind == "any" else (kind,)
 
+    # An index can be nothing else: it needs no parameter that tells it from a text.
+    first_of_reference = 0 if kind == "index" and first is None else first
+
     def score(sample: Sample) -> float:
-        choices = Choices(tuple(sample.choices), first)
-
-        def is_right(_: str, reference: str) -> float:
-            return float(_right_choice(choices, reference, kinds) == choice_in(sample))
-
-        return score_over_references(is_right, rule)("", sample.references)
+        choices = Choices(tuple(sample.choices), first_of_reference)
+        given = references_by_rule(sample.references, rule)
+        right = [_right_choice(choices, reference, kinds) for reference in given]
+        if not any(found is not None for found in right):
+            raise _no_choice(choices, given[-1])
+        return float(choice_in(sample) in {*right} - {None})
 
     @lru_cache(CHOICES)
     def read(answer: str, texts: tuple[str, ...]) -> int | str:
@@ -267,22 +270,28 @@ def _first_index(parameters: Parameters) -> int | None:
     raise parameters.wrong("index", "0 or 1, the number of the first choice, or null")
 
 
-def _right_choice(choices: Choices, reference: str, kinds: tuple[str, ...]) -> int:
-    """Return the index of the choice that a reference is; raises `UnscorableError`."""
-    if "index" in kinds and kinds != KINDS and choices.first is None:
-        choices = Choices(choices.texts, 0)
+def _right_choice(
+    choices: Choices, reference: str, kinds: tuple[str, ...]
+) -> int | None:
+    """Return the index of the choice that a reference is, None if it is none.
+
+    Raises `UnscorableError` if it may be several.
+    """
     found = choices.named(reference, kinds)
-    if len(found) == 1:
-        return found.pop()
-    if found:
+    if len(found) > 1:
         raise UnscorableError(
             f"the reference {reference:.40} may be several choices: the parameter "
             f"reference says which of {', '.join(KINDS)} it is"
         )
+    return found.pop() if found else None
+
+
+def _no_choice(choices: Choices, reference: str) -> UnscorableError:
+    """Return the error that a reference is no choice."""
     hint = ""
     if choices.first is None and reference.strip().isdecimal():
         hint = ": the parameter index says whether the first one is 0 or 1"
-    raise UnscorableError(f"the reference {reference:.40} is no choice{hint}")
+    return UnscorableError(f"the reference {reference:.40} is no choice{hint}")
 
 
 CHOICE_METRIC = Metric.of(

@@ -106,6 +106,15 @@ def test_a_reference_that_is_no_choice_is_left_out_among_others() -> None:
         score("B", ["Rome", "London"], references="first")
 
 
+def test_a_reference_that_may_be_two_choices_is_not_left_out() -> None:
+    """Without it, an answer that it means would be wrong."""
+    choices = ("East", "A", "C")
+    with pytest.raises(ScoreError, match="A may be several choices"):
+        score("East", ["A", "C"], choices)
+    assert score("East", ["A", "C"], choices, reference="letter") == 1
+    assert score("East", ["A", "C"], choices, reference="text") == 0
+
+
 def test_an_answer_without_a_choice_is_left_out_or_wrong() -> None:
     """What names no choice is wrong, unless it is left out."""
     with pytest.raises(ScoreError, match="names no choice"):

@@ -186,7 +186,7 @@ WORDS = [
     *("Too Many Requests", "429", "<|im_end|>", "[/INST]", "a b", "Straße", "STRASSE"),
     *("红楼梦", "红", "《红楼梦》", "K", "\u212a", "\0", "\n", "\u2003", "\xa0", "  "),
     *("(b)", "_", ".", ",", "Rate limit reached", "long enough to be no chance"),
-    *("null", "None"),
+    *("null", "None", "“long enough”", "long enough", "北京是首都。", "北京是首都"),
 ]
 SAMPLED = st.one_of(
     st.lists(st.sampled_from(WORDS), max_size=5).map(" ".join),

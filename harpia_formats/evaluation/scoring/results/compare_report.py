@@ -170,7 +170,8 @@ class ComparedScore:
         if self.comparison is None:
             return f"{name}: {self.reason}"
         found = self.comparison
-        p = p_text(found.p_value, is_least=False)  # printable anywhere
+        p = p_text(found.p_value, is_least=found.is_least)
+        p = p.replace("\u2264", "<=")  # printable anywhere
         return (
             f"{name}: {found.difference:+.4f}, p {p} over {self.questions:,} questions"
         )
