@@ -38,6 +38,15 @@ NUMBER = np.dtype(np.uint64)
 _ANSWERS = ("missing", "present")
 _VERDICTS = {"yes": CORRECT, "no": WRONG, "unknown": 0}
 _SORTED_BY = ("record", "length", "findings")
+#: The keys of a query that say nothing without another one.
+WITH_ANOTHER = {
+    "regex": "text",
+    "case": "text",
+    "is": "field",
+    "low": "metric",
+    "high": "metric",
+    "below": "metric",
+}
 
 
 class Filter(msgspec.Struct, frozen=True):
@@ -87,8 +96,10 @@ class Filter(msgspec.Struct, frozen=True):
 def filter_of(query: Mapping[str, str]) -> Filter:
     """Return the filter that a query describes.
 
-    Raises `ViewError` for a value that is none of those that may stand there.
+    Raises `ViewError` for a value that is none of those that may stand there, and for a
+    key without the one that it needs.
     """
+    refuse_lone_keys(query)
     sort = query.get("sort") or "record"
     if sort not in _SORTED_BY and not sort.startswith("score:"):
         raise ViewError(f"rows cannot be sorted by {sort!r}")
@@ -113,6 +124,13 @@ def filter_of(query: Mapping[str, str]) -> Filter:
         sort,
         _one_of(query, "order", ("asc", "desc")) == "desc",
     )
+
+
+def refuse_lone_keys(query: Mapping[str, str]) -> None:
+    """Raise `ViewError` for a key of a query without the one that it needs."""
+    for key, other in WITH_ANOTHER.items():
+        if key in query and not query.get(other):
+            raise ViewError(f"{key!r} chooses no rows without {other!r}")
 
 
 def _number(query: Mapping[str, str], name: str, default: float) -> float:

@@ -30,6 +30,7 @@ from harpia_formats.model.format import Container, Format
 from harpia_formats.model.problem import HarpiaFormatsError
 from harpia_formats.model.report import ValidationFailed
 from harpia_formats.view.options import ViewError, ViewOptions
+from harpia_formats.view.selection import WITH_ANOTHER, refuse_lone_keys
 
 #: The state of the page, as its address has it.
 Query = Mapping[str, str]
@@ -39,18 +40,10 @@ MOST_KEPT = 4
 _BLOCK = 256 * 1024
 #: Seconds between two looks at whether a conversion has ended.
 _PAUSE = 0.05
-#: The keys of a query that choose rows; those that say nothing without another key.
+#: The keys of a query that choose rows by themselves.
 _choosing = frozenset(
     "text field metric model category correct answer rule severity sort order".split()
 )
-_with_another = {
-    "regex": "text",
-    "case": "text",
-    "is": "field",
-    "low": "metric",
-    "high": "metric",
-    "below": "metric",
-}
 #: Further keys of an address of the page: which file, and what is shown but rows.
 _of_page = frozenset("file view open columns pair a b compared by verdict".split())
 #: Keys of a query that do not choose rows.
@@ -377,7 +370,7 @@ def write_selection(
 
 def _chooses(query: Query, key: str) -> bool:
     """Return whether a key of a query has a part in which rows are chosen."""
-    return key in _choosing or bool(query.get(_with_another.get(key, "")))
+    return key in _choosing or bool(query.get(WITH_ANOTHER.get(key, "")))
 
 
 def _check_chooses(query: Query, files: int) -> None:
@@ -386,12 +379,10 @@ def _check_chooses(query: Query, files: int) -> None:
     That is what a key does that is unknown, or stands alone, and a query that does not
     say which of several `files` it is about.
     """
-    for key in sorted(query.keys() - _choosing - _of_page):
-        if key not in _with_another:
-            known = ", ".join(sorted({*_choosing, *_with_another, "file"}))
-            raise ViewError(f"no rows are chosen by {key!r}, but by: {known}")
-        if not _chooses(query, key):
-            raise ViewError(f"{key!r} chooses no rows without {_with_another[key]!r}")
+    for key in sorted(query.keys() - _choosing - WITH_ANOTHER.keys() - _of_page):
+        known = ", ".join(sorted({*_choosing, *WITH_ANOTHER, "file"}))
+        raise ViewError(f"no rows are chosen by {key!r}, but by: {known}")
+    refuse_lone_keys(query)
     if files > 1 and not query.get("file"):
         raise ViewError(
             f"there are {files} files, and the rows of one are written: add `file=0` "

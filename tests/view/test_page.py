@@ -303,6 +303,17 @@ def test_a_pattern_that_is_none_is_reported(visit: Visit) -> None:
     visit.complaints.clear()  # Chromium reports the status of the answer
 
 
+def test_a_range_without_a_score_is_refused(visit: Visit) -> None:
+    """The page says what is missing, and has a button that removes the range."""
+    page = visit.open("/?view=records&high=0.5")
+    expect(page.locator(".nothing.alert")).to_have_text(
+        "'high' chooses no rows without 'metric'"
+    )
+    page.get_by_role("button", name="Remove the filter (no score): any to 0.5").click()
+    _shows(page, "200 records")
+    visit.complaints.clear()  # Chromium reports the status of the answer
+
+
 def test_filters_are_in_the_address_and_removed_one_by_one(visit: Visit) -> None:
     """A copied link shows the same rows; the way back shows those before."""
     page = visit.open("/?view=records")

@@ -156,17 +156,23 @@ def test_redacted_counts_hold_no_values(columns: FileColumns) -> None:
     "query",
     [
         {"sort": "colour"},
-        {"low": "many"},
-        {"high": "nan"},
-        {"below": "all"},
+        {"metric": "f1", "low": "many"},
+        {"metric": "f1", "high": "nan"},
+        {"metric": "f1", "below": "all"},
         {"correct": "maybe"},
         {"answer": "none"},
         {"severity": "fatal"},
         {"order": "up"},
+        {"low": "0.5"},
+        {"high": "0.5", "metric": ""},
+        {"below": "0.5", "model": "a"},
+        {"is": "x"},
+        {"regex": "1"},
+        {"case": "1", "text": ""},
     ],
 )
 def test_wrong_queries_are_refused(query: dict[str, str]) -> None:
-    """A value that may not stand in a query is refused, and not taken for another."""
+    """A value that may not stand there, or says nothing without another, is refused."""
     with pytest.raises(ViewError):
         filter_of(query)
 

@@ -15,17 +15,18 @@ const EMPTY = "\u0000";
 
 /** Return the active filters as pairs of a key and a text. */
 function active(state) {
+  const isAsked = (key) => (TOGETHER[key] ?? [key]).some((one) => isGiven(one, state[one]));
   const found = [];
   for (const key of Object.keys(NAMES)) {
-    if (!isGiven(key, state[key])) continue;
+    if (!isAsked(key)) continue;
     const how = key === "text" ? [state.regex && "regular expression", state.case && "same case"].filter(Boolean).join(", ") : "";
     found.push([key, `${NAMES[key]}: ${WORDS[state[key]] ?? (state[key] || "(empty)")}${how ? ` (${how})` : ""}`]);
   }
-  if (state.metric && (state.low || state.high || state.below)) {
+  if (isAsked("metric")) {
     const end = [state.high, state.below && `below ${state.below}`].filter(Boolean).join(" and ");
-    found.push(["metric", `${state.metric}: ${state.low ?? "any"} to ${end || "any"}`]);
+    found.push(["metric", `${state.metric || "(no score)"}: ${state.low || "any"} to ${end || "any"}`]);
   }
-  if (state.field) found.push(["field", `${state.field}${state.is ? ` = ${state.is}` : " is there"}`]);
+  if (isAsked("field")) found.push(["field", `${state.field || "(no field)"}${state.is ? ` = ${state.is}` : " is there"}`]);
   return found;
 }
 
