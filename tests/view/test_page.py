@@ -274,6 +274,26 @@ def test_the_overview_says_what_a_file_is_and_leads_to_its_rows(visit: Visit) ->
     assert _records(page)[:3] == [10, 20, 30]
 
 
+def test_the_overview_leads_to_all_rows_that_it_counts(visit: Visit) -> None:
+    """Filters that were chosen among the records leave out none of them."""
+    chosen = "/?correct=yes&severity=warning&low=0.5&metric=f1"
+    page = visit.open(chosen)
+    page.locator(".rules a", has_text="S102").click()
+    _shows(page, "20 records")
+    page = visit.open(chosen)
+    page.locator(".facets a", has_text="atlas").click()
+    _shows(page, "180 records")
+
+
+def test_tabs_lead_to_what_is_chosen_now(visit: Visit) -> None:
+    """A tab that is opened elsewhere has the filters of now, not those of before."""
+    page = visit.open("/?view=records&correct=no")
+    tab = page.get_by_role("link", name="Overview", exact=True)
+    expect(tab).to_have_attribute("href", "/?view=overview&correct=no")
+    page.get_by_role("button", name="Remove the filter judged: wrong").click()
+    expect(tab).to_have_attribute("href", "/?view=overview")
+
+
 def test_the_search_finds_text_and_patterns(visit: Visit) -> None:
     """The text of the row is looked for, with or without case, or as a pattern."""
     page = visit.open("/?view=records")

@@ -22,8 +22,7 @@ function countedList(title, pairs, changesOf, more = 0) {
     const bar = make("span", { class: "bar-part" });
     bar.style.width = `${(100 * count) / most}%`;
     const name = typeof text === "string" ? addText(make("span", { class: "name", dir: "auto" }), text || "(empty)") : text;
-    return make("li", {}, link([name, make("span", { class: "number" }, counted(count)), bar],
-      { view: "records", open: null, ...changesOf(value) }));
+    return make("li", {}, link([name, make("span", { class: "number" }, counted(count)), bar], changesOf(value)));
   });
   const list = make("ul", { class: "counts" }, items.slice(0, SEEN));
   const rest = items.slice(SEEN);
@@ -40,22 +39,22 @@ export function severityMark(severity, text = severity) {
 }
 
 /** Return the findings of the rows by rule. */
-function ruleList(rules) {
+function ruleList(rules, changesOf) {
   return countedList("Findings by rule, in records", rules.map((rule) => [rule.code,
     make("span", { class: "name" }, severityMark(rule.severity), ` ${rule.code} ${rule.name ?? ""}`),
-    rule.records]), (rule) => ({ rule }));
+    rule.records]), (rule) => changesOf({ rule }));
 }
 
 /** Return the scores of a metric as bars; each leads to the rows of its range, which ends where the next begins. */
-function histogram(metric) {
+function histogram(metric, changesOf) {
   const most = Math.max(...metric.bins.map((bin) => bin.count), 1);
   const bars = metric.bins.map((bin, at) => {
     const isLast = at === metric.bins.length - 1;
     const part = make("span", { class: "column" });
     part.style.height = `${Math.max(bin.count ? 3 : 0, (100 * bin.count) / most)}%`;
     const text = `${rounded(bin.low)} to ${isLast ? "" : "below "}${rounded(bin.high)}: ${plural(bin.count, "record")}`;
-    return make("li", {}, link(part, { view: "records", open: null, metric: metric.name,
-      low: String(bin.low), high: isLast ? String(bin.high) : null, below: isLast ? null : String(bin.high) }, { title: text, "aria-label": `${plain(metric.name)} ${text}` }));
+    return make("li", {}, link(part, changesOf({ metric: metric.name,
+      low: String(bin.low), high: isLast ? String(bin.high) : null, below: isLast ? null : String(bin.high) }), { title: text, "aria-label": `${plain(metric.name)} ${text}` }));
   });
   const first = metric.bins.at(0);
   return make("section", { class: "facet" },
@@ -66,18 +65,19 @@ function histogram(metric) {
       make("span", {}, rounded(metric.bins.at(-1).high))) : null);
 }
 
-/** Return all counts of the chosen rows. */
-export function facets(summary) {
+/** Return all counts of some rows, with links that make the changes `before` first. */
+export function facets(summary, before = {}) {
+  const changesOf = (changes) => ({ ...before, view: "records", open: null, ...changes });
   const answers = [["yes", "right", summary.correct.yes], ["no", "wrong", summary.correct.no],
     ["unknown", "not judged", summary.correct.unknown]].filter(([, , count]) => count);
   const missing = summary.missing ? [["missing", "no answer", summary.missing]] : [];
   return [
-    ...summary.metrics.filter(({ count, bins }) => count && bins.length).map(histogram),
-    ruleList(summary.rules),
-    countedList("Models", summary.models.map(({ name, count }) => [name, name, count]), (model) => ({ model })),
+    ...summary.metrics.filter(({ count, bins }) => count && bins.length).map((metric) => histogram(metric, changesOf)),
+    ruleList(summary.rules, changesOf),
+    countedList("Models", summary.models.map(({ name, count }) => [name, name, count]), (model) => changesOf({ model })),
     countedList("Categories", summary.categories.map(({ name, count }) => [name, name, count]),
-      (category) => ({ category }), summary.more_categories),
-    countedList("Right or wrong", answers, (correct) => ({ correct })),
-    countedList("Missing", missing, (answer) => ({ answer })),
+      (category) => changesOf({ category }), summary.more_categories),
+    countedList("Right or wrong", answers, (correct) => changesOf({ correct })),
+    countedList("Missing", missing, (answer) => changesOf({ answer })),
   ].filter(Boolean);
 }

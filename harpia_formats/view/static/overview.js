@@ -1,5 +1,5 @@
 // The overview: what the files are, and what was found in them.
-import { selection } from "./address.js";
+import { noFilters, selection } from "./address.js";
 import { counted, make, percent, plural, size } from "./dom.js";
 import { facets, link, severityMark } from "./facets.js";
 import { ask } from "./server.js";
@@ -76,7 +76,7 @@ export class Overview {
     const name = make("h2");
     setText(name, file.name);
     const rules = file.rules.map((rule) => make("li", {}, severityMark(rule.severity), " ",
-      link(`${rule.code} ${rule.name ?? ""}`, { view: "records", rule: rule.code, open: null }),
+      link(`${rule.code} ${rule.name ?? ""}`, { ...noFilters(), view: "records", rule: rule.code, open: null }),
       ` ${plural(rule.count, "finding")} in ${plural(rule.records, "record")}`));
     const isDone = file.validated.complete;
     const none = isDone ? "Nothing was found." : "Nothing was found so far.";
@@ -101,7 +101,7 @@ export class Overview {
       const summary = await ask("summary", selection(state, []));
       if (state !== this.state) return;
       isAll = summary.complete;
-      const parts = facets({ ...summary, rules: [] });
+      const parts = facets({ ...summary, rules: [] }, noFilters());
       const rest = summary.complete ? "" : `So far ${plural(summary.known, "record")} are counted.`;
       this.found.replaceChildren(make("h2", {}, "What the records hold"),
         ...(rest ? [make("p", { class: "soft" }, rest)] : []),

@@ -1,5 +1,5 @@
 // The page as a whole: its head, its parts, its keys, and what is known of the files.
-import { go, noFilters, onChange, shown } from "./address.js";
+import { addressOf, go, noFilters, onChange, shown } from "./address.js";
 import { canCompare, Comparison } from "./compare.js";
 import { button, choice, copyButton, labelled, make, say } from "./dom.js";
 import { link } from "./facets.js";
@@ -81,11 +81,12 @@ function showHead(state) {
   const alerts = document.getElementById("alerts");
   if (alerts.textContent !== changed.map((one) => one.textContent).join("")) alerts.replaceChildren(...changed);
   const titles = { overview: "Overview", records: "Records", ...(canCompare(systems) ? { compare: "Compare" } : {}) };
+  const changesOf = (view) => ({ view, open: null, pair: null });
   const tabs = document.getElementById("tabs");
   if (tabs.childElementCount !== Object.keys(titles).length)
-    tabs.replaceChildren(...Object.entries(titles).map(([view, title]) =>
-      link(title, { view, open: null, pair: null }, { "data-view": view })));
+    tabs.replaceChildren(...Object.entries(titles).map(([view, title]) => link(title, changesOf(view), { "data-view": view })));
   for (const tab of tabs.children) {
+    tab.href = addressOf(changesOf(tab.dataset.view));
     if (tab.dataset.view === viewOf(state)) tab.setAttribute("aria-current", "page");
     else tab.removeAttribute("aria-current");
   }
