@@ -229,6 +229,9 @@ class ViewSession:
         file, asked = self._asked(query)
         number = whole(query, "record", 1)
         row = file.row(number)
+        selected = file.selected(asked)
+        # The same question may still be found in a file that is being read.
+        is_scanned = all(one.is_scanned for one in self._files)
         index, found = file.index, file.found
         assert found is not None  # noqa: S101 - there is a row
         bits = int(file.columns.column("rules", number, 1)[0])
@@ -239,13 +242,14 @@ class ViewSession:
             "record": number,
             "line": index.line_of(number),
             "byte_offset": int(index.starts(number, 0)[0]),
-            **self._neighbours(file.selected(asked), number),
+            **self._neighbours(selected, number),
             "raw_bytes": len(row),
             "raw_of": "file" if found.rows_of == "file" else found.rows_of,
             "findings": findings,
             "unread": None,
             "fields": None,
             "others": [],
+            "complete": selected.is_complete and is_scanned,
         }
         if self.options.redact:
             return shown

@@ -248,6 +248,11 @@ def _until(page: Page, check: Callable[[], bool]) -> None:
     assert check()
 
 
+def _asked(page: Page, request: str) -> Any:
+    """Return what the server answers to a request of the page."""
+    return page.evaluate(f"fetch('/api/{request}').then((one) => one.json())")
+
+
 def test_the_address_has_no_token_after_the_first_request(
     browser: Browser, address: str
 ) -> None:
@@ -511,6 +516,45 @@ def test_a_record_shows_its_fields_and_the_other_answers(visit: Visit) -> None:
     expect(panel.locator("pre.raw")).to_contain_text('"prompt": "What is 3 plus 3?"')
     panel.get_by_role("button", name="Open record 3").click()
     expect(page.locator("h1")).to_have_text("b.jsonl")
+
+
+def test_an_open_record_is_asked_for_until_all_is_known(visit: Visit) -> None:
+    """After a refusal, and while files are read; what is being written stays."""
+    page = visit.open("/")
+    found = _asked(page, "record?file=0&record=3")
+    known_so_far = {**found, "others": [], "total": 7, "complete": False}
+    rows = _asked(page, "rows?file=0&count=100")
+    answers: list[dict[str, Any]] = [
+        {"status": 409, "json": {"error": "the file is still being opened"}}
+    ]
+    asked: list[str] = []
+
+    def record(route: Any) -> None:
+        asked.append(route.request.url)
+        route.fulfill(**answers[-1])
+
+    def table(route: Any) -> None:
+        route.fulfill(json={**rows, "complete": len(answers) == 3})
+
+    page.route(re.compile("/api/record[?]file=0"), record)
+    page.route("**/api/rows*", table)
+    page = visit.open("/?view=records&open=3")
+    panel = page.locator("aside")
+    expect(panel.locator(".alert")).to_have_text("the file is still being opened")
+    answers.append({"json": known_so_far})
+    expect(panel).to_contain_text("3 of 7 chosen rows")
+    note = panel.get_by_label("Text", exact=True)
+    note.focus()
+    page.keyboard.type("half a ")
+    answers.append({"json": found})
+    expect(panel.locator(".answer.other")).to_contain_text("boreal")
+    expect(panel).to_contain_text("3 of 200 chosen rows")
+    page.keyboard.type("thought")
+    assert note.input_value() == "half a thought"
+    count = len(asked)
+    page.wait_for_timeout(1_000)
+    assert len(asked) == count
+    visit.complaints.clear()  # Chromium reports the status of the refusal
 
 
 def test_the_help_names_the_keys(visit: Visit) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from harpia_formats import HarpiaFormatsError, UnknownFormat
+from harpia_formats.view.viewed_file import ViewedFile
 from json_lines import jsonl
 from ready_session import Session, ready, session_of, viewed
 
@@ -94,6 +95,19 @@ def test_record_with_a_finding(session: Session) -> None:
     assert finding["pointer"] == "/prompt"
     assert found["line"] == 7
     assert (found["previous"], found["next"]) == (6, 8)
+
+
+def test_a_record_says_whether_more_may_become_known_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is complete once all files are read: another one may ask the same."""
+    paths = [write_rows(tmp_path / name) for name in ("a.jsonl", "b.jsonl")]
+    with viewed(*paths) as session:
+        query = {"file": "0", "record": "3"}
+        assert session.record(query)["complete"]
+        is_first = property(lambda file: file.source.name.endswith("a.jsonl"))
+        monkeypatch.setattr(ViewedFile, "is_scanned", is_first)
+        assert not session.record(query)["complete"]
 
 
 def test_previous_and_next_follow_the_filter(session: Session) -> None:

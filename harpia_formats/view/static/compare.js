@@ -175,6 +175,7 @@ export class Comparison {
       button("Close", () => this.key("Escape"), { title: "Close (Escape)", "aria-keyshortcuts": "Escape" }));
     const title = make("h2", { tabindex: -1 }, "Both answers");
     let parts;
+    let isRefused = false;
     try {
       const found = await ask("compare/record", { a, b, metric, record });
       const side = (one, letter) => make("section", { class: "answer" },
@@ -190,9 +191,11 @@ export class Comparison {
       const file = this.systems.systems.find(({ index }) => String(index) === a)?.file;
       parts.push(button("Open the record of A", () => go({ view: "records", file: String(file ?? 0), open: String(record), pair: null }), { class: "plain" }));
     } catch (error) {
+      isRefused = true;
       parts = [make("p", { class: "alert" }, error.message)];
     }
     if (this.panelOf !== key) return;
+    if (isRefused) this.panelOf = null; // it is asked for again once more of the files is known
     const isNew = !this.panel.childElementCount;
     this.panel.replaceChildren(make("div", { class: "record-head" }, title, tools), make("div", { class: "record-content" },
       make("div", { class: "fields" }, parts.filter(Boolean))));

@@ -111,6 +111,11 @@ function fieldParts(found) {
   ].filter(Boolean);
 }
 
+/** Return what the panel shows of a record below its head, as a text to compare; notes are written there. */
+function belowHead(found) {
+  return JSON.stringify({ ...found, position: null, previous: null, next: null, total: null, complete: null, note: null });
+}
+
 /** The panel of one record. */
 export class RecordPanel {
   /** Make the panel; `closed` is called when it is to be left. */
@@ -132,6 +137,8 @@ export class RecordPanel {
       make("div", { class: "record-head" }, this.title, this.where,
         make("div", { class: "tools" }, this.back, this.on, this.up, this.down, this.wide, close)), this.content);
     this.found = null;
+    /** What is asked for or shown, null if it is to be asked for at the next occasion. */
+    this.key = null;
     this.asked = null;
     this.waiting = 0;
     this.queue = this.shown = Promise.resolve();
@@ -160,26 +167,27 @@ export class RecordPanel {
     return this.shown;
   }
 
-  /** Ask for a record, and show it. */
+  /** Ask for a record, and show it; it is asked for again if that fails, or as long as more may become known of it. */
   async fetch(state, values, key) {
     this.key = key;
     this.asked?.abort();
-    this.asked = new AbortController();
+    const asked = this.asked = new AbortController();
     this.element.hidden = false;
     if (!this.found) this.title.textContent = `Record ${state.open}`;
     this.element.setAttribute("aria-busy", "true");
     try {
-      const found = await ask("record", values, this.asked.signal);
+      const found = await ask("record", values, asked.signal);
       this.draw(found, values.file);
+      if (!found.complete) this.key = null;
     } catch (error) {
-      if (error.name === "AbortError") return;
-      this.found = null;
+      if (asked.signal.aborted) return;
+      this.key = this.found = null;
       this.title.textContent = `Record ${state.open}`;
       this.where.textContent = "";
       for (const one of [this.back, this.on, this.up, this.down]) one.disabled = true;
       this.content.replaceChildren(make("p", { class: "alert" }, error.message));
     } finally {
-      if (key === this.key) this.element.removeAttribute("aria-busy");
+      if (asked === this.asked) this.element.removeAttribute("aria-busy");
     }
   }
 
@@ -233,11 +241,10 @@ export class RecordPanel {
     say(`Finding ${at + 1} of ${this.found.findings.length}: ${plain(this.found.findings[at].message)}`);
   }
 
-  /** Show a record that the server has sent. */
+  /** Show a record that the server has sent; below its head only what differs from what is shown is made anew. */
   draw(found, file) {
-    const isNew = this.found === null;
+    const before = this.found;
     this.found = found;
-    this.finding = -1;
     this.title.replaceChildren(`Record ${counted(found.record)}`);
     if (!isEmpty(found.id)) this.title.append(make("span", { class: "id", dir: "auto" }, addText(make("span"), String(found.id))));
     const place = isEmpty(found.position) ? "not among the chosen rows"
@@ -246,19 +253,29 @@ export class RecordPanel {
     this.where.textContent = `${line}byte ${counted(found.byte_offset ?? 0)}, ${place}`;
     this.back.disabled = isEmpty(found.previous);
     this.on.disabled = isEmpty(found.next);
+    if (before === null || belowHead(before) !== belowHead(found)) this.drawBelow(found, file, before?.record === found.record);
+  }
+
+  /** Show what stands below the head; of the same record the note that is being written stays. */
+  drawBelow(found, file, isSame) {
+    const isNew = !this.content.childElementCount;
+    const focused = isSame && this.content.contains(document.activeElement) ? document.activeElement : null;
+    if (!isSame) this.form = this.note(found, file);
+    this.finding = -1;
     this.up.disabled = true;
     this.down.disabled = !found.findings.length;
     const fields = make("div", { class: "fields" });
     if (found.unread) fields.append(make("p", { class: "alert" }, "This row is shown as it is: ", addText(make("span"), found.unread)));
     if (found.fields) fields.append(...fieldParts(found));
-    fields.append(...this.others(found), this.note(found, file));
+    fields.append(...this.others(found), this.form);
     this.findings = make("ol", { class: "findings" });
     const list = someOf(this.findings, found.findings, (one, at) => this.findingItem(one, at), FINDINGS);
     this.content.replaceChildren(fields, make("div", { class: "record-row" },
       make("section", { class: "part" }, make("h3", {}, found.findings.length ? plural(found.findings.length, "finding") : "Nothing was found"), list),
       this.rawPart(found, file)));
     this.content.classList.toggle("only-row", !found.fields);
-    this.content.scrollTop = 0;
+    if (!isSame) this.content.scrollTop = 0;
+    focused?.focus({ preventScroll: true });
     if (isNew && this.element.contains(document.activeElement) === false) this.title.focus({ preventScroll: false });
     say(`Record ${found.record}, ${plural(found.findings.length, "finding")}`);
   }

@@ -101,9 +101,12 @@ export class Records {
 
   /** Show the open record, and mark it in the table. */
   async showRecord(state, files) {
+    const before = this.panel.found;
     await this.panel.show(state, files);
     const found = this.panel.found;
-    if (found && String(found.record) === this.state.open && typeof found.position === "number") this.table.mark(found.position);
+    if (typeof found?.position !== "number" || String(found.record) !== this.state.open) return;
+    // A table that was moved is not moved back because its record is asked for again.
+    if (found.position !== before?.position || this.table.active === null) this.table.mark(found.position);
   }
 
   /** Take what is known of the files now. */
@@ -148,6 +151,7 @@ export class Records {
     if (answer.complete) say(text);
     this.filters.searched(answer.searched);
     if (this.summary && answer.complete && !this.summary.complete) this.summarize();
+    if (this.state.open && this.panel.key === null) this.showRecord(this.state, this.files);
   }
 
   /** Show the counts of the chosen rows. */
