@@ -593,6 +593,28 @@ def test_two_systems_are_compared(visit: Visit) -> None:
     expect(count).to_have_text(re.compile("^[0-9]+ questions? of 180"))
 
 
+def test_systems_and_scores_that_are_found_later_are_compared(visit: Visit) -> None:
+    """The choices have what becomes known while the files are read."""
+    page = visit.open("/")
+    begun = {name: _asked(page, name) for name in ("files", "systems")}
+    begun["files"]["files"][0]["scanned"]["complete"] = False
+    begun["systems"].update(metrics=[], complete=False)
+
+    def first(route: Any) -> None:
+        known = begun.pop(route.request.url.rpartition("/")[2].strip("?"), None)
+        if known is None:
+            route.continue_()
+        else:
+            route.fulfill(json=known)
+
+    page.route(re.compile("/api/(files|systems)"), first)
+    page = visit.open("/?view=compare")
+    scores = page.locator("[name=compared]")
+    expect(scores.locator("option")).to_have_text(["accuracy", "f1"])
+    expect(scores).to_have_value("accuracy")
+    assert not begun
+
+
 def test_the_table_of_scores_is_that_of_the_command(visit: Visit) -> None:
     """The page shows the scores with intervals, and the command that prints them."""
     page = visit.open("/?view=compare&compared=accuracy")

@@ -47,9 +47,8 @@ function scoreTables(tables) {
 
 /** The comparison of two systems. */
 export class Comparison {
-  /** Make the part for some systems. */
-  constructor(systems) {
-    this.systems = systems;
+  /** Make the part of the page. */
+  constructor() {
     this.bar = make("div", { class: "tools filters" });
     this.scores = make("div", { class: "scores-table" });
     this.count = make("p", { class: "count" });
@@ -84,13 +83,16 @@ export class Comparison {
   }
 
   /** Show the systems and the rows of the state. */
-  show(state) {
+  show(state, files, systems) {
     const before = this.signature;
     this.state = state;
+    this.systems = systems;
     const values = this.values();
     this.signature = JSON.stringify(values);
+    const choices = JSON.stringify([values, systems.systems, systems.metrics]);
+    if (choices !== this.shown) this.choices(values);
+    this.shown = choices;
     if (before !== this.signature) {
-      this.choices(values);
       this.table.reset();
       this.count.textContent = "";
       const pair = JSON.stringify([values.a, values.b, values.metric]);
@@ -107,7 +109,8 @@ export class Comparison {
   }
 
   /** Take what is known of the files now. */
-  update() {
+  update(files, state, systems) {
+    this.show(state, files, systems);
     if (!this.table.complete) this.table.refresh();
   }
 

@@ -40,7 +40,7 @@ function partOf(view, file) {
         parts.get(other).table.close();
         parts.delete(other);
       }
-    parts.set(key, view === "records" ? new Records() : view === "compare" ? new Comparison(systems) : new Overview());
+    parts.set(key, view === "records" ? new Records() : view === "compare" ? new Comparison() : new Overview());
   }
   return parts.get(key);
 }
@@ -125,7 +125,7 @@ function show(state) {
   }
   const part = partOf(view, file);
   if (main.firstElementChild !== part.element) main.replaceChildren(part.element);
-  part.show(state, files);
+  part.show(state, files, systems);
 }
 
 /** Tell whether more can become known of a file. */
@@ -160,7 +160,7 @@ async function follow() {
 
 /** Return the systems that are known by now; answers are not compared where values are not shown. */
 async function knownSystems() {
-  return files.redacted ? null : ask("systems").catch(() => null);
+  return files.redacted ? null : ask("systems").catch(() => systems);
 }
 
 /** Show the page for the first time. */
@@ -176,12 +176,12 @@ async function renew() {
   const state = shown();
   const file = fileOf(state);
   if (!file) return;
-  if (!canCompare(systems)) systems = await knownSystems();
+  if (!systems?.complete) systems = await knownSystems();
   showHead(state);
   const view = viewOf(state);
   if (view !== "overview" && !hasRows(file)) main.replaceChildren();
   else if (main.firstElementChild !== parts.get(view === "records" ? `records ${file.index}` : view)?.element) show(state);
-  else partOf(view, file).update(files, state);
+  else partOf(view, file).update(files, state, systems);
 }
 
 /** Do what a key says, except where text is written. */
