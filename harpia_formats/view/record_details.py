@@ -36,9 +36,9 @@ def row_of(record: Record) -> dict[str, Any]:
     models = [o.model for o in record.outputs if o.model is not UNSET]
     return {
         "id": None if record.id is UNSET else str(record.id)[:SHORT],
-        "prompt": _short(prompt_of(record)),
-        "answer": _short(answer_of(record.outputs[0])) if record.outputs else None,
-        "reference": _short(reference_of(record)),
+        "prompt": short(prompt_of(record)),
+        "answer": short(answer_of(record.outputs[0])) if record.outputs else None,
+        "reference": short(reference_of(record)),
         "models": list(dict.fromkeys(models)),
         "answers": len(record.outputs),
         "scores": means_of(record),
@@ -46,9 +46,9 @@ def row_of(record: Record) -> dict[str, Any]:
     }
 
 
-def _short(text: str | None) -> str | None:
-    """Return the beginning of a text."""
-    return None if text is None else text[:SHORT]
+def short(text: str | None, length: int = SHORT) -> str | None:
+    """Return the beginning of a text, None without one."""
+    return None if text is None else text[:length]
 
 
 class CutTexts:

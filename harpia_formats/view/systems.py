@@ -24,7 +24,7 @@ from harpia_formats.model.record import Output, Record
 from harpia_formats.view.answers import answer_of, prompt_of, reference_of
 from harpia_formats.view.background import Background
 from harpia_formats.view.options import ViewError, ViewOptions, whole
-from harpia_formats.view.record_details import LONG, row_of
+from harpia_formats.view.record_details import LONG, row_of, short
 from harpia_formats.view.record_scan import KEY_WIDTH, MODELS, VERDICT
 from harpia_formats.view.selection import BLOCK
 from harpia_formats.view.viewed_file import ViewedFile
@@ -374,13 +374,15 @@ class Comparisons:
                 "score": _number(values[place]),
                 "correct": None if np.isnan(rights[place]) else bool(rights[place]),
                 "answer": None,
+                "unread": None,
             }
             try:
                 record = self._record(system, number)
-            except ViewError:
+            except ViewError as error:
+                shown[name]["unread"] = str(error)
                 continue
             row = row_of(record)
-            shown[name]["answer"] = (_answer(record, system) or "")[:300]
+            shown[name]["answer"] = short(_answer(record, system))
             shown.setdefault("prompt", row["prompt"])
             shown.setdefault("question", row["id"])
         difference = scores[0][place] - scores[1][place]
@@ -410,10 +412,10 @@ class Comparisons:
             for system, each in zip((one, other), numbers, strict=True)
         ]
         answers = [
-            (_answer(record, system) or "")[:LONG]
+            short(_answer(record, system), LONG)
             for record, system in zip(records, (one, other), strict=True)
         ]
-        marked = _marked(*answers)
+        marked = _marked(*(answer or "" for answer in answers))
         return {
             "prompt": prompt_of(records[0]),
             "references": records[0].references or [],

@@ -626,6 +626,20 @@ def test_the_table_of_scores_is_that_of_the_command(visit: Visit) -> None:
     expect(scores.locator("tbody").last).to_contain_text("180")
 
 
+def test_missing_answers_are_told_from_those_that_are_not_read(visit: Visit) -> None:
+    """Each has a word of its own in the table of questions."""
+    page = visit.open("/")
+    found = _asked(page, "compare?a=0.0&b=1.0&metric=f1&count=1")
+    (row,) = found["rows"]
+    row["a"]["answer"] = row["b"]["answer"] = None
+    row["b"]["unread"] = "it is no object"
+    page.route(re.compile("/api/compare[?]"), lambda route: route.fulfill(json=found))
+    page = visit.open("/?view=compare")
+    cells = page.locator(".layer .row").first.locator(".cell.missing")
+    expect(cells).to_have_text(["no answer", "not read"])
+    expect(cells.last).to_have_attribute("title", "it is no object")
+
+
 def test_rows_are_taken_away_as_they_are(visit: Visit, folder: Path) -> None:
     """The download holds the bytes of the chosen rows; the command is given, too."""
     page = visit.open("/?view=records&rule=S102")

@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 
 from harpia_formats import HarpiaFormatsError, compare_scores
+from harpia_formats.model.record import Record
+from harpia_formats.view.options import ViewError
+from harpia_formats.view.viewed_file import ViewedFile
 from json_lines import jsonl
 from ready_session import Session, ready, session_of, viewed
 
@@ -113,6 +116,34 @@ def test_words_that_differ_are_marked(session: Session) -> None:
         assert "".join(text for _, text in words) == found[side]["text"]
         assert ["only", word] in words
         assert ["same", "the "] in words
+
+
+def test_answers_that_are_missing_or_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A question without an answer has none, and one that is not read says why."""
+    paths = []
+    for name, outputs in {"A": [{"text": "t"}, {}], "B": [{"text": "t"}] * 2}.items():
+        made = [
+            {"id": str(at), "prompt": f"q{at}", "outputs": [{"model": name, **output}]}
+            for at, output in enumerate(outputs)
+        ]
+        paths.append(write(tmp_path / f"{name}.jsonl", made))
+
+    def unread(file: ViewedFile, row: bytes) -> Record:
+        del file, row
+        raise ViewError("it is no object")
+
+    with viewed(*paths, format="record") as session:
+        query = {"a": "0.0", "b": "1.0"}
+        found = session.compare(query)["rows"]
+        assert [row["a"]["answer"] for row in found] == ["t", None]
+        shown = session.compared_record({**query, "record": "2"})
+        assert (shown["a"]["text"], shown["b"]["text"]) == (None, "t")
+        assert {row[side]["unread"] for row in found for side in "ab"} == {None}
+        monkeypatch.setattr(ViewedFile, "record", unread)
+        (row, _) = session.compare(query)["rows"]
+        assert (row["a"]["answer"], row["a"]["unread"]) == (None, "it is no object")
 
 
 def test_the_table_of_score_compare(session: Session) -> None:

@@ -12,9 +12,10 @@ const ORDERS = [["", "as in the file"], ["difference", "largest difference first
 /** Return a column with the answer of one side. */
 function answerColumn(side, title) {
   return { key: `${side}-answer`, title, width: [10, 3], fill: (cell, row) => {
-    const answer = row[side].answer;
-    if (answer === null) cell.textContent = "no answer";
-    else setText(cell, String(answer));
+    const { answer, unread } = row[side];
+    if (answer === null) cell.textContent = unread ? "not read" : "no answer";
+    else setText(cell, answer);
+    cell.title = unread ? plain(unread) : "";
     cell.classList.toggle("missing", answer === null);
   } };
 }
