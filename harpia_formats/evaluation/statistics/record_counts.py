@@ -246,7 +246,6 @@ UNNAMED = ""
 MICROSECONDS = 1000
 #: What a float holds exactly, at most: more milliseconds are no time.
 MAX_EXACT = 2**53
-_numeric = frozenset({int, float})
 
 
 def token_sums(models: Sequence[Any], usages: Sequence[Any]) -> "Counter[Any]":
@@ -274,7 +273,7 @@ def token_sums(models: Sequence[Any], usages: Sequence[Any]) -> "Counter[Any]":
 
 def _is_whole(value: Any) -> bool:
     """Return whether a value is a whole number that is written as 12.0."""
-    return type(value) is float and abs(value) <= MAX_EXACT and value.is_integer()
+    return isinstance(value, float) and abs(value) <= MAX_EXACT and value.is_integer()
 
 
 def times_of(performances: Sequence[Any]) -> dict[str, Distribution]:
@@ -285,7 +284,8 @@ def times_of(performances: Sequence[Any]) -> dict[str, Distribution]:
             for kind, value in given.items():
                 if value is not None:
                     numbers = times[kind]
-                    if type(value) in _numeric and 0 <= value < MAX_EXACT:
+                    is_number = isinstance(value, (int, float))
+                    if is_number and type(value) is not bool and 0 <= value < MAX_EXACT:
                         numbers.append(round(value * MICROSECONDS))
     found: dict[str, Distribution] = defaultdict(Distribution)
     for kind, values in times.items():

@@ -236,6 +236,27 @@ def test_only_whole_numbers_are_tokens_and_only_numbers_are_times() -> None:
     assert {kind: each["count"] for kind, each in found["times"].items()} == {"ms": 3}
 
 
+def test_numbers_count_however_they_are_written() -> None:
+    """12.00 is 12 tokens, and 120.50 and 1e2 are times."""
+    row = (
+        b'{"prompt": "p", "outputs": [{"text": "t", "model": "m", '
+        b'"token_usage": {"k": 12.00, "n": {"a": 1e2}}, '
+        b'"performance": {"ms": 120.50, "s": 1e2}}]}\n'
+    )
+
+    found = statistics(row, from_="record")
+
+    (model,) = found["tokens"]["models"]
+    assert model["counts"] == {
+        "k": {"answers": 1, "sum": 12},
+        "n.a": {"answers": 1, "sum": 100},
+    }
+    assert {kind: each["max"] for kind, each in found["times"].items()} == {
+        "ms": 120.5,
+        "s": 100,
+    }
+
+
 @pytest.mark.parametrize("redact", [False, True])
 def test_too_many_scores_and_times_are_null_and_reported(
     monkeypatch: pytest.MonkeyPatch, *, redact: bool
