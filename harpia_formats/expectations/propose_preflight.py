@@ -17,7 +17,12 @@ from harpia_formats.expectations.data_set_run import DataSetRun
 from harpia_formats.expectations.field_limits import number_of
 from harpia_formats.expectations.outcomes import RecordFindings
 from harpia_formats.expectations.preflight_keys import BY_NAME
-from harpia_formats.expectations.preflight_plan import DataSet, PreflightOptions, Stated
+from harpia_formats.expectations.preflight_plan import (
+    DataSet,
+    PreflightOptions,
+    Stated,
+    located,
+)
 from harpia_formats.expectations.record_limits import (
     RecordLimit,
     is_missing,
@@ -261,15 +266,18 @@ def _lines_of_records(
 
 def _names(found: Sequence[_Found]) -> list[str]:
     """Return a name for each data set: of its file, or the folder of several files."""
-    names: list[str] = []
+    names: dict[str, None] = {}
     for one in found:
         path = one.paths[0]
         stem = path if len(one.paths) == 1 else os.path.dirname(path) or one.format  # noqa: PTH120 - as named
         plain = re.sub(r"[^A-Za-z0-9_-]+", "-", os.path.basename(stem).split(".")[0])  # noqa: PTH119 - also a URL
-        name = plain.strip("-") or "data"
-        number = sum(other == name or other.startswith(f"{name}-") for other in names)
-        names.append(f"{name}-{number + 1}" if number else name)
-    return names
+        name = first = plain.strip("-") or "data"
+        number = 1
+        while name in names:
+            number += 1
+            name = f"{first}-{number}"
+        names[name] = None
+    return list(names)
 
 
 def _files(paths: Sequence[str], folder: Path) -> str:
@@ -287,8 +295,16 @@ def _files(paths: Sequence[str], folder: Path) -> str:
 
 
 def _relative(path: str, folder: Path) -> str:
-    """Return a path from a folder, or a URL as it is."""
-    return path if is_url(path) else os.path.relpath(path, folder)
+    """Return a path from a folder that leads to the same file, or a URL as it is."""
+    if is_url(path):
+        return path
+    relative = os.path.relpath(path, folder)
+    if os.path.realpath(located(relative, str(folder))) == os.path.realpath(path):
+        return relative
+    # With a link on the way, `..` is not the folder that the path names before it.
+    parent, name = os.path.split(path)
+    real = os.path.realpath(parent), os.path.realpath(folder)
+    return os.path.join(os.path.relpath(*real), name)  # noqa: PTH118 - as named
 
 
 def _is_utf_8(text: str) -> bool:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import tomllib
 from pathlib import Path
 
 import jsonschema
@@ -175,6 +176,37 @@ def test_init_writes_a_file_that_the_data_meets(main: InProcess) -> None:
     commented = text.replace("\n# ", "\n")
     Path("sub/all.toml").write_text(commented[commented.index("[datasets") :])
     assert main("preflight", "sub/all.toml").code == 0
+
+
+def test_init_gives_each_data_set_a_name_of_its_own(main: InProcess) -> None:
+    """A number that the name of another file ends with is not given again."""
+    for path in ("a/q-2.jsonl", "b/q.jsonl", "c/q.jsonl"):
+        Path(path).parent.mkdir()
+        Path(path).write_text(QUESTIONS)
+
+    shown = main("preflight", "--init", "a", "b", "c", "-o", "new.toml")
+
+    assert shown.code == 0
+    data_sets = tomllib.loads(Path("new.toml").read_text())["datasets"]
+    assert {name: each["files"] for name, each in data_sets.items()} == {
+        "q-2": "a/q-2.jsonl",
+        "q": "b/q.jsonl",
+        "q-3": "c/q.jsonl",
+    }
+
+
+def test_init_names_files_as_they_are_found_from_a_linked_folder(
+    main: InProcess,
+) -> None:
+    """The folder above a link is not the one above the folder that it leads to."""
+    Path("real/deep").mkdir(parents=True)
+    Path("link").symlink_to("real/deep", target_is_directory=True)
+
+    written = main("preflight", "--init", "questions/q.jsonl", "-o", "link/new.toml")
+
+    assert written.code == 0
+    assert 'files = "../../questions/q.jsonl"' in Path("link/new.toml").read_text()
+    assert main("preflight", "link/new.toml").code == 0
 
 
 def test_the_state_and_a_report_do_not_replace_each_other(main: InProcess) -> None:
