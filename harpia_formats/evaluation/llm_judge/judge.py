@@ -390,10 +390,10 @@ class _Run:
             return partial(self._awaited, row, shared, is_shared=True)
         # A request that is no longer pending has put its reply into the cache.
         known = self.cache.get(key)
+        verdict = kept_verdict(self.judge, row, known, was_asked=key in self.again)
+        if verdict is not None:
+            return lambda: verdict
         if known is not None:
-            verdict = self._verdict(row, _kept_reply(known), is_cached=True)
-            if verdict.status == OK or not self.judge.ask_again or key in self.again:
-                return lambda: verdict
             self.again.add(key)
         future = self.under_way[key] = submit(_Request(prompt, row.vote, key, known))
         return partial(self._awaited, row, future)
@@ -463,20 +463,42 @@ class _Run:
         except BudgetExhausted:
             reason = f"the budget is spent: {self.budget.exhausted_reason}"
             return Verdict(row, None, UNASKED, reason)
-        return self._verdict(row, reply, is_cached=is_shared or is_kept)
+        return _verdict(self.judge, row, reply, is_cached=is_shared or is_kept)
 
-    def _verdict(self, row: JudgeRow, reply: Reply, *, is_cached: bool) -> Verdict:
-        """Return the verdict of a reply on a row."""
-        definition, strict = self.judge.definition, self.judge.guarded
-        values, status, reason = None, OK, None
-        try:
-            values = values_in(
-                reply.text, definition.outputs, definition.score, strict=strict
-            )
-        except ReplyError as error:
-            status, reason = FAILED, safe(str(error), 500)
-        counts = reply.attempts, is_cached
-        return Verdict(row, values, status, reason, *counts, reply.meta)
+
+def kept_verdict(
+    judge: LLMJudge,
+    row: JudgeRow,
+    known: Mapping[str, Any] | None,
+    *,
+    was_asked: bool = False,
+) -> Verdict | None:
+    """Return the verdict of a reply in the cache, None if its prompt is to be sent.
+
+    With `ask_again` a reply without a valid verdict is not enough, unless its prompt
+    `was_asked` again already.
+    """
+    if known is None:
+        return None
+    verdict = _verdict(judge, row, _kept_reply(known), is_cached=True)
+    is_enough = verdict.status == OK or not judge.ask_again or was_asked
+    return verdict if is_enough else None
+
+
+def _verdict(
+    judge: LLMJudge, row: JudgeRow, reply: Reply, *, is_cached: bool
+) -> Verdict:
+    """Return the verdict of a reply on a row."""
+    definition, strict = judge.definition, judge.guarded
+    values, status, reason = None, OK, None
+    try:
+        values = values_in(
+            reply.text, definition.outputs, definition.score, strict=strict
+        )
+    except ReplyError as error:
+        status, reason = FAILED, safe(str(error), 500)
+    counts = reply.attempts, is_cached
+    return Verdict(row, values, status, reason, *counts, reply.meta)
 
 
 def _kept_reply(kept: Mapping[str, Any]) -> Reply:

@@ -14,7 +14,7 @@ from typing import Any
 from harpia_formats.conversion.containers.row_writer import copy_spooled, spool
 from harpia_formats.conversion.output_files import check_output
 from harpia_formats.conversion.reading.records import records_in
-from harpia_formats.evaluation.llm_judge.judge import LLMJudge
+from harpia_formats.evaluation.llm_judge.judge import LLMJudge, kept_verdict
 from harpia_formats.evaluation.llm_judge.judge_errors import JudgeError
 from harpia_formats.evaluation.llm_judge.judged_rows import (
     FIRST,
@@ -283,9 +283,11 @@ class FileJob:
                 if not row.problem:
                     prompt = template.prompt(row.values)
                     key = request_key(endpoint, prompt, row.vote)
-                    if cache is not None and cache.get(key) is not None:
+                    known = None if cache is None else cache.get(key)
+                    if kept_verdict(self.judge, row, known) is not None:
                         counts["cached"] += 1
-                    elif key not in seen:
+                    elif self.cache is None or key not in seen:
+                        counts["prompts"] += 1
                         counts["characters"] += len(prompt)
                         seen.add(key)
                     lines = map(escaped, prompt.split("\n"))
@@ -297,6 +299,6 @@ class FileJob:
         each = f", {votes:,} votes each" if votes > 1 else ""
         return (
             f"{counts['rows']:,} rows{each}: {counts['cached']:,} answered in the "
-            f"cache, {counts['lacking']:,} lack an input; {len(seen):,} prompts to "
-            f"send, {counts['characters']:,} characters. Nothing was sent."
+            f"cache, {counts['lacking']:,} lack an input; {counts['prompts']:,} "
+            f"prompts to send, {counts['characters']:,} characters. Nothing was sent."
         )

@@ -257,6 +257,31 @@ def test_dry_run_counts_cached_replies(data: Path, server: Any) -> None:
     assert b"7 rows: 5 answered in the cache, 0 lack an input; 2 prompts" in done.stderr
 
 
+def test_a_dry_run_counts_each_row_without_a_cache(data: Path, server: Any) -> None:
+    """Equal prompts are sent once with a cache, and each for itself without one."""
+    (data / "in.jsonl").write_bytes(jsonl(*rows(1) * 3))
+    for cache, sent in (("--no-cache", 3), ("--cache=c", 1)):
+        words = ["in.jsonl", cache]
+        dry = run(data, *words, "--dry-run", server=server)
+        before = server.total
+        run(data, *words, server=server)
+
+        assert f"; {sent} prompts to send".encode() in dry.stderr
+        assert server.total - before == sent
+
+
+def test_a_dry_run_counts_what_is_asked_for_again(data: Path, server: Any) -> None:
+    """With --ask-again a reply without a verdict in the cache is no answer."""
+    server.answer = lambda *_: stub.completion("no JSON")
+    words = ["in.jsonl", "--cache", "c", "--no-raise-on-failure"]
+    run(data, *words, server=server)
+    kept = run(data, *words, "--dry-run", server=server)
+    again = run(data, *words, "--dry-run", "--ask-again", server=server)
+
+    assert b"5 answered in the cache, 0 lack an input; 0 prompts" in kept.stderr
+    assert b"0 answered in the cache, 0 lack an input; 5 prompts" in again.stderr
+
+
 def test_data_cannot_write_to_the_terminal(data: Path) -> None:
     """Text that could control a terminal or a log is shown as an escape."""
     bad = [{**rows(1)[0], "response": "\x1b[31m\n::error::x\u202e"}]
