@@ -222,7 +222,7 @@ class FileJob:
 
     def _reading(self, paths: Sequence[str]) -> Callable[[], Iterable[Record]]:
         """Return what reads the records of inputs again and again."""
-        if all(Path(path).is_file() for path in paths):
+        if all(path != STANDARD and os.path.isfile(path) for path in paths):  # noqa: PTH113 - `Path.is_file` raises for a name that is too long
             return lambda: records_in(paths, **self.reading)
         held = list(records_in(paths, **self.reading))
         return lambda: held

@@ -201,6 +201,27 @@ def test_standard_input_is_read_without_a_file(data: Path, server: Any) -> None:
     assert done.stderr == b""
 
 
+def test_standard_input_is_read_next_to_a_file_with_its_name(
+    data: Path, server: Any
+) -> None:
+    """A file called - does not stand for standard input, which is read once."""
+    (data / "-").write_bytes(b"")
+    text = io.TextIOWrapper((data / "in.jsonl").open("rb"))
+    with text, mock.patch.object(sys, "stdin", text):
+        done = run(data, "-", "--quiet", server=server)
+
+    assert len(json.loads(done.stdout)["results"]) == 5
+
+
+def test_an_input_that_cannot_be_looked_at_is_one_line(data: Path, server: Any) -> None:
+    """A name that is too long ends with 2 and its reason, before any request."""
+    done = run(data, "x" * 300, "--no-cache", server=server)
+
+    assert (done.returncode, server.total) == (2, 0)
+    assert done.stderr.startswith(b"error: " + b"x" * 300)
+    assert done.stderr.count(b"\n") == 1
+
+
 def test_an_existing_output_stays_without_overwrite(data: Path, server: Any) -> None:
     """An output is replaced only with --overwrite; otherwise no request is sent."""
     (data / "out.json").write_bytes(b"mine")
