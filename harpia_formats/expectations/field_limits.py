@@ -56,6 +56,7 @@ class FieldValues(RecordLimit):
     required: list[Any]
     findings: RecordFindings
     _path: str = ""
+    _is_column: bool = False
     _seen: set[str] = field(default_factory=set)
     _allowed_keys: frozenset[str] = field(init=False)
     _required_keys: frozenset[str] = field(init=False)
@@ -67,18 +68,19 @@ class FieldValues(RecordLimit):
     def begin(self, adapter: FormatAdapter) -> None:
         """Find the field in records of a format."""
         self._path = self.path_of(adapter, self.name) or self.name
+        self._is_column = is_column(self._path)
 
     def take(self, placed: PlacedRecord, count: FileCount) -> None:
         """Compare the values of a record."""
         found = values_at(placed.record, self._path)
-        keys = set(map(key_of_value, found))
+        keys = set(map(self._key, found))
         if not keys <= self._seen:
             is_full = len(self._seen) >= NAMES + len(self.required)
             self._seen |= keys & self._required_keys if is_full else keys
         if not self.allowed or (found and keys <= self._allowed_keys):
             return
         known = self._allowed_keys
-        others = [value for value in found if key_of_value(value) not in known]
+        others = [value for value in found if self._key(value) not in known]
         if others or not found:
             self.findings.add(
                 count,
@@ -86,6 +88,14 @@ class FieldValues(RecordLimit):
                 lambda: where_of(placed, self.row_paths, self._path),
                 lambda: self._refusal(others),
             )
+
+    def _key(self, value: Any) -> str:
+        """Return the key of a value; a cell that no text equals may be a number."""
+        key = key_of_value(value)
+        is_stated = key in self._allowed_keys or key in self._required_keys
+        if is_stated or not self._is_column:
+            return key
+        return key_of_value(value_of_cell(value))
 
     def _refusal(self, others: list[Any]) -> str:
         if not others:
@@ -208,6 +218,17 @@ _number = re.compile(r"\s*[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?\s*")
 _SHOWN = 80
 
 
+def is_column(path: str) -> bool:
+    """Tell whether a field is a column of a table, whose cells may be numbers."""
+    return path.startswith(f"extra.{TABLES}.")
+
+
+def value_of_cell(value: Any) -> Any:
+    """Return a cell of a table as a number if it looks like one, else as it is."""
+    is_number = isinstance(value, str) and _number.fullmatch(value)
+    return ExactFloat(value.strip()) if is_number else value
+
+
 class FieldLimit(RecordLimit):
     """An expectation on the values of one field."""
 
@@ -223,6 +244,7 @@ class FieldLimit(RecordLimit):
         self.name = name
         self.findings = RecordFindings(most)
         self.path = name
+        self.is_column = False
         self._path_of = path_of
         #: Values that were compared, and records that were read.
         self.compared = 0
@@ -231,6 +253,7 @@ class FieldLimit(RecordLimit):
     def begin(self, adapter: FormatAdapter) -> None:
         """Find the field in records of a format."""
         self.path = self._path_of(adapter, self.name) or self.name
+        self.is_column = is_column(self.path)
 
     def take(self, placed: PlacedRecord, count: FileCount) -> None:
         """Compare the values of a record that are neither absent nor null."""
@@ -290,18 +313,10 @@ class ValueRange(FieldLimit):
         self._bound = Decimal(str(bound))
         words = "at least" if self._least else "at most"
         self.expected = f"{name} {words} {bound}"
-        self._reads_texts = False
-
-    def begin(self, adapter: FormatAdapter) -> None:
-        """Find the field; the cells of a table are texts, which may be numbers."""
-        super().begin(adapter)
-        self._reads_texts = self.path.startswith(f"extra.{TABLES}.")
 
     def take_value(self, value: Any, placed: PlacedRecord, count: FileCount) -> None:
         """Compare a value with the bound."""
-        number = number_of(value)
-        if self._reads_texts and isinstance(value, str) and _number.fullmatch(value):
-            number = Decimal(value.strip())
+        number = number_of(value_of_cell(value) if self.is_column else value)
         if number is None or number.is_nan():
             shown = shown_value(value)
             self.add(placed, count, f"{self.name} is {shown}, which is no number")
@@ -360,6 +375,7 @@ class Unique(FieldLimit):
 
     def take_value(self, value: Any, placed: PlacedRecord, count: FileCount) -> None:
         """Note a value with its record."""
+        value = value_of_cell(value) if self.is_column else value
         self._store.add(_unique_key(value), placed, count, b"")
 
     def outcomes(self) -> Iterator[Outcome]:

@@ -293,3 +293,25 @@ def test_any_column_of_a_table_is_a_field(tmp_path: Path) -> None:
     assert line_numbers(report, "P304") == [3, 4]
     assert state_of(report, "max-missing-values") == "met"
     assert state_of(report, "patterns") == "undecided"
+
+
+def test_cells_of_a_column_are_numbers_or_the_texts_that_are_named(
+    tmp_path: Path,
+) -> None:
+    """3 is the cell 3.0, "12" is only the cell 12, and equal numbers are repeated."""
+    path = tmp_path / "a.csv"
+    path.write_text("prompt,response,level\na,b,3.0\nc,d,12\ne,f,3\ng,h,many\n")
+    expected = {
+        "files": path,
+        "format": "csv",
+        "allowed-values": {"level": [3, "12"]},
+        "required-values": {"level": [3, "12", "3.00"]},
+        "unique-values": "level",
+    }
+
+    report = harpia_formats.preflight({"datasets": {"a": expected}})
+
+    assert line_numbers(report, "P302") == [5]
+    (missing,) = (each.message for each in report.problems if each.code == "P303")
+    assert missing == 'no record has the level "3.00"'
+    assert line_numbers(report, "P306") == [4]
