@@ -437,7 +437,9 @@ class _Reader:
         """Return the value of digits with thousands and decimal separators."""
         if self.has_comma:
             body = body.translate(_swapped)
-        if len(body) > MOST_DIGITS or not _plain.fullmatch(body):
+        plain = None if len(body) > MOST_DIGITS else _plain.fullmatch(body)
+        # 0,125 has a decimal comma: nothing with thousands begins with 0.
+        if not plain or (plain[1] and not int(body[0])):
             raise _unreadable(match.group())
         return Fraction(re.sub(r"[^\d.]", "", body))
 
