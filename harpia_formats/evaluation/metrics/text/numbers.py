@@ -1,11 +1,11 @@
 r"""The number that a text gives as its answer, as an exact fraction.
 
 It is read from the first of these that the text has: the last `\boxed{...}`; the last
-line behind `####`; what stands behind the last phrase such as `the answer is` (see
-`harpia_formats.evaluation.metrics.text.answer_phrases`); else the whole text. There
-must be one number, however often; a phrase may also be followed by a number and then by
-others. A box holds one number, after a name and `=` or not, with a unit or not. What
-only begins with a number, as `5x`, `3 to 5` or `1011_2`, is none.
+line behind `####` that is no heading; what stands behind the last phrase such as `the
+answer is` (see `harpia_formats.evaluation.metrics.text.answer_phrases`); else the whole
+text. There must be one number, however often; a phrase may also be followed by a number
+and then by others. A box holds one number, after a name and `=` or not, with a unit or
+not. What only begins with a number, as `5x`, `3 to 5` or `1011_2`, is none.
 """
 
 import math
@@ -221,6 +221,8 @@ _no_unit = pattern(rf"""
 #: What a unit may hold that a number may not.
 _exponents = re.compile(r"\s*\^?\s*\{?\s*(?:\\circ|°)\s*\}?|\s*\^\s*\{?-?\d\}?")
 _hashes = re.compile(r"####[ \t]*(.*)")
+#: Stands in a line behind `####` that is a heading, if it is no unit.
+_a_word = re.compile(r"[^\W\d_]{2,}")
 #: What stands between two boxes of which either is meant.
 _or = pattern(r"""
     [\s$.,;*\\()\[\]}]*(\\text\s*\{)?[\s}]*(or|and|oder|und|ou|e|o|y|或|和|か
@@ -256,7 +258,7 @@ def number_in(
     boxes = [one for one in stated if one.kind == Kind.BOX]
     if boxes:
         return reader.boxed(plain, boxes)
-    lines = _hashes.findall(plain)
+    lines = [line for line in _hashes.findall(plain) if not _is_heading(line)]
     if lines:
         return reader.only(_with_groups(lines[-1]), "the line behind ####")
     if stated:
@@ -287,16 +289,9 @@ class _Reader:
 
     def _only_of_box(self, content: str) -> Fraction:
         text = _with_groups(_without_latex(content).strip())
-        name = _name_of_value.match(text)
-        start = 0 if name is None else name.end()
-        currency = _currency.match(text, start)
-        start = start if currency is None else currency.end()
-        match = _number.match(text, start)
-        tail = None if match is None else _unit_tail.fullmatch(text, match.end())
-        if match is not None and tail is not None:
-            unit = _exponents.sub("", text[match.end() :]).strip()
-            if not _no_unit.search(unit):
-                return self._value(match)
+        match = _whole_number(text)
+        if match is not None:
+            return self._value(match)
         numbers = {match["body"] for match in self._matches(text)}
         if not numbers:
             raise NoNumberError(r"there is no number in \boxed{}")
@@ -462,6 +457,26 @@ _dots = re.compile(r"\.\.|…|\\[cl]?dots")
 _percentage = re.compile(rf"(?i)(?:{_percent})")
 #: Stands before an exponent or index in braces.
 _raised = re.compile(r"[\^_]\s*\{?\s*[-+]?\Z")
+
+
+def _whole_number(text: str) -> re.Match[str] | None:
+    """Return the number that a text is, with a name, currency and unit or not."""
+    name = _name_of_value.match(text)
+    start = 0 if name is None else name.end()
+    currency = _currency.match(text, start)
+    start = start if currency is None else currency.end()
+    match = _number.match(text, start)
+    tail = None if match is None else _unit_tail.fullmatch(text, match.end())
+    if match is None or tail is None:
+        return None
+    unit = _exponents.sub("", text[match.end() :]).strip()
+    return None if _no_unit.search(unit) else match
+
+
+def _is_heading(line: str) -> bool:
+    """Tell whether a line behind `####` has words that are no unit of its number."""
+    text = _with_groups(_without_latex(line).strip(" \t\r*_#"))
+    return _a_word.search(text) is not None and _whole_number(text) is None
 
 
 def _power_of_ten(match: re.Match[str]) -> str | None:
