@@ -7,7 +7,7 @@ import hashlib
 import hmac
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -369,9 +369,6 @@ def _shortened(text: str) -> str:
 
 #: The most bytes of a definition file, and the most values in it.
 MAX_BYTES, MAX_VALUES = 4_000_000, 100_000
-#: The scalars of YAML 1.1 that are texts in 1.2: dates, and booleans such as yes.
-_texts = ("tag:yaml.org,2002:bool", "tag:yaml.org,2002:timestamp")
-_boolean = re.compile(r"(?:true|True|TRUE|false|False|FALSE)\Z")
 
 
 def arguments_from(path: Path, component: str | None = None) -> dict[str, Any]:
@@ -453,7 +450,7 @@ def _decoded(path: Path) -> Any:
 def _json(text: str) -> Any:
     """Return the value of a text in JSON."""
     try:
-        return json.loads(text, object_pairs_hook=_without_repeats)
+        return json.loads(text, object_pairs_hook=_without_repeats, parse_int=_integer)
     except json.JSONDecodeError as error:
         raise DefinitionError(f"is not JSON: {error}") from None
 
@@ -466,6 +463,48 @@ def _without_repeats(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
             raise DefinitionError(f"has the key {key!r} twice")
         found[key] = value
     return found
+
+
+def _integer(text: str) -> int:
+    """Return the integer of a text in JSON or YAML; raises `DefinitionError`."""
+    try:
+        value = int(text, 0 if text.startswith(("0o", "0x")) else 10)
+        str(value)  # messages show it
+    except ValueError:
+        raise DefinitionError("has an integer with too many digits") from None
+    return value
+
+
+def _float(text: str) -> float:
+    """Return the number of a text in YAML, in which .inf and .nan are numbers."""
+    return float(text.lower().replace(".inf", "inf").replace(".nan", "nan"))
+
+
+_TAG = "tag:yaml.org,2002:"
+#: The scalars of YAML 1.2 that are neither texts nor null: how they are written, what
+#: they begin with, and what reads them.
+_scalars: dict[str, tuple[re.Pattern[str], str, Callable[[str], Any]]] = {
+    f"{_TAG}bool": (
+        re.compile(r"(?:true|True|TRUE|false|False|FALSE)\Z"),
+        "tTfF",
+        lambda text: text.lower() == "true",
+    ),
+    f"{_TAG}int": (
+        re.compile(r"(?:[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+)\Z"),
+        "-+0123456789",
+        _integer,
+    ),
+    f"{_TAG}float": (
+        re.compile(
+            r"(?:[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
+            r"|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))\Z"
+        ),
+        "-+.0123456789",
+        _float,
+    ),
+}
+#: What YAML 1.1 has as 1.2 does, or in addition: null, and keys that merge objects.
+_kept = (f"{_TAG}null", f"{_TAG}merge")
 
 
 def _yaml(text: str) -> Any:
@@ -489,15 +528,34 @@ def _yaml(text: str) -> Any:
         except TypeError:
             raise DefinitionError("has a key that is not text") from None
 
+    def scalar(loader: Any, node: Any) -> Any:
+        """Return a boolean or a number."""
+        text = loader.construct_scalar(node)
+        pattern, _, read = _scalars[node.tag]
+        if not pattern.match(text):
+            kind = node.tag.removeprefix(_TAG)
+            raise DefinitionError(f"is not YAML: {_cut(text)} is no {kind}")
+        return read(text)
+
     Loader.yaml_implicit_resolvers = {
-        first: [each for each in resolvers if each[0] not in _texts]
+        first: [each for each in resolvers if each[0] in _kept]
         for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
     }
-    Loader.add_implicit_resolver(_texts[0], _boolean, list("tTfF"))
-    Loader.add_constructor("tag:yaml.org,2002:map", mapping)
+    Loader.yaml_constructors = {
+        tag: construct
+        for tag, construct in yaml.SafeLoader.yaml_constructors.items()
+        if tag != f"{_TAG}timestamp"
+    }
+    for tag, (pattern, first_characters, _) in _scalars.items():
+        Loader.add_implicit_resolver(tag, pattern, list(first_characters))
+        Loader.add_constructor(tag, scalar)
+    Loader.add_constructor(f"{_TAG}map", mapping)
     try:
         return yaml.load(text, Loader)  # noqa: S506 - a safe loader, with fewer scalars
-    except yaml.YAMLError as error:
+    except DefinitionError:
+        raise
+    except (yaml.YAMLError, ValueError, OverflowError) as error:
+        # A character such as "\UFFFFFFFF" is an error of Python.
         reason = " ".join(str(error).split())
         raise DefinitionError(f"is not YAML: {reason}") from None
 

@@ -229,6 +229,20 @@ def test_yaml_values_stay_text(tmp_path: Path) -> None:
     assert (made.names, made.progress_bar) == (("responses",), False)
 
 
+def test_numbers_of_yaml_are_those_of_its_version_1_2(tmp_path: Path) -> None:
+    """12:30 and 1_000 are texts, and 010 is ten."""
+    path = tmp_path / "judge.yaml"
+    values = "12:30, 010, -010, 1_000, 0x1F, 0o17, 0b1, 1e3, .5, 1., ="
+    expected = ["12:30", 10, -10, "1_000", 31, 15, "0b1", 1000, 0.5, 1, "="]
+    path.write_text(
+        "instructions: a\ninputs: [responses]\n"
+        f"outputs: [{{name: verdict, choices: [{values}]}}]\nexamples: []\n"
+    )
+    (output,) = LLMJudge.from_definition(path).definition.outputs
+
+    assert list(output.choices) == expected
+
+
 @for_each_case(
     "name, text, message",
     [
@@ -237,6 +251,12 @@ def test_yaml_values_stay_text(tmp_path: Path) -> None:
         ("a.yaml", "? [a]\n: 1\n", "not text"),
         ("a.yaml", "- 1\n", "must be an object"),
         ("a.yaml", "!!python/object/apply:os.getcwd []\n", "not YAML"),
+        ("a.yaml", "a: !!int b\n", "'b' is no int"),
+        ("a.yaml", "a: !!bool maybe\n", "'maybe' is no bool"),
+        ("a.yaml", "a: !!timestamp b\n", "not YAML"),
+        ("a.yaml", 'a: "\\UFFFFFFFF"\n', "not YAML"),
+        ("a.yaml", f"a: 0x{'f' * 9000}\n", "too many digits"),
+        ("a.json", f'{{"a": {"9" * 9000}}}', "too many digits"),
         ("a.yaml", "instructions: a\n", "lacks inputs, outputs, examples"),
         ("a.yaml", "instruction: a\n", "did you mean instructions"),
         ("a.json", json.dumps({**MADE, "inputs": 5}), "inputs must be a list"),
