@@ -42,11 +42,14 @@ from harpia_formats.model.problem import HarpiaFormatsError, TomlError
 from harpia_formats.model.spelling import hint_on, nearest
 
 _variable = re.compile(r"\$\{([^{}]*)\}")
+#: Names above the keys that are texts, such as those of `datasets.NAME.checksums`.
+_ABOVE_TEXTS = 3
 
 
 def used_variables(document: Mapping[str, Any]) -> list[str]:
     """Return the names of the variables in a document, each once."""
-    texts = (text for key, value in document.items() for text in _texts_of(key, value))
+    rest = {key: value for key, value in document.items() if key != VARIABLES}
+    texts = _texts_of(rest, 0)
     return list(
         dict.fromkeys(name for text in texts for name in _variable.findall(text))
     )
@@ -70,10 +73,15 @@ def _filled(
 ) -> Any:
     """Return the value at `path` with the values of variables in its texts."""
     if isinstance(value, dict):
-        return {
-            key: _filled(member, values, places, (*path, key))
-            for key, member in value.items()
-        }
+        found: dict[str, Any] = {}
+        for key, member in value.items():
+            inner = (*path, key)
+            are_texts = len(path) >= _ABOVE_TEXTS
+            name = _filled(key, values, places, inner) if are_texts else key
+            if name in found:
+                raise places.of(inner).error(f"two keys are {name}")
+            found[name] = _filled(member, values, places, inner)
+        return found
     if isinstance(value, list):
         return [_filled(item, values, places, path) for item in value]
     if not isinstance(value, str):
@@ -93,16 +101,18 @@ def _filled(
     return _variable.sub(value_of, value)
 
 
-def _texts_of(key: str, value: Any) -> Iterator[str]:
-    """Yield the texts in a value, but not those of the table of variables."""
-    if key == VARIABLES:
-        return
+def _texts_of(value: Any, above: int) -> Iterator[str]:
+    """Yield the texts in a value that has so many names above it."""
     if isinstance(value, str):
         yield value
-    members = value.values() if isinstance(value, dict) else value
-    if isinstance(value, (dict, list)):
-        for member in members:
-            yield from _texts_of("", member)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts_of(item, above)
+    elif isinstance(value, dict):
+        if above >= _ABOVE_TEXTS:
+            yield from value
+        for member in value.values():
+            yield from _texts_of(member, above + 1)
 
 
 _at_line = re.compile(r" \(at line ([0-9]+), column [0-9]+\)$")

@@ -185,6 +185,24 @@ def test_variables_have_the_value_given_or_that_of_the_file() -> None:
         plan_of(text, RUM="3")
 
 
+def test_keys_of_tables_have_variables() -> None:
+    """The files of checksums, and data sets that are named, may depend on a run."""
+    checksum = f"md5:{'0' * 32}"
+    text = (
+        f'[variables]\nRUN = "latest"\n{START}checksums = {{ "${{RUN}}/x" = '
+        f'"{checksum}", "1/x" = "{checksum}" }}\nno-prompts-of = {{ "${{OTHER}}" = '
+        f'"near" }}\n{OTHERS}'
+    )
+    values = plan_of(text, OTHER="training").data_sets[0].values
+
+    assert list(values["checksums"]) == ["latest/x", "1/x"]
+    assert list(values["no-prompts-of"]) == ["training"]
+    with pytest.raises(PreflightError, match=r"\$\{OTHER\} has no value"):
+        plan_of(text)
+    with pytest.raises(PreflightError, match=r":5: .*two keys are 1/x"):
+        plan_of(text, OTHER="training", RUN="1")
+
+
 def test_paths_start_from_the_folder_of_the_file() -> None:
     """Files, schemas and reports are found from there; URLs are as they are."""
     text = (
