@@ -217,6 +217,30 @@ def test_records_of_columns_with_invalid_items_are_quarantined_as_objects(
     ]
 
 
+def test_an_invalid_item_of_one_component_costs_no_record_of_another(
+    tmp_path: Path,
+) -> None:
+    """Records are left out by the items of their own component, not by their number."""
+    document = (
+        b'{"a": {"questions": ["q1", {"x": 1,"x":2}], "responses": ["r1", "r2"]},'
+        b' "b": {"questions": ["p1", "p2"], "responses": ["s1", "s2"]}}'
+    )
+    report = convert(
+        document,
+        to="record",
+        output=tmp_path / "out.jsonl",
+        on_invalid="quarantine",
+        from_="haystack",
+    )
+    rows = (tmp_path / "out.jsonl").read_bytes().splitlines()
+
+    assert (report.rows, report.skipped) == (3, 1)
+    assert [json.loads(each)["prompt"] for each in rows] == ["q1", "p1", "p2"]
+    assert (tmp_path / "out.invalid.jsonl").read_bytes().splitlines() == [
+        b'{"questions":{"x": 1,"x":2},"responses":"r2","(component)":"a"}'
+    ]
+
+
 def test_existing_file_is_kept(tmp_path: Path) -> None:
     """An existing file is replaced only with `overwrite`."""
     (tmp_path / "out.invalid.jsonl").write_bytes(b"mine")

@@ -387,7 +387,7 @@ class RecordStream:
             each: {COMPONENT_KEY: each[0]} if len(components) > 1 else {}
             for each in components
         }
-        for component in components if columns.invalid.bits else ():
+        for component in columns.invalid:
             for rows in columns.rows_of(component, refused=True):
                 for text in rows.refused(self._keys_of(rows), more[component]):
                     self.refuse(text)

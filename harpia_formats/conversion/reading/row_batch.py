@@ -325,8 +325,8 @@ class ColumnBuffer(Struct):
 
     #: The part of the store that each column is in.
     parts: dict[Path, int] = field(default_factory=dict)
-    #: Records of which an item is not valid.
-    invalid: RecordSet = field(default_factory=RecordSet)
+    #: The records of each component of which an item is not valid.
+    invalid: dict[Path, RecordSet] = field(default_factory=dict)
     blocks: FramedRecords = field(default_factory=_blocks)
     _current: Path | None = None
 
@@ -351,7 +351,8 @@ class ColumnBuffer(Struct):
         self, number: int, text: bytes = b"", start: Cursor | None = None
     ) -> None:
         """Store an item that is not valid, or no text of one longer than allowed."""
-        self.invalid.add(number)
+        if self._current is not None:
+            self.invalid.setdefault(self._current[:-1], RecordSet()).add(number)
         self._append(start or Cursor(), number, 1, text)
 
     def _write(
@@ -387,6 +388,7 @@ class ColumnBuffer(Struct):
         self, component: Path, *, refused: bool = False
     ) -> Iterator[ColumnRows]:
         """Yield the valid records of a component, or the others, adjacent together."""
+        invalid = self.invalid.get(component, RecordSet())
         columns = {
             str(path[-1]): _ColumnReader(self.blocks.records(part))
             for path, part in self.parts.items()
@@ -399,30 +401,26 @@ class ColumnBuffer(Struct):
                 return
             end = min(number + ROWS, *(each.block.behind for each in rest.values()))
             blocks = [each.block for each in rest.values()]
-            for first, behind in self._between(number, end, refused=refused):
+            for first, behind in _between(number, end, invalid, refused=refused):
                 yield ColumnRows(list(rest), blocks, first, behind)
             number = end
 
-    def _between(
-        self, begin: int, end: int, *, refused: bool
-    ) -> Iterator[tuple[int, int]]:
-        """Yield the ranges of valid records from `begin` to before `end`, or others."""
-        if not (self.invalid.bits or refused):
-            yield begin, end
-            return
-        first = begin
-        for number in range(begin, end):
-            if (number in self.invalid) is not refused:
-                if first < number:
-                    yield first, number
-                first = number + 1
-        if first < end:
-            yield first, end
 
-
-def _no_items() -> ItemBlock:
-    """Return a block in front of the first item."""
-    return ItemBlock(Chunk(b"", Cursor(), []), 1)
+def _between(
+    begin: int, end: int, invalid: RecordSet, *, refused: bool
+) -> Iterator[tuple[int, int]]:
+    """Yield the ranges of valid records from `begin` to before `end`, or others."""
+    if not (invalid.bits or refused):
+        yield begin, end
+        return
+    first = begin
+    for number in range(begin, end):
+        if (number in invalid) is not refused:
+            if first < number:
+                yield first, number
+            first = number + 1
+    if first < end:
+        yield first, end
 
 
 class _ColumnReader(Struct):

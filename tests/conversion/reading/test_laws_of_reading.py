@@ -54,13 +54,13 @@ _SEPARATORS = st.sampled_from([b",", b", ", b",\n  ", b" ,\r\n"])
 
 
 def _rows(
-    columns: dict[Path, list[bytes]], invalid: set[int]
+    columns: dict[Path, list[bytes]], invalid: set[tuple[Path, int]]
 ) -> Iterator[tuple[int, bytes]]:
     """Yield number and text of each valid record, item by item."""
     for component in dict.fromkeys(path[:-1] for path in columns):
         own = {path: each for path, each in columns.items() if path[:-1] == component}
         for number in range(1, max(map(len, own.values())) + 1):
-            if number in invalid:
+            if (component, number) in invalid:
                 continue
             items = {
                 path[-1]: decode(each[number - 1])
@@ -90,7 +90,7 @@ def test_blocks_of_items_are_joined_as_single_items_are(
     data: st.DataObject,
 ) -> None:
     """Any chunks of items and any refused ones give the rows of single items."""
-    invalid: set[int] = set()
+    invalid: set[tuple[Path, int]] = set()
     with closing(ColumnBuffer()) as buffer:
         places: dict[tuple[Path, int], Cursor] = {}
         for line, (path, items) in enumerate(columns.items(), 1):
@@ -111,7 +111,7 @@ def test_blocks_of_items_are_joined_as_single_items_are(
                 for row in range(len(some)):
                     places[path, begin + row + 1] = chunk.start_of(row)
                     if row in refused:
-                        invalid.add(begin + row + 1)
+                        invalid.add((path[:-1], begin + row + 1))
                 begin = end
         found = []
         with pytest.MonkeyPatch.context() as patch:
@@ -174,7 +174,7 @@ def test_a_file_of_columns_has_the_rows_of_its_items(
         name: [b'"%b"' % (b"q" * 20)] * trained + each for name, each in columns.items()
     }
     columns = {"query_id": [b'"1"', b'"2"'], **columns}
-    invalid = set()
+    invalid: set[tuple[Path, int]] = set()
     if wrong is not None:
         item, column, at = wrong
         # The format is recognised by the first column.
@@ -183,7 +183,7 @@ def test_a_file_of_columns_has_the_rows_of_its_items(
         if item.endswith(b"x"):
             item += b'"'
         columns[name][number : number + 1] = [item]
-        invalid.add(number + 1)
+        invalid.add(((), number + 1))
     data, places = _document(columns, separator)
     records: list[PlacedRecord] = []
     with pytest.MonkeyPatch.context() as patch:
