@@ -98,6 +98,23 @@ def test_rows_of_a_table_with_a_fault_are_quarantined(
     assert (tmp_path / "out.invalid.jsonl").read_bytes() == row + b"\n"
 
 
+def test_all_rows_below_an_unusable_header_are_quarantined(tmp_path: Path) -> None:
+    """Of a table without the columns of its format no row is lost without a word."""
+    (tmp_path / "good.csv").write_bytes(b"prompt,response\nq,a\n")
+    (tmp_path / "bad.csv").write_bytes(b'promt,response\n1,a\n2,"x" y\n3,b\n')
+    report = convert(
+        tmp_path / "good.csv",
+        tmp_path / "bad.csv",
+        to="record",
+        output=tmp_path / "out.jsonl",
+        on_invalid="quarantine",
+        from_="tencent-csv",
+    )
+
+    assert (report.rows, report.skipped) == (1, 3)
+    assert (tmp_path / "out.invalid.jsonl").read_bytes() == b'1,a\n2,"x" y\n3,b\n'
+
+
 #: A prompt that makes its row longer than allowed, in a small window and in several.
 LONG = [b"q" * 200, b"q" * 2_000_000]
 #: Three records, of which the second has such a prompt for `%b`.

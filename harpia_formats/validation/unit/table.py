@@ -191,10 +191,11 @@ class _TableValidator:
     def row(self, row: TableRow) -> None:
         """Validate a record."""
         self.records += 1
+        number = self.before + self.records
         if not self.found.is_usable:
             self.undetermined.add(self.records)
+            self._hand_on(row, number, None)
             return
-        number = self.before + self.records
         columns = self.found.columns
         if len(row.fields) != len(columns):
             # Also if the rule is not active, the record cannot be validated.
