@@ -35,6 +35,8 @@ _contents = "input_contents"
 _of_chat = (_parts, _contents)
 #: The keys of a message that its text and its reasoning are read from.
 _content_keys = ("content", "reasoning")
+#: The fields of a record that are what it asks.
+_asked_keys = ("system", "prompt", "messages")
 #: Keys that no kept member is written to.
 _taken = {*_of_chat, _input, _target}
 #: The keys of a call of a tool in a record, and in a sample.
@@ -76,12 +78,12 @@ def _question(asked: Any) -> tuple[Row, Row]:
 def _is_split(message: Row, content: Content) -> bool:
     """Tell whether a message is written again from its text and its other parts.
 
-    That is so for one part of text with the others behind it. Where there is no text,
-    an empty one is written, and noted.
+    That is so for one part of text with the others behind it, and for others alone, in
+    front of which an empty text is written, and noted.
     """
     others = content.others
     if content.text is None:
-        return not any("message" in part for part in others)
+        return others == message["content"] and all(map(_is_numbered, others))
     return others == message["content"][1:] and all(map(_is_numbered, others))
 
 
@@ -147,12 +149,19 @@ def _asked(record: Record, kept: Row, outcomes: FieldOutcomes) -> Any:
         if record.messages is not UNSET:
             outcomes.dropped("messages", "there are none")
         return record.prompt
+    noted = [*outcomes.entries]
     chat = write_chat(record, outcomes)
     written = [_with_calls(message, _written_call) for message in chat]
     if [_with_calls(message, _read_call) for message in written] != chat:
         outcomes.changed("messages", "the calls of tools are spelt as in a record")
     if _are_of(contents, written) and all(map(_is_content, contents)):
-        written = _with_contents(written, contents)
+        own = record.messages or []
+        asked = [*chat[: len(chat) - len(own)], *own]
+        written = _with_contents(written, contents, asked)
+        back = _question(written)[0]
+        if all(back.get(key, UNSET) == getattr(record, key) for key in _asked_keys):
+            # A null that was written as an empty text is one again.
+            outcomes.entries[:] = noted
     is_fit = _are_of(parts, written) and all(map(_is_part, parts))
     return _with_parts(written, parts) if is_fit else written
 
@@ -184,15 +193,18 @@ def _is_content(item: Row) -> bool:
     )
 
 
-def _with_contents(chat: list[Row], contents: list[Row]) -> list[Row]:
-    """Return a chat with whole contents for the messages that are read from them."""
+def _with_contents(chat: list[Row], contents: list[Row], asked: list[Row]) -> list[Row]:
+    """Return a chat with whole contents for the messages that are read from them.
+
+    `asked` are these messages as the record has them.
+    """
     written = list(chat)
     for item in contents:
-        message = written[item["message"]]
-        own = {**without(message, _content_keys), **_content_in(item)}
+        number = item["message"]
+        own = {**without(chat[number], _content_keys), **_content_in(item)}
         read = _with_text(own, content_of(own, Attachments({})))
-        if all(read.get(key) == message.get(key) for key in _content_keys):
-            written[item["message"]] = own
+        if all(read.get(key) == asked[number].get(key) for key in _content_keys):
+            written[number] = own
     return written
 
 
