@@ -273,12 +273,14 @@ class ViewedFile:
         Raises `ViewError` for a filter that cannot be applied.
         """
         index = self.index
+        # Asked first: if they are true, all that is read below is final.
+        is_read = self.progress.is_complete or bool(self.reason)
+        is_scanned = self.is_scanned
         if asked.needs_records and index.known and (reason := self._unread):
             raise ViewError(f"values of the records are not known: {reason}")
         search = self._search(asked.wanted) if asked.is_search else None
-        is_read = self.progress.is_complete or bool(self.reason)
         is_complete = is_read and not (search is not None and search.is_running)
-        is_complete &= self.is_scanned or not asked.needs_columns
+        is_complete &= is_scanned or not asked.needs_columns
         state = self.columns.state
         version = (
             index.known,
@@ -296,7 +298,7 @@ class ViewedFile:
                     return Selected(kept.selection, search, is_complete)
             self._names += 1
             path = Path(f"{self.base}.rows{self._names}")
-            file = FileColumns(index, self.columns, self.is_scanned)
+            file = FileColumns(index, self.columns, is_scanned)
             made = select(file, asked, path, search.path if search else None)
             self._kept[asked] = _Kept(made, version, monotonic())
             self._kept.move_to_end(asked)
