@@ -216,9 +216,8 @@ def _with_literal(
         stop = begin + len(text[begin:end].rstrip(behind)) if may_be_behind else end
         if at + len(literal) <= stop:
             found.append(place)
-            at = text.find(literal, end)
-        else:  # it reaches beyond the row
-            at = text.find(literal, at + 1)
+        # Any other place of it in the row is nearer to the end.
+        at = text.find(literal, end)
     return found
 
 

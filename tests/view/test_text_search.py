@@ -94,6 +94,13 @@ def test_a_row_ends_before_what_follows_it(
         assert found(tmp_path, data, Wanted(text, heeds_case=True), name) == []
 
 
+def test_a_comma_is_found_in_a_row_and_not_behind_it(tmp_path: Path) -> None:
+    """A text that ends in a comma may begin several times in a row, and behind it."""
+    data = b'[{"a": "b"},\n {"a": "b, c, d"},\n {"a": ","}, {"a": [1,2]}]\n'
+    wanted = Wanted(",", heeds_case=True)
+    assert found(tmp_path, data, wanted, "a.json") == [2, 3, 4]
+
+
 @pytest.mark.parametrize("text", ["(", "[a", "a{2,1}", "(?P<x"])
 def test_no_regular_expression(text: str) -> None:
     """A wrong expression is an error that says why."""
