@@ -406,7 +406,7 @@ class ConversionReport(Result):
     written: bool
     #: Whether `on_loss="fail"` stopped the conversion.
     failed_by_loss: bool = False
-    #: Whether the output is a stream that holds only a part of the rows.
+    #: Whether the output is a stream, or a pipe by name, with only a part of the rows.
     is_cut: bool = False
     #: The names of the files with the rows that were put aside, and their findings.
     quarantine: tuple[str, ...] = ()

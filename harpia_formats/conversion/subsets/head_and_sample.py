@@ -48,7 +48,6 @@ class RowOutput:
         #: Rows that were written.
         self.rows = 0
         self._sink = sink
-        self._is_begun = False
         self._is_line_open = False
 
     def row(self, file: CutFile, row: Row) -> None:

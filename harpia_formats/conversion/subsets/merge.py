@@ -168,14 +168,15 @@ def _other_column(first: FileKind, other: FileKind) -> str:
 def _key(first: FileKind, other: FileKind) -> str:
     """Return the key in which two documents differ."""
     one, two = first.document, other.document
-    if isinstance(one, dict) and isinstance(two, dict):
-        for key in dict.fromkeys((*one, *two)):
-            if key not in one or key not in two:
-                holder = first if key in one else other
-                return f"{short_json(key)} is only in {holder.name}"
-            if one[key] != two[key]:
-                return f"{short_json(key)} is not the same"
-    return "they cannot be compared"
+    key = next(
+        key
+        for key in (*one, *two)
+        if key not in one or key not in two or one[key] != two[key]
+    )
+    if key in one and key in two:
+        return f"{short_json(key)} is not the same"
+    holder = first if key in one else other
+    return f"{short_json(key)} is only in {holder.name}"
 
 
 #: Different repeated ids that are distinguished, so that memory is bounded.
