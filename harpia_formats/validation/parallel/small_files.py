@@ -179,11 +179,11 @@ def _file(
 
     origin, run = source.origin, plan_of(source)
     size = splittable_size(origin) if is_far else None
-    if isinstance(origin, RemoteFile):
-        return WholeFile(run, source.name, origin, size, source.is_found)
-    assert isinstance(origin, Path)  # noqa: S101 - only such sources have a size
-    # A worker may have another working folder.
-    return WholeFile(run, source.name, origin.absolute(), size, source.is_found)
+    if isinstance(origin, Path):
+        # A worker may have another working folder.
+        origin = origin.absolute()
+    assert isinstance(origin, (Path, RemoteFile))  # noqa: S101 - only such sources have a size
+    return WholeFile(run, source.name, origin, size, source.is_found, source.encoding)
 
 
 def _one_by_one(
@@ -272,7 +272,9 @@ class _FindingLog:
 
 
 def _source_of(file: WholeFile) -> Source:
-    return Source(file.name, file.origin, file.is_found, all_unpackers())
+    return Source(
+        file.name, file.origin, file.is_found, all_unpackers(), encoding=file.encoding
+    )
 
 
 def _whole(file: WholeFile) -> FileResult:

@@ -152,3 +152,5 @@ class WholeFile(msgspec.Struct, frozen=True):
     size: int | None = None
     #: Whether it was found in a folder, not named by the user.
     is_found: bool = False
+    #: The encoding of its text that the user named, None for UTF-8.
+    encoding: str | None = None

@@ -163,3 +163,19 @@ def test_record_that_our_code_fails_on_is_the_only_one_without_a_verdict(
 
     assert wrong(report) == [("V902", 121), ("S102", 151)]
     assert report.files[0].undetermined == 1
+
+
+def test_small_files_are_read_by_workers_in_the_encoding_that_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: InProcess
+) -> None:
+    """Small files in GB18030 have the same report with any number of processes."""
+    small_units(monkeypatch, 4_000, whole_files=1_000_000)
+    forked_workers(monkeypatch)
+    text = ROWS[0].decode().replace("A baker", "面包师") + '\n{"问题": "北京"}\n'
+    for number in range(4):
+        (tmp_path / f"{number}.jsonl").write_bytes(text.encode("gb18030"))
+    words = "--encoding gb18030 --format eee@0.2.0 --output-format json --jobs".split()
+    one, two = (run("validate", tmp_path, *words, jobs) for jobs in (1, 2))
+
+    assert one.code == 1
+    assert (two.code, two.out) == (one.code, one.out)
