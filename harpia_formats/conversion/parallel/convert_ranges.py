@@ -216,12 +216,14 @@ class RangeConversion:
         """Write the rows of the next unit; yield the problems of what is left of it."""
         merge = self._local.merge
         self._note_surplus(given)
+        # The lines of all parts count from the beginning of the unit.
+        lines = ranges.lines
         for piece in answer:
             rows = piece.converted
             if rows is None or not self._is_right(rows):
                 yield from ranges.again(part, piece.begin, piece.end)
             else:
-                self._deliver(rows, given.slot, Shift(ranges.lines, merge.records))
+                self._deliver(rows, given.slot, Shift(lines, merge.records))
                 merge.pass_over(rows.records)
                 ranges.move_on(piece.end, rows.lines)
                 yield Findings()

@@ -232,6 +232,34 @@ def test_invalid_rows_are_found_in_their_places(
     )
 
 
+def test_losses_behind_a_row_that_is_left_out_have_their_lines(
+    tmp_path: Path, answered: list[list[Part] | None]
+) -> None:
+    """A field that only a row behind an invalid one has is lost in the line of it."""
+    whole = {"prompt": "question", "references": ["r"], "outputs": [{"text": "a"}]}
+    rows = [jsonl({"id": number, **whole}) for number in range(4_000)]
+    rows[3_499] = b'{"bad"\n'
+    rows[3_504] = jsonl({"id": 3_504, **whole, "metadata": {"only_here": 1}})
+    file = tmp_path / "in.jsonl"
+    file.write_bytes(b"".join(rows))
+    lines = []
+    for jobs in (1, 2):
+        report = convert(
+            file,
+            to="nemo-output",
+            from_="record",
+            output=tmp_path / str(jobs),
+            on_invalid="skip",
+            constants=GIVEN,
+            jobs=jobs,
+        )
+        losses = report.to_dict()["losses"]
+        lines.append([one["line"] for one in losses if "only_here" in one["field"]])
+
+    assert lines == [[3_505], [3_505]]
+    assert any(parts and len(parts) == 3 for parts in answered)
+
+
 #: What a line of a table may be instead of a record, or next to it.
 FAULTS = (
     'i,"never closed',
