@@ -178,11 +178,16 @@ class _SingleUpload:
         self.raw: Any = TemporaryFile()  # noqa: SIM115 - closed when it is sent
 
     def commit(self) -> None:
-        """Send the file."""
+        """Send the file; if that fails or is interrupted, nothing of it appears."""
         self.raw.seek(0)
-        with self._filesystem.open(self._path, "wb") as file:
+        file = self._filesystem.open(self._path, "wb")
+        try:
             while block := self.raw.read(1024 * 1024):
                 file.write(block)
+            file.close()
+        except BaseException:
+            file.closed = True  # else its destructor would commit what was written
+            raise
         self.raw.close()
 
     def discard(self) -> None:

@@ -19,6 +19,16 @@ RUNS = ROOT / "fixtures" / "eee@0.2.0" / "valid" / "runs.jsonl"
 
 
 MemoryFileSystem: Any = implementations.MemoryFileSystem
+BufferedFile: Any = fsspec.spec.AbstractBufferedFile
+
+
+class Commit(BufferedFile):  # type: ignore[misc]  # of no known type
+    """A new file of the hub, which closing commits with all that was written."""
+
+    def _upload_chunk(self, final: bool = False) -> bool:
+        if final:
+            put(self.path, self.buffer.getvalue())
+        return final
 
 
 class Hub(MemoryFileSystem):  # type: ignore[misc]  # of no known type
@@ -30,6 +40,11 @@ class Hub(MemoryFileSystem):  # type: ignore[misc]  # of no known type
     def _strip_protocol(cls, path: str) -> str:
         found: str = super()._strip_protocol(path.replace("hf://", "memory://"))
         return found
+
+    def _open(self, path: str, mode: str = "rb", **given: Any) -> Any:
+        if mode == "wb":
+            return Commit(self, path, mode)
+        return super()._open(path, mode, **given)
 
 
 @pytest.fixture(params=["memory", "hf"])
@@ -184,6 +199,25 @@ def test_unwritable_output_is_refused(url: str, reason: str) -> None:
 
     assert refused.value.reason == reason
     assert "u:p" not in str(refused.value)
+
+
+@pytest.mark.parametrize("scheme", ["hf"], indirect=True)
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError])
+def test_an_upload_that_ends_early_commits_nothing(
+    scheme: str, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
+) -> None:
+    """If sending a file fails or is interrupted, no part of it is committed."""
+    usual = Commit.write
+
+    def half(file: Any, data: bytes) -> None:
+        usual(file, data[: len(data) // 2])
+        raise error
+
+    monkeypatch.setattr(Commit, "write", half)
+    with pytest.raises((KeyboardInterrupt, SinkError)):
+        write_output(f"{scheme}://a/out.jsonl")
+
+    assert files() == {}
 
 
 def test_failing_store_is_an_error(
