@@ -22,7 +22,13 @@ from harpia_formats.files.io.sink import (
     check_name,
 )
 from harpia_formats.files.io.source import Source
-from harpia_formats.files.io.urls import is_same_place, is_url, masked, real_path
+from harpia_formats.files.io.urls import (
+    is_same_place,
+    is_url,
+    local_path,
+    masked,
+    real_path,
+)
 
 
 class FilesRead:
@@ -68,12 +74,14 @@ class FilesRead:
         for name in self.named:
             if is_same_file(name, place):
                 return name
+        place = local_path(place)
         if is_url(place):
             return self._found_remote(place)
         if not os.path.exists(place):  # noqa: PTH110 - `Path.exists` raises for a name that is too long
             return None
         real = Path(os.path.realpath(place))
-        for source in self._sources(name for name in self._inputs if not is_url(name)):
+        inputs = map(local_path, self._inputs)
+        for source in self._sources(name for name in inputs if not is_url(name)):
             origin = source.origin
             if not isinstance(origin, Path):
                 continue
@@ -111,14 +119,16 @@ class FilesRead:
 def is_same_file(one: str | PathLike[str], other: str | PathLike[str]) -> bool:
     """Tell whether two paths are one file, by any of its names, or two URLs are equal.
 
-    Paths that name one place are one file, even if nothing is there.
+    Paths that name one place are one file, even if nothing is there. A URL of this
+    machine is the path in it.
     """
-    if not (is_url(fspath(one)) or is_url(fspath(other))):
+    places = [local_path(one), local_path(other)]
+    if not any(map(is_url, places)):
         try:
-            return os.path.samefile(one, other)  # noqa: PTH121 - raises nothing for a name that is no path
+            return os.path.samefile(*places)  # noqa: PTH121 - raises nothing for a name that is no path
         except (OSError, ValueError):  # one of them is not there
             pass
-    return is_same_place(one, other)
+    return is_same_place(*places)
 
 
 def _names(given: Iterable[Any]) -> tuple[str, ...]:
@@ -293,9 +303,10 @@ def _key_of(place: str) -> str:
 
     Some file systems do not tell upper from lower case, or two Unicode forms of a name.
     """
-    if is_url(place):
-        return place
-    return unicodedata.normalize("NFC", real_path(place)).casefold()
+    path = local_path(place)
+    if is_url(path):
+        return path
+    return unicodedata.normalize("NFC", real_path(path)).casefold()
 
 
 def check_extra_output(place: str, others: Iterable[Any]) -> None:

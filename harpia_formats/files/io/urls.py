@@ -2,10 +2,12 @@
 
 import re
 from os import PathLike, fspath
-from os.path import realpath
+from os.path import expanduser, realpath
 from pathlib import Path
 
 _url = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
+#: The beginning of the URL of a file of this machine.
+_local = re.compile(r"(?:file|local)://", re.IGNORECASE)
 #: A colon that ends a URL in a sentence is none of it. So few characters of a scheme
 #: are looked for that a long text without a URL takes linear time.
 _urls_within = re.compile(
@@ -92,9 +94,22 @@ def file_name_of(place: str) -> str:
     return Path(place).name
 
 
+def local_path(place: str | PathLike[str]) -> str:
+    """Return the path in a URL of this machine, as its file system reads it.
+
+    Any other path or URL is returned as it is.
+    """
+    name = fspath(place)
+    found = _local.match(name)
+    return expanduser(name[found.end() :]) if found else name  # noqa: PTH111 - raises nothing without a home
+
+
 def is_same_place(one: str | PathLike[str], other: str | PathLike[str]) -> bool:
-    """Tell whether two paths are the same file, or two URLs are equal."""
-    places = [fspath(one), fspath(other)]
+    """Tell whether two paths are the same file, or two URLs are equal.
+
+    A URL of this machine is the path in it.
+    """
+    places = [local_path(one), local_path(other)]
     if any(map(is_url, places)):
         return places[0] == places[1]
     first, second = map(real_path, places)

@@ -122,6 +122,27 @@ def test_a_url_is_no_path(
     assert refusal(row_of(0), output=url, loss_report=url) is not None
 
 
+@pytest.mark.parametrize("scheme", ["file", "FILE", "local"])
+@pytest.mark.usefixtures("store")
+def test_a_url_of_this_machine_is_the_path_in_it(folder: Path, scheme: str) -> None:
+    """It is no output of a run that reads the path, or writes another output there."""
+    one, other = folder / "a.jsonl", folder / "b.jsonl"
+    url = f"{scheme}://{one}"
+
+    assert refusal(one, other, output=url) == f"is an input, too ({one})"
+    assert refusal(folder, output=url) == f"is an input, too ({one})"
+    assert refusal(url, other, output=one) == f"is an input, too ({url})"
+    assert refusal(f"{scheme}://{folder}", output=one) == "is an input, too"
+    assert one.read_bytes() == row_of(0)
+    out, upper = folder / "out.json", f"{scheme}://{folder}/OUT.json"
+    reason = refusal(row_of(0), output=out, loss_report=f"{scheme}://{out}")
+    assert reason == "is an input or the output of the conversion"
+    reason = refusal(row_of(0), loss_report=out, output=upper)
+    assert reason == "is named for two outputs of one run"
+    assert refusal(one, other, output=f"{scheme}://{folder}/new.jsonl") is None
+    assert (folder / "new.jsonl").is_file()
+
+
 @pytest.mark.parametrize(
     ("given", "url", "found"),
     [
