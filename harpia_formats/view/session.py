@@ -159,7 +159,7 @@ class ViewSession:
                 "of": state.of,
                 "complete": file.is_scanned,
             },
-            "unread": (state.unread or file.scan_reason) or None,
+            "unread": (file.unread or file.scan_reason) or None,
             "counts": state.counts,
             "rules": [
                 {

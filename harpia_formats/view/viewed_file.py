@@ -15,6 +15,7 @@ from msgspec import UNSET
 from harpia_formats.files.io.source import FileState, Source, state_of_path
 from harpia_formats.formats.registry import all_formats
 from harpia_formats.model.record import Record
+from harpia_formats.validation.redaction.redacted_reports import reason_without_names
 from harpia_formats.view.background import Background
 from harpia_formats.view.options import ViewError, ViewOptions
 from harpia_formats.view.record_reader import RecordReader, columns_of, why_unread
@@ -167,7 +168,8 @@ class ViewedFile:
         if self.found is not None and self.found.kind == "nothing":
             return "the file is neither JSON nor a table that can be read"
         failure = self._indexing.failure
-        return self._reason or (failure and f"it cannot be indexed: {failure}")
+        own = self._shown(self._reason)
+        return own or (failure and f"it cannot be indexed: {failure}")
 
     @property
     def has_changed(self) -> bool:
@@ -189,15 +191,28 @@ class ViewedFile:
     @property
     def scan_reason(self) -> str:
         """Why not all is known of the records, "" if it is or will be."""
-        state, failure = self.columns.state, self._scanning.failure
-        return state.reason or (failure and f"the records were not scanned: {failure}")
+        failure = self._scanning.failure
+        own = self._shown(self.columns.state.reason)
+        return own or (failure and f"the records were not scanned: {failure}")
+
+    @property
+    def unread(self) -> str:
+        """Why the scan reads no records, "" if it does or that is not known yet."""
+        return self._shown(self.columns.state.unread)
+
+    def _shown(self, reason: str) -> str:
+        """Return why something of the file is not read; `redact` hides what it quotes.
+
+        Members of archives, for one, are named after the ids of samples.
+        """
+        return reason_without_names(reason) if self._options.redact else reason
 
     @property
     def _unread(self) -> str:
         """Why values of the records are not known, "" if they are or will be."""
         assert self.found is not None  # noqa: S101 - there are rows
         format_ = all_formats().get(self.found.format)
-        return self.columns.state.unread or why_unread(format_)
+        return self.unread or why_unread(format_)
 
     @property
     def is_scanned(self) -> bool:

@@ -14,6 +14,7 @@ from harpia_formats import HarpiaFormatsError, UnknownFormat
 from harpia_formats.view.viewed_file import ViewedFile
 from json_lines import jsonl
 from ready_session import Session, ready, session_of, viewed
+from zip_archives import Entry, archive_of
 
 #: A value of every row, which nobody may see who asked for none.
 HIDDEN = "Ouagadougou"
@@ -202,6 +203,22 @@ def test_redacted_answers_hold_no_value(tmp_path: Path) -> None:
         ):
             with pytest.raises(HarpiaFormatsError):
                 refused()
+
+
+def test_redacted_reasons_name_no_member_of_an_archive(tmp_path: Path) -> None:
+    """An archive that is not read tells why, without a name, which may be an id."""
+    path = tmp_path / "log.eval"
+    members = [Entry(f"../{HIDDEN}.json", b"{}"), Entry("header.json", b"{}")]
+    path.write_bytes(archive_of(members))
+    with viewed(path, redact=True) as session:
+        found = session.files()
+        with pytest.raises(HarpiaFormatsError) as refused:
+            session.rows({"file": "0"})
+    (file,) = found["files"]
+
+    for reason in (file["reason"], file["unread"], str(refused.value)):
+        assert "its member * leads outside of it" in reason
+    assert HIDDEN not in json.dumps(found)
 
 
 def test_notes_know_a_record_by_what_is_not_cut(tmp_path: Path) -> None:
