@@ -35,7 +35,7 @@ from harpia_formats.model.format import (
     Totals,
 )
 from harpia_formats.validation.dedup.digests import Digests, digest_of
-from harpia_formats.validation.dedup.identity import key_text
+from harpia_formats.validation.dedup.identity import as_integer, key_text
 from harpia_formats.validation.dedup.repeated_digests import missing_digest_batches
 from harpia_formats.validation.diagnosis.root_causes import Finding
 from harpia_formats.validation.diagnosis.row_context import RowContext
@@ -128,7 +128,7 @@ def _whole(chunk: Chunk) -> DocumentHeader:
 
 def _id_of(value: Any, key: str) -> list[str]:
     """Return the id that `value` has at `key`, as text, in a list; [] without one."""
-    found = value.get(key) if key and isinstance(value, dict) else None
+    found = as_integer(value.get(key)) if key and isinstance(value, dict) else None
     is_id = isinstance(found, (str, int))
     return [key_text((found,), by_text=True)] if is_id else []
 

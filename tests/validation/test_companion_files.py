@@ -485,3 +485,21 @@ def test_unknown_instances_are_reported(
     assert found(report) == [("H205", each, "/instance_id") for each in wrong]
     assert report.files[0].invalid == len(wrong)
     assert Counter(each.code for each in report.problems)["H205"] == len(wrong)
+
+
+@for_each_case(
+    "given, meant, is_known", [(1.0, 1, True), (1, 1.0, True), (1, 7.0, False)]
+)
+def test_an_id_may_be_written_as_a_float(
+    tmp_path: Path, given: Any, meant: Any, is_known: bool
+) -> None:
+    """An id of 1.0 is that of an instance 1, and one of 7.0 is that of none."""
+    instance = {"id": given, "input": "q", "actual-output": "a"}
+    metric = {"id": "BLEU", "enable": True, "parameters": {}}
+    document = json.dumps({"instances": [instance], "metrics": [metric]}).encode()
+    (companion,) = write(tmp_path, input__json=document)
+    line = {"id": "BLEU", "parameters": {}, "instance_id": meant, "result": 0.5}
+
+    report = validate(jsonl(line), format="harpia-log", companion=companion)
+
+    assert codes(report) == ({} if is_known else {"H205": 1})

@@ -122,7 +122,7 @@ class IdentityReader:
         return [key for value in values for key in self.keys_of_value(value)]
 
     def _keys(self, identities: Iterable[tuple[Any, ...]]) -> list[str]:
-        plain = ([_as_integer(part) for part in parts] for parts in identities)
+        plain = ([as_integer(part) for part in parts] for parts in identities)
         return [
             key_text(parts, by_text=self._by_text)
             for parts in plain
@@ -187,7 +187,7 @@ def _are_scalars(values: Sequence[Any]) -> bool:
     return True
 
 
-def _as_integer(value: Any) -> Any:
+def as_integer(value: Any) -> Any:
     """Return a float as its integer if it is one, so that 1.0 equals 1."""
     if type(value) is float and value.is_integer():
         return int(value)

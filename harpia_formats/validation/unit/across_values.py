@@ -21,6 +21,7 @@ from harpia_formats.model.problem import Path
 from harpia_formats.validation.dedup.digests import digests_of
 from harpia_formats.validation.dedup.identity import (
     MemberReader,
+    as_integer,
     key_text,
     member_at,
     member_reader,
@@ -355,17 +356,13 @@ def _plain_text(values: Sequence[Any]) -> str | None:
         if value is None or value is UNSET:
             return None
     if _scalars.issuperset(map(type, values)):
-        return key_text([_as_integer(value) for value in values])
-    return "\n" + msgspec.json.encode([_as_integer(value) for value in values]).decode()
+        return key_text([as_integer(value) for value in values])
+    return "\n" + msgspec.json.encode([as_integer(value) for value in values]).decode()
 
 
 def _escaped(text: str) -> str:
     """Return a text that differs from those of other values: as `key_text` does."""
     return text if text[:1] not in {"(", "\n"} else key_text([text, ""])
-
-
-def _as_integer(value: Any) -> Any:
-    return int(value) if type(value) is float and value.is_integer() else value
 
 
 def _type_of(value: Any) -> str | None:

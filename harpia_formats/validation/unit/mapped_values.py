@@ -62,9 +62,12 @@ def with_mapped_keys(
 ) -> Schema | None:
     """Return a schema of the rows of `schema` on which `mapped_remarks` has no remark.
 
-    None if none can be written: for paths into values, and keys that `schema` knows.
+    None if none can be written: for paths into values, keys that `schema` knows, and a
+    schema that does not allow all other keys, which a map does not change.
     """
     if not isinstance(schema, dict) or "$ref" in schema:
+        return None
+    if schema.get("additionalProperties", True) is not True:
         return None
     properties = dict(schema.get("properties", {}))
     for field, text in columns.items():

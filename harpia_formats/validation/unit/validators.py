@@ -378,15 +378,6 @@ def _with_label(
     yield from remarks(row)
 
 
-def _labelled(schema: Schema, dialect: Dialect) -> Schema | None:
-    """Return a schema that allows only records with a label of the dialect."""
-    if not isinstance(schema, dict):
-        return None
-    members = schema.get("properties", {})
-    label = {"enum": sorted(dialect.labels)}
-    return {**schema, "properties": {**members, dialect.label_key: label}}
-
-
 #: What differs between two files that are validated alike.
 _OWN_OF_FILE = frozenset({"run", "name", "fingerprint", "key"})
 _kind_of = attrgetter(

@@ -284,7 +284,7 @@ def value_remarks(context: SchemaContext) -> Iterator[Remark]:
         if own:
             yield from _bound_remarks(path, own)
             yield from _effect_remarks(path, own, context)
-            yield from _enum_remarks(path, own)
+            yield from _enum_remarks(path, own, context.draft)
             yield from _not_remarks(path, own)
             yield from _format_remarks(path, own)
 
@@ -302,7 +302,9 @@ def _bound_remarks(path: Path, node: dict[str, Any]) -> Iterator[Remark]:
     """Yield the bounds that no value keeps."""
     for lower, upper in _bounds:
         low, high = node.get(lower), node.get(upper)
-        if low is None or high is None or isinstance(low, bool):
+        if low is None or high is None:
+            continue
+        if isinstance(low, bool) or isinstance(high, bool):  # in draft-04
             continue
         excludes = lower.startswith("excl") or upper.startswith("excl")
         if low > high or (excludes and low == high):
@@ -357,9 +359,9 @@ def _effect_remarks(
             yield Remark(NO_EFFECT, (*path, keyword), message, "", at_key=True)
 
 
-def _enum_remarks(path: Path, node: dict[str, Any]) -> Iterator[Remark]:
+def _enum_remarks(path: Path, node: dict[str, Any], draft: Draft) -> Iterator[Remark]:
     """Yield the values of `enum` and `const` that are refused or repeated."""
-    yield from _refused_remarks(path, node)
+    yield from _refused_remarks(path, node, draft)
     seen: dict[str, int] = {}
     values = node.get("enum")
     for number, value in enumerate(values if isinstance(values, list) else ()):
@@ -369,12 +371,14 @@ def _enum_remarks(path: Path, node: dict[str, Any]) -> Iterator[Remark]:
             yield Remark(REPEATED_VALUE, (*path, "enum", number), message, "remove it")
 
 
-def _refused_remarks(path: Path, node: dict[str, Any]) -> Iterator[Remark]:
+def _refused_remarks(
+    path: Path, node: dict[str, Any], draft: Draft
+) -> Iterator[Remark]:
     """Yield the values of `enum` and `const` that another keyword refuses."""
     rules = {key: node[key] for key in node.keys() & _deciding}
     if not (rules and node.keys() & {"enum", "const"}):
         return
-    is_valid = jsonschema_rs.Draft7Validator(rules, offline=True).is_valid
+    is_valid = validator_class(draft)(rules, offline=True).is_valid
     listed = node.get("enum")
     values = [(("enum", at), value) for at, value in enumerate(listed or ())]
     values += [(("const",), node["const"])] if "const" in node else []  # type: ignore[list-item]  # a shorter path
