@@ -90,14 +90,16 @@ class ConversionWorkers(Struct, frozen=True):
         Raises `EngineError`, and what `RecordStream.finish` and its receiver raise.
         """
         batches = stream.batches()
-        clock, done = Clock(timed=1), 0
-        rows = max(local.merge.lengths.values(), default=0)
+        clock, rows, size = Clock(), 0, 0
+        total = max(local.merge.lengths.values(), default=0)
         for batch in batches:
             stream.batch(batch)
             yield None
-            done += len(batch.values)
-            clock.note(done)
-            if self.can_share(stream) and clock.is_worth(rows - done):
+            rows += len(batch.values)
+            size += sum(items.size for items in batch.columns)
+            clock.note(size)
+            left = size * (total - rows) // max(1, rows)
+            if self.can_share(stream) and clock.is_worth(left):
                 yield from RangeConversion(self, local).batches(batches)
                 if local.merge.stopped:
                     return

@@ -568,20 +568,19 @@ def _piece(chunk: Chunk) -> Piece:
 class Clock:
     """Times the work on the first rows of a file."""
 
-    def __init__(self, timed: int | None = None) -> None:
-        """Time the work on `timed` bytes or rows together, by default `TIMED`."""
-        self._timed = TIMED if timed is None else timed
+    def __init__(self) -> None:
+        """Begin to take the time."""
         self._begin = thread_time()
-        #: Bytes or rows, and seconds, when they were noted last.
+        #: Bytes, and seconds, when they were noted last.
         self._done, self._seconds = 0, self._begin
         self._is_warm = False
-        #: The least seconds that one of them took.
+        #: The least seconds that a byte took.
         self._rate = 0.0
 
     def note(self, done: int) -> None:
-        """Note that so many bytes, or rows, were done so far."""
+        """Note that so many bytes were done so far."""
         size, now = done - self._done, thread_time()
-        if size < self._timed:
+        if size < TIMED:
             return
         rate = (now - self._seconds) / size
         self._done, self._seconds = done, now

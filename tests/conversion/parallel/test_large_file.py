@@ -5,6 +5,7 @@ import json
 import os
 import random
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any, Literal
 
@@ -426,6 +427,24 @@ def test_a_file_that_takes_no_time_is_converted_by_one_process(
     """A second process starts only where it saves more time than it costs."""
     monkeypatch.setattr(ranges, "WORTH_SECONDS", 1000)
     file = source_of(LINES, tmp_path, 300)
+    result_or_error(file, "record", tmp_path / "out", 2)
+
+    assert answered == []
+
+
+@pytest.mark.parametrize("format_", CONTAINERS)
+def test_a_few_slow_rows_start_no_process(
+    format_: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    answered: list[list[Part] | None],
+) -> None:
+    """The time of the first rows, which is that of a start, is not that of others."""
+    seconds = count()
+    monkeypatch.setattr(ranges, "thread_time", lambda: float(next(seconds)))
+    monkeypatch.setattr(ranges, "WORTH_SECONDS", 0.1)
+    file = source_of(format_, tmp_path, 200)
+    monkeypatch.setattr(ranges, "TIMED", file.stat().st_size)
     result_or_error(file, "record", tmp_path / "out", 2)
 
     assert answered == []
