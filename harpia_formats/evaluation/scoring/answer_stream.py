@@ -108,8 +108,10 @@ class AnswerMeasuring:
         self.records += 1
         wanted = self.options.model
         of_file = self.names.of_files.get(count.path, wanted)
-        is_asked = wanted is None or (self.holds_models and of_file == wanted)
-        if not record.outputs and is_asked:
+        has_none = wanted is None and not placed.record.outputs
+        # A row of one answer, which is of another model, lacks no answer.
+        is_asked = self.holds_models and (wanted is None or of_file == wanted)
+        if not record.outputs and (has_none or is_asked):
             record = replace(record, outputs=[Output()])
         size = sum(map(len, record.references or [])) * len(record.outputs)
         found = []

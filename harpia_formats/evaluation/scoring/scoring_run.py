@@ -3,6 +3,7 @@
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from harpia_formats.conversion.mapping.answer_groups import (
@@ -428,7 +429,7 @@ class Scoring:
                 self._writer.drop()
             return
         if not self._answers.number:
-            raise ScoreOptionsError("there are no records to score")
+            raise ScoreOptionsError(self._no_answers())
         if self._options.missing is None:
             self._answers.totals.check_questions()
         writer = self._opened_writer()
@@ -436,6 +437,14 @@ class Scoring:
             writer.close(self.whole_scores())
             self._files.check_apart(self._reading.companions.used.values())
             self._names = self._files.commit()
+
+    def _no_answers(self) -> str:
+        """Return why there is nothing to score."""
+        named = [one for one in self._called.values() if not isinstance(one, str)]
+        models = dict.fromkeys(chain.from_iterable(named))
+        if models:
+            return f"there are no answers of {' or '.join(models)} to score"
+        return "there are no records to score"
 
     @property
     def are_verdicts(self) -> bool:

@@ -238,6 +238,32 @@ def test_models_in_one_file_have_names() -> None:
     assert [row["questions"] for row in found.table()] == [60, 60]
 
 
+@pytest.mark.usefixtures("run")
+def test_a_row_of_another_model_is_no_missing_answer() -> None:
+    """Only a row that may hold several answers lacks that of the model."""
+    system = {"files": "both.csv", "model": "m"}
+    plan = {"systems": {"A": system}, "metrics": ["em"], "missing": "zero"}
+    lines = [f"{at},q{at},{at}a,{model},{at}a" for model in "mx" for at in (1, 2)]
+    header = "id,prompt,references,model,response"
+    Path("both.csv").write_text("\n".join([header, *lines, ""]), encoding="utf-8")
+    (row,) = hf.score_plan(plan).table()
+    assert (row["value"], row["questions"]) == (1.0, 2)
+    with pytest.raises(hf.ScoreError, match="no answers of m9 to score"):
+        hf.score_plan({**plan, "systems": {"A": {**system, "model": "m9"}}})
+
+    records = [
+        {"id": f"{at}", "prompt": f"q{at}", "references": ["7"], "outputs": [output]}
+        for at, output in enumerate(
+            [{"model": "m", "text": "7"}, {"model": "x", "text": "7"}]
+        )
+    ]
+    text = "".join(f"{json.dumps(one)}\n" for one in records)
+    Path("both.jsonl").write_text(text, encoding="utf-8")
+    plan["systems"] = {"A": {**system, "files": "both.jsonl"}}
+    (row,) = hf.score_plan(plan).table()
+    assert (row["value"], row["questions"]) == (0.5, 2)
+
+
 REFUSED: Mapping[str, tuple[str, str]] = {
     "no systems": ('metrics = ["em"]\n', "names no system"),
     "a key that is not there": (PLAN + "metric = 1\n", "did you mean metrics?"),
