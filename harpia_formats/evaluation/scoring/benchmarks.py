@@ -15,7 +15,7 @@ from msgspec import UNSET
 
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.evaluation.scoring.answers.choose_systems import distinct_names
-from harpia_formats.evaluation.scoring.answers.input_files import reading_of
+from harpia_formats.evaluation.scoring.answers.input_files import names_of, reading_of
 from harpia_formats.evaluation.scoring.compare_runs import ScoreComparison
 from harpia_formats.evaluation.scoring.measures.metric_score import (
     COLUMNS,
@@ -459,7 +459,7 @@ def _run_of(
     """Return the run that compares the systems of a benchmark, or scores one."""
     names: set[str] = set()
     for name in files.values():
-        names |= {name} if isinstance(name, str) else set(name.values())
+        names.update(names_of(name))
     options = replace(benchmark.options, systems=files, exclude=())
     if len(names) == 1:
         return Scoring(list(files), options=options)

@@ -454,7 +454,8 @@ class ScoreComparison:
             raise ScoreOptionsError(
                 "`--force` is about stored scores, and needs `--stored`"
             )
-        #: Those with one name are one system; the others may be, if they name none.
+        #: Those with a system of one name are read as one; the others may be, if they
+        #: name none.
         self._given = inputs_by_name(inputs, options.systems)
         refuse_repeated_streams(chain(*self._given))
         self._options, self._is_forced = replace(options, by=()), force

@@ -238,6 +238,38 @@ def test_models_in_one_file_have_names() -> None:
     assert [row["questions"] for row in found.table()] == [60, 60]
 
 
+def test_a_model_in_several_files_is_one_system(run: InProcess) -> None:
+    """Its answers in all of its files are scored together, as without a plan."""
+    for benchmark in BENCHMARKS:
+        first = rows("Llama", benchmark)
+        second = first.replace("meta/Llama-3", "other").replace('"no"', '"1"')
+        Path(f"{benchmark}.jsonl").write_text(first + second, encoding="utf-8")
+        Path(f"only-{benchmark}.jsonl").write_text(second, encoding="utf-8")
+    words = ("gsm8k.jsonl", "mmlu.jsonl", "-m", "em")
+    printed = run("score", *words, "--print-plan")
+    Path("printed.toml").write_text(printed.out, encoding="utf-8")
+    plan, line = (
+        table_of(run("score", *given, "--output-format", "csv").out)
+        for given in (("--plan", "printed.toml"), words)
+    )
+
+    assert [row["system"] for row in plan] == ["meta/Llama-3", "other"]
+    for one, other in zip(plan, line, strict=True):
+        assert [one[key] for key in ("value", "questions")] == [
+            other[key] for key in ("value", "questions")
+        ]
+    # The second file is of both systems, and the others of one each.
+    systems = {
+        "A": {
+            "files": ["runs/llama/gsm8k.jsonl", "mmlu.jsonl"],
+            "model": "meta/Llama-3",
+        },
+        "B": {"files": ["mmlu.jsonl", "only-gsm8k.jsonl"], "model": "other"},
+    }
+    found = hf.score_plan({"systems": systems, "metrics": ["em"]})
+    assert [row["questions"] for row in found.table()] == [100, 100]
+
+
 @pytest.mark.usefixtures("run")
 def test_a_row_of_another_model_is_no_missing_answer() -> None:
     """Only a row that may hold several answers lacks that of the model."""

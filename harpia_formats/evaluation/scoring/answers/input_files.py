@@ -204,14 +204,38 @@ def _distinct_folders(names: Mapping[str, str]) -> dict[str, str]:
     }
 
 
+def names_of(system: SystemName | None) -> list[str]:
+    """Return the names of the systems in a file, none if it has no name."""
+    if system is None:
+        return []
+    return [system] if isinstance(system, str) else list(system.values())
+
+
 def inputs_by_name(
     inputs: Iterable[Input], systems: Mapping[str, SystemName]
 ) -> list[list[Input]]:
-    """Return the inputs, those of systems with one name together."""
+    """Return the inputs, those together that have a system with the same name.
+
+    Inputs of several systems are together with all inputs of each of these.
+    """
+    given = [
+        (one, names_of(None if isinstance(one, Source) else systems.get(str(one))))
+        for one in inputs
+    ]
+    #: For each name another one of the same inputs, itself for the one that has none.
+    others: dict[str, str] = {}
+
+    def first_of(name: str) -> str:
+        while others.setdefault(name, name) != name:
+            name = others[name]
+        return name
+
+    for _, names in given:
+        for name in names:
+            others[first_of(name)] = first_of(names[0])
     found: dict[str | int, list[Input]] = {}
-    for place, one in enumerate(inputs):
-        name = None if isinstance(one, Source) else systems.get(str(one))
-        found.setdefault(name if isinstance(name, str) else place, []).append(one)
+    for place, (one, names) in enumerate(given):
+        found.setdefault(first_of(names[0]) if names else place, []).append(one)
     return list(found.values())
 
 
