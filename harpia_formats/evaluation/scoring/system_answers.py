@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
+from msgspec import UNSET
+
 from harpia_formats.conversion.mapping.answer_groups import MODEL, NONE
 from harpia_formats.evaluation.metrics.label_counts import LabelPair
 from harpia_formats.evaluation.scoring.answers.input_files import (
@@ -195,7 +197,9 @@ class InputAnswers:
 
     def add(self, scored: ScoredAnswer) -> None:
         """Add the statistics of an answer to its system."""
-        model = scored.output.model or key_of_file(scored.path)
+        model = scored.output.model
+        if model is UNSET:
+            model = key_of_file(scored.path)
         system = self.systems.get(model)
         if system is None:
             system = self.systems[model] = SystemAnswers(self._widths, self.are_stored)

@@ -86,6 +86,20 @@ def test_models_of_one_file_are_systems() -> None:
     assert one.systems[0].scores["em"].interval is not None
 
 
+def test_a_model_whose_name_is_empty_is_a_system() -> None:
+    """It is compared with another model as under any other name."""
+    data = rows("a", "b")
+    named = compare_scores(jsonl(*data), metrics=("em",))
+    for row in data:
+        row["outputs"][0]["model"] = ""
+    empty = compare_scores(jsonl(*data), metrics=("em",))
+
+    assert [one.model for one in empty.systems] == ["", "b"]
+    assert [one.comparison for one in empty.compared] == [
+        one.comparison for one in named.compared
+    ]
+
+
 def test_the_order_of_systems_changes_no_digit() -> None:
     """Differences and their limits have the other sign, and p-values are the same."""
     pytest.importorskip("sacrebleu", reason="BLEU needs the extra score")
