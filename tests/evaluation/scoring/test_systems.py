@@ -153,6 +153,20 @@ def test_answers_without_a_model_next_to_several_are_apart() -> None:
     assert [system.key["model"] for system in scores.systems] == [*MODELS, "(none)"]
 
 
+def test_a_model_may_be_called_as_those_without_one() -> None:
+    """Its answers are neither those of another model nor those that name none."""
+    none: Outputs = [{"model": "(none)", "text": "no"}]
+    two = harpia_formats.score(lines(RIGHT + none), metrics=("em",))
+    assert [one.key["model"] for one in two.systems] == ["org/right", "(none)"]
+    assert [one["em"].value for one in two.systems] == [1.0, 0.0]
+
+    nameless: Outputs = [{"text": "yes"}]
+    three = harpia_formats.score(lines(RIGHT + none, nameless), metrics=("em",))
+    names = ["org/right", "(none)", "(none) (without a model)"]
+    assert [one.key["model"] for one in three.systems] == names
+    assert [one["em"].value for one in three.systems] == [1.0, 0.0, 1.0]
+
+
 def test_missing_answers_of_no_model() -> None:
     """Next to several models, missing answers of none count for none, with a note."""
     data = lines([], RIGHT + WRONG)

@@ -180,13 +180,16 @@ class SystemTotals:
         if not self.options.pool and files:
             self._decide(files)
         called = {name: self._system_of(name) for name in names}
-        models = list(dict.fromkeys(one for one in called.values() if one != NONE))
+        # A model may have the name of those without one.
+        known = {None, *self.files}
+        unnamed = {name for name in names if file_of_key(name) not in known}
+        models = list(dict.fromkeys(called[one] for one in names if one not in unnamed))
         keys = list(self._totals)
-        if NONE not in called.values() or not models:
+        if not unnamed or not models:
             pass
         elif len(models) == 1 and not self.files:
             # What has no model is counted behind the rest.
-            keys.sort(key=lambda key: called[key[0]] == NONE)
+            keys.sort(key=lambda key: key[0] in unnamed)
             called = dict.fromkeys(called, models[0])
             if self._unnamed:
                 self._notes.append(
@@ -194,9 +197,12 @@ class SystemTotals:
                     f"{models[0]}"
                 )
         elif not self._unnamed:
-            unnamed = [key for key in keys if called[key[0]] == NONE]
-            self._note_missing(unnamed, models)
-            keys = [key for key in keys if called[key[0]] != NONE]
+            self._note_missing([key for key in keys if key[0] in unnamed], models)
+            keys = [key for key in keys if key[0] not in unnamed]
+        elif NONE in models:
+            own = f"{NONE} (without a model)"
+            called |= dict.fromkeys(unnamed, own)
+            self.files |= {file_of_key(one) or "": own for one in unnamed}
         every, self._totals = self._totals, {}
         for key in keys:
             totals = every[key]
