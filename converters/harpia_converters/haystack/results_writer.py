@@ -172,12 +172,6 @@ def _results(files: Files, run: ResultRun) -> _Results:
     return _Results(files, tuple(map(_Individual, columns)), signature_writer(files))
 
 
-def _results_alone(files: Files, run: ResultRun) -> _Results:
-    for path in run.constants:
-        raise ScoreError(f"haystack-results has no place for {path}: leave out `--set`")
-    return _results(files, run)
-
-
 def _run(files: Files, run: ResultRun) -> _Run:
     try:
         constants = constants_by_path(COLUMNS, run.constants)
@@ -189,10 +183,11 @@ def _run(files: Files, run: ResultRun) -> _Run:
     return _Run(_results(files, run), inputs, mapper, name)
 
 
-RESULTS = ResultFormat("haystack-results", "haystack", _results_alone)
+RESULTS = ResultFormat("haystack-results", "haystack", _results)
 RUN = ResultFormat(
     "haystack-run",
     "haystack",
     _run,
     {"run_name": "the name of the run; by default its model or its input file"},
+    sets=None,
 )

@@ -93,5 +93,10 @@ def _writer(files: Files, run: ResultRun) -> _Rows:
 
 
 RESULTS = ResultFormat(
-    "csv", "default", _writer, holds_models=True, names_models_in_rows=True
+    "csv",
+    "default",
+    _writer,
+    sets=_id_columns,
+    holds_models=True,
+    names_models_in_rows=True,
 )

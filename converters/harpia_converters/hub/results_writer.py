@@ -111,4 +111,5 @@ RESULTS = ResultFormat(
     holds_models=True,
     names_models_in_rows=True,
     holds_records=True,
+    sets=None,
 )

@@ -109,6 +109,10 @@ def check_results(
         if name not in target.names:
             hint = hint_on(name, target.names, word="it has")
             raise ScoreError(f"{target.id} has no place for {name}{hint}")
+    for name in options.constants:
+        if target.sets is not None and name not in target.sets:
+            hint = hint_on(name, target.sets, word="it has") or ": leave out `--set`"
+            raise ScoreError(f"{target.id} has no place for {name}{hint}")
     if options.csv_safe and target.id != "csv":
         raise ScoreError(f"`--csv-safe` is for csv, and not {target.id}")
 

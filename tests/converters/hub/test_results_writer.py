@@ -236,7 +236,7 @@ def test_nothing_is_left_of_a_run_that_ends(to: str, tmp_path: Path) -> None:
 
 def test_tables_refuse_unknown_fields(tmp_path: Path) -> None:
     """An unknown field is an error before anything is written."""
-    with pytest.raises(ScoreError, match="no field is called 'categories'"):
+    with pytest.raises(ScoreError, match="csv has no place for categories"):
         written(jsonl(*ROWS), "csv", tmp_path, constants={"categories": "x"})
     assert not list(tmp_path.iterdir())
 

@@ -301,6 +301,23 @@ def test_output_without_a_results_format_is_refused(options: dict[str, Any]) -> 
         score(answers_as_lines(ANSWERS), metrics=("em",), **options)
 
 
+@pytest.mark.parametrize(
+    ("to", "name"),
+    [
+        *(("nemo-results", "category"), ("harpia-output", "model")),
+        *(("harpia-log", "id"), ("csv", "prompt")),
+    ],
+)
+def test_a_field_that_results_do_not_have_is_refused(
+    to: str, name: str, tmp_path: Path
+) -> None:
+    """A value that would be in no result is an error, and nothing is written."""
+    options: dict[str, Any] = {"to": to, "output": tmp_path / "out"}
+    with pytest.raises(ScoreError, match=f"{to} has no place for {name}"):
+        score(answers_as_lines(ANSWERS), constants={name: "x"}, **options)
+    assert not list(tmp_path.iterdir())
+
+
 def test_skipped_rows_are_counted_in_a_note() -> None:
     """A note has the number of invalid rows that were skipped."""
     data = answers_as_lines(ANSWERS) + b'{"id": 7, "prompt": 7}\n' * 12
