@@ -444,13 +444,22 @@ def _check_mean(found: BenchmarkScores) -> None:
 
 
 def _only_scores(scores: Scores) -> ComparisonReport:
-    """Return the scores of the only system of a benchmark, without pairs."""
+    """Return the scores of the only system of a benchmark, without pairs.
+
+    There are none if its files were not read to their ends. Raises `ScoreError` for a
+    score without a value.
+    """
+    reports, inputs = (scores.report,), (scores,)
+    if not scores.is_whole:
+        return ComparisonReport((), (), (), reports, inputs)
     scores.raise_for_errors()
+    # Without an answer of the system there is no model, which is an error.
+    model = next(iter(scores.models), "")
     systems = tuple(
-        ComparedSystem(group.key.get("model", scores.models[0]), "", None, group)
+        ComparedSystem(group.key.get("model", model), "", None, group)
         for group in scores.systems
     )
-    return ComparisonReport((), systems, (), (scores.report,), (scores,))
+    return ComparisonReport((), systems, (), reports, inputs)
 
 
 def _run_of(

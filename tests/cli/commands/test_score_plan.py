@@ -373,6 +373,23 @@ def test_invalid_rows_are_found_and_no_table_is_printed(run: InProcess) -> None:
     assert result.out == ""
 
 
+def test_invalid_rows_of_the_only_system_are_in_the_report(run: InProcess) -> None:
+    """One system ends as several do: exit code 1, and a report that is not ok."""
+    path = Path("runs/qwen/mmlu.jsonl")
+    path.write_text(path.read_text(encoding="utf-8") + "{\n", encoding="utf-8")
+    plan = f'metrics = ["em"]\n[systems]\nQwen = "{path.as_posix()}"\n'
+    Path("one.toml").write_text(plan, encoding="utf-8")
+    words = ("score", "--plan", "one.toml", "--report", "out.json")
+    result = run(*words, "--output-format", "json")
+
+    assert result.code == 1
+    assert "J102" in result.err
+    assert json.loads(result.out)["ok"] is False
+    assert result.out == Path("out.json").read_text(encoding="utf-8")
+    with pytest.raises(hf.ValidationFailed):
+        hf.score_plan("one.toml")
+
+
 def document(tables: str) -> str:
     """Return a document of LaTeX with text that is 160 mm wide."""
     return (
@@ -426,6 +443,9 @@ def test_a_system_without_an_answer_is_an_error() -> None:
     missing = {"A": {**one, "model": "m9"}, "B": other}
     with pytest.raises(hf.ScoreError, match="no answer of A is of m9"):
         hf.score_plan({"systems": missing, "metrics": ["em"]})
+    alone = {"systems": {"A": missing["A"]}, "metrics": ["em"], "missing": "zero"}
+    with pytest.raises(hf.ScoreError, match="no answer of A is of m9"):
+        hf.score_plan(alone)
     with pytest.raises(hf.ScoreError, match="is a file of B and of another"):
         hf.score_plan({"systems": {"A": one, "B": one}, "metrics": ["em"]})
 
