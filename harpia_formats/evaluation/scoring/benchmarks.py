@@ -7,6 +7,7 @@ which files hold the answers of which system to which benchmark.
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from math import fsum
 from pathlib import PurePath
 from typing import Any, ClassVar
@@ -117,6 +118,9 @@ class SystemSearch:
         self._inputs, self._options = inputs, options
         #: The files by the name that was given, the model, and the only file.
         self._found: dict[tuple[str | None, str | None, str], dict[str, None]] = {}
+        #: Whether each file names a model, of the inputs that hold answers with and
+        #: without one.
+        self._mixed: dict[str, bool] = {}
         #: What was found in each input that has no name.
         self.reports: list[Report] = []
 
@@ -127,14 +131,17 @@ class SystemSearch:
             if isinstance(name, str):
                 self._found.setdefault((name, None, ""), {})[given] = None
                 continue
-            models: dict[str | None, None] = {}
+            files: list[dict[str | None, None]] = []
             reading = reading_of([given], self._options)
-            receive = partial(_add_models, models)
-            yield from reading.problems(receive, lambda *_: None, lambda _: None)
+            receive, begin = partial(_add_models, files), partial(_begin_file, files)
+            yield from reading.problems(receive, begin, lambda _: None)
             report = reading.tally.report()
             self.reports.append(report)
+            models = dict.fromkeys(chain.from_iterable(files))
             if not models and any(file.valid for file in report.files):
                 models[None] = None  # records without answers are of a system, too
+            if None in models and len(models) > 1:
+                self._mixed[given] = {None: None} not in files
             for model in models:
                 source = given if model is None else ""
                 self._found.setdefault((None, model, source), {})[given] = None
@@ -148,6 +155,8 @@ class SystemSearch:
         """Return the systems; raises `ScoreError` if there is none."""
         if not self._found:
             raise ScoreOptionsError("there are no records to score")
+        if self._mixed:
+            return [self._only_system()]
         names = distinct_names((name or model, at) for name, model, at in self._found)
         return [
             PlannedSystem(name, tuple(files), model)
@@ -156,11 +165,33 @@ class SystemSearch:
             )
         ]
 
+    def _only_system(self) -> PlannedSystem:
+        """Return the system of all answers if the answers that name none are of it.
 
-def _add_models(models: dict[str | None, None], placed: PlacedRecord) -> None:
-    """Add the models of the answers of a record, None for those that name none."""
+        Raises `ScoreError` if there may be another system, since a plan cannot name
+        answers of a file that name no model.
+        """
+        mixed = self._mixed
+        named = [one for one in self._found.items() if one[0][2] not in mixed]
+        ((_, model, _), files), *others = named
+        if others or not all(mixed.values()):
+            raise ScoreOptionsError(
+                f"{next(iter(mixed))} holds answers with and without a model, and a "
+                "plan names no system for the second: name the model of each answer, "
+                "or the system of each file with `NAME=FILE`"
+            )
+        return PlannedSystem(str(model), tuple(files))
+
+
+def _begin_file(files: list[dict[str | None, None]], *_: object) -> None:
+    """Add a file whose models are not known yet."""
+    files.append({})
+
+
+def _add_models(files: list[dict[str | None, None]], placed: PlacedRecord) -> None:
+    """Add the models of a record to the last file, None for answers that name none."""
     for output in placed.record.outputs:
-        models[None if output.model is UNSET else output.model] = None
+        files[-1][None if output.model is UNSET else output.model] = None
 
 
 def check_system(name: str, names: Sequence[str]) -> None:

@@ -192,6 +192,28 @@ def test_a_printed_plan_gives_the_same_scores(run: InProcess) -> None:
     assert [row["system"] for row in plan][::2] == ["Llama", "Q", "mmlu.jsonl"]
 
 
+def test_a_plan_of_answers_without_a_model_in_files_of_one(run: InProcess) -> None:
+    """They are of the only model; next to another system a plan is refused."""
+    mixed = rows("Llama", "gsm8k") + rows("Qwen", "mmlu")
+    Path("mixed.jsonl").write_text(mixed, encoding="utf-8")
+    words = ("score", "mixed.jsonl", "-m", "em")
+    printed = run(*words, "--print-plan")
+    Path("printed.toml").write_text(printed.out, encoding="utf-8")
+    assert tomllib.loads(printed.out)["systems"] == {"meta/Llama-3": ["mixed.jsonl"]}
+    (plan,), (line,) = (
+        table_of(run(*given, "--output-format", "csv").out)
+        for given in (("score", "--plan", "printed.toml"), words)
+    )
+    for key in ("value", "questions"):
+        assert plan[key] == line[key]
+
+    # The file of a folder that names no model may be a system of its own.
+    for other in ("A=runs/llama/mmlu.jsonl", "runs/qwen/mmlu.jsonl", "runs"):
+        refused = run("score", "mixed.jsonl", other, "-m", "em", "--print-plan")
+        assert (refused.code, refused.out) == (2, "")
+        assert "holds answers with and without a model" in refused.err
+
+
 def test_each_folder_is_a_system(run: InProcess) -> None:
     """`--systems` takes folders or a pattern of them, by their names."""
     by_shell = run("score", "--systems", "runs/llama", "runs/qwen/", "-m", "em")
