@@ -69,7 +69,7 @@ def document_of(scores: Scores, names: Mapping[str, str]) -> dict[str, Any]:
         for score in system.scores
     }
     ours: dict[str, Any] = {"signatures": signatures}
-    notes = [*scores.notes, *_left_out(scores)]
+    notes = list(dict.fromkeys([*scores.notes, *_left_out(scores)]))
     if notes:
         ours["notes"] = notes
     return {**document, "custom_fields": {"harpia_formats": ours}}
@@ -123,14 +123,20 @@ def _groups_of(groups: Iterable[Group]) -> dict[str, Any]:
 
 
 def _left_out(scores: Scores) -> Iterable[str]:
+    """Yield why scores have no value, for people."""
     for system in scores.systems:
         whose = f" of {system.key['model']}" if "model" in system.key else ""
-        for score in system.scores:
+        for score, note in system.left_out():
             if score.value is None:
-                yield (
-                    f"{score.metric}.{score.name}{whose} has no value: no answer could "
-                    "be scored"
-                )
+                yield note
+        for score in system.scores:
+            if score.value is None and not score.left_out.questions:
+                why = "no answer could be scored"
+                if score.count:
+                    # The remark of other scores is on their interval.
+                    remark = score.remark if score.confusion else ""
+                    why = remark or "it is not defined for these answers"
+                yield f"{score.metric}.{score.name}{whose} has no value: {why}"
 
 
 def _writer(files: Files, run: ResultRun) -> _Writer:

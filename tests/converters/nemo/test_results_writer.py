@@ -640,6 +640,25 @@ def test_a_score_without_a_value_is_left_out(pair: Any) -> None:
     assert problems_of(data) == []
 
 
+@pytest.mark.parametrize(
+    ("metric", "reason"),
+    [
+        ("pass@9", "pass@9 has no score: 9 answers to a question are needed"),
+        ("kappa", "kappa.kappa has no value: all references and answers have one"),
+    ],
+)
+def test_a_note_says_once_why_scored_answers_have_no_value(
+    metric: str, reason: str
+) -> None:
+    """Questions have too few answers, or a coefficient is not defined."""
+    data = answers_as_lines(("yes", ["yes"]), ("yes", ["yes"]))
+    tree = tree_of(data, profile="default", metrics=(metric,))
+    notes = tree["custom_fields"]["harpia_formats"]["notes"]
+
+    assert [note.startswith(reason) for note in notes].count(True) == 1
+    assert not any("no answer could be scored" in note for note in notes)
+
+
 def test_percentages_do_not_pass_for_shares() -> None:
     """A score from 0 to 100 under the name of a share is refused, with the fix."""
     with pytest.raises(ScoreError, match=r"--param f1\.scale=0-1"):
