@@ -475,7 +475,7 @@ def _check_mean(found: BenchmarkScores) -> None:
 
 
 def _only_scores(scores: Scores) -> ComparisonReport:
-    """Return the scores of the only system of a benchmark, without pairs.
+    """Return the scores of the only system of a benchmark and its notes, without pairs.
 
     There are none if its files were not read to their ends. Raises `ScoreError` for a
     score without a value.
@@ -490,7 +490,7 @@ def _only_scores(scores: Scores) -> ComparisonReport:
         ComparedSystem(group.key.get("model", model), "", None, group)
         for group in scores.systems
     )
-    return ComparisonReport((), systems, (), reports, inputs)
+    return ComparisonReport((), systems, (), reports, inputs, notes=scores.notes)
 
 
 def _run_of(

@@ -412,6 +412,25 @@ def test_invalid_rows_of_the_only_system_are_in_the_report(run: InProcess) -> No
         hf.score_plan("one.toml")
 
 
+def test_notes_of_the_only_system_are_printed(run: InProcess) -> None:
+    """They are those of a run without a plan, as of several systems."""
+    files = {one: f"runs/{one.lower()}/mmlu.jsonl" for one in ("Qwen", "Llama")}
+    path = Path(files["Qwen"])
+    lacking = {"id": "none", "prompt": "?", "references": ["1"], "outputs": []}
+    text = path.read_text(encoding="utf-8") + json.dumps(lacking) + "\n"
+    path.write_text(text, encoding="utf-8")
+    note = "1 missing answers count as 0"
+    for names in (["Qwen"], ["Qwen", "Llama"]):
+        systems = {name: files[name] for name in names}
+        plan = {"systems": systems, "metrics": ["em"], "missing": "zero"}
+        (found,) = hf.score_plan(plan).notes
+        assert found.endswith(note)
+    system = f'[systems]\nQwen = "{path.as_posix()}"\n'
+    lines = f'metrics = ["em"]\nmissing = "zero"\n{system}'
+    Path("one.toml").write_text(lines, encoding="utf-8")
+    assert note in run("score", "--plan", "one.toml").err
+
+
 def document(tables: str) -> str:
     """Return a document of LaTeX with text that is 160 mm wide."""
     return (
