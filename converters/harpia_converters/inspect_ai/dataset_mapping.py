@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec import UNSET
 
+from harpia_converters.inspect_ai.formats import KEY
 from harpia_converters.inspect_ai.messages import (
     Attachments,
     Content,
@@ -33,12 +34,15 @@ _parts = "input_parts"
 #: The one that has whole contents, where text and such parts are not all of them.
 _contents = "input_contents"
 _of_chat = (_parts, _contents)
+#: The one that says that a target is letters of choices, which are the texts of other
+#: ones.
+_letters = "target_letters"
 #: The keys of a message that its text and its reasoning are read from.
 _content_keys = ("content", "reasoning")
 #: The fields of a record that are what it asks.
 _asked_keys = ("system", "prompt", "messages")
 #: Keys that no kept member is written to.
-_taken = {*_of_chat, _input, _target}
+_taken = {*_of_chat, _letters, _input, _target}
 #: The keys of a call of a tool in a record, and in a sample.
 _call, _own_call = ("id", "name", "arguments"), ("id", "function", "arguments")
 
@@ -52,6 +56,9 @@ def _read_sample(row: Row, kept: Row) -> Row:
         fields["references"] = target
     elif target:
         fields["references"] = [target]
+    references, choices = fields.get("references"), row.get("choices")
+    if references and choices and _are_other_letters(references, choices):
+        kept[_letters] = True
     return fields
 
 
@@ -132,8 +139,8 @@ def _write_sample(record: Record, kept: Row, outcomes: FieldOutcomes) -> Row:
     `Unconvertible` for a record that asks nothing.
     """
     asked = _asked(record, kept, outcomes)
-    row: Row = {_input: asked, _target: _targets(record, outcomes)}
-    _drop_taken(kept, row, outcomes)
+    row: Row = {_input: asked, _target: _targets(record, kept, outcomes)}
+    _drop_taken(record, kept, row, outcomes)
     return row
 
 
@@ -221,7 +228,7 @@ def _with_parts(chat: list[Row], parts: list[Row]) -> list[Row]:
     return written
 
 
-def _targets(record: Record, outcomes: FieldOutcomes) -> Any:
+def _targets(record: Record, kept: Row, outcomes: FieldOutcomes) -> Any:
     """Return the target of a sample: "" if the record has no references.
 
     References that are choices are written as their letters, by which Inspect scores.
@@ -230,20 +237,39 @@ def _targets(record: Record, outcomes: FieldOutcomes) -> Any:
         outcomes.defaulted("references", BLANK)
         return ""
     targets = record.references
-    if record.choices:
+    if record.choices and not _has_letters(record, kept):
         targets = _letters_of(targets, record.choices)
         if targets != record.references:
             outcomes.changed("references", "the letters of the choices")
     return targets[0] if len(targets) == 1 and targets[0] else targets
 
 
+def _has_letters(record: Record, kept: Row) -> bool:
+    """Tell whether the references of a record with choices are letters of these.
+
+    Those that Inspect wrote are, though they may be the texts of other choices.
+    """
+    extras = [record.extra, *(output.extra for output in record.outputs)]
+    is_of_inspect = kept.get(_letters) is True or any(
+        KEY in extra for extra in extras if extra
+    )
+    return is_of_inspect and _are_other_letters(record.references, record.choices)
+
+
+def _are_other_letters(references: Any, choices: Any) -> bool:
+    """Tell whether `references` are letters of choices, and the texts of other ones."""
+    letters = [*ascii_uppercase[: len(choices)]]
+    is_of_letters = all(text in letters for text in references)
+    return is_of_letters and _letters_of(references, choices) != references
+
+
 def _letters_of(references: list[str], choices: list[str]) -> list[str]:
     """Return the letters of the choices that `references` are.
 
-    They are returned as they are if one is a letter already, or not just one choice.
+    They are returned as they are if one is no choice, or the text of several.
     """
     letters = [*ascii_uppercase[: len(choices)]]
-    if any(text in letters or choices.count(text) != 1 for text in references):
+    if any(choices.count(text) != 1 for text in references):
         return references
     places = [choices.index(text) for text in references]
     if any(place >= len(letters) for place in places):
@@ -251,17 +277,20 @@ def _letters_of(references: list[str], choices: list[str]) -> list[str]:
     return [letters[place] for place in places]
 
 
-def _drop_taken(kept: Row, row: Row, outcomes: FieldOutcomes) -> None:
+def _drop_taken(record: Record, kept: Row, row: Row, outcomes: FieldOutcomes) -> None:
     """Remove the kept members that are read from others of `row`."""
     if not kept.keys() & _taken:
         return
     written = _question(row[_input])[1]
+    if record.references and record.choices and _has_letters(record, kept):
+        written[_letters] = True
     for key in sorted(kept.keys() & _taken):
         path = f"extra.{_vendor}.{key}"
-        if key not in _of_chat:
+        if key in {_input, _target}:
             outcomes.dropped(path, "the key belongs to another field")
         elif written.get(key) != kept[key]:
-            outcomes.dropped(path, "they fit no message")
+            owner = "target" if key == _letters else "message"
+            outcomes.dropped(path, f"they fit no {owner}")
         del kept[key]
 
 
@@ -299,5 +328,6 @@ DATASET = FieldTable(
         SYSTEM_MESSAGE: f"{_input} (system)",
         f"extra.{_vendor}.{_parts}": f"{_input} (parts that are no text)",
         f"extra.{_vendor}.{_contents}": f"{_input} (contents in parts of text)",
+        f"extra.{_vendor}.{_letters}": f"{_target} (that it is letters)",
     },
 )

@@ -7,7 +7,7 @@ import pytest
 from cases import for_each_case
 from harpia_formats import convert
 from harpia_formats.plugins import Row
-from json_lines import jsonl_rows
+from json_lines import jsonl, jsonl_rows
 from known_formats import FORMATS
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
@@ -61,3 +61,19 @@ def test_conversation_of_an_answer_is_not_asked(tmp_path: Path) -> None:
     assert rows[0]["input"] == "Capital of Peru?"
     assert [each["role"] for each in rows[1]["input"]] == ["system", "user"]
     assert rows[1]["target"] == ["5", "five"]
+
+
+def test_targets_of_a_log_stay_letters(tmp_path: Path) -> None:
+    """A target of a log is a letter, though it is the text of another choice."""
+    record = {
+        "prompt": "Blood type?",
+        "references": ["A"],
+        "choices": ["O", "A", "B", "AB"],
+        "outputs": [{"text": "ANSWER: A", "extra": {"inspect": {"stop_reason": "x"}}}],
+    }
+    output = tmp_path / "data.jsonl"
+    assert convert(
+        jsonl(record), format="record", to="inspect-dataset", output=output
+    ).ok
+
+    assert jsonl_rows(output)[0]["target"] == "A"
