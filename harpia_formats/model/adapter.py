@@ -44,6 +44,9 @@ class RowCapacity:
     messages: bool = False
     #: Whether an answer can be a conversation of several turns.
     turns: bool = False
+    #: Whether each of several answers in a row is one text, though one may be a
+    #: conversation.
+    lists_texts: bool = False
     #: Whether rows are what a data set asks: where a record has that, the conversation
     #: of its answer is none of it.
     asks_only: bool = False

@@ -17,6 +17,7 @@ from harpia_converters.eee.turns import (
     write_usage,
 )
 from harpia_converters.eee.versions import Version, as_text, is_count
+from harpia_formats.conversion.mapping.fit import FIRST_ALONE, is_scored_together
 from harpia_formats.model.adapter import (
     DECLINED,
     LIST_OF_ONE,
@@ -224,7 +225,10 @@ def _fitting_several(
     """
     if any(output.text is UNSET for output in outputs):
         reason = "one of several answers has no text, so they cannot be one list"
-        raise Unconvertible("outputs.text", reason, "use `--responses expand`")
+        help_ = "use `--responses expand`"
+        if is_scored_together(outputs):
+            help_ = FIRST_ALONE
+        raise Unconvertible("outputs.text", reason, help_)
     first = outputs[0]
     _note_kind(first, SINGLE, outcomes)
     if first.turns is not UNSET:

@@ -531,6 +531,7 @@ _lists = RowCapacity(
     needs_verdict=True,
     score_name=telling_names,
     turns=True,
+    lists_texts=True,
 )
 _one_answer = RowCapacity(
     scores=Cardinality.ONE, needs_verdict=True, score_name=telling_names, turns=True

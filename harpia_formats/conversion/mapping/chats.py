@@ -39,7 +39,8 @@ def fit_chats(
             return record
         return _turns_to_messages(record, capacity, outcomes)
     if not capacity.messages and record.messages is not UNSET:
-        if capacity.turns:
+        is_list = capacity.lists_texts and len(record.outputs) > 1
+        if capacity.turns and not is_list:
             return _messages_to_turns(record, record.messages, outcomes)
         record = _messages_to_prompt(record, record.messages, choices, outcomes)
     if not capacity.turns and not capacity.messages:

@@ -19,6 +19,11 @@ from harpia_formats.model.vendor_metrics import full_name, is_of_metric, verdict
 
 #: The detail of the outcome of a score that is that of several answers together.
 JOINT_SCORE = "the score of all answers together"
+#: How such answers can be written where a row cannot list them with their score.
+FIRST_ALONE = (
+    "`--responses first --score em` scores the first of them alone, if there is a "
+    "reference"
+)
 #: That of scores without a number, or without whether the answer is right.
 NO_VERDICT = "those without a number or is_correct"
 #: The fields of a score that say how well an answer was scored, and with what.
@@ -122,7 +127,7 @@ def _split_outputs(
     if choices.responses is Responses.FAIL:
         reason = f"there are {len(outputs)} answers, and a row holds one"
         raise Unconvertible("outputs", reason, "choose with `--responses`")
-    is_joint = _is_scored_together(outputs)
+    is_joint = is_scored_together(outputs)
     if choices.responses is Responses.FIRST:
         outcomes.dropped("outputs", "all but the first")
         first = outputs[0]
@@ -164,7 +169,7 @@ def _can_list(capacity: RowCapacity) -> bool:
     )
 
 
-def _is_scored_together(outputs: list[Output]) -> bool:
+def is_scored_together(outputs: list[Output]) -> bool:
     """Tell whether several outputs are a list that may have been scored as a whole.
 
     The answers are of one model, and only the first has a score: alone, the others
@@ -251,9 +256,8 @@ def refuse_joint_score(error: Unconvertible, outcomes: FieldOutcomes) -> None:
         "of them, and a row holds one answer with its score"
     )
     help_ = (
-        "a row of eee@0.3.0 holds all of them, with `--responses list`; "
-        "`--responses first --score em` scores the first of them alone, if "
-        "there is a reference"
+        "a row of eee@0.3.0 holds all of them as texts, with `--responses list`; "
+        f"{FIRST_ALONE}"
     )
     raise Unconvertible(error.path, reason, help_) from error
 

@@ -239,6 +239,30 @@ def test_a_conversation_is_its_last_question_and_answer() -> None:
     assert outcomes["outputs.turns"] == {Outcome.DROPPED}
 
 
+@for_each_case(
+    "to, options, prompt",
+    [
+        ("eee@0.3.0", {}, "q2"),
+        ("eee@0.2.0-tag", {"responses": "list"}, "q2"),
+        ("eee@0.3.0", {"turns": "transcript"}, "system: s\n\nuser: q1"),
+    ],
+)
+def test_a_chat_with_a_list_of_answers_is_one_text(
+    to: str, options: dict[str, Any], prompt: str
+) -> None:
+    """Where answers in a list are texts, so is the chat to which they are answers."""
+    names = {"evaluation_id": "e", "evaluation_name": "n"}
+    score = {"value": 1, "is_correct": True, **names}
+    first, second = answers("4", "5", model="o/m")
+    outputs = [first | {"scores": [score]}, second]
+    record = {"id": "1", "messages": CHAT, "references": ["4"], "outputs": outputs}
+    (part,), outcomes = parts_of(record, to, constants={}, **options)
+
+    assert str(part.prompt).startswith(prompt)
+    assert [each.text for each in part.outputs] == ["4", "5"]
+    assert outcomes["messages"] & {Outcome.DROPPED, Outcome.CHANGED}
+
+
 # Turns whose texts are in no written message or answer
 
 

@@ -179,6 +179,22 @@ def test_joint_score_is_not_that_of_the_first_answer(responses: Responses) -> No
     assert (Outcome.DROPPED, "outputs.scores.is_correct") in noted
 
 
+@pytest.mark.parametrize("shape", LISTS)
+def test_joint_score_of_a_conversation_has_a_way_out(shape: str) -> None:
+    """The reason is that a list has texts, and the advice is not the default."""
+    turns: Any = [{"role": "user", "content": "q"}]
+    turns += [{"role": "assistant", "content": "b"}]
+    first = Output(model="m", text="a", attribution=[], scores=[SCORE])
+    answers = [first, Output(model="m", turns=turns)]
+    record = Record(id="1", prompt="q", references=["4"], outputs=answers)
+
+    with pytest.raises(Unconvertible) as caught:
+        RecordMapper(adapter(shape), Choices()).map(record)
+
+    assert "has no text" in caught.value.reason
+    assert "--responses first --score em" in caught.value.help
+
+
 def record_with(*, turns: Any = UNSET, **fields: Any) -> Record:
     """Return a record that every version can hold, but for `fields` of its output."""
     output = {"model": "org/m", "scores": [SCORE], "attribution": [], **fields}
