@@ -112,4 +112,5 @@ RESULTS = ResultFormat(
     names_models_in_rows=True,
     holds_records=True,
     sets=None,
+    keeps_scores=True,
 )

@@ -240,6 +240,8 @@ class AnswerScorer(AnswerMeasuring):
     differences: StoredDifferences = field(init=False)
     #: Answers that rows repeat for each metric.
     repeated: RepeatedAnswers = field(default_factory=RepeatedAnswers)
+    #: The number of those that count in no group, and of which nothing is written.
+    left_out: int = 0
     #: The number of answers, and of missing ones among them that count as 0.
     number: int = 0
     zeros: int = 0
@@ -275,7 +277,10 @@ class AnswerScorer(AnswerMeasuring):
         # Each answer must be known within its evaluation, too.
         is_apart = EVALUATION in self.options.by
         is_new = is_apart and not find(record, output, within=True)
-        return None if is_repeat and not is_new else is_repeat
+        if is_repeat and not is_new:
+            self.left_out += 1
+            return None
+        return is_repeat
 
     def submit_waiting(self) -> None:
         """Submit the waiting answers as one batch."""

@@ -521,6 +521,12 @@ class Scoring:
                 "rows that repeat an answer with the score of another metric: "
                 f"{repeated:,}, not counted again"
             )
+        if answers.left_out and self._target and self._target.keeps_scores:
+            yield (
+                "rows of these that are not written, with the scores that they hold: "
+                f"{answers.left_out:,}; `convert --to record --group id` makes one "
+                "answer with all scores of them"
+            )
         invalid = sum(file.invalid for file in self._reading.tally.report().files)
         if invalid:
             were = " was" if invalid == 1 else "s were"

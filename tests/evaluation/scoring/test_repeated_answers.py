@@ -13,7 +13,7 @@ import harpia_formats
 from cases import for_each_case
 from command_runs import run
 from effort import examples
-from json_lines import jsonl
+from json_lines import jsonl, jsonl_rows
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 AGGREGATE = FIXTURES / "eee-aggregate" / "valid" / "minimal-0.3.0.json"
@@ -101,6 +101,26 @@ def test_evaluations_have_their_answers() -> None:
 
     assert [group.answers for group in scores.groups] == [4, 4]
     assert (scores.total.answers, scores["em"].questions) == (4, 4)
+
+
+@for_each_case("by, written", [((), 2), (("evaluation_name",), 4)])
+def test_scores_that_records_lose_are_noted(
+    by: tuple[str, ...], written: int, tmp_path: Path
+) -> None:
+    """Rows that are left out of records take their scores with them: a note says so."""
+    rows = [
+        row(number, "a", "em", evaluation_name=name)
+        for number, name in product(range(2), ("one", "two"))
+    ]
+    output = tmp_path / "records.jsonl"
+
+    scores = harpia_formats.score(
+        jsonl(*rows), metrics=("em",), by=by, to="record", output=output
+    )
+
+    assert len(jsonl_rows(output)) == written
+    said = [note for note in scores.notes if "not written" in note]
+    assert ["hold: 2;" in note for note in said] == [True] * (written < 4)
 
 
 def test_comparison_counts_each_answer_once() -> None:

@@ -125,6 +125,8 @@ class ResultFormat:
     names_models_in_rows: bool = False
     #: Whether it holds the records themselves, with the scores that they had.
     holds_records: bool = False
+    #: Whether answers keep the scores that their records had.
+    keeps_scores: bool = False
     #: Whether it takes verdicts, whose answers are not known.
     takes_verdicts: bool = False
     #: Whether it takes metrics that score questions, since it holds no scores of single
