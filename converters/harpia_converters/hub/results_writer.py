@@ -5,7 +5,9 @@ Each score has its signature in `signature`.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from harpia_converters.hub.mapping import RECORD
@@ -47,16 +49,18 @@ class _Records:
         if scored.record_number != self._number:
             self._write()
             self._number, self._record = scored.record_number, scored.record
-        old = scored.output.scores or []
+        given = scored.output.scores or []
+        # A score that was computed in the same way before gets the new value.
+        old: dict[tuple[Any, Any], list[Score]] = {}
+        for score in given:
+            old.setdefault((score.metric, score.signature), []).append(score)
         new = [
-            _score(column, value)
+            _score(column, value, before)
             for column, value in zip(self.columns, values_of(scored), strict=True)
+            for before in old.get((column.label, column.row_signature), [Score()])
         ]
-        # A score that was computed in the same way before is replaced.
         replaced = {(score.metric, score.signature) for score in new}
-        left = [
-            score for score in old if (score.metric, score.signature) not in replaced
-        ]
+        left = [one for one in given if (one.metric, one.signature) not in replaced]
         self._outputs.append(replace(scored.output, scores=[*left, *new]))
 
     def _write(self) -> None:
@@ -86,11 +90,18 @@ def _have_values(outputs: Iterable[Output]) -> bool:
     return any(score.value is not None for score in scores)
 
 
-def _score(column: ScoreColumn, value: float | None) -> Score:
-    score = Score(metric=column.label, value=value, signature=column.row_signature)
-    if value is None or not column.is_binary:
-        return score
-    return replace(score, is_correct=column.is_right(value))
+def _score(column: ScoreColumn, value: float | None, before: Score) -> Score:
+    """Return a score with the ids of the one that it replaces."""
+    is_correct: bool | UnsetType = UNSET
+    if value is not None and column.is_binary:
+        is_correct = column.is_right(value)
+    return replace(
+        before,
+        metric=column.label,
+        value=value,
+        is_correct=is_correct,
+        signature=column.row_signature,
+    )
 
 
 def _writer(files: Files, run: ResultRun) -> _Records:

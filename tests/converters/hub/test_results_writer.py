@@ -107,6 +107,22 @@ def test_new_scores_follow_the_existing_ones(tmp_path: Path) -> None:
     ]
 
 
+def test_replaced_scores_keep_their_ids(tmp_path: Path) -> None:
+    """A score that is computed again has its new value, and the ids that it had."""
+    row = {"id": "1", "references": ["x"], "outputs": [{"text": "y"}]}
+    options: dict[str, Any] = {"metrics": ("em",), "from_": "record"}
+    (once,) = jsonl_rows(written(jsonl(row), "record", tmp_path, **options))
+    (score_,) = once["outputs"][0]["scores"]
+    ids = {"evaluation_id": "e", "result_id": "r"}
+    runs = [score_ | ids | {"value": 1, "evaluation_name": name} for name in "ab"]
+    once["outputs"][0]["scores"] = [*runs, OLD]
+
+    (again,) = jsonl_rows(written(jsonl(once), "record", tmp_path, **options))
+
+    own = [score_ | ids | {"evaluation_name": name} for name in "ab"]
+    assert again["outputs"][0]["scores"] == [OLD, *own]
+
+
 def test_answers_of_a_model_are_taken_with_their_record(tmp_path: Path) -> None:
     """Only the answers of the model that is asked for are in the records."""
     records = jsonl_rows(
