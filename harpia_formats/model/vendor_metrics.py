@@ -93,6 +93,9 @@ LOWER_IS_BETTER = frozenset(
     "ter wer cer perplexity word_perplexity byte_perplexity bits_per_byte "
     "brier_score".split()
 )
+#: The end of the signature of the score of a single answer by a metric whose score of
+#: many answers is not the mean of theirs.
+ROW_LEVEL = "|of:row"
 #: Parts of signatures that tell several scores of one metric apart.
 _telling = frozenset({"filter", "scorer", "perturbation"})
 

@@ -7,10 +7,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from harpia_converters.eee.row_members import Evaluation, count_of, fits, quoted
+from harpia_converters.eee.versions import SIGNATURE
 from harpia_formats.model.exact_json import float_of
 from harpia_formats.model.format import Remark
 from harpia_formats.model.lint import Lints, RowLint
 from harpia_formats.model.problem import Path
+from harpia_formats.model.vendor_metrics import ROW_LEVEL
 
 BEYOND, ORDER, TIME = "E207", "E208", "E209"
 
@@ -168,7 +170,8 @@ class MeanScores:
     def add(self, row: Mapping[str, Any]) -> None:
         """Add a row, if the aggregate has its result.
 
-        A result of which a row has no score has no mean, and a row without a result
+        A result of which a row has no score has no mean, nor has one of a metric that
+        counts what all answers have together, as signatures say; a row without a result
         may be of any.
         """
         key = row.get("evaluation_result_id")
@@ -178,7 +181,10 @@ class MeanScores:
             self._is_unknown = True
         elif key in self._sums:
             evaluation: Any = row.get("evaluation")
-            is_scored = fits(evaluation, Evaluation)
+            metadata = row.get("metadata")
+            signature = metadata.get(SIGNATURE) if type(metadata) is dict else None
+            is_part = type(signature) is str and signature.endswith(ROW_LEVEL)
+            is_scored = not is_part and fits(evaluation, Evaluation)
             # A score may be true or false.
             score = float_of(+evaluation["score"]) if is_scored else None
             if score is None:

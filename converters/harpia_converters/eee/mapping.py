@@ -24,7 +24,13 @@ from harpia_converters.eee.fields import (
 )
 from harpia_converters.eee.row_members import RECIPES, recipe_of
 from harpia_converters.eee.turns import written_metadata
-from harpia_converters.eee.versions import Version, is_count, is_texts, is_whole_float
+from harpia_converters.eee.versions import (
+    SIGNATURE,
+    Version,
+    is_count,
+    is_texts,
+    is_whole_float,
+)
 from harpia_formats.conversion.mapping.fields import FieldTable
 from harpia_formats.model.adapter import (
     Cardinality,
@@ -263,8 +269,6 @@ def kept_of(extra: Any) -> Row:
     return {} if extra is UNSET else extra.get(VENDOR, {})
 
 
-#: The key of the signature of a score in the metadata of a row.
-SIGNATURE = "score_signature"
 _member = f"metadata.{SIGNATURE}"
 
 

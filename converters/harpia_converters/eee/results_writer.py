@@ -26,8 +26,7 @@ from harpia_converters.eee.aggregate_writer import (
     settings_of,
 )
 from harpia_converters.eee.formats import stem_of
-from harpia_converters.eee.mapping import SIGNATURE
-from harpia_converters.eee.versions import Version, as_text
+from harpia_converters.eee.versions import SIGNATURE, Version, as_text
 from harpia_formats.conversion.mapping.answer_groups import MOST, score_in
 from harpia_formats.conversion.mapping.choices import Choices
 from harpia_formats.conversion.mapping.compiled_fields import listed

@@ -151,7 +151,8 @@ _default = (
         "The score of a result should be the mean of the scores of its samples.",
         "It is compared for results whose id, or else name, rows have, as far as "
         "rounding to two digits allows; a percentage is compared with a mean of 0 to "
-        "1. Scores that are no mean, such as corpus BLEU, may differ.",
+        "1. Scores that are no mean, such as corpus BLEU, may differ; they are not "
+        "compared if the score_signature of a row ends in |of:row.",
         _row_with()
         .replace(b'"score": 1, "is_correct": true', b'"score": 0, "is_correct": false')
         .replace(b'"exact_match"', b'"regex"'),

@@ -10,6 +10,8 @@ from harpia_formats.model.problem import Path
 
 #: The types of values that are all text. `issuperset` asks for all of them in C.
 TEXT_ONLY = frozenset({str})
+#: The key of the signature of a score in the metadata of a row.
+SIGNATURE = "score_signature"
 #: What some versions put before their label.
 _prefix = "instance_level_eval_"
 

@@ -220,6 +220,19 @@ def test_scores_are_the_means_of_the_rows(shape: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
+def test_scores_of_pooled_counts_are_no_means(shape: str, tmp_path: Path) -> None:
+    """An error rate of all words is not compared with the mean of those of the rows."""
+    pytest.importorskip("rapidfuzz", reason="WER needs the extra score")
+    data = records([("a b c d e", ["a b c d e"]), ("x", ["y"])])
+    rows, aggregate = written(data, shape, tmp_path, metrics=("wer",))
+    (result,) = aggregate["evaluation_results"]
+    found = [each["evaluation"]["score"] for each in rows]
+
+    assert sum(found) / 2 > 2 * result["score_details"]["score"]
+    assert not validate(tmp_path, select=("E206",)).problems
+
+
+@pytest.mark.parametrize("shape", SHAPES)
 def test_checksum_and_rows_are_those_of_the_file(shape: str, tmp_path: Path) -> None:
     """The details of a file that can be placed are its own, compressed or not."""
     for name in (f"{UUID}_samples.jsonl", f"{UUID}_samples.jsonl.gz"):

@@ -19,9 +19,8 @@ from harpia_formats.evaluation.scoring.measures.outcomes import (
 from harpia_formats.evaluation.scoring.results.result_format import Files, ResultRun
 from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.model.safe_text import escaped
+from harpia_formats.model.vendor_metrics import ROW_LEVEL
 
-#: Added to the signature of a pooled metric for the score of a single answer.
-ROW_LEVEL = "|of:row"
 #: The most that rounding may add to the best score.
 _ROUNDING = 1e-9
 
