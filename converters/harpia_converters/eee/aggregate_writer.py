@@ -360,7 +360,7 @@ def _uncertainty(column: ScoreColumn, score: MetricScore) -> Iterator[tuple[str,
         yield (
             "confidence_interval",
             {
-                "lower": lower,
+                "lower": column.bounded(lower),
                 "upper": column.bounded(upper),
                 "confidence_level": float(settings["level"]),
                 "method": score.method,

@@ -212,6 +212,20 @@ def test_scores_stay_within_their_declared_scale(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
+def test_intervals_stay_within_the_scale(shape: str, tmp_path: Path) -> None:
+    """Neither end of an interval is above the largest score, in spite of rounding."""
+    pytest.importorskip("sacrebleu", reason="BLEU needs the extra score")
+    texts = ("the cat sat down on the mat", "a dog ran up the long hill today")
+    data = records([(text, [text]) for text in texts])
+    _, aggregate = written(data, shape, tmp_path, metrics=("bleu",))
+    (result,) = aggregate["evaluation_results"]
+    interval = result["score_details"]["uncertainty"]["confidence_interval"]
+
+    assert interval["lower"] <= interval["upper"]
+    assert interval["upper"] <= result["metric_config"]["max_score"] == 100
+
+
+@pytest.mark.parametrize("shape", SHAPES)
 def test_scores_are_the_means_of_the_rows(shape: str, tmp_path: Path) -> None:
     """Exact match and F1 of the aggregate are the means of the scores of the rows."""
     written(records(), shape, tmp_path)
