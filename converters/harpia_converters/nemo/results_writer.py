@@ -124,12 +124,13 @@ def _groups_of(groups: Iterable[Group]) -> dict[str, Any]:
 
 def _left_out(scores: Scores) -> Iterable[str]:
     """Yield why scores have no value, for people."""
-    for system in scores.systems:
-        whose = f" of {system.key['model']}" if "model" in system.key else ""
-        for score, note in system.left_out():
+    for group in (*scores.systems, *scores.groups):
+        key = ", ".join(f"{name}={value}" for name, value in group.key.items())
+        whose = f" of {key}" if key else ""
+        for score, note in group.left_out():
             if score.value is None:
                 yield note
-        for score in system.scores:
+        for score in group.scores:
             if score.value is None and not score.left_out.questions:
                 why = "no answer could be scored"
                 if score.count:

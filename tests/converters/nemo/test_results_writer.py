@@ -659,6 +659,27 @@ def test_a_note_says_once_why_scored_answers_have_no_value(
     assert not any("no answer could be scored" in note for note in notes)
 
 
+def test_a_group_without_a_value_is_noted() -> None:
+    """Where nothing of a group could be scored, a note names its whole key."""
+    rows = [
+        {
+            "id": number,
+            "prompt": "?",
+            "references": references,
+            "category": category,
+            "outputs": [{"model": "m", "text": "a b"}],
+        }
+        for number, (category, references) in enumerate([("x", ["a b"]), ("y", [])])
+    ]
+    by = ("category", "model")
+
+    ours = tree_of(jsonl(*rows), metrics=("f1",), by=by)["custom_fields"]
+    notes = [each for each in ours["harpia_formats"]["notes"] if "no value" in each]
+
+    (note,) = notes
+    assert note.startswith("f1.f1 of category=y, model=m has no value")
+
+
 def test_percentages_do_not_pass_for_shares() -> None:
     """A score from 0 to 100 under the name of a share is refused, with the fix."""
     with pytest.raises(ScoreError, match=r"--param f1\.scale=0-1"):
