@@ -3,7 +3,7 @@
 import os
 import shutil
 from array import array
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Container, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, NamedTuple, Self
@@ -221,13 +221,20 @@ class OutcomeLog:
     It is filled as `OutcomeCounts` is.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, earlier: "OutcomeLog | None" = None) -> None:
+        """Take what earlier records had, of which no place is asked for again."""
         self._found: dict[
             tuple[tuple[str, ...], tuple[FieldOutcome, ...]], tuple[Place | None, int]
         ] = {}
+        # To find the first place in each block again took a fifth of the time
+        # (tables, `benchmarks/convert.py --pairs csv:*`).
+        self._earlier: Container[object] = () if earlier is None else earlier
 
     def __len__(self) -> int:
         return len(self._found)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._found
 
     def add(
         self,
@@ -243,8 +250,9 @@ class OutcomeLog:
         key = paths, outcomes
         known = self._found.get(key)
         if known is None:
-            # Only the places of outcomes are shown.
-            self._found[key] = (place() if outcomes else None), times
+            # Only the first places of outcomes are shown.
+            is_shown = outcomes and key not in self._earlier
+            self._found[key] = (place() if is_shown else None), times
         else:
             self._found[key] = known[0], known[1] + times
 

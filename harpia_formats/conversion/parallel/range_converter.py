@@ -159,13 +159,10 @@ class RowConverter:
         self.has_refused = True
 
     def rows_of(
-        self, frame: "Chunk | TableBatch | TableBlock", before: int, earlier: int
+        self, frame: "Chunk | TableBatch | TableBlock", part: "_OpenPart"
     ) -> ConvertedChunk | None:
-        """Convert the rows of a frame; None if the main process has to do that.
-
-        `before` is the number of records before its part, `earlier` those in the part.
-        """
-        plan = self.job.plan
+        """Convert the next rows of a part; None if the main process has to do that."""
+        plan, earlier = self.job.plan, part.rows.records
         merge = FileMerge(plan, FileCount(plan.name))
         merge.records, merge.columns = earlier, self.job.columns
         local = LocalValidation(self.validators, merge, self.collector, self.stream)
@@ -174,9 +171,11 @@ class RowConverter:
             has_found = any(local.frames(iter((frame,))))
             return -1 if has_found else merge.records - earlier
 
-        return self._converted(run, before + earlier)
+        return self._converted(run, part)
 
-    def rows_of_batch(self, values: list[Row], before: int) -> ConvertedChunk | None:
+    def rows_of_batch(
+        self, values: list[Row], part: "_OpenPart"
+    ) -> ConvertedChunk | None:
         """Convert decoded rows; None if the main process has to do that.
 
         Of their places only the number of a record tells anything.
@@ -188,16 +187,18 @@ class RowConverter:
             self.stream.batch(batch)
             return len(values)
 
-        return self._converted(run, before)
+        return self._converted(run, part)
 
-    def _converted(self, run: Callable[[], int], before: int) -> ConvertedChunk | None:
-        """Return what `run` converts, and its number of records, None if it fails.
+    def _converted(
+        self, run: Callable[[], int], part: "_OpenPart"
+    ) -> ConvertedChunk | None:
+        """Return what `run` converts behind a part, None if it fails.
 
-        A number below 0 tells that it does.
+        It returns its number of records, of which one below 0 tells that it does.
         """
-        outcomes = OutcomeLog()
+        outcomes = OutcomeLog(part.outcomes)
         self.totals.files[0].losses = cast("OutcomeCounts", outcomes)
-        self.totals.records = before
+        self.totals.records = part.rows.before + part.rows.records
         headers = len(self.stream.headers)
         self.has_refused = False
         self.output.clear()
@@ -298,7 +299,7 @@ class UnitParts:
 
         Raises `TooManyRows`.
         """
-        rows = self.worker.rows_of_batch(decoded_rows(data), self.part.rows.before)
+        rows = self.worker.rows_of_batch(decoded_rows(data), self.part)
         if rows is None:
             return None
         self._take(rows, Cursor())
@@ -373,8 +374,7 @@ class UnitParts:
 
         Raises `TooManyRows`.
         """
-        rows = self.part.rows
-        found = self.worker.rows_of(frame, rows.before, rows.records)
+        found = self.worker.rows_of(frame, self.part)
         if found is None:
             return False
         self._take(found, start)
