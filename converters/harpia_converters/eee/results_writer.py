@@ -427,7 +427,7 @@ def _results(sample_format: _SampleFormat) -> ResultFormat:
         holds_models=True,
         names_models_in_rows=True,
         holds_records=True,
-        sets=None,
+        rows=sample_format.adapter,
     )
 
 

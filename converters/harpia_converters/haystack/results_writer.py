@@ -189,5 +189,5 @@ RUN = ResultFormat(
     "haystack",
     _run,
     {"run_name": "the name of the run; by default its model or its input file"},
-    sets=None,
+    rows=COLUMNS,
 )

@@ -30,12 +30,18 @@ from harpia_formats.evaluation.scoring.results.result_format import (
 )
 from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.formats.detection.sample import delimiter_of
+from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.field_outcomes import FieldOutcomes
 from harpia_formats.model.problem import ConversionError
 from harpia_formats.model.vendor_metrics import ScoreError
 
-#: Columns that identify an answer.
+#: Columns that identify an answer, and rows of these alone.
 _id_columns = ("id", "model", "category")
+_rows = FormatAdapter(
+    TABLE.vendor,
+    tuple(field for field in TABLE.fields if field.name in _id_columns),
+    TABLE.read,
+)
 
 
 @dataclass(slots=True)
@@ -81,7 +87,7 @@ def _writer(files: Files, run: ResultRun) -> _Rows:
                 "table"
             )
     try:
-        constants = constants_by_path(TABLE, run.constants)
+        constants = constants_by_path(_rows, run.constants)
     except ConversionError as error:
         raise ScoreError(str(error)) from error
     signature_writer(files)(row_signatures(columns))
@@ -96,7 +102,7 @@ RESULTS = ResultFormat(
     "csv",
     "default",
     _writer,
-    sets=_id_columns,
     holds_models=True,
     names_models_in_rows=True,
+    rows=_rows,
 )

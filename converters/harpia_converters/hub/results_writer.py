@@ -122,6 +122,6 @@ RESULTS = ResultFormat(
     holds_models=True,
     names_models_in_rows=True,
     holds_records=True,
-    sets=None,
     keeps_scores=True,
+    rows=RECORD,
 )

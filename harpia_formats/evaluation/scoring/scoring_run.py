@@ -11,7 +11,10 @@ from harpia_formats.conversion.mapping.answer_groups import (
     AnswerGrouping,
     ModelSelection,
 )
-from harpia_formats.conversion.mapping.requirements import holds_answers
+from harpia_formats.conversion.mapping.requirements import (
+    find_field_path,
+    holds_answers,
+)
 from harpia_formats.conversion.options import Output as OutputPlace
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.conversion.reading.reader import Reading
@@ -56,7 +59,7 @@ from harpia_formats.files.io.outputs import FilesRead
 from harpia_formats.files.workers.pool import open_pool
 from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.formats.registry import adapter_of, all_unpackers
-from harpia_formats.model.adapter import Cardinality
+from harpia_formats.model.adapter import Cardinality, FormatAdapter
 from harpia_formats.model.format import Format
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import FileCount
@@ -110,11 +113,23 @@ def check_results(
             hint = hint_on(name, target.names, word="it has")
             raise ScoreError(f"{target.id} has no place for {name}{hint}")
     for name in options.constants:
-        if target.sets is not None and name not in target.sets:
-            hint = hint_on(name, target.sets, word="it has") or ": leave out `--set`"
+        if _is_misplaced(name, target.rows):
+            known = [one.name for one in target.rows.fields] if target.rows else []
+            hint = hint_on(name, known, word="it has") or ": leave out `--set`"
             raise ScoreError(f"{target.id} has no place for {name}{hint}")
     if options.csv_safe and target.id != "csv":
         raise ScoreError(f"`--csv-safe` is for csv, and not {target.id}")
+
+
+def _is_misplaced(name: str, rows: FormatAdapter | None) -> bool:
+    """Tell whether `rows` have no place for the field that is called `name`.
+
+    A name of no field may be that of another place, which the writer knows.
+    """
+    if rows is None:
+        return True
+    path = find_field_path(name, rows)
+    return path is not None and not rows.carries(path)
 
 
 def check_scored_units(

@@ -250,9 +250,18 @@ def test_nothing_is_left_of_a_run_that_ends(to: str, tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("name", ["model", "outputs.model"])
+def test_tables_take_a_field_by_each_of_its_names(name: str, tmp_path: Path) -> None:
+    """The name of a column and the path in a record give the same column its value."""
+    given = {name: "o/m"}
+    path = written(jsonl(*ROWS), "csv", tmp_path, from_="record", constants=given)
+
+    assert [line[1] for line in cells_in(path)] == ["model", "模型", "m", "o/m", "o/m"]
+
+
 def test_tables_refuse_unknown_fields(tmp_path: Path) -> None:
     """An unknown field is an error before anything is written."""
-    with pytest.raises(ScoreError, match="csv has no place for categories"):
+    with pytest.raises(ScoreError, match="no field is called 'categories'"):
         written(jsonl(*ROWS), "csv", tmp_path, constants={"categories": "x"})
     assert not list(tmp_path.iterdir())
 

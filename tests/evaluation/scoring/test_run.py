@@ -306,6 +306,7 @@ def test_output_without_a_results_format_is_refused(options: dict[str, Any]) -> 
     [
         *(("nemo-results", "category"), ("harpia-output", "model")),
         *(("harpia-log", "id"), ("csv", "prompt")),
+        *(("eee@0.3.0", "category"), ("haystack-run", "category")),
     ],
 )
 def test_a_field_that_results_do_not_have_is_refused(

@@ -117,8 +117,6 @@ class ResultFormat:
     writer: Callable[[Files, ResultRun], ResultWriter]
     #: The keys of `ResultRun.names` that it writes, each with a description.
     names: Mapping[str, str] = field(default_factory=dict)
-    #: The names of the fields that `--set` gives it, None for all that its rows have.
-    sets: Sequence[str] | None = ()
     #: Whether it tells the scores of several models apart, or refuses several itself.
     holds_models: bool = False
     #: Whether it tells models apart only by the names in the rows of single answers.
@@ -134,3 +132,5 @@ class ResultFormat:
     takes_questions: bool = False
     #: Whether it takes metrics of labels, which no single answer has a score by.
     takes_labels: bool = False
+    #: The rows whose fields `--set` gives, None if it gives none.
+    rows: FormatAdapter | None = None
