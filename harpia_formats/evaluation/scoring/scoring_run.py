@@ -248,6 +248,7 @@ class Scoring:
         target, metrics, options = self._target, self._metrics.measured, self._options
         stored = self._source.outcomes
         are_stored = stored is not None and not self.are_verdicts
+        names = SystemNames(self._called)
         totals = SystemTotals(
             metrics,
             options,
@@ -255,13 +256,14 @@ class Scoring:
             one_model_format="" if target is None or target.holds_models else target.id,
             row_format=target.id if target and target.names_models_in_rows else "",
             are_stored=are_stored,
+            owners=names.owners,
         )
         return AnswerScorer(
             metrics,
             options,
             self._models,
             self._grouping,
-            SystemNames(self._called),
+            names,
             stored=stored,
             are_stored=are_stored,
             problems=AnswerProblems(

@@ -318,6 +318,37 @@ def test_a_row_of_another_model_is_no_missing_answer() -> None:
     assert (row["value"], row["questions"]) == (0.5, 2)
 
 
+@pytest.mark.usefixtures("run")
+def test_a_missing_answer_is_of_the_only_system_of_its_file() -> None:
+    """So it is where its file is read together with others that share the system."""
+    answered = {"a": ["m", ""], "both": ["mx", "mx"]}
+    for name, models in answered.items():
+        lines = [
+            {
+                "id": f"{name}{at}",
+                "prompt": f"{at} of {name}?",
+                "references": ["7"],
+                "outputs": [{"model": model, "text": "7"} for model in own],
+            }
+            for at, own in enumerate(models)
+        ]
+        text = "".join(f"{json.dumps(line)}\n" for line in lines)
+        Path(f"{name}.jsonl").write_text(text, encoding="utf-8")
+    first = {"files": ["a.jsonl", "both.jsonl"], "model": "m"}
+    other = {"files": "both.jsonl", "model": "x"}
+
+    def found(**systems: Any) -> list[tuple[Any, ...]]:
+        plan = {"systems": systems, "metrics": ["em"], "missing": "zero"}
+        keys = ("system", "value", "questions")
+        return [tuple(row[key] for key in keys) for row in hf.score_plan(plan).table()]
+
+    assert found(A=first) == [("A", 0.75, 4)]
+    assert found(A=first, B=other) == [("A", 0.75, 4), ("B", 1.0, 2)]
+    third = {**other, "model": "m"}
+    with pytest.raises(hf.ScoreError, match="no answer of A is of m9"):
+        found(A={**first, "model": "m9"}, B=other, C=third)
+
+
 REFUSED: Mapping[str, tuple[str, str]] = {
     "no systems": ('metrics = ["em"]\n', "names no system"),
     "a key that is not there": (PLAN + "metric = 1\n", "did you mean metrics?"),

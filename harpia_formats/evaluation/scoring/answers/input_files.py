@@ -263,6 +263,16 @@ class SystemNames:
             }
         )
 
+    @property
+    def owners(self) -> dict[str, str]:
+        """The system of each file of which one model has a name."""
+        return {
+            path: name
+            for path, names in self.of_files.items()
+            if not isinstance(names, str) and len(names) == 1
+            for name in names.values()
+        }
+
     def named(self, record: Record, path: str) -> Record:
         """Return a record whose answers are of the systems as they are called.
 

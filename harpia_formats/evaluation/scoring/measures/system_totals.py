@@ -3,7 +3,7 @@
 Answers of several models are never added up: they are several systems.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from harpia_formats.conversion.mapping.answer_groups import (
@@ -55,7 +55,9 @@ class SystemTotals:
     row_format: str = ""
     #: Whether the scores were stored, so that their signatures stay as they are.
     are_stored: bool = False
-    #: The names of the systems that files without model names are.
+    #: The system of each file of which the user names one model.
+    owners: Mapping[str, str] = field(default_factory=dict)
+    #: The names of the systems of answers without a model, by their files.
     files: dict[str, str] = field(default_factory=dict)
     #: The scores of each system and of each group, once all answers are added.
     systems: tuple[Group, ...] = ()
@@ -197,8 +199,14 @@ class SystemTotals:
                     f"{models[0]}"
                 )
         elif not self._unnamed:
-            self._note_missing([key for key in keys if key[0] in unnamed], models)
-            keys = [key for key in keys if key[0] not in unnamed]
+            # They are of the system of their file, if that has other answers.
+            owners = self.owners.items()
+            self.files |= {file: own for file, own in owners if own in models}
+            called = {name: self._system_of(name) for name in names}
+            lost = unnamed - {key_of_file(file) for file in self.files}
+            self._note_missing([key for key in keys if key[0] in lost], models)
+            keys = [key for key in keys if key[0] not in lost]
+            keys.sort(key=lambda key: key[0] in unnamed)
         elif NONE in models:
             own = f"{NONE} (without a model)"
             called |= dict.fromkeys(unnamed, own)
@@ -212,7 +220,14 @@ class SystemTotals:
 
     def _note_missing(self, unnamed: Iterable[_Key], models: Iterable[str]) -> None:
         """Note missing answers that are of no model; raises `ScoreError`."""
-        missing = sum(self._totals[key].answers for key in unnamed if len(key) == 1)
+        missing = sum(
+            self._totals[key].answers
+            for key in unnamed
+            # A plan refuses a system of which there is nothing else.
+            if len(key) == 1 and file_of_key(key[0]) not in self.owners
+        )
+        if not missing:
+            return
         message = f"missing answers without a model: {missing:,}"
         if self.options.missing == Missing.ZERO:
             raise ScoreError(
