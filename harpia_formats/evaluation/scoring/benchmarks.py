@@ -411,8 +411,8 @@ class BenchmarkRun:
         """Score all systems on all benchmarks; yield the problems of their files."""
         for benchmark in self._plan.benchmarks:
             run = self._runs.pop(0)
-            yield from run
             try:
+                yield from run
                 if isinstance(run, Scoring):
                     found = _only_scores(run.scores())
                 else:

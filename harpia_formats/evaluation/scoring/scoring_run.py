@@ -3,7 +3,6 @@
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from harpia_formats.conversion.mapping.answer_groups import (
@@ -461,10 +460,10 @@ class Scoring:
 
     def _no_answers(self) -> str:
         """Return why there is nothing to score."""
-        named = [one for one in self._called.values() if not isinstance(one, str)]
-        models = dict.fromkeys(chain.from_iterable(named))
-        if models:
-            return f"there are no answers of {' or '.join(models)} to score"
+        for names in self._called.values():
+            if not isinstance(names, str):
+                model, name = next(iter(names.items()))
+                return f"no answer of {name} is of {model} in its files"
         return "there are no records to score"
 
     @property

@@ -302,8 +302,9 @@ def test_a_row_of_another_model_is_no_missing_answer() -> None:
     Path("both.csv").write_text("\n".join([header, *lines, ""]), encoding="utf-8")
     (row,) = hf.score_plan(plan).table()
     assert (row["value"], row["questions"]) == (1.0, 2)
-    with pytest.raises(hf.ScoreError, match="no answers of m9 to score"):
-        hf.score_plan({**plan, "systems": {"A": {**system, "model": "m9"}}})
+    other = {"systems": {"A": {**system, "model": "m9"}}, "missing": "zero"}
+    with pytest.raises(hf.ScoreError, match=r"^b: no answer of A is of m9"):
+        hf.score_plan({**other, "benchmarks": {"b": {"metrics": ["em"]}}})
 
     records = [
         {"id": f"{at}", "prompt": f"q{at}", "references": ["7"], "outputs": [output]}
