@@ -289,8 +289,8 @@ def _drop_taken(record: Record, kept: Row, row: Row, outcomes: FieldOutcomes) ->
         if key in {_input, _target}:
             outcomes.dropped(path, "the key belongs to another field")
         elif written.get(key) != kept[key]:
-            owner = "target" if key == _letters else "message"
-            outcomes.dropped(path, f"they fit no {owner}")
+            why = "it fits no target" if key == _letters else "they fit no message"
+            outcomes.dropped(path, why)
         del kept[key]
 
 
