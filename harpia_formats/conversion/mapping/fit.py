@@ -19,13 +19,13 @@ from harpia_formats.model.vendor_metrics import full_name, is_of_metric, verdict
 
 #: The detail of the outcome of a score that is that of several answers together.
 JOINT_SCORE = "the score of all answers together"
-#: How such answers can be written where a row cannot list them with their score.
+#: That of scores without a number, or without whether the answer is right.
+NO_VERDICT = "those without a number or is_correct"
+#: How answers with one score can be written where a row cannot list them with it.
 FIRST_ALONE = (
     "`--responses first --score em` scores the first of them alone, if there is a "
     "reference"
 )
-#: That of scores without a number, or without whether the answer is right.
-NO_VERDICT = "those without a number or is_correct"
 #: The fields of a score that say how well an answer was scored, and with what.
 _joint_fields = ("metric", "value", "is_correct", "result_id", "signature")
 _verdict_paths = frozenset({"outputs.scores.value", "outputs.scores.is_correct"})

@@ -226,8 +226,8 @@ class OutcomeLog:
         self._found: dict[
             tuple[tuple[str, ...], tuple[FieldOutcome, ...]], tuple[Place | None, int]
         ] = {}
-        # To find the first place in each block again took a fifth of the time
-        # (tables, `benchmarks/convert.py --pairs csv:*`).
+        # To find the first place in each block again takes a large part of the time of
+        # tables (`benchmarks/convert.py --pairs csv:*`).
         self._earlier: Container[object] = () if earlier is None else earlier
 
     def __len__(self) -> int:
