@@ -152,9 +152,14 @@ class SystemSearch:
         return all(map(self._options.can_score, self.reports))
 
     def systems(self) -> list[PlannedSystem]:
-        """Return the systems; raises `ScoreError` if there is none."""
+        """Return the systems; raises `ScoreError` for none and for an empty name."""
         if not self._found:
             raise ScoreOptionsError("there are no records to score")
+        if any(model == "" for _, model, _ in self._found):
+            raise ScoreOptionsError(
+                "the name of a model is empty, and a plan has a name for each system: "
+                "name the system of its file with `NAME=FILE`"
+            )
         if self._mixed:
             return [self._only_system()]
         names = distinct_names((name or model, at) for name, model, at in self._found)

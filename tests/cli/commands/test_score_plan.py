@@ -601,7 +601,7 @@ def test_no_plan_is_printed_of_files_that_cannot_be_read(run: InProcess) -> None
 
 
 def test_no_plan_is_printed_without_a_system(run: InProcess) -> None:
-    """A file without records is refused; one without answers is a system."""
+    """Without records or a name it is refused; a file without answers is a system."""
     words = ("-m", "em", "--from", "record", "--on-invalid", "skip")
     Path("empty.jsonl").write_text("", encoding="utf-8")
     for more in ([], ["--print-plan"]):
@@ -612,6 +612,11 @@ def test_no_plan_is_printed_without_a_system(run: InProcess) -> None:
     Path("none.jsonl").write_text(json.dumps(row), encoding="utf-8")
     printed = run("score", "none.jsonl", *words, "--print-plan")
     assert tomllib.loads(printed.out)["systems"] == {"none.jsonl": ["none.jsonl"]}
+    nameless = rows("Llama", "mmlu").replace("meta/Llama-3", "")
+    Path("nameless.jsonl").write_text(nameless, encoding="utf-8")
+    empty = run("score", "nameless.jsonl", *words, "--print-plan")
+    assert (empty.code, empty.out) == (2, "")
+    assert "the name of a model is empty" in empty.err
 
 
 def test_standard_input_is_a_file_of_a_plan(run: InProcess, tmp_path: Path) -> None:
