@@ -291,7 +291,7 @@ def test_the_overview_leads_to_all_rows_that_it_counts(visit: Visit) -> None:
 
 
 def test_tabs_lead_to_what_is_chosen_now(visit: Visit) -> None:
-    """A tab that is opened elsewhere has the filters of now, not those of before."""
+    """The link of a tab, opened in a new window, has the filters that are set now."""
     page = visit.open("/?view=records&correct=no")
     tab = page.get_by_role("link", name="Overview", exact=True)
     expect(tab).to_have_attribute("href", "/?view=overview&correct=no")

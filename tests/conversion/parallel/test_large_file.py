@@ -293,7 +293,7 @@ def test_faults_of_a_table_are_found_in_their_places(
 
 
 def test_refused_records_of_columns_are_those_of_one_process(tmp_path: Path) -> None:
-    """They are put aside in their order, whoever converts the others."""
+    """Their order in the quarantine does not depend on which process converts rows."""
     file = source_of(COLUMNS, tmp_path, 300)
     data = file.read_bytes()
     for number in (3, 250):

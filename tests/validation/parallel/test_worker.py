@@ -56,7 +56,7 @@ def wrong(report: Report) -> list[tuple[str, int | None]]:
 def test_other_file_than_that_of_the_run_is_not_validated(
     path: Path, becomes: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Work on a file that is gone or another one elsewhere is done here."""
+    """If a worker finds no file, or another one, this process validates the range."""
     read_there(monkeypatch)
     data = path.read_bytes()
     other = data.replace(b'"model_id"', b'"model_ix"')
