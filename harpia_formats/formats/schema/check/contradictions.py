@@ -38,12 +38,15 @@ def condition_remarks(
 ) -> Iterator[Remark]:
     """Yield the keys that an `if` tests, but holds without, or that never hold."""
     condition = part.node.get("if")
-    if not isinstance(condition, dict) or not part.node.keys() & {"then", "else"}:
+    if not isinstance(condition, dict) or "if" not in context.draft.keywords:
         return
-    tests = context.own(condition).get("properties", {})
-    needed = set(required_keys(condition))
-    for inner in condition.get("allOf", ()):
-        needed |= set(required_keys(inner)) if isinstance(inner, dict) else set()
+    if not part.node.keys() & {"then", "else"}:
+        return
+    own = context.own(condition)
+    tests = own.get("properties", {})
+    needed = set(required_keys(own))
+    for inner in own.get("allOf", ()):
+        needed |= set(required_keys(context.own(inner)))
     binding = [*(one.node for one in group if one.is_always), *part.around, part.node]
     required = {key for other in binding for key in required_keys(other)}
     yield from _never_holding(part, path, needed, binding, context)
@@ -87,7 +90,7 @@ def _never_holding(
     for key in [key for key in tests if key in needed]:
         described = [node.get("properties", {}).get(key) for node in binding]
         schemas = [node for node in described if isinstance(node, dict)]
-        if any(_excludes(tests[key], schema) for schema in schemas):
+        if any(_excludes(tests[key], schema, context) for schema in schemas):
             message = (
                 f"the if never holds: no value of {short_json(key)} that the schema "
                 f"allows is one that it tests for, so "
@@ -98,10 +101,11 @@ def _never_holding(
             yield Remark(NEVER, here, message, help_, at_key=True)
 
 
-def _excludes(test: Any, schema: dict[str, Any]) -> bool:
+def _excludes(test: Any, schema: dict[str, Any], context: SchemaContext) -> bool:
     """Return whether no value matches both schemas, by their values and types."""
     if not isinstance(test, dict):
         return test is False
+    test, schema = context.own(test), context.own(schema)
     tested, allowed = _values_of(test), _values_of(schema)
     types, other_types = types_of(test), types_of(schema)
     if tested is not None and allowed is not None:

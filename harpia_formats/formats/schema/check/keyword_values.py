@@ -279,11 +279,12 @@ _formats = frozenset(
 
 def value_remarks(context: SchemaContext) -> Iterator[Remark]:
     """Yield what is wrong within single schemas."""
+    known = context.draft.keywords
     for path, node in context.nodes:
-        own = context.own(node)
+        own = {key: part for key, part in context.own(node).items() if key in known}
         if own:
             yield from _bound_remarks(path, own)
-            yield from _effect_remarks(path, own, context)
+            yield from _effect_remarks(path, own)
             yield from _enum_remarks(path, own, context.draft)
             yield from _not_remarks(path, own)
             yield from _format_remarks(path, own)
@@ -338,14 +339,10 @@ def allows_type(types: frozenset[str] | None, value: Any) -> bool:
     return types is None or _type_of(value) in types
 
 
-def _effect_remarks(
-    path: Path, node: dict[str, Any], context: SchemaContext
-) -> Iterator[Remark]:
+def _effect_remarks(path: Path, node: dict[str, Any]) -> Iterator[Remark]:
     """Yield the keywords that have no effect among the others of a schema."""
     types = types_of(node)
     for keyword in node:
-        if keyword not in context.draft.keywords:
-            continue
         applies = _applies.get(keyword)
         if types is not None and applies and not types & applies:
             named = alternatives(sorted(types - {"integer"}) or ["integer"])

@@ -152,6 +152,44 @@ def test_keywords_of_a_newer_draft_are_checked_by_it() -> None:
     ]
 
 
+OLDER = {"$schema": DRAFTS[1]}
+KIND = {"definitions": {"k": {"type": "string"}}}
+
+
+@for_each_case(
+    "schema, codes",
+    [
+        (
+            KIND
+            | condition({"$ref": "#/definitions/k", "type": "null"}, {"const": ""}),
+            "",
+        ),
+        (
+            KIND
+            | condition({"type": "string"}, {"$ref": "#/definitions/k", "const": 1}),
+            "",
+        ),
+        (
+            KIND
+            | condition({"type": "string"}, {"const": 1})
+            | {
+                "if": {
+                    "properties": {"kind": {"const": 1}},
+                    "allOf": [{"$ref": "#/definitions/k", "required": ["kind"]}],
+                }
+            },
+            "S412",
+        ),
+        (OLDER | condition({"type": "string"}, {"const": 1}), "S425"),
+        ({"$schema": DRAFTS[2], **on(contains={}, minContains=2, maxContains=1)}, ""),
+        ({"$schema": DRAFTS[0], **on(const=1, type="string")}, "S425"),
+    ],
+)
+def test_ignored_keywords_contradict_nothing(schema: Any, codes: str) -> None:
+    """What a draft lacks, or ignores next to `$ref`, is only reported as ignored."""
+    assert {code for code, _ in found_in(schema)} == {"S403", *codes.split()}
+
+
 def test_nothing_else_is_checked_in_an_unknown_draft() -> None:
     """Keywords of a draft that is not known are not judged."""
     schema = {"$schema": "http://json-schema.org/draft-03/schema#", "type": "any"}
