@@ -304,6 +304,12 @@ def _demanded_keys(node: Mapping[str, Any]) -> set[str]:
     return {*node.get("required", ()), *chain.from_iterable(needed)}
 
 
+#: The steps into alternatives, by how deep in the record the value is that these apply
+#: to, since a recursive schema has others for each, and by the identity of their list,
+#: or of the schema with an `if`.
+Taken = dict[tuple[int, int], set[Any]]
+
+
 def applied_schemas(
     schema: Any, path: Path, evaluation_path: Path | None = None
 ) -> list[Mapping[str, Any]]:
@@ -313,26 +319,25 @@ def applied_schemas(
     the alternatives that the path does not take.
     """
     taken = None if evaluation_path is None else _taken(schema, evaluation_path)
-    found = _applied_together([schema], schema, taken)
-    for step in path:
+    found = _applied_together([schema], schema, taken, 0)
+    for depth, step in enumerate(path, 1):
         inner = [each for node in found for each in _inner_schemas(node, step)]
-        found = _applied_together(inner, schema, taken)
+        found = _applied_together(inner, schema, taken, depth)
     return found
 
 
-def _taken(schema: Any, evaluation_path: Path) -> dict[int, set[Any]]:
-    """Return the steps that a path takes into each of the alternatives on it.
-
-    Alternatives are known by the identity of the list, or of the schema with an `if`.
-    """
-    taken: dict[int, set[Any]] = {}
-    for index, keyword, _ in keywords_on(evaluation_path):
+def _taken(schema: Any, evaluation_path: Path) -> Taken:
+    """Return the steps that a path takes into each of the alternatives on it."""
+    taken: Taken = {}
+    depth = 0
+    for index, keyword, is_inward in keywords_on(evaluation_path):
         node = schema_object_at(schema, evaluation_path[:index])
         if keyword in {"anyOf", "oneOf"} and keyword in node:
             steps = evaluation_path[index + 1 : index + 2]
-            taken.setdefault(id(node[keyword]), set()).update(steps)
+            taken.setdefault((depth, id(node[keyword])), set()).update(steps)
         elif keyword in _conditional and keyword in node:
-            taken.setdefault(id(node), set()).add(keyword)
+            taken.setdefault((depth, id(node)), set()).add(keyword)
+        depth += is_inward
     return taken
 
 
@@ -341,7 +346,7 @@ _conditional = frozenset({"then", "else"})
 
 
 def _applied_together(
-    nodes: list[Any], schema: Any, taken: Mapping[int, set[Any]] | None
+    nodes: list[Any], schema: Any, taken: Taken | None, depth: int
 ) -> list[Mapping[str, Any]]:
     """Return the schema objects of `nodes`, and what they apply to the same value.
 
@@ -358,14 +363,14 @@ def _applied_together(
             continue
         for keyword, inner in node.items():
             if keyword in _listed:
-                chosen = taken.get(id(inner)) if taken else None
+                chosen = taken.get((depth, id(inner))) if taken else None
                 nodes += [
                     each
                     for number, each in enumerate(inner)
                     if not chosen or number in chosen
                 ]
             elif keyword in _conditional:
-                chosen = taken.get(id(node)) if taken else None
+                chosen = taken.get((depth, id(node))) if taken else None
                 nodes += [inner] if not chosen or keyword in chosen else []
             elif keyword == "dependencies":
                 nodes += inner.values()
