@@ -226,7 +226,10 @@ def key_name_advice(error: EngineError, schema: Any) -> str:
     end = len(steps) - (last_keyword(steps) != "")
     if error.keyword in steps:
         end = len(steps) - steps[::-1].index(error.keyword)
-    return f"names of keys must be {_excerpt(schema_at(schema, steps[:end]))}"
+    names = schema_at(schema, steps[:end])
+    if names is False:
+        return "no key is allowed there"
+    return f"names of keys must be {_excerpt(names)}"
 
 
 def _refused(error: EngineError, value: Any) -> ProblemText:
@@ -371,7 +374,9 @@ def _unknown_key(cause: Cause, record: Any, schema: Any) -> ProblemText:
     there = value_at(record, owner)
     # Keys that only another schema of the object names would be refused here, too.
     known = schema_object_at(schema, cause.errors[0].schema_path[:-1])
-    near = nearest(key, sorted(known.get("properties", {}).keys() - there.keys()))
+    named = known.get("properties", {})
+    allowed = {each for each, part in named.items() if part is not False}
+    near = nearest(key, sorted(allowed - there.keys()))
     of = f" in {path_text(owner)}" if owner else ""
     if near:
         fix = Fix("rename-key", pointer_of(cause.path), near)
