@@ -20,7 +20,7 @@ from harpia_formats.files.io.file_kinds import (
 from harpia_formats.files.io.reader import MissingSourceError, SourceError, error_reason
 from harpia_formats.files.io.remote_file import RemoteFile
 from harpia_formats.files.io.source import STANDARD_INPUT, Source, open_source
-from harpia_formats.files.io.urls import is_mistyped_url, is_url, masked
+from harpia_formats.files.io.urls import is_mistyped_url, is_url, local_path, masked
 from harpia_formats.model.problem import MISSING, OptionError
 
 _SUFFIXES = tuple(
@@ -82,26 +82,35 @@ def absolute_name(path: Path) -> str:
     return os.path.normcase(name)
 
 
+def file_key(source: Source) -> str | int:
+    """Return what is equal for the sources of one file, by path or by URL.
+
+    A link and its target are two files. A stream is known by its identity.
+    """
+    origin = source.origin
+    if isinstance(origin, Path):
+        return absolute_name(origin)
+    if not isinstance(origin, RemoteFile):
+        return id(origin)
+    if is_url(local_path(origin.url)):
+        return origin.identity
+    return absolute_name(Path(origin.path))
+
+
 def find_sources(
     arguments: Iterable[str | os.PathLike[str]], unpackers: tuple[Unpacker, ...] = ()
 ) -> list[Source]:
-    """Return the sources that `arguments` name, in their order and each path once.
+    """Return the sources that `arguments` name, in their order and each file once.
 
     An argument is `-` for standard input, a file, a folder (all data files below
     it), a pattern of file names, or the URL of one of these. A folder that one of
     `unpackers` reads is a single source. Raises `SourceError` if an argument names
     nothing that can be read.
     """
-    found: dict[str, Source] = {}
+    found: dict[str | int, Source] = {}
     for argument in arguments:
         for source in _sources_of(os.fspath(argument), unpackers):
-            origin = source.origin
-            key = "-"
-            if isinstance(origin, Path):
-                key = absolute_name(origin)
-            elif isinstance(origin, RemoteFile):
-                key = origin.identity
-            found.setdefault(key, source)
+            found.setdefault(file_key(source), source)
             if len(found) > MOST_FILES:
                 reason = f"is one of more than {MOST_FILES:,} files; name fewer at once"
                 raise SourceError(source.name, reason)

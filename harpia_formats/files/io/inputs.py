@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from harpia_formats.files.io.discovery import (
     Exclusion,
-    absolute_name,
+    file_key,
     find_sources,
     is_unpacked_folder,
 )
@@ -228,14 +228,9 @@ def _name_of(given: Input) -> str:
 
 def _is_new(source: Source, seen: set[str | int]) -> bool:
     """Add the file of `source` to `seen`; tell whether it was not in it."""
-    origin = source.origin
-    if isinstance(origin, bytes):
+    if isinstance(source.origin, bytes):
         return True
-    key: str | int = id(origin)
-    if isinstance(origin, Path):
-        key = absolute_name(origin)
-    elif isinstance(origin, RemoteFile):
-        key = origin.identity
+    key = file_key(source)
     is_new = key not in seen
     seen.add(key)
     return is_new

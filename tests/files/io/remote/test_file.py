@@ -101,6 +101,19 @@ def test_file_named_twice_is_read_once(memory: Any) -> None:
     assert only_file("memory://a/runs.jsonl", "memory://a/*").records == 12
 
 
+@pytest.mark.parametrize("scheme", ["file", "FILE", "local"])
+def test_file_named_by_path_and_by_url_is_read_once(
+    tmp_path: Path, scheme: str
+) -> None:
+    """It is one file, by whatever name its folder or itself is named again."""
+    path = tmp_path / "runs.jsonl"
+    path.write_bytes(ROWS)
+    urls = [f"{scheme}://{path}", f"{scheme}://{tmp_path}"]
+
+    assert only_file(path, *urls).records == 12
+    assert only_file(*urls, path).records == 12
+
+
 @pytest.mark.parametrize(
     ("url", "reason"),
     [
