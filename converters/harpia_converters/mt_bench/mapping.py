@@ -11,7 +11,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from harpia_converters.mt_bench.formats import KEY, NO_SCORE, QUESTION
-from harpia_formats.conversion.mapping.fields import FieldTable
+from harpia_formats.conversion.mapping.fields import FieldTable, members_of_both
 from harpia_formats.conversion.mapping.preparation import tool_signature
 from harpia_formats.model.adapter import (
     Cardinality,
@@ -165,8 +165,8 @@ def _references_of(question: Record) -> list[str]:
 
 def _both(question: Record, answer: Record) -> Any:
     """Return what is kept of a question and of what was read with it."""
-    kept = [(each.extra or {}).get(KEY, {}) for each in (question, answer)]
-    return _extra({**kept[0], **kept[1]})
+    asked, own = ((each.extra or {}).get(KEY, {}) for each in (question, answer))
+    return _extra(members_of_both(own, asked, "question"))
 
 
 def _message(role: str, content: str) -> Row:

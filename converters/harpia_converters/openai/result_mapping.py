@@ -17,7 +17,11 @@ from harpia_converters.openai.tool_calls import (
     read_arguments,
     read_message,
 )
-from harpia_formats.conversion.mapping.fields import FieldTable, without
+from harpia_formats.conversion.mapping.fields import (
+    FieldTable,
+    members_of_both,
+    without,
+)
 from harpia_formats.model.adapter import (
     Cardinality,
     FieldMapping,
@@ -273,7 +277,8 @@ def join_request(result: Record, request: Record) -> Record:
     """Return the record of a result with the question and the settings of its request.
 
     Answers and errors are of the model that was asked; another name in the response is
-    kept. Calls of tools follow the question.
+    kept, and so are members that both have with different values. Calls of tools follow
+    the question.
     """
     model = (request.params or {}).get("model", UNSET)
     chat = [as_turn(message) for message in _chat_of(request)]
@@ -288,7 +293,7 @@ def join_request(result: Record, request: Record) -> Record:
         outputs.append(replace(output, model=given, turns=turns, extra=beside))
     extra = {**(request.extra or {})}
     for owner, members in (result.extra or {}).items():
-        extra[owner] = {**extra.get(owner, {}), **members}
+        extra[owner] = members_of_both(members, extra.get(owner, {}), "request")
     return replace(request, outputs=outputs, extra=extra or UNSET)
 
 

@@ -36,6 +36,7 @@ from harpia_formats.model.adapter import (
     FormatAdapter,
     Row,
 )
+from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_outcomes import FieldOutcomes, Unconvertible
 from harpia_formats.model.record import FIELD_TYPES, Record
 
@@ -329,6 +330,23 @@ def merge_missing(row: Row, rest: Row) -> list[str]:
 def without(row: Row, known: Collection[str]) -> Row:
     """Return the members of `row` whose keys are not in `known`."""
     return {key: value for key, value in row.items() if key not in known}
+
+
+def members_of_both(row: Row, partner: Row, key: str) -> Row:
+    """Return the members of a row and those of its partner.
+
+    What the partner has with another value is in an object at `key`, to which `_` is
+    appended as long as one of the two has such a member.
+    """
+    others = {
+        name: value
+        for name, value in partner.items()
+        if name in row and encode(row[name]) != encode(value)
+    }
+    both = {**partner, **row}
+    while others and key in both:
+        key += "_"
+    return {**both, key: others} if others else both
 
 
 def put_in_front(members: Row, key: str, value: Any) -> None:

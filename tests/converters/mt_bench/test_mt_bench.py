@@ -86,6 +86,23 @@ def test_a_judgement_is_about_its_turn(
     assert record.extra == {"mt-bench": {"turns": unjudged, "reference": [other]}}
 
 
+def test_keys_of_one_name_are_kept_of_question_and_answer(asked: Path) -> None:
+    """What the question has with another value is next to what the answer has."""
+    asked.write_bytes(jsonl(QUESTION | {"tstamp": 1, "source": "s"}))
+    row = ANSWER | {"reference": "r"}
+    (record,) = harpia_formats.read(jsonl(row), companion=asked)
+
+    assert record.extra == {
+        "mt-bench": {
+            "answer_id": "a",
+            "tstamp": 1.5,
+            "source": "s",
+            "reference": "r",
+            "question": {"tstamp": 1, "reference": ["12"]},
+        }
+    }
+
+
 @pytest.fixture
 def asked(tmp_path: Path) -> Path:
     """Return a file with the question, and one of a single turn."""

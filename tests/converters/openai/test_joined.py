@@ -110,6 +110,24 @@ def test_response_without_answers_keeps_the_name_of_its_model(
     assert output.extra == {"openai-batch": {"model": "m-2026"}}
 
 
+@pytest.mark.parametrize("key", ["note", "request"])
+def test_unknown_keys_of_one_name_are_kept_of_both(
+    batch: tuple[Path, Path], key: str
+) -> None:
+    """What the request has with another value is next to what the result has."""
+    asked, answered = batch
+    request, result = jsonl_rows(asked)[0], {"custom_id": "q1", "response": None}
+    asked.write_bytes(jsonl(request | {key: 1, "same": [1], "other": 0}))
+    error = {"message": "too late"}
+    answered.write_bytes(jsonl(result | {"error": error, key: True, "same": [1]}))
+    (record,) = read(answered, companion=asked)
+    place = "request_" if key == "request" else "request"
+
+    assert record.extra == {
+        "openai-batch": {key: True, "same": [1], "other": 0, place: {key: 1}}
+    }
+
+
 @pytest.mark.parametrize("to", ["nemo-output", "eee@0.3.0"])
 def test_batch_becomes_the_formats_of_others(batch: tuple[Path, Path], to: str) -> None:
     """Joined results are rows of other vendors, with their questions."""
