@@ -35,6 +35,7 @@ from harpia_formats.formats.detection.detect_files import detect_files
 from harpia_formats.formats.registry import adapter_of, format_of
 from harpia_formats.model.describe import with_noun
 from harpia_formats.model.report import FileCount, Report
+from harpia_formats.model.safe_text import is_utf_8
 
 #: Different models and values that are remembered.
 _NAMES = 100
@@ -163,7 +164,7 @@ def preflight_file(inputs: Iterable[str], folder: Path) -> PreflightFile:
             unread += [FileCount(detected.path, reason=reason)] * (not detected.skipped)
         elif detected.contested:
             unread.append(FileCount(detected.path, reason=detected.contested))
-        elif not _is_utf_8(_relative(detected.path, folder)):
+        elif not is_utf_8(_relative(detected.path, folder)):
             unread.append(FileCount(detected.path, reason=_OTHER_BYTES))
         else:
             key = os.path.dirname(detected.path), detected.format  # noqa: PTH120 - as named
@@ -305,12 +306,3 @@ def _relative(path: str, folder: Path) -> str:
     parent, name = os.path.split(path)
     real = os.path.realpath(parent), os.path.realpath(folder)
     return os.path.join(os.path.relpath(*real), name)  # noqa: PTH118 - as named
-
-
-def _is_utf_8(text: str) -> bool:
-    """Return whether a text can be written in UTF-8."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -34,6 +34,15 @@ def safe(text: str, limit: int = 200) -> str:
     return shown[:limit] + "…"
 
 
+def is_utf_8(text: str) -> bool:
+    """Return whether a text can be written in UTF-8: not with a lone surrogate."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def escaped(text: str) -> str:
     """Return all of `text` with unsafe characters as escapes.
 

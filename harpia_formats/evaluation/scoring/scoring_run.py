@@ -62,6 +62,7 @@ from harpia_formats.model.adapter import Cardinality, FormatAdapter
 from harpia_formats.model.format import Format
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import FileCount
+from harpia_formats.model.safe_text import is_utf_8
 from harpia_formats.model.spelling import hint_on
 from harpia_formats.model.vendor_metrics import ScoreError, ScoreOptionsError
 from harpia_formats.validation.redaction import (
@@ -107,10 +108,12 @@ def check_results(
         raise ScoreError(f"`{unused}` needs a result format; name one with `--to`")
     if target is None:
         return
-    for name in options.names:
+    for name, value in options.names.items():
         if name not in target.names:
             hint = hint_on(name, target.names, word="it has")
             raise ScoreError(f"{target.id} has no place for {name}{hint}")
+        if not is_utf_8(value):
+            raise ScoreOptionsError(f"`--name` {name}: {value!r} is not UTF-8")
     for name in options.constants:
         if _is_misplaced(name, target.rows):
             known = [one.name for one in target.rows.fields] if target.rows else []

@@ -35,6 +35,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("convert a.jsonl --to record --set=", "`--set` "),
         ("score a.jsonl --param em.references=\udcff", "'\\udcff' is not UTF-8"),
         (
+            "score a.jsonl --to nemo-results --name job=\udcff",
+            "--name` job: '\\udcff' is not UTF-8",
+        ),
+        (
             "convert a.jsonl --to record --set score=1 --set score=2",
             "score is set already",
         ),
