@@ -9,7 +9,7 @@ import command_runs
 from cases import for_each_case
 from fixture_files import ROOT
 from harpia_formats import SchemaError, validate
-from json_lines import jsonl_rows
+from json_lines import jsonl, jsonl_rows
 
 #: Cases, one a line.
 CASES = Path(__file__).with_name("cases")
@@ -248,6 +248,30 @@ def test_verdict_is_that_of_the_schema(schema: Any, text: str, is_valid: bool) -
     report = validate(text.encode(), schema=schema)
 
     assert (report.ok, report.failures) == (is_valid, ())
+
+
+#: A pattern on which the engine gives up in a text that `HARD` is.
+GIVEN_UP, HARD = {"pattern": r"^(?=a)(a|aa|a?)+\1+$"}, "a" * 40 + "b"
+
+
+def test_given_up_pattern_gives_no_verdict_below_other_keywords() -> None:
+    """A row is undetermined, whichever keyword asks whether the pattern matches."""
+    asking: dict[str, Any] = {
+        "not": {"not": GIVEN_UP},
+        "not not": {"not": {"not": GIVEN_UP}},
+        "not anyOf": {"not": {"anyOf": [GIVEN_UP, False]}},
+        "then": {"if": GIVEN_UP, "then": False},
+        "else": {"if": GIVEN_UP, "else": False},
+        "if not": {"if": {"not": GIVEN_UP}, "then": False},
+        "oneOf": {"oneOf": [GIVEN_UP, True]},
+        "two": {"oneOf": [GIVEN_UP, {"pattern": r"^(?=a)(a|aa|a?)+\1+\1$"}]},
+    }
+    rows = jsonl(*({name: HARD} for name in asking))
+    report = validate(rows, schema={"properties": asking})
+    (file,) = report.files
+
+    assert (file.records, file.undetermined) == (8, 8)
+    assert [each.code for each in report.problems] == ["V901"] * 8
 
 
 def test_recursive_schema_validates_every_level() -> None:
