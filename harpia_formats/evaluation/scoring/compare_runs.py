@@ -6,7 +6,6 @@ from functools import reduce
 from itertools import chain
 from typing import Any
 
-from harpia_formats.conversion.mapping.answer_groups import NONE
 from harpia_formats.evaluation.metrics.metric import means
 from harpia_formats.evaluation.scoring.answers.choose_systems import (
     FoundSystem,
@@ -524,13 +523,13 @@ class ScoreComparison:
             for place, (answers, one) in enumerate(
                 zip(self._answers, self._scores, strict=True)
             )
-            if list(answers.systems) == [NONE] and not one.is_broken
+            if list(answers.systems) == [None] and not one.is_broken
         ]
         if len(nameless) < 2:  # noqa: PLR2004 - one is not parted
             return []
         names = distinct_inputs([self._sources[place] for place in nameless])
         if not self._options.pool:
-            numbers = [set(self._answers[at].systems[NONE].numbers) for at in nameless]
+            numbers = [set(self._answers[at].systems[None].numbers) for at in nameless]
             places = shared_inputs(self._questions, numbers)
             shared = shared_by_name(names, places)
             # Without any other system there is nothing to compare with, which an error
@@ -669,10 +668,9 @@ class ScoreComparison:
     def _systems(self, scores: Sequence[Scores]) -> Generator[_System, None, None]:
         """Yield the systems of each input, in the order of their first answers."""
         for place, (answers, one) in enumerate(zip(self._answers, scores, strict=True)):
-            for (name, mine), group in zip(
+            for (model, mine), group in zip(
                 answers.systems.items(), one.systems, strict=True
             ):
-                model = None if name == NONE else name
                 yield _System(place, self._sources[place], model, mine, group)
 
 

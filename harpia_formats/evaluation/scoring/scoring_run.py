@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from harpia_formats.conversion.mapping.answer_groups import (
-    NONE,
     AnswerGrouping,
     ModelSelection,
 )
@@ -517,7 +516,7 @@ class Scoring:
             seconds=tuple(answers.seconds),
             report=replace(self._reading.tally.report(), problems=problems),
             is_broken=not self._is_readable,
-            models=tuple(name for name in answers.totals.names if name != NONE),
+            models=answers.totals.models,
             problems=problems,
             outputs=self._names,
             stored_differences=tuple(

@@ -181,9 +181,11 @@ class InputAnswers:
     questions: QuestionTable
     #: The number of each label, by the name of a metric of labels.
     labels: dict[str, dict[str, int]]
-    #: The systems by the names of their models.
     are_stored: bool = False
-    systems: dict[str, SystemAnswers] = field(default_factory=dict)
+    #: The systems by the names of their models, None for answers that name none.
+    systems: dict[str | None, SystemAnswers] = field(default_factory=dict)
+    #: The same before it is known of which systems answers without a model are.
+    _by_key: dict[str, SystemAnswers] = field(default_factory=dict)
     _widths: list[int] = field(default_factory=list)
     _labels: list[dict[str, int]] = field(default_factory=list)
 
@@ -200,9 +202,10 @@ class InputAnswers:
         model = scored.output.model
         if model is UNSET:
             model = key_of_file(scored.path)
-        system = self.systems.get(model)
+        system = self._by_key.get(model)
         if system is None:
-            system = self.systems[model] = SystemAnswers(self._widths, self.are_stored)
+            system = SystemAnswers(self._widths, self.are_stored)
+            self._by_key[model] = system
         statistics = (
             [labels.setdefault(label, len(labels)) for label in one]
             if isinstance(one, LabelPair)
@@ -213,20 +216,20 @@ class InputAnswers:
 
     def close(self, scores: Scores) -> None:
         """Keep the systems that have scores; answers without a model may be of one."""
-        found: dict[str, SystemAnswers] = {}
-        for name, mine in self.systems.items():
-            file = file_of_key(name)
-            own = name if file is None else scores.files.get(file, NONE)
-            if found.setdefault(own, mine) is not mine:
-                found[own].merge(mine)
-        if len(scores.systems) == 1:
-            first, *others = found.values()
-            for other in others:
-                first.merge(other)
-            self.systems = {next((name for name in found if name != NONE), NONE): first}
-        else:
-            names = [group.key[MODEL] for group in scores.systems]
-            self.systems = {name: found[name] for name in names}
+        found: dict[str | None, SystemAnswers] = {}
+        by_key, self._by_key = self._by_key, {}
+        for key, mine in by_key.items():
+            file = file_of_key(key)
+            if file is None or file in scores.files:
+                name = key if file is None else scores.files[file]
+                if found.setdefault(name, mine) is not mine:
+                    found[name].merge(mine)
+        if len(found) > 1:
+            # They are in the order of their scores.
+            shown = {NONE if name is None else name: name for name in found}
+            names = [shown[group.key[MODEL]] for group in scores.systems]
+            found = {name: found[name] for name in names}
+        self.systems = found
 
     def drop(self) -> None:
         """Do nothing: there is no file to discard."""

@@ -581,6 +581,18 @@ def test_a_system_may_be_called_like_an_option(run: InProcess) -> None:
     assert hf.score_plan(text).systems == ("metrics",)
 
 
+@pytest.mark.usefixtures("run")
+def test_a_system_may_be_called_as_answers_that_name_no_model() -> None:
+    """One that is called `(none)` has its scores, alone and next to another one."""
+    files = {"(none)": "runs/qwen/mmlu.jsonl", "L": "runs/llama/mmlu.jsonl"}
+    alone = hf.score_plan({"systems": {"Q": files["(none)"]}, "metrics": ["em"]})
+    (expected,) = (row["value"] for row in alone.table())
+    for systems in ({"(none)": files["(none)"]}, files):
+        found = hf.score_plan({"systems": systems, "metrics": ["em"]}).table()
+        assert [row["system"] for row in found] == [*systems]
+        assert found[0]["value"] == expected
+
+
 def test_no_plan_is_printed_of_files_that_cannot_be_read(run: InProcess) -> None:
     """It ends as a run without it does: no system is left out without a word."""
     named = ("score", "runs/qwen/mmlu.jsonl", "typo.jsonl", "-m", "em")

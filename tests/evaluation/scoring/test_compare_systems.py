@@ -100,6 +100,25 @@ def test_a_model_whose_name_is_empty_is_a_system() -> None:
     ]
 
 
+def test_a_model_may_be_called_as_answers_that_name_none() -> None:
+    """`(none)` is a name like any other, by which the model is found and chosen."""
+    first, second = rows("a", "b", "c"), rows("a", "b", "c")
+    for one, other in zip(first, second, strict=True):
+        one["outputs"] = [{**one["outputs"][0], "model": "(none)"}]
+        other["outputs"] = other["outputs"][1:2]
+    inputs = jsonl(*first), jsonl(*second)
+    found = compare_scores(*inputs, metrics=("em",), models=("(none)",))
+    usual = compare_scores(*map(of_model, "ab"), metrics=("em",))
+
+    assert [(one.name, one.model) for one in found.systems] == [
+        ("(none)", "(none)"),
+        ("b", "b"),
+    ]
+    assert [one.comparison for one in found.compared] == [
+        one.comparison for one in usual.compared
+    ]
+
+
 def test_the_order_of_systems_changes_no_digit() -> None:
     """Differences and their limits have the other sign, and p-values are the same."""
     pytest.importorskip("sacrebleu", reason="BLEU needs the extra score")

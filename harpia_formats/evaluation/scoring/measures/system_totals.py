@@ -3,7 +3,7 @@
 Answers of several models are never added up: they are several systems.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from harpia_formats.conversion.mapping.answer_groups import (
@@ -57,8 +57,9 @@ class SystemTotals:
     are_stored: bool = False
     #: The system of each file of which the user names one model.
     owners: Mapping[str, str] = field(default_factory=dict)
-    #: The names of the systems of answers without a model, by their files.
-    files: dict[str, str] = field(default_factory=dict)
+    #: The names of the systems of answers without a model, by their files; None for
+    #: one that has no name. Files with missing answers of no system are left out.
+    files: dict[str, str | None] = field(default_factory=dict)
     #: The scores of each system and of each group, once all answers are added.
     systems: tuple[Group, ...] = ()
     groups: tuple[Group, ...] = ()
@@ -83,6 +84,13 @@ class SystemTotals:
     def names(self) -> list[str]:
         """The names of the systems, in the order of their first answers."""
         return [key[0] for key in self._totals if len(key) == 1]
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The names of the systems, without that of answers that name no model."""
+        # A model may have its name.
+        has_none = None in self.files.values()
+        return tuple(one for one in self.names if one != NONE or not has_none)
 
     @property
     def _has_groups_only(self) -> bool:
@@ -171,60 +179,63 @@ class SystemTotals:
         self.groups = tuple(one for key, one in found.items() if len(key) > 1)
 
     def _name_systems(self) -> None:
-        """Make one system of answers without a model, or one of each file.
-
-        Such answers are of the only model there is. Among several models they are a
-        system of their own, without the missing ones.
-        """
-        names = dict.fromkeys(key[0] for key in self._totals)
-        nameless = self._unnamed_files - self._named_files
-        files = [one for one in map(file_of_key, names) if one in nameless and one]
-        if not self.options.pool and files:
-            self._decide(files)
-        called = {name: self._system_of(name) for name in names}
-        # A model may have the name of those without one.
-        known = {None, *self.files}
-        unnamed = {name for name in names if file_of_key(name) not in known}
-        models = list(dict.fromkeys(called[one] for one in names if one not in unnamed))
+        """Name the system of all answers, and add up what is of one system."""
         keys = list(self._totals)
-        if not unnamed or not models:
-            pass
-        elif len(models) == 1 and not self.files:
+        names = dict.fromkeys(key[0] for key in keys)
+        files = [file for file in map(file_of_key, names) if file is not None]
+        if not self.options.pool:
+            nameless = self._unnamed_files - self._named_files
+            self._decide([file for file in files if file in nameless])
+        rest = {key_of_file(file): file for file in files if file not in self.files}
+        models = dict.fromkeys(self._name_of(one) for one in names if one not in rest)
+        if len(models) == 1 or not self._unnamed:
             # What has no model is counted behind the rest.
-            keys.sort(key=lambda key: key[0] in unnamed)
-            called = dict.fromkeys(called, models[0])
+            keys.sort(key=lambda key: key[0] in rest)
+        self.files |= self._systems_of_rest(list(rest.values()), list(models))
+        # Missing answers of no system are left out.
+        known = {None, *self.files}
+        every, self._totals = self._totals, {}
+        for key in keys:
+            if file_of_key(key[0]) in known:
+                totals = every[key]
+                own = (self._name_of(key[0]), *key[1:])
+                first = self._totals.setdefault(own, totals)
+                if first is not totals:
+                    first.merge(totals)
+
+    def _systems_of_rest(
+        self, files: Sequence[str], models: Sequence[str]
+    ) -> dict[str, str | None]:
+        """Return the systems of answers without a model, by their files.
+
+        `models` are all other systems. Such answers are of the only one there is. Among
+        several they are a system of their own, and if all are missing they are of the
+        system of their file, or of none. Raises `ScoreError` for those if they count.
+        """
+        if len(models) == 1:
             if self._unnamed:
                 self._notes.append(
                     f"answers without a model: {self._unnamed:,}, scored as those of "
                     f"{models[0]}"
                 )
-        elif not self._unnamed:
-            # They are of the system of their file, if that has other answers.
-            owners = self.owners.items()
-            self.files |= {file: own for file, own in owners if own in models}
-            called = {name: self._system_of(name) for name in names}
-            lost = unnamed - {key_of_file(file) for file in self.files}
-            self._note_missing([key for key in keys if key[0] in lost], models)
-            keys = [key for key in keys if key[0] not in lost]
-            keys.sort(key=lambda key: key[0] in unnamed)
-        elif NONE in models:
-            own = f"{NONE} (without a model)"
-            called |= dict.fromkeys(unnamed, own)
-            self.files |= {file_of_key(one) or "": own for one in unnamed}
-        every, self._totals = self._totals, {}
-        for key in keys:
-            totals = every[key]
-            first = self._totals.setdefault((called[key[0]], *key[1:]), totals)
-            if first is not totals:
-                first.merge(totals)
+            return dict.fromkeys(files, models[0])
+        if self._unnamed or not models:
+            # A model may have the name of those without one.
+            own = f"{NONE} (without a model)" if NONE in models else None
+            return dict.fromkeys(files, own)
+        owners = {file: self.owners.get(file) for file in files}
+        found = {file: own for file, own in owners.items() if own in models}
+        self._note_missing({*files} - {*found}, models)
+        return found
 
-    def _note_missing(self, unnamed: Iterable[_Key], models: Iterable[str]) -> None:
+    def _note_missing(self, files: Collection[str], models: Iterable[str]) -> None:
         """Note missing answers that are of no model; raises `ScoreError`."""
+        # A plan refuses a system of which there is nothing else.
+        lost = {key_of_file(file) for file in files if file not in self.owners}
         missing = sum(
-            self._totals[key].answers
-            for key in unnamed
-            # A plan refuses a system of which there is nothing else.
-            if len(key) == 1 and file_of_key(key[0]) not in self.owners
+            totals.answers
+            for key, totals in self._totals.items()
+            if len(key) == 1 and key[0] in lost
         )
         if not missing:
             return
@@ -241,7 +252,7 @@ class SystemTotals:
 
         A file is one, too, if it shares questions with that of the only model.
         """
-        if len(files) == 1 and not self._named_files:
+        if not files or (len(files) == 1 and not self._named_files):
             return
         shared = self._file_questions.shared()
         named = {key[0] for key in self._totals if file_of_key(key[0]) is None}
@@ -282,10 +293,13 @@ class SystemTotals:
             "`--pool`"
         )
 
-    def _system_of(self, key: str) -> str:
+    def _name_of(self, key: str) -> str:
         """Return the name of the system of answers with this key."""
         file = file_of_key(key)
-        return key if file is None else self.files.get(file, NONE)
+        if file is None:
+            return key
+        name = self.files[file]
+        return NONE if name is None else name
 
     def _group(self, key: _Key, found: Sequence[MetricQuestions]) -> Group:
         """Return the scores of a system or group, of whose questions this was found."""

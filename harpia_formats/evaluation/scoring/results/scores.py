@@ -62,8 +62,9 @@ class Scores(Result):
     outputs: tuple[str, ...] = ()
     #: Where computed scores differ from those that tools stored, as plain data.
     stored_differences: tuple[dict[str, Any], ...] = ()
-    #: The files without model names that are systems, with the names of these.
-    files: Mapping[str, str] = field(default_factory=dict)
+    #: The names of the systems of answers without a model, by their files; None for
+    #: one that has no name.
+    files: Mapping[str, str | None] = field(default_factory=dict)
     #: Notes on the run, for people.
     notes: tuple[str, ...] = field(default=())
     #: Labels of metrics that the profile defines otherwise than the default does, and
