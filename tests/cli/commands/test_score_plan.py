@@ -350,6 +350,33 @@ def test_a_missing_answer_is_of_the_only_system_of_its_file() -> None:
         found(A={**first, "model": "m9"}, B=other, C=third)
 
 
+def test_a_missing_answer_of_several_systems_has_advice_for_plans(
+    run: InProcess,
+) -> None:
+    """It counts for none of those of its file, and the error names a key of plans."""
+    output = [{"model": model, "text": "7"} for model in "mx"]
+    lines = [
+        {"id": f"{at}", "prompt": f"q{at}", "references": ["7"], "outputs": found}
+        for at, found in enumerate([output, output, []])
+    ]
+    text = "".join(f"{json.dumps(line)}\n" for line in lines)
+    Path("both.jsonl").write_text(text, encoding="utf-8")
+    plan = (
+        'metrics = "em"\nmissing = "zero"\n[systems]\n'
+        'A = { files = "both.jsonl", model = "m" }\n'
+        'B = { files = "both.jsonl", model = "x" }\n'
+    )
+    Path("paper.toml").write_text(plan, encoding="utf-8")
+    refused = run("score", "--plan", "paper.toml")
+    assert (refused.code, refused.out) == (2, "")
+    advice = 'count for none of A, B: leave them out with `missing = "skip"`'
+    assert advice in refused.err
+
+    Path("paper.toml").write_text(plan.replace("zero", "skip"), encoding="utf-8")
+    followed = run("score", "--plan", "paper.toml", "--output-format", "csv")
+    assert [row["questions"] for row in table_of(followed.out)] == ["2", "2"]
+
+
 REFUSED: Mapping[str, tuple[str, str]] = {
     "no systems": ('metrics = ["em"]\n', "names no system"),
     "a key that is not there": (PLAN + "metric = 1\n", "did you mean metrics?"),

@@ -32,7 +32,7 @@ from harpia_formats.evaluation.scoring.measures.outcomes import (
 from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
 from harpia_formats.model.vendor_metrics import ScoreError, ScoreOptionsError
 
-#: Models whose left out questions are listed, and files that a message names.
+#: Models whose left out questions are listed, and names in a list of a message.
 _LISTED = 5
 #: The system of a group, and the values of the fields by which it is grouped; of all
 #: answers of a system only that.
@@ -228,7 +228,7 @@ class SystemTotals:
         self._note_missing({*files} - {*found}, models)
         return found
 
-    def _note_missing(self, files: Collection[str], models: Iterable[str]) -> None:
+    def _note_missing(self, files: Collection[str], models: Sequence[str]) -> None:
         """Note missing answers that are of no model; raises `ScoreError`."""
         # A plan refuses a system of which there is nothing else.
         lost = {key_of_file(file) for file in files if file not in self.owners}
@@ -241,9 +241,14 @@ class SystemTotals:
             return
         message = f"missing answers without a model: {missing:,}"
         if self.options.missing == Missing.ZERO:
+            # Only plans name models of files, and they take no `--model`.
+            systems = self.options.systems.values()
+            is_planned = not all(isinstance(one, str) for one in systems)
+            skip = '`missing = "skip"`' if is_planned else "`--missing skip`"
+            choose = "" if is_planned else "choose one with `--model`, or "
             raise ScoreError(
-                f"{message}, which count for none of {', '.join(models)}: choose one "
-                "with `--model`"
+                f"{message}, which count for none of {_listed(models)}: "
+                f"{choose}leave them out with {skip}"
             )
         self._notes.append(f"{message}, left out")
 
@@ -367,7 +372,7 @@ class SystemTotals:
         self._file_questions.close()
 
 
-def _listed(files: Sequence[str]) -> str:
-    """Return the first files, and how many more there are."""
-    more = f" and {len(files) - _LISTED:,} more" if len(files) > _LISTED else ""
-    return f"{', '.join(files[:_LISTED])}{more}"
+def _listed(names: Sequence[str]) -> str:
+    """Return the first names, and how many more there are."""
+    more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
+    return f"{', '.join(names[:_LISTED])}{more}"
