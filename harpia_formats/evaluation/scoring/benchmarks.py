@@ -426,19 +426,6 @@ class BenchmarkRun:
                 error.args = (_of(benchmark.name, f"{error.args[0]}"), *error.args[1:])
                 raise
             self._found.append(replace(found, name=benchmark.name))
-            self._check_systems(benchmark, found)
-
-    def _check_systems(self, benchmark: Benchmark, found: ComparisonReport) -> None:
-        """Raise `ScoreError` if a system has no answer in its files."""
-        if not found.systems:
-            return  # an input could not be read, which its report says
-        there = {system.name for system in found.systems}
-        for system in self._plan.systems:
-            is_asked = benchmark.systems is None or system.name in benchmark.systems
-            if is_asked and system.name not in there:
-                what = "is there" if system.model is None else f"is of {system.model}"
-                reason = f"no answer of {system.name} {what} in its files"
-                raise ScoreOptionsError(_of(benchmark.name, reason))
 
     def report(self) -> BenchmarkScores:
         """Return the table; raises `ScoreError` for a mean over different scales."""

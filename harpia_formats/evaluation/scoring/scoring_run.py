@@ -32,7 +32,10 @@ from harpia_formats.evaluation.scoring.measures.select_metrics import (
     SelectedMetrics,
 )
 from harpia_formats.evaluation.scoring.measures.stored_metrics import StoredMetrics
-from harpia_formats.evaluation.scoring.measures.system_totals import SystemTotals
+from harpia_formats.evaluation.scoring.measures.system_totals import (
+    SystemTotals,
+    listed,
+)
 from harpia_formats.evaluation.scoring.measures.verdict_metrics import (
     VerdictMetrics,
     VerdictsFound,
@@ -450,8 +453,7 @@ class Scoring:
             if self._writer is not None:
                 self._writer.drop()
             return
-        if not self._answers.number:
-            raise ScoreOptionsError(self._no_answers())
+        self._check_answers()
         if self._options.missing is None:
             self._answers.totals.check_questions()
         writer = self._opened_writer()
@@ -460,13 +462,28 @@ class Scoring:
             self._files.check_apart(self._reading.companions.used.values())
             self._names = self._files.commit()
 
-    def _no_answers(self) -> str:
-        """Return why there is nothing to score."""
-        for names in self._called.values():
-            if not isinstance(names, str):
-                model, name = next(iter(names.items()))
-                return f"no answer of {name} is of {model} in its files"
-        return "there are no records to score"
+    def _check_answers(self) -> None:
+        """Raise `ScoreError` if nothing is to be scored, or no answer of a system is.
+
+        Those are systems whose models the options name.
+        """
+        there = self._answers.totals.models
+        lacking = {
+            name: model
+            for names in self._called.values()
+            if not isinstance(names, str)
+            for model, name in names.items()
+            if name not in there and self._options.model in {None, name}
+        }
+        if len(lacking) > 1:
+            named = [f"{name} (model {model})" for name, model in lacking.items()]
+            raise ScoreOptionsError(
+                f"no answers of these systems are in their files: {listed(named)}"
+            )
+        for name, model in lacking.items():
+            raise ScoreOptionsError(f"no answer of {name} is of {model} in its files")
+        if not self._answers.number:
+            raise ScoreOptionsError("there are no records to score")
 
     @property
     def are_verdicts(self) -> bool:

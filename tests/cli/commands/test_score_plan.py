@@ -546,6 +546,11 @@ def test_a_system_without_an_answer_is_an_error() -> None:
     alone = {"systems": {"A": missing["A"]}, "metrics": ["em"], "missing": "zero"}
     with pytest.raises(hf.ScoreError, match="no answer of A is of m9"):
         hf.score_plan(alone)
+    several = {f"S{at}": {**one, "model": f"m{at}"} for at in range(7)}
+    named = r"S0 \(model m0\), .*, S4 \(model m4\) and 2 more$"
+    for more in ({}, {"A": one}, {"B": other}):
+        with pytest.raises(hf.ScoreError, match=rf"in their files: {named}"):
+            hf.score_plan({"systems": {**several, **more}, "metrics": ["em"]})
     with pytest.raises(hf.ScoreError, match="is a file of B and of another"):
         hf.score_plan({"systems": {"A": one, "B": one}, "metrics": ["em"]})
 

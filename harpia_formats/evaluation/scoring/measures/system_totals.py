@@ -247,7 +247,7 @@ class SystemTotals:
             skip = '`missing = "skip"`' if is_planned else "`--missing skip`"
             choose = "" if is_planned else "choose one with `--model`, or "
             raise ScoreError(
-                f"{message}, which count for none of {_listed(models)}: "
+                f"{message}, which count for none of {listed(models)}: "
                 f"{choose}leave them out with {skip}"
             )
         self._notes.append(f"{message}, left out")
@@ -264,7 +264,7 @@ class SystemTotals:
         if len(files) == 1 or are_parts(files, shared):
             if len(files) > 1:
                 self._notes.append(
-                    f"{_listed(files)} name no model and share no question: they are "
+                    f"{listed(files)} name no model and share no question: they are "
                     "scored as parts of one system"
                 )
             other = set().union(*(shared[one] for one in files)) & self._named_files
@@ -273,7 +273,7 @@ class SystemTotals:
             called = dict.fromkeys(files, distinct_names([(None, files[0])])[0])
         else:
             self._notes.append(
-                f"{_listed(files)} name no model and share questions: each is a system "
+                f"{listed(files)} name no model and share questions: each is a system "
                 "of its own, and `--pool` scores them as one"
             )
             own = distinct_names((None, one) for one in files)
@@ -294,7 +294,7 @@ class SystemTotals:
             return
         raise ScoreOptionsError(
             f"{why}, and files without model names share questions: "
-            f"{', '.join(files[:_LISTED])}; {way}, or take them as one system with "
+            f"{listed(files)}; {way}, or take them as one system with "
             "`--pool`"
         )
 
@@ -372,7 +372,7 @@ class SystemTotals:
         self._file_questions.close()
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
     """Return the first names, and how many more there are."""
     more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
     return f"{', '.join(names[:_LISTED])}{more}"
