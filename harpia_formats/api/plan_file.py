@@ -23,7 +23,8 @@ from harpia_formats.api.options import (
 from harpia_formats.evaluation.scoring.benchmarks import Benchmark, Plan, PlannedSystem
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.evaluation.scoring.significance.p_values import TESTS
-from harpia_formats.files.io.reader import error_reason, read_side_input
+from harpia_formats.files.io.inputs import sources_of_inputs
+from harpia_formats.files.io.reader import SourceError, error_reason, read_side_input
 from harpia_formats.files.io.urls import is_url
 from harpia_formats.files.toml import (
     TomlLines,
@@ -33,6 +34,7 @@ from harpia_formats.files.toml import (
     toml_name,
     toml_value,
 )
+from harpia_formats.formats.registry import all_unpackers
 from harpia_formats.model.problem import HarpiaFormatsError, PlanError, TomlError
 from harpia_formats.model.spelling import hint_on
 from harpia_formats.reporters.tables import FORMS, TABLE
@@ -50,6 +52,7 @@ _name = re.compile(r"[A-Za-z][\w-]*=")
 _at_line = re.compile(r" \(at line ([0-9]+), column [0-9]+\)$")
 _line = re.compile(r"line ([0-9]+)")
 _AT_END = " (at end of document)"
+_ABOVE = "is a key of the whole plan: write it above the first section"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +122,11 @@ class _Reader:
     lines: TomlLines | None
     keys: Mapping[str, Option] = field(default_factory=option_keys)
 
+    @property
+    def of_whole(self) -> set[str]:
+        """The keys that values of the whole plan have."""
+        return {*_OF_WHOLE, *self.keys}
+
     def error(self, key: tuple[str, ...], reason: str) -> PlanError:
         """Return the error that the value of a key cannot be used."""
         line = 0 if self.lines is None else self.lines.of(key)
@@ -129,7 +137,7 @@ class _Reader:
     def loaded(self, changes: Mapping[str, Any]) -> LoadedPlan:
         """Return the plan, with `changes` of the options of the whole."""
         document = self.document
-        _check_known(self, (), document, {BENCHMARKS, SYSTEMS, *_OF_WHOLE, *self.keys})
+        _check_known(self, (), document, {BENCHMARKS, SYSTEMS, *self.of_whole})
         whole = {**self._options((), document), **changes}
         systems = self._systems()
         benchmarks = self._benchmarks(whole)
@@ -169,16 +177,22 @@ class _Reader:
         value = self._at(place)
         if not name:
             raise self.error(place, "has no name")
-        # A system may be called like an option, whose value is often a number.
-        if name in {*_OF_WHOLE, *self.keys} and isinstance(value, int | float):
-            raise self.error(
-                place, "is a key of the whole plan: write it above [systems]"
-            )
+        # A system may be called like an option, whose value names no file.
+        if name in self.of_whole and not self._names_files(place):
+            raise self.error(place, f"names no file, and {_ABOVE}")
         if not isinstance(value, Mapping):
             return PlannedSystem(name, self._paths(place))
         _check_known(self, place, value, {"files", "model"})
         model = self._value((*place, "model"), str | None, None)
         return PlannedSystem(name, self._paths((*place, "files")), model)
+
+    def _names_files(self, place: tuple[str, ...]) -> bool:
+        """Tell whether the value of a key names files, as that of a system does."""
+        value = self._at(place)
+        if isinstance(value, int | float | Mapping):
+            return isinstance(value, Mapping) and "files" in value
+        found = sources_of_inputs(self._paths(place), None, all_unpackers())
+        return not all(isinstance(one, SourceError) for one in found)
 
     def _benchmarks(self, whole: Mapping[str, Any]) -> tuple[Benchmark, ...]:
         table = self._table((BENCHMARKS,))
@@ -320,8 +334,9 @@ def _check_known(
     """Raise `PlanError` for the first key of a table that is not known."""
     for key in table:
         if key not in known:
+            reason = f"there is no such key{hint_on(key, sorted(known))}"
             raise reader.error(
-                (*place, key), f"there is no such key{hint_on(key, sorted(known))}"
+                (*place, key), _ABOVE if key in reader.of_whole else reason
             )
 
 

@@ -399,6 +399,18 @@ REFUSED: Mapping[str, tuple[str, str]] = {
         f"parameters.em.scale.of = 1\n{PLAN}",
         "parameters.em.scale: must be a text, a number, a boolean or a list of these",
     ),
+    "metrics below the systems": (
+        '[systems]\nA = "runs/qwen"\nmetrics = ["em"]\n',
+        "3: systems.metrics: names no file, and is a key of the whole plan: write it",
+    ),
+    "parameters below the systems": (
+        '[systems]\nA = "runs/qwen"\nparameters.f1.normalisation = "squad"\n',
+        "systems.parameters: names no file, and is a key of the whole plan",
+    ),
+    "a level below a benchmark": (
+        f"{PLAN}level = 0.9\n",
+        "benchmarks.MMLU.level: is a key of the whole plan: write it above",
+    ),
     "a list in a list": (
         f"parameters.em.scale = [[1]]\n{PLAN}",
         "parameters.em.scale: must be a text",
