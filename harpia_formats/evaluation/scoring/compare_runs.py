@@ -483,12 +483,18 @@ class ScoreComparison:
         self._scores: list[Scores] = []
         self._are_verdicts: list[bool] = []
         self._are_chosen = True
+        # `min_records` is about all inputs together: it counts at the end of the last.
+        early = replace(options, min_records=0)
+        last = len(given) - 1
         #: They are made at once, so that a wrong option is an error before any work.
         self._runs = [
             Scoring(
-                one, options=options, observers=[answers.begin], source=self._stored
+                one,
+                options=options if at == last else early,
+                observers=[self._answers[at].begin],
+                source=self._stored,
             )
-            for one, answers in zip(given, self._answers, strict=True)
+            for at, one in enumerate(given)
         ]
 
     def __iter__(self) -> Generator[Problem, None, None]:
@@ -551,9 +557,12 @@ class ScoreComparison:
         if self._stored is not None:
             with errors_shown(self._redaction):
                 self._read_stored(self._stored)
+        before = 0
         while self._runs:
             run = self._runs[0]
+            run.valid_before = before
             yield from run
+            before += run.valid
             self._scores.append(run.whole_scores())
             self._are_verdicts.append(run.are_verdicts)
             self._are_chosen &= run.has_chosen_metrics
@@ -564,13 +573,16 @@ class ScoreComparison:
 
         Raises `ScoreError` for an input without one.
         """
+        before = 0
         for at, run in enumerate(self._runs):
-            before = stored.scores
-            if run.prepare() and stored.scores == before:
+            known = stored.scores
+            run.valid_before = before
+            if run.prepare() and stored.scores == known:
                 raise ScoreOptionsError(
                     f"{input_name(at, len(self._runs))} has no stored score; without "
                     "`--stored` scores are computed"
                 )
+            before += run.valid
 
     def report(self) -> ComparisonReport:
         """Return the result as it may be shown.

@@ -238,6 +238,8 @@ class Scoring:
         #: The names of systems by file: a copy of a stream has the name of the stream.
         called = SystemNames.of_inputs(self._inputs, self._options.systems)
         self._called = called.of_files
+        #: The valid records of runs before, which count for `min_records`, too.
+        self.valid_before = 0
         #: The reading before that of the answers, if the inputs select the metrics.
         self._read_before: Reading | None = None
         self._reading = reading_of(self._inputs, self._options)
@@ -287,6 +289,7 @@ class Scoring:
             return self._has_metrics or self._is_readable
         self._inputs = [rereadable_input(source) for source in self._inputs]
         self._reading = reading = reading_of(self._inputs, self._options)
+        reading.valid_before = self.valid_before
         path = ""
 
         def begin(variant: FormatVariant, count: FileCount) -> None:
@@ -364,6 +367,7 @@ class Scoring:
         answers, options = self._answers, self._options
         with open_pool(options) as pool:
             answers.batches.pool = pool
+            self._reading.valid_before = self.valid_before
             reading = self._reading.steps(
                 answers.add_record,
                 self._open_output,
@@ -484,6 +488,11 @@ class Scoring:
             raise ScoreOptionsError(f"no answer of {name} is of {model} in its files")
         if not self._answers.number:
             raise ScoreOptionsError("there are no records to score")
+
+    @property
+    def valid(self) -> int:
+        """The number of valid records that were read."""
+        return sum(file.valid for file in self._reading.tally.files)
 
     @property
     def are_verdicts(self) -> bool:

@@ -5,6 +5,7 @@ import json
 import math
 import random
 import sys
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from harpia_formats import (
     HarpiaFormatsError,
     OptionError,
     ScoreError,
+    ValidationFailed,
     compare_scores,
     score,
     write_report,
@@ -437,6 +439,22 @@ def test_missing_answers_are_counted_on_each_side() -> None:
     assert (omitted.first, omitted.second) == (1, 1)
     assert (zero.questions, zero.unscored) == (COUNT, (0, 0))
     assert zero.second == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize("chosen", [{"metrics": "em"}, {"stored": True}])
+def test_records_of_all_inputs_count_together(chosen: dict[str, Any]) -> None:
+    """As few as `min_records` forbids are an error, and one input may have fewer."""
+    inputs = [system(1), system(0.5, "n")[:40]]
+    for row in chain(*inputs):
+        (answer,) = row["outputs"]
+        value = float(answer["text"] != "?")
+        answer["scores"] = [{"metric": "em", "value": value, "signature": "em|own"}]
+    data = [jsonl(*rows) for rows in inputs]
+    found = compare_scores(*data, **chosen, min_records=COUNT + 40)
+
+    assert found.compared[0].questions == 40
+    with pytest.raises(ValidationFailed, match="are 100 valid records, fewer than 101"):
+        compare_scores(*data, **chosen, min_records=COUNT + 41)
 
 
 def test_p_values_of_several_scores_are_adjusted() -> None:
