@@ -268,8 +268,13 @@ def test_every_metric_is_compared(metric: str) -> None:
             name: [{"id": row["id"], "content": row["references"][0]}]
             for name in ("retrieved_documents", "ground_truth_documents")
         }
+        likelihoods = [[[-1.0, False]], [[-2.0, False]]]
+        row["extra"] = {"lm-eval-samples": {"resps": likelihoods, "target": 0}}
         row["outputs"] *= 2
-    parameters = {"pass@k.k": [1, 2]} if metric == "pass@k" else {}
+    known = {"pass@k.k": [1, 2], "f1-binary.positive": "it is no"}
+    parameters = {
+        key: one for key, one in known.items() if key.startswith(f"{metric}.")
+    }
     try:
         found = compare_scores(
             jsonl(*data),
@@ -280,6 +285,8 @@ def test_every_metric_is_compared(metric: str) -> None:
             parameters=parameters,
         )
     except ScoreError as error:
+        if "which is not installed" not in str(error):
+            raise
         pytest.skip(str(error))
     assert len({one.systems for one in found.compared}) == 3
     for score in found.compared:
