@@ -116,7 +116,8 @@ class SystemSearch:
 
     def __init__(self, inputs: Sequence[str], options: ScoreOptions) -> None:
         self._inputs, self._options = inputs, options
-        #: The files by the name that was given, the model, and the only file.
+        #: The files by the name that was given, the model, and the only file; "" for
+        #: each is the system of all files without model names.
         self._found: dict[tuple[str | None, str | None, str], dict[str, None]] = {}
         #: Whether each file names a model, of the inputs that hold answers with and
         #: without one.
@@ -142,9 +143,20 @@ class SystemSearch:
                 models[None] = None  # records without answers are of a system, too
             if None in models and len(models) > 1:
                 self._mixed[given] = {None: None} not in files
+            called = set(models) & set(self._options.systems.values())
+            if called and len(models) > 1:
+                raise ScoreOptionsError(
+                    f"{given} holds answers of {min(map(str, called))} and of others, "
+                    "and another file has a system of this name: give it another one"
+                )
             for model in models:
-                source = given if model is None else ""
-                self._found.setdefault((None, model, source), {})[given] = None
+                self._found.setdefault(self._key(given, model), {})[given] = None
+
+    def _key(self, given: str, model: str | None) -> tuple[str | None, str | None, str]:
+        """Return the key of the system of answers of a model in an input."""
+        if model in self._options.systems.values():
+            return str(model), None, ""
+        return None, model, given if model is None and not self._options.pool else ""
 
     @property
     def is_whole(self) -> bool:
@@ -160,9 +172,19 @@ class SystemSearch:
                 "the name of a model is empty, and a plan has a name for each system: "
                 "name the system of its file with `NAME=FILE`"
             )
+        pooled = self._found.get((None, None, ""), {})
+        others = [key for key, files in self._found.items() if files is not pooled]
+        if pooled and len(others) == 1:
+            # Answers without a model are of the only other system.
+            ((name, model, _),) = others
+            every = self._found[others[0]] | pooled
+            return [PlannedSystem(str(name or model), tuple(every))]
         if self._mixed:
             return [self._only_system()]
-        names = distinct_names((name or model, at) for name, model, at in self._found)
+        names = distinct_names(
+            (name or model, at or next(iter(files)))
+            for (name, model, at), files in self._found.items()
+        )
         return [
             PlannedSystem(name, tuple(files), model)
             for name, ((_, model, _), files) in zip(

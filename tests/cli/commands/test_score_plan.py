@@ -192,6 +192,33 @@ def test_a_printed_plan_gives_the_same_scores(run: InProcess) -> None:
     assert [row["system"] for row in plan][::2] == ["Llama", "Q", "mmlu.jsonl"]
 
 
+def test_a_printed_plan_has_the_systems_of_the_command_line(run: InProcess) -> None:
+    """A name that a model has, and `--pool`, make one system of several files."""
+    text = rows("Llama", "mmlu").replace("meta/Llama-3", "m")
+    Path("m.jsonl").write_text(text, encoding="utf-8")
+    named, nameless = "m=runs/qwen/gsm8k.jsonl", "runs/qwen/mmlu.jsonl"
+    for words in (
+        (named, "m.jsonl"),
+        (named, "m.jsonl", nameless),
+        (nameless, "runs/mistral/mmlu.jsonl", "--pool"),
+        (nameless, "runs/mistral/mmlu.jsonl", "L=runs/llama/*.jsonl", "--pool"),
+        (nameless, "runs/mistral/mmlu.jsonl", "m.jsonl", named, "--pool"),
+    ):
+        printed = run("score", *words, "-m", "em", "--print-plan")
+        Path("printed.toml").write_text(printed.out, encoding="utf-8")
+        plan, line = (
+            table_of(run("score", *given, "--output-format", "csv").out)
+            for given in (("--plan", "printed.toml"), (*words, "-m", "em"))
+        )
+        for key in ("value", "questions"):
+            assert [row[key] for row in plan] == [row[key] for row in line]
+
+    Path("two.jsonl").write_text(text + rows("Llama", "gsm8k"), encoding="utf-8")
+    refused = run("score", named, "two.jsonl", "-m", "em", "--print-plan")
+    assert (refused.code, refused.out) == (2, "")
+    assert "holds answers of m and of others" in refused.err
+
+
 def test_a_plan_of_answers_without_a_model_in_files_of_one(run: InProcess) -> None:
     """They are of the only model; next to another system a plan is refused."""
     mixed = rows("Llama", "gsm8k") + rows("Qwen", "mmlu")
