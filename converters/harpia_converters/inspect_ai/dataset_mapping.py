@@ -231,7 +231,8 @@ def _with_parts(chat: list[Row], parts: list[Row]) -> list[Row]:
 def _targets(record: Record, kept: Row, outcomes: FieldOutcomes) -> Any:
     """Return the target of a sample: "" if the record has no references.
 
-    References that are choices are written as their letters, by which Inspect scores.
+    References that are choices are written as their letters, by which Inspect scores:
+    of equal choices as the first one's, since it requires all of several letters.
     """
     if record.references is UNSET:
         outcomes.defaulted("references", BLANK)
@@ -240,7 +241,9 @@ def _targets(record: Record, kept: Row, outcomes: FieldOutcomes) -> Any:
     if record.choices and not _has_letters(record, kept):
         targets = _letters_of(targets, record.choices)
         if targets != record.references:
-            outcomes.changed("references", "the letters of the choices")
+            is_first = any(record.choices.count(text) > 1 for text in record.references)
+            which = "choices, the first of equal ones" if is_first else "choices"
+            outcomes.changed("references", f"the letters of the {which}")
     return targets[0] if len(targets) == 1 and targets[0] else targets
 
 
@@ -264,12 +267,12 @@ def _are_other_letters(references: Any, choices: Any) -> bool:
 
 
 def _letters_of(references: list[str], choices: list[str]) -> list[str]:
-    """Return the letters of the choices that `references` are.
+    """Return the letters of the choices that `references` are, or the first, if equal.
 
-    They are returned as they are if one is no choice, or the text of several.
+    They are returned as they are if one is no choice.
     """
     letters = [*ascii_uppercase[: len(choices)]]
-    if any(choices.count(text) != 1 for text in references):
+    if any(text not in choices for text in references):
         return references
     places = [choices.index(text) for text in references]
     if any(place >= len(letters) for place in places):
