@@ -25,6 +25,8 @@ from harpia_formats.model.vendor_metrics import ScoreError
 TREES = ("tasks", "groups")
 #: The name of the task or group where nothing gives one.
 TASK = "evaluation"
+#: Groups of answers without a value that are noted one by one, of each score.
+_LISTED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,21 +125,36 @@ def _groups_of(groups: Iterable[Group]) -> dict[str, Any]:
 
 
 def _left_out(scores: Scores) -> Iterable[str]:
-    """Yield why scores have no value, for people."""
-    for group in (*scores.systems, *scores.groups):
+    """Yield why scores have no value, for people: of each score for the first groups.
+
+    That questions of a system have too few answers is among the notes of the scores.
+    """
+    notes: dict[str, list[str]] = {}
+    for number, group in enumerate((*scores.systems, *scores.groups)):
         key = ", ".join(f"{name}={value}" for name, value in group.key.items())
         whose = f" of {key}" if key else ""
-        for score, note in group.left_out():
-            if score.value is None:
-                yield note
+        is_system = number < len(scores.systems)
         for score in group.scores:
-            if score.value is None and not score.left_out.questions:
-                why = "no answer could be scored"
-                if score.count:
-                    # The remark of other scores is on their interval.
-                    remark = score.remark if score.confusion else ""
-                    why = remark or "it is not defined for these answers"
-                yield f"{score.metric}.{score.name}{whose} has no value: {why}"
+            if score.value is None and not (is_system and score.left_out.questions):
+                found = notes.setdefault(f"{score.metric}.{score.name}", [])
+                found.append(_note(score, whose))
+    for name, found in notes.items():
+        yield from found[:_LISTED]
+        more = len(found) - _LISTED
+        if more > 0:
+            yield f"{name} has no value for {more:,} more groups"
+
+
+def _note(score: MetricScore, whose: str) -> str:
+    """Return why a score has no value; `whose` it is stands behind its name."""
+    if score.left_out.questions:
+        return score.left_out.note(f"{score.full_name}{whose}", 0)
+    why = "no answer could be scored"
+    if score.count:
+        # The remark of other scores is on their interval.
+        remark = score.remark if score.confusion else ""
+        why = remark or "it is not defined for these answers"
+    return f"{score.metric}.{score.name}{whose} has no value: {why}"
 
 
 def _writer(files: Files, run: ResultRun) -> _Writer:

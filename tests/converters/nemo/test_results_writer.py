@@ -680,6 +680,42 @@ def test_a_group_without_a_value_is_noted() -> None:
     assert note.startswith("f1.f1 of category=y, model=m has no value")
 
 
+@pytest.mark.parametrize(
+    ("references", "metric", "first", "listed", "rest"),
+    [
+        ([], "f1", "f1.f1 of category=c0, model=m0 has no value: no answer", 3, 97),
+        (["a"], "pass@9", "pass@9 of category=c0, model=m0 has no score: 9", 5, 95),
+    ],
+)
+def test_the_first_groups_without_a_value_are_noted(
+    references: list[str], metric: str, first: str, listed: int, rest: int
+) -> None:
+    """Of many groups the first are noted by their whole keys, and the others counted.
+
+    Systems without a value are among the first, unless their questions have too few
+    answers, which is a note on the scores themselves.
+    """
+    rows = [
+        {
+            "id": number,
+            "prompt": "?",
+            "references": references,
+            "category": f"c{number}",
+            "outputs": [{"model": f"m{model}", "text": "a b"} for model in range(2)],
+        }
+        for number in range(50)
+    ]
+    data, by = jsonl(*rows), ("category", "model")
+
+    ours = tree_of(data, metrics=(metric,), by=by, profile="default")["custom_fields"]
+    notes = ours["harpia_formats"]["notes"]
+    groups = [note for note in notes if "category=" in note]
+
+    assert groups[0].startswith(first)
+    assert len(groups) == listed
+    assert notes[-1] == f"{metric}.{metric} has no value for {rest} more groups"
+
+
 def test_percentages_do_not_pass_for_shares() -> None:
     """A score from 0 to 100 under the name of a share is refused, with the fix."""
     with pytest.raises(ScoreError, match=r"--param f1\.scale=0-1"):
