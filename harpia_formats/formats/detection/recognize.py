@@ -18,13 +18,14 @@ from harpia_formats.formats.detection.unexpected_format import (
     DetectionNote,
     count_invalid,
     find_unread,
+    how_to_map,
     other_rows_note,
     other_shape_note,
     unknown_format,
     unknown_text,
     validated_as,
 )
-from harpia_formats.model.format import Format
+from harpia_formats.model.format import Container, Format
 
 #: The field, and the column of a table of any columns, that has a model's answers.
 _ANSWERS = "response"
@@ -119,15 +120,31 @@ def recognize_as(
             other = other_shape_note(variant, sample, formats, called, strict=strict)
         other = other or other_rows_note(variant, sample, formats, strict=strict)
         return Recognition(variant, choice, (other,)) if other else found
-    if sample.rows and not variants_of(asked, sample.layout):
-        message = f"{called} is one object in a file, and this is {sample.layout.value}"
-        variant = default_variant(asked[0], sample.layout)
-        help_ = f"put each object in its own file; {validated_as(variant)}"
-        return Recognition(variant, notes=(DetectionNote(OTHER_SHAPE, message, help_),))
     variant = _first_valid_variant(asked[0], sample, strict=strict)
     other = other_shape_note(variant, sample, formats, called, strict=strict)
+    if sample.rows and not variants_of(asked, sample.layout):
+        other = other or _several_objects_note(variant, sample, called)
     other = other or other_rows_note(variant, sample, formats, strict=strict)
     return Recognition(variant, notes=(other,) if other else ())
+
+
+def _several_objects_note(
+    asked: FormatVariant, sample: Sample, called: str
+) -> DetectionNote:
+    """Return a note that the format is one object in a file, and the sample is not.
+
+    Rows are no columns, also not if each has a file of its own.
+    """
+    dialect = asked.dialect
+    message = f"{called} is one object in a file, and this is {sample.layout.value}"
+    help_ = "put each object in its own file"
+    rows = [row for row in sample.rows if isinstance(row, dict) and row]
+    if dialect.container is Container.COLUMNS and not any(
+        dialect.sniff(row) or dialect.possible(row) for row in rows
+    ):
+        mapped = how_to_map(rows[0], "KEY") if rows else ""
+        help_ = "; ".join(filter(None, ["leave out `--from`", mapped]))
+    return DetectionNote(OTHER_SHAPE, message, f"{help_}; {validated_as(asked)}")
 
 
 def _first_valid_variant(

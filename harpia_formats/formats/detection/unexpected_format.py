@@ -283,7 +283,7 @@ def _unknown_table(row: Mapping[str, Any], format_: Format) -> DetectionNote:
     message = (
         "no known format: no column is known as one of prompts, references or answers"
     )
-    help_ = "; ".join(filter(None, [_mapped(row, "COLUMN"), _how]))
+    help_ = "; ".join(filter(None, [how_to_map(row, "COLUMN"), _how]))
     return DetectionNote(CODE, message, help_, format_.id)
 
 
@@ -303,7 +303,7 @@ def _nearest_formats(
     found = sorted(near.values(), key=lambda each: each[1].order)
     likely = [each for each in found if each[1].had]
     found = (likely or found)[:NEAREST]
-    mapped = _mapped(row, "KEY")
+    mapped = how_to_map(row, "KEY")
     if not found:
         message = "no known format: none has a key of the file"
         if not row:
@@ -325,7 +325,7 @@ def _listed(keys: Sequence[str]) -> str:
     return f"{shown} and {more:,} more" if more > 0 else shown
 
 
-def _mapped(row: Mapping[str, Any], what: str) -> str:
+def how_to_map(row: Mapping[str, Any], what: str) -> str:
     """Return how rows of such keys, each a `what`, are converted and scored.
 
     It has the proposed --map, and is "" for rows without keys.

@@ -190,6 +190,34 @@ def test_other_version_than_requested_is_noted_once() -> None:
     assert 'format="eee@0.3.0";' in note.help
 
 
+@pytest.mark.parametrize(
+    ("rows", "help_"),
+    [
+        ([{"questions": "q"}, {"questions": "r"}], "leave out format; to convert"),
+        ([{"questions": ["q"]}, {"questions": ["r"]}], "put each object in its own"),
+        ([{"own": ["q"]}, {"own": ["r"]}], "put each object in its own file"),
+        (["q", "r"], "leave out format; here"),
+    ],
+)
+def test_rows_are_told_from_several_objects_of_columns(
+    rows: list[Any], help_: str
+) -> None:
+    """Rows are read by their keys; several objects of columns belong in files."""
+    found, (note,) = noted(json.dumps(rows).encode(), format="haystack")
+
+    assert (found, note.code) == ("haystack", "S201")
+    assert note.message == "haystack is one object in a file, and this is a JSON array"
+    assert note.help.startswith(help_)
+
+
+def test_rows_of_another_format_than_one_object_are_named() -> None:
+    """Rows of a known format are reported as such where columns were requested."""
+    found, (note,) = noted(jsonl(*records_of(CURRENT)), format="haystack")
+
+    assert (found, note.code) == ("haystack", "S201")
+    assert note.message.startswith("the file is eee@0.3.0, not haystack: ")
+
+
 def test_truncated_sample_gets_no_note_on_its_version() -> None:
     """A document that was only read in part gets no note about another version."""
     path = min((FIXTURES / "haystack-run" / "valid").glob("*.json"))
