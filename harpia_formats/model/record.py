@@ -194,6 +194,11 @@ def _output_of(row: dict[str, Any]) -> Output:
     return Output(**{**row, "scores": scores})
 
 
+def kept_of(owner: Record | Output | Header, vendor: str) -> dict[str, Any]:
+    """Return a vendor's own members in the extra of a record, an output or a header."""
+    return {} if owner.extra is UNSET else owner.extra.get(vendor, {})
+
+
 def fits(path: str, value: Any) -> bool:
     """Tell whether `value` may be the field at the path `record_path` of a record."""
     if type(value) not in FIELD_TYPES[path]:

@@ -40,7 +40,7 @@ from harpia_formats.model.adapter import (
     RowCapacity,
 )
 from harpia_formats.model.field_outcomes import FieldOutcomes
-from harpia_formats.model.record import Output, Record, Score
+from harpia_formats.model.record import Output, Record, Score, kept_of
 from harpia_formats.model.vendor_metrics import full_name
 
 VENDOR = "eee"
@@ -264,11 +264,6 @@ def _renew_hash(row: Row, version: Version, outcomes: FieldOutcomes) -> None:
     outcomes.changed(f"extra.{VENDOR}.{HASH}", "computed again from the written row")
 
 
-def kept_of(extra: Any) -> Row:
-    """Return EvalEval's own members in a record's `extra`, or an empty object."""
-    return {} if extra is UNSET else extra.get(VENDOR, {})
-
-
 _member = f"metadata.{SIGNATURE}"
 
 
@@ -372,7 +367,7 @@ def _read_unsigned(row: Row, table: FieldTable, version: Version) -> Record:
         del row["output"]
         return _with_answers(table.read(row), output)
     record = table.read(row)
-    kept = kept_of(record.extra)
+    kept = kept_of(record, VENDOR)
     if "output" in kept:
         # It is the last one; the table made the object for this record.
         kept["output"] = kept.pop("output")
@@ -401,7 +396,7 @@ def _with_answers(record: Record, output: Row) -> Record:
     ]
     if left == {}:
         return replace(record, outputs=outputs)
-    kept = {**kept_of(record.extra), "output": left}
+    kept = {**kept_of(record, VENDOR), "output": left}
     return replace(record, outputs=outputs, extra={VENDOR: kept})
 
 
@@ -412,7 +407,7 @@ def _write(
     version: Version,
     order: Sequence[str],
 ) -> Row:
-    kept = kept_of(record.extra)
+    kept = kept_of(record, VENDOR)
     if record.id is UNSET and kept:
         record, kept = _with_own_id(record, kept, version)
     outputs = with_result(fitting_answers(record.outputs, version, outcomes), outcomes)

@@ -19,9 +19,10 @@ from harpia_formats.model.adapter import (
     as_is,
 )
 from harpia_formats.model.field_outcomes import FieldOutcomes
-from harpia_formats.model.record import Header, Output, Record
+from harpia_formats.model.record import Header, Output, Record, kept_of
 
-_vendor = "harpia"
+#: The key of its own members in `extra`.
+KEY = "harpia"
 _metrics = METRICS[0]
 #: The array of instances, which is no part of a header.
 _instances = "instances"
@@ -33,7 +34,7 @@ def read_header(document: Row) -> Header:
     rest = {key: value for key, value in document.items() if key != name}
     return Header(
         metrics=UNSET if name is None else document[name],
-        extra={_vendor: rest} if rest else UNSET,
+        extra={KEY: rest} if rest else UNSET,
     )
 
 
@@ -72,7 +73,7 @@ def write_header(header: Header, outcomes: FieldOutcomes) -> Row:
         if len(row[_metrics]) < len(header.metrics):
             outcomes.changed("header.metrics", "without those that have no `id`")
     for vendor, kept in ({} if header.extra is UNSET else header.extra).items():
-        if vendor == _vendor:
+        if vendor == KEY:
             _put_back_in_header(kept, row, outcomes)
         else:
             outcomes.dropped(f"header.extra.{vendor}")
@@ -85,7 +86,7 @@ def _put_back_in_header(kept: Row, row: Row, outcomes: FieldOutcomes) -> None:
         is_list_of_metrics = key.casefold() in METRICS and _are_metrics(value)
         is_read = is_list_of_metrics and _metrics not in row
         if key in row or key == _instances or is_read:
-            outcomes.dropped(f"header.extra.{_vendor}.{key}", "the key is taken")
+            outcomes.dropped(f"header.extra.{KEY}.{key}", "the key is taken")
         else:
             row[key] = value
 
@@ -103,7 +104,7 @@ def _listed(value: Any) -> Any:
 
 
 _table = FieldTable(
-    _vendor,
+    KEY,
     (
         FieldMapping(("id",), "id", required=True),
         FieldMapping(("input",), "prompt", required=True),
@@ -130,7 +131,7 @@ def _read(row: Row) -> Record:
         return _table.read(row)
     record = _table.read({key: value for key, value in row.items() if key != _answer})
     if len(answers) == 1:
-        alone = {_vendor: {_in_a_list: True}}
+        alone = {KEY: {_in_a_list: True}}
         return replace(record, outputs=[Output(text=answers[0], extra=alone)])
     outputs = [Output(index=place, text=answer) for place, answer in enumerate(answers)]
     return replace(record, outputs=outputs)
@@ -148,15 +149,10 @@ def _are_texts(value: Any) -> bool:
     return type(value) is list and all(type(item) is str for item in value)
 
 
-def kept_of(owner: Record | Output) -> Row:
-    """Return HarpIA's own members in the extra of a record or an output."""
-    return {} if owner.extra is UNSET else owner.extra.get(_vendor, {})
-
-
 def _write(record: Record, outcomes: FieldOutcomes) -> Row:
-    if len(record.outputs) == 1 and not kept_of(record):
+    if len(record.outputs) == 1 and not kept_of(record, KEY):
         (answer,) = record.outputs
-        has_place = answer.index is UNSET and not kept_of(answer)
+        has_place = answer.index is UNSET and not kept_of(answer, KEY)
         if has_place and answer.text is not UNSET:
             # Nothing but fields is written.
             return _table.write(record, outcomes)
@@ -165,7 +161,7 @@ def _write(record: Record, outcomes: FieldOutcomes) -> Row:
 
 def write_any(record: Record, outcomes: FieldOutcomes) -> Row:
     """Return the row for any record: the specification of `_write`."""
-    kept = dict(kept_of(record))
+    kept = dict(kept_of(record, KEY))
     given = record.id
     if given is UNSET and is_whole(kept.get("id")):
         given = kept.pop("id")
@@ -174,7 +170,7 @@ def write_any(record: Record, outcomes: FieldOutcomes) -> Row:
     row = _table.write(bare, outcomes)
     if len(answers) > 1:
         row[_answer] = _texts(answers, outcomes)
-    elif answers and kept_of(answers[0]).get(_in_a_list) is True:
+    elif answers and kept_of(answers[0], KEY).get(_in_a_list) is True:
         row[_answer] = [row[_answer]]
     _note_kept(answers, row, outcomes)
     _put_back_in_row(kept, row, outcomes)
@@ -206,9 +202,9 @@ def _note_kept(answers: list[Output], row: Row, outcomes: FieldOutcomes) -> None
     """Record as dropped the extra members of outputs that are not written."""
     is_alone = len(answers) == 1 and type(row[_answer]) is list
     for answer in answers:
-        for key in kept_of(answer):
+        for key in kept_of(answer, KEY):
             if not is_alone or key != _in_a_list:
-                outcomes.dropped(f"outputs.extra.{_vendor}.{key}")
+                outcomes.dropped(f"outputs.extra.{KEY}.{key}")
 
 
 def _texts(answers: list[Output], outcomes: FieldOutcomes) -> list[str]:
@@ -223,9 +219,7 @@ def _put_back_in_row(kept: Row, row: Row, outcomes: FieldOutcomes) -> None:
         if key not in _known or _is_second_spelling(key, value, row):
             row[key] = value
         else:
-            outcomes.dropped(
-                f"extra.{_vendor}.{key}", "the field of that name is taken"
-            )
+            outcomes.dropped(f"extra.{KEY}.{key}", "the field of that name is taken")
 
 
 def _is_second_spelling(key: str, value: Any, row: Row) -> bool:
@@ -238,7 +232,7 @@ def _is_second_spelling(key: str, value: Any, row: Row) -> bool:
 
 
 LAB_INPUT = FormatAdapter(
-    vendor=_vendor,
+    vendor=KEY,
     fields=_table.fields,
     read=_read,
     write=_write,
@@ -247,11 +241,11 @@ LAB_INPUT = FormatAdapter(
     ),
     read_header=read_header,
     write_header=write_header,
-    header_fields=("metrics", f"extra.{_vendor}"),
-    other_paths=frozenset({"outputs.index", f"outputs.extra.{_vendor}"}),
+    header_fields=("metrics", f"extra.{KEY}"),
+    other_paths=frozenset({"outputs.index", f"outputs.extra.{KEY}"}),
     answer_extra_examples={_in_a_list: True},
     other_names={
         "outputs.index": f"{_answer} (the place in the list)",
-        f"outputs.extra.{_vendor}.{_in_a_list}": f"{_answer} (one text in a list)",
+        f"outputs.extra.{KEY}.{_in_a_list}": f"{_answer} (one text in a list)",
     },
 )

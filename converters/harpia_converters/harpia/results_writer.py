@@ -14,7 +14,7 @@ import msgspec
 
 from harpia_converters.harpia.formats import INSTANCE_ID
 from harpia_converters.harpia.header_checks import METRIC, NLTK_BLEU, TIME, Metric, same
-from harpia_converters.harpia.mapping import is_whole, kept_of
+from harpia_converters.harpia.mapping import KEY, is_whole
 from harpia_converters.harpia.profile import HARPIA, enabled_in
 from harpia_formats.evaluation.scoring.measures.outcomes import (
     ComputedMetric,
@@ -34,7 +34,7 @@ from harpia_formats.evaluation.scoring.results.result_format import (
 )
 from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.model.exact_json import encode
-from harpia_formats.model.record import Record
+from harpia_formats.model.record import Record, kept_of
 from harpia_formats.model.vendor_metrics import MetricRequest
 
 #: The key of the reason that stands in the place of a score that was not computed.
@@ -208,7 +208,7 @@ def _id_of(record: Record, number: int) -> Any:
     """Return the instance's id as in the input, else the record's number as text."""
     if record.id is not msgspec.UNSET:
         return record.id
-    kept = kept_of(record).get("id")
+    kept = kept_of(record, KEY).get("id")
     return kept if is_whole(kept) else str(number)
 
 

@@ -19,7 +19,7 @@ from harpia_formats.model.adapter import (
     ValueCodec,
 )
 from harpia_formats.model.field_outcomes import FieldOutcomes, Unconvertible
-from harpia_formats.model.record import Header, Output, Record
+from harpia_formats.model.record import Header, Record, kept_of
 
 _vendor = "haystack"
 #: The two names of the column of answers; the first is written for records of others.
@@ -84,14 +84,9 @@ def _record_of_nulls(row: Row) -> Record:
     return Record(extra={_vendor: nulls}) if nulls else Record()
 
 
-def _kept_of(owner: Record | Output | Header) -> Row:
-    """Return Haystack's own members in the extra of a record, an output or a header."""
-    return {} if owner.extra is UNSET else owner.extra.get(_vendor, {})
-
-
 def _write(record: Record, outcomes: FieldOutcomes) -> Row:
     answer = record.outputs[0] if record.outputs else None
-    named = {} if answer is None else _kept_of(answer)
+    named = {} if answer is None else kept_of(answer, _vendor)
     table = _responses_table if named.get(_column) == _responses else _predicted_table
     bare = record if record.extra is UNSET else replace(record, extra=UNSET)
     row = table.write(bare, outcomes)
@@ -100,7 +95,7 @@ def _write(record: Record, outcomes: FieldOutcomes) -> Row:
     for key in named:
         if key != _column or _responses not in row:
             outcomes.dropped(f"outputs.extra.{_vendor}.{key}")
-    _put_back(_kept_of(record), row, outcomes)
+    _put_back(kept_of(record, _vendor), row, outcomes)
     if not row:
         reason = "the record has nothing for any column"
         raise Unconvertible("prompt", reason, "give it with `--set questions=VALUE`")
@@ -131,7 +126,7 @@ def _stays(key: str, value: Any, row: Row) -> bool:
     has_first = type(row.get(_responses)) is str
     if key not in _known or (key == _predicted and has_first):
         return True
-    return _kept_of(_read({key: value})).get(key, UNSET) is value
+    return kept_of(_read({key: value}), _vendor).get(key, UNSET) is value
 
 
 def _read_header(document: Row) -> Header:
@@ -140,7 +135,7 @@ def _read_header(document: Row) -> Header:
 
 
 def _write_header(header: Header, outcomes: FieldOutcomes) -> Row:
-    component = _kept_of(header).get("component")
+    component = kept_of(header, _vendor).get("component")
     is_named = type(component) is str
     for vendor, kept in ({} if header.extra is UNSET else header.extra).items():
         for key in kept:

@@ -19,7 +19,7 @@ from harpia_formats.model.adapter import (
     Row,
     RowCapacity,
 )
-from harpia_formats.model.record import Output, Record, Score
+from harpia_formats.model.record import Output, Record, Score, kept_of
 
 _turns, _reference = "turns", "reference"
 _choice_keys = frozenset({"index", _turns})
@@ -129,7 +129,7 @@ def _at_turn(
     It has neither if the question has no such turn. References of other turns are kept,
     and so are `others`, the turns that the record has nowhere else.
     """
-    kept = {**((question.extra or {}).get(KEY, {}))}
+    kept = {**kept_of(question, KEY)}
     kept.pop(_reference, None)
     at = turn - 1
     is_asked = 0 <= at < len(asked)
@@ -159,13 +159,13 @@ def _turns_of(question: Record) -> list[str]:
 
 def _references_of(question: Record) -> list[str]:
     """Return all references of a question, those of turns in their order."""
-    earlier = (question.extra or {}).get(KEY, {}).get(_reference, [])
+    earlier = kept_of(question, KEY).get(_reference, [])
     return [*earlier, *(question.references or [])]
 
 
 def _both(question: Record, answer: Record) -> Any:
     """Return what is kept of a question and of what was read with it."""
-    asked, own = ((each.extra or {}).get(KEY, {}) for each in (question, answer))
+    asked, own = (kept_of(each, KEY) for each in (question, answer))
     return _extra(members_of_both(own, asked, "question"))
 
 

@@ -28,7 +28,7 @@ from harpia_formats.model.adapter import (
     Row,
     RowCapacity,
 )
-from harpia_formats.model.record import Output, Record
+from harpia_formats.model.record import Output, Record, kept_of
 
 _reasoning_key = "reasoning_content"
 #: The status of a response, the role of an answer, and the types of its parts: any
@@ -287,7 +287,7 @@ def join_request(result: Record, request: Record) -> Record:
         turns = [*chat, *output.turns] if output.turns else output.turns
         beside = output.extra
         if output.model not in (UNSET, model) and model is not UNSET:
-            own = (output.extra or {}).get(BATCHES, {})
+            own = kept_of(output, BATCHES)
             beside = {**(output.extra or {}), BATCHES: {**own, "model": output.model}}
         given = output.model if model is UNSET else model
         outputs.append(replace(output, model=given, turns=turns, extra=beside))

@@ -21,17 +21,12 @@ from harpia_formats.conversion.mapping.fields import without
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_outcomes import FieldOutcomes, Unconvertible
-from harpia_formats.model.record import Output, Record
+from harpia_formats.model.record import Output, Record, kept_of
 
 #: The key in `extra` under which they are kept.
 KEY = "tencent"
 #: The keys of a message that every one has.
 _message_keys = frozenset({"role", "content"})
-
-
-def kept_of(owner: Record | Output) -> Row:
-    """Return a copy of Tencent's own members in the extra of a record or an output."""
-    return dict(owner.extra.get(KEY, {})) if owner.extra else {}
 
 
 def are_message_extras(kept: Any) -> bool:
@@ -337,7 +332,7 @@ def _extra_and_response(output: Output, outcomes: FieldOutcomes) -> tuple[Row, R
     """Return the extra members of an output's entry, and its response."""
     if output.extra is UNSET or KEY not in output.extra:
         return {}, _response(output, {}, outcomes)
-    rest = kept_of(output)
+    rest = dict(kept_of(output, KEY))
     inner: Row = {}
     if isinstance(rest.get("responses"), dict) and rest["responses"]:
         inner = rest.pop("responses")
