@@ -165,10 +165,10 @@ class ViewedFile:
         """Why the file cannot be shown, or not all of it; "" if it can."""
         if self.has_changed:
             return "the file was changed while it is open: start again to see it"
-        if self.found is not None and self.found.kind == "nothing":
-            return "the file is neither JSON nor a table that can be read"
         failure = self._indexing.failure
         own = self._shown(self._reason)
+        if not own and self.found is not None and self.found.kind == "nothing":
+            return "the file is neither JSON nor a table that can be read"
         return own or (failure and f"it cannot be indexed: {failure}")
 
     @property

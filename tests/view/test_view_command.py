@@ -372,8 +372,9 @@ command.os = SimpleNamespace(name="nt")"""
         ('{"prompt": "a"}\n'.encode("utf-16"), "UTF-16"),
         (gzip.compress(b'{"prompt": "a"}\n' * 100)[:-9], ""),
         (b"no data\n", "neither JSON nor a table"),
+        (b"prompt;response\na;b\n", "read it with `--from csv --delimiter ';'`"),
     ],
-    ids=["encoding", "cut", "text"],
+    ids=["encoding", "cut", "text", "delimiter"],
 )
 def test_file_that_cannot_be_read_is_named(
     tmp_path: Path, main: InProcess, data: bytes, reason: str

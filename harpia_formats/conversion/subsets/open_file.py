@@ -64,7 +64,9 @@ def cut_file(
             plan, sampled = _plain_rows(source, opened, options)
         else:
             plan, sampled = _planned(source, opened, options, reader.unpacker)
-            _check_delimiter(source.name, plan, sampled.sample)
+            reason = delimiter_reason(plan, sampled.sample)
+            if reason:
+                raise SubsetError(f"in {source.name} {reason}")
             _check_plan(source.name, plan, is_text=not reader.unpacker)
         yield CutFile(source.name, plan, options, reader, kept, sampled)
         error = reader.change()
@@ -118,23 +120,19 @@ def _note(reader: SourceReader, options: SubsetOptions) -> None:
         options.progress(reader)
 
 
-def _check_delimiter(name: str, plan: FilePlan, sample: Sample) -> None:
-    """Raise `SubsetError` for a table that has another delimiter than it is read with.
+def delimiter_reason(plan: FilePlan, sample: Sample) -> str:
+    """Return why a table is not cut by its delimiter, and how to read it, "" if it is.
 
     The file may be a table that is not called one.
     """
     found = sample.other_delimiter or sample.likely_delimiter
-    if found and plan.cut is Framing.NONE:
-        if found in WIDE_DELIMITERS:
-            raise SubsetError(
-                f"in {name} a {named(found)} separates the fields; "
-                f"{how_to_read(found, sample.delimiter)}"
-            )
-        from_csv = "" if sample.other_delimiter else "--from csv "
-        raise SubsetError(
-            f"in {name} a {named(found)} separates the fields; read it with "
-            f"`{from_csv}--delimiter {shown_delimiter(found)}`"
-        )
+    if not found or plan.cut is not Framing.NONE:
+        return ""
+    from_csv = "" if sample.other_delimiter else "--from csv "
+    how = f"read it with `{from_csv}--delimiter {shown_delimiter(found)}`"
+    if found in WIDE_DELIMITERS:
+        how = how_to_read(found, sample.delimiter)
+    return f"a {named(found)} separates the fields; {how}"
 
 
 def _check_plan(name: str, plan: FilePlan, *, is_text: bool) -> None:
