@@ -47,8 +47,9 @@ def text_of(content: Any) -> str | None:
 
 
 def has_answer(output: Output) -> bool:
-    """Tell whether an answer has a text, or turns."""
-    return bool(output.text) or (output.turns is not UNSET and bool(output.turns))
+    """Tell whether an answer has a text, which may be empty, or turns."""
+    has_text = output.text is not UNSET and output.text is not None
+    return has_text or (output.turns is not UNSET and bool(output.turns))
 
 
 def verdict_of(record: Record) -> bool | None:

@@ -640,6 +640,31 @@ def test_missing_answers_are_told_from_those_that_are_not_read(visit: Visit) -> 
     expect(cells.last).to_have_attribute("title", "it is no object")
 
 
+def _answering(found: Any) -> Callable[[Any], None]:
+    """Return what answers a request with a value."""
+    return lambda route: route.fulfill(json=found)
+
+
+def test_empty_answers_are_told_from_missing_ones(visit: Visit) -> None:
+    """An answer without a character is called so, in both tables and in its record."""
+    page = visit.open("/")
+    record = _asked(page, "record?file=0&record=1")
+    record["fields"]["outputs"][0]["text"] = ""
+    rows = _asked(page, "rows?file=0&count=1")
+    rows["rows"][0]["answer"] = ""
+    compared = _asked(page, "compare?a=0.0&b=1.0&metric=f1&count=1")
+    compared["rows"][0]["a"]["answer"] = ""
+    for name, found in (("record", record), ("rows", rows), ("compare", compared)):
+        page.route(re.compile(f"/api/{name}[?]"), _answering(found))
+
+    page = visit.open("/?view=records&open=1")
+    expect(page.locator(".answer").first).to_contain_text("Empty answer.")
+    expect(page.locator(".layer .row").first).to_contain_text("empty answer")
+    page = visit.open("/?view=compare")
+    cells = page.locator(".layer .row").first.locator(".cell.missing")
+    expect(cells).to_have_text(["empty answer"])
+
+
 def test_rows_are_taken_away_as_they_are(visit: Visit, folder: Path) -> None:
     """The download holds the bytes of the chosen rows; the command is given, too."""
     page = visit.open("/?view=records&rule=S102")

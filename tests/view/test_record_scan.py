@@ -61,3 +61,21 @@ def test_scores_of_several_models_of_a_record_are_apart(tmp_path: Path) -> None:
         (pair,) = session.compare({"a": "0.0", "b": "0.1", "metric": "f1"})["rows"]
     assert metric["mean"] == 0.75
     assert (pair["a"]["score"], pair["b"]["score"]) == (1.0, 0.5)
+
+
+def test_an_empty_answer_is_no_missing_one(tmp_path: Path) -> None:
+    """An answer without a character is there, and one without a text is missing."""
+    texts = [{"text": "a"}, {"text": ""}, {"text": None}, {}]
+    rows = [
+        {"id": at, "prompt": f"q{at}", "outputs": [{"model": "m", **text}]}
+        for at, text in enumerate(texts, 1)
+    ]
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(jsonl(*rows, {"id": 5, "prompt": "q5", "outputs": []}))
+    with viewed(path) as session:
+        found = {
+            answer: [row["record"] for row in session.rows({"answer": answer})["rows"]]
+            for answer in ("present", "missing")
+        }
+        assert found == {"present": [1, 2], "missing": [3, 4, 5]}
+        assert session.summary({})["missing"] == 3

@@ -4,7 +4,7 @@ import { button, choice, copyButton, counted, labelled, make, plural, rounded, s
 import { severityMark } from "./facets.js";
 import { ask } from "./server.js";
 import { VirtualTable } from "./table.js";
-import { addText, plain, setText, textBlock } from "./text.js";
+import { addText, plain, setText, standIn, standInBlock, textBlock } from "./text.js";
 
 const VERDICTS = [["all", "all questions"], ["a-right", "A right, B wrong"], ["b-right", "B right, A wrong"], ["differs", "the verdicts differ"]];
 const ORDERS = [["", "as in the file"], ["difference", "largest difference first"]];
@@ -13,10 +13,11 @@ const ORDERS = [["", "as in the file"], ["difference", "largest difference first
 function answerColumn(side, title) {
   return { key: `${side}-answer`, title, width: [10, 3], fill: (cell, row) => {
     const { answer, unread } = row[side];
-    if (answer === null) cell.textContent = unread ? "not read" : "no answer";
+    const instead = answer === null && unread ? "not read" : standIn(answer);
+    if (instead) cell.textContent = instead;
     else setText(cell, answer);
     cell.title = unread ? plain(unread) : "";
-    cell.classList.toggle("missing", answer === null);
+    cell.classList.toggle("missing", Boolean(instead));
   } };
 }
 
@@ -184,8 +185,8 @@ export class Comparison {
       const found = await ask("compare/record", { a, b, metric, record });
       const side = (one, letter) => make("section", { class: "answer" },
         addText(make("h3", {}, `${letter}: `), one.name),
-        one.text === null ? make("p", { class: "soft" }, "No answer.")
-          : one.words?.length ? wordsBlock(one.words) : textBlock(one.text ?? ""),
+        standInBlock(one.text)
+          ?? (one.words?.length ? wordsBlock(one.words) : textBlock(one.text ?? "")),
         make("p", { class: "pair-score", "data-side": letter.toLowerCase() }));
       const sides = [side(found.a, "A"), side(found.b, "B")];
       parts = [make("section", { class: "part" }, make("h3", {}, "Prompt"), textBlock(found.prompt ?? "")),

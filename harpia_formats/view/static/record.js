@@ -4,7 +4,7 @@ import { button, counted, make, plural, rounded, say, someOf } from "./dom.js";
 import { severityMark } from "./facets.js";
 import { NoteForm } from "./notes.js";
 import { ask, requestOf } from "./server.js";
-import { addText, markedBlock, plain, textBlock, written } from "./text.js";
+import { addText, markedBlock, plain, standInBlock, textBlock, written } from "./text.js";
 
 const MESSAGES = 20;
 const KEYS = 50;
@@ -82,7 +82,7 @@ function answerItem(output, cutOf) {
     .filter(([key, value]) => !SHOWN_OF_ANSWER.has(key) && !isEmpty(value))
     .map(([key, value]) => [key.replace("_", " "), value]));
   return make("section", { class: "answer" }, addText(make("h4"), title),
-    isEmpty(output.text) ? make("p", { class: "soft" }, "No answer.") : textBlock(output.text, cutOf("text")),
+    standInBlock(output.text ?? null) ?? textBlock(output.text, cutOf("text")),
     isEmpty(output.scores) ? null : scoreList(output.scores),
     isEmpty(output.reasoning) ? null : make("details", {}, make("summary", {}, "Reasoning"), textBlock(output.reasoning, cutOf("reasoning"))),
     isEmpty(output.turns) ? null : make("details", {}, make("summary", {}, plural(output.turns.length, "turn")),

@@ -6,7 +6,7 @@ import { FilterBar } from "./filters.js";
 import { RecordPanel } from "./record.js";
 import { ask } from "./server.js";
 import { VirtualTable } from "./table.js";
-import { plain, setText } from "./text.js";
+import { plain, setText, standIn } from "./text.js";
 
 const AGAIN = 700;
 
@@ -14,9 +14,9 @@ const AGAIN = 700;
 function textColumn(key, title, width) {
   return { key, title, width, fill: (cell, row) => {
     const text = row[key];
-    const isMissing = text === null && key === "answer" && !row.unread;
-    cell.classList.toggle("missing", isMissing);
-    if (isMissing) cell.textContent = "no answer";
+    const instead = key === "answer" && !row.unread ? standIn(text) : null;
+    cell.classList.toggle("missing", Boolean(instead));
+    if (instead) cell.textContent = instead;
     else setText(cell, String((row.unread && key === "prompt" ? row.raw : text) ?? ""));
   } };
 }

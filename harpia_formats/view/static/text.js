@@ -75,6 +75,17 @@ export function textBlock(text, fullLength = null, values = {}) {
   return block;
 }
 
+/** Return the words in the place of an answer without text, null for one that has text. */
+export function standIn(answer) {
+  return answer === null ? "no answer" : answer === "" ? "empty answer" : null;
+}
+
+/** Return the same as a paragraph. */
+export function standInBlock(answer) {
+  const words = standIn(answer);
+  return words && make("p", { class: "soft" }, `${words[0].toUpperCase()}${words.slice(1)}.`);
+}
+
 /** Return the text of any value: texts as they are, others as JSON. */
 export function written(value) {
   return typeof value === "string" ? value : JSON.stringify(value, null, 1);
