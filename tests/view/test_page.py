@@ -615,6 +615,37 @@ def test_systems_and_scores_that_are_found_later_are_compared(visit: Visit) -> N
     assert not begun
 
 
+def test_the_compared_systems_stay_while_others_are_found(visit: Visit) -> None:
+    """The choices get a system that is found later, and what is shown stays."""
+    page = visit.open("/")
+    begun, systems = _asked(page, "files"), _asked(page, "systems")
+    begun["files"][0]["scanned"]["complete"] = False
+    first, second = systems["systems"]
+    later = {**first, "index": "0.1", "name": "cedar", "model": "cedar"}
+    found = {**systems, "metrics": ["a", *systems["metrics"]]}
+    answers = {
+        "files": [begun],
+        "systems": [
+            {**systems, "complete": False},
+            {**found, "systems": [first, later, second]},
+        ],
+    }
+
+    def answer(route: Any) -> None:
+        left = answers[route.request.url.rpartition("/")[2].strip("?")]
+        if left:
+            route.fulfill(json=left.pop(0))
+        else:
+            route.continue_()
+
+    page.route(re.compile("/api/(files|systems)"), answer)
+    page = visit.open("/?view=compare")
+    expect(page.locator("[name=b] option")).to_have_count(3)
+    expect(page.locator("[name=a]")).to_have_value("0.0")
+    expect(page.locator("[name=b]")).to_have_value("1.0")
+    expect(page.locator("[name=compared]")).to_have_value("accuracy")
+
+
 def test_the_table_of_scores_is_that_of_the_command(visit: Visit) -> None:
     """The page shows the scores with intervals, and the command that prints them."""
     page = visit.open("/?view=compare&compared=accuracy")
@@ -695,6 +726,21 @@ def test_losses_are_shown_before_rows_are_converted(visit: Visit) -> None:
     rows = jsonl_rows(download.value.path())
     assert rows
     assert all("messages" in row for row in rows)
+
+
+def test_the_rows_that_were_chosen_are_taken_away(visit: Visit) -> None:
+    """The way back leads to other rows, and a dialog stays that of those it names."""
+    page = visit.open("/?view=records&category=large")
+    _shows(page, "90 records")
+    page.get_by_role("button", name="Take away").click()
+    page.evaluate(
+        "history.pushState(null, '', '/?view=records&category=small&correct=yes');"
+        "dispatchEvent(new PopStateEvent('popstate'))"
+    )
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Format").select_option("openai-chat")
+    link = dialog.get_by_role("link", name="Download 90 rows as openai-chat")
+    expect(link).to_have_attribute("href", re.compile("category=large"))
 
 
 def test_a_note_is_kept(visit: Visit, folder: Path) -> None:

@@ -75,12 +75,14 @@ export class Comparison {
       make("div", { class: "above" }, this.count), this.split);
   }
 
-  /** Return the values of the requests. */
+  /** Return the values of the requests; what is shown first stays, whatever becomes known of the files later. */
   values() {
     const { a, b, compared, by, verdict, rank } = this.state;
     const { systems, metrics } = this.systems;
-    return { a: a ?? String(systems[0].index), b: b ?? String(systems[1].index),
-      metric: compared ?? metrics[0] ?? "", by: by ?? null, verdict: verdict ?? "all",
+    this.first ??= systems.map(({ index }) => String(index));
+    this.metric ||= metrics[0] ?? "";
+    return { a: a ?? this.first[0], b: b ?? this.first[1],
+      metric: compared ?? this.metric, by: by ?? null, verdict: verdict ?? "all",
       sort: rank ?? null };
   }
 

@@ -32,19 +32,19 @@ function lossTable(losses) {
     "What is not kept as it is");
 }
 
-/** Return the part that converts the rows. */
-function conversion(formats) {
+/** Return the part that converts the chosen rows. */
+function conversion(formats, chosen) {
   const result = make("div", { role: "status" });
   const act = async (event) => {
     const to = event.target.value;
     if (!to) return result.replaceChildren();
     result.replaceChildren(make("p", { class: "soft" }, "The rows are being converted…"));
     try {
-      const found = await ask("losses", { ...selection(), to });
+      const found = await ask("losses", { ...chosen, to });
       if (event.target.value !== to) return undefined;
       const parts = found.ok || found.losses?.length ? [lossTable(found.losses)] : [];
       if (found.skipped) parts.push(make("p", {}, `${plural(found.skipped, "row")} cannot be converted and will be left out.`));
-      if (found.ok) parts.push(make("p", {}, make("a", { class: "action", href: requestOf("/take", { ...selection(), to }), download: true },
+      if (found.ok) parts.push(make("p", {}, make("a", { class: "action", href: requestOf("/take", { ...chosen, to }), download: true },
         `Download ${plural(found.rows, "row")} as ${to}`)));
       else parts.push(addText(make("p", { class: "alert" }), `These rows cannot be converted to this format: ${found.reason || "see above"}`));
       result.replaceChildren(...parts);
@@ -62,14 +62,15 @@ function commandLine(command) {
   return make("div", { class: "command" }, addText(make("code"), command), copyButton("Copy the command", () => command));
 }
 
-/** Show how the chosen rows can be taken away. */
+/** Show how the chosen rows can be taken away: those of now, though the way back may lead to others. */
 export async function takeAway(total) {
+  const chosen = selection();
   const converted = make("div", {}, make("p", { class: "soft" }, "…"));
   const command = make("div", {}, make("p", { class: "soft" }, "…"));
   const rows = total === null ? "the chosen rows" : total === 1 ? "the chosen row" : `the ${counted(total)} chosen rows`;
   dialog("Take rows away",
     make("section", { class: "part" }, make("h3", {}, "As they are"), make("p", {},
-      make("a", { class: "action", href: requestOf("/take", selection()), download: true }, `Download ${rows}`)),
+      make("a", { class: "action", href: requestOf("/take", chosen), download: true }, `Download ${rows}`)),
     make("p", { class: "soft" }, "Rows keep their bytes; a table keeps its header. Rows of Parquet files become JSON Lines, those of an archive one document in JSON.")),
     make("section", { class: "part" }, make("h3", {}, "In another format"), converted),
     make("section", { class: "part" }, make("h3", {}, "By a command"), command));
@@ -80,6 +81,6 @@ export async function takeAway(total) {
       place.replaceChildren(make("p", { class: "alert" }, error.message));
     }
   };
-  await Promise.all([fill(converted, "formats", {}, conversion),
-    fill(command, "command", selection(), (found) => commandLine(found.command))]);
+  await Promise.all([fill(converted, "formats", {}, (formats) => conversion(formats, chosen)),
+    fill(command, "command", chosen, (found) => commandLine(found.command))]);
 }
