@@ -387,12 +387,7 @@ class Conversion:
                     yield problem
                     yield from self._new_problems()
         except StopConversion:
-            keys = self._reading.keys
-            if keys is not None and not self._totals.failed_by_loss:
-                # A misspelt key may be why the record lacks a field.
-                path = self._totals.counts[self._totals.current].path
-                keys.check_seen(path, is_stopped=True)
-            yield from self._new_problems()
+            yield from self._stopped()
             return
         finally:
             flow.close()
@@ -410,6 +405,20 @@ class Conversion:
         if self._totals.records:
             self._models.check()
         yield from self._finish(destination)
+
+    def _stopped(self) -> Iterator[Problem]:
+        """Yield the problem of the record that stops the run, if a loss does not."""
+        count, keys = self._totals.counts[self._totals.current], self._reading.keys
+        if keys is not None and not self._totals.failed_by_loss:
+            # A misspelt key may be why the record lacks a field.
+            keys.check_seen(count.path, is_stopped=True)
+        fails = self._options.on_invalid is OnInvalid.FAIL
+        for problem in self._new_problems():
+            if fails and problem.severity is Severity.ERROR:
+                # How much was read behind it depends on the number of processes.
+                count.records = problem.place.record or count.records
+                count.bytes = problem.place.byte_offset
+            yield problem
 
     def _workers(self, pool: WorkerPool | None) -> "ConversionWorkers | None":
         """Return what converts the rows of large files, None without workers."""

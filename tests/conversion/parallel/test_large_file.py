@@ -127,9 +127,6 @@ def result_or_error(
     )
     found = report.to_dict()
     found.pop("outputs")
-    if not all(file.complete for file in report.report.files):
-        # How far a file was read when its first error ended the run is not the same.
-        del found["report"]["summary"]["bytes"]
     carried = [
         (file.losses.carried, file.losses.kept, file.losses.outcomes)
         for file in report.losses
@@ -231,6 +228,30 @@ def test_invalid_rows_are_found_in_their_places(
     assert_same(
         file, target, overwrite=True, from_=format_, on_invalid=how, constants=GIVEN
     )
+
+
+@pytest.mark.parametrize(
+    ("row", "at"),
+    [(b'{"prompt":1,"outputs":[]}\n', 10), (b'{"system":"s","outputs":[]}\n', 0)],
+    ids=["invalid", "not converted"],
+)
+def test_rows_are_counted_up_to_the_error_that_ends_the_run(
+    row: bytes, at: int, tmp_path: Path, answered: list[list[Part] | None]
+) -> None:
+    """What was read behind the error, which is at a byte of its row, is not counted."""
+    whole = {"prompt": "question", "references": ["r"], "outputs": [{"text": "a"}]}
+    rows = [jsonl({"id": number, **whole}) for number in range(4_000)]
+    rows[3_499] = row
+    file = tmp_path / "in.jsonl"
+    file.write_bytes(b"".join(rows))
+    given: dict[str, Any] = {"from_": "record", "constants": GIVEN}
+    assert_same(file, "nemo-output", **given)
+    _, _, found, *_ = result_or_error(file, "nemo-output", tmp_path / "o", 2, **given)
+    summary = found["report"]["summary"]
+
+    assert len(answered) > 6
+    assert summary["records"] == 3_500
+    assert summary["bytes"] == len(b"".join(rows[:3_499])) + at
 
 
 def test_losses_behind_a_row_that_is_left_out_have_their_lines(
