@@ -65,7 +65,12 @@ def test_scores_of_several_models_of_a_record_are_apart(tmp_path: Path) -> None:
 
 def test_an_empty_answer_is_no_missing_one(tmp_path: Path) -> None:
     """An answer without a character is there, and one without a text is missing."""
-    texts = [{"text": "a"}, {"text": ""}, {"text": None}, {}]
+    texts: list[dict[str, str | None]] = [
+        {"text": "a"},
+        {"text": ""},
+        {"text": None},
+        {},
+    ]
     rows = [
         {"id": at, "prompt": f"q{at}", "outputs": [{"model": "m", **text}]}
         for at, text in enumerate(texts, 1)
