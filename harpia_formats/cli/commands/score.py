@@ -251,10 +251,10 @@ def print_plan(given: Given, inputs: Sequence[str], options: ScoreOptions) -> Ex
     progress = given.progress(inputs, options.exclude)
     search = SystemSearch(inputs, replace(options, progress=progress.update))
     print_problems(iter(search), progress)
-    print_unread(*search.reports)
+    print_unread(search.report)
     if not search.is_whole:
         write_stderr("no plan: not all rows could be read; see above\n")
-        return exit_code_of(*search.reports, ok=False)
+        return exit_code_of(search.report, ok=False)
     benchmark = Benchmark("all", replace(options, systems={}))
     loaded = LoadedPlan(
         Plan(tuple(search.systems()), (benchmark,)),
@@ -263,6 +263,8 @@ def print_plan(given: Given, inputs: Sequence[str], options: ScoreOptions) -> Ex
         given.plots,
     )
     text_writer(sys.stdout)(plan_text(loaded))
+    if not given.quiet:
+        print_notes(search.notes)
     return ExitCode.OK
 
 

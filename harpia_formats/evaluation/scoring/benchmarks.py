@@ -4,24 +4,42 @@ A benchmark is a data set with its metrics, and a system is who answered. A plan
 which files hold the answers of which system to which benchmark.
 """
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Generator,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from contextlib import closing
 from dataclasses import dataclass, field, replace
-from functools import partial
-from itertools import chain
 from math import fsum
 from pathlib import PurePath
 from typing import Any, ClassVar
 
 from msgspec import UNSET
 
+from harpia_formats.conversion.mapping.answer_groups import (
+    NONE,
+    AnswerGrouping,
+    ModelSelection,
+)
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
+from harpia_formats.evaluation.scoring.answer_stream import AnswerScorer
 from harpia_formats.evaluation.scoring.answers.choose_systems import distinct_names
-from harpia_formats.evaluation.scoring.answers.input_files import names_of, reading_of
+from harpia_formats.evaluation.scoring.answers.input_files import (
+    SystemNames,
+    names_of,
+    reading_of,
+)
 from harpia_formats.evaluation.scoring.compare_runs import ScoreComparison
+from harpia_formats.evaluation.scoring.measures.answer_problems import AnswerProblems
 from harpia_formats.evaluation.scoring.measures.metric_score import (
     COLUMNS,
     score_row,
 )
+from harpia_formats.evaluation.scoring.measures.system_totals import SystemTotals
 from harpia_formats.evaluation.scoring.options import ScoreOptions, SystemName
 from harpia_formats.evaluation.scoring.results.best_scores import (
     best_tested,
@@ -36,10 +54,11 @@ from harpia_formats.files.io.discovery import Exclusion, parts_of
 from harpia_formats.files.io.discovery import matches as path_matches
 from harpia_formats.files.io.inputs import sources_of_inputs
 from harpia_formats.files.io.reader import SourceError
-from harpia_formats.files.io.source import STANDARD_INPUT, ReadProgress
+from harpia_formats.files.io.source import STANDARD_INPUT, ReadProgress, Source
 from harpia_formats.formats.registry import all_unpackers
 from harpia_formats.model.problem import Problem
-from harpia_formats.model.report import Report
+from harpia_formats.model.record import Output
+from harpia_formats.model.report import FileCount, Report
 from harpia_formats.model.result import Result
 from harpia_formats.model.spelling import hint_on
 from harpia_formats.model.vendor_metrics import ScoreError, ScoreOptionsError
@@ -110,115 +129,147 @@ def with_progress(plan: Plan, progress: Callable[[ReadProgress], None]) -> Plan:
 class SystemSearch:
     """Finds the systems whose answers files hold: iterate, then call `systems`.
 
-    They are the models in files, and the files that name none; files with a name of
-    `systems` of the options are those of one. Raises what `Reading` raises.
+    They are those that `score` finds, by the same totals, which get no metric. Raises
+    what `Reading` and `SystemTotals` raise.
     """
 
     def __init__(self, inputs: Sequence[str], options: ScoreOptions) -> None:
-        self._inputs, self._options = inputs, options
-        #: The files by the name that was given, the model, and the only file; "" for
-        #: each is the system of all files without model names.
-        self._found: dict[tuple[str | None, str | None, str], dict[str, None]] = {}
-        #: Whether each file names a model, of the inputs that hold answers with and
-        #: without one.
-        self._mixed: dict[str, bool] = {}
-        #: What was found in each input that has no name.
-        self.reports: list[Report] = []
+        self._options = options
+        exclusion = Exclusion(options.exclude)
+        #: The files of each input.
+        self._inputs = {
+            given: [
+                source.name
+                for source in sources_of_inputs([given], exclusion, all_unpackers())
+                if isinstance(source, Source)
+            ]
+            for given in inputs
+        }
+        self._reading = reading_of(inputs, options)
+        #: The models of the answers of each file, None for answers that name none.
+        self._models: dict[str, dict[str | None, None]] = {}
+        models, grouping = ModelSelection(None), AnswerGrouping(())
+        self._totals = SystemTotals((), options, grouping)
+        self._answers = AnswerScorer(
+            (),
+            options,
+            models,
+            grouping,
+            SystemNames.of_inputs(inputs, options.systems),
+            are_stored=options.stored,
+            problems=AnswerProblems(options, models, self._reading.tally, ()),
+            totals=self._totals,
+            writer=lambda: None,
+        )
 
     def __iter__(self) -> Generator[Problem, None, None]:
-        """Read the inputs that have no name; yield their problems."""
-        for given in self._inputs:
-            name = self._options.systems.get(given)
-            if isinstance(name, str):
-                self._found.setdefault((name, None, ""), {})[given] = None
-                continue
-            files: list[dict[str | None, None]] = []
-            reading = reading_of([given], self._options)
-            receive, begin = partial(_add_models, files), partial(_begin_file, files)
-            yield from reading.problems(receive, begin, lambda _: None)
-            report = reading.tally.report()
-            self.reports.append(report)
-            models = dict.fromkeys(chain.from_iterable(files))
-            if not models and any(file.valid for file in report.files):
-                models[None] = None  # records without answers are of a system, too
-            if None in models and len(models) > 1:
-                self._mixed[given] = {None: None} not in files
-            called = set(models) & set(self._options.systems.values())
-            if called and len(models) > 1:
-                raise ScoreOptionsError(
-                    f"{given} holds answers of {min(map(str, called))} and of others, "
-                    "and another file has a system of this name: give it another one"
-                )
-            for model in models:
-                self._found.setdefault(self._key(given, model), {})[given] = None
+        """Read the inputs; yield their problems."""
+        with closing(self._totals):
+            yield from self._reading.problems(
+                self._receive, self._begin, lambda _: None
+            )
+            self._answers.submit_waiting()
+            if self.is_whole:
+                self._totals.finish()
 
-    def _key(self, given: str, model: str | None) -> tuple[str | None, str | None, str]:
-        """Return the key of the system of answers of a model in an input."""
-        if model in self._options.systems.values():
-            return str(model), None, ""
-        return None, model, given if model is None and not self._options.pool else ""
+    def _begin(self, _: object, count: FileCount) -> None:
+        """Begin a file whose models are not known yet."""
+        self._answers.count = count
+        self._models.setdefault(count.path, {})
+
+    def _receive(self, placed: PlacedRecord) -> None:
+        """Add the answers of a record, and their models to those of its file."""
+        models = self._models[self._answers.count.path]
+        for output in placed.record.outputs or [Output()]:
+            models[None if output.model is UNSET else output.model] = None
+        self._answers.add_record(placed)
+
+    @property
+    def report(self) -> Report:
+        """What was found in the inputs."""
+        return self._reading.tally.report()
 
     @property
     def is_whole(self) -> bool:
         """Whether all inputs were read as the options ask."""
-        return all(map(self._options.can_score, self.reports))
+        return self._options.can_score(self.report)
+
+    @property
+    def notes(self) -> list[str]:
+        """Notes on the systems, for people."""
+        return self._totals.notes()
 
     def systems(self) -> list[PlannedSystem]:
-        """Return the systems; raises `ScoreError` for none and for an empty name."""
-        if not self._found:
+        """Return the systems, in the order of their first answers.
+
+        Raises `ScoreError` if there is none, and for one that a plan cannot state.
+        """
+        if not self._totals.names:
             raise ScoreOptionsError("there are no records to score")
-        if any(model == "" for _, model, _ in self._found):
+        if "" in self._totals.names:
             raise ScoreOptionsError(
                 "the name of a model is empty, and a plan has a name for each system: "
                 "name the system of its file with `NAME=FILE`"
             )
-        pooled = self._found.get((None, None, ""), {})
-        others = [key for key, files in self._found.items() if files is not pooled]
-        if pooled and len(others) == 1:
-            # Answers without a model are of the only other system.
-            ((name, model, _),) = others
-            every = self._found[others[0]] | pooled
-            return [PlannedSystem(str(name or model), tuple(every))]
-        if self._mixed:
-            return [self._only_system()]
+        files = {
+            path: {model: self._system_of(path, model) for model in models}
+            for path, models in self._models.items()
+        }
+        found = [self._planned(name, files) for name in self._totals.names]
         names = distinct_names(
-            (name or model, at or next(iter(files)))
-            for (name, model, at), files in self._found.items()
+            (one.name if one.name in self._totals.models else None, one.files[0])
+            for one in found
         )
-        return [
-            PlannedSystem(name, tuple(files), model)
-            for name, ((_, model, _), files) in zip(
-                names, self._found.items(), strict=True
-            )
-        ]
+        both = zip(found, names, strict=True)
+        return [replace(system, name=name) for system, name in both]
 
-    def _only_system(self) -> PlannedSystem:
-        """Return the system of all answers if the answers that name none are of it.
+    def _system_of(self, path: str, model: str | None) -> str:
+        """Return the system of the answers of a model in a file, "" for none."""
+        own = self._answers.names.of_files.get(path, model)
+        if own is None:
+            # Missing answers may be of no system.
+            own = self._totals.files.get(path, "")
+        return NONE if own is None else str(own)
 
-        Raises `ScoreError` if there may be another system, since a plan cannot name
-        answers of a file that name no model.
+    def _planned(
+        self, name: str, every: Mapping[str, Mapping[str | None, str]]
+    ) -> PlannedSystem:
+        """Return a system with its files; raises `ScoreError` if no plan can state it.
+
+        `every` has the system of each model in each file. A plan names the systems of
+        whole files, or those of the models in them.
         """
-        mixed = self._mixed
-        named = [one for one in self._found.items() if one[0][2] not in mixed]
-        ((_, model, _), files), *others = named
-        if others or not all(mixed.values()):
+        files = {path: own for path, own in every.items() if name in own.values()}
+        models = {one for own in files.values() for one in own if own[one] == name}
+        is_shared = False
+        for path, own in files.items():
+            systems = set(own.values())
+            is_shared = is_shared or systems != {name}
+            # A plan counts missing answers of none as those of the only system.
+            if systems != {name} and (models == {None} or systems == {name, ""}):
+                raise ScoreOptionsError(
+                    f"{path} holds answers with and without a model, and a plan names "
+                    "no system for the second: name the model of each answer, or the "
+                    "system of each file with `NAME=FILE`"
+                )
+        if len(models - {None}) > 1 or (is_shared and None in models):
             raise ScoreOptionsError(
-                f"{next(iter(mixed))} holds answers with and without a model, and a "
-                "plan names no system for the second: name the model of each answer, "
-                "or the system of each file with `NAME=FILE`"
+                f"{name} is the name of a file and the model of another one, and a "
+                "plan has one model for all files of a system: give the file another "
+                "name"
             )
-        return PlannedSystem(str(model), tuple(files))
+        model = next(iter(models)) if is_shared else None
+        return PlannedSystem(name, tuple(self._inputs_of(files)), model)
 
-
-def _begin_file(files: list[dict[str | None, None]], *_: object) -> None:
-    """Add a file whose models are not known yet."""
-    files.append({})
-
-
-def _add_models(files: list[dict[str | None, None]], placed: PlacedRecord) -> None:
-    """Add the models of a record to the last file, None for answers that name none."""
-    for output in placed.record.outputs:
-        files[-1][None if output.model is UNSET else output.model] = None
+    def _inputs_of(self, files: Collection[str]) -> Iterator[str]:
+        """Yield the inputs that hold some files: their files if they hold others."""
+        left = set(files)
+        for given, paths in self._inputs.items():
+            mine = [path for path in paths if path in left]
+            if mine:
+                is_whole = all(path in files for path in paths)
+                yield from [given] if is_whole else mine
+                left.difference_update(mine)
 
 
 def check_system(name: str, names: Sequence[str]) -> None:

@@ -216,7 +216,7 @@ def test_a_printed_plan_has_the_systems_of_the_command_line(run: InProcess) -> N
     Path("two.jsonl").write_text(text + rows("Llama", "gsm8k"), encoding="utf-8")
     refused = run("score", named, "two.jsonl", "-m", "em", "--print-plan")
     assert (refused.code, refused.out) == (2, "")
-    assert "holds answers of m and of others" in refused.err
+    assert "give the file another name" in refused.err
 
 
 def test_a_plan_of_answers_without_a_model_in_files_of_one(run: InProcess) -> None:
@@ -235,10 +235,123 @@ def test_a_plan_of_answers_without_a_model_in_files_of_one(run: InProcess) -> No
         assert plan[key] == line[key]
 
     # The file of a folder that names no model may be a system of its own.
-    for other in ("A=runs/llama/mmlu.jsonl", "runs/qwen/mmlu.jsonl", "runs"):
+    for other in ("A=runs/llama/mmlu.jsonl", "runs/qwen/mmlu.jsonl", "runs/qwen"):
         refused = run("score", "mixed.jsonl", other, "-m", "em", "--print-plan")
         assert (refused.code, refused.out) == (2, "")
         assert "holds answers with and without a model" in refused.err
+
+
+#: The parts of questions, and for each file the model, the part and the wrong answers
+#: of some rows.
+PARTS = (range(8), range(8, 20), range(20, 25))
+ANSWERS: dict[str, list[tuple[str, int, int]]] = {
+    "folder/x.jsonl": [("", 0, 1)],
+    "folder/y.jsonl": [("", 0, 2)],
+    "folder2/m.jsonl": [("m", 0, 3)],
+    "folder2/z.jsonl": [("", 0, 4)],
+    "p1.jsonl": [("", 0, 5)],
+    "p2.jsonl": [("", 1, 6)],
+    "p3.jsonl": [("", 2, 0)],
+    "m.jsonl": [("m", 0, 7)],
+    "k.jsonl": [("k", 0, 0)],
+    "l/a.jsonl": [("", 0, 1)],
+    "l/b.jsonl": [("", 1, 5)],
+    "both.jsonl": [("m", 1, 9), ("k", 0, 2)],
+    "lacking.jsonl": [("m", 0, 1), ("", 1, 12)],
+}
+
+
+@pytest.fixture
+def run_answers(run: InProcess) -> InProcess:
+    """Return what runs the command where `ANSWERS` are; `lacking.jsonl` lacks some."""
+    for name, parts in ANSWERS.items():
+        lines = []
+        for model, part, wrong in parts:
+            own = {"model": model} if model else {}
+            for place, at in enumerate(PARTS[part]):
+                output = {"text": "no" if place < wrong else f"{at}", **own}
+                is_missing = name == "lacking.jsonl" and not model
+                line = {
+                    "id": f"{at}",
+                    "prompt": f"{at}?",
+                    "references": [f"{at}"],
+                    "outputs": [] if is_missing else [output],
+                }
+                lines.append(f"{json.dumps(line)}\n")
+        path = Path(name)
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("".join(lines), encoding="utf-8")
+    return run
+
+
+@pytest.mark.parametrize(
+    ("words", "systems"),
+    [
+        (["folder"], {"x.jsonl": ["folder/x.jsonl"], "y.jsonl": ["folder/y.jsonl"]}),
+        (["folder", "--pool"], {"folder": ["folder"]}),
+        (["folder", "--exclude", "y*"], {"folder": ["folder"]}),
+        (["folder/*.jsonl", "m.jsonl"], None),
+        (["folder2"], {"m": ["folder2/m.jsonl"], "z.jsonl": ["folder2/z.jsonl"]}),
+        (["p1.jsonl", "p2.jsonl"], {"p1.jsonl": ["p1.jsonl", "p2.jsonl"]}),
+        (["p1.jsonl", "p2.jsonl", "m.jsonl"], None),
+        (["p1.jsonl", "p2.jsonl", "m.jsonl", "k.jsonl"], None),
+        (["m.jsonl", "p2.jsonl"], {"m": ["m.jsonl", "p2.jsonl"]}),
+        (["p1.jsonl", "m.jsonl"], {"p1.jsonl": ["p1.jsonl"], "m": ["m.jsonl"]}),
+        (["L=l/*.jsonl", "p3.jsonl"], {"L": ["l/*.jsonl", "p3.jsonl"]}),
+        (["L=l/*.jsonl", "p1.jsonl"], {"L": ["l/*.jsonl"], "p1.jsonl": ["p1.jsonl"]}),
+        (["L=l/*.jsonl", "l/a.jsonl"], {"L": ["l/*.jsonl"]}),
+        (["l/a.jsonl", "L=l/*.jsonl"], {"L": ["l/a.jsonl", "l/*.jsonl"]}),
+        (["L=l/*.jsonl", "m.jsonl", "p2.jsonl"], None),
+        (["both.jsonl", "m.jsonl"], None),
+        (["both.jsonl", "m=m.jsonl"], None),
+        (["m=p2.jsonl", "m.jsonl"], {"m": ["p2.jsonl", "m.jsonl"]}),
+        (["lacking.jsonl"], {"m": ["lacking.jsonl"]}),
+        (["--systems", "l", "folder2"], None),
+    ],
+)
+def test_a_command_line_and_its_plan_give_one_table(
+    run_answers: InProcess, words: list[str], systems: dict[str, Any] | None
+) -> None:
+    """The systems are the same, whichever files hold them, and so are all columns."""
+    given = ("score", *words, "-m", "em")
+    printed = run_answers(*given, "--print-plan")
+    Path("printed.toml").write_text(printed.out, encoding="utf-8")
+    line, plan = (
+        table_of(run_answers(*one, "--output-format", "csv").out)
+        for one in (given, ("score", "--plan", "printed.toml"))
+    )
+
+    columns = sorted(line[0].keys() & plan[0].keys())
+    assert {"value", "low", "answers", "unscored", "questions"} <= {*columns}
+    of_line, of_plan = (
+        sorted([row[key] for key in columns] for row in table) for table in (line, plan)
+    )
+    assert of_plan == of_line
+    names = {row["model"] for row in line if "model" in row} - {"(none)"}
+    assert names <= {row["system"] for row in plan}
+    if systems is not None:
+        assert tomllib.loads(printed.out)["systems"] == systems
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["m=p1.jsonl", "both.jsonl"], "give the file another name"),
+        (["m=k.jsonl", "m.jsonl"], "give the file another name"),
+        (["lacking.jsonl", "k.jsonl"], "holds answers with and without a model"),
+        (["folder", "p2.jsonl"], "name the system of each with `NAME=FILE`"),
+        (["M=both.jsonl", "p1.jsonl"], "the files of M hold answers of"),
+        (["M=typo.jsonl", "p1.jsonl"], "typo.jsonl"),
+    ],
+)
+def test_a_plan_that_would_give_another_table_is_refused(
+    run_answers: InProcess, words: list[str], reason: str
+) -> None:
+    """So it is where a plan has no place for a system, or `score` has no table."""
+    refused = run_answers("score", *words, "-m", "em", "--print-plan")
+
+    assert (refused.code, refused.out) == (2, "")
+    assert reason in refused.err
 
 
 def test_each_folder_is_a_system(run: InProcess) -> None:
