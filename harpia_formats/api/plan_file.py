@@ -178,21 +178,27 @@ class _Reader:
         if not name:
             raise self.error(place, "has no name")
         # A system may be called like an option, whose value names no file.
-        if name in self.of_whole and not self._names_files(place):
-            raise self.error(place, f"names no file, and {_ABOVE}")
+        if name in self.of_whole:
+            self._check_names_files(place)
         if not isinstance(value, Mapping):
             return PlannedSystem(name, self._paths(place))
         _check_known(self, place, value, {"files", "model"})
         model = self._value((*place, "model"), str | None, None)
         return PlannedSystem(name, self._paths((*place, "files")), model)
 
-    def _names_files(self, place: tuple[str, ...]) -> bool:
-        """Tell whether the value of a key names files, as that of a system does."""
-        value = self._at(place)
-        if isinstance(value, int | float | Mapping):
-            return isinstance(value, Mapping) and "files" in value
-        found = sources_of_inputs(self._paths(place), None, all_unpackers())
-        return not all(isinstance(one, SourceError) for one in found)
+    def _check_names_files(self, place: tuple[str, ...]) -> None:
+        """Raise `PlanError` if a value names no files, as that of a system does."""
+        value, why = self._at(place), ""
+        if isinstance(value, Mapping):
+            if "files" in value:
+                return
+        elif not isinstance(value, int | float):
+            found = [*sources_of_inputs(self._paths(place), None, all_unpackers())]
+            unread = [one for one in found if isinstance(one, SourceError)]
+            if len(unread) < len(found):
+                return
+            why = f" ({unread[0]})" if unread else ""
+        raise self.error(place, f"names no file{why}, and {_ABOVE}")
 
     def _benchmarks(self, whole: Mapping[str, Any]) -> tuple[Benchmark, ...]:
         table = self._table((BENCHMARKS,))

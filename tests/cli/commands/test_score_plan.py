@@ -541,7 +541,11 @@ REFUSED: Mapping[str, tuple[str, str]] = {
     ),
     "metrics below the systems": (
         '[systems]\nA = "runs/qwen"\nmetrics = ["em"]\n',
-        "3: systems.metrics: names no file, and is a key of the whole plan: write it",
+        "3: systems.metrics: names no file (",
+    ),
+    "a system like an option, without its file": (
+        '[systems]\nlevel = "level/*.jsonl"\n',
+        "), and is a key of the whole plan: write it above",
     ),
     "parameters below the systems": (
         '[systems]\nA = "runs/qwen"\nparameters.f1.normalisation = "squad"\n',

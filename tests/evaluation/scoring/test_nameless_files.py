@@ -114,9 +114,10 @@ def test_a_file_has_one_name(
     one = write_answers(tmp_path / "a.jsonl", range(5), 3, "m")
     code, output, _ = run(capsys, f"A={one}")
     assert (code, "m" in output.split()) == (0, False)
-    code, _, error = run(capsys, f"A={one}", f"B={one}")
-    assert code == 2
-    assert "give it one name" in error
+    for again in (one, f"{tmp_path}/*.jsonl", Path(one).as_uri()):
+        code, _, error = run(capsys, f"A={one}", f"B={again}")
+        assert code == 2
+        assert "is called A and B: give it one name" in error
     equal = write_answers(tmp_path / "A=b.jsonl", range(5), 3)
     assert run(capsys, equal)[0] == 0
 

@@ -17,6 +17,7 @@ from harpia_formats.evaluation.scoring.options import (
     ScoreValueError,
     SystemName,
 )
+from harpia_formats.files.io.discovery import file_key
 from harpia_formats.files.io.encodings import EncodedPath
 from harpia_formats.files.io.inputs import Input, sources_of_inputs
 from harpia_formats.files.io.reader import error_reason
@@ -252,16 +253,25 @@ class SystemNames:
     def of_inputs(
         cls, inputs: Iterable[Input], systems: Mapping[str, SystemName]
     ) -> "SystemNames":
-        """Return the names of the files of the inputs that `systems` names."""
-        return cls(
-            {
-                source.name: systems[str(one)]
-                for one in inputs
-                if not isinstance(one, Source) and str(one) in systems
-                for source in sources_of_inputs([one], None, all_unpackers())
-                if isinstance(source, Source)
-            }
-        )
+        """Return the names of the files of the inputs that `systems` names.
+
+        Raises `ScoreError` for a file that is named twice, with two names.
+        """
+        found: dict[str, SystemName] = {}
+        names: dict[str | int, SystemName] = {}
+        for one in inputs:
+            name = None if isinstance(one, Source) else systems.get(str(one))
+            sources = [] if name is None else [one]
+            for source in sources_of_inputs(sources, None, all_unpackers()):
+                if name is None or not isinstance(source, Source):
+                    continue
+                first = names.setdefault(file_key(source), name)
+                if first != name:
+                    both = " and ".join(names_of(first) + names_of(name))
+                    reason = f"is called {both}: give it one name"
+                    raise ScoreOptionsError(f"{source.name} {reason}")
+                found[source.name] = name
+        return cls(found)
 
     @property
     def owners(self) -> dict[str, str]:
