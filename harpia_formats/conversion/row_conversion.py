@@ -74,10 +74,7 @@ class ChunkConverter:
             raise ConversionError(f"{path}: {why}; {GROUP_HELP}, or {NUMBER_HELP}")
 
     def decoded(self, rows: DecodedChunk) -> bool:
-        """Convert a chunk of decoded rows; return False if that is not possible.
-
-        Raises `StopConversion` at a loss, if the options make that a failure.
-        """
+        """Convert a chunk of decoded rows; return False if that is not possible."""
         batches = self._batches_of_file()
         if batches is None:
             return False
@@ -93,10 +90,7 @@ class ChunkConverter:
         return self._is_written(batch, place)
 
     def batch(self, batch: RowBatch) -> bool:
-        """Convert a batch of rows; return False if that is not possible.
-
-        Raises `StopConversion` at a loss, if the options make that a failure.
-        """
+        """Convert a batch of rows; return False if that is not possible."""
         batches = self._batches_of_file()
         if batches is None:
             return False
@@ -118,10 +112,16 @@ class ChunkConverter:
     def _is_written(
         self, batch: "ConvertedBatch | None", place_of: Callable[[int], Place]
     ) -> bool:
-        """Write what some rows became; return False if one could not be converted."""
+        """Write what some rows became; return False if they are not taken at once.
+
+        That is so if one cannot be converted, or has a loss that ends the conversion:
+        one by one, they end at that one, wherever the batch ends.
+        """
         totals, destination = self._totals, self.destination
         assert destination is not None  # noqa: S101 - without it nothing is converted
-        if batch is None:
+        if batch is None or any(
+            totals.is_failed_by(found.outcomes) for found, *_ in batch.record_outcomes
+        ):
             return False
         for record_outcome, first, times in batch.record_outcomes:
 
@@ -135,7 +135,6 @@ class ChunkConverter:
         self._models.add(batch.models.seen, found=batch.models.found)
         if batch.rows:
             destination.add_batch(batch.rows, batch.lines)
-        totals.stop_at_loss()
         return True
 
     def _batches_of_file(self) -> "BatchConverter | None":
@@ -322,7 +321,7 @@ class RecordConverter:
         )
         entries = tuple(dict.fromkeys(outcomes.entries))
         self._totals.files[file].losses.add(paths, entries, place)
-        self._totals.stop_at_loss()
+        self._totals.stop_at_loss(entries, place)
 
     def _reject(
         self, error: Unconvertible, record: Record, place: Place, file: int, text: bytes
@@ -335,6 +334,6 @@ class RecordConverter:
             missing_model = self._models.missing_in(record)
         self._problems.add_unconvertible(error, place, file, missing_model)
         if self._options.on_invalid is OnInvalid.FAIL:
-            raise StopConversion
+            raise StopConversion(place)
         if self._quarantine is not None:
             self._quarantine.row(text)

@@ -57,7 +57,7 @@ from harpia_formats.formats.registry import adapter_of, all_unpackers
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.field_outcomes import FieldOutcome, FieldOutcomes, Outcome
 from harpia_formats.model.format import Format
-from harpia_formats.model.problem import Problem, Severity
+from harpia_formats.model.problem import Place, Problem, Severity
 from harpia_formats.model.record import Header
 from harpia_formats.model.report import FileCount
 from harpia_formats.validation.dedup.digests import Digests
@@ -386,8 +386,8 @@ class Conversion:
                         self._put_aside(problem)
                     yield problem
                     yield from self._new_problems()
-        except StopConversion:
-            yield from self._stopped()
+        except StopConversion as stop:
+            yield from self._stopped(stop.place)
             return
         finally:
             flow.close()
@@ -406,19 +406,21 @@ class Conversion:
             self._models.check()
         yield from self._finish(destination)
 
-    def _stopped(self) -> Iterator[Problem]:
-        """Yield the problem of the record that stops the run, if a loss does not."""
+    def _stopped(self, place: Place | None) -> Iterator[Problem]:
+        """Yield the problem of the record that stops the run, if a loss does not.
+
+        What was read behind the record, which is at `place`, is not counted.
+        """
         count, keys = self._totals.counts[self._totals.current], self._reading.keys
         if keys is not None and not self._totals.failed_by_loss:
             # A misspelt key may be why the record lacks a field.
             keys.check_seen(count.path, is_stopped=True)
-        fails = self._options.on_invalid is OnInvalid.FAIL
-        for problem in self._new_problems():
-            if fails and problem.severity is Severity.ERROR:
-                # How much was read behind it depends on the number of processes.
-                count.records = problem.place.record or count.records
-                count.bytes = problem.place.byte_offset
-            yield problem
+        # Of another file, or of one that was read to its end, nothing was read behind.
+        if place is not None and place.path == count.path and not count.complete:
+            # How much was read depends on the number of processes.
+            count.records = place.record or count.records
+            count.bytes = place.byte_offset
+        yield from self._new_problems()
 
     def _workers(self, pool: WorkerPool | None) -> "ConversionWorkers | None":
         """Return what converts the rows of large files, None without workers."""

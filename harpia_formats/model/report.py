@@ -135,8 +135,8 @@ class FileCount:
     errors: int = 0
     warnings: int = 0
     notes: int = 0
-    #: Bytes read, after decompression; of records that are read up to an error, those
-    #: before it.
+    #: Bytes read, after decompression; of records that are read up to one that ends the
+    #: run, by an error or a loss, those before it.
     bytes: int = 0
     #: Whether the file was read to its end.
     complete: bool = False

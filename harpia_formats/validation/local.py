@@ -21,6 +21,7 @@ from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.formats.detection.sample import Sample, delimiter_of
 from harpia_formats.formats.detection.sampled_file import Framing, reread_frames
 from harpia_formats.formats.rules.sample_rules import REPEATED_ID
+from harpia_formats.model.problem import Severity
 from harpia_formats.validation.dedup.identity import IdentityReader
 from harpia_formats.validation.merge.file_merge import FileMerge, Frame
 from harpia_formats.validation.plan.file_plan import FilePlan
@@ -99,6 +100,13 @@ def _collect(repeat: "DuplicateId", collector: Collector, id_key: str) -> None:
     collector.add_findings([finding], row_of, schema=True)
 
 
+class StopReading(Exception):  # noqa: N818 - not an error
+    """A consumer of rows wants none behind one of them."""
+
+    #: The number of its record, None if it is not known.
+    record: int | None = None
+
+
 class RowConsumer(Protocol):
     """Takes the rows of a file while it is validated: reads or repairs them."""
 
@@ -164,9 +172,13 @@ class LocalValidation(msgspec.Struct, frozen=True):
             unit = merge.unit_of(frame)
             if isinstance(unit, CutRows):
                 rows = validate_rows(unit, self.validators, self.collector)
+                try:
+                    if self.consumer is not None:
+                        self.consumer.rows(rows)
+                except StopReading as stop:
+                    yield self._up_to(stop.record, unit, rows)
+                    raise
                 self._add(rows)
-                if self.consumer is not None:
-                    self.consumer.rows(rows)
             elif isinstance(unit, TableRows):
                 yield from self._table(unit)
                 continue
@@ -175,9 +187,39 @@ class LocalValidation(msgspec.Struct, frozen=True):
                 continue
             elif isinstance(unit, DocumentRest):
                 self._document(unit)
+                yield self.collector.take()
+                continue
             else:
                 self._broken(unit)
-            yield self.collector.take()
+            yield self._found()
+
+    def _up_to(
+        self, record: int | None, unit: CutRows, rows: ValidatedRows
+    ) -> Findings:
+        """Add the rows of a unit up to a record in it; return their problems.
+
+        All of it was validated before as `rows`, whose problems are forgotten.
+        """
+        self.collector.take()
+        numbers = map(rows.numbers.of, range(len(rows.chunk)))
+        same = [row for row, number in enumerate(numbers) if number == record]
+        if same:
+            # Blank lines before the row have its number, too.
+            some = msgspec.structs.replace(
+                unit, chunk=unit.chunk.between(0, same[-1] + 1)
+            )
+            self._add(validate_rows(some, self.validators, self.collector))
+        return self._found()
+
+    def _found(self) -> Findings:
+        """Return the problems of rows; note where the first error ends the run."""
+        found = self.collector.take()
+        if found.errors and self.merge.plan.run.options.fail_fast:
+            problems = (problem for row in found.described for _, problem in row)
+            errors = (one for one in problems if one.severity is Severity.ERROR)
+            ends = (one.place.byte_offset for one in errors)
+            self.merge.end = min(ends, default=None)
+        return found
 
     def _add(self, rows: ValidatedRows) -> None:
         """Add the result of rows."""
@@ -215,7 +257,7 @@ class LocalValidation(msgspec.Struct, frozen=True):
             merge.add(rows.result)
             if self.across is not None:
                 self.across.add(rows.result.across)
-            yield self.collector.take()
+            yield self._found()
             is_done = rows.stopped
             unit = TableRows(
                 rows.columns, unit.pieces[rows.pieces :], merge.records, rows.is_usable
@@ -243,7 +285,7 @@ class LocalValidation(msgspec.Struct, frozen=True):
         merge.add(UnitResult(records=count))
         if self.across is not None:
             self.across.add(across)
-        yield self.collector.take()
+        yield self._found()
 
     def _lint_table_records(
         self, unit: TableRecords

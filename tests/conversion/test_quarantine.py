@@ -190,6 +190,29 @@ def test_conversion_stops_at_the_first_record_that_cannot_be_converted() -> None
     assert (report.report.files[0].records, report.report.files[0].invalid) == (2, 1)
 
 
+#: Columns of which the second record has no question.
+COLUMNS = (
+    b'{"ground_truth_answers":["r","s"],"predicted_answers":["a","b"],'
+    b'"questions":["q",null]}'
+)
+
+
+@pytest.mark.parametrize(
+    ("format_", "data", "records"),
+    [(None, b'{"unknown":1}\n', 1), ("haystack", COLUMNS, 2)],
+    ids=["no known format", "columns"],
+)
+def test_what_was_read_is_counted_where_no_row_ends_the_reading(
+    format_: str | None, data: bytes, records: int
+) -> None:
+    """A problem of the whole file, or of a record of columns, ends no reading."""
+    report = convert(data, to="nemo-output", output=io.BytesIO(), from_=format_)
+    (file,) = report.report.files
+
+    assert not report.written
+    assert (file.records, file.bytes) == (records, len(data))
+
+
 def test_records_of_columns_are_quarantined_as_objects(tmp_path: Path) -> None:
     """A record of columns is quarantined as one object."""
     columns = {"ground_truth_answers": ["r", "s"], "predicted_answers": ["a", "b"]}

@@ -22,6 +22,7 @@ from harpia_formats.model.problem import Path as Keys
 from harpia_formats.model.problem import Place, pointer_of
 from harpia_formats.model.report import FileCount, Report, validation_failed
 from harpia_formats.model.result import Result, as_plain
+from harpia_formats.validation.local import StopReading
 from harpia_formats.validation.redaction.shown_words import SchemaWords
 
 if TYPE_CHECKING:  # most files are not unpacked
@@ -353,8 +354,15 @@ class OutcomeCounts:
 LOSSES = frozenset({Outcome.DROPPED, Outcome.CHANGED, Outcome.MERGED})
 
 
-class StopConversion(Exception):  # noqa: N818 - not an error
+class StopConversion(StopReading):
     """No more input is to be read: the conversion cannot succeed any more."""
+
+    def __init__(self, place: Place | None = None) -> None:
+        """Take the place of the record that is why; None if it is no single one."""
+        super().__init__()
+        #: Where it is in the text that was read, also of a file that was unpacked.
+        self.place = place
+        self.record = None if place is None else place.record
 
 
 _NOTHING = "nothing was written"
@@ -564,10 +572,20 @@ class ConversionTotals:
             self.failed_by_loss = True
         return self.failed_by_loss
 
-    def stop_at_loss(self) -> None:
-        """Raise `StopConversion` if a loss makes the conversion fail."""
-        if self.check_loss():
-            raise StopConversion
+    def is_failed_by(self, outcomes: Iterable[FieldOutcome]) -> bool:
+        """Tell whether what became of fields makes the conversion fail."""
+        return self._loss_fails and any(one.outcome in LOSSES for one in outcomes)
+
+    def stop_at_loss(
+        self, outcomes: Iterable[FieldOutcome], place: Callable[[], Place]
+    ) -> None:
+        """Raise `StopConversion` if the `outcomes` of a record make it fail.
+
+        `place` returns where the record is.
+        """
+        if self.is_failed_by(outcomes):
+            self.failed_by_loss = True
+            raise StopConversion(place())
 
 
 #: What the paths of members of open objects begin with, which are no fields.

@@ -301,7 +301,6 @@ class Reading:
             progress=self._options.progress,
             shared=self._shared,
         )
-        end: int | None = None
         try:
             with (
                 opened(source, count) as file,
@@ -314,9 +313,9 @@ class Reading:
                         local: LocalValidation = stop.value
                         break
                     self.tally.note_places(count, file.reader.places)
-                    problems = tuple(self.tally.keep(count, findings))
-                    end = _end_of(problems) if end is None else end
-                    yield problems
+                    yield tuple(self.tally.keep(count, findings))
+                # So it is already where what was kept of it ends the run.
+                count.complete = not local.merge.stopped and file.blocks.error is None
                 if not local.merge.stopped:
                     rest: Iterator[Findings | None] = stream.finish()
                     if workers is not None:
@@ -324,13 +323,13 @@ class Reading:
                     for some in rest:
                         yield tuple(self.tally.keep(count, some or Findings()))
             count.complete = not local.merge.stopped and file.blocks.error is None
-            if end is not None and self._options.fail_fast:
+            if local.merge.end is not None:
                 # How much was read behind it depends on the number of processes.
-                count.bytes = end
+                count.bytes = local.merge.end
             if file.blocks.error is not None and not count.skipped:
                 count.reason = file.blocks.error.reason
         except SourceError as error:
-            count.reason = error.reason
+            count.complete, count.reason = False, error.reason
             return
         finally:
             stream.discard()
@@ -359,12 +358,6 @@ class Reading:
 def fields_by_column(format_: Format, columns: Mapping[str, str]) -> dict[str, str]:
     """Return the name in the format of each mapped column."""
     return names_by_column(column_names(adapter_of(format_), format_.id, columns))
-
-
-def _end_of(problems: Iterable[Problem]) -> int | None:
-    """Return the place of the first error, in bytes; None if there is none."""
-    errors = (one for one in problems if one.severity is Severity.ERROR)
-    return next((one.place.byte_offset for one in errors), None)
 
 
 def partners_in(given: Input, format_: str, max_row_bytes: int) -> Iterator[Record]:

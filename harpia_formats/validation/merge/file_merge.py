@@ -159,6 +159,8 @@ class FileMerge:
         self.pending = NO_FINDINGS
         #: Whether the options want no more of the file.
         self.stopped = False
+        #: The bytes before an error in rows, behind which the options want no more.
+        self.end: int | None = None
         #: Why the first rows that could not be validated at all were not.
         self.gap = ""
         self.blanks = 0

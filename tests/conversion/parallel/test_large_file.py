@@ -42,6 +42,9 @@ CONTAINERS = (LINES, ARRAY, WRAPPED, TABLE, COLUMNS)
 GIVEN = {"model": "m", "outputs.scores.value": 1, "references": ["r"]}
 #: What a row of lines may be instead of a valid one.
 BROKEN = (b'{"input": 1}', b'{"bad"', b"", b"7", b'{"prompt": "q"}')
+#: A record that NeMo's answers hold as a whole, and one of which a field is lost.
+WHOLE = {"prompt": "question", "references": ["r"], "outputs": [{"text": "a"}]}
+LOSSY, LOSS = jsonl({**WHOLE, "metadata": {"only_here": 1}}), {"on_loss": "fail"}
 
 
 @pytest.fixture(autouse=True)
@@ -231,26 +234,37 @@ def test_invalid_rows_are_found_in_their_places(
 
 
 @pytest.mark.parametrize(
-    ("row", "at"),
-    [(b'{"prompt":1,"outputs":[]}\n', 10), (b'{"system":"s","outputs":[]}\n', 0)],
-    ids=["invalid", "not converted"],
+    ("row", "at", "options"),
+    [
+        (b'{"prompt":1,"outputs":[]}\n', 10, {}),
+        (b'{"system":"s","outputs":[]}\n', 0, {}),
+        (LOSSY, 0, LOSS),
+        (LOSSY, 0, LOSS | {"on_invalid": "skip"}),
+    ],
+    ids=["invalid", "not converted", "lost", "lost where others are skipped"],
 )
-def test_rows_are_counted_up_to_the_error_that_ends_the_run(
-    row: bytes, at: int, tmp_path: Path, answered: list[list[Part] | None]
+def test_rows_are_counted_up_to_the_one_that_ends_the_run(
+    row: bytes,
+    at: int,
+    options: dict[str, str],
+    tmp_path: Path,
+    answered: list[list[Part] | None],
 ) -> None:
-    """What was read behind the error, which is at a byte of its row, is not counted."""
-    whole = {"prompt": "question", "references": ["r"], "outputs": [{"text": "a"}]}
-    rows = [jsonl({"id": number, **whole}) for number in range(4_000)]
-    rows[3_499] = row
+    """What was read behind it is not counted, and problems before it are reported."""
+    rows = [jsonl(WHOLE | {"prompt": f"question {n}"}) for n in range(5_000)]
+    rows[3_499:3_501] = row, b'{"bad"\n'
+    if "on_invalid" in options:
+        rows[3_439], rows[3_500] = b'{"bad"\n', row
     file = tmp_path / "in.jsonl"
     file.write_bytes(b"".join(rows))
-    given: dict[str, Any] = {"from_": "record", "constants": GIVEN}
+    given: dict[str, Any] = {"from_": "record", "constants": GIVEN, **options}
     assert_same(file, "nemo-output", **given)
     _, _, found, *_ = result_or_error(file, "nemo-output", tmp_path / "o", 2, **given)
     summary = found["report"]["summary"]
 
     assert len(answered) > 6
     assert summary["records"] == 3_500
+    assert summary["invalid"] == summary["errors"] == int(options != LOSS)
     assert summary["bytes"] == len(b"".join(rows[:3_499])) + at
 
 
@@ -258,10 +272,9 @@ def test_losses_behind_a_row_that_is_left_out_have_their_lines(
     tmp_path: Path, answered: list[list[Part] | None]
 ) -> None:
     """A field that only a row behind an invalid one has is lost in the line of it."""
-    whole = {"prompt": "question", "references": ["r"], "outputs": [{"text": "a"}]}
-    rows = [jsonl({"id": number, **whole}) for number in range(4_000)]
+    rows = [jsonl({"id": number, **WHOLE}) for number in range(4_000)]
     rows[3_499] = b'{"bad"\n'
-    rows[3_504] = jsonl({"id": 3_504, **whole, "metadata": {"only_here": 1}})
+    rows[3_504] = jsonl({"id": 3_504, **WHOLE, "metadata": {"only_here": 1}})
     file = tmp_path / "in.jsonl"
     file.write_bytes(b"".join(rows))
     lines = []

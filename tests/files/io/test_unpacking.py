@@ -26,6 +26,7 @@ REPORT = Path(__file__).parents[3] / "schemas/harpia-formats/report-1.schema.jso
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 GOOD = b'{\n  "messages": [\n    {"role": "user", "content": "a"}\n  ]\n}'
 BAD = '{\n  "é": 1, "messages": [\n {"role": "user", "content": 5}\n  ]\n}'.encode()
+OTHER = GOOD.replace(b'"messages"', b'"level": 2, "messages"')
 
 
 def array_of(members: dict[str, bytes], *, is_cut: bool = False) -> Iterator[TextPart]:
@@ -289,9 +290,8 @@ def test_conversion_is_that_of_the_joined_text(jobs: int, tmp_path: Path) -> Non
 
 def test_losses_and_differences_have_places_in_members(tmp_path: Path) -> None:
     """The first record of a loss, or of a difference, is placed in its member."""
-    other = GOOD.replace(b'"messages"', b'"level": 2, "messages"')
     path, text = tmp_path / "x.toy", tmp_path / "x.json"
-    path.write_bytes(archive({"a": GOOD, "b": other}))
+    path.write_bytes(archive({"a": GOOD, "b": OTHER}))
     text.write_bytes(b"[%b,%b]" % (GOOD, GOOD))
     found = convert(path, to="haystack", output=tmp_path / "o.json")
     counts = found.losses[0].losses.counts
@@ -310,6 +310,28 @@ def test_record_that_cannot_be_converted_is_placed_in_its_member() -> None:
 
     with pytest.raises(ValidationFailed, match="first <data>!a:1:1 L201"):
         convert(archive(members), to="nemo-input", output=io.BytesIO())
+
+
+@pytest.mark.parametrize(
+    ("second", "options"),
+    [(BAD, {"to": "record"}), (OTHER, {"to": "haystack", "on_loss": "fail"})],
+    ids=["invalid", "lost"],
+)
+def test_bytes_up_to_the_end_of_a_run_are_those_of_the_joined_text(
+    second: bytes, options: dict[str, Any]
+) -> None:
+    """As many bytes count of an archive as of its text, and not those of a member."""
+    members = {"a": GOOD, "b": second}
+    text = b"".join(part.text for part in array_of(members))
+    counts = []
+    for data in (archive(members), text):
+        with pytest.raises(ValidationFailed) as caught:
+            convert(data, output=io.BytesIO(), **options)
+        (file,) = caught.value.result.report.files
+        counts.append((file.records, file.bytes))
+
+    assert counts[0] == counts[1]
+    assert counts[0][1] > len(GOOD)
 
 
 #: What may stand around the brackets and commas of JSON.
