@@ -288,7 +288,8 @@ def join_request(result: Record, request: Record) -> Record:
         beside = output.extra
         if output.model not in (UNSET, model) and model is not UNSET:
             own = kept_of(output, BATCHES)
-            beside = {**(output.extra or {}), BATCHES: {**own, "model": output.model}}
+            kept = members_of_both({"model": output.model}, own, "choice")
+            beside = {**(output.extra or {}), BATCHES: kept}
         given = output.model if model is UNSET else model
         outputs.append(replace(output, model=given, turns=turns, extra=beside))
     extra = {**(request.extra or {})}

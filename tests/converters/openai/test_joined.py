@@ -110,6 +110,24 @@ def test_response_without_answers_keeps_the_name_of_its_model(
     assert output.extra == {"openai-batch": {"model": "m-2026"}}
 
 
+def test_unknown_key_of_a_choice_is_kept_next_to_the_name_of_the_model(
+    batch: tuple[Path, Path],
+) -> None:
+    """A member `model` of a choice is no name of the response, and both are kept."""
+    asked, _ = batch
+    choice = {"model": "own", "message": {"role": "assistant", "content": "2"}}
+    body = {"model": "m-2026", "choices": [choice]}
+    response = {"status_code": 200, "request_id": "r", "body": body}
+    row = {"custom_id": "q1", "response": response, "error": None}
+    (record,) = read(jsonl(row), companion=asked)
+    (output,) = record.outputs
+
+    assert (output.model, output.text) == ("m", "2")
+    assert output.extra == {
+        "openai-batch": {"model": "m-2026", "choice": {"model": "own"}}
+    }
+
+
 @pytest.mark.parametrize("key", ["note", "request"])
 def test_unknown_keys_of_one_name_are_kept_of_both(
     batch: tuple[Path, Path], key: str
