@@ -16,7 +16,7 @@ from harpia_formats.files.io.inputs import Input, checked_inputs, rereadable_inp
 from harpia_formats.files.io.reader import SourceError, error_reason
 from harpia_formats.files.io.sink import SinkError, check_folder
 from harpia_formats.files.io.source import STANDARD_INPUT, Source
-from harpia_formats.files.io.urls import is_url
+from harpia_formats.files.io.urls import is_url, local_path
 from harpia_formats.formats.registry import all_unpackers
 from harpia_formats.formats.rules import Rule
 from harpia_formats.model.problem import OptionError
@@ -193,11 +193,12 @@ def _check_place(path: Path, *, overwrite: bool) -> None:
 
 
 def is_same_file(given: Input, place: PathLike[str] | str) -> bool:
-    """Return whether an input is the file at a place."""
-    if not isinstance(given, (str, PathLike)) or is_url(fspath(place)):
+    """Return whether an input is the file at a place, which may be a file:// URL."""
+    path = local_path(place)
+    if not isinstance(given, (str, PathLike)) or is_url(path):
         return False
     try:
-        return os.path.samefile(given, place)  # noqa: PTH121 - raises nothing for a name that is no path
+        return os.path.samefile(local_path(given), path)  # noqa: PTH121 - raises nothing for a name that is no path
     except (OSError, ValueError):
         return False
 

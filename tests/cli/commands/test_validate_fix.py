@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -380,16 +381,21 @@ def test_an_output_that_cannot_be_written_is_refused(bad: Path) -> None:
     assert (bad / "rows.jsonl").read_bytes() == before
 
 
-def test_the_input_as_output_is_rewritten_in_place(bad: Path) -> None:
+@pytest.mark.parametrize("named", [str, Path.as_uri], ids=["path", "URL"])
+def test_the_input_as_output_is_rewritten_in_place(
+    named: Callable[[Path], str], bad: Path
+) -> None:
     """It is validated then, repaired or not; a compressed file is refused."""
     path = bad / "rows.jsonl"
     arguments = ("validate", path, *options(bad), "--fix", "--overwrite", "-o")
     for _ in range(2):
-        assert run(*arguments, path).returncode == 1
+        result = run(*arguments, named(path))
+        assert result.returncode == 1
+        assert result.stdout.startswith(bytes(path))
         assert path.read_bytes() == FIXED
     packed = bad / "z.jsonl.gz"
     packed.write_bytes(gzip.compress(b'{"titel":"c"}\n'))
-    result = run("validate", packed, *arguments[2:], packed)
+    result = run("validate", packed, *arguments[2:], named(packed))
     assert result.returncode == 2
     assert error_lines(result)[0].endswith(
         "a compressed file is not rewritten in place; name another file with `--output`"
