@@ -144,7 +144,7 @@ def other_shape_note(
         return None
     other = choice.variant.format.id
     message = f"the file is {choice.variant.name}, not {called}: {choice}"
-    help_ = f"validate it with `--format {other}`; {validated_as(asked)}"
+    help_ = f"read it with `--from {other}`; {validated_as(asked)}"
     return DetectionNote(OTHER_SHAPE, message, help_)
 
 

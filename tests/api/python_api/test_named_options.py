@@ -204,8 +204,9 @@ CALLS: dict[str, Call] = {
     "or correct columns": lambda _: hf.validate(
         jsonl({"frage": 1}), columns={"prompt": "x"}
     ),
-    'validate it with format="record"': lambda _: hf.validate(
-        ONE, format="nemo-output"
+    'read it with format="record"': lambda _: hf.validate(ONE, format="nemo-output"),
+    'read it with from_="record"': lambda _: hf.convert(
+        ONE, to="harpia", output=BytesIO(), from_="nemo-output"
     ),
     "redact=True and write_baseline": lambda at: hf.validate(
         ONE, redact=True, write_baseline=at.with_name("b")
