@@ -221,6 +221,26 @@ def test_redacted_reasons_name_no_member_of_an_archive(tmp_path: Path) -> None:
     assert HIDDEN not in json.dumps(found)
 
 
+@pytest.mark.parametrize(
+    ("data", "how"),
+    [
+        (b"prompt;response\na;b\n", "`--from csv --delimiter ';'`"),
+        ('{"prompt": "a"}\n'.encode("utf-16"), "`--encoding UTF-16`"),
+    ],
+    ids=["delimiter", "encoding"],
+)
+def test_redacted_reasons_say_how_a_file_is_read(
+    tmp_path: Path, data: bytes, how: str
+) -> None:
+    """What is advised is shown, since it holds no value of the file."""
+    path = tmp_path / "a.txt"
+    path.write_bytes(data)
+    with viewed(path, redact=True) as session:
+        (file,) = session.files()["files"]
+
+    assert f"read it with {how}" in file["reason"]
+
+
 def test_notes_know_a_record_by_what_is_not_cut(tmp_path: Path) -> None:
     """A long id and a long model are whole; of several files each is a system."""
     long = {"id": "q" * 400, "prompt": "a", "outputs": [{"model": "m" * 9_000}]}

@@ -23,8 +23,13 @@ from harpia_formats.model.report import (
 )
 from harpia_formats.validation.redaction.shown_words import MASK, SchemaWords
 
-#: What a reason quotes, and behind which row or member reading ended.
-_quoted = re.compile(r"'.*'|\".*\"|`.*`| \((?:after|before) .*\)\Z", re.DOTALL)
+#: What a reason quotes, and behind which row or member reading ended. In the group is
+#: what it advises at its end, which quotes nothing of a file.
+_quoted = re.compile(
+    r"(`(?:-{2}from csv )?-{2}(?:delimiter|encoding) [^`\s]{1,16}`(?=[^'\"`]*\Z))"
+    r"|'.*'|\".*\"|`.*`| \((?:after|before) .*\)\Z",
+    re.DOTALL,
+)
 
 
 class Redaction:
@@ -130,7 +135,11 @@ class Redaction:
 
 def reason_without_names(reason: str) -> str:
     """Return why a file cannot be read, without what is quoted from it."""
-    return _quoted.sub(lambda found: "" if found[0].startswith(" ") else MASK, reason)
+
+    def shown(found: re.Match[str]) -> str:
+        return found[1] or ("" if found[0].startswith(" ") else MASK)
+
+    return _quoted.sub(shown, reason)
 
 
 def _check(check: Check) -> Check:
