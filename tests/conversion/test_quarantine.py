@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from harpia_formats import ConversionError, SinkError
+from harpia_formats import ConversionError, SinkError, read
 from unchecked import convert
 
 GOOD = b'{"id": "1", "input": "q", "expected-output": ["r"], "actual-output": "a"}'
@@ -199,7 +199,7 @@ COLUMNS = (
 
 @pytest.mark.parametrize(
     ("format_", "data", "records"),
-    [(None, b'{"unknown":1}\n', 1), ("haystack", COLUMNS, 2)],
+    [(None, b'{"unknown":1}\n', 0), ("haystack", COLUMNS, 2)],
     ids=["no known format", "columns"],
 )
 def test_what_was_read_is_counted_where_no_row_ends_the_reading(
@@ -213,69 +213,52 @@ def test_what_was_read_is_counted_where_no_row_ends_the_reading(
     assert (file.records, file.bytes) == (records, len(data))
 
 
-def test_records_of_columns_are_quarantined_as_objects(tmp_path: Path) -> None:
-    """A record of columns is quarantined as one object."""
-    columns = {"ground_truth_answers": ["r", "s"], "predicted_answers": ["a", "b"]}
-    report = convert(
-        json.dumps(columns | {"questions": ["q", None]}).encode(),
-        to="nemo-output",
-        output=tmp_path / "out.json",
-        on_invalid="quarantine",
-        from_="haystack",
-    )
-    rows = (tmp_path / "out.invalid.jsonl").read_bytes().splitlines()
-
-    assert (report.rows, report.skipped) == (1, 1)
-    assert [json.loads(each) for each in rows] == [
-        {"ground_truth_answers": "s", "predicted_answers": "b", "questions": None}
-    ]
-
-
-def test_records_of_columns_with_invalid_items_are_quarantined_as_objects(
-    tmp_path: Path,
+@pytest.mark.parametrize(
+    ("to", "columns", "prompts", "rejects"),
+    [
+        (
+            "nemo-output",
+            COLUMNS,
+            ["q"],
+            b'{"ground_truth_answers":"s","predicted_answers":"b","questions":null}\n',
+        ),
+        (
+            "record",
+            (
+                b'{"questions": ["q1", "q2", "q3"], "contexts": [["c"], {"a": 1,"a":2},'
+                b' []], "predicted_answers": ["a1", {"":1,"":2}, tru]}'
+            ),
+            ["q1"],
+            (
+                b'{"questions":"q2","contexts":{"a": 1,"a":2},'
+                b'"predicted_answers":{"":1,"":2}}\n'
+                b'{"questions":"q3","contexts":[],"predicted_answers":tru}\n'
+            ),
+        ),
+        (
+            "record",
+            (
+                b'{"a": {"questions": ["q1", {"x": 1,"x":2}], "responses": ["r1", "r2"]'
+                b'}, "b": {"questions": ["p1", "p2"], "responses": ["s1", "s2"]}}'
+            ),
+            ["q1", "p1", "p2"],
+            b'{"questions":{"x": 1,"x":2},"responses":"r2","(component)":"a"}\n',
+        ),
+    ],
+    ids=["not converted", "invalid items", "an item of one component"],
+)
+def test_records_of_columns_are_quarantined_as_objects(
+    to: Any, columns: bytes, prompts: list[str], rejects: bytes, tmp_path: Path
 ) -> None:
-    """A record is left out once, and put aside with all items as they are."""
-    columns = (
-        b'{"questions": ["q1", "q2", "q3"], "contexts": [["c"], {"a": 1,"a":2}, []],'
-        b' "predicted_answers": ["a1", {"":1,"":2}, tru]}'
-    )
+    """A record is left out once, by its own component, with all items as they are."""
+    output = tmp_path / "out.jsonl"
     report = convert(
-        columns,
-        to="record",
-        output=tmp_path / "out.jsonl",
-        on_invalid="quarantine",
-        from_="haystack",
+        columns, to=to, output=output, on_invalid="quarantine", from_="haystack"
     )
 
-    assert (report.rows, report.skipped) == (1, 2)
-    assert (tmp_path / "out.invalid.jsonl").read_bytes().splitlines() == [
-        b'{"questions":"q2","contexts":{"a": 1,"a":2},"predicted_answers":{"":1,"":2}}',
-        b'{"questions":"q3","contexts":[],"predicted_answers":tru}',
-    ]
-
-
-def test_an_invalid_item_of_one_component_costs_no_record_of_another(
-    tmp_path: Path,
-) -> None:
-    """Records are left out by the items of their own component, not by their number."""
-    document = (
-        b'{"a": {"questions": ["q1", {"x": 1,"x":2}], "responses": ["r1", "r2"]},'
-        b' "b": {"questions": ["p1", "p2"], "responses": ["s1", "s2"]}}'
-    )
-    report = convert(
-        document,
-        to="record",
-        output=tmp_path / "out.jsonl",
-        on_invalid="quarantine",
-        from_="haystack",
-    )
-    rows = (tmp_path / "out.jsonl").read_bytes().splitlines()
-
-    assert (report.rows, report.skipped) == (3, 1)
-    assert [json.loads(each)["prompt"] for each in rows] == ["q1", "p1", "p2"]
-    assert (tmp_path / "out.invalid.jsonl").read_bytes().splitlines() == [
-        b'{"questions":{"x": 1,"x":2},"responses":"r2","(component)":"a"}'
-    ]
+    assert report.skipped == rejects.count(b"\n")
+    assert [record.prompt for record in read(output)] == prompts
+    assert (tmp_path / "out.invalid.jsonl").read_bytes() == rejects
 
 
 def test_existing_file_is_kept(tmp_path: Path) -> None:
