@@ -38,6 +38,9 @@ PAGES = (
     ("neighbours.py", "--page"),
     ("view.py", "--megabytes", "10000", "--output", "docs/benchmarks/view.md"),
     ("dependencies.py", "--write"),
+    ("fix.py", "--output", "docs/benchmarks/fix.md"),
+    ("containers.py", "--output", "docs/benchmarks/containers.md"),
+    ("score.py", "--runs", "1"),
 )
 
 

@@ -15,6 +15,7 @@ from typing import BinaryIO
 from data.containers import CASES, IDS, WRONG, Case, Planted, records_for, write
 from harness.candidates import script
 from harness.measure import Candidate, Measurement, compare
+from report.pages import circumstances, command_given
 from report.tables import MEGABYTE, table
 
 #: The limits of the memory in bytes, and of the time with the check of ids divided by
@@ -36,6 +37,8 @@ counts only if it is found at its line, column and byte.
 
 With the check of {records:,} ids a run takes {ratio:.2f} of the time without it
 (medians of {runs} interleaved runs).
+
+{circumstances}
 """
 
 
@@ -136,6 +139,7 @@ def main() -> None:
         records=options.ids,
         ratio=ratio,
         runs=options.runs,
+        circumstances=circumstances(command_given()),
     )
     if options.output:
         options.output.write_text(page)

@@ -1,13 +1,12 @@
 """Compare the repair of a file with its validation, and measure its memory.
 
     python benchmarks/fix.py [--pairs N] [--rows N] [--jobs N] [--memory MEGABYTES]
+        [--output PAGE]
 
 In a hundredth of the rows there is a null that is not allowed, a misspelt key or a
 number in quotes. The same rows are validated, and repaired into another file, in
-paired runs. Prints the median ratio of the processor time (user and system, with all
-processes) and of the wall time, repair to validation, with their intervals, and the
-peaks of the memory (the sum of the proportional set sizes of all processes) for that
-file and for one of so many megabytes.
+paired runs. Prints the median ratios of the times, repair to validation, with their
+intervals, and the peaks of the memory for that file and for one of so many megabytes.
 """
 
 import argparse
@@ -22,11 +21,42 @@ from pathlib import Path
 from data.generate import SEED, Value, row_of
 from harness.measure import Candidate, Run, peak_of, run_of
 from harness.paired import median_ratio
+from report.pages import circumstances, command_given
+from report.tables import MEGABYTE, table
 
 #: One row in so many is wrong.
 EACH = 100
 #: Repaired processor time to that of a validation, at most.
 LIMIT = 2.0
+VALIDATED = "`validate`"
+REPAIRED = "`validate --fix --output FILE`"
+AGAIN = "`validate` of the repaired file"
+TIMES = """\
+{rows:,} rows of EvalEval 0.2.0, {size:.0f} MB, `--jobs {jobs}`:
+
+{times}
+
+Medians of {pairs} paired runs, with the interval in which the true median is with a
+probability of 95 %; the limit of processor time (user and system, of all processes) is
+{limit:g}:
+
+{ratios}"""
+DOCUMENT = """\
+# Repairs
+
+Written by `benchmarks/fix.py`, which repairs a file in which one row in a hundred has a
+null that is not allowed, a misspelt key or a number in quotes, and compares it with the
+validation of the same file. A repair finds and makes the changes, copies the file, and
+validates the copy.
+
+{times}
+
+{peaks}
+
+Memory is the peak of the sum of the proportional set sizes of all processes.
+
+{circumstances}
+"""
 
 
 def wrong(number: int, row: Value) -> Value:
@@ -71,8 +101,8 @@ def processor(runs: list[Run]) -> list[float]:
     return [run.user + run.system for run in runs]
 
 
-def compare(pairs: int, count: int, jobs: int, folder: Path) -> bool:
-    """Print the ratios; return whether that of the processor time is in its limit."""
+def compare(pairs: int, count: int, jobs: int, folder: Path) -> tuple[str, bool]:
+    """Measure the times; return the text, and whether the ratio is in its limit."""
     path, output = folder / "rows.jsonl", folder / "fixed.jsonl"
     with path.open("w", encoding="utf-8") as file:
         file.writelines(rows(count))
@@ -84,19 +114,36 @@ def compare(pairs: int, count: int, jobs: int, folder: Path) -> bool:
     first, second, third = ([runs[i] for runs in measured] for i in range(3))
     processors = median_ratio(processor(first), processor(second))
     wall = median_ratio([run.seconds for run in first], [run.seconds for run in second])
-    size = path.stat().st_size / 1e6
-    print(f"{count:,} rows, {size:.0f} MB, {pairs} pairs, --jobs {jobs}")
-    for name, ratio in (("processor", processors), ("wall", wall)):
-        print(f"{name}: {ratio.median:.2f} ({ratio.low:.2f} to {ratio.high:.2f})")
-    for name, runs in (("validate", first), ("fix", second), ("result", third)):
-        print(f"{name}: {statistics.median(processor(runs)):.2f} s of processor time")
-    return processors.within(LIMIT)
+    named = ((VALIDATED, first), (REPAIRED, second), (AGAIN, third))
+    text = TIMES.format(
+        rows=count,
+        size=path.stat().st_size / 1e6,
+        jobs=jobs,
+        pairs=pairs,
+        times=table(
+            ["command", "processor, s"],
+            [
+                [name, f"{statistics.median(processor(runs)):.2f}"]
+                for name, runs in named
+            ],
+        ),
+        ratios=table(
+            ["repair / validation", "median", "interval"],
+            [
+                [name, f"{each.median:.2f}", f"{each.low:.2f} to {each.high:.2f}"]
+                for name, each in (("processor time", processors), ("wall time", wall))
+            ],
+        ),
+        limit=LIMIT,
+    )
+    return text, processors.within(LIMIT)
 
 
-def memory(megabytes: float, jobs: int, folder: Path) -> None:
-    """Print the peak memory of the repair of two files, one of them larger."""
+def memory(megabytes: float, jobs: int, folder: Path) -> str:
+    """Return a table of the peak memory of two files, one of them larger."""
     path, output = folder / "rows.jsonl", folder / "fixed.jsonl"
     text = path.read_bytes()
+    peaks = []
     for factor in (1, max(2, round(megabytes * 1e6 / len(text)))):
         with path.open("wb") as file:
             for _ in range(factor):
@@ -104,22 +151,30 @@ def memory(megabytes: float, jobs: int, folder: Path) -> None:
         # The ids are repeated; that is not what is measured.
         fix = candidates(path, output, jobs)[1]
         command = Candidate(fix.name, (*fix.command, "--ignore", "X101"))
-        peak = peak_of(command) / 1e6
-        print(f"{path.stat().st_size / 1e6:.0f} MB repaired in {peak:.0f} MB of memory")
+        peak = peak_of(command) / MEGABYTE
+        peaks.append([f"{path.stat().st_size / 1e6:.0f}", f"{peak:.0f}"])
+    return table([f"repaired with --jobs {jobs}, MB", "peak memory, MB"], peaks)
 
 
 def main() -> None:
-    """Print the ratios and peaks; exit with 1 if the ratio is above its limit."""
+    """Print or write the page; exit with 1 if the ratio is above its limit."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, default=9)
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--memory", type=float, default=500.0)
+    parser.add_argument("--output", type=Path, help="the page; printed if not given")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        is_within = compare(given.pairs, given.rows, given.jobs, Path(name))
-        if given.memory:
-            memory(given.memory, max(2, given.jobs), Path(name))
+        times, is_within = compare(given.pairs, given.rows, given.jobs, Path(name))
+        peaks = memory(given.memory, max(2, given.jobs), Path(name))
+    page = DOCUMENT.format(
+        times=times, peaks=peaks, circumstances=circumstances(command_given())
+    )
+    if given.output:
+        given.output.write_text(page, encoding="utf-8")
+    else:
+        print(page)
     raise SystemExit(0 if is_within else 1)
 
 

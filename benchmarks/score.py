@@ -5,11 +5,8 @@ Before the measurement it is proved that its scores equal ours.
 """
 
 import argparse
-import importlib.metadata
 import json
 import math
-import os
-import platform
 import subprocess
 import sys
 import tempfile
@@ -22,6 +19,7 @@ from data.files import Rows, generated_file
 from data.repeated_answers import ANSWERS, questions
 from harness.candidates import OURS, PEERS, ROOT, script
 from harness.measure import INTERVAL, Candidate, Measurement, Sample, compare
+from report.pages import circumstances
 from report.tables import ratio, ratios_table, table, times_table
 
 from harpia_formats import score
@@ -64,13 +62,7 @@ on another machine, only a run there can tell.
   turns: {runs}. Memory comes from a run of its own: the peak of the sum of the
   proportional set sizes of the process and its descendants, looked at every
   {interval:.0f} ms.
-- Seconds are those of this machine: {system}, {cores} cores, Python {python},
-  {versions}.
-  At the end its load average over five minutes was {load}: the more else it had to
-  do, the less the numbers tell.
-
-To repeat it:
-`python benchmarks/score.py --pairs {count} --answers {answers} --runs {runs}`
+{circumstances}
 """
 #: Lines on which the scores are compared.
 PROVEN = 500
@@ -232,11 +224,6 @@ def floors_table(results: Results) -> str:
     return table(["floor", "at most", "measured", "met"], rows)
 
 
-def load() -> str:
-    """Return the load average over five minutes, if it is known."""
-    return f"{os.getloadavg()[1]:.1f}" if hasattr(os, "getloadavg") else "unknown"
-
-
 def document(results: Results, count: int, answers: int, runs: int) -> str:
     """Return the results as Markdown."""
     compared = {
@@ -258,12 +245,10 @@ def document(results: Results, count: int, answers: int, runs: int) -> str:
         more=min(GROUPS[REPEATED].sample, answers),
         runs=runs,
         interval=INTERVAL * 1000,
-        system=f"{platform.system()} {platform.machine()}",
-        cores=os.cpu_count(),
-        python=platform.python_version(),
-        load=load(),
-        versions=", ".join(
-            f"{package} {importlib.metadata.version(package)}" for package in PACKAGES
+        circumstances=circumstances(
+            f"python benchmarks/score.py --pairs {count} --answers {answers} "
+            f"--runs {runs}",
+            PACKAGES,
         ),
     )
 

@@ -6,6 +6,7 @@ import platform
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -67,13 +68,13 @@ def _pattern(part: str) -> re.Pattern[str]:
     return re.compile(f"<!-- {part} -->.*?<!-- end of {part} -->", re.DOTALL)
 
 
-def circumstances(command: str) -> str:
+def circumstances(command: str, packages: Sequence[str] = PACKAGES) -> str:
     """Return a list of the machine, versions, date, commit and command."""
     return CIRCUMSTANCES.format(
         system=f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
         memory=_memory(),
         python=platform.python_version(),
-        versions=", ".join(f"{package} {_version(package)}" for package in PACKAGES),
+        versions=", ".join(f"{package} {_version(package)}" for package in packages),
         date=f"{datetime.now(UTC):%Y-%m-%d}",
         commit=_commit(),
         load=_load(),
