@@ -484,7 +484,8 @@ class Scoring:
             raise ScoreOptionsError(
                 f"no answers of these systems are in their files: {listed(named)}"
             )
-        for name, model in lacking.items():
+        if lacking:
+            ((name, model),) = lacking.items()
             raise ScoreOptionsError(f"no answer of {name} is of {model} in its files")
         if not self._answers.number:
             raise ScoreOptionsError("there are no records to score")
