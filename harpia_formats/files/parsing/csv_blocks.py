@@ -219,7 +219,7 @@ TablePiece = TableRow | TableBlank | TableFault
 
 
 #: Bytes of a block; more would not stay in a processor's cache.
-BLOCK = 64 * 1024
+BLOCK = 128 * 1024
 
 #: Bytes that may stand for something in a block that has none of them.
 _candidates = bytes({*range(ord(" "))} - {*b"\0\t\n\r"})

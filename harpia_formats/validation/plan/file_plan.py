@@ -43,7 +43,7 @@ if TYPE_CHECKING:  # only for clusters: start-up time
 #: its own.
 _REMEMBERED = 16
 #: The size of the blocks in which a file is read with lints.
-LINTED_BLOCK = 4 * BLOCK
+LINTED_BLOCK = 2 * BLOCK
 
 
 class RunPlan(msgspec.Struct, frozen=True):
