@@ -5,6 +5,7 @@ import pytest
 from harpia_formats.evaluation.scoring.measures import outcomes
 from harpia_formats.files.framing import byte_ranges
 from harpia_formats.validation.parallel import ranges, small_files
+from worker_units import short_first_block
 
 
 def cut_into(
@@ -16,6 +17,7 @@ def cut_into(
     measured by workers from the second batch on.
     """
     patch.setattr(ranges, "WORTH_SECONDS", 0)
+    short_first_block(patch)
     patch.setattr(ranges, "MIN_FAR", 1)
     patch.setattr(ranges, "MIN_RANGE", size)
     patch.setattr(ranges, "BUNDLE", size)

@@ -6,10 +6,12 @@ What several processes do is tested on files of some kilobytes by these.
 import pickle
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
+from functools import partial
 from typing import Any
 
 import pytest
 
+from harpia_formats.conversion.reading import reader
 from harpia_formats.files.framing import array, byte_ranges, container, unfinished_json
 from harpia_formats.files.io.source import open_source
 from harpia_formats.files.workers import engine
@@ -18,6 +20,7 @@ from harpia_formats.formats.detection import sampled_file
 from harpia_formats.validation import one_file
 from harpia_formats.validation import run as validation_run
 from harpia_formats.validation.parallel import ranges, small_files
+from harpia_formats.validation.plan import file_plan
 from harpia_formats.validation.plan.units import Demand
 from harpia_formats.validation.unit import collector
 
@@ -39,6 +42,13 @@ def small_units(
     for name in ("SMALL", "SMALL_FAR"):
         patch.setattr(small_files, name, whole_files)
     patch.setattr(byte_ranges, "BLOCK", 700)
+    short_first_block(patch)
+
+
+def short_first_block(patch: pytest.MonkeyPatch) -> None:
+    """Have files read in blocks of 64 KiB: this process does the first one."""
+    patch.setattr(file_plan, "BLOCK", 64 * 1024)
+    patch.setattr(reader, "opened", partial(one_file.opened, size=64 * 1024))
 
 
 def short_rows_only(patch: pytest.MonkeyPatch, size: int) -> None:

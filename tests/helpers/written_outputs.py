@@ -8,7 +8,7 @@ from typing import Any
 from harpia_formats import Record, write
 
 #: Records of which some are written before the last one is read.
-MANY = 3_000
+MANY = 6_000
 
 
 def write_output(

@@ -3,6 +3,7 @@
 import pytest
 
 from harpia_formats.validation.parallel import ranges
+from worker_units import short_first_block
 
 
 def share_small_files(patch: pytest.MonkeyPatch, size: int | None = None) -> None:
@@ -10,3 +11,4 @@ def share_small_files(patch: pytest.MonkeyPatch, size: int | None = None) -> Non
     patch.setattr(ranges, "WORTH_SECONDS", 0)
     for name in ("MIN_RANGE", "MAX_RANGE", "BUNDLE") if size else ():
         patch.setattr(ranges, name, size)
+    short_first_block(patch)

@@ -22,6 +22,7 @@ from harpia_formats.evaluation.scoring.scoring_run import Scoring
 from harpia_formats.plugins import MetricRequest
 from harpia_formats.validation.parallel import ranges
 from harpia_formats.validation.unit.findings import InternalFault, internal_fault
+from worker_units import short_first_block
 
 CHANCE = random.Random(3)  # noqa: S311 - a test needs a seed, not secrecy
 WORDS = "the of and answer question paris france seven blue green city river".split()
@@ -35,6 +36,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ranges, "WORTH_SECONDS", 0.0)
     for name in ("MIN_RANGE", "MAX_RANGE", "BUNDLE", "TIMED"):
         monkeypatch.setattr(ranges, name, 7_000)
+    short_first_block(monkeypatch)
 
 
 @pytest.fixture

@@ -436,8 +436,8 @@ def test_rows_of_a_large_table_come_in_blocks() -> None:
     assert blocks[-1].start_of(blocks[-1].count - 1).line == 2 * 50_000
 
 
-@for_each_case("size, is_block", [(64 * 1024, True), (64 * 1024 + 1, False)])
-def test_a_block_has_64_kib_at_most(size: int, is_block: bool) -> None:
+@for_each_case("size, is_block", [(128 * 1024, True), (128 * 1024 + 1, False)])
+def test_a_block_has_128_kib_at_most(size: int, is_block: bool) -> None:
     """A record of as many bytes is a block, a longer one is cut singly."""
     data = b"a\n" + b"x" * (size - 1) + b"\n"
     _, piece = table_pieces(ByteBuffer(iter([data])), Cursor(), ROW_LIMIT)
