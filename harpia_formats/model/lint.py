@@ -97,9 +97,10 @@ class Disagreement:
 TextOf = Callable[..., str | None]
 #: Given columns of these values: the texts of the rows, None if it cannot tell them.
 TextsOf = Callable[[Sequence[Sequence[Any]]], Sequence[str | None] | None]
-#: A text that is the same wherever that which is compared is, and quicker to make; and
-#: the whole text, of which nothing is left out: where it is the same, both others are.
-RoughText = tuple[str, str]
+#: What a row says roughly: a digest that is the same wherever that which is compared
+#: is, and quicker to make; a digest of the whole texts, of which nothing is left out:
+#: where these are the same, so is all else; and these texts.
+RoughText = tuple[int, int, tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,17 +137,13 @@ class AcrossRows:
     #: Given the columns of values at the paths of `key` and `value`: whether the rule
     #: certainly concerns none of the rows.
     concerns_none: Callable[[Sequence[Sequence[Any]]], bool] | None = None
-    #: For `UNIQUE`: given what `value_text` is, the rough and the whole text. Rows with
-    #: the same whole text are not compared by `value_text`: the message must not name
-    #: the value.
-    rough_text: Callable[..., RoughText | None] | None = None
+    #: For `UNIQUE`: given a column of values for each path, what each row says roughly,
+    #: None where `value_text` is None. Rows with the same whole texts are not compared
+    #: by `value_text`: the message must not name the value.
+    roughly: Callable[[Sequence[Sequence[Any]]], list[RoughText | None]] | None = None
     #: Given a value: what is compared instead of it, by the functions for texts, too.
     prepare: Callable[[Any], Any] | None = None
-    #: As `rough_text`, for some rows at once: given a column of values for each path.
-    rough_texts: Callable[[Sequence[Sequence[Any]]], list[RoughText | None]] | None = (
-        None
-    )
-    #: Whether `value_text` and `rough_text` take objects as the typed decoder reads
+    #: Whether `value_text` and `roughly` take objects as the typed decoder reads
     #: them, too.
     takes_typed: bool = False
     #: Given a decoded row: one that has the paths.

@@ -4,9 +4,9 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from itertools import accumulate, chain, repeat
+from itertools import chain, repeat
 from string import ascii_letters
+from struct import Struct
 from typing import Any
 
 import stringzilla  # type: ignore[import-not-found]  # ships no types
@@ -26,8 +26,11 @@ from harpia_formats.model.value_path import MESSAGE_KEYS, add_texts
 _folded = frozenset(b"hijstwyHIJSTWY")
 #: First bytes of characters that have no case and are all letters: Chinese and Korean.
 _caseless = frozenset([*range(0xE4, 0xEA), 0xEB, 0xEC])
-#: Bytes that count in the first comparison: these, and ASCII letters and digits.
-_kept_bytes = frozenset({*b"0123456789", *ascii_letters.encode()} - _folded | _caseless)
+#: Bytes that count in the first comparison: these, the others of such characters, and
+#: ASCII letters and digits.
+_kept_bytes = frozenset(
+    {*b"0123456789", *ascii_letters.encode()} - _folded | _caseless
+) | frozenset(range(0x80, 0xC0))
 #: Characters that begin as these do, and are symbols.
 _symbols = b"\xe4\xb7"
 #: Further characters, which do not count. One class at the beginning makes the search
@@ -40,47 +43,45 @@ _wide_marks = (
 )
 
 
-def _table(weight: Callable[[int], int]) -> bytes:
-    """Return a table of the weights of bytes: equal for both cases, 0 if not kept."""
-    pairs = ((byte, ord(chr(byte).lower())) for byte in range(128))
-    lower = {**{byte: byte for byte in range(256)}, **dict(pairs)}
-    return bytes(
-        weight(lower[byte]) if byte in _kept_bytes else 0 for byte in range(256)
-    )
-
-
-ONES = _table(lambda _: 1)
 #: Two for the first byte of a character of three bytes that counts.
 _twos_of_caseless = bytes(2 * (byte in _caseless) for byte in range(256))
 _ones_of_later_bytes = bytes(int(byte & 0xC0 == 0x80) for byte in range(256))  # noqa: PLR2004 - bits of UTF-8
 
 
-def _weight(byte: int, way: int) -> int:
-    """Return a number from 1 to 251 that looks random."""
-    return (byte * byte * 181 + byte * way) // 7 % 251 + 1
+#: Between the texts of two rows, and its weight, which no other byte has.
+_mark, _end = "\1", b"\xff"
+
+
+def _weights(way: int) -> bytes:
+    """Return a table of weights: equal for both cases, 0 for what is not kept."""
+    found = bytearray(256)
+    for byte in _kept_bytes:
+        (lower,) = bytes((byte,)).lower()
+        found[byte] = (lower * lower * 181 + lower * way) // 7 % 251 + 1
+    found[ord(_mark)] = ord(_end)
+    return bytes(found)
 
 
 #: Weights by which the bytes of a text are summed up, in several ways.
-WEIGHTS = tuple(
-    bytes(
-        _weight(byte, way) if byte & 0xC0 == 0x80 else weight  # noqa: PLR2004 - bits of UTF-8
-        for byte, weight in enumerate(_table(partial(_weight, way=way)))
-    )
-    for way in (37, 101, 197)
-)
+WEIGHTS = (_weights(37), _weights(101), _weights(197))
 #: Characters of texts whose exact forms are kept. With them the near-duplicates of rows
 #: that come again and again take a third of the time.
 KNOWN = 4 * 1024 * 1024
-#: Whole texts whose rough ones are remembered.
-REMEMBERED = 32 * 1024
-#: Bytes that are too few to tell texts apart.
+#: Characters that are too few to tell texts apart, and a weight that few exceed.
 FEW = 24
+_light = FEW * 125
 
 
-def sums_of(data: bytes, slices: Sequence[slice], weights: bytes) -> list[int]:
-    """Return the sum of the weights of the bytes in each slice of `data`."""
-    view = memoryview(stringzilla.translate(data, weights))
-    return [*map(stringzilla.bytesum, map(view.__getitem__, slices))]
+def _sums_of(joined: str) -> list[list[int]]:
+    """Return the sums of each text of those joined by marks, in each way."""
+    data = joined if joined.isascii() else counted_bytes(joined)
+    weighed = bytearray(len(data))  # a new one each time takes more than twice as long
+    found = []
+    for weights in WEIGHTS:
+        stringzilla.translate(data, weights, out=weighed)
+        parts = stringzilla.split(weighed, _end)
+        found.append(list(map(stringzilla.bytesum, parts)))
+    return found
 
 
 def sum_of(data: bytes, weights: bytes) -> int:
@@ -125,8 +126,6 @@ _answered_fields = frozenset(
 
 #: The types of values that are texts, or nothing.
 _plain_types = frozenset({str, type(None), type(UNSET)})
-#: Between the texts of two rows.
-_mark = "\1"
 
 
 class _Letters(dict[int, str | None]):
@@ -196,14 +195,25 @@ def near_duplicate_lints(
             value=tuple(path[:size] for path in paths),
             place=asked[0],
             value_text=compared.exactly,
-            rough_text=compared.roughly_and_whole,
-            rough_texts=compared.all_roughly_and_whole,
+            roughly=compared.roughly,
             takes_typed=True,
             normalize=normalize,
             message=lambda found: f"the record says the same as {found.owner}",
             help="keep one of them: case and most punctuation make no difference",
         ),
     )
+
+
+_hash: Callable[[str | bytes, int], int] = stringzilla.hash
+_pack = Struct("=3Q").pack
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")  # stringzilla crashes on surrogates
+
+
+def _digest_of(text: str) -> int:
+    return _hash(_encoded(text), 0)
 
 
 class _KnownTexts(dict[tuple[str, str], str]):
@@ -223,42 +233,6 @@ class _KnownTexts(dict[tuple[str, str], str]):
             self[texts] = exact
 
 
-class _KnownRough(dict[int, str]):
-    """The rough texts of up to `REMEMBERED` whole texts, by digests of these.
-
-    Nothing is remembered any more once that many texts came and few of them again.
-    """
-
-    __slots__ = ("_again", "_is_given_up")
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._again = 0
-        self._is_given_up = False
-
-    def names_of(self, texts: Sequence[str]) -> list[int]:
-        """Return the digest of each whole text, some number if none is known."""
-        if self._is_given_up:
-            return [0] * len(texts)
-        return [
-            stringzilla.hash(text.encode("utf-8", "surrogatepass")) for text in texts
-        ]
-
-    def add(
-        self, names: Iterable[int], texts: Iterable[str | None], again: int
-    ) -> None:
-        """Remember rough texts; so many others were known."""
-        self._again += again
-        if self._is_given_up or len(self) >= REMEMBERED:
-            return
-        for name, text in zip(names, texts, strict=True):
-            if text is not None:
-                self[name] = text
-        if len(self) >= REMEMBERED and self._again < len(self):
-            self.clear()
-            self._is_given_up = True
-
-
 @dataclass(frozen=True, slots=True)
 class ComparedTexts:
     """Makes one text of the values of a row that are compared."""
@@ -272,7 +246,6 @@ class ComparedTexts:
     is_nested: bool = False
     #: What was returned for texts: rows that say the same often have the same texts.
     known: _KnownTexts = field(default_factory=_KnownTexts, compare=False)
-    rough: _KnownRough = field(default_factory=_KnownRough, compare=False)
 
     def exactly(self, *values: Any) -> str | None:
         """Return what a row says, without white space and meaningless punctuation.
@@ -280,8 +253,9 @@ class ComparedTexts:
         None if it asks nothing.
         """
         texts = self._texts_of(values)
-        if texts is None:
-            return None
+        return None if texts is None else self._exact(texts)
+
+    def _exact(self, texts: tuple[str, str]) -> str:
         found = self.known.get(texts)
         if found is not None:
             return found
@@ -293,78 +267,38 @@ class ComparedTexts:
         self.known.add(texts, exact)
         return exact
 
-    def roughly(self, *values: Any) -> str | None:
-        """Return a text that is the same where `exactly` returns the same."""
-        texts = self._texts_of(values)
-        if texts is None:
-            return None
-        context, text = texts
-        data = counted_bytes(text)
-        size = sum_of(data, ONES)
-        if size < FEW:
-            return self.exactly(*values)
-        first, second, third = (sum_of(data, weights) for weights in WEIGHTS)
-        return f"{context}\0{size} {first} {second} {third}"
-
-    def roughly_and_whole(self, *values: Any) -> RoughText | None:
-        """Return what `roughly` does, and a text that tells all that the row says."""
-        texts, rough = self._texts_of(values), self.roughly(*values)
-        return None if texts is None or rough is None else (rough, _whole(texts))
-
-    def all_roughly_and_whole(
-        self, columns: Sequence[Sequence[Any]]
-    ) -> list[RoughText | None]:
-        """Return what `roughly_and_whole` does for each row, given columns of values.
+    def roughly(self, columns: Sequence[Sequence[Any]]) -> list[RoughText | None]:
+        """Return what rows say roughly, given columns of values; None if nothing.
 
         The texts of all rows are normalized and summed up at once.
         """
-        rows = list(zip(*columns, strict=True))
-        rows_texts = self._all_texts_of(columns) or list(map(self._texts_of, rows))
-        texts = ["" if each is None else _whole(each) for each in rows_texts]
-        names, known = self.rough.names_of(texts), self.rough
-        new = [
-            row
-            for row, each in enumerate(rows_texts)
-            if each is not None and names[row] not in known
-        ]
-        roughly = self._all_roughly(
-            list(map(rows.__getitem__, new)), list(map(rows_texts.__getitem__, new))
-        )
-        found: list[RoughText | None] = [
-            (known[name], text) if text and name in known else None
-            for name, text in zip(names, texts, strict=True)
-        ]
-        for row, rough in zip(new, roughly, strict=True):
-            if rough is not None:
-                found[row] = (rough, texts[row])
-        known.add(map(names.__getitem__, new), roughly, len(rows_texts) - len(new))
-        return found
+        rows = self._all_texts_of(columns)
+        if rows is None:
+            rows = list(map(self._texts_of, zip(*columns, strict=True)))
+        said = [each for each in rows if each is not None]
+        found = zip(*self._digests(said), said, strict=True)
+        if len(said) == len(rows):
+            return list(found)
+        return [None if each is None else next(found) for each in rows]
 
-    def _all_roughly(
-        self,
-        rows: Sequence[tuple[Any, ...]],
-        rows_texts: Sequence[tuple[str, str] | None],
-    ) -> list[str | None]:
-        """Return what `roughly` does for each row, given what `_texts_of` returns."""
-        joined = _mark.join([each[1] for each in rows_texts if each is not None])
-        data = counted_bytes(joined)
-        ends = list(accumulate(len(text) + 1 for text in data.split(_mark.encode())))
-        # A text may have the mark itself.
-        if len(ends) != len(rows_texts) - rows_texts.count(None):
-            return [self.roughly(*values) for values in rows]
-        slices = [*map(slice, [0, *ends[:-1]], [end - 1 for end in ends])]
-        sums = zip(*(sums_of(data, slices, each) for each in (ONES, *WEIGHTS)))  # noqa: B905 - all are as long
-        found: list[str | None] = []
-        for values, each in zip(rows, rows_texts, strict=True):
-            if each is None:
-                found.append(None)
-                continue
-            size, first, second, third = next(sums)
-            if size < FEW:
-                found.append(self.exactly(*values))
-            else:
-                found.append(f"{each[0]}\0{size} {first} {second} {third}")
-        return found
+    def _digests(self, rows: Sequence[tuple[str, str]]) -> tuple[list[int], list[int]]:
+        """Return the digests of rows: those of rough texts, and those of whole ones."""
+        if not rows:
+            return [], []
+        digests = {each: _digest_of(each) for each in {context for context, _ in rows}}
+        seeds = [digests[context] for context, _ in rows]
+        texts = [text for _, text in rows]
+        joined = _mark.join(texts)
+        sums = _sums_of(joined)
+        if len(sums[0]) != len(rows):  # a text has the mark itself
+            parts = [text.replace(_mark, " ") for text in texts]
+            sums = _sums_of(_mark.join(parts))
+        rough = list(map(_hash, map(_pack, *sums), seeds))
+        for row, weight in enumerate(sums[0]):
+            if weight < _light:
+                rough[row] = _digest_of(self._exact(rows[row]))
+        data = texts if joined.isascii() else map(_encoded, texts)
+        return rough, list(map(_hash, data, seeds))
 
     def _all_texts_of(self, columns: Sequence[Sequence[Any]]) -> list[Any] | None:
         """Return what `_texts_of` does for each row; None if the rows are not alike."""
@@ -379,7 +313,9 @@ class ComparedTexts:
         if not any(map(all, asked)):  # in some row nothing may be asked
             return None
         others = list(chain.from_iterable(texts[self.asked :]))
-        contexts = map("\0".join, zip(*context, strict=True)) if context else repeat("")
+        contexts: Iterable[str] = map("\0".join, zip(*context, strict=True))
+        if all(column.count(column[0]) == len(column) for column in context):
+            contexts = repeat("\0".join(column[0] for column in context))
         compared = map("\0".join, zip(*asked, *others, strict=True))
         return list(zip(contexts, compared, strict=False))
 
@@ -403,12 +339,6 @@ class ComparedTexts:
             elif value is not None and value is not UNSET:
                 add_texts(value, self.rests[number], texts)
         return texts
-
-
-def _whole(texts: tuple[str, str]) -> str:
-    """Return one text of the context and the texts, which tells where these begin."""
-    context, text = texts
-    return f"{len(context)}\0{context}{text}"
 
 
 def _marked(text: str) -> str:

@@ -35,10 +35,11 @@ from harpia_formats.validation.diagnosis.row_context import RowContext
 from harpia_formats.validation.merge.file_merge import FileMerge
 from harpia_formats.validation.unit.across_values import (
     AcrossReader,
+    C,
     Compared,
+    RoughReader,
+    TextReader,
     depth_of,
-    digests_of_compared,
-    digests_of_whole,
     place_of,
     short_text,
     short_whole_text,
@@ -67,7 +68,7 @@ class PlacedRow(Protocol):
     def value(self) -> Any:
         """The decoded row, None if it is not JSON."""
 
-    def compared(self, reader: AcrossReader) -> Compared | None:
+    def compared(self, reader: AcrossReader[C]) -> C | None:
         """Return what a rule across rows compares of it."""
 
     def context(self, value: Any) -> RowContext:
@@ -94,7 +95,7 @@ class _JsonRow(msgspec.Struct, frozen=True):
     def value(self) -> Any:
         return self.record.value()
 
-    def compared(self, reader: AcrossReader) -> Compared | None:
+    def compared(self, reader: AcrossReader[C]) -> C | None:
         if self.decoder is not None:
             found = reader.of_typed((self.typed,), self.decoder)
             if found is not None:
@@ -123,7 +124,7 @@ class _TableRow(msgspec.Struct, frozen=True):
         texts = [cell.text for cell in self.row.fields]
         return dict(zip(self.columns, texts, strict=True))
 
-    def compared(self, reader: AcrossReader) -> Compared | None:
+    def compared(self, reader: AcrossReader[C]) -> C | None:
         return reader.of_value(self.value)
 
     def context(self, value: Any) -> RowContext:
@@ -190,9 +191,7 @@ def table_rows(
             yield (_TableRow(name, columns, number, piece),)
 
 
-def _compared(
-    rows: Sequence[PlacedRow], reader: AcrossReader
-) -> "Sequence[Compared | None]":
+def _compared(rows: Sequence[PlacedRow], reader: AcrossReader[C]) -> Sequence[C | None]:
     """Return what a rule compares of the rows of a chunk: all at once if typed."""
     first = rows[0] if rows else None
     # Of a rule that concerns some rows only, each row is asked for by itself.
@@ -250,7 +249,7 @@ class AcrossDigests(msgspec.Struct, frozen=True):
             for batch in self._batches(stores, whole):
                 checks = [
                     _Check(
-                        AcrossReader(rule, is_exact=True),
+                        TextReader(rule, is_exact=True),
                         suspects,
                         collector,
                         alike.get(rule.code),
@@ -286,7 +285,7 @@ class AcrossDigests(msgspec.Struct, frozen=True):
         """Return what repeats of whole texts, by the code of a rule, where any does."""
         found = {}
         for rule, store in zip(self.rules, self.stores, strict=True):
-            if rule.rough_text is not None and isinstance(store, PairDigests):
+            if rule.roughly is not None and isinstance(store, PairDigests):
                 found[rule.code] = WholeTexts(store, depth_of)
         return found
 
@@ -342,15 +341,15 @@ class AcrossDigests(msgspec.Struct, frozen=True):
         for number, (rule, store) in enumerate(zip(self.rules, stores, strict=True)):
             if rule.are_plain is not None and store.is_empty:
                 continue
-            if rule.are_plain is None and rule.rough_text is None:
+            if rule.are_plain is None and rule.roughly is None:
                 continue
             if rule.code not in whole:
                 pairs = stores[number] = PairDigests()
                 stack.callback(pairs.close)
-                reader = AcrossReader(rule, is_exact=True)
+                reader = TextReader(rule, is_exact=True)
                 for chunk in _up_to(until, rows()):
-                    found = digests_of_compared(rule, _compared(chunk, reader))
-                    pairs.add_digests(found)
+                    compared = _compared(chunk, reader)
+                    pairs.add_digests(reader.digests(compared))
                 continue
             exact = stores[number] = Digests()
             stack.callback(exact.close)
@@ -373,7 +372,7 @@ def across_digests(
     """Return what collects the digests of `rules`; one mistake may break `same`."""
     stores = [
         Digests()
-        if rule.agreement is Agreement.UNIQUE and rule.rough_text is None
+        if rule.agreement is Agreement.UNIQUE and rule.roughly is None
         else PairDigests()
         for rule in rules
     ]
@@ -430,7 +429,7 @@ _UNKNOWN: _First = (0, 0, "", "")
 class _Check:
     """Finds the records that break one rule, among those with suspect digests."""
 
-    reader: AcrossReader
+    reader: TextReader
     #: The digests of keys with several values, or of values that are repeated.
     suspects: RepeatedDigests
     collector: Collector
@@ -445,7 +444,7 @@ class _Check:
         """Return what is compared of the rows of a chunk, None for each other row."""
         if self.whole is not None and self.whole.count:
             return self._wholly_compared(rows, self.whole.repeated)
-        if self.reader.rule.rough_text is None:
+        if self.reader.rule.roughly is None:
             return _compared(rows, self.reader)
         return self._exactly_compared(rows)
 
@@ -454,14 +453,11 @@ class _Check:
     ) -> "Sequence[Compared | None]":
         """Return the whole text of rows where it is repeated, else what is exact."""
         found = list(self._exactly_compared(rows))
-        roughly = _compared(rows, AcrossReader(self.reader.rule))
-        known = [row for row, each in enumerate(roughly) if each is not None]
-        texts = [each[1] for each in roughly if each is not None]
-        for row, text, digest in zip(
-            known, texts, digests_of_whole(texts), strict=True
-        ):
-            if digest in repeated:
-                found[row] = (str(digest), text)
+        roughly = _compared(rows, RoughReader(self.reader.rule))
+        for row, each in enumerate(roughly):
+            if each is not None and each[1] in repeated:
+                context, text = each[2]
+                found[row] = (str(each[1]), f"{len(context)}\0{context}{text}")
         return found
 
     def _exactly_compared(
@@ -471,8 +467,9 @@ class _Check:
         if self.alike is None:
             return [None] * len(rows)
         chosen = [row for row in rows if row.number in self.alike]
-        texts = iter(_compared(chosen, self.reader))
-        return [next(texts) if row.number in self.alike else None for row in rows]
+        texts = _compared(chosen, self.reader)
+        left = iter(texts)
+        return [next(left) if row.number in self.alike else None for row in rows]
 
     def first_of(self, row: PlacedRow, compared: Compared) -> _First | None:
         """Return the row that a row does not agree with, None if it agrees with all.
@@ -543,18 +540,19 @@ def _up_to(
 
 
 def _alike(
-    rows: Sequence[PlacedRow], rough: AcrossReader, suspects: RepeatedDigests
+    rows: Sequence[PlacedRow], rough: RoughReader, suspects: RepeatedDigests
 ) -> "tuple[list[PlacedRow], array[int]]":
     """Return the rows that say roughly what another row of the file says.
 
     With them come the digests of their whole texts.
     """
+    roughly = _compared(rows, rough)
     found = [
-        (row, text[1])
-        for row, text in zip(rows, _compared(rows, rough), strict=True)
-        if text is not None and digest_of(text[0]) in suspects
+        (row, each[1])
+        for row, each in zip(rows, roughly, strict=True)
+        if each is not None and each[0] in suspects
     ]
-    return [row for row, _ in found], digests_of_whole([text for _, text in found])
+    return [row for row, _ in found], array("Q", [whole for _, whole in found])
 
 
 class _ExactTexts:
@@ -562,8 +560,8 @@ class _ExactTexts:
 
     def __init__(self, rule: AcrossRows) -> None:
         """Take a rule that compares roughly."""
-        self.rough = AcrossReader(rule)
-        self._exact = AcrossReader(rule, is_exact=True)
+        self.rough = RoughReader(rule)
+        self._exact = TextReader(rule, is_exact=True)
         #: The digests of exact texts, by those of whole texts, of so many of these.
         self._known: dict[int, int] = {}
 

@@ -1,9 +1,11 @@
 """Compute the digests that rules across rows compare, for the rows of a chunk."""
 
+from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
-from typing import Any
+from itertools import chain
+from typing import Any, Generic, TypeVar
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -27,9 +29,7 @@ from harpia_formats.validation.dedup.identity import (
     member_reader,
 )
 
-#: The values of a row that a rule compares: the text of its key, and of its value. Of
-#: a rule that compares roughly, the rough text, and the whole text behind a digit: how
-#: many keys of the place of a finding the row has.
+#: The values of a row that a rule compares: the text of its key, and of its value.
 Compared = tuple[str, str]
 #: Of which values a column is: their path, and what they are prepared by.
 Known = tuple[Path, Callable[[Any], Any] | None]
@@ -41,24 +41,108 @@ _constants = frozenset({str, type(None), type(UNSET)})
 _scalars = frozenset({str, bool, int, float})
 
 
-class AcrossReader:
-    """Reads the texts that one rule compares, of decoded and of typed rows."""
+#: What a reader reads of a row: `Compared`, or `RoughText`.
+C = TypeVar("C")
+
+
+class AcrossReader(ABC, Generic[C]):
+    """Reads what one rule compares, of decoded and of typed rows."""
 
     def __init__(self, rule: AcrossRows, *, is_exact: bool = False) -> None:
-        """Take the rule; unless `is_exact`, texts that are quicker to make are read."""
+        """Take the rule; unless `is_exact`, what is quicker to make is read."""
         self.rule = rule
         self._is_exact = is_exact
-        self._is_rough = not is_exact and rule.rough_text is not None
         self._decoder: TypedDecoder | None = None
         self._readers: list[MemberReader] = []
-        #: What reads the members on the way to the place of a finding.
-        self._place_readers: list[MemberReader] = []
 
-    def of_value(self, row: Any) -> Compared | None:
+    @abstractmethod
+    def of_values(self, rows: Iterable[Any]) -> list[C | None]:
+        """Return what is compared of those decoded rows that are objects."""
+
+    @abstractmethod
+    def digests(self, compared: Iterable[C | None]) -> "array[int]":
+        """Return the digests of what is compared of some rows."""
+
+    @abstractmethod
+    def _of_columns(self, columns: Sequence[Sequence[Any]]) -> list[C | None]:
+        """Return what is compared of rows, of their values at each path of the rule."""
+
+    def of_value(self, row: Any) -> C | None:
         """Return what is compared of a decoded row, None if it is passed over."""
-        if type(row) is not dict:
+        return next(iter(self.of_values((row,))), None)
+
+    def of_typed(
+        self,
+        rows: Sequence[Any],
+        decoder: TypedDecoder,
+        known: "dict[Known, list[Any]] | None" = None,
+    ) -> list[C | None] | None:
+        """Return what is compared of rows of `decoder`; None if it cannot tell.
+
+        `known` keeps the values of the rows at each path, for other rules.
+        """
+        rule = self.rule
+        if rule.normalize is not None:
             return None
-        rule, given = self.rule, row
+        known = {} if known is None else known
+        columns = self._columns(rows, decoder, known)
+        if not (rule.takes_typed or all(map(_are_exact, columns))):
+            return None
+        return self._of_columns(columns)
+
+    def of_texts(self, rows: TextColumns) -> list[C | None]:
+        """Return what is compared of rows of a table."""
+        rule = self.rule
+        if rule.normalize is not None:
+            return self.of_values(rows.rows())
+        absent = [UNSET] * rows.count
+        columns: list[Sequence[Any]] = [
+            rows.texts.get(str(path[0]), absent) if len(path) == 1 else absent
+            for path in (*rule.key, *rule.value)
+        ]
+        prepare = rule.prepare
+        if prepare is not None:
+            columns = [list(map(prepare, column)) for column in columns]
+        return self._of_columns(columns)
+
+    def _columns(
+        self,
+        rows: Sequence[Any],
+        decoder: TypedDecoder,
+        known: "dict[Known, list[Any]]",
+    ) -> list[list[Any]]:
+        """Return the values of rows of `decoder` at each path of the rule."""
+        rule = self.rule
+        paths = (*rule.key, *rule.value)
+        if decoder is not self._decoder:
+            self._decoder = decoder
+            self._readers = [member_reader(path, decoder) for path in paths]
+        columns = []
+        prepare = rule.prepare
+        for path, read in zip(paths, self._readers, strict=True):
+            if (path, prepare) not in known:
+                values = read(rows)
+                if prepare is not None:
+                    values = list(map(prepare, values))
+                known[path, prepare] = values
+            columns.append(known[path, prepare])
+        is_one = rule.agreement is Agreement.ONE_VALUE and not self._is_exact
+        if is_one and len(columns) == 1:
+            (values,) = columns
+            if type(values[0]) is str and values.count(values[0]) == len(rows):
+                return [values[:1]]  # one is as good as all
+        return columns
+
+
+class TextReader(AcrossReader[Compared]):
+    """Reads the texts that a rule compares."""
+
+    def of_values(self, rows: Iterable[Any]) -> list[Compared | None]:
+        """Return what is compared of those decoded rows that are objects."""
+        return [self._of_object(row) for row in rows if type(row) is dict]
+
+    def _of_object(self, row: Any) -> Compared | None:
+        rule = self.rule
         if rule.normalize is not None:
             row = rule.normalize(row)
         key = ""
@@ -70,9 +154,6 @@ class AcrossReader:
                 return None
             key = found
         values = self._values_at(row, rule.value)
-        if self._is_rough and rule.rough_text is not None:
-            depth = len(start_of(place_of(rule), given))
-            return _with_depth(rule.rough_text(*values), depth)
         if rule.agreement is Agreement.ONE_TYPE:
             value = _type_of(values[0])
         else:
@@ -85,47 +166,7 @@ class AcrossReader:
         prepare = self.rule.prepare
         return values if prepare is None else list(map(prepare, values))
 
-    def of_typed(
-        self,
-        rows: Sequence[Any],
-        decoder: TypedDecoder,
-        known: "dict[Known, list[Any]] | None" = None,
-    ) -> list[Compared | None] | None:
-        """Return what is compared of rows of `decoder`; None if it cannot tell.
-
-        `known` keeps the values of the rows at each path, for other rules.
-        """
-        rule = self.rule
-        if rule.normalize is not None:
-            return None
-        known = {} if known is None else known
-        columns = self._columns(rows, decoder, known)
-        if not (rule.takes_typed or all(map(_are_exact, columns))):
-            return None
-        if self._is_rough:
-            return self._roughly(columns, self._depths(rows, known))
-        return self._of_columns(columns)
-
-    def of_texts(self, rows: TextColumns) -> "list[Compared | None]":
-        """Return what is compared of rows of a table."""
-        rule = self.rule
-        if rule.normalize is not None:
-            return [self.of_value(row) for row in rows.rows()]
-        absent = [UNSET] * rows.count
-        columns: list[Sequence[Any]] = [
-            rows.texts.get(str(path[0]), absent) if len(path) == 1 else absent
-            for path in (*rule.key, *rule.value)
-        ]
-        prepare = rule.prepare
-        if prepare is not None:
-            columns = [list(map(prepare, column)) for column in columns]
-        if self._is_rough:
-            depth = int(str(place_of(rule)[0]) in rows.texts)
-            return self._roughly(columns, [depth] * rows.count)
-        return self._of_columns(columns)
-
-    def _of_columns(self, columns: Sequence[Sequence[Any]]) -> "list[Compared | None]":
-        """Return what is compared of rows, of their values at each path of the rule."""
+    def _of_columns(self, columns: Sequence[Sequence[Any]]) -> list[Compared | None]:
         rule = self.rule
         if self._skips_plain(columns[0]):
             return []
@@ -149,62 +190,121 @@ class AcrossReader:
             )
         ]
 
-    def _roughly(
-        self, columns: Sequence[Sequence[Any]], depths: Sequence[int]
-    ) -> "list[Compared | None]":
-        """Return what is compared roughly of rows of which so much of the place is."""
-        at_once, one = self.rule.rough_texts, self.rule.rough_text
-        found = at_once(columns) if at_once else list(map(one, *columns))  # type: ignore[arg-type]  # a rough reader has one
-        return list(map(_with_depth, found, depths))
-
-    def _depths(
-        self, rows: Sequence[Any], known: "dict[Known, list[Any]]"
-    ) -> Sequence[int]:
-        """Return how many keys of the place of a finding each typed row has."""
-        place = place_of(self.rule)
-        if (place, None) not in known:
-            known[place, None] = self._place_readers[-1](rows)
-        if UnsetType not in set(map(type, known[place, None])):
-            return [len(place)] * len(rows)
-        columns = [map(type, read(rows)) for read in self._place_readers]
-        return [len(place) - each.count(UnsetType) for each in zip(*columns)]  # noqa: B905 - all are as long
-
-    def _columns(
-        self,
-        rows: Sequence[Any],
-        decoder: TypedDecoder,
-        known: "dict[Known, list[Any]]",
-    ) -> list[list[Any]]:
-        """Return the values of rows of `decoder` at each path of the rule."""
-        rule = self.rule
-        if decoder is not self._decoder:
-            self._decoder = decoder
-            paths = (*rule.key, *rule.value)
-            self._readers = [member_reader(path, decoder) for path in paths]
-            if self._is_rough:
-                place = place_of(rule)
-                ways = [place[:size] for size in range(1, len(place) + 1)]
-                self._place_readers = [member_reader(path, decoder) for path in ways]
-        columns = []
-        prepare = rule.prepare
-        for path, read in zip((*rule.key, *rule.value), self._readers, strict=True):
-            if (path, prepare) not in known:
-                values = read(rows)
-                if prepare is not None:
-                    values = list(map(prepare, values))
-                known[path, prepare] = values
-            columns.append(known[path, prepare])
-        is_one = rule.agreement is Agreement.ONE_VALUE and not self._is_exact
-        if is_one and len(columns) == 1:
-            (values,) = columns
-            if type(values[0]) is str and values.count(values[0]) == len(rows):
-                return [values[:1]]  # one is as good as all
-        return columns
-
     def _skips_plain(self, values: Sequence[Any]) -> bool:
         """Tell whether rows with these values need not be compared at first."""
         are_plain = self.rule.are_plain
         return are_plain is not None and not self._is_exact and are_plain(values)
+
+    def digests(self, compared: Iterable[Compared | None]) -> "array[int]":
+        """Return the digests of what is compared of some rows.
+
+        They are those of the values if these must differ, else those of each distinct
+        key and value by turns.
+        """
+        found = [each for each in compared if each is not None]
+        agreement = self.rule.agreement
+        if agreement is Agreement.UNIQUE:
+            return digests_of([value for _, value in found])
+        if agreement is not Agreement.BY_KEY:
+            found = list(dict.fromkeys(found))
+        pairs = array("Q", bytes(16 * len(found)))
+        pairs[::2] = digests_of([key for key, _ in found])
+        pairs[1::2] = digests_of([value for _, value in found])
+        return pairs
+
+
+#: The bits of the digest of whole texts; those above tell how much of the place of a
+#: finding the row has.
+_WHOLE_BITS = 61
+_MASK = (1 << _WHOLE_BITS) - 1
+#: How many keys these tell at most.
+MOST_KEYS = 7
+
+
+class RoughReader(AcrossReader[RoughText]):
+    """Reads what a rule compares roughly; with the digests of whole texts come depths.
+
+    A depth is how many keys of the place of a finding a row has.
+    """
+
+    def __init__(self, rule: AcrossRows) -> None:
+        """Take the rule."""
+        super().__init__(rule)
+        place = place_of(rule)
+        self._ways = [place[:size] for size in range(1, len(place) + 1)]
+
+    def of_values(self, rows: Iterable[Any]) -> list[RoughText | None]:
+        """Return what is compared of those decoded rows that are objects."""
+        rule = self.rule
+        objects = [row for row in rows if type(row) is dict]
+        if not objects:
+            return []
+        given = objects
+        if rule.normalize is not None:
+            given = list(map(rule.normalize, objects))
+        columns = [[member_at(row, path) for row in given] for path in rule.value]
+        depths = [len(start_of(place_of(rule), row)) for row in objects]
+        return _with_depths(self._of_columns(columns), depths)
+
+    def of_typed(
+        self,
+        rows: Sequence[Any],
+        decoder: TypedDecoder,
+        known: "dict[Known, list[Any]] | None" = None,
+    ) -> list[RoughText | None] | None:
+        """Return what is compared of rows of `decoder`; None if it cannot tell."""
+        known = {} if known is None else known
+        found = super().of_typed(rows, decoder, known)
+        return found and _with_depths(found, self._depths(rows, decoder, known))
+
+    def of_texts(self, rows: TextColumns) -> list[RoughText | None]:
+        """Return what is compared of rows of a table."""
+        depth = int(str(self._ways[0][0]) in rows.texts)
+        return _with_depths(super().of_texts(rows), [depth] * rows.count)
+
+    def _of_columns(self, columns: Sequence[Sequence[Any]]) -> list[RoughText | None]:
+        assert self.rule.roughly is not None  # noqa: S101 - what a rough reader is for
+        return self.rule.roughly(columns)
+
+    def _depths(
+        self,
+        rows: Sequence[Any],
+        decoder: TypedDecoder,
+        known: "dict[Known, list[Any]]",
+    ) -> Sequence[int]:
+        """Return how many keys of the place of a finding each typed row has."""
+        place = self._ways[-1]
+        if (place, None) not in known:
+            known[place, None] = member_reader(place, decoder)(rows)
+        if UnsetType not in set(map(type, known[place, None])):
+            return [len(place)] * len(rows)
+        columns = [map(type, member_reader(way, decoder)(rows)) for way in self._ways]
+        return [len(place) - each.count(UnsetType) for each in zip(*columns)]  # noqa: B905 - all are as long
+
+    def digests(self, compared: Iterable[RoughText | None]) -> "array[int]":
+        """Return the digests of rough and of whole texts of some rows, by turns."""
+        return array("Q", chain.from_iterable(each[:2] for each in compared if each))
+
+
+def reader_of(rule: AcrossRows) -> AcrossReader[Any]:
+    """Return the reader of what is compared at first by a rule."""
+    return TextReader(rule) if rule.roughly is None else RoughReader(rule)
+
+
+def _with_depths(
+    found: Sequence[RoughText | None], depths: Sequence[int]
+) -> list[RoughText | None]:
+    """Return what is compared roughly of rows with these depths."""
+    bits = {depth: min(depth, MOST_KEYS) << _WHOLE_BITS for depth in set(depths)}
+    return [
+        each and (each[0], each[1] & _MASK | bits[depth], each[2])
+        for each, depth in zip(found, depths, strict=True)
+    ]
+
+
+def depth_of(digest: int) -> int:
+    """Return how much of the place the rows have whose whole texts have this digest."""
+    return digest >> _WHOLE_BITS
 
 
 class CountReader:
@@ -247,49 +347,6 @@ class CountReader:
         }
 
 
-def digests_of_compared(
-    rule: AcrossRows, compared: Sequence[Compared | None]
-) -> "array[int]":
-    """Return the digests of what a rule compares of some rows.
-
-    They are those of the values if these must differ, else those of each distinct key
-    and value by turns; of a rule that compares roughly, of all rough and whole texts.
-    """
-    found = [each for each in compared if each is not None]
-    if rule.agreement is Agreement.UNIQUE and rule.rough_text is None:
-        return digests_of([value for _, value in found])
-    pairs = array("Q", bytes(16 * len(found)))
-    if rule.agreement is Agreement.UNIQUE:
-        pairs[::2] = digests_of([rough for rough, _ in found])
-        pairs[1::2] = digests_of_whole([whole for _, whole in found])
-        return pairs
-    if rule.agreement is not Agreement.BY_KEY:
-        found = list(dict.fromkeys(found))
-        pairs = array("Q", bytes(16 * len(found)))
-    pairs[::2] = digests_of([key for key, _ in found])
-    pairs[1::2] = digests_of([value for _, value in found])
-    return pairs
-
-
-#: The bits of the digest of a whole text; those above tell how much of the place of a
-#: finding the row has.
-_WHOLE_BITS = 61
-_MASK = (1 << _WHOLE_BITS) - 1
-#: How many keys these tell at most.
-MOST_KEYS = 7
-
-
-def digests_of_whole(texts: Sequence[str]) -> "array[int]":
-    """Return the digests of whole texts that have the digit of a reader before them."""
-    return array(
-        "Q",
-        [
-            digest & _MASK | int(text[0]) << _WHOLE_BITS
-            for digest, text in zip(digests_of(texts), texts, strict=True)
-        ],
-    )
-
-
 #: The bytes by which long texts are compared.
 _WIDTH = 16
 
@@ -306,15 +363,6 @@ def short_whole_text(text: str) -> bytes:
     """Return bytes that stand for a whole text, other ones than for any exact text."""
     data = text.encode("utf-8", "surrogatepass")
     return blake2b(data, digest_size=_WIDTH + 1).digest()
-
-
-def depth_of(digest: int) -> int:
-    """Return how much of the place the rows have whose whole text has this digest."""
-    return digest >> _WHOLE_BITS
-
-
-def _with_depth(found: RoughText | None, depth: int) -> Compared | None:
-    return None if found is None else (found[0], f"{min(depth, MOST_KEYS)}{found[1]}")
 
 
 def place_of(rule: AcrossRows) -> Path:

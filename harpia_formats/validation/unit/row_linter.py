@@ -14,11 +14,9 @@ from harpia_formats.model.lint import Lints, RowLint, SameMistake, TextColumns
 from harpia_formats.model.problem import Path
 from harpia_formats.validation.diagnosis.root_causes import Finding
 from harpia_formats.validation.unit.across_values import (
-    AcrossReader,
-    Compared,
     CountReader,
     Known,
-    digests_of_compared,
+    reader_of,
 )
 from harpia_formats.validation.unit.findings import add_counts
 from harpia_formats.validation.unit.row_checks import Verdict
@@ -41,7 +39,7 @@ class RowLinter:
     def __init__(self, lints: Lints, column: str = "") -> None:
         """Take the lints; the rows are items of `column` if that is given."""
         self._rows = lints.rows
-        self.across = [] if column else [AcrossReader(rule) for rule in lints.across]
+        self.across = [] if column else list(map(reader_of, lints.across))
         self.files = [] if column else [CountReader(lint) for lint in lints.files]
         self.decisions = () if column else lints.decisions
         self.same = lints.same
@@ -162,21 +160,16 @@ class RowLinter:
 
     def digests_of_texts(self, rows: TextColumns) -> "tuple[array[int], ...]":
         """Return as digests what each rule across rows compares of rows of a table."""
-        return tuple(
-            digests_of_compared(reader.rule, reader.of_texts(rows))
-            for reader in self.across
-        )
+        return tuple(reader.digests(reader.of_texts(rows)) for reader in self.across)
 
-    def compared(self, value: Any) -> "list[Compared | None]":
+    def compared(self, value: Any) -> list[Any]:
         """Return what each rule across rows compares of a decoded row."""
         return [reader.of_value(value) for reader in self.across]
 
-    def digests(
-        self, compared: "list[list[Compared | None]]"
-    ) -> "tuple[array[int], ...]":
+    def digests(self, compared: list[list[Any]]) -> "tuple[array[int], ...]":
         """Return as digests what each rule compares of rows, as `compared` gave it."""
         return tuple(
-            digests_of_compared(reader.rule, each)
+            reader.digests(each)
             for reader, each in zip(
                 self.across, zip(*compared, strict=True), strict=True
             )
@@ -224,9 +217,9 @@ class RowLinter:
             if found is None:
                 if accepted is None:
                     accepted = [row for row, one in enumerate(typed) if one is not None]
-                found = [reader.of_value(value_of(row)) for row in accepted]
-            found += [reader.of_value(value_of(row)) for row in others]
-            digests.append(digests_of_compared(reader.rule, found))
+                found = reader.of_values(map(value_of, accepted))
+            found += reader.of_values(map(value_of, others))
+            digests.append(reader.digests(found))
         verdict.across = tuple(digests)
 
 
