@@ -342,8 +342,11 @@ def may_hold_reasoning(data: bytes) -> bool:
 
 def may_hold_placeholder(data: bytes) -> bool:
     """Return whether there may be an open place in bytes of JSON or of a table."""
+    # In most rows, keys follow on all braces: to count them is quicker than to search.
+    is_plain = stringzilla.count(data, b"{") == stringzilla.count(data, b'{"')
+    starts = (b"%(",) if is_plain else _place_starts
     return (
-        any(stringzilla.find(data, start) >= 0 for start in _place_starts)
+        any(stringzilla.find(data, start) >= 0 for start in starts)
         and _place_bytes.search(data) is not None
     )
 
