@@ -97,10 +97,21 @@ class Disagreement:
 TextOf = Callable[..., str | None]
 #: Given columns of these values: the texts of the rows, None if it cannot tell them.
 TextsOf = Callable[[Sequence[Sequence[Any]]], Sequence[str | None] | None]
-#: What a row says roughly: a digest that is the same wherever that which is compared
-#: is, and quicker to make; a digest of the whole texts, of which nothing is left out:
-#: where these are the same, so is all else; and these texts.
+#: What a row says roughly: see `RoughTexts`.
 RoughText = tuple[int, int, tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class RoughTexts:
+    """What some rows say roughly: two digests for each row that says something."""
+
+    #: They are the same wherever that which is compared is, and quicker to make.
+    rough: Sequence[int]
+    #: The digests of whole texts, of which nothing is left out: where these are the
+    #: same, so is all else.
+    whole: Sequence[int]
+    #: The whole texts of each row, None for one that says nothing.
+    texts: Sequence[tuple[str, str] | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,10 +148,10 @@ class AcrossRows:
     #: Given the columns of values at the paths of `key` and `value`: whether the rule
     #: certainly concerns none of the rows.
     concerns_none: Callable[[Sequence[Sequence[Any]]], bool] | None = None
-    #: For `UNIQUE`: given a column of values for each path, what each row says roughly,
-    #: None where `value_text` is None. Rows with the same whole texts are not compared
-    #: by `value_text`: the message must not name the value.
-    roughly: Callable[[Sequence[Sequence[Any]]], list[RoughText | None]] | None = None
+    #: For `UNIQUE`: given a column of values for each path, what the rows say roughly:
+    #: something where `value_text` is a text. Rows with the same whole texts are not
+    #: compared by `value_text`: the message must not name the value.
+    roughly: Callable[[Sequence[Sequence[Any]]], RoughTexts] | None = None
     #: Given a value: what is compared instead of it, by the functions for texts, too.
     prepare: Callable[[Any], Any] | None = None
     #: Whether `value_text` and `roughly` take objects as the typed decoder reads

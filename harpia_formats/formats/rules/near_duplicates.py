@@ -18,7 +18,7 @@ from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.lint import (
     AcrossRows,
     Agreement,
-    RoughText,
+    RoughTexts,
 )
 from harpia_formats.model.value_path import MESSAGE_KEYS, add_texts
 
@@ -267,19 +267,16 @@ class ComparedTexts:
         self.known.add(texts, exact)
         return exact
 
-    def roughly(self, columns: Sequence[Sequence[Any]]) -> list[RoughText | None]:
-        """Return what rows say roughly, given columns of values; None if nothing.
+    def roughly(self, columns: Sequence[Sequence[Any]]) -> RoughTexts:
+        """Return what rows say roughly, given columns of values.
 
         The texts of all rows are normalized and summed up at once.
         """
-        rows = self._all_texts_of(columns)
-        if rows is None:
-            rows = list(map(self._texts_of, zip(*columns, strict=True)))
-        said = [each for each in rows if each is not None]
-        found = zip(*self._digests(said), said, strict=True)
-        if len(said) == len(rows):
-            return list(found)
-        return [None if each is None else next(found) for each in rows]
+        texts = self._all_texts_of(columns)
+        if texts is None:
+            texts = list(map(self._texts_of, zip(*columns, strict=True)))
+        rough, whole = self._digests([each for each in texts if each is not None])
+        return RoughTexts(rough, whole, texts)
 
     def _digests(self, rows: Sequence[tuple[str, str]]) -> tuple[list[int], list[int]]:
         """Return the digests of rows: those of rough texts, and those of whole ones."""

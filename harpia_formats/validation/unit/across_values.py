@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
-from itertools import chain
+from itertools import chain, compress
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -16,6 +16,7 @@ from harpia_formats.model.lint import (
     Agreement,
     FileLint,
     RoughText,
+    RoughTexts,
     TextColumns,
     TextsOf,
 )
@@ -65,59 +66,81 @@ class AcrossReader(ABC, Generic[C]):
 
     @abstractmethod
     def _of_columns(self, columns: Sequence[Sequence[Any]]) -> list[C | None]:
-        """Return what is compared of rows, of their values at each path of the rule."""
+        """Return what is compared of rows, given the columns of `_columns`."""
+
+    @abstractmethod
+    def _digests_of_columns(self, columns: Sequence[Sequence[Any]]) -> "array[int]":
+        """Return the digests of what is compared of rows, given these columns."""
 
     def of_value(self, row: Any) -> C | None:
         """Return what is compared of a decoded row, None if it is passed over."""
         return next(iter(self.of_values((row,))), None)
 
     def of_typed(
+        self, rows: Sequence[Any], decoder: TypedDecoder
+    ) -> list[C | None] | None:
+        """Return what is compared of rows of `decoder`; None if it cannot tell."""
+        columns = self._typed_columns(rows, decoder, {})
+        return None if columns is None else self._of_columns(columns)
+
+    def digests_of_typed(
         self,
         rows: Sequence[Any],
         decoder: TypedDecoder,
-        known: "dict[Known, list[Any]] | None" = None,
-    ) -> list[C | None] | None:
-        """Return what is compared of rows of `decoder`; None if it cannot tell.
+        known: "dict[Known, list[Any]]",
+    ) -> "array[int] | None":
+        """Return the digests of what `of_typed` returns, None if it cannot tell.
 
         `known` keeps the values of the rows at each path, for other rules.
         """
-        rule = self.rule
-        if rule.normalize is not None:
-            return None
-        known = {} if known is None else known
-        columns = self._columns(rows, decoder, known)
-        if not (rule.takes_typed or all(map(_are_exact, columns))):
-            return None
-        return self._of_columns(columns)
+        columns = self._typed_columns(rows, decoder, known)
+        return None if columns is None else self._digests_of_columns(columns)
 
-    def of_texts(self, rows: TextColumns) -> list[C | None]:
-        """Return what is compared of rows of a table."""
+    def digests_of_texts(self, rows: TextColumns) -> "array[int]":
+        """Return the digests of what is compared of rows of a table."""
+        if self.rule.normalize is not None:
+            return self.digests(self.of_values(rows.rows()))
+        return self._digests_of_columns(self._text_columns(rows))
+
+    def _text_columns(self, rows: TextColumns) -> list[Sequence[Any]]:
+        """Return the values of rows of a table at each path of the rule."""
         rule = self.rule
-        if rule.normalize is not None:
-            return self.of_values(rows.rows())
         absent = [UNSET] * rows.count
         columns: list[Sequence[Any]] = [
             rows.texts.get(str(path[0]), absent) if len(path) == 1 else absent
             for path in (*rule.key, *rule.value)
         ]
         prepare = rule.prepare
-        if prepare is not None:
-            columns = [list(map(prepare, column)) for column in columns]
-        return self._of_columns(columns)
+        if prepare is None:
+            return columns
+        return [list(map(prepare, column)) for column in columns]
+
+    def _typed_columns(
+        self,
+        rows: Sequence[Any],
+        decoder: TypedDecoder,
+        known: "dict[Known, list[Any]]",
+    ) -> Sequence[Sequence[Any]] | None:
+        """Return what `_columns` does, None for values that are not read exactly."""
+        if self.rule.normalize is not None:
+            return None
+        columns = self._columns(rows, decoder, known)
+        is_sure = self.rule.takes_typed or all(map(_are_exact, columns))
+        return columns if is_sure else None
 
     def _columns(
         self,
         rows: Sequence[Any],
         decoder: TypedDecoder,
         known: "dict[Known, list[Any]]",
-    ) -> list[list[Any]]:
+    ) -> list[Sequence[Any]]:
         """Return the values of rows of `decoder` at each path of the rule."""
         rule = self.rule
         paths = (*rule.key, *rule.value)
         if decoder is not self._decoder:
             self._decoder = decoder
             self._readers = [member_reader(path, decoder) for path in paths]
-        columns = []
+        columns: list[Sequence[Any]] = []
         prepare = rule.prepare
         for path, read in zip(paths, self._readers, strict=True):
             if (path, prepare) not in known:
@@ -128,9 +151,9 @@ class AcrossReader(ABC, Generic[C]):
             columns.append(known[path, prepare])
         is_one = rule.agreement is Agreement.ONE_VALUE and not self._is_exact
         if is_one and len(columns) == 1:
-            (values,) = columns
-            if type(values[0]) is str and values.count(values[0]) == len(rows):
-                return [values[:1]]  # one is as good as all
+            (column,) = columns
+            if type(column[0]) is str and column.count(column[0]) == len(rows):
+                return [column[:1]]  # one is as good as all
         return columns
 
 
@@ -167,11 +190,29 @@ class TextReader(AcrossReader[Compared]):
         return values if prepare is None else list(map(prepare, values))
 
     def _of_columns(self, columns: Sequence[Sequence[Any]]) -> list[Compared | None]:
+        return [
+            None if key is None or text is None else (key, text)
+            for key, text in zip(*self._texts_of(columns), strict=True)
+        ]
+
+    def _digests_of_columns(self, columns: Sequence[Sequence[Any]]) -> "array[int]":
+        keys, texts = self._texts_of(columns)
+        if all(keys) and all(texts):  # none of them is None
+            return self._digests_of(keys, texts)
+        return self.digests(self._of_columns(columns))
+
+    def _texts_of(
+        self, columns: Sequence[Sequence[Any]]
+    ) -> tuple[Sequence[Any], Sequence[Any]]:
+        """Return the texts of the keys and of the values of rows, None where none is.
+
+        There are fewer than rows where fewer are as good as all.
+        """
         rule = self.rule
         if self._skips_plain(columns[0]):
-            return []
+            return [], []
         if rule.concerns_none is not None and rule.concerns_none(columns):
-            return []
+            return [], []
         is_paired = rule.agreement is not Agreement.UNIQUE
         if is_paired and not self._is_exact and all(map(_is_constant, columns)):
             columns = [column[:1] for column in columns]  # one row is as good as all
@@ -182,13 +223,8 @@ class TextReader(AcrossReader[Compared]):
         else:
             texts = _texts(rule.value_text, values, rule.value_texts)
         if rule.agreement is not Agreement.BY_KEY:
-            return [None if text is None else ("", text) for text in texts]
-        return [
-            None if key is None or text is None else (key, text)
-            for key, text in zip(
-                _texts(rule.key_text, keys, rule.key_texts), texts, strict=True
-            )
-        ]
+            return [""] * len(texts), texts
+        return _texts(rule.key_text, keys, rule.key_texts), texts
 
     def _skips_plain(self, values: Sequence[Any]) -> bool:
         """Tell whether rows with these values need not be compared at first."""
@@ -202,15 +238,23 @@ class TextReader(AcrossReader[Compared]):
         key and value by turns.
         """
         found = [each for each in compared if each is not None]
+        return self._digests_of([key for key, _ in found], [text for _, text in found])
+
+    def _digests_of(self, keys: Sequence[str], texts: Sequence[str]) -> "array[int]":
         agreement = self.rule.agreement
         if agreement is Agreement.UNIQUE:
-            return digests_of([value for _, value in found])
+            return digests_of(texts)
         if agreement is not Agreement.BY_KEY:
-            found = list(dict.fromkeys(found))
-        pairs = array("Q", bytes(16 * len(found)))
-        pairs[::2] = digests_of([key for key, _ in found])
-        pairs[1::2] = digests_of([value for _, value in found])
-        return pairs
+            texts = list(dict.fromkeys(texts))
+            keys = [""] * len(texts)
+        return _by_turns(digests_of(keys), digests_of(texts))
+
+
+def _by_turns(keys: "array[int]", values: "array[int]") -> "array[int]":
+    """Return the digests of keys and of their values by turns."""
+    pairs = array("Q", bytes(16 * len(keys)))
+    pairs[::2], pairs[1::2] = keys, values
+    return pairs
 
 
 #: The bits of the digest of whole texts; those above tell how much of the place of a
@@ -224,7 +268,8 @@ MOST_KEYS = 7
 class RoughReader(AcrossReader[RoughText]):
     """Reads what a rule compares roughly; with the digests of whole texts come depths.
 
-    A depth is how many keys of the place of a finding a row has.
+    A depth is how many keys of the place of a finding a row has. It is in one more
+    column, behind those of values.
     """
 
     def __init__(self, rule: AcrossRows) -> None:
@@ -244,27 +289,46 @@ class RoughReader(AcrossReader[RoughText]):
             given = list(map(rule.normalize, objects))
         columns = [[member_at(row, path) for row in given] for path in rule.value]
         depths = [len(start_of(place_of(rule), row)) for row in objects]
-        return _with_depths(self._of_columns(columns), depths)
+        return self._of_columns([*columns, depths])
 
-    def of_typed(
+    def _columns(
         self,
         rows: Sequence[Any],
         decoder: TypedDecoder,
-        known: "dict[Known, list[Any]] | None" = None,
-    ) -> list[RoughText | None] | None:
-        """Return what is compared of rows of `decoder`; None if it cannot tell."""
-        known = {} if known is None else known
-        found = super().of_typed(rows, decoder, known)
-        return found and _with_depths(found, self._depths(rows, decoder, known))
+        known: "dict[Known, list[Any]]",
+    ) -> list[Sequence[Any]]:
+        columns = super()._columns(rows, decoder, known)
+        return [*columns, self._depths(rows, decoder, known)]
 
-    def of_texts(self, rows: TextColumns) -> list[RoughText | None]:
-        """Return what is compared of rows of a table."""
+    def _text_columns(self, rows: TextColumns) -> list[Sequence[Any]]:
         depth = int(str(self._ways[0][0]) in rows.texts)
-        return _with_depths(super().of_texts(rows), [depth] * rows.count)
+        return [*super()._text_columns(rows), [depth] * rows.count]
 
     def _of_columns(self, columns: Sequence[Sequence[Any]]) -> list[RoughText | None]:
+        found, wholes = self._roughly(columns)
+        digests = zip(found.rough, wholes, strict=True)
+        return [
+            None if texts is None else (*next(digests), texts) for texts in found.texts
+        ]
+
+    def _digests_of_columns(self, columns: Sequence[Sequence[Any]]) -> "array[int]":
+        found, wholes = self._roughly(columns)
+        return _by_turns(array("Q", found.rough), array("Q", wholes))
+
+    def _roughly(
+        self, columns: Sequence[Sequence[Any]]
+    ) -> tuple[RoughTexts, list[int]]:
+        """Return what rows say roughly, and the digests of whole texts with depths."""
         assert self.rule.roughly is not None  # noqa: S101 - what a rough reader is for
-        return self.rule.roughly(columns)
+        *values, depths = columns
+        found = self.rule.roughly(values)
+        bits = {depth: min(depth, MOST_KEYS) << _WHOLE_BITS for depth in set(depths)}
+        return found, [
+            digest & _MASK | bits[depth]
+            for digest, depth in zip(
+                found.whole, compress(depths, found.texts), strict=True
+            )
+        ]
 
     def _depths(
         self,
@@ -289,17 +353,6 @@ class RoughReader(AcrossReader[RoughText]):
 def reader_of(rule: AcrossRows) -> AcrossReader[Any]:
     """Return the reader of what is compared at first by a rule."""
     return TextReader(rule) if rule.roughly is None else RoughReader(rule)
-
-
-def _with_depths(
-    found: Sequence[RoughText | None], depths: Sequence[int]
-) -> list[RoughText | None]:
-    """Return what is compared roughly of rows with these depths."""
-    bits = {depth: min(depth, MOST_KEYS) << _WHOLE_BITS for depth in set(depths)}
-    return [
-        each and (each[0], each[1] & _MASK | bits[depth], each[2])
-        for each, depth in zip(found, depths, strict=True)
-    ]
 
 
 def depth_of(digest: int) -> int:
@@ -433,7 +486,7 @@ def _is_constant(column: Sequence[Any]) -> bool:
     return type(first) in _constants and column.count(first) == len(column)
 
 
-def _are_exact(column: list[Any]) -> bool:
+def _are_exact(column: Sequence[Any]) -> bool:
     """Tell whether the values are as the decoder without types reads them."""
     kinds = set(map(type, column))
     if kinds <= _exact:

@@ -160,7 +160,7 @@ class RowLinter:
 
     def digests_of_texts(self, rows: TextColumns) -> "tuple[array[int], ...]":
         """Return as digests what each rule across rows compares of rows of a table."""
-        return tuple(reader.digests(reader.of_texts(rows)) for reader in self.across)
+        return tuple(reader.digests_of_texts(rows) for reader in self.across)
 
     def compared(self, value: Any) -> list[Any]:
         """Return what each rule across rows compares of a decoded row."""
@@ -213,13 +213,16 @@ class RowLinter:
                 add_counts(verdict.counts, counter.of_typed(rows, decoder, known))
             add_counts(verdict.counts, counter.of_values(map(value_of, others)))
         for reader in self.across:
-            found = reader.of_typed(rows, decoder, known) if rows and decoder else []
+            found: array[int] | None = array("Q")
+            if rows and decoder:
+                found = reader.digests_of_typed(rows, decoder, known)
             if found is None:
                 if accepted is None:
                     accepted = [row for row, one in enumerate(typed) if one is not None]
-                found = reader.of_values(map(value_of, accepted))
-            found += reader.of_values(map(value_of, others))
-            digests.append(reader.digests(found))
+                found = reader.digests(reader.of_values(map(value_of, accepted)))
+            digests.append(
+                found + reader.digests(reader.of_values(map(value_of, others)))
+            )
         verdict.across = tuple(digests)
 
 

@@ -437,8 +437,7 @@ LETTERS_AND_MARKS = st.text(alphabet, max_size=80)
 
 def rough_digest(said: near_duplicates.ComparedTexts, text: str) -> int | None:
     """Return the digest of what a row with one text says roughly."""
-    (found,) = said.roughly([[text]])
-    return None if found is None else found[0]
+    return next(iter(said.roughly([[text]]).rough), None)
 
 
 @given(LETTERS_AND_MARKS, LETTERS_AND_MARKS)
