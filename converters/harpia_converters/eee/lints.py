@@ -7,7 +7,6 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import repeat
 from typing import Any, cast
 
 from msgspec import UNSET
@@ -318,14 +317,6 @@ def _text_of_epoch(
 def _have_no_epochs(columns: Sequence[Sequence[Any]]) -> bool:
     """Tell whether no row has a value in the last column."""
     return _absent.issuperset(map(type, columns[-1]))
-
-
-def _are_no_numbers(columns: Sequence[Sequence[Any]]) -> bool:
-    """Tell whether all ids in the first column are texts that read as no numbers."""
-    ids = columns[0]
-    return set(map(type, ids)) == {str} and not any(
-        map(str.isdecimal, map(str.removeprefix, ids, repeat("-")))
-    )
 
 
 def _of_epochs(found: Disagreement) -> str:

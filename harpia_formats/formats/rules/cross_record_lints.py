@@ -37,6 +37,7 @@ def id_kind_lint(code: str, key: str) -> AcrossRows:
         key=((key,),),
         value_text=_kind_of,
         key_text=_number_text,
+        concerns_none=_are_no_numbers,
     )
 
 
@@ -55,6 +56,14 @@ def _number_text(value: Any) -> str | None:
     if type(value) is float and value.is_integer():
         value = int(value)
     return str(value) if type(value) is int else None
+
+
+def _are_no_numbers(columns: Sequence[Sequence[Any]]) -> bool:
+    """Tell whether all ids in the first column are texts that read as no numbers."""
+    ids = columns[0]
+    return set(map(type, ids)) == {str} and not any(
+        map(str.isdecimal, map(str.removeprefix, ids, repeat("-")))
+    )
 
 
 #: Letters of other scripts that look as Latin ones do.

@@ -95,7 +95,7 @@ def _wanted_in(references: Sequence[str]) -> list[bytes] | None:
     return None if texts is None else [text.strip(_mark_bytes) for text in texts]
 
 
-def _plain_texts(texts: Sequence[str]) -> list[bytes] | None:
+def _plain_texts(texts: Sequence[str]) -> Sequence[bytes] | None:
     """Return texts without case, with one space for all white space.
 
     None if one of them has a NUL, which is put between them.
@@ -109,7 +109,7 @@ def _plain_texts(texts: Sequence[str]) -> list[bytes] | None:
     while stringzilla.find(data, b"  ") >= 0:
         # This takes a tenth of the time of `bytes.replace`.
         data = b" ".join(map(bytes, stringzilla.Str(data).split(b"  ")))
-    found = data.split(b"\0")
+    found: Sequence[bytes] = stringzilla.split(data, b"\0")
     return found if len(found) == len(texts) else None
 
 
