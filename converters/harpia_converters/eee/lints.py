@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any
 
 from msgspec import UNSET
 
@@ -73,26 +73,24 @@ class _LastRecipe:
     letter = next(iter(RECIPES))
 
 
-@lru_cache(maxsize=512)
-def _recipe_of_text(digest: str, raw: str, reference: str) -> str:
-    return _recipe_of_list(digest, raw, [reference])
-
-
-def _recipe_of_list(digest: str, raw: str, references: list[str]) -> str:
-    found = recipe_of(digest, raw, references, _LastRecipe.letter)
-    if found:
-        _LastRecipe.letter = found
-    return found
+#: The questions, the references and the recipes of the last hashes: several rules ask.
+_last: dict[str, tuple[str, str | list[str], str]] = {}
+_most_last = 512
 
 
 def recipe_of_row(digest: str, raw: str, reference: str | list[str]) -> str:
     """Return the letter of the recipe of a row's hash, "" if none gives it."""
-    if type(reference) is str:
-        return _recipe_of_text(digest, raw, reference)
-    references = cast("list[str]", reference)
-    if len(references) == 1:
-        return _recipe_of_text(digest, raw, references[0])
-    return _recipe_of_list(digest, raw, references)
+    known = _last.get(digest)
+    if known is not None and known[0] == raw and known[1] == reference:
+        return known[2]
+    references = [reference] if isinstance(reference, str) else reference
+    found = recipe_of(digest, raw, references, _LastRecipe.letter)
+    if found:
+        _LastRecipe.letter = found
+    if len(_last) >= _most_last:
+        _last.clear()
+    _last[digest] = raw, reference, found
+    return found
 
 
 def identity_lint(version: Version) -> RowLint:

@@ -197,7 +197,8 @@ class TextReader(AcrossReader[Compared]):
 
     def _digests_of_columns(self, columns: Sequence[Sequence[Any]]) -> "array[int]":
         keys, texts = self._texts_of(columns)
-        if all(keys) and all(texts):  # none of them is None
+        is_by_key = self.rule.agreement is Agreement.BY_KEY
+        if all(texts) and (all(keys) or not is_by_key):  # none of them is None
             return self._digests_of(keys, texts)
         return self.digests(self._of_columns(columns))
 
@@ -440,6 +441,9 @@ def _texts(
         return texts
     if given is None:
         if len(columns) == 1 and set(map(type, columns[0])) == {str}:
+            joined = "\n".join(("", *columns[0]))
+            if "\n(" not in joined and "\n\n" not in joined:
+                return columns[0]  # as almost always: none begins as those of others
             return [*map(_escaped, columns[0])]
         return [_plain_text(values) for values in zip(*columns, strict=True)]
     return list(map(given, *columns))
