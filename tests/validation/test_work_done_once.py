@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from fixture_files import valid_rows
 from harpia_formats import infer_schema, validate
 from harpia_formats.files.framing.chunk import Chunk, Cursor
+from harpia_formats.files.framing.columns import decoded_or_none
 from harpia_formats.files.io import source
 from harpia_formats.files.io.source import Source
 from harpia_formats.formats.schema import bundled_schemas
@@ -128,6 +129,27 @@ def test_samples_named_by_an_aggregate_are_found(path: Path, tmp_path: Path) -> 
         (tmp_path / name).unlink()
 
         assert "E203" in {problem.code for problem in problems}
+
+
+def test_row_is_decoded_once_for_lints(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A row that lints look at is decoded once for those of rows and across rows."""
+    decoded = []
+
+    def noted(text: bytes) -> Any:
+        decoded.append(text)
+        return decoded_or_none(text)
+
+    place = "harpia_formats.validation.unit.row_linter.decoded_or_none"
+    monkeypatch.setattr(place, noted)
+    rows = [
+        b'{"messages": [{"role": "user", "content": "What is %d?"}, '
+        b'{"role": "assistant", "content": "A number."}]}' % number
+        for number in range(20)
+    ]
+    report = validate(b"\n".join(rows), format="openai-chat", lint=True, jobs=1)
+
+    assert report.files[0].valid == len(rows)
+    assert decoded == rows
 
 
 def test_document_is_decoded_once(

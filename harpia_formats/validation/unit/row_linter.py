@@ -63,11 +63,11 @@ class RowLinter:
         refused = _refused_paths(verdict.findings, verdict.shared or ())
         unread = {finding.row for finding in verdict.findings if finding.is_fault}
         findings: list[Finding] = []
+        values = _DecodedRows(chunk)
         for row, lints in self._suspects(chunk, typed, refused.keys()):
             if row in unread or is_blank(chunk.rows[row]):
                 continue
-            value = decoded_or_none(chunk.rows[row])
-            found = self._findings(row, value, lints, refused.get(row, ()))
+            found = self._findings(row, values[row], lints, refused.get(row, ()))
             reported, held = self.split(found)
             findings += reported
             for key in held:
@@ -77,7 +77,7 @@ class RowLinter:
                 [*verdict.findings, *findings], key=lambda finding: finding.row
             )
         if self.across or self.files:
-            self._add_compared(chunk, typed, decoder, verdict)
+            self._add_compared(typed, values, decoder, verdict)
 
     def split(self, findings: list[Finding]) -> tuple[list[Finding], set[str]]:
         """Return the findings on one row that any file has, and the keys of others.
@@ -190,28 +190,21 @@ class RowLinter:
 
     def _add_compared(
         self,
-        chunk: Chunk,
         typed: list[Any],
+        values: "_DecodedRows",
         decoder: TypedDecoder | None,
         verdict: Verdict,
     ) -> None:
-        """Add what rules across rows compare of the rows of `chunk` to `verdict`."""
+        """Add what rules across rows compare of the rows of a chunk to `verdict`."""
         others = [row for row, value in enumerate(typed) if value is None]
         rows = [value for value in typed if value is not None]
-        values: dict[int, Any] = {}
-
-        def value_of(row: int) -> Any:
-            if row not in values:
-                values[row] = decoded_or_none(chunk.rows[row])
-            return values[row]
-
         digests: list[array[int]] = []
         accepted: list[int] | None = None
         known: dict[Known, list[Any]] = {}
         for counter in self.files:
             if rows and decoder:
                 add_counts(verdict.counts, counter.of_typed(rows, decoder, known))
-            add_counts(verdict.counts, counter.of_values(map(value_of, others)))
+            add_counts(verdict.counts, counter.of_values(values[row] for row in others))
         for reader in self.across:
             found: array[int] | None = array("Q")
             if rows and decoder:
@@ -219,11 +212,23 @@ class RowLinter:
             if found is None:
                 if accepted is None:
                     accepted = [row for row, one in enumerate(typed) if one is not None]
-                found = reader.digests(reader.of_values(map(value_of, accepted)))
-            digests.append(
-                found + reader.digests(reader.of_values(map(value_of, others)))
-            )
+                found = reader.digests(
+                    reader.of_values(values[row] for row in accepted)
+                )
+            left = reader.digests(reader.of_values(values[row] for row in others))
+            digests.append(found + left)
         verdict.across = tuple(digests)
+
+
+class _DecodedRows(dict[int, Any]):
+    """The values of rows of a chunk by their numbers, decoded when they are needed."""
+
+    def __init__(self, chunk: Chunk) -> None:
+        self._chunk = chunk
+
+    def __missing__(self, row: int) -> Any:
+        self[row] = value = decoded_or_none(self._chunk.rows[row])
+        return value
 
 
 def _suspects_of(lint: RowLint, chunk: Chunk, typed: list[Any]) -> list[int]:
