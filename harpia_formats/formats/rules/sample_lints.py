@@ -277,8 +277,9 @@ class _SampleChecks:
             texts = self.paths.texts_of(row)
         else:
             texts = self.paths.texts_of(self.normalise(row))
-            if any(True for _ in check(texts)):
-                self._place(texts, row, self.normalise)
+            if not any(True for _ in check(texts)):
+                return
+            self._place(texts, row, self.normalise)
         yield from check(texts)
 
     def _place(
