@@ -2,6 +2,8 @@
 
 import math
 import re
+from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any
 
 #: Characters that a terminal obeys or hides, and what makes a log line a command:
@@ -126,12 +128,15 @@ def _escaped(found: re.Match[str]) -> str:
 
 MARK = "'"
 #: What makes a formula at the beginning of a cell, behind spaces and quotes.
-_STARTS = "=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b\u2212"
+_STARTS = "=+-@\t\r\n\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b\u2212"
 _begin = r"(?:\A|(?<=[;\t\r\n]))"
-_formula = rf"(?='*[ \"\u00a0\u3000]*[{_STARTS}])"
+_spaces = ' "\u00a0\u3000'
+_formula = rf"(?='*[{_spaces}]*[{re.escape(_STARTS)}])"
 _unmarked = re.compile(f"{_begin}{_formula}")
 _marked = re.compile(f"{_begin}{MARK}{_formula}")
 _number = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
+#: The first character of a cell, and those with which a formula begins.
+_first_of, _firsts = itemgetter(slice(1)), frozenset(_spaces + _STARTS)
 
 
 def marked(text: str) -> str:
@@ -150,3 +155,10 @@ def would_run(text: str) -> bool:
     """Return whether a spreadsheet would run the text of a cell."""
     is_formula = _unmarked.match(text) is not None and not text.startswith(MARK)
     return is_formula and not _number.fullmatch(text)
+
+
+def any_would_run(texts: Sequence[str]) -> bool:
+    """Return whether a spreadsheet would run the text of one of some cells."""
+    if _firsts.isdisjoint(map(_first_of, texts)):
+        return False
+    return any(map(would_run, texts))

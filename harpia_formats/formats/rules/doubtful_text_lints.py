@@ -18,7 +18,7 @@ from harpia_formats.model.describe import short_json
 from harpia_formats.model.format import Remark
 from harpia_formats.model.lint import RowLint, TextColumns
 from harpia_formats.model.problem import Path
-from harpia_formats.model.safe_text import would_run
+from harpia_formats.model.safe_text import any_would_run, would_run
 from harpia_formats.model.value_path import texts_in
 
 
@@ -525,7 +525,7 @@ def formula_remarks(row: Any) -> Iterator[Remark]:
 
 def _are_clean(rows: TextColumns) -> bool:
     """Return whether no cell of some rows is a formula."""
-    return not any(any(map(would_run, texts)) for texts in rows.texts.values())
+    return not any(map(any_would_run, rows.texts.values()))
 
 
 FORMULA_LINT = RowLint(

@@ -7,7 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cases import for_each_case
-from harpia_formats.model.safe_text import escaped, marked, unmarked, would_run
+from harpia_formats.model.safe_text import (
+    any_would_run,
+    escaped,
+    marked,
+    unmarked,
+    would_run,
+)
 from harpia_formats.plugins import safe
 from json_lines import jsonl_rows
 
@@ -108,7 +114,14 @@ def test_can_be_written_as_utf_8(text: str) -> None:
     assert safe(text, 1000).encode().decode() == safe(text, 1000)
 
 
-TEXTS = st.text(alphabet="'=+-@ \t\r\n;\"a1.,e\uff1d\u00a0", max_size=9) | st.text()
+CELL = "'=+-@ \t\r\n;\"a1.,e\uff1d\u00a0\u3000\u2212"
+TEXTS = st.text(CELL, max_size=9) | st.text()
+
+
+@given(st.lists(TEXTS, max_size=4))
+def test_formulas_are_found_among_many_cells(texts: list[str]) -> None:
+    """A column has a cell that a spreadsheet would run if one of its cells is such."""
+    assert any_would_run(texts) == any(map(would_run, texts))
 
 
 @given(TEXTS)
