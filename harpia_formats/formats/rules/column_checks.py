@@ -198,7 +198,10 @@ def _are_wrong(answers: _Column) -> bool:
     joined = "\n".join(answers)
     if "<" in joined or "INST]" in joined:
         return True
-    if possible_errors(answers) or any(map(is_null_word, answers)):
+    if possible_errors(answers):
+        return True
+    short = (answer for answer in answers if len(answer) <= LONGEST_WORD)
+    if any(map(is_null_word, short)):
         return True
     return any(repeated_part(answers[place]) for place in may_loop(answers))
 

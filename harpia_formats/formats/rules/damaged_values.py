@@ -7,6 +7,7 @@ is about such values, as texts on programs, web pages and encodings are.
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
+from string import ascii_letters
 from typing import Any
 
 import stringzilla  # type: ignore[import-not-found]  # ships no types
@@ -87,6 +88,9 @@ _marked_text = re.compile(r"(?<![^\s\"'(:,.])\?{3,}[ ,.!;:\u3000-]{1,2}\?{2,}")
 _only_marks = re.compile(r"[\s?.,;:!0-9()\"'-]+")
 _fewest_marks = 4
 _mark_bytes = re.compile(rb"\?(?:\?\?|(?<=[A-Za-z]\?)\??\??[a-z])")
+#: The same with "a" for each letter, of which a few are quicker to find.
+_rough_marks = (b"???", b"a?a", b"a??a")
+_letters_as_a = bytes.maketrans(ascii_letters.encode(), b"a" * len(ascii_letters))
 _about_marks = re.compile(
     r"regex|regul|pattern|\bgrep\b|wildcard|glob\b|missing|guess|cross|hangman|puzzle|"
     r"riddle|\bletters?\b|blank|unknown|\bmarks?\b|punctuation|encod|muster|fehlend|"
@@ -274,7 +278,8 @@ def _may_hold_entity(data: bytes) -> bool:
 
 
 def _may_hold_marks(data: bytes) -> bool:
-    return _mark_bytes.search(data) is not None
+    rough = stringzilla.translate(data, _letters_as_a)
+    return _finds_any(rough, _rough_marks) and _mark_bytes.search(data) is not None
 
 
 _entities = _Search(_may_hold_entity)

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
+from operator import itemgetter
 from typing import Any
 
 import msgspec
@@ -97,6 +99,8 @@ _first_letters = frozenset(
     "(ups|(llm|(mod|trac".split("|")
     + [f"{code}{mark}" for code in _codes for mark in " :,-\t\n"]
 )
+#: The characters of an answer by which the most are passed over.
+_start = itemgetter(slice(4))
 #: What Python writes before an error and where it was raised.
 _traceback = "traceback (most recent call last):"
 #: An error of a client, with or without its package, in such a text.
@@ -165,12 +169,15 @@ def may_be_error(answer: str) -> bool:
 
 def possible_errors(answers: Sequence[str]) -> list[int]:
     """Return the places of the answers that have the form of an error or a page."""
-    starts = [answer[:4].lower() for answer in answers]
+    starts = list(map(str.lower, map(_start, answers)))
+    begun = _first_letters.intersection(starts)
+    begun |= {start for start in set(starts) if start[:1] in _other_starts}
+    if not begun:
+        return []
     return [
         place
         for place, start in enumerate(starts)
-        if (start in _first_letters or start[:1] in _other_starts)
-        and may_be_error(answers[place])
+        if start in begun and may_be_error(answers[place])
     ]
 
 
@@ -188,7 +195,7 @@ def _kind_of(answer: str) -> str:  # noqa: PLR0911 - one form after another
         return _a_page if answer.rstrip()[-7:].lower() == "</html>" else ""
     if begin[:4].lower() not in _first_letters:
         return ""
-    is_traceback = begin.lower().startswith(_traceback)
+    is_traceback = begin[: len(_traceback)].lower() == _traceback
     found = _raised.search(answer) if is_traceback else _beginnings.match(begin)
     return _an_error if found else ""
 
@@ -288,12 +295,13 @@ _place_bytes = re.compile(
         rf"|\{{?\s*(?:{_wide_names}|(?:\\u[4-9][0-9a-fA-F]{{3}}){{2,3}}))|%\((?:{_names})\)s"
     ).encode()
 )
-#: How such a place begins: quicker to find than all of the names.
-_place_starts = (
-    *(b"{{", b"{ ", b"{\\u", b"%("),
-    *(b"{" + bytes([letter]) for letter in b"acdefhikopqrstu"),
-    *(b"{" + name.encode()[:1] for name in _wide_names.split("|")),
+#: How such a place begins, with "a" for a space and for what a name begins with: it is
+#: quicker to find than all of the names.
+_place_starts = (b"{a", b"{{", b"{\\a", b"%(")
+_name_starts = b" acdefhikopqrstu" + bytes(
+    name.encode()[0] for name in _wide_names.split("|")
 )
+_with_name_starts = bytes.maketrans(_name_starts, b"a" * len(_name_starts))
 _about_templates = re.compile(
     r"templat|placeholder|jinja|mustache|handlebars|f-string|format string|\.format\b|"
     r"\bvue\b|angular|jsx|react|\bvariables?\b|braces|latex|vorlage|platzhalter|"
@@ -307,6 +315,7 @@ _code_line = re.compile(
 
 #: Characters at the end of an answer by which its last repetition is looked for.
 _probe = 16
+_end_of = itemgetter(slice(-_probe, None))
 #: The longest part that is looked for as repeated, and the least that must repeat.
 _longest_part = 600
 _shortest_loop, _shortest_wide_loop = 240, 120
@@ -342,11 +351,9 @@ def may_hold_reasoning(data: bytes) -> bool:
 
 def may_hold_placeholder(data: bytes) -> bool:
     """Return whether there may be an open place in bytes of JSON or of a table."""
-    # In most rows, keys follow on all braces: to count them is quicker than to search.
-    is_plain = stringzilla.count(data, b"{") == stringzilla.count(data, b'{"')
-    starts = (b"%(",) if is_plain else _place_starts
+    rough = stringzilla.translate(data, _with_name_starts)
     return (
-        any(stringzilla.find(data, start) >= 0 for start in starts)
+        any(stringzilla.find(rough, start) >= 0 for start in _place_starts)
         and _place_bytes.search(data) is not None
     )
 
@@ -407,11 +414,14 @@ def loop_remarks(texts: SampleTexts) -> Iterator[Remark]:
 
 def may_loop(answers: Sequence[str]) -> list[int]:
     """Return the places of answers that may repeat a part to their end."""
+    # stringzilla is quicker, and fails for what is no UTF-8.
+    find = stringzilla.find if all(map(str.isascii, answers)) else str.find
+    ends, begin = map(_end_of, answers), -_probe - _longest_part
+    found = map(find, answers, ends, repeat(begin), repeat(-1))
     return [
         place
-        for place, answer in enumerate(answers)
-        if len(answer) >= _shortest_wide_loop
-        and answer.find(answer[-_probe:], -_probe - _longest_part, -1) >= 0
+        for place, at in enumerate(found)
+        if at >= 0 and len(answers[place]) >= _shortest_wide_loop
     ]
 
 

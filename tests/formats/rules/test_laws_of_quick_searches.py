@@ -19,9 +19,18 @@ from format_variants import VARIANTS, name_of
 from harpia_formats import validate
 from harpia_formats.formats.rules import near_duplicates
 from harpia_formats.formats.rules.cross_record_lints import other_reference_lints
-from harpia_formats.formats.rules.damaged_values import NO_VALUES, no_value_remarks
+from harpia_formats.formats.rules.damaged_values import (
+    DAMAGE_LINTS,
+    NO_VALUES,
+    no_value_remarks,
+)
 from harpia_formats.formats.rules.doubtful_text_lints import MISREAD_LINT, TEXT_LINTS
-from harpia_formats.formats.rules.request_faults import api_error, may_be_error
+from harpia_formats.formats.rules.json_rules import QUESTION_MARKS
+from harpia_formats.formats.rules.request_faults import (
+    api_error,
+    may_be_error,
+    may_loop,
+)
 from harpia_formats.formats.rules.row_texts import text_columns
 from harpia_formats.formats.rules.sample_faults import (
     is_leaked,
@@ -29,6 +38,7 @@ from harpia_formats.formats.rules.sample_faults import (
     possible_leaks,
 )
 from harpia_formats.formats.rules.sample_lints import sample_lints
+from harpia_formats.formats.rules.sample_rules import PLACEHOLDER
 from harpia_formats.model import value_path
 from harpia_formats.model.lint import Agreement, TextColumns
 from harpia_formats.validation.unit.row_linter import RowLinter
@@ -40,7 +50,7 @@ from known_formats import READABLE, RULES, adapter_named
 #: Cases, one a line.
 CASES = Path(__file__).with_name("cases")
 INTEGERS, TEXTS = TEXT_LINTS
-SPECIAL = "\u200b\u2066\ufeff\ufffd\0é\xc3\xa9\xe2€™… f2"
+SPECIAL = "\u200b\u202c\u2060\u2066\ufeff\ufffd\0é\xc3\xa9\xe2€™… f2"
 DOUBTFUL = st.text(st.one_of(st.sampled_from(SPECIAL), st.characters(codec="utf-8")))
 NUMBERS = st.one_of(
     st.integers(), st.integers(10**14, 10**19), st.floats(allow_nan=False)
@@ -83,6 +93,30 @@ def test_what_was_misread_is_searched_for(text: str, is_ascii: bool) -> None:
         assert MISREAD_LINT.text is not None
         assert MISREAD_LINT.text.search(data.encode())
         assert MISREAD_LINT.text.search(data.replace("\\u951f", "\\u951F").encode())
+
+
+#: Parts of open places and of words with question marks, and what may stand there too.
+PARTS = (
+    *("{", "{", "}", "}}", "%(", ")s", "question", "item.", "题目", "answer", " "),
+    *("?", "??", "gr", "e", "A", "\\", '"', "\n"),
+)
+
+
+@given(st.lists(st.sampled_from(PARTS), max_size=8).map("".join), st.booleans())
+@example(text="{题目}", is_ascii=True)
+@example(text="{{ item.answer }}", is_ascii=False)
+@example(text="gr??e", is_ascii=False)
+def test_open_places_and_lost_letters_are_searched_for(
+    text: str, is_ascii: bool
+) -> None:
+    """A prompt with an open place is found, and a text with "?" for letters."""
+    data = json.dumps({"prompt": text}, ensure_ascii=is_ascii).encode()
+    lints = (*DAMAGE_LINTS, *sample_lints(adapter_named("record")))
+    for lint in lints:
+        if lint.codes[0] in {PLACEHOLDER, QUESTION_MARKS}:
+            assert lint.text is not None
+            is_found = any(True for _ in lint.remarks({"prompt": text}))
+            assert lint.text.search(data) or not is_found
 
 
 #: What stands for no value, white space around it, and what may stand next to both.
@@ -320,6 +354,13 @@ def test_all_leaks_are_possible_leaks(pairs: list[tuple[str, str]]) -> None:
         if is_leaked(reference, [prompt], [])
     ]
     assert set(leaked) <= set(possible_leaks(references, prompts))
+
+
+@pytest.mark.parametrize("text", ["naïve \ud83d", "\ud83d" * 200])
+def test_texts_that_are_no_utf_8_are_searched(text: str) -> None:
+    """Where a surrogate has no pair, nothing is passed over, and nothing fails."""
+    assert 1 in possible_leaks([text, "Lima"], [text, "Lima, I say"])
+    assert may_loop([text]) == ([0] if len(text) >= 200 else [])
 
 
 PROMPT = "Qual é a capital do Brasil, e de que ano?"
