@@ -49,6 +49,41 @@ def test_repeated_question_is_no_near_duplicate_too() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("prompts", "references", "repeated"),
+    [
+        (["a", "a"], ["b", "b"], True),
+        (["a\0b", "a"], ["c", "b\0c"], False),
+        (["ab", "a"], ["c", "bc"], False),
+        ([1, 1.0], ["b", "b"], True),
+        ([1, "1"], ["b", "b"], False),
+        ([1, True], ["b", "b"], False),
+        ([[1], [1]], [None, None], False),
+        ([["a"], ["a"]], ["b", "b"], True),
+    ],
+)
+def test_questions_are_repeated_if_all_that_is_asked_is_equal(
+    prompts: list[Any], references: list[Any], repeated: bool
+) -> None:
+    """The same prompt and ideal response are found, also where they are no texts."""
+    others = [question(f"Question {number}?") for number in range(20)]
+    rows = [
+        question("") | {"prompt": prompt, "ideal_response": reference}
+        for prompt, reference in zip(prompts, references, strict=True)
+    ]
+    found = found_in([*others, *rows], "nemo-input", "N111")
+
+    assert found == ([("N111", 22)] if repeated else [])
+
+
+def test_refused_row_repeats_a_question() -> None:
+    """A row that the schema refuses is compared with one that it allows."""
+    rows = [question(f"Question {number}?") for number in range(20)]
+    rows.append(rows[3] | {"source": 5})
+
+    assert found_in(rows, "nemo-input", "N111") == [("N111", 21)]
+
+
 def test_the_more_severe_of_two_findings_stays() -> None:
     """By the severities that the user gives, and the first of the pair if equal."""
     pair = ("N111", "X102")
