@@ -76,16 +76,13 @@ _sign_bytes = (
     re.compile(rb"\xc2[\xb0-\xbf](?:\xc2[\xa1-\xbf]|\xc3[\x80-\xbf]){3}"),
 )
 _escaped_signs = re.compile(rb"\\u00[a-fA-F][0-9a-fA-F](?:\\u00[a-fA-F][0-9a-fA-F]){3}")
-#: What is in all of these, and in all escapes of letters that UTF-8 read as
-#: Windows-1252 begins with. Their common beginning makes the search twice as fast as
-#: one for all escapes.
-_latin_escapes = re.compile(
-    rb"\\u00[a-fA-F][0-9a-fA-F]\\u(?:0[12]|20|00(?:[89abAB]|"
-    rb"[c-fC-F][0-9a-fA-F]\\u00[a-fA-F][0-9a-fA-F]\\u00[a-fA-F]))"
-)
-#: Escapes from one of a Chinese character on, and the letter behind them.
-_escaped_chinese = re.compile(
-    rb"\\u[4-9][0-9a-fA-F]{3}(?:\\u[0-9a-fA-F]{4})*[a-z\x80-\xff]?"
+#: Escapes from one of a Chinese character on, or from one of Latin-1 on, if a mark
+#: follows that may be misread or misdecoded; and the letter behind them. Their common
+#: beginning makes the search faster.
+_suspect_escapes = re.compile(
+    rb"\\u(?:[4-9][0-9a-fA-F]{3}|00[a-fA-F][0-9a-fA-F]\\u(?:0[12]|20|00(?:[89abAB]|"
+    rb"[c-fC-F][0-9a-fA-F]\\u00[a-fA-F][0-9a-fA-F]\\u00[a-fA-F]))[0-9a-fA-F]+)"
+    rb"(?:\\u[0-9a-fA-F]{4})*[a-z\x80-\xff]?"
 )
 #: The first bytes of Chinese characters in UTF-8.
 _lead_bytes = bytes(_leads)
@@ -96,20 +93,21 @@ _about_encodings = re.compile(
 )
 
 
-class _LatinEscapes:
-    """Searches for escapes of Latin-1 as several lints need them in the same bytes."""
+class _SuspectEscapes:
+    """Searches for escapes of letters that were read wrongly, once for all lints."""
 
-    #: What was searched last, and whether some were found.
-    _last = (b"", False)
+    #: The bytes that were searched last, and what was found.
+    _last = (b"", b"")
 
     @classmethod
-    def are_in(cls, data: bytes) -> bool:
-        """Return whether there may be some in `data` that were misdecoded."""
-        last, are_there = cls._last
+    def of(cls, data: bytes) -> bytes:
+        """Return the escapes in `data` that may be such, with spaces between."""
+        last, found = cls._last
         if last is not data:
-            are_there = _latin_escapes.search(data) is not None
-            cls._last = data, are_there
-        return are_there
+            # To decode all of `data` takes three times as long as to find these few.
+            found = b" ".join(_suspect_escapes.findall(data))
+            cls._last = data, found
+        return found
 
 
 def may_be_misread(data: bytes) -> bool:
@@ -132,10 +130,9 @@ def _are_suspect(data: bytes) -> bool:
 def _are_escapes_suspect(data: bytes) -> bool:
     if any(stringzilla.find(data, each) >= 0 for each in _certain_escapes):
         return True
-    if _LatinEscapes.are_in(data) and _escaped_signs.search(data):
+    escapes = _SuspectEscapes.of(data)
+    if _escaped_signs.search(escapes):
         return True
-    # To decode all of `data` takes three times as long as to find these few.
-    escapes = b" ".join(_escaped_chinese.findall(data))
     return _suspect.search(escapes.decode("raw_unicode_escape", "replace")) is not None
 
 
@@ -377,7 +374,7 @@ def _has_escapes(data: bytes) -> bool:
         is_possible = stringzilla.find(rough, _escape_of_direction) >= 0
     if is_possible and _escapes.search(data):
         return True
-    return _LatinEscapes.are_in(data) and _misdecoded_escapes.search(data) is not None
+    return _misdecoded_escapes.search(_SuspectEscapes.of(data)) is not None
 
 
 def integer_remarks(row: Any) -> Iterator[Remark]:
