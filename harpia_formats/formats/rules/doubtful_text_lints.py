@@ -1,7 +1,7 @@
 """Check rows for doubtful numbers, letters and cells (J204-J208, J212, J308)."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import stringzilla  # type: ignore[import-not-found]  # ships no types
@@ -72,8 +72,8 @@ _letter = re.compile("[\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff]")
 _sign = re.compile("[\u00a1-\u00bf]")
 _fewest_letters = 2
 _sign_bytes = (
-    re.compile(rb"\xc3[\x80-\xbf](?:\xc2[\xa1-\xbf]|\xc3[\x80-\xbf]){2}"),
-    re.compile(rb"\xc2[\xb0-\xbf](?:\xc2[\xa1-\xbf]|\xc3[\x80-\xbf]){3}"),
+    (b"\xc3", re.compile(rb"\xc3[\x80-\xbf](?:\xc2[\xa1-\xbf]|\xc3[\x80-\xbf]){2}")),
+    (b"\xc2", re.compile(rb"\xc2[\xb0-\xbf](?:\xc2[\xa1-\xbf]|\xc3[\x80-\xbf]){3}")),
 )
 _escaped_signs = re.compile(rb"\\u00[a-fA-F][0-9a-fA-F](?:\\u00[a-fA-F][0-9a-fA-F]){3}")
 #: Escapes from one of a Chinese character on, or from one of Latin-1 on, if a mark
@@ -118,13 +118,23 @@ def may_be_misread(data: bytes) -> bool:
 
 
 def _are_suspect(data: bytes) -> bool:
-    if any(pattern.search(data) for pattern in _sign_bytes):
+    if _finds_any(data, _sign_bytes):
         return True
     if stringzilla.find_first_of(data, _lead_bytes) < 0:
         return False
     if any(stringzilla.find(data, each) >= 0 for each in _certain):
         return True
     return _suspect.search(data.decode("utf-8", "replace")) is not None
+
+
+def _finds_any(
+    data: bytes, patterns: Iterable[tuple[bytes, re.Pattern[bytes]]]
+) -> bool:
+    """Return whether one of some patterns, each with its first byte, is in `data`."""
+    return any(
+        stringzilla.find(data, first) >= 0 and pattern.search(data)
+        for first, pattern in patterns
+    )
 
 
 def _are_escapes_suspect(data: bytes) -> bool:
@@ -358,10 +368,7 @@ def _has_marks(data: bytes) -> bool:
     """Return whether there may be doubtful characters in `data`, as they are."""
     return not data.isascii() and (
         any(stringzilla.find(data, mark) >= 0 for mark in _raw_marks)
-        or any(
-            stringzilla.find(data, first) >= 0 and pattern.search(data)
-            for first, pattern in _patterns
-        )
+        or _finds_any(data, _patterns)
     )
 
 
