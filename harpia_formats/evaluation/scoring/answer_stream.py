@@ -273,10 +273,12 @@ class AnswerScorer(AnswerMeasuring):
     def is_repeated(self, record: Record, output: Output) -> bool | None:
         """Tell whether an answer counts in its group only, None if not even there."""
         find = self.repeated.is_repeat
-        is_repeat = self.passes_repeats and find(record, output, within=False)
+        # With this option answers without a model are of one system in all files.
+        file = "" if self.options.pool else self.count.path
+        is_repeat = self.passes_repeats and find(record, output, file, within=False)
         # Each answer must be known within its evaluation, too.
         is_apart = EVALUATION in self.options.by
-        is_new = is_apart and not find(record, output, within=True)
+        is_new = is_apart and not find(record, output, file, within=True)
         if is_repeat and not is_new:
             self.left_out += 1
             return None

@@ -227,8 +227,11 @@ class SystemSearch:
         """Return the system of the answers of a model in a file, "" for none."""
         own = self._answers.names.of_files.get(path, model)
         if own is None:
-            # Missing answers may be of no system.
-            own = self._totals.files.get(path, "")
+            files = self._totals.files
+            # Missing answers may be of no system; with this option all others are of
+            # one, also of a file that repeats those of another one.
+            rest = next(iter(files.values()), "") if self._options.pool else ""
+            own = files.get(path, rest)
         return NONE if own is None else str(own)
 
     def _planned(

@@ -56,9 +56,12 @@ class RepeatedAnswers:
         """Whether there was an answer that others may repeat."""
         return bool(self._seen)
 
-    def is_repeat(self, record: Record, output: Output, *, within: bool) -> bool:
+    def is_repeat(
+        self, record: Record, output: Output, file: str, *, within: bool
+    ) -> bool:
         """Tell whether an answer was met before with another metric.
 
+        `file` is that of answers without a model, which are not those of another file.
         With `within` answers of each evaluation are apart; others are counted.
         """
         score = score_of_row(record)
@@ -72,7 +75,7 @@ class RepeatedAnswers:
                 f"{record.id}",
                 prompt_text(record),
                 tuple(record.references or ()),
-                output.model,
+                (file,) if output.model is UNSET else output.model,
                 answer_text(output),
                 encode(output.turns) if output.turns else b"",
                 score.evaluation_id,
