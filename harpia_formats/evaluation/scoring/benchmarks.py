@@ -181,7 +181,10 @@ class SystemSearch:
         """Add the answers of a record, and their models to those of its file."""
         models = self._models[self._answers.count.path]
         for output in placed.record.outputs or [Output()]:
-            models[None if output.model is UNSET else output.model] = None
+            if output.model is not UNSET:
+                models[output.model] = None
+            elif output.scores or not self._options.stored:
+                models[None] = None
         self._answers.add_record(placed)
 
     @property
