@@ -52,7 +52,7 @@ from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.evaluation.scoring.scoring_run import Scoring
 from harpia_formats.files.io.discovery import Exclusion, parts_of
 from harpia_formats.files.io.discovery import matches as path_matches
-from harpia_formats.files.io.inputs import sources_of_inputs
+from harpia_formats.files.io.inputs import is_rereadable, sources_of_inputs
 from harpia_formats.files.io.reader import SourceError
 from harpia_formats.files.io.source import STANDARD_INPUT, ReadProgress, Source
 from harpia_formats.formats.registry import all_unpackers
@@ -452,14 +452,13 @@ class BenchmarkScores(Result):
                 for system in one.systems
                 for score in system.scores.scores
             )
-            and all(score.comparison is not None for score in one.compared)
             for one in self.benchmarks
         )
 
     def raise_for_errors(self) -> None:
         """Raise an error unless each file was read and each system has its scores."""
         for one in self.benchmarks:
-            one.raise_for_errors()
+            one.raise_for_scores()
 
 
 class BenchmarkRun:
@@ -493,14 +492,14 @@ class BenchmarkRun:
 
     def __iter__(self) -> Generator[Problem, None, None]:
         """Score all systems on all benchmarks; yield the problems of their files."""
-        for benchmark in self._plan.benchmarks:
+        for benchmark, files in zip(self._plan.benchmarks, self._files, strict=True):
             run = self._runs.pop(0)
             try:
                 yield from run
                 if isinstance(run, Scoring):
                     found = _only_scores(run.scores())
                 else:
-                    found = run.report()
+                    found = _compared(run, benchmark, files)
             except ScoreError as error:
                 error.args = (_of(benchmark.name, f"{error.args[0]}"), *error.args[1:])
                 raise
@@ -545,16 +544,37 @@ def _check_mean(found: BenchmarkScores) -> None:
         )
 
 
-def _only_scores(scores: Scores) -> ComparisonReport:
-    """Return the scores of the only system of a benchmark and its notes, without pairs.
+def _compared(
+    run: ScoreComparison, benchmark: Benchmark, files: Mapping[str, SystemName]
+) -> ComparisonReport:
+    """Return what a run found; the scores without pairs if none can be compared.
 
-    There are none if its files were not read to their ends. Raises `ScoreError` for a
-    score without a value.
+    A note says why. Raises `ScoreError` if a system has no scores.
+    """
+    names = _names_in(files)
+    try:
+        return run.report()
+    except ScoreError as error:
+        if not all(map(is_rereadable, files)):
+            raise
+        alone = _scoring_of(benchmark, files)
+        for _ in alone:  # the problems of the files are known
+            continue
+        found = _only_scores(alone.scores())
+        if {one.name for one in found.systems if one.scores.scores} != names:
+            raise
+        notes = (*found.notes, f"no difference is tested: {error}")
+        return replace(found, notes=notes)
+
+
+def _only_scores(scores: Scores) -> ComparisonReport:
+    """Return the scores of the systems of a benchmark and its notes, without pairs.
+
+    There are none if its files were not read to their ends.
     """
     reports, inputs = (scores.report,), (scores,)
     if not scores.is_whole:
         return ComparisonReport((), (), (), reports, inputs)
-    scores.raise_for_errors()
     # Without an answer of the system there is no model, which is an error.
     model = next(iter(scores.models), "")
     systems = tuple(
@@ -568,10 +588,22 @@ def _run_of(
     benchmark: Benchmark, files: Mapping[str, SystemName]
 ) -> ScoreComparison | Scoring:
     """Return the run that compares the systems of a benchmark, or scores one."""
-    names: set[str] = set()
-    for name in files.values():
-        names.update(names_of(name))
-    options = replace(benchmark.options, systems=files, exclude=())
-    if len(names) == 1:
-        return Scoring(list(files), options=options)
+    if len(_names_in(files)) == 1:
+        return _scoring_of(benchmark, files)
+    options = _options_of(benchmark, files)
     return ScoreComparison(list(files), options, (), benchmark.test)
+
+
+def _scoring_of(benchmark: Benchmark, files: Mapping[str, SystemName]) -> Scoring:
+    """Return the run that scores the systems of a benchmark without comparing them."""
+    return Scoring(list(files), options=_options_of(benchmark, files))
+
+
+def _options_of(benchmark: Benchmark, files: Mapping[str, SystemName]) -> ScoreOptions:
+    """Return the options of a benchmark for its files, which are named one by one."""
+    return replace(benchmark.options, systems=files, exclude=())
+
+
+def _names_in(files: Mapping[str, SystemName]) -> set[str]:
+    """Return the names of the systems in some files."""
+    return {one for name in files.values() for one in names_of(name)}

@@ -13,7 +13,7 @@ import pytest
 from jsonschema_rs import Draft7Validator
 
 import harpia_formats as hf
-from fixture_files import schema_file
+from fixture_files import schema_file, valid_files
 from harpia_formats import PlanError
 from in_process import InProcess, completed_in
 from table_texts import form_text
@@ -307,20 +307,32 @@ def run_answers(run: InProcess) -> InProcess:
         (["m=p2.jsonl", "m.jsonl"], {"m": ["p2.jsonl", "m.jsonl"]}),
         (["lacking.jsonl"], {"m": ["lacking.jsonl"]}),
         (["--systems", "l", "folder2"], None),
+        (["L=p1.jsonl", "M=p2.jsonl"], {"L": ["p1.jsonl"], "M": ["p2.jsonl"]}),
     ],
 )
 def test_a_command_line_and_its_plan_give_one_table(
     run_answers: InProcess, words: list[str], systems: dict[str, Any] | None
 ) -> None:
     """The systems are the same, whichever files hold them, and so are all columns."""
-    given = ("score", *words, "-m", "em")
-    printed = run_answers(*given, "--print-plan")
-    Path("printed.toml").write_text(printed.out, encoding="utf-8")
-    line, plan = (
-        table_of(run_answers(*one, "--output-format", "csv").out)
-        for one in (given, ("score", "--plan", "printed.toml"))
-    )
+    found = systems_of_one_table(run_answers, *words, "-m", "em")
 
+    if systems is not None:
+        assert found == systems
+
+
+def systems_of_one_table(run: InProcess, *words: str) -> dict[str, Any]:
+    """Return the systems of the plan that a command line prints.
+
+    It has the scores of the command line, and ends with the same exit code.
+    """
+    printed = run("score", *words, "--print-plan")
+    Path("printed.toml").write_text(printed.out, encoding="utf-8")
+    results = [
+        run("score", *given, "--output-format", "csv")
+        for given in (words, ("--plan", "printed.toml"))
+    ]
+    line, plan = (table_of(result.out) for result in results)
+    assert results[0].code == results[1].code
     columns = sorted(line[0].keys() & plan[0].keys())
     assert {"value", "low", "answers", "unscored", "questions"} <= {*columns}
     of_line, of_plan = (
@@ -329,8 +341,90 @@ def test_a_command_line_and_its_plan_give_one_table(
     assert of_plan == of_line
     names = {row["model"] for row in line if "model" in row} - {"(none)"}
     assert names <= {row["system"] for row in plan}
-    if systems is not None:
-        assert tomllib.loads(printed.out)["systems"] == systems
+    systems: dict[str, Any] = tomllib.loads(printed.out)["systems"]
+    return systems
+
+
+def test_a_plan_of_systems_without_a_common_question_says_so(run: InProcess) -> None:
+    """Their scores are those of the command line, and a note says what is not there."""
+    words = ("L=runs/llama/gsm8k.jsonl", "M=runs/qwen/mmlu.jsonl", "-m", "em")
+    systems_of_one_table(run, *words)
+    found = run("score", "--plan", "printed.toml")
+
+    assert found.code == 0
+    assert "no difference is tested: no question is in both inputs" in found.err
+    assert "Nothing is bold" in found.out
+    result = hf.score_plan("printed.toml", jobs=1)
+    assert result.ok
+    assert [row["is_best"] for row in result.table()] == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("words", "systems"),
+    [
+        ([], {"strict.jsonl": ["strict.jsonl"], "loose.jsonl": ["loose.jsonl"]}),
+        (["--pool"], {"strict.jsonl": ["strict.jsonl", "loose.jsonl"]}),
+    ],
+)
+@pytest.mark.parametrize(
+    "metric",
+    [
+        ["-m", "em"],
+        ["--profile=lm-eval", "--metrics=exact_match"],
+        [
+            "--profile=lm-eval",
+            "--metrics=exact_match",
+            "--param=exact_match.filter=strict",
+        ],
+    ],
+)
+def test_a_file_of_answers_that_another_file_holds_has_a_system(
+    run: InProcess, words: list[str], systems: dict[str, Any], metric: list[str]
+) -> None:
+    """So it is where both files name no model, and hold what other filters kept."""
+    samples = next(
+        path for path in valid_files("lm-eval-samples") if "two-filters" in path.name
+    )
+    lines = samples.read_text(encoding="utf-8").splitlines(keepends=True)
+    for name in ("strict", "loose"):
+        own = "".join(one for one in lines if json.loads(one)["filter"] == name)
+        Path(f"{name}.jsonl").write_text(own, encoding="utf-8")
+    files = ("strict.jsonl", "loose.jsonl")
+
+    assert systems_of_one_table(run, *files, *words, *metric) == systems
+
+
+def stored_row(at: int, value: float | None, **names: str) -> dict[str, Any]:
+    """Return a record whose answer has a stored score, none for None."""
+    scores = [] if value is None else [{"metric": "acc", "value": value}]
+    return {
+        "id": f"{at}",
+        "prompt": f"{at}?",
+        "outputs": [{"text": "a", **names, "scores": scores}],
+    }
+
+
+@pytest.mark.parametrize(
+    ("files", "systems"),
+    [
+        (["mixed.jsonl"], {"m": ["mixed.jsonl"]}),
+        (["m.jsonl", "k.jsonl"], {"m": ["m.jsonl"], "k": ["k.jsonl"]}),
+        (["mixed.jsonl", "k.jsonl"], {"m": ["mixed.jsonl"], "k": ["k.jsonl"]}),
+    ],
+)
+def test_a_plan_of_stored_scores_gives_the_table_of_the_command_line(
+    run: InProcess, files: list[str], systems: dict[str, Any]
+) -> None:
+    """An answer without a score or a model is of no system; none need be comparable."""
+    scored = [stored_row(at, at % 2, model="m") for at in range(6)]
+    others = [stored_row(at, at % 3 / 2, model="k") for at in range(6)]
+    nameless = [stored_row(at, None) for at in range(6, 9)]
+    rows_of = {"m": scored, "k": others, "mixed": [*scored, *nameless]}
+    for name, found in rows_of.items():
+        text = "".join(f"{json.dumps(row)}\n" for row in found)
+        Path(f"{name}.jsonl").write_text(text, encoding="utf-8")
+
+    assert systems_of_one_table(run, *files, "--stored") == systems
 
 
 @pytest.mark.parametrize(

@@ -342,14 +342,21 @@ class ComparisonReport(Result):
 
         It is `ValidationFailed` or `ScoreError`.
         """
+        self.raise_for_scores()
+        for score in self.compared:
+            if score.comparison is None:
+                raise ScoreError(f"{score.name} is not compared: {score.reason}")
+
+    def raise_for_scores(self) -> None:
+        """Raise an error unless all inputs were read and each has its scores.
+
+        It is `ValidationFailed` or `ScoreError`.
+        """
         for scores in self.scores:
             scores.raise_for_errors()
         for report in self.reports:
             if not (self.scores or report.ok_without_invalid):
                 raise validation_failed(report)
-        for score in self.compared:
-            if score.comparison is None:
-                raise ScoreError(f"{score.name} is not compared: {score.reason}")
 
 
 def difference_of(score: ComparedScore, label: str = "") -> Interval:
