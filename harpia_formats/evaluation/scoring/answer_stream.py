@@ -116,7 +116,9 @@ class AnswerMeasuring:
         size = sum(map(len, record.references or [])) * len(record.outputs)
         found = []
         for output in record.outputs:
-            if self.are_stored and not output.scores:
+            is_left_out = self.are_stored and not output.scores
+            # Its question tells of which systems files without model names are.
+            if is_left_out and output.model is not UNSET:
                 continue
             is_repeated = self.is_repeated(record, output)
             if is_repeated is None:
@@ -189,20 +191,21 @@ class AnswerMeasuring:
             model = model_to_name(record, output) if findings else ""
             has_scores = self.stored is None and bool(output.scores)
             is_compared = has_scores and (is_zero_compared or not outcomes.is_zero)
+            has_text = answer.answer is not None
             found.append(
                 GroupAnswer(
                     last,
                     question,
                     outcomes.outcomes,
                     None if output.model is UNSET else output.model,
-                    bool(output.scores) or answer.answer is not None,
+                    bool(output.scores) or (has_text and not self.are_stored),
                     len(record.references or ()),
                     self.grouping.key_of(record, output) if has_groups else (),
                     answer.count.path,
                     answer.is_repeated,
                     tuple([(code, message, model) for code, message in findings]),
                     outcomes.is_zero,
-                    has_scores and answer.answer is None,
+                    has_scores and not has_text,
                     comparable_scores(output) if is_compared else (),
                 )
             )
@@ -311,6 +314,8 @@ class AnswerScorer(AnswerMeasuring):
         self.totals.add(found)
         writer = self.writer()
         for answer, mine in zip(answers, found, strict=True):
+            if self.are_stored and not mine.is_given:
+                continue
             self.number += 1
             if writer is not None:
                 answer.number = self.number

@@ -149,7 +149,7 @@ class SystemSearch:
         #: The models of the answers of each file, None for answers that name none.
         self._models: dict[str, dict[str | None, None]] = {}
         models, grouping = ModelSelection(None), AnswerGrouping(())
-        self._totals = SystemTotals((), options, grouping)
+        self._totals = SystemTotals((), options, grouping, are_stored=options.stored)
         self._answers = AnswerScorer(
             (),
             options,

@@ -179,6 +179,31 @@ def test_stored_scores_are_compared_by_the_same_rule(
     assert run(capsys, "compare", "--stored", *stored[:3])[0] == 2
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_files_share_questions_also_by_answers_without_a_stored_score(
+    tmp_path: Path, jobs: int
+) -> None:
+    """Two files of the same questions are systems, whichever of these are scored."""
+    for name, scored in (("a", 0), ("b", 1)):
+        rows = [
+            {
+                "id": f"q{at}",
+                "prompt": f"what is {at}?",
+                "outputs": [
+                    {"text": "?", "scores": [{"metric": "acc", "value": at % 4 // 2}]}
+                    if at % 2 == scored
+                    else {"text": "?"}
+                ],
+            }
+            for at in range(20)
+        ]
+        (tmp_path / f"{name}.jsonl").write_bytes(jsonl(*rows))
+    found = score(tmp_path, stored=True, jobs=jobs)
+
+    assert [row["model"] for row in found.table()] == ["a.jsonl", "b.jsonl"]
+    assert [row["answers"] for row in found.table()] == [10, 10]
+
+
 def test_parts_that_can_be_read_only_once_need_a_name(tmp_path: Path) -> None:
     """A part in standard input is an error, or the same as a file with a name."""
     write_answers(tmp_path / "a1.jsonl", range(10), 8)

@@ -134,7 +134,7 @@ class GroupAnswer:
     outcomes: tuple[Outcome, ...]
     #: Its model, None if it names none.
     model: str | None = None
-    #: Whether it has a text or a stored score.
+    #: Whether it has a text or a stored score; if only these count, whether it has one.
     is_given: bool = True
     #: The number of references of its record.
     references: int = 0

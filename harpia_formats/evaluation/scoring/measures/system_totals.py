@@ -108,6 +108,8 @@ class SystemTotals:
             if (answer.record_number, answer.path) != self._last:
                 self._last = answer.record_number, answer.path
                 self._file_questions.add(answer.question, answer.path)
+            if self.are_stored and not answer.is_given:
+                continue
             system = self._system_key(answer)
             if answer.references:
                 self._references.add(answer.references)
