@@ -43,6 +43,9 @@ from harpia_formats.reporters.tables import FORMS, TABLE
 SYSTEMS, BENCHMARKS, PARAMETERS = "systems", "benchmarks", "parameters"
 #: Keys of the whole plan that are no options of `score`.
 _OF_WHOLE = ("baseline", "mean", "output-format", "report", "plot")
+#: Keys of the whole plan whose values may name files that are there: below `systems`
+#: they name a system only as a table with its files.
+_OF_FILES = frozenset({"report", "plot", "output-format", "with", "exclude"})
 #: What options are called in plans, where that is not their word.
 _CALLED = {"parameters": PARAMETERS}
 #: What a plan states even if it is the default, since numbers depend on it.
@@ -53,6 +56,7 @@ _at_line = re.compile(r" \(at line ([0-9]+), column [0-9]+\)$")
 _line = re.compile(r"line ([0-9]+)")
 _AT_END = " (at end of document)"
 _ABOVE = "is a key of the whole plan: write it above the first section"
+_OR_A_TABLE = "; a system of that name has a table with its `files`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +196,8 @@ class _Reader:
         if isinstance(value, Mapping):
             if "files" in value:
                 return
+        elif place[-1] in _OF_FILES:
+            raise self.error(place, f"{_ABOVE}{_OR_A_TABLE}")
         elif not isinstance(value, int | float):
             found = [*sources_of_inputs(self._paths(place), None, all_unpackers())]
             unread = [one for one in found if isinstance(one, SourceError)]
@@ -383,6 +389,8 @@ def plan_text(loaded: LoadedPlan) -> str:
         value: Any = list(system.files)
         if system.model is not None:
             value = {"files": value, "model": system.model}
+        elif system.name in _OF_FILES:
+            value = {"files": value}
         lines.append(f"{_key(system.name)} = {_text(system.name, value)}\n")
     for one in (benchmark, *others):
         lines.append(f"\n[{BENCHMARKS}.{_key(one.name or 'all')}]\n")

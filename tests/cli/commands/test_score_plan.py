@@ -863,6 +863,22 @@ def test_a_system_may_be_called_like_an_option(run: InProcess) -> None:
     assert hf.score_plan(text).systems == ("metrics",)
 
 
+@pytest.mark.parametrize("key", ["report", "plot", "output-format", "with", "exclude"])
+def test_a_key_whose_value_is_a_file_is_no_system(run: InProcess, key: str) -> None:
+    """Below `systems` it is refused although the file is there; a table is a system."""
+    file = "runs/qwen/mmlu.jsonl"
+    for value in (f'"{file}"', f'["{file}"]', '"nothing.html"'):
+        text = f'metrics = "em"\n[systems]\nQ = "{file}"\n{key} = {value}\n'
+        Path("below.toml").write_text(text, encoding="utf-8")
+        refused = run("score", "--plan", "below.toml")
+        assert (refused.code, refused.out) == (2, "")
+        assert f"below.toml:4: systems.{key}: is a key of the whole plan" in refused.err
+        assert "write it above the first section" in refused.err
+    systems = {"L": ["runs/llama/mmlu.jsonl"], key: {"files": [file]}}
+    words = ("L=runs/llama/mmlu.jsonl", f"{key}={file}", "-m", "em")
+    assert systems_of_one_table(run, *words) == systems
+
+
 @pytest.mark.usefixtures("run")
 def test_a_system_may_be_called_as_answers_that_name_no_model() -> None:
     """One that is called `(none)` has its scores, alone and next to another one."""
