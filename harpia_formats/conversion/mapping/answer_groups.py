@@ -26,6 +26,8 @@ GROUPED = ("category", "source", MODEL, EVALUATION)
 MOST = 1_000
 #: The value of a field that an answer does not have.
 NONE = "(none)"
+#: The system of answers without a model where a model is called `NONE`.
+NAMELESS = f"{NONE} (without a model)"
 METADATA = "metadata."
 
 

@@ -26,8 +26,8 @@ def redacted_statistics(found: Statistics, redaction: Redaction) -> Statistics:
 
     def model(found: Mapping[str, Any]) -> dict[str, Any]:
         """Return the token counts of a model without its name."""
-        counts = kinds(found["counts"], "count")
-        return {**found, "model": names.of("model", found["model"]), "counts": counts}
+        counts, name = kinds(found["counts"], "count"), found["model"]
+        return {**found, "model": name and names.of("model", name), "counts": counts}
 
     def score(found: Mapping[str, Any]) -> dict[str, Any]:
         """Return the counts of scores without the names that are no metrics of ours."""

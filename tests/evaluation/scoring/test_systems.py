@@ -167,6 +167,31 @@ def test_a_model_may_be_called_as_those_without_one() -> None:
     assert [one["em"].value for one in three.systems] == [1.0, 0.0, 1.0]
 
 
+def test_redaction_hides_models_and_keeps_what_stands_for_none() -> None:
+    """A model called `(none)` has a number, and answers without a model have none."""
+    data = lines([{"model": "(none)", "text": "no"}, {"text": "Paris"}, *RIGHT])
+    found = harpia_formats.score(data, metrics=("em",), redact=True)
+
+    keys = [one.key["model"] for one in found.systems]
+    assert keys == ["model 1", "(none)", "model 2"]
+    assert list(found.models) == ["model 1", "model 2"]
+    of_answers = harpia_formats.score_answers(
+        data, metrics=("em",), by=("model",), redact=True
+    )
+    assert [row.key["model"] for row in of_answers][:3] == keys
+    only = lines([*RIGHT, {"text": "Paris"}])
+    hidden = harpia_formats.score(only, metrics=("em",), redact=True)
+    assert [*hidden.files.values()] == ["model 1"]
+    counts = [
+        {"model": model, "text": "a", "token_usage": {"total": 1}}
+        for model in ("(none)", "org/right")
+    ]
+    tokens = harpia_formats.stats(
+        lines([*counts, {"text": "a", "token_usage": {"total": 1}}]), redact=True
+    ).tokens
+    assert {one["model"] for one in tokens["models"]} == {"", "model 1", "model 2"}
+
+
 def test_missing_answers_of_no_model() -> None:
     """Next to several models, missing answers of none count for none, with a note."""
     data = lines([], RIGHT + WRONG)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from harpia_formats.conversion.mapping.answer_groups import (
     EVALUATION,
     MODEL,
+    NAMELESS,
     NONE,
     AnswerGrouping,
 )
@@ -223,7 +224,7 @@ class SystemTotals:
             return dict.fromkeys(files, models[0])
         if self._unnamed or not models:
             # A model may have the name of those without one.
-            own = f"{NONE} (without a model)" if NONE in models else None
+            own = NAMELESS if NONE in models else None
             return dict.fromkeys(files, own)
         owners = {file: self.owners.get(file) for file in files}
         found = {file: own for file, own in owners.items() if own in models}

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from harpia_formats.conversion.mapping.answer_groups import NONE
+from harpia_formats.conversion.mapping.answer_groups import MODEL, NAMELESS, NONE
 from harpia_formats.evaluation.metrics import metric_names
 from harpia_formats.evaluation.metrics.label_counts import SHOWN_OTHER
 from harpia_formats.evaluation.scoring.answers.choose_systems import distinct_names
@@ -45,17 +45,22 @@ class ScoreRedaction:
             return name
         return self._names.of("metric", name)
 
-    def group(self, group: Group) -> Group:
-        """Return the scores of a group."""
+    def group(self, group: Group, nameless: str | None = None) -> Group:
+        """Return the scores of a group; see `_key`."""
         scores = tuple(map(self._score, group.scores))
-        return replace(group, key=self._key(group.key), scores=scores)
+        return replace(group, key=self._key(group.key, nameless), scores=scores)
 
-    def _key(self, key: Mapping[str, str]) -> dict[str, str]:
-        """Return the values of the fields of a group."""
-        return {
-            name: value if value == NONE else self._names.of(name, value)
-            for name, value in key.items()
-        }
+    def _key(self, key: Mapping[str, str], nameless: str | None) -> dict[str, str]:
+        """Return the values of the fields of a group.
+
+        `nameless` is the system of answers without a model, None for none: a model may
+        be called like what stands for a missing value.
+        """
+        found = {}
+        for name, value in key.items():
+            is_absent = value == (nameless if name == MODEL else NONE)
+            found[name] = NONE if is_absent else self._names.of(name, value)
+        return found
 
     def _score(self, score: MetricScore) -> MetricScore:
         metric, name = self.metric(score.metric), self.metric(score.name)
@@ -71,9 +76,9 @@ class ScoreRedaction:
             row,
             path=f"{path}{mark}{self.redaction.member(member)}" if mark else path,
             id=None,
-            model=None if row.model is None else self._names.of("model", row.model),
+            model=None if row.model is None else self._names.of(MODEL, row.model),
             question="",
-            key=self._key(row.key),
+            key=self._key(row.key, NONE if row.model is None else None),
             scores={self.metric(name): value for name, value in row.scores.items()},
         )
 
@@ -89,23 +94,33 @@ class ScoreRedaction:
 
     def scores(self, found: Scores) -> Scores:
         """Return the scores of a data set."""
+        systems = {*found.files.values()}
+        nameless = NAMELESS if NAMELESS in systems else None
+        if None in systems:
+            nameless = NONE
         return replace(
             found,
             measured=found.measured if self.by_options else (),
             unknown=tuple(map(self.metric, found.unknown)),
-            systems=tuple(map(self.group, found.systems)),
-            groups=tuple(map(self.group, found.groups)),
+            systems=tuple(self.group(one, nameless) for one in found.systems),
+            groups=tuple(self.group(one, nameless) for one in found.groups),
             report=self.redaction.report(found.report),
-            models=tuple(self._names.of("model", name) for name in found.models),
+            models=tuple(
+                self._names.of(MODEL, name) for name in found.models if name != nameless
+            ),
             problems=tuple(map(self.redaction.problem, found.problems)),
             stored_differences=(),
+            files={
+                path: None if name in {None, nameless} else self._names.of(MODEL, name)
+                for path, name in found.files.items()
+            },
             notes=notes_shown(found.notes),
         )
 
     def comparison(self, found: "ComparisonReport") -> "ComparisonReport":
         """Return the comparison of systems."""
         models = [
-            None if one.model is None else self._names.of("model", one.model)
+            None if one.model is None else self._names.of(MODEL, one.model)
             for one in found.systems
         ]
         sources = [one.source for one in found.systems]
@@ -116,7 +131,9 @@ class ScoreRedaction:
                 one,
                 name=shown[one.name],
                 model=model,
-                scores=self.group(one.scores),
+                scores=self.group(
+                    one.scores, one.scores.key.get(MODEL) if model is None else None
+                ),
             )
             for one, model in zip(found.systems, models, strict=True)
         )
