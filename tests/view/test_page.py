@@ -616,7 +616,7 @@ def test_systems_and_scores_that_are_found_later_are_compared(visit: Visit) -> N
 
 
 def test_the_compared_systems_stay_while_others_are_found(visit: Visit) -> None:
-    """The choices get a system that is found later, and what is shown stays."""
+    """The choices get a system that is found later; what is shown and linked stays."""
     page = visit.open("/")
     begun, systems = _asked(page, "files"), _asked(page, "systems")
     begun["files"][0]["scanned"]["complete"] = False
@@ -644,6 +644,9 @@ def test_the_compared_systems_stay_while_others_are_found(visit: Visit) -> None:
     expect(page.locator("[name=a]")).to_have_value("0.0")
     expect(page.locator("[name=b]")).to_have_value("1.0")
     expect(page.locator("[name=compared]")).to_have_value("accuracy")
+    page.get_by_role("button", name="Copy link").click()
+    link = page.evaluate("navigator.clipboard.readText()")
+    assert re.sub(r".*/\?", "", link) == "view=compare&a=0.0&b=1.0&compared=accuracy"
 
 
 def test_the_table_of_scores_is_that_of_the_command(visit: Visit) -> None:

@@ -86,6 +86,12 @@ export class Comparison {
       sort: rank ?? null };
   }
 
+  /** Return the choices of the page as values of its address, which need not have them. */
+  chosen() {
+    const { a, b, metric } = this.values();
+    return { a, b, compared: metric };
+  }
+
   /** Show the systems and the rows of the state. */
   show(state, files, systems) {
     const before = this.signature;
@@ -99,10 +105,10 @@ export class Comparison {
     if (before !== this.signature) {
       this.table.reset();
       this.count.textContent = "";
-      const pair = JSON.stringify([values.a, values.b, values.metric]);
-      if (pair !== this.pair) this.showTable(values);
-      this.pair = pair;
     }
+    const pair = JSON.stringify([values.a, values.b, values.metric, state.force ?? null]);
+    if (pair !== this.pair) this.showTable(values, Boolean(state.force));
+    this.pair = pair;
     this.split.classList.toggle("opened", Boolean(state.pair));
     document.body.classList.toggle("has-record", Boolean(state.pair));
     if (state.pair) this.showPair(state.pair, values);
@@ -121,13 +127,14 @@ export class Comparison {
   /** Show the choices of systems, metric and questions. */
   choices(values) {
     const names = this.systems.systems.map(({ index, name }) => [String(index), plain(name)]);
-    const set = (key) => (event) => go({ [key]: event.target.value || null, pair: null });
+    const set = (key, more = {}) => (event) => go({ [key]: event.target.value || null, pair: null, ...more });
+    const other = { force: null };
     const focused = this.bar.contains(document.activeElement) ? document.activeElement.name : null;
     const by = make("input", { name: "by", type: "number", min: 0, step: "any", class: "short", value: values.by, onchange: set("by") });
     this.bar.replaceChildren(
-      labelled("System A", choice(names, values.a, { name: "a", onchange: set("a") })),
-      labelled("System B", choice(names, values.b, { name: "b", onchange: set("b") })),
-      labelled("Score", choice(this.systems.metrics.map((name) => [name, plain(name)]), values.metric, { name: "compared", onchange: set("compared") })),
+      labelled("System A", choice(names, values.a, { name: "a", onchange: set("a", other) })),
+      labelled("System B", choice(names, values.b, { name: "b", onchange: set("b", other) })),
+      labelled("Score", choice(this.systems.metrics.map((name) => [name, plain(name)]), values.metric, { name: "compared", onchange: set("compared", other) })),
       labelled("Questions", choice(VERDICTS, values.verdict, { name: "verdict", onchange: set("verdict") })),
       labelled("Differ by more than", by),
       labelled("Order", choice(ORDERS, values.sort ?? "", { name: "rank", onchange: set("rank") })));
@@ -135,7 +142,7 @@ export class Comparison {
   }
 
   /** Show the tables of `score compare`; `force` takes scores whose signatures differ. */
-  async showTable({ a, b, metric }, force = false) {
+  async showTable({ a, b, metric }, force) {
     const now = {};
     this.asked = now;
     this.scores.replaceChildren(make("p", { class: "soft" }, "Scores are being compared…"));
@@ -145,10 +152,7 @@ export class Comparison {
       parts = scoreTables(found.tables);
       if (!parts.length) {
         parts = [make("p", {}, `There is no table of scores: ${found.reason ?? "these systems have none"}`)];
-        if (found.reason?.includes("--force")) {
-          const again = () => this.showTable({ a, b, metric }, true);
-          parts.push(button("Compare anyway", again));
-        }
+        if (found.reason?.includes("--force")) parts.push(button("Compare anyway", () => go({ force: "1" }, true)));
       }
       parts.push(found.command === null ? make("p", { class: "soft" }, "No command compares scores with --max-row-bytes.")
         : make("div", { class: "command" }, addText(make("code"), found.command), copyButton("Copy the command", () => found.command)));

@@ -92,6 +92,12 @@ function showHead(state) {
   }
 }
 
+/** Return the address of what is shown, with what the page has chosen while less was known of the files. */
+function linkOf() {
+  const chosen = viewOf(shown()) === "compare" ? parts.get("compare")?.chosen() : null;
+  return location.origin + addressOf(chosen ?? {});
+}
+
 /** Show the choice of a file, and the buttons of the page; these stay as they are. */
 function showTools() {
   if (files.files.length > 1) {
@@ -103,7 +109,7 @@ function showTools() {
   }
   document.getElementById("actions").replaceChildren(
     button("Take away", () => takeAway(parts.get(`records ${fileOf(shown()).index}`)?.table.total ?? null)),
-    copyButton("Copy link", () => location.href),
+    copyButton("Copy link", linkOf),
     button("Keys", showKeys, { "aria-keyshortcuts": "?" }));
 }
 
