@@ -66,26 +66,46 @@ def require_mapped_format(inputs: Iterable[Any], exclusion: Exclusion) -> str:
 
     Rows of JSON in no known format are in `json`, and any text table is in `csv`: its
     map says what its columns are. Raises `ConversionError` for an input whose records
-    are not rows.
+    are not rows, and for inputs of different formats, which no map is for.
     """
-    found = None
+    found, first = None, ""
     for detected in _detected(inputs, exclusion):
-        format_ = detected.format or detected.possible
-        if format_ in FREE_COLUMN_FORMATS or (
-            format_ and has_mappable_keys(format_of(format_))
-        ):
-            found = found or format_
-        elif format_ and _is_text_table(format_of(format_)):
-            found = found or TEXT_TABLE
-        elif not format_ and detected.container in _row_layouts:
-            found = found or ANY_KEYS
-        elif detected.format or "JSON" in detected.container:
-            what = detected.format or f"{detected.container} of no known format"
+        own = _mapped_format(detected)
+        if own is None:
+            continue
+        if found is None:
+            found, first = own, detected.path
+        # Any rows of JSON can be read by their keys alone.
+        elif own != found and (found != ANY_KEYS or own in FREE_COLUMN_FORMATS):
             raise ConversionOptionsError(
-                f"{detected.path} is {what}, and {_for_what}; name the format with "
-                "`--from haystack` if its columns have other names"
+                f"{first} is read as {found}, and {detected.path} as {own}: a map is "
+                "for files of one format; read them one by one, or name the format of "
+                "all with `--from`"
             )
     return found or TEXT_TABLE
+
+
+def _mapped_format(detected: Detected) -> str | None:
+    """Return the format in which a map reads a file, None if nothing shows it.
+
+    Raises `ConversionError` for a file whose records are not rows.
+    """
+    format_ = detected.format or detected.possible
+    if format_ in FREE_COLUMN_FORMATS or (
+        format_ and has_mappable_keys(format_of(format_))
+    ):
+        return format_
+    if format_ and _is_text_table(format_of(format_)):
+        return TEXT_TABLE
+    if not format_ and detected.container in _row_layouts:
+        return ANY_KEYS
+    if detected.format or "JSON" in detected.container:
+        what = detected.format or f"{detected.container} of no known format"
+        raise ConversionOptionsError(
+            f"{detected.path} is {what}, and {_for_what}; name the format with "
+            "`--from haystack` if its columns have other names"
+        )
+    return None
 
 
 def _is_text_table(format_: Format) -> bool:

@@ -153,6 +153,31 @@ def test_files_that_are_left_out_have_no_part_in_a_map(tmp_path: Path) -> None:
     assert preflight({"datasets": {"a": data_set}}).ok
 
 
+def test_files_of_different_formats_have_no_map(tmp_path: Path) -> None:
+    """In either order they are refused by name; rows of any keys are read as such."""
+    texts = {
+        "rows.jsonl": b'{"q": "1"}\n',
+        "table.csv": b"q,other\n2,x\n",
+        "records.jsonl": b'{"id": "3", "prompt": "3", "q": "3", "outputs": []}\n',
+        "chat.jsonl": b'{"q": "4", "messages": [{"role": "user", "content": "x"}]}\n',
+    }
+    paths = {name: tmp_path / name for name in texts}
+    for name, text in texts.items():
+        paths[name].write_bytes(text)
+    columns = {"prompt": "q"}
+    for names in itertools.permutations(["rows.jsonl", "table.csv"]):
+        both = [paths[name] for name in names]
+        with pytest.raises(ConversionError, match="for files of one format") as caught:
+            [*read(*both, columns=columns)]
+        assert all(name in str(caught.value) for name in names)
+        with pytest.raises(ConversionError, match="for files of one format"):
+            validate(*both, columns=columns)
+    with pytest.raises(ConversionError, match=r"read as record, and .*rows.jsonl"):
+        [*read(paths["records.jsonl"], paths["rows.jsonl"], columns=columns)]
+    both = [paths["rows.jsonl"], paths["chat.jsonl"]]
+    assert [one.prompt for one in read(*both, columns=columns)] == ["1", "4"]
+
+
 def test_round_trips_and_comparisons_take_the_map_too() -> None:
     """Haystack's columns may have any names there as well, on either side."""
     mapped, own = text_of(DOCUMENT), text_of(OWN)
