@@ -498,6 +498,8 @@ class BenchmarkRun:
                 yield from run
                 if isinstance(run, Scoring):
                     found = _only_scores(run.scores())
+                    if len(found.systems) > 1:
+                        found = _untested(found, "a comparison needs replicates")
                 else:
                     found = _compared(run, benchmark, files)
             except ScoreError as error:
@@ -563,8 +565,12 @@ def _compared(
         found = _only_scores(alone.scores())
         if {one.name for one in found.systems if one.scores.scores} != names:
             raise
-        notes = (*found.notes, f"no difference is tested: {error}")
-        return replace(found, notes=notes)
+        return _untested(found, str(error))
+
+
+def _untested(found: ComparisonReport, why: str) -> ComparisonReport:
+    """Return the scores of systems with a note why no difference is tested."""
+    return replace(found, notes=(*found.notes, f"no difference is tested: {why}"))
 
 
 def _only_scores(scores: Scores) -> ComparisonReport:
@@ -587,8 +593,11 @@ def _only_scores(scores: Scores) -> ComparisonReport:
 def _run_of(
     benchmark: Benchmark, files: Mapping[str, SystemName]
 ) -> ScoreComparison | Scoring:
-    """Return the run that compares the systems of a benchmark, or scores one."""
-    if len(_names_in(files)) == 1:
+    """Return the run that compares the systems of a benchmark.
+
+    One system alone is scored, and so are several if nothing is to be resampled.
+    """
+    if len(_names_in(files)) == 1 or not benchmark.options.replicates:
         return _scoring_of(benchmark, files)
     options = _options_of(benchmark, files)
     return ScoreComparison(list(files), options, (), benchmark.test)
