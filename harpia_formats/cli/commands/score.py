@@ -244,10 +244,12 @@ def print_plan(given: Given, inputs: Sequence[str], options: ScoreOptions) -> Ex
         Plan,
         SystemSearch,
     )
+    from harpia_formats.evaluation.scoring.scoring_run import Scoring  # noqa: PLC0415 - for this command only
 
     _refuse(given, _NOT_IN_PLANS | {"csv_safe"})
     if not inputs:
         raise UsageError("name the files whose answers are scored")
+    Scoring(inputs, options=options)  # options that it refuses are no plan
     progress = given.progress(inputs, options.exclude)
     search = SystemSearch(inputs, replace(options, progress=progress.update))
     print_problems(iter(search), progress)
@@ -265,7 +267,7 @@ def print_plan(given: Given, inputs: Sequence[str], options: ScoreOptions) -> Ex
     text_writer(sys.stdout)(plan_text(loaded))
     if not given.quiet:
         print_notes(search.notes)
-    return ExitCode.OK
+    return exit_code_of(search.report, ok=search.report.ok_without_invalid)
 
 
 def print_scores(scores: "Scores", given: Given, *, is_extra: bool) -> ExitCode:

@@ -929,6 +929,30 @@ def test_no_plan_is_printed_without_a_system(run: InProcess) -> None:
     assert "the name of a model is empty" in empty.err
 
 
+def test_a_plan_ends_as_the_command_line_that_it_is_of(run: InProcess) -> None:
+    """What `score` refuses has no plan, and a file that is not read is no success."""
+    for words in (["-m", "nothing"], ["--stored", "--missing", "zero"]):
+        given = ("score", "runs/llama/mmlu.jsonl", "runs/qwen/mmlu.jsonl", *words)
+        alone, printed = run(*given), run(*given, "--print-plan")
+        assert (printed.code, printed.out, printed.err) == (2, "", alone.err)
+    Path("a.csv").write_text("id,prompt,references,response\n1,q,a,a\n", "utf-8")
+    Path("b.csv").write_text("id;prompt;references;response\n1;q;a;a\n", "utf-8")
+    given = ("score", "a.csv", "b.csv", "-m", "em", "--on-invalid", "skip")
+    alone, printed = run(*given), run(*given, "--print-plan")
+    assert (alone.code, printed.code) == (1, 1)
+    assert "J307" in printed.err
+
+
+def test_a_plan_without_replicates_has_scores_alone(run: InProcess) -> None:
+    """It is the table of the command line, and a note says what is not there."""
+    words = ("L=runs/llama/mmlu.jsonl", "M=runs/qwen/mmlu.jsonl", "-m", "em")
+    systems_of_one_table(run, *words, "--replicates", "0")
+    found = run("score", "--plan", "printed.toml")
+
+    assert (found.code, "◆" in found.out) == (0, False)
+    assert "no difference is tested: a comparison needs replicates" in found.err
+
+
 def test_standard_input_is_a_file_of_a_plan(run: InProcess, tmp_path: Path) -> None:
     """Its answers have the scores that they have in a file."""
     words = ("runs/qwen/mmlu.jsonl", "-m", "em", "--output-format", "csv")
