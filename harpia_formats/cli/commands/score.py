@@ -241,6 +241,7 @@ def print_plan(given: Given, inputs: Sequence[str], options: ScoreOptions) -> Ex
     from harpia_formats.api.plan_file import LoadedPlan, plan_text  # noqa: PLC0415 - few runs print a plan
     from harpia_formats.evaluation.scoring.benchmarks import (  # noqa: PLC0415 - few runs print a plan
         Benchmark,
+        BenchmarkScores,
         Plan,
         SystemSearch,
     )
@@ -249,7 +250,10 @@ def print_plan(given: Given, inputs: Sequence[str], options: ScoreOptions) -> Ex
     _refuse(given, _NOT_IN_PLANS | {"csv_safe"})
     if not inputs:
         raise UsageError("name the files whose answers are scored")
-    Scoring(inputs, options=options)  # options that it refuses are no plan
+    # Options that `score` refuses, and outputs that a plan does not write, are no plan.
+    Scoring(inputs, options=options)
+    reports = ReportFiles(given.report, BenchmarkScores, inputs)
+    PlotFiles(given.plots, "score plan", inputs, reports.paths, exclude=options.exclude)
     progress = given.progress(inputs, options.exclude)
     search = SystemSearch(inputs, replace(options, progress=progress.update))
     print_problems(iter(search), progress)

@@ -931,7 +931,12 @@ def test_no_plan_is_printed_without_a_system(run: InProcess) -> None:
 
 def test_a_plan_ends_as_the_command_line_that_it_is_of(run: InProcess) -> None:
     """What `score` refuses has no plan, and a file that is not read is no success."""
-    for words in (["-m", "nothing"], ["--stored", "--missing", "zero"]):
+    for words in (
+        ["-m", "nothing"],
+        ["--stored", "--missing", "zero"],
+        ["-m", "em", "--report", "out.xyz"],
+        ["-m", "em", "--plot", "nowhere/scores.svg"],
+    ):
         given = ("score", "runs/llama/mmlu.jsonl", "runs/qwen/mmlu.jsonl", *words)
         alone, printed = run(*given), run(*given, "--print-plan")
         assert (printed.code, printed.out, printed.err) == (2, "", alone.err)
@@ -941,6 +946,18 @@ def test_a_plan_ends_as_the_command_line_that_it_is_of(run: InProcess) -> None:
     alone, printed = run(*given), run(*given, "--print-plan")
     assert (alone.code, printed.code) == (1, 1)
     assert "J307" in printed.err
+
+
+def test_a_picture_that_no_plan_draws_is_refused(run: InProcess) -> None:
+    """So it is before a plan is printed, and nothing is written."""
+    file = "runs/qwen/mmlu.jsonl"
+    words = ("score", file, "-m", "mcc", "--print-plan", "--report", "r.html")
+    refused = run(*words, "--plot", "confusion=cells.svg")
+
+    assert (refused.code, refused.out) == (2, "")
+    assert "draws no picture called 'confusion'" in refused.err
+    assert run(*words, "--plot", "scores.svg").code == 0
+    assert not any(map(Path.exists, map(Path, ("r.html", "scores.svg"))))
 
 
 def test_a_plan_without_replicates_has_scores_alone(run: InProcess) -> None:
