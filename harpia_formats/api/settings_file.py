@@ -98,7 +98,7 @@ _OWN = (
     Setting(
         "formats",
         Kind.TABLE,
-        "The format of the files that match a pattern, as `--format` names it. If "
+        "The format of the files that match a pattern, as `--from` names it. If "
         "several patterns match a file, the last of them counts.",
         '[tool.harpia-formats.formats]\n"runs/*.jsonl" = "nemo-output"',
         formats_named,

@@ -494,7 +494,7 @@ NAMED = 3
 _of_code = {
     UNKNOWN_FORMAT: (
         "the format is not known",
-        "name it with `--format`, or use `--skip-unrecognised`",
+        "name it with `--from`, or use `--skip-unrecognised`",
     ),
     OTHER_DELIMITER: (
         "the table has another delimiter",

@@ -134,7 +134,7 @@ class _Check:
                 ("schema_version",),
                 f"schema_version is {quoted(label)}, which is no label of rows of this "
                 "shape",
-                f'write "{self._written}", or check with `--format` the version that '
+                f'write "{self._written}", or check with `--from` the version that '
                 "the label names",
             )
         model = row.get("model_id")

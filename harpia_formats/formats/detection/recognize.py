@@ -200,7 +200,7 @@ def _version_notes(
     other = default is not variant.format
     if other or not variant.dialect.documented:
         message = f"validated as {variant.name}: {choice}"
-        help_ = "name a format with `--format` to hold the file to it"
+        help_ = "name a format with `--from` to hold the file to it"
         if not other:
             help_ = "`--strict` holds the file to what the vendor documents"
         yield DetectionNote("S202", message, help_)
@@ -217,19 +217,19 @@ def _rival_notes(choice: FormatChoice) -> Iterator[DetectionNote]:
             "S205",
             f"`{choice.contested}` may hold a model's answers ({name}) or expected "
             f"ones ({rival.format.id}); validated as what both are",
-            f"name the format: {readings_of(choice, '--format')}",
+            f"name the format: {readings_of(choice, '--from')}",
         )
         return
     if not choice.shared:
         message = f"may be {name} or {rival.name}; validated as {name}"
-        yield DetectionNote("S204", message, "name the right one with `--format`")
+        yield DetectionNote("S204", message, "name the right one with `--from`")
         return
     message = (
         f"taken for {name} by {choice.evidence[0]}, which {rival.name} has as well"
     )
     help_ = (
-        f"name the format: `--format {format_.id}` if it is {format_.vendor}'s, "
-        f"`--format {rival.format.id}` if it is {rival.format.vendor}'s"
+        f"name the format: `--from {format_.id}` if it is {format_.vendor}'s, "
+        f"`--from {rival.format.id}` if it is {rival.format.vendor}'s"
     )
     yield DetectionNote("S205", message, help_)
 

@@ -22,9 +22,9 @@ FORMAT_RULES = (
         "S201",
         "other-shape",
         Severity.ERROR,
-        "A file must be in the version of the format that --format names.",
+        "A file must be in the version of the format that --from names.",
         "The whole file is in another version, so nearly every record would be invalid "
-        "for the same reason. Name that version with --format, or leave --format out "
+        "for the same reason. Name that version with --from, or leave --from out "
         "to detect it. Every record is validated in the version that was named.",
         _tag_row,
         _seed_row,
@@ -36,7 +36,7 @@ FORMAT_RULES = (
         Severity.NOTE,
         "A file was validated against the version that its records match.",
         "The version string in the records does not decide: several versions carry "
-        "the same string. Name a version with --format to validate against it.",
+        "the same string. Name a version with --from to validate against it.",
         _tag_row,
         _seed_row,
         "eee",
@@ -49,7 +49,7 @@ FORMAT_RULES = (
         "The record looks like another format than the rest of the file and is not "
         "valid in the format of the file. Its errors in that format are not listed. "
         "A record that is not valid in another version of that format either has its "
-        "errors listed instead, and so has every record if --format names the format.",
+        "errors listed instead, and so has every record if --from names the format.",
         _other_row + _seed_row + _seed_row.replace(b'_id": "1"', b'_id": "3"'),
         _seed_row + _seed_row.replace(b'_id": "1"', b'_id": "3"'),
         "eee",
@@ -59,7 +59,7 @@ FORMAT_RULES = (
         "ambiguous-format",
         Severity.WARNING,
         "A file must not match several formats.",
-        "Its records match each of them. Name the right one with --format.",
+        "Its records match each of them. Name the right one with --from.",
         _seed_row.replace(
             b"}}", b'}, "groups": {"g": {"metrics": {"f1": {"scores": {}}}}}}'
         ),
@@ -72,7 +72,7 @@ FORMAT_RULES = (
         Severity.NOTE,
         "Another tool writes records that look the same.",
         "No record has a key that only the format has which the file is validated as. "
-        "Name that format with --format if it is right; if not, another tool wrote the "
+        "Name that format with --from if it is right; if not, another tool wrote the "
         "file, and `valid` says nothing of it.",
         b'{"messages": [{"role": "user", "content": "2+2?"}]}\n',
         b'{"messages": [{"role": "user", "content": "2+2?"}], "ref_answer": "4"}\n',
@@ -94,10 +94,10 @@ FORMAT_RULES = (
         "S210",
         "other-rows",
         Severity.NOTE,
-        "The records of a file should look like the format that --format names.",
+        "The records of a file should look like the format that --from names.",
         "Some of the first 1,000 records are not valid in that format and look like "
         "another one. Every record is validated by the format that was named. Put each "
-        "format in its own file, or name the right one with --format.",
+        "format in its own file, or name the right one with --from.",
         _seed_row + _seed_row.replace(b'_id": "1"', b'_id": "3"') + _other_row,
         _seed_row + _seed_row.replace(b'_id": "1"', b'_id": "3"'),
         "eee@0.2.0",
@@ -121,7 +121,7 @@ FORMAT_RULES = (
         Severity.ERROR,
         "A file must be in a known format.",
         "None of its first records matches a known format, so only text and JSON were "
-        "checked. Name the format with --format, or give a schema with --schema.",
+        "checked. Name the format with --from, or give a schema with --schema.",
         b'{"question": "2+2?"}\n',
         _seed_row,
         "eee",

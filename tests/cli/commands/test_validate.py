@@ -47,6 +47,20 @@ def test_command_has_a_help_page(command: str) -> None:
     assert f"harpia-formats {command}" in result.stdout.decode()
 
 
+@pytest.mark.parametrize("code", ["S202", "S204", "S205"])
+def test_notes_name_the_option_that_comes_first(tmp_path: Path, code: str) -> None:
+    """Notes and rules on the format of a file name `--from`, as help pages do."""
+    rule = RULES[code]
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(rule.bad)
+    shown = run("validate", path, "--select", code).stdout.decode()
+    about = run("rule", code).stdout.decode()
+
+    assert "--from" in shown
+    assert "--from" in about
+    assert "--format" not in shown + about
+
+
 def test_strict_holds_files_to_the_document() -> None:
     """What is only a note by default is an error with --strict."""
     path = FIXTURES / "nemo-output" / "valid" / "N101-without-category.jsonl"
