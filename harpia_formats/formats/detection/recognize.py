@@ -123,26 +123,36 @@ def recognize_as(
     variant = _first_valid_variant(asked[0], sample, strict=strict)
     other = other_shape_note(variant, sample, formats, called, strict=strict)
     if sample.rows and not variants_of(asked, sample.layout):
-        other = other or _several_objects_note(variant, sample, called)
+        other = other or _several_objects_note(
+            variant, sample, called, is_table=_is_table(sample, formats)
+        )
     other = other or other_rows_note(variant, sample, formats, strict=strict)
     return Recognition(variant, notes=(other,) if other else ())
 
 
+def _is_table(sample: Sample, formats: Sequence[Format]) -> bool:
+    """Tell whether a file is a table, with a header or with typed columns."""
+    unpackers = {format_.unpacked_by for format_ in formats} - {""}
+    return bool(sample.delimiter) or sample.unpacker in unpackers
+
+
 def _several_objects_note(
-    asked: FormatVariant, sample: Sample, called: str
+    asked: FormatVariant, sample: Sample, called: str, *, is_table: bool
 ) -> DetectionNote:
     """Return a note that the format is one object in a file, and the sample is not.
 
     Rows are no columns, also not if each has a file of its own.
     """
     dialect = asked.dialect
-    message = f"{called} is one object in a file, and this is {sample.layout.value}"
+    layout = "a table" if is_table else sample.layout.value
+    message = f"{called} is one object in a file, and this is {layout}"
     help_ = "put each object in its own file"
     rows = [row for row in sample.rows if isinstance(row, dict) and row]
     if dialect.container is Container.COLUMNS and not any(
         dialect.sniff(row) or dialect.possible(row) for row in rows
     ):
-        mapped = how_to_map(rows[0], "KEY") if rows else ""
+        what = "COLUMN" if is_table else "KEY"
+        mapped = how_to_map(rows[0], what) if rows else ""
         help_ = "; ".join(filter(None, ["leave out `--from`", mapped]))
     return DetectionNote(OTHER_SHAPE, message, f"{help_}; {validated_as(asked)}")
 

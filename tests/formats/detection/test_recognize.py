@@ -210,6 +210,22 @@ def test_rows_are_told_from_several_objects_of_columns(
     assert note.help.startswith(help_)
 
 
+def test_columns_of_a_table_are_no_keys(tmp_path: Path) -> None:
+    """Of a table, whatever its file, the advice names a column and not a key."""
+    pa = pytest.importorskip("pyarrow", reason="the extra arrow is not installed")
+    pq = pytest.importorskip("pyarrow.parquet")
+    rows = tmp_path / "a.csv"
+    rows.write_bytes(b"own,other\n1,2\n3,4\n")
+    table = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"own": ["1", "3"], "other": ["2", "4"]}), table)
+    for path in (rows, table):
+        note, *_ = validate(path, format="haystack").problems
+
+        assert note.message == "haystack is one object in a file, and this is a table"
+        assert "say which column holds what" in note.help
+        assert 'columns={"prompt": COLUMN}, where COLUMN is one of' in note.help
+
+
 def test_rows_of_another_format_than_one_object_are_named() -> None:
     """Rows of a known format are reported as such where columns were requested."""
     found, (note,) = noted(jsonl(*records_of(CURRENT)), format="haystack")
