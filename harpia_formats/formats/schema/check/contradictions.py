@@ -247,13 +247,22 @@ def _matcher(pattern: str) -> Callable[[str], bool] | None:
 
 
 def _forbids(node: dict[str, Any], key: str) -> bool:
-    """Return whether a schema refuses any object with a key."""
-    named = node.get("properties", {})
-    if key in named:
-        return named[key] is False
+    """Return whether a schema refuses any object with a key, which it does not name."""
+    if key in node.get("properties", {}):
+        return False
     if node.get("additionalProperties") is not False:
         return False
     return not any(may_match(each, key) for each in node.get("patternProperties", ()))
+
+
+def _has_no_value(node: dict[str, Any], key: str) -> bool:
+    """Return whether the schema `false` of a schema is for the values of a key."""
+    if node.get("properties", {}).get(key) is False:
+        return True
+    return any(
+        schema is False and may_match(pattern, key, unsure=False)
+        for pattern, schema in node.get("patternProperties", {}).items()
+    )
 
 
 def _required_remarks(
@@ -269,6 +278,13 @@ def _required_remarks(
         if not isinstance(key, str):
             continue
         here, shown = (*path, "required", number), short_json(key)
+        if any(_has_no_value(node, key) for node in binding):
+            message = (
+                f"{shown} is required, and its schema is false: no object is allowed"
+            )
+            help_ = "correct its schema, or do not require it"
+            yield Remark(IMPOSSIBLE, here, message, help_)
+            continue
         if any(_forbids(node, key) for node in binding):
             help_ = described.suggestion(key)
             message = (

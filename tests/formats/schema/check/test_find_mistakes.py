@@ -197,6 +197,20 @@ def test_nothing_else_is_checked_in_an_unknown_draft() -> None:
     assert found_in(schema) == [("S427", "/$schema")]
 
 
+def test_key_whose_schema_is_false_is_no_unnamed_one() -> None:
+    """What is said of a required key is true: it is named, and has no value."""
+    named, unnamed = (
+        mistakes_in({"required": ["a"], **rest})[0].message
+        for rest in (
+            {"properties": {"a": False}},
+            {"properties": {"b": {}}, "additionalProperties": False},
+        )
+    )
+
+    assert named == '"a" is required, and its schema is false: no object is allowed'
+    assert "no property is called so" in unnamed
+
+
 def test_help_names_the_key_that_is_meant() -> None:
     """The ghost of a renamed key is explained by the key that describes it now."""
     (ghost,) = [
