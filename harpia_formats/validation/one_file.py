@@ -335,8 +335,7 @@ def _planned(
     is_found = file.source.is_found
     note_if_skipped(count, run, file.blocks.error, notes, is_found=is_found)
     for note in notes:
-        place = collector.place(Cursor())
-        collector.add(note.code, note.message, note.help, place)
+        collector.add_note(note)
     if plan.unvalidated:
         codes = {note.code for note in notes}
         count.add_unreported(codes - collector.rules.keys())

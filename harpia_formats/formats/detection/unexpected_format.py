@@ -121,6 +121,8 @@ class DetectionNote(Struct, frozen=True):
     help: str = ""
     #: The id of a format that the file may be in if the user names it.
     possible: str = ""
+    #: Whether its texts certainly hold no value and no key of the file.
+    hides_values: bool = False
 
 
 def other_shape_note(
@@ -218,6 +220,7 @@ def delimiter_note(head: Sample) -> DetectionNote:
         OTHER_DELIMITER,
         f"a {found} separates the fields of header and rows, and not a {expected}",
         how_to_read(head.other_delimiter, head.delimiter),
+        hides_values=True,
     )
 
 
@@ -246,7 +249,9 @@ def unknown_text(delimiter: str = "") -> DetectionNote:
         if delimiter in WIDE_DELIMITERS:
             how = f"{how_to_read(delimiter, COMMA)}, and call it .csv"
         help_ = f"a {named(delimiter)} separates the fields of its first lines: {how}"
-    return DetectionNote(CODE, message, f"{help_}; {_how}", "csv")
+    return DetectionNote(
+        CODE, message, f"{help_}; {_how}", possible="csv", hides_values=True
+    )
 
 
 def unknown_format(sample: Sample, variants: Sequence[FormatVariant]) -> DetectionNote:

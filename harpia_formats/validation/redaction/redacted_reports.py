@@ -26,7 +26,8 @@ from harpia_formats.validation.redaction.shown_words import MASK, SchemaWords
 #: What a reason quotes, and behind which row or member reading ended. In the group is
 #: what it advises at its end, which quotes nothing of a file.
 _quoted = re.compile(
-    r"(`(?:-{2}from csv )?-{2}(?:delimiter|encoding) [^`\s]{1,16}`(?=[^'\"`]*\Z))"
+    r"(`(?:(?:-{2}from csv )?-{2}(?:delimiter|encoding) [^`\s]{1,16}"
+    r"|validate -{2}unsafe-fixes)`(?=[^'\"`]*\Z))"
     r"|'.*'|\".*\"|`.*`| \((?:after|before) .*\)\Z",
     re.DOTALL,
 )

@@ -35,6 +35,7 @@ from harpia_formats.validation.unit.findings import (
 
 if TYPE_CHECKING:  # imported only where a row has a problem: start-up time
     from harpia_formats.files.io.unpacked_text import TextPlaces
+    from harpia_formats.formats.detection.unexpected_format import DetectionNote
     from harpia_formats.validation.diagnosis.root_causes import Finding, SharedFindings
     from harpia_formats.validation.diagnosis.row_context import RowContext
     from harpia_formats.validation.redaction.shown_words import SchemaWords
@@ -129,11 +130,8 @@ class Collector:
         excerpt: Excerpt | None = None,
     ) -> None:
         """Add a problem of the file as a whole, if its rule is active."""
-        rule = self.rules.get(code)
-        if rule is None:
-            return
-        group = (code, "", "")
-        if self._count(rule, group):
+        rule = self._described_rule(code)
+        if rule is not None:
             problem = Problem(
                 code,
                 rule.name,
@@ -143,7 +141,31 @@ class Collector:
                 help=help_,
                 excerpt=excerpt,
             )
-            self._describe([(group, problem)])
+            self._describe([((code, "", ""), problem)])
+
+    def add_note(self, note: "DetectionNote") -> None:
+        """Add a note on the format of the file, if its rule is active."""
+        rule = self._described_rule(note.code)
+        if rule is not None:
+            problem = Problem(
+                note.code,
+                rule.name,
+                rule.severity,
+                self.place(Cursor()),
+                note.message,
+                help=note.help,
+                hides_values=note.hides_values,
+            )
+            self._describe([((note.code, "", ""), problem)])
+
+    def _described_rule(self, code: str) -> Rule | None:
+        """Count a problem of the file as a whole; return its rule if it is described.
+
+        None also if the rule is not active.
+        """
+        rule = self.rules.get(code)
+        is_described = rule is not None and self._count(rule, (code, "", ""))
+        return rule if is_described else None
 
     def groups_of(self, found: "SharedFindings", prefix: Path = ()) -> SharedGroups:
         """Return the groups of findings; `prefix` is the path of rows in records."""

@@ -187,6 +187,28 @@ def test_schema_errors_say_what_the_schema_wants() -> None:
     }
 
 
+@pytest.mark.parametrize("name", ["a.csv", "a.txt"])
+@pytest.mark.parametrize(
+    ("delimiter", "how"),
+    [
+        (";", 'delimiter=";"'),
+        ("，", "write a comma in its place, as fix(unsafe=True) does"),
+    ],
+    ids=["semicolon", "wide"],
+)
+def test_how_a_table_is_cut_is_shown(
+    tmp_path: Path, name: str, delimiter: str, how: str
+) -> None:
+    """Neither the delimiter of a table nor the advice on it holds a value."""
+    path = tmp_path / name
+    path.write_text(f"prompt{delimiter}response\na{delimiter}b\n", encoding="utf-8")
+    (shown,) = validate(path, redact=True).problems
+    (plain,) = validate(path).problems
+
+    assert how in shown.help
+    assert (shown.message, shown.help) == (plain.message, plain.help)
+
+
 def test_groups_that_look_the_same_are_one() -> None:
     """Unknown keys are one group, with the sum of their counts."""
     schema = {"properties": {"a": {}}, "additionalProperties": False}
