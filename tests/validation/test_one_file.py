@@ -337,7 +337,7 @@ def test_limit_that_is_not_reached(data: bytes, limit: int) -> None:
 
 @for_each_case("number", [1, 2, 1_400, 2_999, 3_000])
 def test_fail_fast_finds_exactly_one_error(number: int) -> None:
-    """The first error ends it, with the records up to it counted."""
+    """The first error ends it, with the records and bytes up to it counted."""
     wrong = tuple(range(number, 3_001))
     count, codes, report = validated(numbered_lines(3_000, wrong=wrong), fail_fast=True)
 
@@ -345,6 +345,7 @@ def test_fail_fast_finds_exactly_one_error(number: int) -> None:
     assert (count.records, count.valid, count.errors) == (number, number - 1, 1)
     assert where(report.problems[0])[::3] == (number, number)
     assert not count.complete
+    assert count.bytes == report.problems[0].place.byte_offset
 
 
 @for_each_case(

@@ -323,9 +323,6 @@ class Reading:
                     for some in rest:
                         yield tuple(self.tally.keep(count, some or Findings()))
             count.complete = not local.merge.stopped and file.blocks.error is None
-            if local.merge.end is not None:
-                # How much was read behind it depends on the number of processes.
-                count.bytes = local.merge.end
             if file.blocks.error is not None and not count.skipped:
                 count.reason = file.blocks.error.reason
         except SourceError as error:

@@ -260,6 +260,9 @@ class FileMerge:
     def end_rows(self) -> None:
         """Note that no more rows follow."""
         self.stopped |= self._is_cut_short
+        if self.end is not None:
+            # How much was read behind it depends on the container and the processes.
+            self.count.bytes = self.end
 
     @property
     def last_line(self) -> int:
