@@ -453,6 +453,7 @@ class Ranges:
         stopped = fails and code in collector.rules and collector.is_error(code)
         result = msgspec.structs.replace(unvalidated(records), stopped=stopped)
         merge.add(result)
+        merge.end = start.offset if stopped else merge.end
         merge.gap = merge.gap or f"{message} ({code})"
         place = collector.place(start, before + 1 if records else None)
         collector.add(code, message, help_, place)
