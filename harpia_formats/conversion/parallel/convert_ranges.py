@@ -221,6 +221,9 @@ class RangeConversion:
         # The lines of all parts count from the beginning of the unit.
         lines = ranges.lines
         for piece in answer:
+            merge.stopped |= merge.has_enough()
+            if ranges.is_over or merge.stopped:
+                return
             rows = piece.converted
             if rows is None or not self._is_right(rows):
                 yield from ranges.again(part, piece.begin, piece.end)
@@ -229,8 +232,6 @@ class RangeConversion:
                 merge.pass_over(rows.records)
                 ranges.move_on(piece.end, rows.lines)
                 yield Findings()
-            if ranges.is_over or merge.stopped:
-                return
         _release(answer)
 
     def note_left(self, reason: NotDone | None) -> None:

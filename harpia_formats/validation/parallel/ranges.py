@@ -376,13 +376,18 @@ class Ranges:
                 self.pool, tasks, lambda item: item[0].size, HELD
             )
             stack.callback(answers.close)
+            merge = self.local.merge
             for (part, given), answer in answers:
+                # Rows follow those that were done, and maybe no more are wanted.
+                merge.stopped |= merge.has_enough()
+                if merge.stopped:
+                    break
                 yield from self._answered(part, given, answer)
                 read: ReadProgress = self.file.blocks.reader
                 if self._place is not None:
                     read = BytesRead(self._plan.name, read.total, self._place.offset)
                 _tell(progress, read)
-                if self.is_over or self.local.merge.stopped:
+                if self.is_over or merge.stopped:
                     break
         if isinstance(self._origin, RemoteFile) and not self.is_over:
             try:

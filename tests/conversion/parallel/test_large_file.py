@@ -268,6 +268,23 @@ def test_rows_are_counted_up_to_the_one_that_ends_the_run(
     assert summary["bytes"] == len(b"".join(rows[:3_499])) + at
 
 
+@pytest.mark.parametrize("at", [125, 126, 127])
+def test_an_error_ends_a_table_wherever_its_batch_ends(
+    at: int, tmp_path: Path, answered: list[list[Part] | None]
+) -> None:
+    """No record behind it is read, also where it is the last one of a batch."""
+    rows = [b"question %d,r,a\n" % number for number in range(2_000)]
+    rows[at] = rows[at + 256] = b"question,r\n"
+    file = tmp_path / "in.csv"
+    file.write_bytes(b"prompt,references,response\n" + b"".join(rows))
+    given: dict[str, Any] = {"from_": "csv", "constants": GIVEN}
+    assert_same(file, "nemo-output", **given)
+    _, _, found, *_ = result_or_error(file, "nemo-output", tmp_path / "o", 2, **given)
+
+    assert answered
+    assert found["report"]["summary"]["records"] == at + 1
+
+
 def test_losses_behind_a_row_that_is_left_out_have_their_lines(
     tmp_path: Path, answered: list[list[Part] | None]
 ) -> None:
