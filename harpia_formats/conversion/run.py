@@ -158,6 +158,21 @@ def _first_header(
     return found[0] if found else None
 
 
+def _in_order(invalid: list[Problem], unconvertible: list[Problem]) -> list[Problem]:
+    """Return the problems of rows that were read together, in the order of the rows.
+
+    `invalid` are all of one file. Those of earlier files, whose records waited for the
+    target, come first.
+    """
+    if not (invalid and unconvertible):
+        return invalid or unconvertible
+    path = invalid[0].place.path
+    earlier = [problem for problem in unconvertible if problem.place.path != path]
+    own = [problem for problem in unconvertible if problem.place.path == path]
+    of_file = sorted([*invalid, *own], key=lambda problem: problem.place.record or 0)
+    return [*earlier, *of_file]
+
+
 class SideOutputs(Struct, frozen=True):
     """The outputs of a conversion apart from its rows, in one group with them."""
 
@@ -381,11 +396,10 @@ class Conversion:
         )
         try:
             for problems in flow:
-                for problem in problems:
+                for problem in _in_order([*problems], self._problems.take()):
                     if problem.severity is Severity.ERROR:
                         self._put_aside(problem)
                     yield problem
-                    yield from self._new_problems()
         except StopConversion as stop:
             yield from self._stopped(stop.place)
             return

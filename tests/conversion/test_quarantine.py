@@ -40,13 +40,18 @@ def test_rows_are_quarantined_byte_for_byte(tmp_path: Path) -> None:
 def test_rows_that_cannot_be_converted_are_in_order_with_invalid_ones(
     tmp_path: Path,
 ) -> None:
-    """A row that no row of the target can hold is put aside before a later one."""
+    """A row that no row of the target can hold is put aside before a later one.
+
+    Findings are in the order of the rows as well.
+    """
     several = GOOD.replace(b'["r"]', b'["r", "s"]')
     rows = [several, WRONG, GOOD, several, b"{not json"]
     aside(b"\n".join(rows) + b"\n", tmp_path, from_="harpia", references="fail")
 
     kept = (tmp_path / "out.invalid.jsonl").read_bytes()
+    findings = (tmp_path / "out.invalid.findings.jsonl").read_bytes().splitlines()
     assert kept == b"\n".join([several, WRONG, several, b"{not json"]) + b"\n"
+    assert [json.loads(each)["line"] for each in findings] == [1, 2, 4, 5]
 
 
 def test_there_are_no_files_where_nothing_is_wrong(tmp_path: Path) -> None:
@@ -154,8 +159,10 @@ def test_rows_that_are_too_long_are_counted(
     assert (tmp_path / "out.invalid.jsonl").read_bytes() == b""
 
 
-def test_problems_of_a_table_are_reported_as_it_is_read(tmp_path: Path) -> None:
-    """A row that cannot be converted is reported with the next row that is invalid."""
+def test_problems_of_a_table_are_reported_in_the_order_of_its_rows(
+    tmp_path: Path,
+) -> None:
+    """A row that cannot be converted is reported before a later one that is invalid."""
     report = convert(
         b"id,prompt\n1,\n2\n3,\n4\n5,q\n",
         to="nemo-input",
@@ -167,10 +174,10 @@ def test_problems_of_a_table_are_reported_as_it_is_read(tmp_path: Path) -> None:
     problems = report.report.problems
 
     assert [(problem.code, problem.place.line) for problem in problems] == [
-        ("J304", 3),
         ("L201", 2),
-        ("J304", 5),
+        ("J304", 3),
         ("L201", 4),
+        ("J304", 5),
     ]
     assert (report.rows, report.skipped) == (1, 4)
 
