@@ -19,8 +19,11 @@ from hypothesis import strategies as st
 
 import harpia_converters
 from harpia_formats import SinkError, ValidationFailed, convert, detect, diff, validate
+from harpia_formats.files.workers.pool import WorkerPool
+from harpia_formats.model.field_outcomes import Outcome
 from harpia_formats.plugins import SourceError, TextPart, Unpacker
 from in_process import exit_code
+from shared_small_files import share_small_files
 
 REPORT = Path(__file__).parents[3] / "schemas/harpia-formats/report-1.schema.json"
 FIXTURES = Path(__file__).parents[3] / "fixtures"
@@ -110,6 +113,19 @@ def folder_of(place: Path, members: dict[str, bytes]) -> Path:
     for name, text in members.items():
         (place / name).write_bytes(text)
     return place
+
+
+def counted_answers(patch: pytest.MonkeyPatch) -> list[Any]:
+    """Return a list that grows by what each range of a worker becomes."""
+    found: list[Any] = []
+    usual = WorkerPool.result
+
+    def noted(self: WorkerPool, ticket: Any) -> Any:
+        found.append(usual(self, ticket))
+        return found[-1]
+
+    patch.setattr(WorkerPool, "result", noted)
+    return found
 
 
 def where(problem: Any) -> tuple[str, int, int, int]:
@@ -276,16 +292,45 @@ def test_repeated_ids_and_second_passes_have_places_in_members(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_conversion_is_that_of_the_joined_text(jobs: int, tmp_path: Path) -> None:
-    """An archive converts to the bytes that its text converts to, with any workers."""
-    members = {f"{number:06}": GOOD for number in range(300)}
+def test_conversion_is_that_of_the_joined_text(
+    jobs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An archive becomes the rows of its text, with the same losses, by any workers.
+
+    The first record of a loss is placed in its member, wherever that is.
+    """
+    share_small_files(monkeypatch, 2_000)
+    shared = counted_answers(monkeypatch)
+    members = {f"{number:06}": GOOD for number in range(400)}
+    members |= dict.fromkeys(("000250", "000251", "000390"), OTHER)
     path, text = tmp_path / "x.toy", tmp_path / "x.json"
     path.write_bytes(archive(members))
     text.write_bytes(b"".join(part.text for part in array_of(members)))
-    for input_, name in ((path, "a.jsonl"), (text, "b.jsonl")):
-        assert convert(input_, to="record", output=tmp_path / name, jobs=jobs).ok
+    rows, losses, places = [], [], []
+    for input_ in (path, text):
+        output = tmp_path / f"{input_.name}.out"
+        report = convert(input_, to="haystack", output=output, jobs=jobs)
+        found = {
+            outcome: counted
+            for outcome, counted in report.losses[0].losses.counts.items()
+            if outcome.outcome is Outcome.DROPPED
+        }
+        rows.append(output.read_bytes())
+        losses.append([(outcome, each.count) for outcome, each in found.items()])
+        (place,) = (each.place for each in found.values())
+        assert place is not None
+        places.append(place)
+        with pytest.raises(ValidationFailed, match="would lose level"):
+            convert(
+                input_, to="haystack", output=io.BytesIO(), on_loss="fail", jobs=jobs
+            )
 
-    assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()
+    assert rows[0] == rows[1]
+    assert losses[0] == losses[1]
+    assert [count for _, count in losses[0]] == [3]
+    assert [place.full_path for place in places] == [f"{path}!000250", str(text)]
+    assert [place.record for place in places] == [251, 251]
+    assert bool(shared) == (jobs > 1)
 
 
 def test_losses_and_differences_have_places_in_members(tmp_path: Path) -> None:
