@@ -18,7 +18,7 @@ import numpy as np
 
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.conversion.reading.reader import Reading
-from harpia_formats.conversion.subsets.open_file import delimiter_reason
+from harpia_formats.conversion.subsets.open_file import uncut_reason
 from harpia_formats.files.framing.chunk import (
     JSON_SPACE,
     Chunk,
@@ -181,7 +181,7 @@ def _indexed(
         if reader.unpacker:
             sampled.sample = replace(sampled.sample, unpacker=reader.unpacker)
         plan, _ = plan_file(run, source.name, sampled.sample)
-        if reason := delimiter_reason(plan, sampled.sample):
+        if reason := uncut_reason(plan, sampled.sample):
             yield IndexFailure(reason)
         if plan.has_columns:
             yield from _records_indexed(source, plan, options, offsets, copy)

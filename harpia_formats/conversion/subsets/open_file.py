@@ -35,6 +35,7 @@ from harpia_formats.formats.detection.sampled_file import (
     SampledFile,
     sample_file,
 )
+from harpia_formats.formats.detection.unexpected_format import LEAVE_OUT_FROM
 from harpia_formats.formats.registry import all_unpackers
 from harpia_formats.model.format import Container
 from harpia_formats.validation.options import Options
@@ -64,7 +65,7 @@ def cut_file(
             plan, sampled = _plain_rows(source, opened, options)
         else:
             plan, sampled = _planned(source, opened, options, reader.unpacker)
-            reason = delimiter_reason(plan, sampled.sample)
+            reason = uncut_reason(plan, sampled.sample)
             if reason:
                 raise SubsetError(f"in {source.name} {reason}")
             _check_plan(source.name, plan, is_text=not reader.unpacker)
@@ -120,11 +121,13 @@ def _note(reader: SourceReader, options: SubsetOptions) -> None:
         options.progress(reader)
 
 
-def delimiter_reason(plan: FilePlan, sample: Sample) -> str:
-    """Return why a table is not cut by its delimiter, and how to read it, "" if it is.
+def uncut_reason(plan: FilePlan, sample: Sample) -> str:
+    """Return why a table is not cut, and how to read it, "" if it is.
 
-    The file may be a table that is not called one.
+    It may have another delimiter, not be called a table, or be no text.
     """
+    if sample.unpacker and plan.cut is Framing.NONE:
+        return f"rows are no text; {LEAVE_OUT_FROM}"
     found = sample.other_delimiter or sample.likely_delimiter
     if not found or plan.cut is not Framing.NONE:
         return ""

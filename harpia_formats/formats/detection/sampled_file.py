@@ -73,11 +73,7 @@ def is_table(
     """
     if not formats:
         return False
-    if all(
-        dialect.container is Container.TABLE
-        for format_ in formats
-        for dialect in format_.dialects
-    ):
+    if are_tables(formats):
         return True
     if opened.layout is not Layout.TEXT:
         return False
@@ -87,6 +83,15 @@ def is_table(
     ):
         return True
     return not has_suffix(name) and _has_known_column(opened, name)
+
+
+def are_tables(formats: Sequence[Format]) -> bool:
+    """Tell whether files of all these formats are tables of text."""
+    return all(
+        dialect.container is Container.TABLE
+        for format_ in formats
+        for dialect in format_.dialects
+    )
 
 
 def _has_known_column(opened: OpenedContainer, name: str) -> bool:

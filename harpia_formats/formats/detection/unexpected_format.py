@@ -224,6 +224,14 @@ def delimiter_note(head: Sample) -> DetectionNote:
     )
 
 
+def no_text_note(called: str) -> DetectionNote:
+    """Return a note that a file without text is read as `called`, a table of text."""
+    message = f"the file is not {called}: it is no text"
+    return DetectionNote(OTHER_SHAPE, message, LEAVE_OUT_FROM, hides_values=True)
+
+
+#: What helps where a file is not in the format that was named.
+LEAVE_OUT_FROM = "leave out `--from`, so that its format is detected"
 #: The code of the rule that a file must be in a known format.
 CODE = "S301"
 #: Keys of a record among which misspelt ones are looked for.

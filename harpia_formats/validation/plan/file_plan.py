@@ -18,11 +18,17 @@ from harpia_formats.formats.detection.recognize import (
     why_contested,
 )
 from harpia_formats.formats.detection.sample import Sample
-from harpia_formats.formats.detection.sampled_file import Framing, framing_of
+from harpia_formats.formats.detection.sampled_file import (
+    Framing,
+    are_tables,
+    framing_of,
+)
 from harpia_formats.formats.detection.unexpected_format import (
     OTHER_DELIMITER,
+    OTHER_SHAPE,
     DetectionNote,
     delimiter_note,
+    no_text_note,
     unknown_format,
 )
 from harpia_formats.formats.registry import all_formats, format_of, rules_of
@@ -295,6 +301,9 @@ def plan_file(
         is_table = bool(head.delimiter)
         cut = Framing.TABLE if is_table else framing_of(None, head.layout)
         return FilePlan(run, name, cut), ()
+    if head.unpacker and _is_read_as_text(run, head.unpacker):
+        note = no_text_note(run.options.format or "")
+        return FilePlan(run, name, Framing.NONE, unvalidated=True), (note,)
     found = _recognised(run, head)
     cut = framing_of(found.variant, head.layout)
     if found.variant is None:
@@ -317,6 +326,13 @@ def plan_file(
     if head.other_delimiter:
         return plan, (delimiter_note(head),)
     return plan, found.notes
+
+
+def _is_read_as_text(run: RunPlan, unpacker: str) -> bool:
+    """Tell whether a table of text was asked for, and `unpacker` makes no such text."""
+    made = [each for each in all_formats().values() if each.unpacked_by == unpacker]
+    is_other = bool(made) and not are_tables(made)
+    return is_other and are_tables(run.candidates()) and OTHER_SHAPE in run.rules
 
 
 def _recognised(run: RunPlan, head: Sample) -> Recognition:

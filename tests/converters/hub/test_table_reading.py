@@ -16,9 +16,11 @@ from corpora import CORPORA
 from harpia_formats import (
     MapError,
     Record,
+    SubsetError,
     ValidationFailed,
     convert,
     detect,
+    head,
     read,
     validate,
 )
@@ -462,3 +464,23 @@ def test_table_converts_to_a_vendor(tmp_path: Path) -> None:
 
     assert outputs[0] == outputs[1]
     assert json.loads(outputs[0].splitlines()[0])["ideal_response"] == "2"
+
+
+@pytest.mark.parametrize("options", [{}, {"delimiter": ";"}, {"redact": True}])
+@pytest.mark.parametrize("format_", ["csv", "tencent-csv"])
+def test_table_is_not_read_as_one_of_text(
+    format_: str, options: dict[str, Any], tmp_path: Path
+) -> None:
+    """It has one error; its rows as JSON were cut by commas, and some were valid."""
+    path = tmp_path / "a.parquet"
+    as_parquet(pa.Table.from_pylist([{"prompt": "q", "response": "a"}] * 3), path)
+    report = validate(path, format=format_, **options)
+    (problem,), (file,) = report.problems, report.files
+
+    assert (problem.code, file.records, report.ok) == ("S201", 0, False)
+    assert problem.message == f"the file is not {format_}: it is no text"
+    assert problem.help == "leave out format, so that its format is detected"
+    with pytest.raises(ValidationFailed, match="it is no text"):
+        list(read(path, format=format_))
+    with pytest.raises(SubsetError, match="rows are no text; leave out from_"):
+        head(path, 1, output=io.BytesIO(), from_=format_)
