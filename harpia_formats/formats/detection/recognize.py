@@ -123,7 +123,7 @@ def recognize_as(
     variant = _first_valid_variant(asked[0], sample, strict=strict)
     other = other_shape_note(variant, sample, formats, called, strict=strict)
     if sample.rows and not variants_of(asked, sample.layout):
-        other = other or _several_objects_note(
+        other = other or _other_layout_note(
             variant, sample, called, is_table=_is_table(sample, formats)
         )
     other = other or other_rows_note(variant, sample, formats, strict=strict)
@@ -136,22 +136,25 @@ def _is_table(sample: Sample, formats: Sequence[Format]) -> bool:
     return bool(sample.delimiter) or sample.unpacker in unpackers
 
 
-def _several_objects_note(
+def _other_layout_note(
     asked: FormatVariant, sample: Sample, called: str, *, is_table: bool
 ) -> DetectionNote:
-    """Return a note that the format is one object in a file, and the sample is not.
+    """Return a note that no file of the format has the layout of the sample.
 
-    Rows are no columns, also not if each has a file of its own.
+    The sample is a table, or the format is one object in a file. Rows are no columns,
+    also not if each has a file of its own.
     """
     dialect = asked.dialect
-    layout = "a table" if is_table else sample.layout.value
-    message = f"{called} is one object in a file, and this is {layout}"
-    help_ = "put each object in its own file"
+    message = f"{called} is one object in a file, and this is {sample.layout.value}"
+    what, help_ = "KEY", "put each object in its own file"
+    if is_table:
+        what, kind = "COLUMN", "no text" if asked.format.unpacked_by else "JSON"
+        message = f"{called} is {kind}, and this is a table"
     rows = [row for row in sample.rows if isinstance(row, dict) and row]
-    if dialect.container is Container.COLUMNS and not any(
+    has_columns = dialect.container is Container.COLUMNS and not any(
         dialect.sniff(row) or dialect.possible(row) for row in rows
-    ):
-        what = "COLUMN" if is_table else "KEY"
+    )
+    if is_table or has_columns:
         mapped = how_to_map(rows[0], what) if rows else ""
         help_ = "; ".join(filter(None, ["leave out `--from`", mapped]))
     return DetectionNote(OTHER_SHAPE, message, f"{help_}; {validated_as(asked)}")

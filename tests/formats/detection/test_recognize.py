@@ -210,6 +210,20 @@ def test_rows_are_told_from_several_objects_of_columns(
     assert note.help.startswith(help_)
 
 
+@pytest.mark.parametrize(
+    ("format_", "kind"),
+    [("nemo-input", "JSON"), ("nemo-results", "JSON"), ("parquet", "no text")],
+)
+def test_table_is_no_other_format(format_: str, kind: str, tmp_path: Path) -> None:
+    """What is said of the format is true: not each other one is one object."""
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"own,other\n1,2\n3,4\n")
+    note, *_ = validate(path, format=format_).problems
+
+    assert note.message == f"{format_} is {kind}, and this is a table"
+    assert note.help.startswith("leave out format; to convert or score it, say which")
+
+
 def test_columns_of_a_table_are_no_keys(tmp_path: Path) -> None:
     """Of a table, whatever its file, the advice names a column and not a key."""
     pa = pytest.importorskip("pyarrow", reason="the extra arrow is not installed")
@@ -221,7 +235,7 @@ def test_columns_of_a_table_are_no_keys(tmp_path: Path) -> None:
     for path in (rows, table):
         note, *_ = validate(path, format="haystack").problems
 
-        assert note.message == "haystack is one object in a file, and this is a table"
+        assert note.message == "haystack is JSON, and this is a table"
         assert "say which column holds what" in note.help
         assert 'columns={"prompt": COLUMN}, where COLUMN is one of' in note.help
 
