@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from importlib.util import find_spec
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -84,19 +85,22 @@ def _start_fork_server() -> None:
     """
     from multiprocessing.forkserver import ensure_running  # noqa: PLC0415 - start-up: most runs need no processes
 
-    before = os.environ.get(_SAFE_PATH)
-    os.environ[_SAFE_PATH] = "1"
-    try:
-        ensure_running()
-    finally:
-        if before is None:
-            del os.environ[_SAFE_PATH]
-        else:
-            os.environ[_SAFE_PATH] = before
+    with _one_start:
+        before = os.environ.get(_SAFE_PATH)
+        os.environ[_SAFE_PATH] = "1"
+        try:
+            ensure_running()
+        finally:
+            if before is None:
+                del os.environ[_SAFE_PATH]
+            else:
+                os.environ[_SAFE_PATH] = before
 
 
 #: The variable that keeps a new interpreter from looking into the working folder.
 _SAFE_PATH = "PYTHONSAFEPATH"
+#: Two threads that set the variable at once would not both see what it was before.
+_one_start = Lock()
 
 
 def worker_count(jobs: int) -> int:

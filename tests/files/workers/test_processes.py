@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import process as futures_process
+from multiprocessing import forkserver
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,34 @@ def test_all_processes_start_with_the_first_task() -> None:
         thread.join()
 
     assert count == 2
+
+
+def test_threads_that_start_pools_at_once_leave_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """No variable is left that both set for the server that starts their processes."""
+    inside = [threading.Event(), threading.Event()]
+    begun = iter((0, 1))
+
+    def start_slowly() -> None:
+        number = next(begun)
+        inside[number].set()
+        if not number:
+            inside[1].wait(0.2)
+        else:
+            first.join()
+
+    monkeypatch.setattr(forkserver, "ensure_running", start_slowly)
+    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
+    first, second = (
+        threading.Thread(target=lambda: process_pool(1).shutdown()) for _ in range(2)
+    )
+    first.start()
+    inside[0].wait()
+    second.start()
+    second.join()
+
+    assert "PYTHONSAFEPATH" not in os.environ
 
 
 def test_system_without_locks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
