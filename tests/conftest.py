@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, settings
 
 from corpora import CORPORA
 from effort import drawn
+from forked_processes import fork_from_server, start_interpreters
 from in_process import InProcess
 
 # How long an example takes says more of the machine than of the code.
@@ -41,13 +42,24 @@ get_context("forkserver").set_forkserver_preload(
         "harpia_formats.evaluation.statistics.count_ranges",
         "harpia_formats.evaluation.statistics.statistics_run",
         "harpia_formats.validation.parallel.range_worker",
+        "harpia_formats.validation.unit.guarded_rows",
+        "harpia_formats.view.systems",
+        "harpia_formats.view.take_away",
+        "harpia_formats.view.viewed_file",
         "jsonschema_rs",
         "multiprocessing.queues",
         "multiprocessing.synchronize",
     ]
 )
+fork_from_server()
 
 _NO_CORPORA = f"no corpora in {CORPORA} (set HARPIA_CORPORA)"
+
+
+@pytest.fixture
+def new_interpreters(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Start the processes that can be killed as the package does next to threads."""
+    start_interpreters(monkeypatch)
 
 
 @pytest.fixture

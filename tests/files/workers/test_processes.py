@@ -318,7 +318,9 @@ def die() -> Iterator[int]:
 
 @pytest.fixture(params=["forked", "spawned"])
 def process(
-    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+    new_interpreters: None,  # noqa: ARG001 - how it is started
 ) -> Iterator[KillableProcess]:
     """Return a process of each kind; it is ended after the test."""
     is_forked = request.param == "forked"

@@ -191,6 +191,7 @@ def test_bounded_schema_needs_no_other_process(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+@pytest.mark.usefixtures("new_interpreters")
 def test_no_process_is_left() -> None:
     """The process of a run ends with the run."""
     before = children_of(os.getpid())
@@ -199,6 +200,7 @@ def test_no_process_is_left() -> None:
     assert set(children_of(os.getpid())) <= set(before)
 
 
+@pytest.mark.usefixtures("new_interpreters")
 def test_process_in_a_process_with_threads() -> None:
     """With other threads, the process is a new interpreter and works as well."""
     end = threading.Event()
