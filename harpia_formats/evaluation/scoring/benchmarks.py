@@ -37,8 +37,10 @@ from harpia_formats.evaluation.scoring.compare_runs import ScoreComparison
 from harpia_formats.evaluation.scoring.measures.answer_problems import AnswerProblems
 from harpia_formats.evaluation.scoring.measures.metric_score import (
     COLUMNS,
+    MetricScore,
     score_row,
 )
+from harpia_formats.evaluation.scoring.measures.stored_metrics import StoredMetrics
 from harpia_formats.evaluation.scoring.measures.system_totals import SystemTotals
 from harpia_formats.evaluation.scoring.options import ScoreOptions, SystemName
 from harpia_formats.evaluation.scoring.results.best_scores import (
@@ -49,12 +51,16 @@ from harpia_formats.evaluation.scoring.results.compare_report import (
     ComparisonReport,
 )
 from harpia_formats.evaluation.scoring.results.scores import Scores
-from harpia_formats.evaluation.scoring.scoring_run import Scoring
+from harpia_formats.evaluation.scoring.scoring_run import (
+    Scoring,
+    check_holds_answers,
+)
 from harpia_formats.files.io.discovery import Exclusion, parts_of
 from harpia_formats.files.io.discovery import matches as path_matches
 from harpia_formats.files.io.inputs import is_rereadable, sources_of_inputs
 from harpia_formats.files.io.reader import SourceError
 from harpia_formats.files.io.source import STANDARD_INPUT, ReadProgress, Source
+from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.formats.registry import all_unpackers
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.record import Output
@@ -172,8 +178,15 @@ class SystemSearch:
             if self.is_whole:
                 self._totals.finish()
 
-    def _begin(self, _: object, count: FileCount) -> None:
-        """Begin a file whose models are not known yet."""
+    def _begin(self, variant: FormatVariant, count: FileCount) -> None:
+        """Begin a file whose models are not known yet.
+
+        Raises `ScoreError` for a file that `score` refuses by its format.
+        """
+        if self._options.stored:
+            StoredMetrics(self._options).check_file(variant, count)
+        else:
+            check_holds_answers(variant, count, self._options)
         self._answers.count = count
         self._models.setdefault(count.path, {})
 
@@ -377,7 +390,7 @@ class BenchmarkScores(Result):
 
         It is None for a system without one of them.
         """
-        firsts = [one.systems[0].scores.scores[0] for one in self.benchmarks]
+        firsts = [*map(_first_score, self.benchmarks)]
         found: dict[str, float | None] = {}
         for system in self.systems:
             scores = [
@@ -528,11 +541,17 @@ def _of(name: str, text: str) -> str:
     return f"{name}: {text}" if name else text
 
 
+def _first_score(benchmark: ComparisonReport) -> MetricScore:
+    """Return the first score of a benchmark, of the first system that has any."""
+    every = (score for one in benchmark.systems for score in one.scores.scores)
+    return next(every)
+
+
 def _check_mean(found: BenchmarkScores) -> None:
     """Raise `ScoreError` if first scores have no mean: other scales, or directions."""
     kinds: dict[tuple[str, bool | None], str] = {}
     for benchmark in found.benchmarks:
-        score = benchmark.systems[0].scores.scores[0]
+        score = _first_score(benchmark)
         kinds.setdefault(
             (score.scale, score.lower_is_better),
             f"{score.full_name} of {benchmark.name} ({score.scale}"
@@ -551,7 +570,7 @@ def _compared(
 ) -> ComparisonReport:
     """Return what a run found; the scores without pairs if none can be compared.
 
-    A note says why. Raises `ScoreError` if a system has no scores.
+    A note says why. Raises `ScoreError` if a system has no answers.
     """
     names = _names_in(files)
     try:
@@ -563,7 +582,8 @@ def _compared(
         for _ in alone:  # the problems of the files are known
             continue
         found = _only_scores(alone.scores())
-        if {one.name for one in found.systems if one.scores.scores} != names:
+        has_scores = any(one.scores.scores for one in found.systems)
+        if not has_scores or {one.name for one in found.systems} != names:
             raise
         return _untested(found, str(error))
 

@@ -155,6 +155,18 @@ def check_scored_units(
             )
 
 
+def check_holds_answers(
+    variant: FormatVariant, count: FileCount, options: ScoreOptions
+) -> None:
+    """Raise `ScoreError` for a file whose rows hold no answers."""
+    is_mapped = "response" in (options.columns or {})
+    if not is_mapped and not holds_answers(adapter_of(variant.format)):
+        raise ScoreOptionsError(
+            f"{count.path} is read as {variant.format.id}, which holds no answers; "
+            "if they are under a key of their own, name it with `--map response=KEY`"
+        )
+
+
 def score_redaction(
     redaction: "Redaction | None", given: Iterable[str] = (), *, by_options: bool = True
 ) -> "ScoreRedaction | None":
@@ -408,13 +420,8 @@ class Scoring:
         self._answers.count = count
         self._source.check_file(variant, count)
         adapter = adapter_of(variant.format)
-        is_read = "response" in (self._options.columns or {}) or holds_answers(adapter)
-        if self._source.outcomes is None and not is_read:
-            raise ScoreOptionsError(
-                f"{count.path} is read as {variant.format.id}, which holds no answers; "
-                "if they are under a key of their own, name it with "
-                "`--map response=KEY`"
-            )
+        if self._source.outcomes is None:
+            check_holds_answers(variant, count, self._options)
         if self._source.outcomes is None and holds_verdicts(adapter):
             raise VerdictsFound
         self._format = self._format or variant.format

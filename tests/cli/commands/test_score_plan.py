@@ -410,6 +410,7 @@ def stored_row(at: int, value: float | None, **names: str) -> dict[str, Any]:
         (["mixed.jsonl"], {"m": ["mixed.jsonl"]}),
         (["m.jsonl", "k.jsonl"], {"m": ["m.jsonl"], "k": ["k.jsonl"]}),
         (["mixed.jsonl", "k.jsonl"], {"m": ["mixed.jsonl"], "k": ["k.jsonl"]}),
+        (["letters.jsonl", "k.jsonl"], {"n": ["letters.jsonl"], "k": ["k.jsonl"]}),
     ],
 )
 def test_a_plan_of_stored_scores_gives_the_table_of_the_command_line(
@@ -419,7 +420,15 @@ def test_a_plan_of_stored_scores_gives_the_table_of_the_command_line(
     scored = [stored_row(at, at % 2, model="m") for at in range(6)]
     others = [stored_row(at, at % 3 / 2, model="k") for at in range(6)]
     nameless = [stored_row(at, None) for at in range(6, 9)]
-    rows_of = {"m": scored, "k": others, "mixed": [*scored, *nameless]}
+    letters = [stored_row(at, None, model="n") for at in range(6)]
+    for row in letters:
+        row["outputs"][0]["scores"] = [{"metric": "grade", "value": None}]
+    rows_of = {
+        "m": scored,
+        "k": others,
+        "mixed": [*scored, *nameless],
+        "letters": letters,
+    }
     for name, found in rows_of.items():
         text = "".join(f"{json.dumps(row)}\n" for row in found)
         Path(f"{name}.jsonl").write_text(text, encoding="utf-8")
@@ -931,11 +940,15 @@ def test_no_plan_is_printed_without_a_system(run: InProcess) -> None:
 
 def test_a_plan_ends_as_the_command_line_that_it_is_of(run: InProcess) -> None:
     """What `score` refuses has no plan, and a file that is not read is no success."""
+    asked = {"id": "1", "prompt": "q", "ideal_response": "a", "category": "c"}
+    Path("asked.jsonl").write_text(json.dumps(asked), encoding="utf-8")
     for words in (
         ["-m", "nothing"],
         ["--stored", "--missing", "zero"],
         ["-m", "em", "--report", "out.xyz"],
         ["-m", "em", "--plot", "nowhere/scores.svg"],
+        ["asked.jsonl", "-m", "em"],
+        ["asked.jsonl", "--stored"],
     ):
         given = ("score", "runs/llama/mmlu.jsonl", "runs/qwen/mmlu.jsonl", *words)
         alone, printed = run(*given), run(*given, "--print-plan")
