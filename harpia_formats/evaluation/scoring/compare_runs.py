@@ -235,7 +235,12 @@ def common_stored(
             "`--stored` scores are computed"
         )
     _check_wanted(stored, names, held)
+    others = dict.fromkeys(name for one in held for name in one if name not in names)
     found, notes = [], []
+    if others:
+        notes.append(
+            f"not compared, since not all systems have it: {', '.join(others)}"
+        )
     for name in names:
         places = dict(chain(*(one[name].items() for one in held)))
         signatures = [[one for one in own[name] if one != ANY] for own in held]

@@ -227,6 +227,15 @@ def test_stored_scores_are_compared() -> None:
     assert found.signature == "em|a"
 
 
+def test_stored_scores_that_one_system_lacks_are_noted() -> None:
+    """They are in no table of the comparison, which a note says."""
+    other = stored("f1|a", 0.4).replace(b'"em"', b'"f1"')
+    found = compared(stored("em|a", 0.9) + other, stored("em|a", 0.4))
+
+    assert [one.metric for one in found.compared] == ["em"]
+    assert "not compared, since not all systems have it: f1" in found.notes
+
+
 def test_stored_scores_of_several_filters_are_compared_one_by_one() -> None:
     """Each signature of a metric that both inputs have is a score of its own."""
     first, second = (
