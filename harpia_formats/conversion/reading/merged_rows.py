@@ -5,12 +5,13 @@ document, so that the rows of one record may stand a whole file apart.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
+import stringzilla  # type: ignore[import-not-found]  # ships no types
 from msgspec import Struct, field
 
 from harpia_formats.files.framing.chunk import Cursor
@@ -23,8 +24,12 @@ from harpia_formats.validation.dedup.item_partitions import Item, ItemPartitions
 
 #: Bytes of the digest of what the rows of one record share.
 _digest_bytes = 16
-#: Bytes of a block that are searched again with the next one: more than a name takes.
+#: Bytes at both ends of blocks that are searched together: more than a name takes.
 _overlap = 8 * 1024
+#: Bytes that are searched at once.
+_block = 256 * 1024
+
+_count: Callable[[bytes, bytes], int] = stringzilla.count
 
 
 class PartRow(NamedTuple):
@@ -56,18 +61,24 @@ def has_several_parts(source: Source, merging: RowMerging) -> bool:
     """
     if not (isinstance(source.origin, (Path, bytes)) and is_lasting(source)):
         return True
-    name = re.escape(encode(merging.part_key))
-    member = re.compile(name + rb'\s*:\s*("(?:[^"\\]|\\.)*")')
+    key = encode(merging.part_key)
+    member = re.compile(re.escape(key) + rb'\s*:\s*("(?:[^"\\]|\\.)*")')
     found: set[bytes] = set()
+    #: The text of one member: most files have no other one, which is quick to count.
+    text = key
     rest = b""
     try:
-        with open_source(source) as blocks:
+        with open_source(source, _block) as blocks:
             for block in blocks:
-                data = rest + block
-                found.update(member.findall(data))
+                seam = rest + block[:_overlap]
+                for data in (seam, block):
+                    if not found or _count(data, text) != _count(data, key):
+                        for match in member.finditer(data):
+                            text = match[0]
+                            found.add(match[1])
                 if len(found) > 1:
                     return True
-                rest = data[-_overlap:]
+                rest = (seam if len(block) < _overlap else block)[-_overlap:]
     except SourceError:
         # What cannot be read is reported where the rows are read.
         return True

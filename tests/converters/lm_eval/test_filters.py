@@ -20,6 +20,7 @@ from harpia_formats import (
     stats,
     validate,
 )
+from harpia_formats.conversion.reading import merged_rows
 from json_lines import jsonl, jsonl_rows
 
 FILTERS = ("strict", "flexible", "none")
@@ -71,6 +72,20 @@ def test_rows_of_filters_are_one_record(tmp_path: Path) -> None:
         "exact_match|impl:lm-eval|filter:flexible": 1.0,
         "exact_match|impl:lm-eval|filter:none": 0.0,
     }
+
+
+@pytest.mark.parametrize("text", [b'"filter": "none"', b'"filter" :\n "none"'])
+def test_another_filter_is_found_wherever_blocks_end(
+    text: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The only row of another filter may be the last one, with other white space."""
+    path = tmp_path / "samples_task_2026.json"
+    rows = [row(doc, "strict") for doc in range(3)] + [row(2, "none")]
+    path.write_bytes(json.dumps(rows).encode().replace(b'"filter": "none"', text))
+
+    for size in (1, 7, 50, 301, 1000, 1001, 1002, 5000):
+        monkeypatch.setattr(merged_rows, "_block", size)
+        assert len(list(read(path))) == 3, size
 
 
 def contents(records: list[Record]) -> dict[Any, Any]:
