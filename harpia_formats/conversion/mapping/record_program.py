@@ -64,9 +64,9 @@ def same_chats_checks(capacity: RowCapacity) -> Iterator[str]:
 def compile_rows(mapper: RecordMapper) -> RowsOf:
     """Return the function that returns the rows of a record, as the mapper does.
 
-    Most records need no preparation and become one row. The function decides on these
-    in its own lines: with a call for each step, rows took a third longer to map (pairs
-    of `benchmarks/convert.py`).
+    Most records need no preparation, and most become one row. The function decides on
+    these in its own lines: with a call for each step, rows took a third longer to map
+    (pairs of `benchmarks/convert.py`).
     """
     target, choices = mapper.target, mapper.choices
     write = compiled(target.writer)
@@ -74,7 +74,6 @@ def compile_rows(mapper: RecordMapper) -> RowsOf:
     def fitted(
         record: Record, number: int, outcomes: FieldOutcomes
     ) -> tuple[Record, list[Record], list[Row]]:
-        record = mapper.prepared(record, outcomes)
         record = with_id(record, number, outcomes)
         named = record if carries_id else replace(record, id=UNSET)
         parts = list(fit_record(named, target.capacity, choices, outcomes))
@@ -92,16 +91,11 @@ def compile_rows(mapper: RecordMapper) -> RowsOf:
     code = Code({"fit_scores": fit_scores, "fit_chats": fit_chats, "UNSET": UNSET})
     code.names |= {"CAPACITY": target.capacity, "CHOICES": choices}
     code.names |= {"MODEL": choices.model, "completed": mapper.completed}
+    code.names |= {"prepared": mapper.prepared}
     code.names |= {"fitted": fitted, "with_id": with_id, "write": write}
-    if mapper.fits_scores:
-        code.add("outputs = record.outputs")
-        fit = "record = fit_scores(record, CAPACITY, CHOICES, outcomes)"
-        code.block(f"if not ({unfitted_check(choices)}):", fit)
-    if mapper.constants:
-        code.add("record = completed(record, outcomes)")
+    _add_preparation(code, mapper)
     if mapper.scorer is None:
-        code.add("outputs = record.outputs")
-        checks = [*mapper.unprepared_checks, *unsplit_checks(target.capacity, choices)]
+        checks = [*unsplit_checks(target.capacity, choices)]
         lines = ["part = record"]
         if needs_id:
             lines = ["if record.id is UNSET:"]
@@ -113,6 +107,20 @@ def compile_rows(mapper: RecordMapper) -> RowsOf:
         code.block(f"if {' and '.join(checks) or True}:", *lines)
     code.add("return fitted(record, number, outcomes)")
     return code.function("rows_of(record, number, outcomes)")
+
+
+def _add_preparation(code: Code, mapper: RecordMapper) -> None:
+    """Add the lines that prepare a `record` and set its `outputs`."""
+    if mapper.fits_scores:
+        code.add("outputs = record.outputs")
+        fit = "record = fit_scores(record, CAPACITY, CHOICES, outcomes)"
+        code.block(f"if not ({unfitted_check(mapper.choices)}):", fit)
+    if mapper.constants:
+        code.add("record = completed(record, outcomes)")
+    code.add("outputs = record.outputs")
+    if mapper.unprepared_checks:
+        lines = ["record = prepared(record, outcomes)", "outputs = record.outputs"]
+        code.block(f"if not ({' and '.join(mapper.unprepared_checks)}):", *lines)
 
 
 Item = TypeVar("Item")
