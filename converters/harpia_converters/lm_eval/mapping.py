@@ -59,6 +59,7 @@ _undecoded = (
 )
 _text = frozenset({str})
 _second = (SECOND,)
+_two = {len(PARTS)}
 #: The types of the settings of a generation.
 _settings = frozenset({dict, type(None)})
 #: A tuple, since values may be lists.
@@ -202,9 +203,9 @@ class _TypedReader:
         prompt = requests[0].get(CONTEXT)
         if type(prompt) is not str or type(answers[0]) is not list:
             return None
-        for request in requests:
-            if len(request) != len(PARTS) or request.get(CONTEXT) != prompt:
-                return None
+        contexts = [request.get(CONTEXT) for request in requests]
+        if contexts.count(prompt) < len(contexts) or {*map(len, requests)} != _two:
+            return None
         choices = continuations(requests, self._delimiter)
         found = None if choices is None else chosen(target, choices)
         # Else the target is no index, which is read otherwise.

@@ -1,6 +1,7 @@
 """What a sample says, by the type of its output: requests, references and scores."""
 
 from collections.abc import Mapping
+from itertools import repeat
 from typing import Any
 
 from msgspec import UNSET
@@ -26,7 +27,7 @@ DELIMITER = " "
 #: continuation or the settings of the generation.
 CONTEXT, SECOND = "arg_0", "arg_1"
 PARTS = frozenset({CONTEXT, SECOND})
-_texts = frozenset({str})
+_texts, _objects = frozenset({str}), frozenset({dict})
 _names = tuple(f"gen_args_{number}" for number in range(32))
 
 
@@ -34,11 +35,10 @@ def requests_of(arguments: Any) -> list[Row]:
     """Return the requests of a sample in their order; none if it has other ones."""
     if type(arguments) is not dict:
         return []
-    names = _names[: len(arguments)]
-    found = [arguments.get(name) for name in names]
+    found = list(map(arguments.get, _names[: len(arguments)]))
     if len(found) < len(arguments) or None in found:
         found = [arguments[name] for name in sorted(arguments, key=_number_in)]
-    return found if all(type(each) is dict for each in found) else []  # type: ignore[return-value]  # of dictionaries
+    return found if _objects.issuperset(map(type, found)) else []  # type: ignore[return-value]  # of dictionaries
 
 
 def _number_in(name: str) -> tuple[int, str]:
@@ -140,7 +140,7 @@ def continuations(requests: list[Row], delimiter: str) -> list[str] | None:
     seconds: list[Any] = [request.get(SECOND) for request in requests]
     if not _texts.issuperset(map(type, seconds)):
         return None
-    if delimiter and all(second.startswith(delimiter) for second in seconds):
+    if delimiter and all(map(str.startswith, seconds, repeat(delimiter))):
         return [second[len(delimiter) :] for second in seconds]
     return seconds
 

@@ -8,6 +8,7 @@ kind no answer is known, and an empty one would be a false statement.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 from msgspec import UNSET
@@ -157,7 +158,7 @@ class Preparation:
             outcomes.dropped("choices", UNANSWERABLE)
         if self._chooses_filter and record.outputs:
             record = _with_filter(record, self.choices.filter, outcomes)
-        if self._needs_text and any(one.text is None for one in record.outputs):
+        if self._needs_text and None in [one.text for one in record.outputs]:
             record = _with_derived_text(record, outcomes)
         return record
 
@@ -307,7 +308,7 @@ def _with_derived_text(record: Record, outcomes: FieldOutcomes) -> Record:
     option cannot be known.
     """
     extras = () if record.extra is UNSET else record.extra.values()
-    if len(record.outputs) != 1 or not any("resps" in extra for extra in extras):
+    if len(record.outputs) != 1 or "resps" not in chain.from_iterable(extras):
         return record
     (output,) = record.outputs
     text, how = _chosen(record, output)

@@ -7,7 +7,6 @@ them share these rules.
 import ast
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from typing import Any
 
 from msgspec import UNSET
@@ -38,9 +37,18 @@ def likelihoods_of(record: Record) -> list[float] | None:
     whichever vendor's; None if they are not all there.
     """
     for members in _stored_with_responses(record):
-        with suppress(TypeError, ValueError, IndexError, KeyError, OverflowError):
-            return [float(response[0][0]) for response in members["resps"]]
+        found = _first_numbers(members["resps"])
+        if found is not None:
+            return found
     return None
+
+
+def _first_numbers(responses: list[Any]) -> list[float] | None:
+    """Return the first number of each response, None if one has none."""
+    try:
+        return [float(response[0][0]) for response in responses]
+    except (TypeError, ValueError, IndexError, KeyError, OverflowError):
+        return None
 
 
 def target_of(record: Record) -> Any:
