@@ -39,7 +39,6 @@ from harpia_formats.formats.registry import (
     formats_named,
     rules_for,
 )
-from harpia_formats.formats.rules import selected_rules
 from harpia_formats.model.adapter import RowMerging
 from harpia_formats.model.column_map import (
     check_field_names,
@@ -175,12 +174,12 @@ class Reading:
             tuple(all_formats().values()) if format_ is None else formats_named(format_)
         )
         rules = rules_for(formats)
-        active = selected_rules(rules, [], list(_left_out))
         # Other warnings and notes are for validation only.
         errors = {
-            code: rules[code]
-            for code in active
-            if rules[code].severity is Severity.ERROR or rules[code].in_reading
+            code: rule
+            for code, rule in rules.items()
+            if (rule.severity is Severity.ERROR or rule.in_reading)
+            and not (rule.lint or code.startswith(_left_out))
         }
         is_free = format_ in FREE_COLUMN_FORMATS
         self._plan = run_plan_of(

@@ -88,18 +88,19 @@ def rules_matching(asked: str, rules: dict[str, Rule]) -> set[str]:
     Raises `UnknownRule`.
     """
     wanted = asked.strip()
+    prefix, name = wanted.upper(), wanted.lower()
     codes = {
         rule.code
         for rule in rules.values()
-        if rule.code.startswith(wanted.upper()) or rule.name == wanted.lower()
+        if rule.code.startswith(prefix) or rule.name == name
     }
     if codes and wanted:
         return codes
     from difflib import get_close_matches  # noqa: PLC0415 - only to report a mistake
 
     known = [*rules, *(rule.name for rule in rules.values())]
-    near = get_close_matches(wanted.upper(), known, 2)
-    near += get_close_matches(wanted.lower(), known, 2)
+    near = get_close_matches(prefix, known, 2)
+    near += get_close_matches(name, known, 2)
     raise UnknownRule(asked, list(dict.fromkeys(near))[:2])
 
 
