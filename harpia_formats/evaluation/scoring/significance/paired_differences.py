@@ -408,6 +408,7 @@ def _standard_errors(questions: int, level: float) -> float:
     return t * (1 - 1 / (4 * freedom)) + _POWER * math.sqrt(1 + t * t / (2 * freedom))
 
 
+@lru_cache(1024)  # metrics that score alike ask the same, as repeated runs do
 def _detectable(
     questions: int, error: float | None, level: float, step: float | None
 ) -> float | None:
