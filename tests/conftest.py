@@ -2,6 +2,8 @@
 
 import gc
 import os
+import ssl
+from functools import cache
 from multiprocessing import get_context
 
 import pytest
@@ -52,6 +54,9 @@ get_context("forkserver").set_forkserver_preload(
     ]
 )
 fork_from_server()
+
+# Each client of a judge would read the certificates of all authorities.
+ssl.create_default_context = cache(ssl.create_default_context)  # type: ignore[assignment]  # is called alike
 
 _NO_CORPORA = f"no corpora in {CORPORA} (set HARPIA_CORPORA)"
 
