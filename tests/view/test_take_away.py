@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import harpia_formats
+from command_runs import run_in_shell
 from fake_session import FakeSession
 from harpia_formats import ConversionError, SinkError
 from harpia_formats.formats.registry import writable_formats
@@ -341,13 +342,7 @@ def test_command_of_a_conversion_reads_as_the_page(
     finally:
         taken.close()
         session.close()
-    done = subprocess.run(  # noqa: S602 - the command is ours
-        command.replace("harpia-formats", f"{sys.executable} -m harpia_formats"),
-        shell=True,
-        cwd=tmp_path,
-        check=False,
-        capture_output=True,
-    )
+    done = run_in_shell(command, tmp_path)
 
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "rows.jsonl").read_bytes() == converted

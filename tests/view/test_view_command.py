@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from command_runs import environment_with, error_lines
+from command_runs import environment_with, error_lines, run_in_shell
 from fake_session import ROWS
 from in_process import InProcess
 from json_lines import jsonl
@@ -549,14 +549,7 @@ def test_command_of_the_page_writes_what_it_downloads(
     assert downloaded.count(b"\n") == 2
     for to, name in (("", "rows.jsonl"), ("&to=csv", "rows.csv")):
         command = str(viewer.json(f"/api/command?{query}{to}")["command"])
-        program = f"{sys.executable} -m harpia_formats"
-        done = subprocess.run(  # noqa: S602 - the command is ours
-            command.replace("harpia-formats", program),
-            shell=True,
-            cwd=tmp_path,
-            check=False,
-            capture_output=True,
-        )
+        done = run_in_shell(command, tmp_path)
         assert done.returncode == 0, done.stderr
         written = (tmp_path / name).read_bytes()
         assert written == viewer.get(f"/take?{query}{to}")[1]

@@ -52,6 +52,25 @@ def run(
     )
 
 
+def run_in_shell(line: str, cwd: Path) -> Result:
+    """Return the result of a line of a shell that calls `harpia-formats`."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder, "harpia-formats")
+        if command_server.can_prepare():
+            command_server.write_program(program)
+        else:
+            program.symlink_to(Path(sys.executable).with_name("harpia-formats"))
+        path = f"{folder}{os.pathsep}{os.environ['PATH']}"
+        return subprocess.run(  # noqa: S602 - the commands are ours
+            line,
+            shell=True,
+            cwd=cwd,
+            env=environment_with({"PATH": path}),
+            capture_output=True,
+            check=False,
+        )
+
+
 def environment_with(variables: Mapping[str, str]) -> dict[str, str]:
     """Return these variables and those of this process except OUTPUT_VARIABLES."""
     own = {
