@@ -213,7 +213,7 @@ def lost_in(source: Source, changes: Sequence[tuple[int, Change]]) -> Iterator[C
             if at == count
             else source.text_of([changed])
         )
-        if is_valid(data, source.format) and is_lost(data, source.format, change):
+        if is_lost(data, source.format, change):
             yield change
 
 
@@ -247,7 +247,7 @@ def is_lost(data: bytes, format_id: str, change: Change) -> bool:
     output = io.BytesIO()
     try:
         report = convert(data, from_=format_id, to="record", output=output)
-    except (ConversionError, ValidationFailed):  # what is refused is not lost
+    except (ConversionError, ValidationFailed):  # what is refused, also as invalid
         return False
     if change.mark in output.getvalue().decode():
         return False
