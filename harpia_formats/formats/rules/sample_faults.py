@@ -80,9 +80,12 @@ def possible_leaks(references: Sequence[str], prompts: Sequence[str]) -> list[in
     There are few others among them than those for which `may_leak` is true.
     """
     wanted, asked = _wanted_in(references), _plain_texts(prompts)
-    parts = stringzilla.Str(asked or b"").split(b"\0")
-    if wanted is None or not len(wanted) == len(parts) == len(references):
-        return [*range(len(references))]
+    everywhere = [*range(len(references))]
+    if wanted is None or asked is None:
+        return everywhere
+    parts = stringzilla.Str(asked).split(b"\0")
+    if not len(wanted) == len(parts) == len(references):  # a text has a NUL
+        return everywhere
     found = map(stringzilla.find, parts, wanted)
     places = [place for place, at in enumerate(found) if at >= 0]
     return [place for place in places if len(references[place]) > SHORT]

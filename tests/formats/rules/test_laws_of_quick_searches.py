@@ -360,6 +360,7 @@ def test_all_leaks_are_possible_leaks(pairs: list[tuple[str, str]]) -> None:
 def test_texts_that_are_no_utf_8_are_searched(text: str) -> None:
     """Where a surrogate has no pair, nothing is passed over, and nothing fails."""
     assert 1 in possible_leaks([text, "Lima"], [text, "Lima, I say"])
+    assert possible_leaks(["Lima"], [f"Lima {text}"]) == [0]
     assert may_loop([text]) == ([0] if len(text) >= 200 else [])
 
 
