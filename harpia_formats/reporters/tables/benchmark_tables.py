@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
+from operator import attrgetter
 
 from harpia_formats.evaluation.scoring.benchmarks import BenchmarkScores
 from harpia_formats.evaluation.scoring.measures.metric_score import (
@@ -189,7 +190,7 @@ def _table_of_benchmarks(
             *notes_of(own, " ".join([next(filter(None, notes), ""), *reasons])),
             *below,
             *counts,
-            *_benchmark_questions(found),
+            *_benchmark_counts(found),
             *uneven,
             *unreadable_notes(shown),
             *(labelled("Test", _tests(found)) if found.benchmarks[0].name else ()),
@@ -197,18 +198,17 @@ def _table_of_benchmarks(
     )
 
 
-def _benchmark_questions(found: BenchmarkScores) -> Iterator[Note]:
-    """Yield how many questions each benchmark has, where they differ."""
-    counts = {
-        one.name: {score.questions for score in system.scores.scores}
-        for one in found.benchmarks
-        for system in one.systems
-    }
-    if len(set().union(*counts.values())) > 1:
-        parts = (
-            f"{name} {range_text(list(mine)).text}" for name, mine in counts.items()
-        )
-        yield Note(f"Questions: {', '.join(parts)}.")
+def _benchmark_counts(found: BenchmarkScores) -> Iterator[Note]:
+    """Yield the questions of each benchmark, and its answers left out, that differ."""
+    for label, key in (("Questions", "questions"), ("Answers left out", "unscored")):
+        count = attrgetter(key)
+        counts = {
+            one.name: [count(score) for of in one.systems for score in of.scores.scores]
+            for one in found.benchmarks
+        }
+        if len(set(chain.from_iterable(counts.values()))) > 1:
+            parts = (f"{name} {range_text(own).text}" for name, own in counts.items())
+            yield Note(f"{label}: {', '.join(map(str.lstrip, parts))}.")
 
 
 def _tests(found: BenchmarkScores) -> Iterator[tuple[str, str]]:

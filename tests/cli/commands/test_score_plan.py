@@ -1038,6 +1038,22 @@ def test_a_note_says_which_system_lacks_a_question_and_why(run: InProcess) -> No
     assert "Llama has no" not in result.out
 
 
+def test_counts_of_a_benchmark_are_those_of_all_its_systems(run: InProcess) -> None:
+    """Where systems differ, a note has the least and the greatest count of them."""
+    path = Path("runs/mistral/mmlu.jsonl")
+    first, *rest = path.read_text(encoding="utf-8").splitlines()
+    row = json.loads(first) | {"outputs": [{"text": None}]}
+    path.write_text("\n".join([json.dumps(row), *rest]), encoding="utf-8")
+    files = (f"runs/{name}/mmlu.jsonl" for name in ("llama", "qwen", "mistral"))
+    form = ("--output-format", "markdown")
+    plan = run("score", "--plan", "paper.toml", *form).out.splitlines()
+    compared = run("score", "compare", *files, "-m", "em", *form).out.splitlines()
+
+    assert "- Questions: GSM8K 40, MMLU 59 to 60." in plan
+    assert "- Answers left out: GSM8K 0, MMLU 0 to 1." in plan
+    assert "- Questions: 59 to 60." in compared
+
+
 def test_a_note_claims_no_more_than_is_known_of_missing_scores(run: InProcess) -> None:
     """A null answer and a broken row explain two of the questions that a file lacks."""
     path = Path("runs/qwen/mmlu.jsonl")
