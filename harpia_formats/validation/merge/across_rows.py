@@ -41,6 +41,7 @@ from harpia_formats.validation.unit.across_values import (
     TextReader,
     depth_of,
     place_of,
+    plain_value,
     short_text,
     short_whole_text,
     start_of,
@@ -507,6 +508,8 @@ class _Check:
         owner = "an earlier record"
         if number:
             owner = self.collector.record_text(number, line)
+        if self.reader.rule.value_text is None:
+            value, shown = plain_value(value), plain_value(shown)
         return Disagreement(row.value, value, shown, owner)
 
     def is_known(self) -> bool:

@@ -1,5 +1,6 @@
 """Compute the digests that rules across rows compare, for the rows of a chunk."""
 
+import ast
 from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Callable, Iterable, Sequence
@@ -11,6 +12,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from harpia_formats.formats.schema.typed_decoder import TypedDecoder
+from harpia_formats.model.describe import short_json
 from harpia_formats.model.lint import (
     AcrossRows,
     Agreement,
@@ -463,6 +465,19 @@ def _plain_text(values: Sequence[Any]) -> str | None:
     if _scalars.issuperset(map(type, values)):
         return key_text([as_integer(value) for value in values])
     return "\n" + msgspec.json.encode([as_integer(value) for value in values]).decode()
+
+
+def plain_value(text: str) -> str:
+    """Return the value that `_plain_text` gives this text for, as messages show it."""
+    if text[:1] == "\n":
+        return text[2:-1]
+    if text[:1] != "(":
+        return text
+    try:
+        value = ast.literal_eval(text)[0]
+    except (ValueError, SyntaxError):  # a long text, of which only the start is kept
+        return text
+    return value if type(value) is str else short_json(value)
 
 
 def _escaped(text: str) -> str:

@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 
 from cases import for_each_case
 from effort import examples
+from harpia_formats import validate
 from harpia_formats.api.testing import mutants
 from harpia_formats.plugins import Dialect, Remark
+from json_lines import jsonl
 from known_formats import FORMATS
 
 ROOT = Path(__file__).parents[3]
@@ -240,3 +242,29 @@ def test_only_the_first_dialect_is_documented() -> None:
     assert names == [("", True), ("flat", False), ("reference", False)]
     assert [each.documented for each in FORMATS["nemo-input"].dialects] == [True]
     assert {each.family for each in ROWS} == {"nemo"}
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        (7, "7"),
+        ("(beta) finch", "(beta) finch"),
+        ("\nfinch", "\\nfinch"),
+        ({"id": 7}, '{\\"id\\":7}'),
+        (True, "true"),
+    ],
+)
+def test_messages_on_several_models_name_them_as_they_are(
+    name: Any, shown: str
+) -> None:
+    """Names of another type, and those that begin with a parenthesis, are as given."""
+    rows = [NESTED, NESTED | {"llm_name": name}, NESTED]
+    second = validate(jsonl(rows), format="nemo-output", select="N112").problems[0]
+    first = validate(jsonl(rows[1:]), format="nemo-output", select="N112").problems[0]
+
+    assert second.message == (
+        f'the answer is of "{shown}", but that of record 1 of "finch-3b"'
+    )
+    assert first.message == (
+        f'the answer is of "finch-3b", but that of record 1 of "{shown}"'
+    )
