@@ -87,9 +87,14 @@ _no_beginning = re.compile(
 _marked_text = re.compile(r"(?<![^\s\"'(:,.])\?{3,}[ ,.!;:\u3000-]{1,2}\?{2,}")
 _only_marks = re.compile(r"[\s?.,;:!0-9()\"'-]+")
 _fewest_marks = 4
-_mark_bytes = re.compile(rb"\?(?:\?\?|(?<=[A-Za-z]\?)\??\??[a-z])")
+#: What may be between the question marks of a text without letters.
+_no_letters = rb"(?:[^A-Za-z?\\]|\\(?:u[0-9a-fA-F]{4}|[^u]))*"
+_mark_bytes = re.compile(
+    rb"\?(?:\?\?|(?<=[A-Za-z]\?)\??\??[a-z]"
+    rb"|\?%b\?|%b\?\?)" % (_no_letters, _no_letters)
+)
 #: The same with "a" for each letter, of which a few are quicker to find.
-_rough_marks = (b"???", b"a?a", b"a??a")
+_rough_marks = (b"??", b"a?a")
 _letters_as_a = bytes.maketrans(ascii_letters.encode(), b"a" * len(ascii_letters))
 _about_marks = re.compile(
     r"regex|regul|pattern|\bgrep\b|wildcard|glob\b|missing|guess|cross|hangman|puzzle|"

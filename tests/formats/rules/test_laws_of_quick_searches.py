@@ -98,7 +98,7 @@ def test_what_was_misread_is_searched_for(text: str, is_ascii: bool) -> None:
 #: Parts of open places and of words with question marks, and what may stand there too.
 PARTS = (
     *("{", "{", "}", "}}", "%(", ")s", "question", "item.", "题目", "answer", " "),
-    *("?", "??", "gr", "e", "A", "\\", '"', "\n"),
+    *("?", "??", "gr", "e", "A", "\\", '"', "\n", "(1)", "\u3000"),
 )
 
 
@@ -106,6 +106,8 @@ PARTS = (
 @example(text="{题目}", is_ascii=True)
 @example(text="{{ item.answer }}", is_ascii=False)
 @example(text="gr??e", is_ascii=False)
+@example(text="?? ??", is_ascii=False)
+@example(text="?\n??(1) ?", is_ascii=True)
 def test_open_places_and_lost_letters_are_searched_for(
     text: str, is_ascii: bool
 ) -> None:
