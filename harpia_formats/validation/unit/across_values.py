@@ -442,7 +442,9 @@ def _texts(
     if texts is not None:
         return texts
     if given is None:
-        if len(columns) == 1 and set(map(type, columns[0])) == {str}:
+        if {str}.issuperset(map(type, chain.from_iterable(columns))):
+            if len(columns) > 1:
+                return [*map(_joined, zip(*columns, strict=True))]
             joined = "\n".join(("", *columns[0]))
             if "\n(" not in joined and "\n\n" not in joined:
                 return columns[0]  # as almost always: none begins as those of others
@@ -462,6 +464,8 @@ def _plain_text(values: Sequence[Any]) -> str | None:
     for value in values:
         if value is None or value is UNSET:
             return None
+    if {str}.issuperset(map(type, values)):
+        return _joined(values)
     if _scalars.issuperset(map(type, values)):
         return key_text([as_integer(value) for value in values])
     return "\n" + msgspec.json.encode([as_integer(value) for value in values]).decode()
@@ -483,6 +487,12 @@ def plain_value(text: str) -> str:
 def _escaped(text: str) -> str:
     """Return a text that differs from those of other values: as `key_text` does."""
     return text if text[:1] not in {"(", "\n"} else key_text([text, ""])
+
+
+def _joined(texts: Sequence[str]) -> str:
+    """Return a text that differs from those of other texts, and of other values."""
+    sizes = [*map(len, texts)]
+    return f"\n{sizes}{''.join(texts)}"
 
 
 def _type_of(value: Any) -> str | None:
