@@ -13,11 +13,12 @@ import pytest
 
 from harpia_formats.conversion.reading import reader
 from harpia_formats.files.framing import array, byte_ranges, container, unfinished_json
+from harpia_formats.files.io import inputs
 from harpia_formats.files.io.source import open_source
 from harpia_formats.files.workers import engine
 from harpia_formats.files.workers.worker_checks import difference_from
 from harpia_formats.formats.detection import sampled_file
-from harpia_formats.validation import one_file
+from harpia_formats.validation import local, one_file
 from harpia_formats.validation import run as validation_run
 from harpia_formats.validation.parallel import ranges, small_files
 from harpia_formats.validation.plan import file_plan
@@ -77,6 +78,13 @@ def small_blocks(patch: pytest.MonkeyPatch) -> None:
     for module in (array, sampled_file, container):
         patch.setattr(module, "WINDOW", 2500)
     patch.setattr(unfinished_json, "BLOCK", 700)
+
+
+def read_again_in_pieces(patch: pytest.MonkeyPatch) -> None:
+    """Have files read again in chunks of some rows, and findings counted one by one."""
+    patch.setattr(inputs, "open_source", lambda each: open_source(each, 200))
+    patch.setattr(container, "WINDOW", 100)
+    patch.setattr(local, "REPORTED", 1)
 
 
 def forked_workers(patch: pytest.MonkeyPatch) -> None:

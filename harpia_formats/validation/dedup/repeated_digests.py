@@ -312,14 +312,17 @@ class WholeTexts:
         store: PairDigests,
         depth_of: Callable[[int], int],
         most: int = HELD_REPEATED,
+        is_reported: Callable[[int], bool] = lambda _: False,
     ) -> None:
         """Take the digests of rough texts and whole ones, and look at `most` texts.
 
         `depth_of` tells, by the digest of its whole text, how many keys of the place
-        of a finding a row has.
+        of a finding a row has, and `is_reported` whether another rule reports rows with
+        this text: these are passed over.
         """
         self._store = store
         self._most = most
+        self._is_reported = is_reported
         #: The digests of the texts, and how many these are.
         self.repeated = RepeatedDigests()
         self.count = 0
@@ -348,7 +351,12 @@ class WholeTexts:
         Beyond `most` texts, all are others.
         """
         count = 0
-        for times, several, repeated in self._store.repetitions():
+        for found, several, repeated in self._store.repetitions():
+            times = {
+                digest: number
+                for digest, number in found.items()
+                if not self._is_reported(digest)
+            }
             count += len(times)
             yield (times, several) if count <= self._most else ({}, repeated)
 

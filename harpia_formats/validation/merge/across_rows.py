@@ -1,7 +1,14 @@
 """Find the records that do not agree with an earlier record of their file."""
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import chain, islice, zip_longest
@@ -40,6 +47,8 @@ from harpia_formats.validation.unit.across_values import (
     RoughReader,
     TextReader,
     depth_of,
+    has_place,
+    is_reported,
     place_of,
     plain_value,
     short_text,
@@ -246,8 +255,11 @@ class AcrossDigests(msgspec.Struct, frozen=True):
         with ExitStack() as stack:
             whole = self._whole_texts()
             stores, alike = self._exact_stores(merge.records, rows, whole, stack)
-            reported = _Reported(self.same, merge)
-            for batch in self._batches(stores, whole):
+            flows = self._suspects(stores, whole)
+            checked = {each.rule.code for each in flows if each.head}
+            reported = _Reported(self.same, merge, checked)
+            left = {each.rule.code: each.left() for each in flows if each.head}
+            for batch in self._batches(flows):
                 checks = [
                     _Check(
                         TextReader(rule, is_exact=True),
@@ -255,11 +267,15 @@ class AcrossDigests(msgspec.Struct, frozen=True):
                         collector,
                         alike.get(rule.code),
                         whole.pop(rule.code, None),
+                        left[rule.code],
                     )
                     for rule, suspects in batch
                 ]
                 for chunk in _up_to(merge.records, rows()):
-                    if all(map(self._counts_rest, checks)):
+                    if all(
+                        reported.is_lone(check.reader.rule.code) and check.is_known()
+                        for check in checks
+                    ):
                         for check in checks:
                             yield from check.count_rest()
                         break
@@ -275,53 +291,45 @@ class AcrossDigests(msgspec.Struct, frozen=True):
                                 _collect(found, rule, row, merge, collector)
                                 yield
 
-    def _counts_rest(self, check: "_Check") -> bool:
-        """Tell whether what is left to find by a check need not be looked at."""
-        code = check.reader.rule.code
-        is_of_same = any(code in {each.first, each.second} for each in self.same)
-        is_error = check.collector.is_error(code)
-        return not (is_of_same or is_error) and check.is_known()
-
     def _whole_texts(self) -> dict[str, WholeTexts]:
         """Return what repeats of whole texts, by the code of a rule, where any does."""
         found = {}
         for rule, store in zip(self.rules, self.stores, strict=True):
             if rule.roughly is not None and isinstance(store, PairDigests):
-                found[rule.code] = WholeTexts(store, depth_of)
+                found[rule.code] = WholeTexts(store, depth_of, is_reported=is_reported)
         return found
 
-    def _batches(
+    def _suspects(
         self, stores: "list[Digests | PairDigests]", whole: Mapping[str, WholeTexts]
+    ) -> "list[_Suspects]":
+        """Return the suspect digests of each rule, of what it compares exactly.
+
+        There may be none for a rule of which `whole` texts repeat. Of two rules that
+        one mistake breaks, the one that is reported comes first.
+        """
+        firsts = {each.first for each in self.same}
+        found = [
+            _Suspects(rule, store, whole.get(rule.code))
+            for rule, store in zip(self.rules, stores, strict=True)
+        ]
+        return sorted(found, key=lambda each: each.rule.code not in firsts)
+
+    def _batches(
+        self, found: "Sequence[_Suspects]"
     ) -> "Iterator[list[tuple[AcrossRows, RepeatedDigests]]]":
         """Yield the rules that are checked in one pass, with their suspect digests.
 
-        These are of what is compared exactly: there may be none for a rule of which
-        `whole` texts repeat. Of two rules that one mistake breaks, the one that is
-        reported comes first: in the same pass, unless there is more than one for
-        either.
+        Rules that one mistake breaks are checked in the same pass, unless there is more
+        than one for either.
         """
-        firsts = {each.first for each in self.same}
-        pairs = sorted(
-            zip(self.rules, stores, strict=True),
-            key=lambda pair: pair[0].code not in firsts,
-        )
-        rules = [rule for rule, _ in pairs]
-        batches = [repeated_digest_batches(store) for _, store in pairs]
-        heads = [list(islice(each, 2)) for each in batches]
-        for rule, head in zip(rules, heads, strict=True):
-            if rule.code in whole:
-                whole[rule.code].is_complete &= len(head) <= 1
-                if not head and whole[rule.code].count:
-                    head.append(RepeatedDigests())
-        if self.same and any(len(head) > 1 for head in heads):
-            for rule, head, rest in zip(rules, heads, batches, strict=True):
-                yield from ([(rule, suspects)] for suspects in chain(head, rest))
+        if self.same and any(len(each.head) > 1 for each in found):
+            for each in found:
+                yield from ([(each.rule, suspects)] for suspects in each.batches())
             return
-        flows = [chain(*each) for each in zip(heads, batches, strict=True)]
-        for batch in zip_longest(*flows):
+        for batch in zip_longest(*(each.batches() for each in found)):
             yield [
-                (rule, suspects)
-                for rule, suspects in zip(rules, batch, strict=True)
+                (each.rule, suspects)
+                for each, suspects in zip(found, batch, strict=True)
                 if suspects is not None
             ]
 
@@ -380,12 +388,54 @@ def across_digests(
     return AcrossDigests(rules, tuple(stores), same)
 
 
+class _Suspects:
+    """The suspect digests of one rule, in batches, one for each pass."""
+
+    def __init__(
+        self, rule: AcrossRows, store: Digests | PairDigests, whole: WholeTexts | None
+    ) -> None:
+        """Take the digests of what the rule compares exactly, and whole texts."""
+        self.rule = rule
+        self._store = store
+        self._whole = whole
+        self._batches = repeated_digest_batches(store)
+        #: Up to two batches.
+        self.head = list(islice(self._batches, 2))
+        if not self.head and whole is not None and whole.count:
+            self.head.append(RepeatedDigests())
+
+    def batches(self) -> Iterator[RepeatedDigests]:
+        """Yield all batches."""
+        yield from self.head
+        yield from self._batches
+
+    def left(self) -> dict[int, int] | None:
+        """Return how many rows break the rule, by how much of its place they have.
+
+        None if that is not known. Raises `SourceError` if a temporary file fails.
+        """
+        rule, whole = self.rule, self._whole
+        if len(self.head) > 1:
+            return None
+        if whole is not None:
+            return whole.left if whole.is_complete else None
+        if not isinstance(self._store, Digests) or not has_place(rule):
+            return None
+        return {len(place_of(rule)): self._store.repeated().surplus}
+
+
 class _Reported:
     """Tells which findings across rows no other finding is about."""
 
-    def __init__(self, same: tuple[SameMistake, ...], merge: FileMerge) -> None:
-        """Take the rules that one mistake breaks, and what the whole file decides."""
+    def __init__(
+        self, same: tuple[SameMistake, ...], merge: FileMerge, checked: Collection[str]
+    ) -> None:
+        """Take the rules that one mistake breaks, and what the whole file decides.
+
+        `checked` are the codes of the rules that rows may break.
+        """
         self._merge = merge
+        self._checked = checked
         #: The records with a finding of each rule that others yield to.
         self._found = {each.first: RecordSet() for each in same}
         #: By the codes of rules that yield: the codes of those to which they do.
@@ -414,6 +464,11 @@ class _Reported:
                     held.discard(record)
         return True
 
+    def is_lone(self, code: str) -> bool:
+        """Tell whether no finding of a rule has to do with one of another rule."""
+        others = chain(self._before.get(code, ()), self._behind.get(code, ()))
+        return not any(other in self._checked or self._held(other) for other in others)
+
     def _held(self, code: str) -> list[RecordSet]:
         """Return the records with remarks of a rule whose case the file decides."""
         held = self._merge.held.items()
@@ -438,6 +493,9 @@ class _Check:
     alike: RecordSet | None = None
     #: The whole texts that need not be compared exactly.
     whole: WholeTexts | None = None
+    #: How many rows are left to find, by how much of the place they have, None if that
+    #: is not known.
+    left: dict[int, int] | None = None
     #: The first record with each key.
     firsts: dict[bytes | str, _First] = field(default_factory=dict)
 
@@ -497,10 +555,16 @@ class _Check:
             agrees = first[2] == short_text(text)
         if agrees:
             return None
-        if self.whole is not None and self.whole.is_complete:
-            depth = depth_of(digest) if whole else self.whole.depth_of_others
-            self.whole.left[depth] -= 1
+        if self.left is not None:
+            self.left[self._depth(digest, is_whole=whole is not None)] -= 1
         return first or _UNKNOWN
+
+    def _depth(self, digest: int, *, is_whole: bool) -> int:
+        """Return how much of the place a row has, whose text has this digest."""
+        if is_whole:
+            return depth_of(digest)
+        rule, whole = self.reader.rule, self.whole
+        return len(place_of(rule)) if whole is None else whole.depth_of_others
 
     def disagreement(self, row: PlacedRow, value: str, first: _First) -> Disagreement:
         """Return what is wrong with a row, whose text is `value`, and the first one."""
@@ -513,19 +577,19 @@ class _Check:
         return Disagreement(row.value, value, shown, owner)
 
     def is_known(self) -> bool:
-        """Tell whether how many rows are left is known, and none is to be described."""
-        if self.whole is None or not self.whole.is_complete:
-            return False
+        """Tell whether it is enough to count the rows that are left, and they are."""
         rule = self.reader.rule
+        if self.left is None or self.collector.is_error(rule.code):
+            return False
         return not any(
             times and self.collector.needs(rule.code, place_of(rule)[:depth])
-            for depth, times in self.whole.left.items()
+            for depth, times in self.left.items()
         )
 
     def count_rest(self) -> Iterator[None]:
         """Count the rows that are left; yield after those of each place."""
         rule = self.reader.rule
-        for depth, times in self.whole.left.items() if self.whole is not None else ():
+        for depth, times in (self.left or {}).items():
             if times:
                 self.collector.count_many(rule.code, place_of(rule)[:depth], times)
                 yield

@@ -19,6 +19,7 @@ from harpia_formats.model.lint import (
     FileLint,
     RoughText,
     RoughTexts,
+    SameMistake,
     TextColumns,
     TextsOf,
 )
@@ -64,7 +65,11 @@ class AcrossReader(ABC, Generic[C]):
 
     @abstractmethod
     def digests(self, compared: Iterable[C | None]) -> "array[int]":
-        """Return the digests of what is compared of some rows."""
+        """Return the digests of what is compared of some rows.
+
+        Of a rule by which all rows must differ, those of rows that are passed over are
+        0.
+        """
 
     @abstractmethod
     def _of_columns(self, columns: Sequence[Sequence[Any]]) -> list[C | None]:
@@ -240,8 +245,15 @@ class TextReader(AcrossReader[Compared]):
         They are those of the values if these must differ, else those of each distinct
         key and value by turns.
         """
-        found = [each for each in compared if each is not None]
-        return self._digests_of([key for key, _ in found], [text for _, text in found])
+        rows = list(compared)
+        found = [each for each in rows if each is not None]
+        digests = self._digests_of(
+            [key for key, _ in found], [text for _, text in found]
+        )
+        if self.rule.agreement is not Agreement.UNIQUE or len(found) == len(rows):
+            return digests
+        rest = iter(digests)
+        return array("Q", [0 if each is None else next(rest) for each in rows])
 
     def _digests_of(self, keys: Sequence[str], texts: Sequence[str]) -> "array[int]":
         agreement = self.rule.agreement
@@ -265,7 +277,9 @@ def _by_turns(keys: "array[int]", values: "array[int]") -> "array[int]":
 _WHOLE_BITS = 61
 _MASK = (1 << _WHOLE_BITS) - 1
 #: How many keys these tell at most.
-MOST_KEYS = 7
+MOST_KEYS = 6
+#: They tell that another rule reports what rows with the same whole text repeat.
+_REPORTED = 7
 
 
 class RoughReader(AcrossReader[RoughText]):
@@ -308,14 +322,12 @@ class RoughReader(AcrossReader[RoughText]):
         return [*super()._text_columns(rows), [depth] * rows.count]
 
     def _of_columns(self, columns: Sequence[Sequence[Any]]) -> list[RoughText | None]:
-        found, wholes = self._roughly(columns)
-        digests = zip(found.rough, wholes, strict=True)
-        return [
-            None if texts is None else (*next(digests), texts) for texts in found.texts
-        ]
+        return _rough_texts(*self._roughly(columns))
 
     def _digests_of_columns(self, columns: Sequence[Sequence[Any]]) -> "array[int]":
         found, wholes = self._roughly(columns)
+        if len(wholes) < len(found.texts):
+            return self.digests(_rough_texts(found, wholes))
         return _by_turns(array("Q", found.rough), array("Q", wholes))
 
     def _roughly(
@@ -350,7 +362,14 @@ class RoughReader(AcrossReader[RoughText]):
 
     def digests(self, compared: Iterable[RoughText | None]) -> "array[int]":
         """Return the digests of rough and of whole texts of some rows, by turns."""
-        return array("Q", chain.from_iterable(each[:2] for each in compared if each))
+        pairs = (each[:2] if each else (0, 0) for each in compared)
+        return array("Q", chain.from_iterable(pairs))
+
+
+def _rough_texts(found: RoughTexts, wholes: Iterable[int]) -> list[RoughText | None]:
+    """Return what rows say roughly by row, with these digests of whole texts."""
+    digests = zip(found.rough, wholes, strict=True)
+    return [None if texts is None else (*next(digests), texts) for texts in found.texts]
 
 
 def reader_of(rule: AcrossRows) -> AcrossReader[Any]:
@@ -421,9 +440,67 @@ def short_whole_text(text: str) -> bytes:
     return blake2b(data, digest_size=_WIDTH + 1).digest()
 
 
+def is_reported(digest: int) -> bool:
+    """Tell whether this is a digest of a whole text that `with_reported` returned."""
+    return digest >> _WHOLE_BITS == _REPORTED
+
+
+def yielding_rules(
+    rules: Sequence[AcrossRows], same: Iterable[SameMistake]
+) -> list[tuple[int, int]]:
+    """Return the numbers of rules that compare whole texts and yield to exact ones.
+
+    With each comes the number of the rule that is reported instead of it.
+    """
+    numbers = {
+        (rule.code, rule.roughly is not None): number
+        for number, rule in enumerate(rules)
+        if rule.agreement is Agreement.UNIQUE
+    }
+    pairs = [((each.second, True), (each.first, False)) for each in same]
+    return [
+        (numbers[second], numbers[first])
+        for second, first in pairs
+        if second in numbers and first in numbers
+    ]
+
+
+def with_reported(digests: "array[int]", reported: "array[int]") -> "array[int]":
+    """Return the digests of a rule that compares roughly, and yields to another one.
+
+    `reported` are those of the other rule. The digests of the whole texts of rows that
+    it compares tell what it compares, too: of rows with the same ones, it reports all
+    but the first.
+    """
+    if len(digests) != 2 * len(reported):
+        return digests
+    mark = _REPORTED << _WHOLE_BITS
+    wholes = [
+        hash((whole, other)) & _MASK | mark if whole and other else whole
+        for whole, other in zip(digests[1::2], reported, strict=True)
+    ]
+    return _by_turns(digests[::2], array("Q", wholes))
+
+
+def without_passed_over(rule: AcrossRows, digests: "array[int]") -> "array[int]":
+    """Return digests of rows by a reader of `rule`, without rows of only zeros."""
+    if 0 not in digests:
+        return digests
+    values = iter(digests)
+    is_single = rule.agreement is Agreement.UNIQUE and rule.roughly is None
+    rows = zip(values) if is_single else zip(values, values, strict=True)
+    return array("Q", chain.from_iterable(filter(any, rows)))
+
+
 def place_of(rule: AcrossRows) -> Path:
     """Return the path at which findings of a rule are placed, where a row has it."""
     return rule.place or rule.value[0]
+
+
+def has_place(rule: AcrossRows) -> bool:
+    """Tell whether each row that a rule compares exactly has the place of a finding."""
+    changes = (rule.normalize, rule.prepare, rule.value_text)
+    return changes == (None, None, None) and place_of(rule) in rule.value
 
 
 def start_of(path: Path, row: object) -> Path:

@@ -17,6 +17,9 @@ from harpia_formats.validation.unit.across_values import (
     CountReader,
     Known,
     reader_of,
+    with_reported,
+    without_passed_over,
+    yielding_rules,
 )
 from harpia_formats.validation.unit.findings import add_counts
 from harpia_formats.validation.unit.row_checks import Verdict
@@ -43,6 +46,7 @@ class RowLinter:
         self.files = [] if column else [CountReader(lint) for lint in lints.files]
         self.decisions = () if column else lints.decisions
         self.same = lints.same
+        self._yielding = yielding_rules([each.rule for each in self.across], self.same)
         self._held = {
             held_key(each.code, case) for each in self.decisions for case in each.cases
         }
@@ -160,7 +164,7 @@ class RowLinter:
 
     def digests_of_texts(self, rows: TextColumns) -> "tuple[array[int], ...]":
         """Return as digests what each rule across rows compares of rows of a table."""
-        return tuple(reader.digests_of_texts(rows) for reader in self.across)
+        return self._complete([reader.digests_of_texts(rows) for reader in self.across])
 
     def compared(self, value: Any) -> list[Any]:
         """Return what each rule across rows compares of a decoded row."""
@@ -168,11 +172,22 @@ class RowLinter:
 
     def digests(self, compared: list[list[Any]]) -> "tuple[array[int], ...]":
         """Return as digests what each rule compares of rows, as `compared` gave it."""
+        return self._complete(
+            [
+                reader.digests(each)
+                for reader, each in zip(
+                    self.across, zip(*compared, strict=True), strict=True
+                )
+            ]
+        )
+
+    def _complete(self, digests: "list[array[int]]") -> "tuple[array[int], ...]":
+        """Return the digests of each rule, with what it needs of those of others."""
+        for second, first in self._yielding:
+            digests[second] = with_reported(digests[second], digests[first])
         return tuple(
-            reader.digests(each)
-            for reader, each in zip(
-                self.across, zip(*compared, strict=True), strict=True
-            )
+            without_passed_over(reader.rule, found)
+            for reader, found in zip(self.across, digests, strict=True)
         )
 
     def _suspects(
@@ -217,7 +232,7 @@ class RowLinter:
                 )
             left = reader.digests(reader.of_values(values[row] for row in others))
             digests.append(found + left)
-        verdict.across = tuple(digests)
+        verdict.across = self._complete(digests)
 
 
 class _DecodedRows(dict[int, Any]):

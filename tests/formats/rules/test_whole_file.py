@@ -2,14 +2,18 @@
 
 import csv
 import io
+from collections.abc import Callable
 from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from cases import for_each_case
 from eee_rows import CURRENT, GONE, KINDS, SEED, changed, clean_row
 from harpia_formats import validate
 from json_lines import jsonl
+from worker_units import read_again_in_pieces
 
 Row = dict[str, Any]
 SINGLE, MULTI, AGENTIC = KINDS
@@ -97,6 +101,72 @@ def test_the_more_severe_of_two_findings_stays() -> None:
     ):
         found = found_in(rows, "nemo-input", *pair, severity=severity)
         assert found == [(code, 2)]
+
+
+#: Rows of which some are equal, and others but for case, a value or a type.
+asked = st.builds(
+    question,
+    st.sampled_from(["What?", "what", ""]),
+    ideal_response=st.sampled_from(["yes", "Yes", "", None, 5]),
+    category=st.sampled_from(["", "c"]),
+)
+#: Rows with the same texts that N111 passes over, or that differ for it.
+UNCOMPARED = [{**question("What?"), "ideal_response": None}] * 2
+OTHER_TYPES = [{**question("What?"), "ideal_response": value} for value in (5, True)]
+
+
+def later_than_equals(rows: list[Row], key: Callable[[Row], Any]) -> set[int]:
+    """Return the numbers of rows with a key that a row before them has."""
+    keys = list(map(key, rows))
+    return {n for n, each in enumerate(keys) if each is not None and each in keys[:n]}
+
+
+def exactly(row: Row) -> Any:
+    """Return what N111 compares of a row, None if it passes it over."""
+    values = row["prompt"], row["ideal_response"]
+    return None if None in values else values
+
+
+def roughly(row: Row) -> Any:
+    """Return what X102 compares of a row, None if it asks nothing."""
+    prompt, answer = row["prompt"], row["ideal_response"]
+    if not prompt or not isinstance(prompt, str):
+        return None
+    parts = prompt.strip("?"), answer if isinstance(answer, str) else ""
+    return row["category"], [part.casefold() for part in parts if part]
+
+
+@example(rows=REPEATED, times=3, is_note=False)
+@example(rows=UNCOMPARED, times=1, is_note=False)
+@example(rows=OTHER_TYPES, times=1, is_note=False)
+@example(rows=OTHER_TYPES, times=2, is_note=True)
+@given(
+    rows=st.lists(asked, min_size=1, max_size=9),
+    times=st.integers(1, 3),
+    is_note=st.booleans(),
+)
+def test_repeats_are_counted_exactly(
+    rows: list[Row], times: int, is_note: bool
+) -> None:
+    """Also those that are not listed, of rules that one mistake breaks."""
+    rows *= times
+    first, second = later_than_equals(rows, exactly), later_than_equals(rows, roughly)
+    expected = {"N111": len(first - second if is_note else first)}
+    expected["X102"] = len(second if is_note else second - first)
+
+    with pytest.MonkeyPatch.context() as patch:
+        read_again_in_pieces(patch)
+        report = validate(
+            jsonl(*rows),
+            format="nemo-input",
+            lint=True,
+            jobs=1,
+            examples=1,
+            severity={"N111": "note"} if is_note else {},
+        )
+
+    found = {group.code: group.count for group in report.groups}
+    assert {code: found.get(code, 0) for code in expected} == expected
 
 
 IDS = [
