@@ -1,12 +1,9 @@
 """The lints of rows (N111-N114), results (N204-N205), configurations (N303-N309)."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from math import sqrt
 from typing import Any
-
-import msgspec
-from msgspec import UNSET
 
 from harpia_converters.nemo.formats import (
     METRICS,
@@ -77,28 +74,6 @@ def _as_text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _identity_texts(columns: Sequence[Sequence[Any]]) -> list[str | None] | None:
-    """Return a text for each row that is the same for equal ones, if all are texts."""
-    if any(set(map(type, column)) != {str} for column in columns):
-        return None
-    sizes = (map(str, map(len, column)) for column in columns)
-    return list(map("\0".join, zip(*sizes, *columns, strict=True)))
-
-
-def _identity_text(*values: Any) -> str | None:
-    """Return a text that is the same for equal values, None if one of them lacks."""
-    texts = _identity_texts([[value] for value in values])
-    if texts is not None:
-        return texts[0]
-    if any(value is None or value is UNSET for value in values):
-        return None
-    whole = [
-        int(value) if type(value) is float and value.is_integer() else value
-        for value in values
-    ]
-    return msgspec.json.encode(whole).decode()
-
-
 def _repeated(found: Disagreement) -> str:
     return f"{found.owner} has the same question and ideal response"
 
@@ -129,8 +104,6 @@ def _lints(
             identity,
             _repeated,
             "remove one of them: NeMo finds the answer to a question by its content",
-            value_text=_identity_text,
-            value_texts=_identity_texts,
         )
     ]
     if category:

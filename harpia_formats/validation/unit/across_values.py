@@ -521,7 +521,7 @@ def _texts(
     if given is None:
         if {str}.issuperset(map(type, chain.from_iterable(columns))):
             if len(columns) > 1:
-                return [*map(_joined, zip(*columns, strict=True))]
+                return _joined(columns)
             joined = "\n".join(("", *columns[0]))
             if "\n(" not in joined and "\n\n" not in joined:
                 return columns[0]  # as almost always: none begins as those of others
@@ -542,7 +542,7 @@ def _plain_text(values: Sequence[Any]) -> str | None:
         if value is None or value is UNSET:
             return None
     if {str}.issuperset(map(type, values)):
-        return _joined(values)
+        return _joined([[value] for value in values])[0]
     if _scalars.issuperset(map(type, values)):
         return key_text([as_integer(value) for value in values])
     return "\n" + msgspec.json.encode([as_integer(value) for value in values]).decode()
@@ -566,10 +566,10 @@ def _escaped(text: str) -> str:
     return text if text[:1] not in {"(", "\n"} else key_text([text, ""])
 
 
-def _joined(texts: Sequence[str]) -> str:
-    """Return a text that differs from those of other texts, and of other values."""
-    sizes = [*map(len, texts)]
-    return f"\n{sizes}{''.join(texts)}"
+def _joined(columns: Sequence[Sequence[str]]) -> list[str]:
+    """Return a text for each row that differs from those of other texts, and values."""
+    sizes = (map(str, map(len, column)) for column in columns)
+    return list(map("\0".join, zip(*sizes, *columns, strict=True)))
 
 
 def _type_of(value: Any) -> str | None:
