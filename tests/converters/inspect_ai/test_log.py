@@ -89,6 +89,13 @@ def test_log_without_samples_is_valid() -> None:
     assert sorted(codes_of(validate(log(results={"total_samples": 3})))) == ["I104"]
 
 
+def test_logs_in_rows_are_of_another_shape() -> None:
+    """Logs of which each is one row are in no file of the format, and that is all."""
+    data = log(sample()) + b"\n" + log(sample()) + b"\n"
+
+    assert codes_of(validate(data, format="inspect-log")) == ["S201"]
+
+
 def test_members_in_another_order_are_an_error() -> None:
     """A log whose run stands behind the samples is not read as one without a model."""
     document = json.loads(log(sample()))
