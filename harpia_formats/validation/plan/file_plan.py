@@ -263,6 +263,12 @@ class FilePlan(msgspec.Struct, frozen=True, dict=True):
         return self.cut is Framing.MEMBERS and self._container is Container.COLUMNS
 
     @property
+    def has_documents(self) -> bool:
+        """Whether the rows of the file are whole documents, with records in them."""
+        holds_records = self._container in {Container.WRAPPED, Container.COLUMNS}
+        return holds_records and self.cut is not Framing.MEMBERS
+
+    @property
     def is_known(self) -> bool:
         """Whether there is a format or a schema to validate rows by."""
         return bool(self.format) or self.run.schema is not None
@@ -325,6 +331,9 @@ def plan_file(
     )
     if head.other_delimiter:
         return plan, (delimiter_note(head),)
+    if run.for_reading and plan.has_documents:
+        # Each would be read as one of the records that it holds.
+        plan = msgspec.structs.replace(plan, unvalidated=True)
     return plan, found.notes
 
 

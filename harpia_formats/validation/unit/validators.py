@@ -270,7 +270,8 @@ class FileValidators:
         if dialect is None or remarks is None or not self._asks_remarks(dialect):
             return None
         if not path:
-            return None if self._are_documents(dialect) else remarks
+            is_whole = self.plan.has_columns or self.plan.has_documents
+            return None if is_whole else remarks
         column = path[-1]
 
         def of_item(item: Any) -> Iterator[Remark]:
@@ -279,13 +280,6 @@ class FileValidators:
                 yield Remark(remark.code, path, remark.message, remark.help)
 
         return of_item
-
-    def _are_documents(self, dialect: Dialect) -> bool:
-        """Return whether what is validated row by row are whole documents of rows."""
-        is_uncut = self.plan.cut is not Framing.MEMBERS
-        return dialect.container is Container.COLUMNS or (
-            dialect.container is Container.WRAPPED and is_uncut
-        )
 
     @property
     def _refuses_labels(self) -> bool:

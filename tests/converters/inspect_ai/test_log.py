@@ -89,11 +89,19 @@ def test_log_without_samples_is_valid() -> None:
     assert sorted(codes_of(validate(log(results={"total_samples": 3})))) == ["I104"]
 
 
-def test_logs_in_rows_are_of_another_shape() -> None:
-    """Logs of which each is one row are in no file of the format, and that is all."""
+def test_logs_in_rows_are_of_another_shape(tmp_path: Path) -> None:
+    """Logs of which each is one row are in no file of the format: none is a sample."""
     data = log(sample()) + b"\n" + log(sample()) + b"\n"
 
     assert codes_of(validate(data, format="inspect-log")) == ["S201"]
+    with pytest.raises(ValidationFailed, match="S201"):
+        convert(
+            data,
+            to="harpia",
+            from_="inspect-log",
+            output=tmp_path / "out.json",
+            on_invalid="skip",
+        )
 
 
 def test_members_in_another_order_are_an_error() -> None:
