@@ -3,7 +3,7 @@
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -176,8 +176,9 @@ def preflight_file(inputs: Iterable[str], folder: Path) -> PreflightFile:
     names = _names(found)
     sections = [_START]
     reports = []
+    formats = dict(zip(names, (one.format for one in found), strict=True))
     for name, one in zip(names, found, strict=True):
-        others = [other for other in names if other != name]
+        others = {other: id_ for other, id_ in formats.items() if other != name}
         text, report = _section(name, one, folder, others)
         sections.append(text)
         reports.append(report)
@@ -187,7 +188,7 @@ def preflight_file(inputs: Iterable[str], folder: Path) -> PreflightFile:
 
 
 def _section(
-    name: str, found: _Found, folder: Path, others: Sequence[str]
+    name: str, found: _Found, folder: Path, others: Mapping[str, str]
 ) -> tuple[str, Report]:
     """Return the table of a data set, and the report of its validation."""
     values = {"files": found.paths, "format": found.format}
@@ -228,14 +229,13 @@ def _lines(name: str, found: _Found, folder: Path, report: Report) -> Iterator[s
 
 
 def _lines_of_records(
-    facts: Facts, format_: str, others: Sequence[str]
+    facts: Facts, format_: str, others: Mapping[str, str]
 ) -> Iterator[str]:
     """Yield the lines on what records hold."""
-    adapter = adapter_of(format_of(format_))
     models = sorted(facts.models)
 
     def can(key: str) -> bool:
-        return all(any(map(adapter.carries, paths)) for paths in BY_NAME[key].needs)
+        return _carries_what_is_needed(format_, key)
 
     if "" not in models and 0 < len(models) <= _PROPOSED and can("models"):
         yield f"models = {toml_value(models)}"
@@ -260,9 +260,23 @@ def _lines_of_records(
     ]
     if allowed:
         yield f"# allowed-values = {{ {', '.join(allowed)} }}"
-    if others and facts.outputs:
-        key = "ids-in" if adapter.carries("id") else "prompts-in"
-        yield f"# {key} = {toml_value(others[0])}"
+    relations = (
+        (key, other)
+        for key in ("ids-in", "prompts-in")
+        for other, id_ in others.items()
+        if can(key) and _carries_what_is_needed(id_, key)
+    )
+    if facts.outputs and (relation := next(relations, None)):
+        key, other = relation
+        yield f"# {key} = {toml_value(other)}"
+
+
+def _carries_what_is_needed(format_: str, key: str) -> bool:
+    """Tell whether records of a format have the fields that an expectation needs."""
+    found = format_of(format_)
+    return bool(found.adapter) and all(
+        any(map(adapter_of(found).carries, paths)) for paths in BY_NAME[key].needs
+    )
 
 
 def _names(found: Sequence[_Found]) -> list[str]:

@@ -178,6 +178,25 @@ def test_init_writes_a_file_that_the_data_meets(main: InProcess) -> None:
     assert main("preflight", "sub/all.toml").code == 0
 
 
+def test_init_proposes_only_relations_that_can_be_checked(main: InProcess) -> None:
+    """Ids are compared with a data set that has them, and prompts with any other."""
+    row = {"id": "a", "prompt": "2+2?", "outputs": [{"model": "m", "text": "4"}]}
+    Path("r.jsonl").write_text(f"{json.dumps(row)}\n")
+    table = "id,prompt,response,model\na,2+2?,4,m\n"
+    Path("t.csv").write_text(table)
+
+    main("preflight", "--init", "r.jsonl", "questions/q.jsonl", "-o", "two.toml")
+    main("preflight", "--init", "r.jsonl", "questions", "t.csv", "-o", "three.toml")
+
+    two, three = (Path(f"{name}.toml").read_text() for name in ("two", "three"))
+    assert '# prompts-in = "q"' in two
+    assert "ids-in" not in two
+    assert '# ids-in = "t"' in three
+    for text in (two, three):
+        Path("all.toml").write_text(text.replace("\n# ", "\n").partition("\n\n")[2])
+        assert main("preflight", "all.toml", "--dry-run").code == 0
+
+
 def test_init_gives_each_data_set_a_name_of_its_own(main: InProcess) -> None:
     """A number that the name of another file ends with is not given again."""
     for path in ("a/q-2.jsonl", "b/q.jsonl", "c/q.jsonl"):
