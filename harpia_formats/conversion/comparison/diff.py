@@ -5,11 +5,12 @@ those with one id first the equal ones, then the others in their order. Fields t
 of the two formats has no place for are not compared.
 """
 
+import re
 from array import array
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from msgspec import UNSET
@@ -59,7 +60,12 @@ from harpia_formats.formats.detection.mapped_format import (
 from harpia_formats.formats.registry import adapter_of
 from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.exact_json import decode
-from harpia_formats.model.problem import ConversionError, Place, Problem
+from harpia_formats.model.problem import (
+    ConversionError,
+    ConversionOptionsError,
+    Place,
+    Problem,
+)
 from harpia_formats.model.report import FileCount, Report
 from harpia_formats.validation.dedup.digests import Digests
 from harpia_formats.validation.redaction import problems_shown, redaction_of
@@ -199,6 +205,20 @@ def _can_wait(records: WaitingRecords) -> bool:
     return records.size <= HELD_BYTES and not records.repeats
 
 
+#: The option in advice by which the format of the first data set is named.
+_from = re.compile(r"(?<=`--)from(?=[ `])")
+
+
+def _by_to(advice: str) -> str:
+    """Return advice on the second data set, whose format is named by `--to`."""
+    return _from.sub("to", advice)
+
+
+def _of_second(problem: Problem) -> Problem:
+    """Return a problem of the second data set with the advice that is for it."""
+    return replace(problem, help=_by_to(problem.help)) if problem.help else problem
+
+
 def _is_mapped(
     inputs: list[Input], format_: str | None, exclude: Iterable[str]
 ) -> bool:
@@ -288,7 +308,10 @@ class Comparison:
     def _run(self) -> Iterator[Problem]:
         with open_pool(self._options) as pool:
             yield from self._left.problems(pool)
-            yield from self._right.problems(pool)
+            try:
+                yield from map(_of_second, self._right.problems(pool))
+            except ConversionOptionsError as error:
+                raise ConversionOptionsError(_by_to(f"{error}")) from error
         if self._failed():
             return
         self._left.check_model("first data set")
@@ -328,7 +351,15 @@ class Comparison:
         return self._options.on_invalid is OnInvalid.SKIP
 
     def _reports(self) -> list[Report]:
-        return [side.reading.tally.report() for side in (self._left, self._right)]
+        left, right = (
+            side.reading.tally.report() for side in (self._left, self._right)
+        )
+        files = (
+            file if file.reason is None else replace(file, reason=_by_to(file.reason))
+            for file in right.files
+        )
+        problems = tuple(map(_of_second, right.problems))
+        return [left, replace(right, files=tuple(files), problems=problems)]
 
     def report(self) -> DifferenceReport:
         """Return the differences, with the report of an unreadable or invalid side."""

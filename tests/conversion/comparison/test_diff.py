@@ -204,6 +204,22 @@ def test_the_command_takes_both_formats(tmp_path: Path) -> None:
     assert b"did you mean harpia?" in unknown.stderr
 
 
+@pytest.mark.parametrize("name", ["b.csv", "b.txt"])
+def test_advice_on_the_second_side_names_its_option(tmp_path: Path, name: str) -> None:
+    """The format of the second data set is `--to`, and that of the first `--from`."""
+    record = {"prompt": "q1", "outputs": [{"text": "a1"}]}
+    (tmp_path / "a.jsonl").write_bytes(jsonl(record))
+    (tmp_path / name).write_bytes(b"prompt,response\nq1,a1\n")
+    first = run(name, "a.jsonl", cwd=tmp_path)
+    second = run("a.jsonl", name, cwd=tmp_path)
+    followed = run("a.jsonl", name, "--to", "csv", cwd=tmp_path)
+
+    assert b"`--from csv`" in first.stdout + first.stderr
+    assert b"`--to csv`" in second.stdout + second.stderr
+    assert b"--from" not in second.stdout + second.stderr
+    assert followed.returncode == 0
+
+
 def record_as_dict(number: int) -> dict[str, Any]:
     """Return a record as a JSON object with one reference and one answer."""
     return {
