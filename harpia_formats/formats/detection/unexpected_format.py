@@ -54,29 +54,48 @@ _likely = {
 #: The fields of which one is proposed at least, or nothing is.
 _needed = "prompt"
 _separator = re.compile(r"[ -]")
-_texts = (str, int, float)
+#: Keys that often hold the options of a multiple choice.
+_options = ("choices", "options", "endings")
 
 
 def likely_map(row: Mapping[str, Any]) -> str:
     """Return a value of --map for a row by the names of its keys, "" if none is known.
 
     It is quoted for a shell if need be.
-    It is a proposal: a key may mean something else. Only keys with a text, a number or
-    a list of these are proposed, each for one field.
+    It is a proposal: a key may mean something else. A key is proposed for one field,
+    and only if this may hold its value; a number is the index of one of the options.
     """
-    left = {
-        _separator.sub("_", key.casefold()): key
-        for key, value in row.items()
-        if _is_plain(value)
-    }
+    left = {_separator.sub("_", key.casefold()): key for key in row}
     found = {}
     for field, names in _likely.items():
-        name = next((name for name in names.split() if name in left), None)
+        known = [name for name in names.split() if name in left]
+        name = next((name for name in known if _fits(field, row[left[name]])), None)
         if name is not None:
             found[field] = left.pop(name)
+        elif field == "references":
+            found |= _chosen_option(row, [left[name] for name in known])
     if _needed not in found:
         return ""
     return quote(",".join(f"{field}={key}" for field, key in found.items()))
+
+
+def _fits(field: str, value: Any) -> bool:
+    """Tell whether a field may hold a value, or lacks it because it is null."""
+    if field == "references" and isinstance(value, list):
+        return all(isinstance(item, str) for item in value)
+    is_number_of_id = field == "id" and type(value) is int
+    return value is None or isinstance(value, str) or is_number_of_id
+
+
+def _chosen_option(row: Mapping[str, Any], keys: Sequence[str]) -> dict[str, str]:
+    """Return the paths of the options and of the right one, if a key has its index."""
+    for options in _options:
+        values = row.get(options)
+        if isinstance(values, list) and all(isinstance(one, str) for one in values):
+            for key in keys:
+                if type(row[key]) is int and 0 <= row[key] < len(values):
+                    return {"references": f"{options}[{key}]", "choices": options}
+    return {}
 
 
 def likely_map_of(record: Record) -> str:
@@ -86,12 +105,9 @@ def likely_map_of(record: Record) -> str:
     """
     if record.extra is UNSET or record.prompt is not UNSET or record.outputs:
         return ""
-    return next(filter(None, map(likely_map, record.extra.values())), "")
-
-
-def _is_plain(value: Any) -> bool:
-    items = value if isinstance(value, list) else [value]
-    return all(item is None or isinstance(item, _texts) for item in items)
+    known = {} if record.choices is UNSET else {"choices": record.choices}
+    rows = (known | columns for columns in record.extra.values())
+    return next(filter(None, map(likely_map, rows)), "")
 
 
 def find_unread(rows: Sequence[Any]) -> tuple[str, str] | None:

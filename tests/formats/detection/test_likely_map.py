@@ -1,5 +1,6 @@
 """The map that is proposed for rows of keys that no format knows."""
 
+import io
 import json
 from pathlib import Path
 
@@ -26,6 +27,13 @@ FIXTURES = Path(__file__).parents[3] / "fixtures" / "json" / "valid"
             "'prompt=question,response=model output'",
         ),
         ({"question": {"text": "q"}, "gold": "g"}, ""),
+        ({"question": "q", "answer": 42, "id": 1.5}, "prompt=question"),
+        ({"question": ["q"], "input": "i", "answer": [1]}, "prompt=input"),
+        (
+            {"question": "q", "choices": ["a", "b"], "answer": 1},
+            "'prompt=question,references=choices[answer],choices=choices'",
+        ),
+        ({"question": "q", "choices": ["a"], "answer": 1}, "prompt=question"),
         ({"gold": "g"}, ""),
         ({}, ""),
     ],
@@ -72,6 +80,16 @@ def test_proposed_map_reads_the_file_that_it_was_proposed_for() -> None:
     ]
 
 
+def test_proposed_map_takes_the_option_of_an_index() -> None:
+    """The number of the right option is its index, and its text the reference."""
+    row = {"question": "q", "options": ["a", "b"], "label": 1}
+    (problem,) = validate(jsonl(row)).problems
+    columns = json.loads(problem.help.partition("columns=")[2].partition(";")[0])
+    (record,) = read(jsonl(row), columns=columns)
+
+    assert (record.references, record.choices) == (["b"], ["a", "b"])
+
+
 def test_columns_of_a_table_are_proposed(tmp_path: Path) -> None:
     """Where no column of a table is a field, convert and score propose a map."""
     table = tmp_path / "t.csv"
@@ -87,6 +105,20 @@ def test_columns_of_a_table_are_proposed(tmp_path: Path) -> None:
         (problem,) = refused.value.report.problems
         assert f"such as columns={columns};" in problem.help
         assert "name a format with from_," in problem.help
+
+
+def test_column_of_indices_is_proposed_with_that_of_the_options() -> None:
+    """The advice for a typed table, whose options are known, is a map that works."""
+    pyarrow = pytest.importorskip("pyarrow", reason="tables need the extra arrow")
+    columns = {"question": ["q"], "choices": [["a", "b"]], "answer": [1]}
+    table = pyarrow.table(columns)
+    with pytest.raises(ValidationFailed) as failed:
+        convert(table, to="nemo-input", output=io.BytesIO())
+    (problem,) = failed.value.report.problems
+    proposed = json.loads(problem.help.partition("columns=")[2])
+    (record,) = read(table, columns=proposed)
+
+    assert (record.prompt, record.references) == ("q", ["b"])
 
 
 def test_keys_that_mean_nothing_are_listed() -> None:
