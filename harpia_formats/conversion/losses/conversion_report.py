@@ -16,6 +16,7 @@ from harpia_formats.conversion.reading.mapped_keys import REPLACED
 from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.formats.registry import adapter_of
 from harpia_formats.model.adapter import FormatAdapter
+from harpia_formats.model.describe import with_noun
 from harpia_formats.model.field_outcomes import FieldOutcome, Outcome
 from harpia_formats.model.format import Format
 from harpia_formats.model.problem import Path as Keys
@@ -463,10 +464,12 @@ class ConversionReport(Result):
         if not self.written:
             names = " and ".join(self.quarantine)
             what = f"no row was written, only {names}" if names else self.nothing
-            return f"{what}, {self.skipped:,} records left out"
+            return f"{what}, {with_noun(self.skipped, 'record')} left out"
         names = ", ".join(self.outputs)
         lost = "lossless" if self.lossless else "with losses"
-        return f"{names}: {self.rows:,} rows of {self.target}, {lost}"
+        rows = f"{with_noun(self.rows, 'row')} of {self.target}, {lost}"
+        skipped = f", {with_noun(self.skipped, 'record')} left out"
+        return f"{names}: {rows}{skipped if self.skipped else ''}"
 
     def table(self) -> list[dict[str, Any]]:
         """Return a row for each outcome of a field in a file, with its first place.

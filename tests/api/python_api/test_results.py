@@ -174,6 +174,15 @@ def test_a_result_is_shown_in_one_line(name: str) -> None:
     assert "<b>" not in html
 
 
+def test_a_conversion_says_in_one_line_what_was_left_out() -> None:
+    """Rows that are not valid are counted next to those that were written."""
+    some = hf.convert(BAD, to="csv", output=io.BytesIO(), on_invalid="skip")
+    every = hf.convert(ROWS[:1], to="csv", output=io.BytesIO())
+
+    assert some.headline().endswith(": 3 rows of csv, lossless, 1 record left out")
+    assert every.headline().endswith(": 1 row of csv, lossless")
+
+
 @all_results
 def test_a_result_becomes_a_frame_of_polars(name: str) -> None:
     """`to_polars` has a row for each row of the table."""
