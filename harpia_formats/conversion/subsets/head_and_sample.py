@@ -156,7 +156,9 @@ def copy_head(given: Any, output: Any, most: int, options: SubsetOptions) -> Sub
         outputs.discard()
         raise
     part = WrittenPart("", target.name, target.rows)
-    return Subset(file.count, (part,), notes=(*notes, *outputs.group.notes))
+    # The row by which it is known that there are more is none of those that count.
+    rows = target.rows if ends_early else file.count
+    return Subset(rows, (part,), notes=(*notes, *outputs.group.notes))
 
 
 #: Bytes of a random number; a remainder of it is biased by less than 2^-64.

@@ -89,6 +89,14 @@ def test_document_around_rows_is_kept() -> None:
     assert done.rows == 3
 
 
+def test_the_row_behind_those_of_head_is_not_counted() -> None:
+    """Rows of the result are those that are copied where the others are not read."""
+    done = head(record_lines(4), 3, output=io.BytesIO())
+
+    assert (done.rows, done.written) == (3, 3)
+    assert [part["share"] for part in done.table()] == [1.0]
+
+
 def test_head_reads_only_what_it_needs() -> None:
     """Of a long stream the first blocks are read, and a broken end is not met."""
     stream = io.BytesIO(record_lines(200_000) + b"{broken")
