@@ -89,6 +89,8 @@ class AnswerMeasuring:
     unseen_fields: UnseenFields = field(init=False)
     #: The number of records so far.
     records: int = 0
+    #: Answers without a stored score, where stored scores are shown.
+    without_stored: int = 0
     #: What metrics need besides answers and references, None if no metric does.
     _needs: SampleNeeds | None = None
 
@@ -117,6 +119,7 @@ class AnswerMeasuring:
         found = []
         for output in record.outputs:
             is_left_out = self.are_stored and not output.scores
+            self.without_stored += is_left_out and bool(placed.record.outputs)
             # Its question tells of which systems files without model names are.
             if is_left_out and output.model is not UNSET:
                 continue

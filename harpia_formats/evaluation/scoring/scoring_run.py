@@ -593,6 +593,11 @@ class Scoring:
                 f"{answers.only_stored:,} {have} no text and a stored score: "
                 "`--stored` shows stored scores"
             )
+        if answers.without_stored:
+            number = answers.without_stored
+            have = "answer has" if number == 1 else "answers have"
+            are = "is" if number == 1 else "are"
+            yield f"{number:,} {have} no stored score, and {are} passed over"
         is_resampled = self._options.replicates and any(
             not metric.measure.is_bounded_mean for metric in answers.measured
         )

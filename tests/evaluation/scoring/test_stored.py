@@ -106,6 +106,19 @@ def test_answers_without_stored_scores_are_passed_over() -> None:
         score(jsonl(bare), stored=True)
 
 
+def test_answers_that_are_passed_over_are_counted() -> None:
+    """An empty cell and one that is no number are no scores, and a note counts them."""
+    cells = ["1", "n/a", "", "0,5", "0.5"] * 2
+    rows = (f'q{number},r,a,"{cell}"\n' for number, cell in enumerate(cells))
+    table = "".join(["prompt,references,response,score\n", *rows]).encode()
+    scores = score(table, from_="csv", stored=True)
+
+    assert (scores["score"].count, scores["score"].value) == (4, 0.75)
+    assert "6 answers have no stored score, and are passed over" in scores.notes
+    asked = answered(1, "4", ("match", 1, MATCH)), {"prompt": "q", "outputs": []}
+    assert score(jsonl(*asked), stored=True).notes == ()
+
+
 def test_systems_and_groups_have_the_scores_of_their_own_answers() -> None:
     """A metric that a model has no value of is not shown for it."""
     ours = answered(1, "4", ("f1", 0.25, "")), answered(2, "4", ("f1", 0.75, ""))
