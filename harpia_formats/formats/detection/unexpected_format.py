@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from shlex import quote
 from typing import Any
@@ -65,17 +65,34 @@ def likely_map(row: Mapping[str, Any]) -> str:
     It is a proposal: a key may mean something else. A key is proposed for one field,
     and only if this may hold its value; a number is the index of one of the options.
     """
-    left = {_separator.sub("_", key.casefold()): key for key in row}
-    found = {}
-    for field, names in _likely.items():
-        known = [name for name in names.split() if name in left]
-        name = next((name for name in known if _fits(field, row[left[name]])), None)
-        if name is not None:
-            found[field] = left.pop(name)
-        elif field == "references":
-            found |= _chosen_option(row, [left[name] for name in known])
-    if _needed not in found:
-        return ""
+    left = _plain_names(row)
+    found: dict[str, str] = {}
+    for field in _likely:
+        found |= _likely_key(field, row, left)
+    return _map_text(found) if _needed in found else ""
+
+
+def _likely_key(
+    field: str, row: Mapping[str, Any], left: dict[str, str]
+) -> dict[str, str]:
+    """Return the key that likely holds a field, which is taken from `left`.
+
+    It may be a path, with that of the options; there is none if nothing is known.
+    """
+    known = [name for name in _likely[field].split() if name in left]
+    name = next((name for name in known if _fits(field, row[left[name]])), None)
+    if name is not None:
+        return {field: left.pop(name)}
+    keys = [left[name] for name in known] if field == "references" else []
+    return _chosen_option(row, keys)
+
+
+def _plain_names(row: Mapping[str, Any]) -> dict[str, str]:
+    """Return the keys of a row by their names as the likely ones are written."""
+    return {_separator.sub("_", key.casefold()): key for key in row}
+
+
+def _map_text(found: Mapping[str, str]) -> str:
     return quote(",".join(f"{field}={key}" for field, key in found.items()))
 
 
@@ -105,9 +122,25 @@ def likely_map_of(record: Record) -> str:
     """
     if record.extra is UNSET or record.prompt is not UNSET or record.outputs:
         return ""
+    return next(filter(None, map(likely_map, _rows_of(record))), "")
+
+
+def likely_references_of(record: Record) -> str:
+    """Return a value of --map that reads the references of a record, "" for none.
+
+    They are under a key of it that is no field.
+    """
+    found = (
+        _likely_key("references", row, _plain_names(row)) for row in _rows_of(record)
+    )
+    return next(map(_map_text, filter(None, found)), "")
+
+
+def _rows_of(record: Record) -> Iterator[dict[str, Any]]:
+    """Yield the keys of a record that are no fields, with its options."""
     known = {} if record.choices is UNSET else {"choices": record.choices}
-    rows = (known | columns for columns in record.extra.values())
-    return next(filter(None, map(likely_map, rows)), "")
+    for columns in ({} if record.extra is UNSET else record.extra).values():
+        yield known | columns
 
 
 def find_unread(rows: Sequence[Any]) -> tuple[str, str] | None:

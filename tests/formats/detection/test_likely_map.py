@@ -121,6 +121,23 @@ def test_column_of_indices_is_proposed_with_that_of_the_options() -> None:
     assert (record.prompt, record.references) == ("q", ["b"])
 
 
+def test_a_column_is_proposed_where_only_references_are_missing(
+    run: InProcess, tmp_path: Path
+) -> None:
+    """The advice on answers without a reference names the column that may have it."""
+    table = tmp_path / "t.csv"
+    table.write_text("prompt,reference,response,model\nq,a,a,m\n")
+    asked = run("score", table, "-m", "em")
+    answered = run("score", table, "-m", "em", "--map", "references=reference")
+    table.write_text("prompt,note,response,model\nq,a,a,m\n")
+    silent = run("score", table, "-m", "em")
+
+    assert "read it with `--map references=reference`" in asked.err
+    assert (asked.code, answered.code, answered.err) == (1, 0, "")
+    assert "M102" in silent.err
+    assert "--map" not in silent.err
+
+
 def test_keys_that_mean_nothing_are_listed() -> None:
     """Without a proposal the keys of the file are listed."""
     (problem,) = validate(b'{"frage": "q", "antwort": "a"}\n').problems

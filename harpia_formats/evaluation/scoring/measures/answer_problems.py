@@ -14,8 +14,11 @@ from harpia_formats.evaluation.scoring.measures.outcomes import (
     ScoredAnswer,
 )
 from harpia_formats.evaluation.scoring.options import ScoreOptions
-from harpia_formats.formats.detection.unexpected_format import likely_map_of
-from harpia_formats.formats.registry import all_rules
+from harpia_formats.formats.detection.unexpected_format import (
+    likely_map_of,
+    likely_references_of,
+)
+from harpia_formats.formats.registry import all_rules, format_of
 from harpia_formats.formats.rules import Rule
 from harpia_formats.formats.rules.scoring_rules import (
     NO_ANSWER,
@@ -68,16 +71,24 @@ class AnswerProblems:
         def problem() -> Problem:
             place = answer.placed.row.place(0, 1, ())
             facts = rule.code, rule.name, rule.severity, place, message
-            return Problem(*facts, help=self._help(code, answer.placed.record))
+            return Problem(*facts, help=self._help(code, answer))
 
         kept = self.tally.add(answer.count, rule, problem)
         if kept is not None:
             self.pending.append(kept)
 
-    def _help(self, code: str, record: Record) -> str:
+    def _help(self, code: str, answer: ScoredAnswer) -> str:
         """Return what to do about a finding: an option that scores a record, mostly."""
+        record = answer.placed.record
         if code == KILLED:
             return KILLED_HELP
+        if code == NO_REFERENCE:
+            # Of other formats a key may be one that they read themselves.
+            name = answer.count.format
+            has_columns = name is not None and format_of(name).general
+            is_open = has_columns and not self.options.columns
+            key = likely_references_of(record) if is_open else ""
+            return f"if it is there, read it with `--map {key}`" if key else ""
         if code != NO_ANSWER:
             return ""
         if holds_documents(record):
