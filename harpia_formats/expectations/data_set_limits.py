@@ -136,7 +136,7 @@ def _change(limit: Limit, found: int, last: int | None) -> Outcome:
         RECORD_COUNT,
         messages=(message,) if message else (),
         help="see what is missing or too much, or delete the file that `state` names",
-        value=limit.text,
+        value=limit.stated,
         hides_values=True,
     )
 
@@ -210,7 +210,7 @@ def _invalid(limit: Limit, counts: Counts) -> Outcome:
         TOO_MANY_INVALID,
         messages=messages,
         help="mend the records, or change the limit",
-        value=limit.text,
+        value=limit.stated,
         hides_values=True,
     )
 
@@ -235,7 +235,7 @@ def _findings(key: str, what: str, found: int, limit: Limit, counts: Counts) -> 
         TOO_MANY_FINDINGS,
         messages=() if is_met else (message,),
         help="mend what they show, or change the limit",
-        value=limit.text,
+        value=limit.stated,
         hides_values=True,
     )
 

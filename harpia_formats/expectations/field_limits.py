@@ -436,7 +436,7 @@ class MissingValues(FieldLimit):
     def __init__(self, name: str, limit: Limit, more: Any) -> None:
         super().__init__(name, *more)
         self._limit = limit
-        self.value = limit.text
+        self.value = limit.stated
         self.expected = f"missing values of {name} at most {limit.text}"
 
     def take(self, placed: PlacedRecord, count: FileCount) -> None:

@@ -34,6 +34,11 @@ class Limit:
     share: Fraction | None = None
 
     @property
+    def stated(self) -> int | str:
+        """The number, or the share as it is written."""
+        return self.text if self.number is None else self.number
+
+    @property
     def is_zero(self) -> bool:
         """Whether nothing is allowed."""
         return not (self.number or self.share)

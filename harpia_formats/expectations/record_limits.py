@@ -295,7 +295,7 @@ class MissingAnswers(RecordLimit):
             MISSING_ANSWER,
             None if is_met else self._findings,
             help="ask the model again, or change the limit",
-            value=limit.text,
+            value=limit.stated,
             needs_all=limit.share is not None,
             hides_values=True,
         )

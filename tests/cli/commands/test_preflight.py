@@ -148,6 +148,21 @@ def test_dry_run_checks_nothing(main: InProcess) -> None:
     assert not any(line.split()[0] == "ok" for line in run.out.splitlines())
 
 
+@pytest.mark.parametrize(("limit", "shown"), [("1", "1"), ('"40 %"', '"40 %"')])
+def test_a_limit_is_shown_as_it_is_stated(
+    main: InProcess, limit: str, shown: str
+) -> None:
+    """The reason of a finding has a number without quotes, and a share with them."""
+    answers = '{"prompt": "q", "outputs": [{"model": "m", "text": ""}]}\n' * 2
+    Path("a.jsonl").write_text(answers)
+    stated = f'[datasets.a]\nfiles = "a.jsonl"\nmax-missing-answers = {limit}\n'
+    Path("limit.toml").write_text(stated)
+
+    run = main("preflight", "limit.toml")
+
+    assert f"because datasets.a.max-missing-answers is {shown}\n" in run.out
+
+
 def test_init_writes_a_file_that_the_data_meets(main: InProcess) -> None:
     """The file is checked at once, and edited later; it replaces no other one."""
     Path("answers").mkdir()
