@@ -309,7 +309,9 @@ def plan_file(
         return FilePlan(run, name, cut), ()
     if head.unpacker and _is_read_as_text(run, head.unpacker):
         note = no_text_note(run.options.format or "")
-        return FilePlan(run, name, Framing.NONE, unvalidated=True), (note,)
+        # Without the error, its rows have no verdict.
+        cut = Framing.NONE if OTHER_SHAPE in run.rules else Framing.VALUES
+        return FilePlan(run, name, cut, unvalidated=True), (note,)
     found = _recognised(run, head)
     cut = framing_of(found.variant, head.layout)
     if found.variant is None:
@@ -341,7 +343,7 @@ def _is_read_as_text(run: RunPlan, unpacker: str) -> bool:
     """Tell whether a table of text was asked for, and `unpacker` makes no such text."""
     made = [each for each in all_formats().values() if each.unpacked_by == unpacker]
     is_other = bool(made) and not are_tables(made)
-    return is_other and are_tables(run.candidates()) and OTHER_SHAPE in run.rules
+    return is_other and are_tables(run.candidates())
 
 
 def _recognised(run: RunPlan, head: Sample) -> Recognition:

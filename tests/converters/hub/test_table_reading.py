@@ -484,3 +484,18 @@ def test_table_is_not_read_as_one_of_text(
         list(read(path, format=format_))
     with pytest.raises(SubsetError, match="rows are no text; leave out from_"):
         head(path, 1, output=io.BytesIO(), from_=format_)
+
+
+@pytest.mark.parametrize("options", [{"ignore": ["S201"]}, {"select": ["J3"]}])
+def test_table_read_as_text_has_no_verdict_without_its_error(
+    options: dict[str, Any], tmp_path: Path
+) -> None:
+    """Its rows are not cut by commas where the error of the file is left out either."""
+    path = tmp_path / "a.parquet"
+    as_parquet(pa.Table.from_pylist([{"prompt": "q", "response": "a"}] * 3), path)
+    report = validate(path, format="csv", delimiter=";", **options)
+    (file,) = report.files
+
+    assert (report.problems, report.ok) == ((), False)
+    assert (file.records, file.valid, file.invalid) == (3, 0, 0)
+    assert file.unreported == ("S201",)
