@@ -22,9 +22,9 @@ ROW_LIMIT = 16 * 1024 * 1024
 WINDOW = 256 * 1024
 
 
-#: Bytes in a block, and in one read from the disk: with half of them, `validate` takes
-#: 1.05 and `convert` 1.1 times as long (`benchmarks/all.py --only "one process"`), and
-#: more of them are no faster.
+#: Bytes in a block, and in one read from the disk. With half of them, `convert` of rows
+#: of EvalEval and `validate` of arrays take up to a twentieth more time, and other
+#: commands as long (`benchmarks/compare_versions.py`).
 BLOCK = 128 * 1024
 
 

@@ -278,7 +278,10 @@ def leaking(*leaks: int, count: int = 20) -> list[Row]:
 def test_references_in_most_prompts_are_meant(
     rows: list[Row], found: list[int]
 ) -> None:
-    """An extraction task has them in most prompts, and elsewhere each is reported."""
+    """References are reported unless most prompts of the file hold theirs.
+
+    They do in a task of extraction, whose answers are parts of the prompt.
+    """
     assert [place for _, place in found_in(rows, "record", "V301")] == found
 
 
