@@ -49,6 +49,7 @@ from harpia_formats.evaluation.scoring.measures.stored_differences import (
     comparable_scores,
     score_of_row,
 )
+from harpia_formats.evaluation.scoring.measures.stored_metrics import with_unread_score
 from harpia_formats.evaluation.scoring.measures.system_totals import SystemTotals
 from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
 from harpia_formats.evaluation.scoring.results.result_format import ResultWriter
@@ -104,7 +105,8 @@ class AnswerMeasuring:
     def answers_of(self, placed: PlacedRecord) -> tuple[list[ScoredAnswer], int]:
         """Return the answers of the next record, and about how many characters."""
         count = self.count
-        record = self.models.select(self.names.named(placed.record, count.path))
+        record = with_unread_score(placed.record) if self.are_stored else placed.record
+        record = self.models.select(self.names.named(record, count.path))
         if self.options.reference_from == ReferenceFrom.GT:
             record = with_gt_as_reference(record, FieldOutcomes())
         self.records += 1

@@ -106,17 +106,35 @@ def test_answers_without_stored_scores_are_passed_over() -> None:
         score(jsonl(bare), stored=True)
 
 
-def test_answers_that_are_passed_over_are_counted() -> None:
-    """An empty cell and one that is no number are no scores, and a note counts them."""
+def test_cells_that_are_no_number_are_found_and_empty_ones_passed_over() -> None:
+    """Text in a column of scores is named at its row; a note counts empty cells."""
     cells = ["1", "n/a", "", "0,5", "0.5"] * 2
     rows = (f'q{number},r,a,"{cell}"\n' for number, cell in enumerate(cells))
     table = "".join(["prompt,references,response,score\n", *rows]).encode()
     scores = score(table, from_="csv", stored=True)
 
     assert (scores["score"].count, scores["score"].value) == (4, 0.75)
-    assert "6 answers have no stored score, and are passed over" in scores.notes
+    assert scores["score"].unscored == 4
+    found = [(one.code, one.place.line, one.message) for one in scores.problems]
+    assert found[:2] == [
+        ("M104", 3, 'the stored score is no number: "n/a"'),
+        ("M104", 5, 'the stored score is no number: "0,5"'),
+    ]
+    assert "2 answers have no stored score, and are passed over" in scores.notes
     asked = answered(1, "4", ("match", 1, MATCH)), {"prompt": "q", "outputs": []}
     assert score(jsonl(*asked), stored=True).notes == ()
+
+
+def test_text_in_a_mapped_score_is_found() -> None:
+    """Rows of JSON with a decimal comma in the key that a map names are not silent."""
+    rows = [{"q": f"question {at}", "mark": mark} for at, mark in enumerate(["0,5", 1])]
+    columns = {"prompt": "q", "score": "mark"}
+    scores = score(jsonl(*rows), columns=columns, stored=True)
+
+    assert [one.message for one in scores.problems] == [
+        'the stored score is no number: "0,5"'
+    ]
+    assert (scores["score"].count, scores["score"].unscored) == (1, 1)
 
 
 def test_systems_and_groups_have_the_scores_of_their_own_answers() -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from msgspec import UNSET
+from msgspec import UNSET, structs
 
 from harpia_formats.conversion.fill_scores import answer_text
 from harpia_formats.conversion.mapping.answer_groups import EVALUATION, MOST
@@ -45,6 +45,7 @@ from harpia_formats.evaluation.scoring.significance.intervals import number_or_n
 from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.formats.registry import adapter_of
 from harpia_formats.formats.rules.scoring_rules import NO_STORED_NUMBER
+from harpia_formats.model.describe import short_json
 from harpia_formats.model.record import Output, Record, Score, metric_of
 from harpia_formats.model.report import FileCount
 from harpia_formats.model.vendor_metrics import (
@@ -59,6 +60,8 @@ from harpia_formats.model.vendor_metrics import (
 Key = tuple[str, str]
 #: Stands for the signature of the scores of a metric with any signature.
 ANY = "\0"
+#: The keys in `extra` of records of the columns that no field can hold.
+_OF_COLUMNS = ("csv", "parquet")
 
 
 def is_pooled(name: str, signature: str) -> bool:
@@ -181,7 +184,7 @@ class Quantity:
         found = [number_or_none(score.value) for score in scores]
         values = [value or 0.0 for value in found if is_zero or value is not None]
         if not values:
-            return f"the stored {self.name} is no number"
+            return f"the stored {self.name} is no number{_text_of(scores)}"
         mean = sum(values) / len(values)
         return (mean, 1.0), (mean,)
 
@@ -420,7 +423,9 @@ class StoredMetrics:
     def add(self, record: Record) -> None:
         """Add the stored scores of a record."""
         is_zero = self.is_zero
-        for output in record.outputs:
+        # Without an output it is not known whether the row is of a wanted model.
+        read = with_unread_score(record) if record.outputs else record
+        for output in read.outputs:
             for score in output.scores or ():
                 if score.value is UNSET:
                     continue
@@ -557,6 +562,32 @@ class StoredMetrics:
         reasons = filter(None, (one for one in outcomes if isinstance(one, str)))
         findings = tuple((NO_STORED_NUMBER, reason) for reason in reasons)
         return SampleOutcomes(outcomes, findings, is_zero=False)
+
+
+def with_unread_score(record: Record) -> Record:
+    """Return `record`, with the text of its column `score` as the value of its score.
+
+    Text that is no number, such as `0,5`, is an extra field of rows of any columns.
+    """
+    extras = ((record.extra or {}).get(vendor) for vendor in _OF_COLUMNS)
+    texts = (own.get("score") for own in extras if isinstance(own, dict))
+    text = next((text for text in texts if isinstance(text, str)), "")
+    outputs = record.outputs or [Output()]
+    if not text.strip() or len(outputs) > 1:
+        return record
+    output = outputs[0]
+    given = output.scores or [Score()]
+    scores = [
+        structs.replace(score, value=text) if score.value is UNSET else score
+        for score in given
+    ]
+    return structs.replace(record, outputs=[structs.replace(output, scores=scores)])
+
+
+def _text_of(scores: Sequence[Score]) -> str:
+    """Return the value of the first score that is text, to end a message, or ""."""
+    texts = (score.value for score in scores if isinstance(score.value, str))
+    return next((f": {short_json(text)}" for text in texts), "")
 
 
 def _notes(chosen: Mapping[Key, Quantity], labels: Mapping[Key, str]) -> Iterator[str]:
