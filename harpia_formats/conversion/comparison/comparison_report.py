@@ -24,6 +24,9 @@ from harpia_formats.model.report import Report, validation_failed
 from harpia_formats.model.result import Result
 from harpia_formats.validation.redaction.redacted_reports import Redaction
 
+#: What a comparison says where an input has an error.
+_UNREAD = "not all of the input could be read"
+
 
 @dataclass(slots=True)
 class FieldDifferences:
@@ -76,12 +79,20 @@ class DifferenceReport(Result):
         report = self.report
         return report is None or report.ok or bool(self.skipped and not report.failures)
 
+    def told(self, counts: Iterable[str]) -> str:
+        """Return counts of what was compared on one line, which says if that is all."""
+        if self.is_read:
+            return ", ".join(counts)
+        if not self.records:
+            return f"nothing is compared: {_UNREAD}"
+        return f"{', '.join(counts)}; {_UNREAD}"
+
     def headline(self) -> str:
         """Return how many records differ in one line."""
         records = "1 record" if self.records == 1 else f"{self.records:,} records"
         counts = f"{records} compared, {self.differing:,} differ"
         alone = f"{self.only_left:,} and {self.only_right:,} are on one side only"
-        return f"{counts}, {alone}"
+        return self.told((counts, alone))
 
     def table(self) -> list[dict[str, Any]]:
         """Return a row for each field that differs, with the first example of it."""

@@ -80,7 +80,10 @@ def _files(found: DifferenceReport, report: Report) -> list[Section]:
 def _parts(found: DifferenceReport) -> list[Markup]:
     lines = sorted(found.fields.values(), key=lambda line: -line.count)
     if not lines:
-        return [sentence("No field differs.")]
+        is_compared = found.is_read or found.records
+        return [
+            sentence("No field differs." if is_compared else "Nothing is compared.")
+        ]
     most = lines[0].count
     columns = ["field", "records", *(f"first: {name}" for name in _names(found))]
     columns.append("where")

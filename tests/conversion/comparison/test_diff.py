@@ -143,6 +143,29 @@ def test_records_without_ids_are_matched_in_their_order() -> None:
     assert (report.records, report.differing, report.only_left) == (2, 0, 1)
 
 
+@pytest.mark.parametrize(
+    "other",
+    [None, b'{"a": 1}\n', jsonl(instance(1), {"id": "2", "input": 7})],
+    ids=["no such file", "no known format", "an invalid row"],
+)
+def test_nothing_is_said_of_what_was_not_read(
+    tmp_path: Path, other: bytes | None
+) -> None:
+    """No records are counted as equal if one side has an error, on either side."""
+    (tmp_path / "a.jsonl").write_bytes(jsonl(instance(1)))
+    if other is not None:
+        (tmp_path / "b.jsonl").write_bytes(other)
+    for sides in (("a.jsonl", "b.jsonl"), ("b.jsonl", "a.jsonl")):
+        found = run(*sides, "--report", "x.html", cwd=tmp_path)
+        page = (tmp_path / "x.html").read_text()
+
+        assert found.returncode == (2 if other is None else 1)
+        assert b"differ" not in found.stderr
+        assert b"nothing is compared: not all of the input" in found.stderr
+        assert "Nothing is compared." in page
+        assert "0 differ" not in page
+
+
 def test_the_command_tells_by_its_code(tmp_path: Path) -> None:
     """No difference is 0, a difference 1, and what cannot be read 2."""
     (tmp_path / "a.jsonl").write_bytes(jsonl(instance(1), instance(2)))
