@@ -93,4 +93,20 @@ def _utf8_fault(text: bytes, error: UnicodeDecodeError) -> Fault:
     if _surrogate_bytes.match(text, start):
         message = "these bytes encode half of a surrogate pair, which is not UTF-8"
         help_ = "encode the whole character as UTF-8"
+    elif _may_be_windows(text, error):
+        help_ += "; commands with `--encoding` read Windows-1252 by `--encoding cp1252`"
     return Fault(FaultKind.UTF8, start, error.end, message, help_)
+
+
+def _may_be_windows(text: bytes, error: UnicodeDecodeError) -> bool:
+    """Return whether a text may be in Windows-1252: no character of it is UTF-8."""
+    if error.reason == "unexpected end of data" or b"\0" in text:
+        return False
+    characters = text.decode(errors="surrogateescape")
+    if any(each > "\x7f" and not "\udc80" <= each <= "\udcff" for each in characters):
+        return False
+    try:
+        text.decode("cp1252")
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -106,6 +106,23 @@ def test_text_is_validated(data: Path, text: bytes, found: list[str]) -> None:
     assert all(each.startswith(b"<stdin>:") for each in result.stdout.splitlines())
 
 
+def test_an_encoding_is_named_that_may_read_the_text(tmp_path: Path) -> None:
+    """It is for bytes of Windows-1252, and not beside UTF-8 or for no character."""
+    file = tmp_path / "rows.jsonl"
+    named = b"`--encoding cp1252`"
+    for text in ("caf\xe9".encode("cp1252"), b"\x81", "\u4e2d".encode() + b"\xe9"):
+        row = b'{"prompt": "%b", "references": ["r"], "outputs": []}\n' % text
+        file.write_bytes(row)
+        found = run("validate", file, "--output-format", "full")
+        read = run("validate", file, "--encoding", "cp1252")
+
+        is_read = text.startswith(b"caf")
+        assert codes(run("validate", file)) == ["J103"]
+        assert (named in found.stdout) is is_read
+        if is_read:
+            assert read.returncode == 0
+
+
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32-be"])
 def test_wide_encoding_is_named(data: Path, encoding: str) -> None:
     """Text in another Unicode encoding ends with 2 and the name of the encoding."""
