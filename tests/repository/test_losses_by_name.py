@@ -121,7 +121,7 @@ def check_pair(
     items = Counter(texts.values())
     for line in lost:
         # Of the items of a list some may arrive.
-        if set(line.outcomes) != {Outcome.DROPPED} or line.hows or "(" in line.name:
+        if set(line.outcomes) != {Outcome.DROPPED} or line.how or "(" in line.name:
             continue
         arrived = [
             keys

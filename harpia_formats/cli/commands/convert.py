@@ -66,7 +66,7 @@ def _cells(line: FieldLine) -> tuple[Cell, ...]:
         line.records,
         line.kept,
         ", ".join(words_for(line)),
-        safe("; ".join(line.hows), CELL),
+        safe(line.how, CELL),
         first,
     )
 

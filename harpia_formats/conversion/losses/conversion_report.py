@@ -609,10 +609,25 @@ class FieldLine:
     kept: int = 0
     #: How often each outcome met it.
     outcomes: Counter[Outcome] = field(default_factory=Counter)
-    #: How often it was changed in each way, by the description of the way.
-    hows: dict[str, int] = field(default_factory=dict)
+    #: How often each outcome met it in each way, whose description may be "".
+    hows: Counter[tuple[Outcome, str]] = field(default_factory=Counter)
     #: The first record of which it did not arrive unchanged.
     place: Place | None = None
+
+    @property
+    def how(self) -> str:
+        """The descriptions of all ways in which it was changed.
+
+        One has its number where the same outcome met the field without a description.
+        """
+        bare = {outcome for outcome, how in self.hows if not how}
+        return "; ".join(
+            dict.fromkeys(
+                f"{how} ({count:,})" if outcome in bare else how
+                for (outcome, how), count in self.hows.items()
+                if how
+            )
+        )
 
 
 def field_lines(files: Sequence[FileLosses]) -> list[FieldLine]:
@@ -639,9 +654,8 @@ def field_lines(files: Sequence[FileLosses]) -> list[FieldLine]:
         for loss in losses.counts.values():
             line = lines[losses.names.of(loss.field_outcome.path)]
             line.place = line.place or loss.place
-            how = loss.field_outcome.how
-            if how:
-                line.hows[how] = line.hows.get(how, 0) + loss.count
+            met = loss.field_outcome
+            line.hows[met.outcome, met.how] += loss.count
         for (outcome, name), count in losses.outcomes.items():
             lines[name].outcomes[outcome] += count
     for key, name in mapped.items():

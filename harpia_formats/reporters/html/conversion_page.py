@@ -102,7 +102,7 @@ def _cells(line: FieldLine, most: int) -> tuple[Cell, ...]:
             max(line.outcomes.values()), most, _LOST if _is_lost(line) else _CHANGED
         ),
         ", ".join(words_for(line)),
-        safe("; ".join(line.hows), _NAME),
+        safe(line.how, _NAME),
         place_markup(line.place),
     )
 

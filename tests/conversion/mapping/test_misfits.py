@@ -1,9 +1,11 @@
 """Cells that are no numbers, in columns of numbers."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from command_runs import run
 from harpia_formats.plugins import Outcome
 from unchecked import converted
 
@@ -69,3 +71,18 @@ def test_a_table_gets_its_own_cells_back() -> None:
 
     assert output.endswith(b",abc\n") or b",abc," in output
     assert not [path for path in outcomes if "score" in path]
+
+
+def test_a_reason_of_some_values_has_their_number(tmp_path: Path) -> None:
+    """Of five scores that are dropped, two are no numbers: that is no reason of all."""
+    cells = ["1", "0.5", "abc", '"0,5"', "0"]
+    rows = (f"{number},2+2?,4,{cell}\n" for number, cell in enumerate(cells))
+    text = "".join(["id,prompt,response,score\n", *rows])
+    (tmp_path / "in.csv").write_text(text, encoding="utf-8")
+    arguments = ("--from=csv", "--to=harpia", "--output=out.json", "--report=page.html")
+    found = run("convert", "in.csv", *arguments, cwd=tmp_path)
+
+    words = found.stderr.decode().split("score", 1)[1].split()
+    assert words[:8] == "5 0 dropped 5 is not a number".split()
+    assert words[8] == "(2)"
+    assert "is not a number (2)" in (tmp_path / "page.html").read_text(encoding="utf-8")
