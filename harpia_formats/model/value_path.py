@@ -1,5 +1,6 @@
 """Read values of rows: members, and paths such as `choices.text[answerKey]`."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -9,7 +10,8 @@ from msgspec import UNSET, Struct
 from harpia_formats.model.problem import Path
 
 #: The keys of the labels of items, next to the key of their texts.
-_label_keys = ("label", "labels")
+LABEL_KEYS = ("label", "labels")
+_digits = re.compile("[0-9]{1,9}")
 _letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -72,7 +74,7 @@ class ValuePath(Struct, frozen=True):
 
     def _labels_in(self, row: Mapping[str, Any], count: int) -> Sequence[Any] | None:
         """Return the labels next to the values at this path, None if there are none."""
-        for key in _label_keys:
+        for key in LABEL_KEYS:
             labels = value_at(row, (*self.keys[:-1], key))
             own = len(self.keys) > 1 and key != self.keys[-1]
             if own and type(labels) is list and len(labels) == count:
@@ -133,7 +135,7 @@ def _index(wanted: Any, labels: Sequence[Any] | None, count: int) -> int:
             return known.index(name)
         if any(label.isdecimal() for label in known) or not _is_whole(wanted):
             raise NoSuchItemError(f"no label is {wanted!r} ({', '.join(known)})")
-    if _is_whole(wanted):
+    if _is_whole(wanted) or (type(wanted) is str and _digits.fullmatch(wanted)):
         index = int(wanted)
     elif type(wanted) is str and len(wanted) == 1 and wanted in _letters:
         index = _letters.index(wanted)

@@ -185,7 +185,7 @@ def with_remedies(
     if source.general and name and name not in (options.columns or ()):
         proposed = "" if options.columns else likely_map_of(record)
         how = f"take it from a column with `--map {name}=COLUMN`"
-        others.append(f"read columns with `--map {proposed}`" if proposed else how)
+        others.append(f"read columns with {proposed}" if proposed else how)
     remedies = filter(None, [error.help, *others])
     return Unconvertible(error.path, error.reason, ", or ".join(remedies))
 

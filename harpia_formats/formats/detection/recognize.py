@@ -155,7 +155,7 @@ def _other_layout_note(
         dialect.sniff(row) or dialect.possible(row) for row in rows
     )
     if is_table or has_columns:
-        mapped = how_to_map(rows[0], what) if rows else ""
+        mapped = how_to_map(rows, what) if rows else ""
         help_ = "; ".join(filter(None, ["leave out `--from`", mapped]))
     return DetectionNote(OTHER_SHAPE, message, f"{help_}; {validated_as(asked)}")
 

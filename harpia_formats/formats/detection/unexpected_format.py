@@ -35,13 +35,19 @@ from harpia_formats.model.describe import short_json
 from harpia_formats.model.format import Container, Format
 from harpia_formats.model.record import Record
 from harpia_formats.model.spelling import nearest
+from harpia_formats.model.value_path import (
+    LABEL_KEYS,
+    NoSuchItemError,
+    parse_value_path,
+    value_at,
+)
 
 #: Keys that often hold a field, the likeliest first, by the field.
 _likely = {
-    "prompt": "prompt question instruction query problem input task text",
+    "prompt": "prompt question instruction query problem input task text ctx",
     "references": (
         "reference references gold golden target expected expected_output ideal "
-        "ground_truth label solution answer answers"
+        "ground_truth label solution answer answers answerkey answer_key"
     ),
     "response": (
         "response model_answer model_response model_output prediction predicted "
@@ -58,33 +64,36 @@ _separator = re.compile(r"[ -]")
 _options = ("choices", "options", "endings")
 
 
-def likely_map(row: Mapping[str, Any]) -> str:
-    """Return a value of --map for a row by the names of its keys, "" if none is known.
+def likely_map(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the --map for rows by the names of their keys, "" if none is known.
 
     It is quoted for a shell if need be.
     It is a proposal: a key may mean something else. A key is proposed for one field,
-    and only if this may hold its value; a number is the index of one of the options.
+    and only if this may hold its value; it may have the index or the label of one of
+    the options, if it has in all rows.
     """
-    left = _plain_names(row)
+    left = _plain_names(rows[0])
     found: dict[str, str] = {}
     for field in _likely:
-        found |= _likely_key(field, row, left)
+        found |= _likely_key(field, rows, left)
     return _map_text(found) if _needed in found else ""
 
 
 def _likely_key(
-    field: str, row: Mapping[str, Any], left: dict[str, str]
+    field: str, rows: Sequence[Mapping[str, Any]], left: dict[str, str]
 ) -> dict[str, str]:
     """Return the key that likely holds a field, which is taken from `left`.
 
     It may be a path, with that of the options; there is none if nothing is known.
     """
     known = [name for name in _likely[field].split() if name in left]
-    name = next((name for name in known if _fits(field, row[left[name]])), None)
-    if name is not None:
-        return {field: left.pop(name)}
-    keys = [left[name] for name in known] if field == "references" else []
-    return _chosen_option(row, keys)
+    name = next((name for name in known if _fits(field, rows[0][left[name]])), None)
+    if field == "references":
+        keys = [left[each] for each in (known if name is None else [name])]
+        chosen = _chosen_option(rows, keys)
+        if chosen:
+            return chosen
+    return {} if name is None else {field: left.pop(name)}
 
 
 def _plain_names(row: Mapping[str, Any]) -> dict[str, str]:
@@ -93,7 +102,10 @@ def _plain_names(row: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _map_text(found: Mapping[str, str]) -> str:
-    return quote(",".join(f"{field}={key}" for field, key in found.items()))
+    given = quote(",".join(f"{field}={key}" for field, key in found.items()))
+    reference, options = found.get("references", ""), found.get("choices")
+    is_index = options in _options and reference.endswith("]")
+    return f"`--map {given}`{'; an index counts from 0' if is_index else ''}"
 
 
 def _fits(field: str, value: Any) -> bool:
@@ -104,34 +116,64 @@ def _fits(field: str, value: Any) -> bool:
     return value is None or isinstance(value, str) or is_number_of_id
 
 
-def _chosen_option(row: Mapping[str, Any], keys: Sequence[str]) -> dict[str, str]:
-    """Return the paths of the options and of the right one, if a key has its index."""
+def _chosen_option(
+    rows: Sequence[Mapping[str, Any]], keys: Sequence[str]
+) -> dict[str, str]:
+    """Return the paths of the options and of the right one, if a key names that."""
     for options in _options:
-        values = row.get(options)
-        if isinstance(values, list) and all(isinstance(one, str) for one in values):
+        for texts in (options, f"{options}.text"):
             for key in keys:
-                if type(row[key]) is int and 0 <= row[key] < len(values):
-                    return {"references": f"{options}[{key}]", "choices": options}
+                if _is_chosen(rows, texts, key):
+                    return {"references": f"{texts}[{key}]", "choices": texts}
     return {}
 
 
+def _is_chosen(rows: Sequence[Mapping[str, Any]], texts: str, key: str) -> bool:
+    """Tell whether a key has the label or the index of one of the texts in all rows.
+
+    Labels stand next to the texts. An index is a number, or text with one that is none
+    of the texts. Rows without options, or without a value of the key, may be any.
+    """
+    options, _, is_labelled = texts.partition(".")
+    chosen = parse_value_path(f"{texts}[{key}]")
+    is_known = False
+    for row in rows:
+        values, wanted = value_at(row, tuple(texts.split("."))), row.get(key)
+        if values is UNSET or values is None or wanted in (None, ""):
+            continue
+        if type(values) is not list or not all(isinstance(one, str) for one in values):
+            return False
+        labels = is_labelled and any(name in row[options] for name in LABEL_KEYS)
+        is_index = type(wanted) is int or (
+            isinstance(wanted, str) and wanted.isdecimal() and wanted not in values
+        )
+        try:
+            chosen.find(row)
+        except NoSuchItemError:
+            return False
+        if not (labels if is_labelled else is_index):
+            return False
+        is_known = True
+    return is_known
+
+
 def likely_map_of(record: Record) -> str:
-    """Return a value of --map for a record of which no column is a field, "" for none.
+    """Return the --map for a record of which no column is a field, "" for none.
 
     Its columns are in its `extra`.
     """
     if record.extra is UNSET or record.prompt is not UNSET or record.outputs:
         return ""
-    return next(filter(None, map(likely_map, _rows_of(record))), "")
+    return next(filter(None, (likely_map([row]) for row in _rows_of(record))), "")
 
 
 def likely_references_of(record: Record) -> str:
-    """Return a value of --map that reads the references of a record, "" for none.
+    """Return the --map that reads the references of a record, "" for none.
 
     They are under a key of it that is no field.
     """
     found = (
-        _likely_key("references", row, _plain_names(row)) for row in _rows_of(record)
+        _likely_key("references", [row], _plain_names(row)) for row in _rows_of(record)
     )
     return next(map(_map_text, filter(None, found)), "")
 
@@ -330,8 +372,8 @@ def unknown_format(sample: Sample, variants: Sequence[FormatVariant]) -> Detecti
             return DetectionNote(CODE, message, f"{help_}; {_how}", id_)
     for variant in variants:
         if variant.format.general and _is_of_tables(variant):
-            return _unknown_table(row, variant.format)
-    return _nearest_formats(row, variants)
+            return _unknown_table(sample.rows, variant.format)
+    return _nearest_formats(sample.rows, variants)
 
 
 def _is_of_tables(variant: FormatVariant) -> bool:
@@ -340,23 +382,24 @@ def _is_of_tables(variant: FormatVariant) -> bool:
     return is_table or bool(variant.format.unpacked_by)
 
 
-def _unknown_table(row: Mapping[str, Any], format_: Format) -> DetectionNote:
+def _unknown_table(rows: Sequence[Any], format_: Format) -> DetectionNote:
     """Return a note on a table without a known column, of `format_` once mapped."""
     message = (
         "no known format: no column is known as one of prompts, references or answers"
     )
-    help_ = "; ".join(filter(None, [how_to_map(row, "COLUMN"), _how]))
+    help_ = "; ".join(filter(None, [how_to_map(rows, "COLUMN"), _how]))
     return DetectionNote(CODE, message, help_, format_.id)
 
 
 def _nearest_formats(
-    row: dict[str, Any], variants: Sequence[FormatVariant]
+    rows: Sequence[Any], variants: Sequence[FormatVariant]
 ) -> DetectionNote:
-    """Return a note with the formats that `row` has most of, if it has any key of one.
+    """Return a note with the formats that the first row has most of, if of any.
 
     Formats of which it has no required key are named only if there are no others, and
     of several dialects of a format the nearest.
     """
+    row = rows[0]
     near: dict[str, tuple[str, _Distance]] = {}
     for variant in variants:
         id_, distance = variant.format.id, _distance(row, variant)
@@ -365,7 +408,7 @@ def _nearest_formats(
     found = sorted(near.values(), key=lambda each: each[1].order)
     likely = [each for each in found if each[1].had]
     found = (likely or found)[:NEAREST]
-    mapped = how_to_map(row, "KEY")
+    mapped = how_to_map(rows, "KEY")
     if not found:
         message = "no known format: none has a key of the file"
         if not row:
@@ -387,18 +430,20 @@ def _listed(keys: Sequence[str]) -> str:
     return f"{shown} and {more:,} more" if more > 0 else shown
 
 
-def how_to_map(row: Mapping[str, Any], what: str) -> str:
-    """Return how rows of such keys, each a `what`, are converted and scored.
+def how_to_map(rows: Sequence[Any], what: str) -> str:
+    """Return how rows, whose keys are each a `what`, are converted and scored.
 
-    It has the proposed --map, and is "" for rows without keys.
+    It has the --map that is proposed by the first of them, an object, and fits the
+    others; it is "" if that has no keys.
     """
+    row = rows[0]
     if not row:
         return ""
-    proposed = likely_map(row)
+    proposed = likely_map([each for each in rows if isinstance(each, dict)])
     if proposed:
         return (
             f"to convert or score it, say which {what.lower()} holds what, such as "
-            f"`--map {proposed}`"
+            + proposed
         )
     keys = [short_json(key) for key in islice(row, LISTED_KEYS)]
     more = ", ..." if len(row) > len(keys) else ""

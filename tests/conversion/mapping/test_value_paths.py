@@ -75,6 +75,7 @@ def test_path_finds_nothing_where_there_is_nothing(
     [
         ({"choices": ["a", "b"], "answer": 1}, ["b"]),
         ({"choices": ["a", "b"], "answer": 1.0}, ["b"]),
+        ({"choices": ["a", "b"], "answer": "1"}, ["b"]),
         ({"choices": ["a", "b"], "answer": "B"}, ["b"]),
         ({"choices": ["a", "b"], "answer": [0, 1]}, ["a", "b"]),
         ({"choices": ["a", "b"], "answer": None}, UNSET),
@@ -93,7 +94,8 @@ def test_items_without_labels_have_an_index_or_a_letter(
     [
         ({"c": {"text": ["x"], "label": ["A"]}, "k": "E"}, "no label is 'E' .A"),
         ({"c": {"text": ["x", "y"], "label": ["1", "2"]}, "k": 0}, "no label is 0"),
-        ({"c": {"text": ["x"]}, "k": "1"}, "neither an index nor a letter"),
+        ({"c": {"text": ["x"]}, "k": "1"}, "'1' is not one of 1 items"),
+        ({"c": {"text": ["x"]}, "k": "-1"}, "neither an index nor a letter"),
         ({"c": {"text": ["x"]}, "k": True}, "neither an index nor a letter"),
         ({"c": {"text": ["x"]}, "k": 1}, "1 is not one of 1 items"),
         ({"c": {"text": ["x"]}, "k": -1}, "-1 is not one of 1 items"),

@@ -34,6 +34,22 @@ FIXTURES = Path(__file__).parents[3] / "fixtures" / "json" / "valid"
             "'prompt=question,references=choices[answer],choices=choices'",
         ),
         ({"question": "q", "choices": ["a"], "answer": 1}, "prompt=question"),
+        (  # as ARC has them
+            {
+                "question": "q",
+                "choices": {"text": ["a", "b"], "label": ["A", "B"]},
+                "answerKey": "B",
+            },
+            "'prompt=question,references=choices.text[answerKey],choices=choices.text'",
+        ),
+        (  # as HellaSwag has them
+            {"ctx": "q", "endings": ["a", "b"], "label": "1"},
+            "'prompt=ctx,references=endings[label],choices=endings'",
+        ),
+        (  # a text of one of the options is no index
+            {"question": "q", "choices": ["0", "1", "2"], "answer": "1"},
+            "prompt=question,references=answer",
+        ),
         ({"gold": "g"}, ""),
         ({}, ""),
     ],
@@ -90,6 +106,21 @@ def test_proposed_map_takes_the_option_of_an_index() -> None:
     assert (record.references, record.choices) == (["b"], ["a", "b"])
 
 
+def test_no_index_is_proposed_that_counts_from_1(
+    run: InProcess, tmp_path: Path
+) -> None:
+    """One row with the index of the number of options tells it."""
+    path = tmp_path / "rows.jsonl"
+    rows = [{"question": "q", "choices": ["a", "b"], "answer": 1}] * 2
+    path.write_bytes(jsonl(*rows))
+    unclear = run("validate", path).out
+    path.write_bytes(jsonl(*rows, {**rows[0], "answer": 2}))
+    from_one = run("validate", path).out
+
+    assert "choices[answer],choices=choices'`; an index counts from 0;" in unclear
+    assert "`--map prompt=question`" in from_one
+
+
 def test_columns_of_a_table_are_proposed(tmp_path: Path) -> None:
     """Where no column of a table is a field, convert and score propose a map."""
     table = tmp_path / "t.csv"
@@ -115,7 +146,7 @@ def test_column_of_indices_is_proposed_with_that_of_the_options() -> None:
     with pytest.raises(ValidationFailed) as failed:
         convert(table, to="nemo-input", output=io.BytesIO())
     (problem,) = failed.value.report.problems
-    proposed = json.loads(problem.help.partition("columns=")[2])
+    proposed = json.loads(problem.help.partition("columns=")[2].partition(";")[0])
     (record,) = read(table, columns=proposed)
 
     assert (record.prompt, record.references) == ("q", ["b"])

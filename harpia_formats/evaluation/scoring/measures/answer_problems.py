@@ -88,7 +88,7 @@ class AnswerProblems:
             has_columns = name is not None and format_of(name).general
             is_open = has_columns and not self.options.columns
             key = likely_references_of(record) if is_open else ""
-            return f"if it is there, read it with `--map {key}`" if key else ""
+            return f"if it is there, read it with {key}" if key else ""
         if code != NO_ANSWER:
             return ""
         if holds_documents(record):
@@ -99,7 +99,7 @@ class AnswerProblems:
         if self.options.columns:
             return ""
         proposed = likely_map_of(record)
-        return f"read columns as fields with `--map {proposed}`" if proposed else ""
+        return f"read columns as fields with {proposed}" if proposed else ""
 
     def add_unscored(
         self, code: str, answer: ScoredAnswer, message: str, model: str
