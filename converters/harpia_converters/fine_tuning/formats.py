@@ -1,6 +1,7 @@
 """The formats alpaca and sharegpt, their rules (G), and sets that are not read."""
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from harpia_formats.formats.rules import Rule
@@ -189,8 +190,14 @@ def _sharegpt_row(*turns: bytes, more: bytes = b"") -> bytes:
     return b'{"conversations": [' + b", ".join(turns) + b"]" + more + b"}\n"
 
 
+_turn_rule = partial(
+    Rule,
+    good=_sharegpt_row(_asked, _called, _seen, _answered),
+    validated_as="sharegpt",
+)
+
 SHAREGPT_RULES = (
-    Rule(
+    _turn_rule(
         "G101",
         "unknown-speaker",
         Severity.WARNING,
@@ -200,10 +207,9 @@ SHAREGPT_RULES = (
         "with others. The names user, assistant and tool are read as what they say. A "
         "turn of any other speaker becomes a message whose role is that name.",
         _sharegpt_row(_asked, b'{"from": "bot", "value": "14:05."}'),
-        _sharegpt_row(_asked, _answered),
-        "sharegpt",
+        good=_sharegpt_row(_asked, _answered),
     ),
-    Rule(
+    _turn_rule(
         "G102",
         "tools-text",
         Severity.WARNING,
@@ -211,12 +217,11 @@ SHAREGPT_RULES = (
         "The tools that the model may call stand in a text. If it is no JSON, it is "
         "kept as it is, and formats with a place for tools do not get them.",
         _sharegpt_row(_asked, _answered, more=b', "tools": "clock(city)"'),
-        _sharegpt_row(
+        good=_sharegpt_row(
             _asked, _answered, more=b', "tools": "[{\\"name\\": \\"clock\\"}]"'
         ),
-        "sharegpt",
     ),
-    Rule(
+    _turn_rule(
         "G103",
         "call-text",
         Severity.WARNING,
@@ -229,10 +234,8 @@ SHAREGPT_RULES = (
             _seen,
             _answered,
         ),
-        _sharegpt_row(_asked, _called, _seen, _answered),
-        "sharegpt",
     ),
-    Rule(
+    _turn_rule(
         "G111",
         "speaker-order",
         Severity.WARNING,
@@ -241,11 +244,10 @@ SHAREGPT_RULES = (
         "model. Tools that train on such sets leave out conversations in another "
         "order. A system turn can only be the first one.",
         _sharegpt_row(_asked, _asked, _answered),
-        _sharegpt_row(_asked, _answered),
-        "sharegpt",
+        good=_sharegpt_row(_asked, _answered),
         lint=True,
     ),
-    Rule(
+    _turn_rule(
         "G112",
         "observation-without-call",
         Severity.WARNING,
@@ -253,8 +255,6 @@ SHAREGPT_RULES = (
         "It is the result of the call. Without one it is not known which tool returned "
         "it.",
         _sharegpt_row(_asked, _answered, _seen, _answered),
-        _sharegpt_row(_asked, _called, _seen, _answered),
-        "sharegpt",
         lint=True,
     ),
 )

@@ -1,6 +1,7 @@
 """The format helm, a run's folder or its scenario_state.json alone; its rules (R1)."""
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from harpia_formats.files.io.file_kinds import Unpacker
@@ -121,8 +122,10 @@ _alone = (
     b'{"adapter_spec": {"method": "generation"}, "request_states": [%s]}\n' % _state
 )
 
+_rule = partial(Rule, good=_run, validated_as="helm")
+
 RULES = (
-    Rule(
+    _rule(
         "R101",
         "missing-run-file",
         Severity.WARNING,
@@ -131,10 +134,8 @@ RULES = (
         "and scenario.json the run and its scenario have no names, and without "
         "stats.json the number of instances is not checked. Give the whole folder.",
         _run.replace(b', "per_instance_stats.json"', b"").replace(_stats, b"null"),
-        _run,
-        "helm",
     ),
-    Rule(
+    _rule(
         "R102",
         "instance-without-statistics",
         Severity.WARNING,
@@ -143,10 +144,8 @@ RULES = (
         "instance without one has no scores. The two files may be of two runs, or one "
         "was cut.",
         _run.replace(_stats, b"[]"),
-        _run,
-        "helm",
     ),
-    Rule(
+    _rule(
         "R103",
         "statistics-without-instance",
         Severity.WARNING,
@@ -158,10 +157,8 @@ RULES = (
             b', "stats_without_instance": {"count": 1, "first": [{"instance_id": '
             b'"id2", "train_trial_index": 0, "stats": []}]}, "num_instances"',
         ),
-        _run,
-        "helm",
     ),
-    Rule(
+    _rule(
         "R104",
         "failed-request",
         Severity.NOTE,
@@ -169,10 +166,8 @@ RULES = (
         "A request that failed, or was not sent, has no answer. It is read as an "
         "answer with an error, and counts in no score that is computed.",
         _run.replace(_state, _failed),
-        _run,
-        "helm",
     ),
-    Rule(
+    _rule(
         "R105",
         "other-number-of-instances",
         Severity.WARNING,
@@ -180,10 +175,8 @@ RULES = (
         "stats.json has the number of instances without perturbation of each split. If "
         "it differs, a file was cut, or the files are of two runs.",
         _run.replace(b'"num_instances": {"test": 1}', b'"num_instances": {"test": 2}'),
-        _run,
-        "helm",
     ),
-    Rule(
+    _rule(
         "R106",
         "scenario-state-alone",
         Severity.NOTE,
@@ -191,7 +184,5 @@ RULES = (
         "It holds requests and completions. The scores are in per_instance_stats.json, "
         "and are read if the folder of the run is given.",
         _alone,
-        _run,
-        "helm",
     ),
 )

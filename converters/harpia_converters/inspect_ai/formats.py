@@ -1,6 +1,7 @@
 """The formats inspect-log and inspect-dataset, archives of logs, and the rules (I)."""
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -135,9 +136,6 @@ DATASET_FORMAT = Format(
 )
 
 
-_log = "inspect-log"
-
-
 def _example(sample: dict[str, Any] | None = None, **members: Any) -> bytes:
     """Return a log of one sample with further members, or others."""
     own = {
@@ -180,8 +178,10 @@ def _asked(content: list[dict[str, Any]], **members: Any) -> dict[str, Any]:
 _text = {"type": "text", "text": "What is this?"}
 _image = {"type": "image", "image": "data:image/png;base64,AA=="}
 
-_OF_LOGS = (
-    Rule(
+_rule = partial(Rule, good=_example(), validated_as=LOG)
+
+RULES = (
+    _rule(
         "I101",
         "newer-log",
         Severity.ERROR,
@@ -190,10 +190,8 @@ _OF_LOGS = (
         "members mean. The same is done here. Inspect does not look at the version of "
         "an archive (.eval), and reads it as version 2.",
         _example(version=4),
-        _example(),
-        _log,
     ),
-    Rule(
+    _rule(
         "I102",
         "unfinished-run",
         Severity.WARNING,
@@ -202,11 +200,9 @@ _OF_LOGS = (
         "samples, and its results are those of the samples that were done. A run can "
         "end with success although some samples ended with an error (I201).",
         _example(status="cancelled"),
-        _example(),
-        _log,
         in_reading=True,
     ),
-    Rule(
+    _rule(
         "I103",
         "eval-behind-samples",
         Severity.ERROR,
@@ -216,11 +212,10 @@ _OF_LOGS = (
         "have it behind them.",
         b'{"version": 2, "status": "success", "samples": [], '
         b'"eval": {"task": "t", "model": "m"}}',
-        b'{"version": 2, "status": "success", '
+        good=b'{"version": 2, "status": "success", '
         b'"eval": {"task": "t", "model": "m"}, "samples": []}',
-        _log,
     ),
-    Rule(
+    _rule(
         "I104",
         "samples-missing",
         Severity.WARNING,
@@ -229,14 +224,10 @@ _OF_LOGS = (
         "A log that was cut, or written without samples, has fewer; what is computed "
         "from it is not comparable with its results.",
         _example(results={"total_samples": 80, "completed_samples": 78}),
-        _example(results={"total_samples": 1, "completed_samples": 1}),
-        _log,
+        good=_example(results={"total_samples": 1, "completed_samples": 1}),
         in_reading=True,
     ),
-)
-
-_OF_SAMPLES = (
-    Rule(
+    _rule(
         "I201",
         "errored-sample",
         Severity.WARNING,
@@ -244,10 +235,8 @@ _OF_SAMPLES = (
         "Its answer, if there is any, is not one that the model ended with. It is read "
         "as an answer with an error and is not counted among the scores.",
         _example({"error": {"message": "RuntimeError('no sandbox')"}}),
-        _example(),
-        _log,
     ),
-    Rule(
+    _rule(
         "I202",
         "unscored-sample",
         Severity.NOTE,
@@ -255,10 +244,8 @@ _OF_SAMPLES = (
         "Inspect writes NaN, in early versions null. It is read as a score without a "
         "value, which is not 0, and counts neither as correct nor as incorrect.",
         _example({"scores": {"match": {"value": None}}}),
-        _example(),
-        _log,
     ),
-    Rule(
+    _rule(
         "I203",
         "value-not-a-number",
         Severity.WARNING,
@@ -266,10 +253,8 @@ _OF_SAMPLES = (
         "What other texts count depends on the metric, which the log does not tell. "
         "They are kept next to the score, which has no value then.",
         _example({"scores": {"match": {"value": "good"}}}),
-        _example(),
-        _log,
     ),
-    Rule(
+    _rule(
         "I204",
         "part-not-text",
         Severity.NOTE,
@@ -277,10 +262,9 @@ _OF_SAMPLES = (
         "Images, audio, documents and other data have no place in a text. They are "
         "kept with the record, with what they refer to.",
         _example(_asked([_text, _image])),
-        _example(_asked([_text])),
-        _log,
+        good=_example(_asked([_text])),
     ),
-    Rule(
+    _rule(
         "I205",
         "unresolved-attachment",
         Severity.WARNING,
@@ -288,15 +272,14 @@ _OF_SAMPLES = (
         "Long values are kept once, in attachments, and are referred to by "
         "attachment:// or tc:// and an id. A reference to nothing stays as it is.",
         _example({"input": "attachment://00000000000000000000000000000000"}),
-        _example(
+        good=_example(
             {
                 "input": "attachment://00000000000000000000000000000000",
                 "attachments": {"00000000000000000000000000000000": "Capital of Peru?"},
             }
         ),
-        _log,
     ),
-    Rule(
+    _rule(
         "I206",
         "usage-of-last-call",
         Severity.NOTE,
@@ -304,10 +287,9 @@ _OF_SAMPLES = (
         "usage in its output is that of the last call only. It is read where there is "
         "no model_usage, and is too low for a sample with several calls.",
         _example(_usage_of()),
-        _example(_usage_of(model_usage={"mockllm/model": _usage})),
-        _log,
+        good=_example(_usage_of(model_usage={"mockllm/model": _usage})),
     ),
-    Rule(
+    _rule(
         "I207",
         "events-not-read",
         Severity.NOTE,
@@ -315,10 +297,6 @@ _OF_SAMPLES = (
         "They say step by step what the messages and the scores say in the end. Their "
         "number is kept.",
         _example({"events": [{"event": "sample_init"}]}),
-        _example(),
-        _log,
         lint=True,
     ),
 )
-
-RULES = (*_OF_LOGS, *_OF_SAMPLES)

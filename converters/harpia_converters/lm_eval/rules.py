@@ -1,11 +1,13 @@
 """The rules on samples of lm-evaluation-harness (A1), and on their results (A2)."""
 
+from functools import partial
+
 from harpia_formats.formats.rules import Rule
 from harpia_formats.model.problem import Severity
 
 OTHER_COUNT, OTHER_HASH = "A201", "A202"
 
-_samples, _file = "lm-eval-samples", "samples_sums_2026-01-02T03-04-05.000006.jsonl"
+_file = "samples_sums_2026-01-02T03-04-05.000006.jsonl"
 
 _question = b'"doc_id": 0, "doc": {"q": "1+1?"}'
 _request = b'"arguments": {"gen_args_0": {"arg_0": "1+1?", "arg_1": {}}}'
@@ -51,8 +53,11 @@ def _results(members: bytes) -> bytes:
     )
 
 
+_rule = partial(Rule, validated_as="lm-eval-samples")
+_lint = partial(_rule, lint=True)
+
 RULES = (
-    Rule(
+    _lint(
         "A121",
         "target-is-no-choice",
         Severity.WARNING,
@@ -61,10 +66,8 @@ RULES = (
         "reference; an index is never taken for the answer.",
         _chosen(b'"7"'),
         _chosen(b'"0"'),
-        _samples,
-        lint=True,
     ),
-    Rule(
+    _lint(
         "A122",
         "target-is-a-list",
         Severity.NOTE,
@@ -73,10 +76,8 @@ RULES = (
         "them. If it is one answer that looks so, give it with --map references.",
         _generated(b"\"['2', 'two']\""),
         _generated(b'"2"'),
-        _samples,
-        lint=True,
     ),
-    Rule(
+    _lint(
         "A123",
         "metric-is-no-number",
         Severity.NOTE,
@@ -87,10 +88,8 @@ RULES = (
         "becomes 0, and a mean of log-likelihoods is never called a perplexity.",
         _generated(b'"2"', b'"metrics": ["bits"], "bits": [-0.5, 3]'),
         _generated(b'"2"', b'"metrics": ["bits"], "bits": 0.5'),
-        _samples,
-        lint=True,
     ),
-    Rule(
+    _lint(
         "A111",
         "other-document",
         Severity.WARNING,
@@ -98,10 +97,8 @@ RULES = (
         "Of another document the metrics of the row are not true.",
         _hashed(b"0", _first[1], _first[2]),
         _hashed(*_first),
-        _samples,
-        lint=True,
     ),
-    Rule(
+    _lint(
         "A112",
         "other-prompt",
         Severity.WARNING,
@@ -109,10 +106,8 @@ RULES = (
         "The model was asked something else than the row says.",
         _hashed(_first[0], b"0", _first[2]),
         _hashed(*_first),
-        _samples,
-        lint=True,
     ),
-    Rule(
+    _lint(
         "A113",
         "other-target",
         Severity.WARNING,
@@ -120,10 +115,8 @@ RULES = (
         "The metrics of the row were computed with another target.",
         _hashed(_first[0], _first[1], b"0"),
         _hashed(*_first),
-        _samples,
-        lint=True,
     ),
-    Rule(
+    _rule(
         OTHER_COUNT,
         "other-document-count",
         Severity.ERROR,
@@ -134,11 +127,10 @@ RULES = (
         "underscore.",
         _generated(b'"2"'),
         _generated(b'"2"') + _generated(b'"2"').replace(b'"doc_id": 0', b'"doc_id": 1'),
-        _samples,
         file_name=_file,
         companion=_results(b'"n-samples": {"sums": {"original": 2, "effective": 2}}'),
     ),
-    Rule(
+    _rule(
         OTHER_HASH,
         "other-task-hash",
         Severity.ERROR,
@@ -147,7 +139,6 @@ RULES = (
         "joined: so samples of another run are known, and rows that are missing.",
         _hashed(*_first) * 2,
         _hashed(*_first),
-        _samples,
         file_name=_file,
         companion=_results(b'"task_hashes": {"sums": "%b"}' % _task),
     ),

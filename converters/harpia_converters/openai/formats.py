@@ -1,6 +1,7 @@
 """The formats of chats, preferences and batches of OpenAI, and their rules (O)."""
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from harpia_formats.formats.rules import Rule
@@ -366,9 +367,18 @@ _choices = (
     '{"role": "assistant", "content": "2"}}]}'
 )
 _refused = '{"error": {"message": "The model is not known."}}'
+_chat_rule = partial(
+    Rule,
+    good=_chat(_asked, _good_call, _result, _answer),
+    validated_as="openai-chat",
+)
+_input_rule = partial(
+    Rule, good=_request(1) + _request(2), validated_as="openai-batch-input"
+)
+_output_rule = partial(Rule, validated_as="openai-batch-output")
 
 RULES = (
-    Rule(
+    _chat_rule(
         "O101",
         "tool-arguments",
         Severity.WARNING,
@@ -376,10 +386,8 @@ RULES = (
         "The API gives them as text, and what calls the tool has to parse it. Here "
         "such arguments are kept as text.",
         _chat(_asked, _call(b'"Lima"'), _result, _answer),
-        _chat(_asked, _good_call, _result, _answer),
-        "openai-chat",
     ),
-    Rule(
+    _chat_rule(
         "O102",
         "uncalled-tool",
         Severity.WARNING,
@@ -387,10 +395,8 @@ RULES = (
         "The API refuses a message with the role tool whose tool_call_id is not that "
         "of a call before it.",
         _chat(_asked, _good_call, _result.replace(b"c1", b"c2"), _answer),
-        _chat(_asked, _good_call, _result, _answer),
-        "openai-chat",
     ),
-    Rule(
+    _chat_rule(
         "O103",
         "no-last-answer",
         Severity.WARNING,
@@ -398,20 +404,17 @@ RULES = (
         "The last message is what the model learns to answer. The API refuses a file "
         "whose examples end otherwise.",
         _chat(_asked, _good_call, _result),
-        _chat(_asked, _good_call, _result, _answer),
-        "openai-chat",
     ),
-    Rule(
+    _chat_rule(
         "O104",
         "message-weight",
         Severity.WARNING,
         "The weight of a message must be 0 or 1.",
         "A message with the weight 0 is not learnt. Other weights are not allowed.",
         _chat(_asked, _answer.replace(b"}", b', "weight": 0.5}')),
-        _chat(_asked, _answer.replace(b"}", b', "weight": 1}')),
-        "openai-chat",
+        good=_chat(_asked, _answer.replace(b"}", b', "weight": 1}')),
     ),
-    Rule(
+    _input_rule(
         "O201",
         "empty-request",
         Severity.WARNING,
@@ -420,33 +423,28 @@ RULES = (
         "have a prompt.",
         b'{"custom_id": "q1", "method": "POST", "url": "/v1/chat/completions", '
         b'"body": {"model": "m-1"}}\n',
-        b'{"custom_id": "q1", "method": "POST", "url": "/v1/chat/completions", '
+        good=b'{"custom_id": "q1", "method": "POST", "url": "/v1/chat/completions", '
         b'"body": {"model": "m-1", "messages": [{"role": "user", "content": "2?"}]}}\n',
-        "openai-batch-input",
     ),
-    Rule(
+    _input_rule(
         "O202",
         "other-endpoint",
         Severity.WARNING,
         "All requests of a file should be for one endpoint.",
         "A batch is created for one endpoint, which all of its requests must name.",
         _request(1) + _request(2, url="/v1/embeddings"),
-        _request(1) + _request(2),
-        "openai-batch-input",
         lint=True,
     ),
-    Rule(
+    _input_rule(
         "O203",
         "other-batch-model",
         Severity.WARNING,
         "All requests of a file should be for one model.",
         "A batch is refused if its requests name several models.",
         _request(1) + _request(2, model="m-2"),
-        _request(1) + _request(2),
-        "openai-batch-input",
         lint=True,
     ),
-    Rule(
+    _output_rule(
         "O301",
         "no-result",
         Severity.WARNING,
@@ -455,9 +453,8 @@ RULES = (
         "text.",
         _result_row("null"),
         _result_row("null", _error),
-        "openai-batch-output",
     ),
-    Rule(
+    _output_rule(
         "O302",
         "result-with-error",
         Severity.WARNING,
@@ -466,9 +463,8 @@ RULES = (
         "error.",
         _result_row(_response(200, _choices), _error),
         _result_row(_response(200, _choices)),
-        "openai-batch-output",
     ),
-    Rule(
+    _output_rule(
         "O303",
         "status-and-body",
         Severity.WARNING,
@@ -477,9 +473,8 @@ RULES = (
         "status or such a body is read as an error.",
         _result_row(_response(200, _refused)),
         _result_row(_response(404, _refused)),
-        "openai-batch-output",
     ),
-    Rule(
+    _output_rule(
         "O304",
         "result-of-no-request",
         Severity.WARNING,
@@ -488,7 +483,6 @@ RULES = (
         "checked where the input file is given with --with.",
         _result_row(_response(200, _choices)).replace(b"q1", b"q9"),
         _result_row(_response(200, _choices)),
-        "openai-batch-output",
         companion=_request(1) + _request(2),
     ),
 )

@@ -1,6 +1,7 @@
 """The formats openai-evals and openai-evals-log, and the rules of logs (O5)."""
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from harpia_formats.files.io.file_kinds import Unpacker
@@ -174,20 +175,19 @@ _match = _event % (1, b"match", b'{"correct": true, "expected": "4", "picked": "
 _metrics = _event % (2, b"metrics", b'{"seconds": 1.5}')
 _report = b'{"final_report": {"accuracy": %s}, "run_id": "r1"}\n'
 _good = _spec + _sampling + _match + _report % b"1.0"
+_rule = partial(Rule, good=_good, validated_as=LOG_KEY)
 
 RULES = (
-    Rule(
+    _rule(
         "O501",
         "no-final-report",
         Severity.WARNING,
         "A log ends with a final report.",
         "Where it has none, the run may have broken off, and samples may be missing.",
         _spec + _sampling + _match,
-        _good,
-        "openai-evals-log",
         in_reading=True,
     ),
-    Rule(
+    _rule(
         "O502",
         "no-sampling-event",
         Severity.WARNING,
@@ -195,10 +195,8 @@ RULES = (
         "It holds the prompt and the answers. A sample without one was not asked, or "
         "the eval records it otherwise; it becomes a record without prompt and answer.",
         _spec + _match + _report % b"1.0",
-        _good,
-        "openai-evals-log",
     ),
-    Rule(
+    _rule(
         "O503",
         "other-events",
         Severity.NOTE,
@@ -206,10 +204,8 @@ RULES = (
         "Events of other types, such as metrics, are kept in extra as they are: what "
         "their values mean depends on the eval.",
         _spec + _sampling + _match + _metrics + _report % b"1.0",
-        _good,
-        "openai-evals-log",
     ),
-    Rule(
+    _rule(
         "O504",
         "report-of-another-count",
         Severity.WARNING,
@@ -218,7 +214,5 @@ RULES = (
         "to the samples. Where no number of the samples gives the accuracy, some "
         "are missing, or have several matches.",
         _spec + _sampling + _match + _report % b"0.5",
-        _good,
-        "openai-evals-log",
     ),
 )
