@@ -219,6 +219,35 @@ def check_remarks(variant: Variant, count: int, *, lint: bool) -> None:
         assert vendor_problems_in(report, variant) == Counter(wanted * times)
 
 
+def check_mutants(variant: Variant, count: int, seed: int) -> None:
+    """Assert that mutants of rows and documents can be validated, with all lints."""
+    files = [
+        file_of(variant, path, [*itertools.islice(mutants(rows, seed), count)])
+        for path, rows in streams_of(variant).items()
+        if variant in OF_ROWS
+    ]
+    if variant in OF_DOCUMENTS:
+        made = itertools.islice(mutants(documents_of(variant), seed), count)
+        files += map(text_of, made)
+    for data in files:
+        assert validate(data, format=variant.format.id, lint=True).files
+
+
+@for_each_case("variant", [*dict.fromkeys(OF_ROWS + OF_DOCUMENTS)], ids=name_of)
+def test_mutants_are_validated_and_linted(variant: Variant) -> None:
+    """No changed value makes a check fail: remarks and lints take what schemas do."""
+    check_mutants(variant, drawn(BATCH), seed=7)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "variant", [*dict.fromkeys(OF_ROWS + OF_DOCUMENTS)], ids=name_of
+)
+def test_mutants_are_validated_and_linted_long(variant: Variant) -> None:
+    """The same holds for 3,000 mutants of each dialect."""
+    check_mutants(variant, 3_000, seed=8)
+
+
 def check_strict(variant: Variant, count: int, seed: int) -> None:
     """Assert that rows which are valid by the strict schema have no remarks."""
     for path, rows in streams_of(variant).items():

@@ -28,7 +28,7 @@ def held_findings(
     """
     held = merge.held
     reported = {
-        held_key(each.code, case)
+        held_key(each.code, case): each.code
         for each in linter.decisions
         for case in _reported_cases(each, merge)
     }
@@ -41,11 +41,13 @@ def held_findings(
         if row.number not in wanted:
             continue
         value = row.value
+        own = {
+            key: reported[key] for key in reported if row.number in held.get(key, ())
+        }
         found = [
             each
-            for each in linter.findings_in(0, value, ())
-            if (key := held_key(each.code, each.about.case)) in reported  # type: ignore[union-attr]  # a remark
-            and row.number in held.get(key, ())
+            for each in linter.findings_by(frozenset(own.values()), value)
+            if held_key(each.code, each.about.case) in own  # type: ignore[union-attr]  # a remark
         ]
         if any(collector.is_error(each.code) for each in found):
             merge.outcomes.add_invalid(row.number)

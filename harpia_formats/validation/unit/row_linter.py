@@ -129,6 +129,14 @@ class RowLinter:
         lints = [lint for lint in self._rows if lint.takes_refused or not refused]
         return self._findings(row, value, lints, refused)
 
+    def findings_by(self, codes: frozenset[str], value: Any) -> list[Finding]:
+        """Return what the lints of some rules find in a decoded row of its own.
+
+        The row may be one that the schema refuses, which other lints do not take.
+        """
+        lints = [lint for lint in self._rows if not codes.isdisjoint(lint.codes)]
+        return self._findings(0, value, lints, ())
+
     def _findings(
         self,
         row: int,
