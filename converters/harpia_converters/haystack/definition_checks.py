@@ -174,33 +174,24 @@ _list_type = re.compile(r"((typing\.)?List|list)(\[.+\])?", re.DOTALL)
 _template = re.compile(r"\{\{[-+]?\s*(?P<variable>[^\W\d]\w*)?|\{[%#]")
 
 
-def remarks(document: Any) -> Iterator[Remark]:
+def remarks(parts: Any) -> Iterator[Remark]:
     """Yield remarks on a definition that its schema allows."""
-    parts = object_in(document)
-    inputs = [
-        (("inputs", number, 0), declared[0])
-        for number, declared in enumerate(list_in(parts.get("inputs")))
-        if isinstance(declared, list) and declared and isinstance(declared[0], str)
-    ]
-    outputs = [
-        (("outputs", number), output)
-        for number, output in enumerate(list_in(parts.get("outputs")))
-        if isinstance(output, str)
-    ]
+    inputs = [(("inputs", at, 0), name) for at, (name, _) in enumerate(parts["inputs"])]
+    outputs = [(("outputs", at), name) for at, name in enumerate(parts["outputs"])]
     yield from _check_declared(parts)
     yield from _check_input_names(inputs)
-    yield from _check_input_types(parts)
+    yield from _check_input_types(parts["inputs"])
     yield from _check_repeated(inputs)
     yield from _check_repeated(outputs)
-    input_names = {name for _, name in inputs}
-    yield from _check_examples(parts, input_names, {name for _, name in outputs})
-    yield from _check_templates(parts, input_names)
+    names = {"inputs": {*dict(parts["inputs"])}, "outputs": {*parts["outputs"]}}
+    yield from _check_examples(parts["examples"], names)
+    yield from _check_templates(parts, names["inputs"])
     yield from _check_old_parameters(parts)
 
 
 def _check_declared(parts: Mapping[str, Any]) -> Iterator[Remark]:
     for key, why in (("inputs", "a run fails"), ("outputs", "every reply is accepted")):
-        if parts.get(key) == []:
+        if not parts[key]:
             help_ = f"declare at least one: Haystack accepts none, but {why}"
             yield Remark("K304", (key,), f"no {key} are declared", help_)
 
@@ -214,11 +205,8 @@ def _check_input_names(inputs: Iterable[tuple[Path, str]]) -> Iterator[Remark]:
             yield Remark("K301", path, message, help_)
 
 
-def _check_input_types(parts: Mapping[str, Any]) -> Iterator[Remark]:
-    for number, declared in enumerate(list_in(parts.get("inputs"))):
-        kind = declared[1] if isinstance(declared, list) and declared[1:] else None
-        if not isinstance(kind, str):
-            continue
+def _check_input_types(inputs: list[list[str]]) -> Iterator[Remark]:
+    for number, (_, kind) in enumerate(inputs):
         if not is_loadable_type(kind):
             message = f"there is no type {quoted(kind)}"
             help_ = 'write a type as Python does, such as "list[str]"'
@@ -239,20 +227,19 @@ def _check_repeated(names: Iterable[tuple[Path, str]]) -> Iterator[Remark]:
 
 
 def _check_examples(
-    parts: Mapping[str, Any], inputs: set[str], outputs: set[str]
+    examples: list[Any], declared: Mapping[str, set[str]]
 ) -> Iterator[Remark]:
     """Yield a remark for each example whose keys differ from the declared names."""
-    for number, example in enumerate(list_in(parts.get("examples"))):
-        for key, names in (("inputs", inputs), ("outputs", outputs)):
-            given = object_in(example).get(key)
-            if not names or not isinstance(given, Mapping) or given.keys() == names:
-                continue
-            message = (
-                f"the {key} of an example have the keys {listed(sorted(given))}, "
-                f"but the declared {key} are {listed(sorted(names))}"
-            )
-            help_ = "rename the keys of the example to the declared names"
-            yield Remark("K306", ("examples", number, key), message, help_)
+    for number, example in enumerate(examples):
+        for key, names in declared.items():
+            if names and example[key].keys() != names:
+                message = (
+                    f"the {key} of an example have the keys "
+                    f"{listed(sorted(example[key]))}, "
+                    f"but the declared {key} are {listed(sorted(names))}"
+                )
+                help_ = "rename the keys of the example to the declared names"
+                yield Remark("K306", ("examples", number, key), message, help_)
 
 
 def _check_templates(parts: Mapping[str, Any], names: set[str]) -> Iterator[Remark]:
@@ -282,9 +269,7 @@ def _check_templates(parts: Mapping[str, Any], names: set[str]) -> Iterator[Rema
 def _texts(parts: Mapping[str, Any]) -> Iterator[tuple[Path, str, bool]]:
     """Yield each text and key of the template, its path, and whether it is a key."""
     pending: list[tuple[Path, Any]] = [
-        ((key,), parts[key])
-        for key in ("outputs", "examples", "instructions")
-        if key in parts
+        ((key,), parts[key]) for key in ("outputs", "examples", "instructions")
     ]
     while pending:
         path, value = pending.pop()
@@ -344,8 +329,6 @@ _theirs = frozenset(
     "instructions inputs outputs examples chat_generator progress_bar "
     "raise_on_failure".split()
 )
-#: Parameters before 2.20, which K307 is about.
-_refused_arguments = frozenset({"api", "api_key", "api_params"})
 #: Parameters of our evaluator.
 _ours = frozenset("guarded cache concurrency max_requests max_tokens ask_again".split())
 _of_openai = frozenset(
@@ -356,20 +339,17 @@ _of_openai = frozenset(
 
 def loading_remarks(component: Mapping[str, Any]) -> Iterator[Remark]:
     """Yield remarks on what the loader refuses of a dumped component."""
-    kind = component.get("type")
-    if not isinstance(kind, str):
-        return
+    kind = component["type"]
     yield from _check_class(kind, _known_evaluators, "K308", ("type",))
     if kind not in {OURS, THEIRS}:
         return
-    allowed = _theirs | _refused_arguments | (_ours if kind == OURS else frozenset())
-    parameters = object_in(component.get("init_parameters"))
+    known = _theirs | (_ours if kind == OURS else frozenset())
+    parameters = component["init_parameters"]
     for key in parameters:
-        if key not in allowed:
+        # K307 is about the old ones.
+        if key not in known and key not in _old_arguments:
             path = ("init_parameters", key)
-            yield _unknown_parameter(
-                key, allowed - _refused_arguments, path, "an LLMEvaluator"
-            )
+            yield _unknown_parameter(key, known, path, "an LLMEvaluator")
     generator = parameters.get("chat_generator")
     if generator:
         yield from _check_generator(generator)
@@ -395,12 +375,10 @@ def quoted_whole(name: str) -> str:
     return f'"{name}"' if len(name) <= 100 else quoted(name)  # noqa: PLR2004 - a line
 
 
-def _check_generator(generator: Any) -> Iterator[Remark]:
+def _check_generator(generator: Mapping[str, Any]) -> Iterator[Remark]:
     """Yield remarks on a dumped chat generator that cannot be loaded."""
     path = ("init_parameters", "chat_generator")
     dump = "dump it with to_dict, or remove it for the default one"
-    if not isinstance(generator, Mapping):
-        return
     for key, kind in (("type", str), ("init_parameters", Mapping)):
         if not isinstance(generator.get(key), kind):
             what = "has no" if key not in generator else "has an unusable"

@@ -7,11 +7,21 @@ remarks on components by their names, and phrases for messages.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 from harpia_formats.model.format import Remark, Remarks, Sniff
 from harpia_formats.model.problem import Path
 
+#: What a value is, in words.
+_kinds: dict[type, str] = {
+    str: "text",
+    bool: "true or false",
+    int: "a number",
+    float: "a number",
+    list: "a list",
+    dict: "an object",
+}
 #: The most characters of a name, and the most names of a list, that a message shows.
 _shown, _listed = 40, 4
 
@@ -40,6 +50,11 @@ def joined(words: Sequence[str], of: int) -> str:
 def counted(number: int, what: str) -> str:
     """Return a number of things, such as `1 item` or `2 items`."""
     return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
+def kind_of(value: Any) -> str:
+    """Return what a JSON value is, such as `a number`."""
+    return _kinds.get(type(value), "null")
 
 
 Name = TypeVar("Name")
@@ -316,5 +331,34 @@ def below(path: Path, remarks: Iterable[Remark]) -> Iterator[Remark]:
 
 def of_components(document: Any, remarks: Remarks) -> Iterator[Remark]:
     """Yield what `remarks` yields for each component of `document`."""
-    for name, component in object_in(document).items():
+    for name, component in document.items():
         yield from below((name,), remarks(component))
+
+
+def remarks_by_dialect(
+    of_definition: Remarks, of_dump: Remarks = lambda _: iter(())
+) -> dict[str, Remarks]:
+    """Return the remarks on evaluators by the dialects of their format.
+
+    They are those on the parameters of an LLMEvaluator, and on each dumped component.
+    """
+
+    def dumped(component: Any) -> Iterator[Remark]:
+        yield from of_dump(component)
+        if component["type"].rpartition(".")[2] == "LLMEvaluator":
+            inner = of_definition(component["init_parameters"])
+            yield from below(("init_parameters",), inner)
+
+    def dumped_or_not(component: Any) -> Iterator[Remark]:
+        is_dumped = not component.keys().isdisjoint({"type", "init_parameters"})
+        return dumped(component) if is_dumped else of_definition(component)
+
+    def in_pipeline(document: Any) -> Iterator[Remark]:
+        return below(("components",), of_components(document["components"], dumped))
+
+    return {
+        "": of_definition,
+        "to_dict": dumped,
+        "component": partial(of_components, remarks=dumped_or_not),
+        "pipeline": in_pipeline,
+    }

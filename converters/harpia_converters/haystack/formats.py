@@ -13,7 +13,6 @@ from harpia_converters.haystack.detection import (
     DOCUMENT_COLUMNS,
     TEXT_COLUMNS,
     VENDOR,
-    below,
     columns_below_sign,
     columns_sign,
     counted,
@@ -21,29 +20,20 @@ from harpia_converters.haystack.detection import (
     dumped_sign,
     evaluator_below_sign,
     first_of_usual_length,
-    list_in,
+    kind_of,
     listed,
-    object_in,
     of_components,
     own_columns_below_sign,
     own_columns_sign,
     pipeline_sign,
     quoted,
+    remarks_by_dialect,
     results_below_sign,
     results_sign,
     run_sign,
 )
 from harpia_formats.model.format import Container, Dialect, Format, Remark
 from harpia_formats.model.problem import Path
-
-_types = {
-    str: "text",
-    list: "a list",
-    dict: "an object",
-    bool: "true or false",
-    int: "a number",
-    float: "a number",
-}
 
 
 def lengths(items: Mapping[Path, int]) -> Iterator[Remark]:
@@ -89,7 +79,7 @@ def column_remarks(row: Any) -> Iterator[Remark]:
 
     `row` is an object with the item of each column, or of some columns.
     """
-    for column, item in object_in(row).items():
+    for column, item in row.items():
         if column in TEXT_COLUMNS and not isinstance(item, str):
             yield _unexpected((column,), item, "text")
         elif column in CONTEXT_COLUMNS:
@@ -108,11 +98,10 @@ def _check_contexts(column: str, item: Any) -> Iterator[Remark]:
 
 
 def _unexpected(path: Path, value: Any, expected: str) -> Remark:
-    found = _types.get(type(value), "null")
     where = f"an item of {quoted(str(path[0]))}"
     if path[1:]:
         where = f"an entry of {where}"
-    message = f"{where} should be {expected}, but is {found}"
+    message = f"{where} should be {expected}, but is {kind_of(value)}"
     return Remark(
         "K102",
         path,
@@ -154,36 +143,24 @@ COLUMNS_FORMAT = Format(
 
 def result_remarks(document: Any) -> Iterator[Remark]:
     """Yield remarks on parts of results that do not match (K401-K404)."""
-    parts = object_in(document)
-    yield from _check_meta(parts)
-    yield from _check_result_scores(parts)
-    rows = enumerate(list_in(parts.get("results")))
-    results = {number: result for number, result in rows if isinstance(result, Mapping)}
-    yield from _check_keys(results)
-    yield from _check_statements(results)
-
-
-def _check_meta(parts: Mapping[str, Any]) -> Iterator[Remark]:
-    meta, results = parts.get("meta"), list_in(parts.get("results"))
-    if isinstance(meta, list) and len(meta) != len(results):
+    rows, meta = document.get("results"), document.get("meta")
+    count = len(rows or ())
+    if meta is not None and len(meta) != count:
         message = (
-            f"meta has {counted(len(meta), 'item')} "
-            f"for {counted(len(results), 'result')}"
+            f"meta has {counted(len(meta), 'item')} for {counted(count, 'result')}"
         )
         help_ = "no change is needed; a failed row has no item, so items have no row"
         yield Remark("K401", ("meta",), message, help_)
-
-
-def _check_result_scores(parts: Mapping[str, Any]) -> Iterator[Remark]:
-    scores, results = parts.get("individual_scores"), parts.get("results")
-    both = isinstance(scores, list) and isinstance(results, list)
-    if both and len(list_in(scores)) != len(list_in(results)):
+    scores = document.get("individual_scores")
+    if rows is not None and scores is not None and len(scores) != count:
         message = (
-            f"{counted(len(list_in(scores)), 'individual score')} "
-            f"for {counted(len(list_in(results)), 'result')}"
+            f"{counted(len(scores), 'individual score')} for {counted(count, 'result')}"
         )
         help_ = "give one score for each result; check whether the file was edited"
         yield Remark("K404", ("individual_scores",), message, help_)
+    results = {number: row for number, row in enumerate(rows or ()) if row is not None}
+    yield from _check_keys(results)
+    yield from _check_statements(results)
 
 
 def _check_keys(results: Mapping[int, Mapping[str, Any]]) -> Iterator[Remark]:
@@ -247,18 +224,12 @@ RESULTS_FORMAT = Format(
 
 def run_remarks(document: Any) -> Iterator[Remark]:
     """Yield remarks on a run that Haystack refuses or misreads (K201-K204)."""
-    inputs = object_in(object_in(document).get("inputs"))
-    results = object_in(object_in(document).get("results"))
-    lengths = {
-        name: len(column)
-        for name, column in inputs.items()
-        if isinstance(column, list | str)
-    }
+    inputs, results = document["inputs"], document["results"]
+    lengths = {name: len(column) for name, column in inputs.items()}
+    usual = first_of_usual_length(lengths)
     yield from _check_text_inputs(inputs)
-    if lengths:
-        usual = first_of_usual_length(lengths)
-        yield from _check_lengths(lengths, usual)
-        yield from _check_score_counts(results, lengths[usual], usual)
+    yield from _check_lengths(lengths, usual)
+    yield from _check_score_counts(results, lengths[usual], usual)
     for metric in filter(inputs.__contains__, results):
         message = f"the metric {quoted(metric)} is named like an input"
         help_ = "rename it: in a detailed report its scores overwrite the input"
@@ -288,11 +259,10 @@ def _check_score_counts(
     results: Mapping[str, Any], wanted: int, usual: str
 ) -> Iterator[Remark]:
     for name, result in results.items():
-        scores = object_in(result).get("individual_scores")
-        if isinstance(scores, list) and len(scores) != wanted:
+        count = len(result["individual_scores"])
+        if count != wanted:
             message = (
-                f"the metric {quoted(name)} has "
-                f"{counted(len(scores), 'individual score')}, "
+                f"the metric {quoted(name)} has {counted(count, 'individual score')}, "
                 f"but the input {quoted(usual)} has {counted(wanted, 'item')}"
             )
             help_ = "give one score for each row of the inputs"
@@ -319,31 +289,8 @@ RUN_FORMAT = Format(
 )
 
 
+_remarks = remarks_by_dialect(definition_checks.remarks, loading_remarks)
 _LINTS = "harpia_converters.haystack.lints:"
-
-
-def dumped_remarks(document: Any) -> Iterator[Remark]:
-    """Yield remarks on the parameters in an LLMEvaluator's `to_dict`."""
-    component = object_in(document)
-    yield from loading_remarks(component)
-    if str(component.get("type")).rpartition(".")[2] == "LLMEvaluator":
-        inner = definition_checks.remarks(component.get("init_parameters"))
-        yield from below(("init_parameters",), inner)
-
-
-def component_remarks(document: Any) -> Iterator[Remark]:
-    """Yield remarks on a component, which is dumped or only its parameters."""
-    is_dumped = not object_in(document).keys().isdisjoint({"type", "init_parameters"})
-    return (
-        dumped_remarks(document) if is_dumped else definition_checks.remarks(document)
-    )
-
-
-def pipeline_remarks(document: Any) -> Iterator[Remark]:
-    """Yield remarks on the evaluators of a dumped pipeline."""
-    components = object_in(document).get("components")
-    return below(("components",), of_components(components, dumped_remarks))
-
 
 EVALUATOR_FORMAT = Format(
     id="haystack-evaluator",
@@ -355,7 +302,7 @@ EVALUATOR_FORMAT = Format(
             definition_sign,
             container=Container.DOCUMENT,
             strict="haystack-evaluator-strict",
-            remarks=definition_checks.remarks,
+            remarks=_remarks[""],
             lints=_LINTS + "DEFINITION",
             one_of=frozenset({"instructions", "inputs"}),
         ),
@@ -365,7 +312,7 @@ EVALUATOR_FORMAT = Format(
             "to_dict",
             Container.DOCUMENT,
             strict="haystack-evaluator-to-dict-strict",
-            remarks=dumped_remarks,
+            remarks=_remarks["to_dict"],
             lints=_LINTS + "DUMPED",
             one_of=frozenset({"init_parameters", "type"}),
         ),
@@ -375,7 +322,7 @@ EVALUATOR_FORMAT = Format(
             "component",
             Container.DOCUMENT,
             strict="haystack-evaluator-component-strict",
-            remarks=partial(of_components, remarks=component_remarks),
+            remarks=_remarks["component"],
             lints=_LINTS + "DEFINITION_COMPONENTS",
         ),
         Dialect(
@@ -384,7 +331,7 @@ EVALUATOR_FORMAT = Format(
             "pipeline",
             Container.DOCUMENT,
             strict="haystack-evaluator-pipeline-strict",
-            remarks=pipeline_remarks,
+            remarks=_remarks["pipeline"],
             lints=_LINTS + "PIPELINE",
             one_of=frozenset({"components"}),
         ),

@@ -7,11 +7,11 @@ from math import fsum
 from typing import Any
 
 from harpia_converters.haystack.detection import (
-    below,
+    kind_of,
     list_in,
-    object_in,
     of_components,
     quoted,
+    remarks_by_dialect,
 )
 from harpia_formats.model.exact_json import float_of, is_near
 from harpia_formats.model.format import Remark, Remarks
@@ -24,18 +24,16 @@ RELEVANT_FORM, STATEMENT_SCORE = "K407", "K408"
 
 def run_remarks(document: Any) -> Iterator[Remark]:
     """Yield remarks on an EvaluationRunResult."""
-    for name, result in object_in(object_in(document).get("results")).items():
-        parts = object_in(result)
-        yield from _mean(parts, ("results", name), RUN_MEAN)
+    for name, result in document["results"].items():
+        yield from _mean(result, ("results", name), RUN_MEAN)
 
 
 def result_remarks(document: Any) -> Iterator[Remark]:
     """Yield remarks on what one evaluator returned."""
-    parts = object_in(document)
-    yield from _mean(parts, (), MEAN)
-    scores = list_in(parts.get("individual_scores"))
-    for number, result in enumerate(list_in(parts.get("results"))):
-        if isinstance(result, Mapping):
+    yield from _mean(document, (), MEAN)
+    scores = document.get("individual_scores", ())
+    for number, result in enumerate(document.get("results", ())):
+        if result is not None:
             single = scores[number] if number < len(scores) else None
             yield from _of_row(result, ("results", number), single)
 
@@ -103,38 +101,22 @@ EMPTY_OUTPUT, NO_INSTRUCTIONS = "K316", "K317"
 
 #: A list type: what it is a list of.
 _list_of = re.compile(r"(?:typing\.)?[Ll]ist\[(?P<item>.+)\]", re.DOTALL)
-_kinds: dict[type, str] = {
-    str: "text",
-    bool: "true or false",
-    int: "a number",
-    float: "a number",
-    list: "a list",
-    dict: "an object",
-}
 
 
-def remarks(document: Any) -> Iterator[Remark]:
+def remarks(definition: Any) -> Iterator[Remark]:
     """Yield remarks on the parameters of an LLMEvaluator."""
-    parts = object_in(document)
-    instructions = parts.get("instructions")
-    if isinstance(instructions, str) and not instructions.strip():
+    if not definition["instructions"].strip():
         help_ = "say what the judge is to decide: it is asked for the outputs only"
         message = "the instructions are empty"
         yield Remark(NO_INSTRUCTIONS, ("instructions",), message, help_)
-    inputs = {
-        declared[0]: declared[1] if declared[1:] else None
-        for declared in list_in(parts.get("inputs"))
-        if isinstance(declared, list) and declared and isinstance(declared[0], str)
-    }
-    yield from _outputs(parts, inputs)
-    yield from _example_inputs(parts, inputs)
-    yield from _example_outputs(parts)
+    inputs = dict(definition["inputs"])
+    yield from _outputs(definition["outputs"], inputs)
+    yield from _example_inputs(definition["examples"], inputs)
+    yield from _example_outputs(definition["examples"])
 
 
-def _outputs(parts: Mapping[str, Any], inputs: Mapping[str, Any]) -> Iterator[Remark]:
-    for number, name in enumerate(list_in(parts.get("outputs"))):
-        if not isinstance(name, str):
-            continue
+def _outputs(outputs: list[str], inputs: Mapping[str, str]) -> Iterator[Remark]:
+    for number, name in enumerate(outputs):
         if not name.strip():
             message = "the name of an output is empty"
             help_ = "give a name: the judge is asked for a value under it"
@@ -145,17 +127,13 @@ def _outputs(parts: Mapping[str, Any], inputs: Mapping[str, Any]) -> Iterator[Re
             yield Remark(SAME_NAME, ("outputs", number), message, help_)
 
 
-def _example_inputs(
-    parts: Mapping[str, Any], inputs: Mapping[str, Any]
-) -> Iterator[Remark]:
+def _example_inputs(examples: list[Any], inputs: Mapping[str, str]) -> Iterator[Remark]:
     """Yield a remark for each example value that is no item of its input."""
-    for number, example in enumerate(list_in(parts.get("examples"))):
-        given = object_in(object_in(example).get("inputs"))
-        for name, value in given.items():
-            declared = inputs.get(name)
-            found = _list_of.fullmatch(declared) if isinstance(declared, str) else None
+    for number, example in enumerate(examples):
+        for name, value in example["inputs"].items():
+            found = _list_of.fullmatch(inputs.get(name, ""))
             wanted = _kind_of_type(found["item"]) if found else ""
-            kind = _kinds.get(type(value), "null")
+            kind = kind_of(value)
             if wanted and kind != wanted:
                 message = (
                     f"the example gives {kind} for {quoted(name)}, of which each row "
@@ -174,13 +152,12 @@ def _kind_of_type(name: str) -> str:
     return {"str": "text", "int": "a number", "float": "a number"}.get(name, "")
 
 
-def _example_outputs(parts: Mapping[str, Any]) -> Iterator[Remark]:
+def _example_outputs(examples: list[Any]) -> Iterator[Remark]:
     """Yield a remark for each output of another kind than in the first example."""
     first: dict[str, str] = {}
-    for number, example in enumerate(list_in(parts.get("examples"))):
-        given = object_in(object_in(example).get("outputs"))
-        for name, value in given.items():
-            kind = _kinds.get(type(value), "null")
+    for number, example in enumerate(examples):
+        for name, value in example["outputs"].items():
+            kind = kind_of(value)
             usual = first.setdefault(name, kind)
             if kind != usual:
                 message = (
@@ -192,33 +169,8 @@ def _example_outputs(parts: Mapping[str, Any]) -> Iterator[Remark]:
                 yield Remark(EXAMPLE_OUTPUTS, path, message, help_)
 
 
-def dumped_remarks(document: Any) -> Iterator[Remark]:
-    """Yield remarks on the parameters in an LLMEvaluator's `to_dict`."""
-    component = object_in(document)
-    if str(component.get("type")).rpartition(".")[2] == "LLMEvaluator":
-        inner = remarks(component.get("init_parameters"))
-        yield from below(("init_parameters",), inner)
-
-
-def component_remarks(document: Any) -> Iterator[Remark]:
-    """Yield remarks on a component, which is dumped or only its parameters."""
-    is_dumped = not object_in(document).keys().isdisjoint({"type", "init_parameters"})
-    return dumped_remarks(document) if is_dumped else remarks(document)
-
-
-def pipeline_remarks(document: Any) -> Iterator[Remark]:
-    """Yield remarks on the evaluators of a dumped pipeline."""
-    components = object_in(document).get("components")
-    return below(("components",), of_components(components, dumped_remarks))
-
-
-def _definition_lints(remarks_of: Remarks) -> Lints:
-    codes = (EXAMPLE_INPUT, EXAMPLE_OUTPUTS, SAME_NAME, EMPTY_OUTPUT, NO_INSTRUCTIONS)
-    return Lints(rows=(RowLint(codes, remarks_of),))
-
-
-DEFINITION, DUMPED = _definition_lints(remarks), _definition_lints(dumped_remarks)
-DEFINITION_COMPONENTS = _definition_lints(
-    partial(of_components, remarks=component_remarks)
+_codes = (EXAMPLE_INPUT, EXAMPLE_OUTPUTS, SAME_NAME, EMPTY_OUTPUT, NO_INSTRUCTIONS)
+DEFINITION, DUMPED, DEFINITION_COMPONENTS, PIPELINE = (
+    Lints(rows=(RowLint(_codes, found),))
+    for found in remarks_by_dialect(remarks).values()
 )
-PIPELINE = _definition_lints(pipeline_remarks)
