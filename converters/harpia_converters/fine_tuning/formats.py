@@ -48,18 +48,17 @@ def _is_text(row: Mapping[str, Any], key: str) -> bool:
 
 def alpaca_remarks(row: Any) -> Iterator[Remark]:
     """Yield remarks on the instruction and the input of `row` (G201, G202)."""
-    given = row.get("input") if isinstance(row, Mapping) else None
-    if not isinstance(given, str) or not given.strip():
+    given = row.get("input", "").strip()
+    if not given:
         return
-    instruction = row.get("instruction")
-    if isinstance(instruction, str) and not instruction.strip():
+    if not row["instruction"].strip():
         yield Remark(
             INPUT_ALONE,
             ("instruction",),
             "the instruction is empty, and the input is not",
             "write what is to be done with the input, or move the input here",
         )
-    if given.strip().casefold() in _placeholders:
+    if given.casefold() in _placeholders:
         yield Remark(
             NO_INPUT,
             ("input",),
@@ -83,7 +82,7 @@ ALPACA_FORMAT = Format(
             "alpaca",
             alpaca_sign,
             remarks=alpaca_remarks,
-            lints="harpia_converters.fine_tuning.lints:ALPACA",
+            lints="harpia_converters.fine_tuning.turn_checks:ALPACA",
             one_of=frozenset({"instruction"}),
         ),
     ),
@@ -169,7 +168,7 @@ SHAREGPT_FORMAT = Format(
             "sharegpt",
             sharegpt_sign,
             remarks=sharegpt_remarks,
-            lints="harpia_converters.fine_tuning.lints:SHAREGPT",
+            lints="harpia_converters.fine_tuning.turn_checks:SHAREGPT",
             one_of=frozenset({"conversations"}),
         ),
     ),

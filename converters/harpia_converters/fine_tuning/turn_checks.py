@@ -1,10 +1,11 @@
-"""The turns of a conversation of ShareGPT: who speaks, which tools are called (G10)."""
+"""Checks of turns: who speaks, which tools are called (G1); and of empty prompts."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from harpia_formats.model.exact_json import NOT_JSON, decode
 from harpia_formats.model.format import Remark
+from harpia_formats.model.lint import Lints, RowLint
 from harpia_formats.model.problem import Path
 
 #: The role of a message, by who speaks in a turn.
@@ -16,8 +17,8 @@ ROLES = {
     "observation": "tool",
 }
 CALL, OBSERVATION, SYSTEM = "function_call", "observation", "system"
-#: Spellings of roles of other tools, which say the same.
-SPELLINGS = frozenset({"user", "assistant", "tool"})
+#: Who speaks; the last three are spellings of other tools, which say the same.
+_known = ROLES.keys() | {"user", "assistant", "tool"}
 #: Who answers; all others but the system are answered.
 ANSWERING = frozenset({"gpt", CALL, "assistant"})
 
@@ -56,28 +57,25 @@ UNKNOWN_SPEAKER, TOOLS_TEXT, CALL_TEXT = "G101", "G102", "G103"
 
 def turn_remarks(row: Any) -> Iterator[Remark]:
     """Yield remarks on the turns and on the tools of `row`."""
-    if not isinstance(row, Mapping):
-        return
-    for number, turn in turns_of(row):
-        speaker, value = turn.get("from"), turn.get("value")
+    for number, turn in enumerate(row["conversations"]):
+        speaker, value = turn["from"], turn["value"]
         path: Path = ("conversations", number)
-        is_known = not isinstance(speaker, str) or speaker in ROLES
-        if not is_known and speaker not in SPELLINGS:
+        if speaker not in _known:
             yield Remark(
                 UNKNOWN_SPEAKER,
                 (*path, "from"),
                 "no tool that reads such sets knows this speaker",
                 f"use one of {', '.join(ROLES)}",
             )
-        if speaker == CALL and isinstance(value, str) and calls_in(value) is None:
+        if speaker == CALL and calls_in(value) is None:
             yield Remark(
                 CALL_TEXT,
                 (*path, "value"),
                 "the text is no JSON object with a name and arguments",
                 'write {"name": …, "arguments": {…}}, or a list of such objects',
             )
-    tools = row.get("tools")
-    if isinstance(tools, str) and tools.strip() and parsed(tools) is NO_JSON:
+    tools = row.get("tools") or ""
+    if tools.strip() and parsed(tools) is NO_JSON:
         yield Remark(
             TOOLS_TEXT,
             ("tools",),
@@ -86,9 +84,57 @@ def turn_remarks(row: Any) -> Iterator[Remark]:
         )
 
 
-def turns_of(row: Mapping[str, Any]) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Yield each turn of a row that is an object, and its place."""
-    turns = row.get("conversations")
-    for number, turn in enumerate(turns if isinstance(turns, list) else ()):
-        if isinstance(turn, Mapping):
-            yield number, turn
+#: The rule on empty prompts. `input` is a part of the prompt, and mostly empty.
+_EMPTY = "V306"
+
+
+def _prompt_remarks(row: Any) -> Iterator[Remark]:
+    """Yield a remark on a row whose instruction and input are both empty."""
+    if not row["instruction"].strip() and not row.get("input", "").strip():
+        help_ = "write what is asked, or leave the row out"
+        yield Remark(_EMPTY, ("instruction",), "the prompt is empty", help_)
+
+
+ALPACA = Lints(rows=(RowLint((_EMPTY,), _prompt_remarks),), covers=frozenset({_EMPTY}))
+
+
+TURN_ORDER, NO_CALL = "G111", "G112"
+
+
+def order_remarks(row: Any) -> Iterator[Remark]:
+    """Yield remarks on the order in which the turns of a row are."""
+    before = ""
+    for number, turn in enumerate(row["conversations"]):
+        speaker = turn["from"]
+        if speaker not in _known:
+            # It may be anyone, so nothing is known of the turn behind it either.
+            before = ""
+            continue
+        path: Path = ("conversations", number, "from")
+        message, help_ = _out_of_turn(number, before, speaker)
+        if message:
+            yield Remark(TURN_ORDER, path, message, help_)
+        if speaker == OBSERVATION and number and before and before != CALL:
+            yield Remark(
+                NO_CALL,
+                path,
+                "no function_call is in front of the observation",
+                "put the call in front of it whose result it is",
+            )
+        before = speaker
+
+
+def _out_of_turn(number: int, before: str, speaker: str) -> tuple[str, str]:
+    """Return what is wrong with a turn at its place, and the help; "" if nothing is."""
+    if speaker == SYSTEM:
+        message = "a system turn comes after another turn" if number else ""
+        return message, "put all system instructions into the first turn"
+    is_answer = speaker in ANSWERING
+    if is_answer and before in {"", SYSTEM} and number == bool(before):
+        return "the model speaks first", "begin with the turn that it answers"
+    is_double = before not in {"", SYSTEM} and (before in ANSWERING) == is_answer
+    message = f"{before} and {speaker} follow each other" if is_double else ""
+    return message, "join them, or put the turn between them that is missing"
+
+
+SHAREGPT = Lints(rows=(RowLint((TURN_ORDER, NO_CALL), order_remarks),))
