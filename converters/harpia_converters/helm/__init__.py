@@ -1,6 +1,6 @@
 """HELM: run folders with requests, completions and statistics of each instance.
 
-In reading order: `formats`; loaded when they are needed: `remarks`, `run_folder` and
+In reading order: `formats`; loaded when they are needed: `run_folder` and
 `mapping`.
 """
 

@@ -7,7 +7,8 @@ from typing import Any
 from harpia_formats.files.io.file_kinds import Unpacker
 from harpia_formats.formats.rules import Rule
 from harpia_formats.model.format import Container, Dialect, Format, Remark
-from harpia_formats.model.problem import Severity
+from harpia_formats.model.problem import Path, Severity
+from harpia_formats.model.safe_text import safe
 
 VENDOR = "HELM"
 #: The member of a document that holds its rows.
@@ -16,6 +17,16 @@ ROWS = "request_states"
 ALONE = "scenario-state"
 #: The file by which a folder is a run.
 STATE_FILE = "scenario_state.json"
+
+
+STATS_FILE = "per_instance_stats.json"
+#: The files of a run but scenario_state.json, and what is not known without them.
+FILES = {
+    "run_spec.json": "the name and the settings of the run are not known",
+    "scenario.json": "the name of the scenario is not known",
+    STATS_FILE: "there are no scores",
+    "stats.json": "the number of instances is not checked",
+}
 
 
 def is_run(names: frozenset[str]) -> bool:
@@ -35,25 +46,66 @@ def state_sign(document: Mapping[str, Any]) -> str:
     return f"`adapter_spec` and `{ROWS}`" if is_one else ""
 
 
-def remarks(row: Any) -> Iterator[Remark]:
-    """Yield remarks on an instance with its requests (R102, R104)."""
-    from harpia_converters.helm.remarks import instance_remarks  # noqa: PLC0415 - start-up: for files of HELM only
-
-    return instance_remarks(row)
-
-
-def run_remarks(document: Any) -> Iterator[Remark]:
+def run_remarks(run: Any) -> Iterator[Remark]:
     """Yield remarks on a run without its instances (R101, R103, R105)."""
-    from harpia_converters.helm.remarks import run_remarks as found  # noqa: PLC0415 - start-up: for files of HELM only
+    for name, lack in FILES.items():
+        if name not in run["files"]:
+            help_ = f"give the whole folder: {lack}"
+            yield Remark("R101", ("files",), f"the run has no {name}", help_)
+    left = run.get("stats_without_instance", {})
+    if left.get("count"):
+        entries = (
+            "1 entry is" if left["count"] == 1 else f"{left['count']:,} entries are"
+        )
+        message = f"{entries} about no instance of the run, such as {_first(left)}"
+        help_ = "take both files from one run: these statistics are not read"
+        yield Remark("R103", ("stats_without_instance",), message, help_)
+    yield from _counts(run.get("instances", {}), run.get("num_instances", {}))
 
-    return found(document)
+
+def _first(left: Mapping[str, Any]) -> str:
+    """Return the instance of the first entry without one."""
+    entry, *_ = left.get("first") or [None]
+    found = entry.get("instance_id") if isinstance(entry, dict) else None
+    return safe(str(found), 100)
 
 
-def state_remarks(state: Any) -> Iterator[Remark]:
-    """Yield remarks on a request of a scenario_state.json (R104)."""
-    from harpia_converters.helm.remarks import request_remarks  # noqa: PLC0415 - start-up: for files of HELM only
+def _counts(
+    instances: Mapping[str, Any], expected: Mapping[str, Any]
+) -> Iterator[Remark]:
+    """Yield a remark for each split with other instances than stats.json says."""
+    for split, number in expected.items():
+        here = instances.get(split, 0)
+        if here != number:
+            message = (
+                f"there are {here:g} instances of the split {safe(split, 100)}, "
+                f"but stats.json says {number:g}"
+            )
+            help_ = "take all files from one run, and see whether one was cut"
+            yield Remark("R105", ("num_instances", split), message, help_)
 
-    return request_remarks(state, ())
+
+def instance_remarks(row: Any) -> Iterator[Remark]:
+    """Yield remarks on an instance with its requests (R102, R104)."""
+    if row["stats"] == []:
+        message = f"{STATS_FILE} has nothing about this instance"
+        help_ = "take both files from one run: the instance has no scores"
+        yield Remark("R102", ("stats",), message, help_)
+    for at, state in enumerate(row["states"]):
+        yield from request_remarks(state, ("states", at))
+
+
+def request_remarks(state: Any, path: Path = ()) -> Iterator[Remark]:
+    """Yield a remark on the request at `path` if it failed or was not sent (R104)."""
+    result = state.get("result")
+    if result is None:
+        message = "the request has no result: it was not sent"
+        yield Remark("R104", path, message, "run it: there is no answer to score")
+    elif not result["success"]:
+        reason = result.get("error")
+        message = f"the request failed{f': {safe(reason, 100)}' if reason else ''}"
+        help_ = "run it again: there is no answer to score"
+        yield Remark("R104", (*path, "result", "success"), message, help_)
 
 
 def alone_remarks(document: Any) -> Iterator[Remark]:  # noqa: ARG001 - the shape of `Remarks`
@@ -77,7 +129,7 @@ FORMAT = Format(
             run_sign,
             container=Container.WRAPPED,
             rows_at=ROWS,
-            remarks=remarks,
+            remarks=instance_remarks,
             header_remarks=run_remarks,
             one_of=frozenset({"run_spec"}),
         ),
@@ -87,7 +139,7 @@ FORMAT = Format(
             name=ALONE,
             container=Container.WRAPPED,
             rows_at=ROWS,
-            remarks=state_remarks,
+            remarks=request_remarks,
             header_remarks=alone_remarks,
             one_of=frozenset({"adapter_spec"}),
         ),

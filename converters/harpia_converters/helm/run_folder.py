@@ -10,8 +10,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from harpia_converters.helm.formats import ROWS, STATE_FILE
-from harpia_converters.helm.remarks import FILES, STATS_FILE
+from harpia_converters.helm.formats import FILES, ROWS, STATE_FILE, STATS_FILE
 from harpia_formats.files.framing.chunk import (
     BOM,
     Chunk,
