@@ -116,12 +116,13 @@ class Companion:
 
     #: The id of the format of the companion file.
     format: str
-    #: Given the companion document without its records: the expectation.
-    expect: Callable[[Mapping[str, Any]], Any]
+    #: Given the companion document without its records: the expectation. By default
+    #: there is none, where only the ids of records are compared.
+    expect: Callable[[Mapping[str, Any]], Any] = lambda _: None
     #: Given the expectation and a record: where they disagree.
-    remarks: Callable[[Any, Mapping[str, Any]], Iterator[Remark]]
+    remarks: Callable[[Any, Mapping[str, Any]], Iterator[Remark]] = lambda *_: iter(())
     #: Given the expectation and the summary of the file: where they disagree.
-    closing: Callable[[Any, FileSummary], Iterator[Remark]]
+    closing: Callable[[Any, FileSummary], Iterator[Remark]] = lambda *_: iter(())
     #: Whether the paths of `closing` are places in the companion file.
     closing_there: bool = False
     #: Given a record: the names of what it is about, such as a metric.

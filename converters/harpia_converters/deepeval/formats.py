@@ -57,7 +57,7 @@ def _are_cases(values: list[Any]) -> bool:
 def header_remarks(document: Any) -> Iterator[Remark]:
     """Yield a remark on conversations of a run that has test cases, too (D203)."""
     found = run_in(document).get(CONVERSATIONS)
-    if isinstance(found, list) and found:
+    if found:
         owner = () if run_in(document) is document else (LATEST,)
         yield Remark(
             UNREAD_CONVERSATIONS,
@@ -129,8 +129,6 @@ def sniff(row: Mapping[str, Any]) -> str:
 
 def remarks(row: Any) -> Iterator[Remark]:
     """Yield remarks on the passages and on the metrics of `row` (D201, D202)."""
-    if not isinstance(row, Mapping):
-        return
     for key in CONTEXTS:
         if isinstance(row.get(key), str) and row[key]:
             yield Remark(

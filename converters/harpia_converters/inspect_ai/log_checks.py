@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from harpia_converters.inspect_ai.messages import Attachments, Chat, values_in
+from harpia_formats.model.adapter import at_path
 from harpia_formats.model.format import Remark
 from harpia_formats.model.problem import Path
 
@@ -23,8 +24,6 @@ _newest = 2
 
 def log_remarks(document: Any) -> Iterator[Remark]:
     """Yield remarks on a log without its samples (I101-I103)."""
-    if not isinstance(document, Mapping):
-        return
     version = document.get("version")
     is_newer = isinstance(version, int) and version > _newest
     # Inspect does not look at the version of an archive.
@@ -56,18 +55,14 @@ def _status_remarks(document: Mapping[str, Any]) -> Iterator[Remark]:
         message = "the log does not say that the run has ended: it may have crashed"
         yield Remark(UNFINISHED, (), message, help_)
     else:
-        ended = _ended.get(status, f"ended as {status}")
-        error = document.get("error")
-        why = error.get("message") if isinstance(error, Mapping) else None
+        why = at_path(document, ("error", "message"))
         because = f": {why}" if isinstance(why, str) else ""
-        message = f"the run {ended}{because}"
+        message = f"the run {_ended[status]}{because}"
         yield Remark(UNFINISHED, ("status",), message, help_)
 
 
 def sample_count_remarks(document: Any, samples: int) -> Iterator[Remark]:
     """Yield a remark on a log that has not as many samples as it says (I104)."""
-    if not isinstance(document, Mapping):
-        return
     expected, path = _expected_samples(document)
     if expected is not None and expected != samples:
         yield Remark(
@@ -78,29 +73,25 @@ def sample_count_remarks(document: Any, samples: int) -> Iterator[Remark]:
         )
 
 
-def _expected_samples(document: Mapping[str, Any]) -> tuple[int | None, Path]:
+def _expected_samples(document: Any) -> tuple[int | None, Path]:
     """Return how many samples a log says that there are, and where it says so."""
-    results = document.get("results")
-    if isinstance(results, Mapping) and isinstance(results.get("total_samples"), int):
-        return results["total_samples"], ("results", "total_samples")
-    run = document.get("eval")
-    data_set = run.get("dataset") if isinstance(run, Mapping) else None
-    ids = data_set.get("sample_ids") if isinstance(data_set, Mapping) else None
-    if not isinstance(run, Mapping) or not isinstance(ids, list):
+    path: Path = ("results", "total_samples")
+    total = at_path(document, path)
+    if isinstance(total, int):
+        return total, path
+    path = ("eval", "dataset", "sample_ids")
+    ids = at_path(document, path)
+    if not isinstance(ids, list):
         return None, ()
-    config = run.get("config")
-    epochs = config.get("epochs") if isinstance(config, Mapping) else None
-    times = epochs if isinstance(epochs, int) else 1
-    return len(ids) * times, ("eval", "dataset", "sample_ids")
+    epochs = at_path(document, ("eval", "config", "epochs"))
+    return len(ids) * (epochs if isinstance(epochs, int) else 1), path
 
 
 def sample_remarks(sample: Any) -> Iterator[Remark]:
     """Yield remarks on a sample (I201-I207)."""
-    if not isinstance(sample, Mapping):
-        return
     error = sample.get("error")
-    if isinstance(error, Mapping):
-        message = f"the sample ended with an error: {error.get('message')}"
+    if error is not None:
+        message = f"the sample ended with an error: {error['message']}"
         help_ = "it has no answer that could be scored"
         yield Remark(ERRORED, ("error",), message, help_)
     yield from _score_remarks(sample)
@@ -156,9 +147,7 @@ def _content_remarks(sample: Mapping[str, Any]) -> Iterator[Remark]:
 
 
 def _usage_remarks(sample: Mapping[str, Any]) -> Iterator[Remark]:
-    output = sample.get("output")
-    if not isinstance(output, Mapping) or sample.get("model_usage"):
-        return
-    if output.get("usage"):
+    output = sample.get("output") or {}
+    if output.get("usage") and not sample.get("model_usage"):
         message = "the tokens are those of the last call, not of the whole sample"
         yield Remark(LAST_USAGE, ("output", "usage"), message)

@@ -105,10 +105,6 @@ def _of_task(expected: Mapping[str, Any], name: str) -> Any:
     return task, expected.get(task)
 
 
-def _no_remarks(expected: Any, row: Mapping[str, Any]) -> Iterator[Remark]:  # noqa: ARG001 - the shape of `Companion.remarks`
-    return iter(())
-
-
 def _closing(expected: Any, seen: FileSummary) -> Iterator[Remark]:  # noqa: ARG001 - the shape of `Companion.closing`
     """Yield a remark if the results have nothing of the task (A201)."""
     task, known = expected
@@ -147,7 +143,6 @@ COMPANION = Companion(
     format=RESULTS,
     expect=expectations_of,
     of_file=_of_task,
-    remarks=_no_remarks,
     closing=_closing,
     file_names=_file_names,
     has_several_files=True,

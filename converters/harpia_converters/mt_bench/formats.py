@@ -51,22 +51,8 @@ def unknown_question() -> Remark:
     )
 
 
-def _no_expectation(document: Mapping[str, Any]) -> None:
-    """Return nothing: of questions only the ids are compared."""
-    del document
-
-
-def _no_remarks(expected: Any, found: Any) -> Iterator[Remark]:
-    """Yield nothing, since of rows only the ids are compared."""
-    del expected, found
-    yield from ()
-
-
 QUESTIONS = Companion(
     format="mt-bench-questions",
-    expect=_no_expectation,
-    remarks=_no_remarks,
-    closing=_no_remarks,
     refers_by=QUESTION,
     no_such_record=unknown_question,
     by_id=True,
@@ -79,10 +65,8 @@ REFERENCE_BY_TURN = "B101"
 
 def question_remarks(row: Any) -> Iterator[Remark]:
     """Yield a remark if a question has not one reference for each turn (B101)."""
-    if not isinstance(row, Mapping) or "reference" not in row:
-        return
-    turns, references = row["turns"], row["reference"]
-    if len(turns) != len(references):
+    turns, references = row["turns"], row.get("reference")
+    if references is not None and len(turns) != len(references):
         yield Remark(
             REFERENCE_BY_TURN,
             ("reference",),
@@ -129,7 +113,7 @@ NO_SCORE = -1
 
 def judgement_remarks(row: Any) -> Iterator[Remark]:
     """Yield a remark if a judgement has no score (B102)."""
-    if isinstance(row, Mapping) and row.get("score") == NO_SCORE:
+    if row["score"] == NO_SCORE:
         yield Remark(
             UNSCORED,
             ("score",),

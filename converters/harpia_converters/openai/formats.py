@@ -1,6 +1,6 @@
 """The formats of chats, preferences and batches of OpenAI, and their rules (O)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -24,21 +24,23 @@ _batch_places = ("method", "url")
 
 def chat_sign(row: Mapping[str, Any]) -> str:
     """Return by what `row` is a chat, which may be another tool's too, or ""."""
-    messages = row.get("messages")
-    if not isinstance(messages, list) or _foreign_keys & row.keys():
-        return ""
-    if not any(isinstance(each, Mapping) and "role" in each for each in messages):
-        return ""
-    return own_chat_sign(row) or "`messages`"
+    chat = _chat_of(row)
+    is_chat = any("role" in message for message in chat)
+    return next(_own_signs(row, chat), "`messages`") if is_chat else ""
 
 
 def own_chat_sign(row: Mapping[str, Any]) -> str:
     """Return by what `row` is a chat of OpenAI and of no other tool, or ""."""
+    chat = _chat_of(row)
+    return next(_own_signs(row, chat), "") if chat else ""
+
+
+def _chat_of(row: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the messages of a row that are objects, none of another tool's row."""
     messages = row.get("messages")
     if not isinstance(messages, list) or _foreign_keys & row.keys():
-        return ""
-    chat = [message for message in messages if isinstance(message, Mapping)]
-    return next(_own_signs(row, chat), "") if chat else ""
+        return []
+    return [message for message in messages if isinstance(message, Mapping)]
 
 
 def _own_signs(row: Mapping[str, Any], chat: list[Mapping[str, Any]]) -> Iterator[str]:
@@ -46,12 +48,10 @@ def _own_signs(row: Mapping[str, Any], chat: list[Mapping[str, Any]]) -> Iterato
     for message in chat:
         found = (key for key in _own_message_keys if key in message)
         yield from (f"`{key}` in a message" for key in found)
-        content = message.get("content", "")
-        if "role" in message and content is None:
+        content = message.get("content", "") if "role" in message else ""
+        if content is None:
             yield "a message whose content is null"
-        elif (
-            "role" in message and isinstance(content, list) and not _has_value(content)
-        ):
+        elif isinstance(content, list) and not _has_value(content):
             yield "a message whose content is a list"
 
 
@@ -90,18 +90,17 @@ ERROR_STATUS = 400
 
 def chat_remarks(row: Any) -> Iterator[Remark]:
     """Yield remarks on the messages of an example for fine-tuning."""
-    messages = _messages_of(row, "messages")
+    messages = row["messages"]
     yield from _call_remarks(messages, ("messages",))
     for number, message in enumerate(messages):
-        weight = message.get("weight")
-        if "weight" in message and (weight not in (0, 1) or type(weight) is bool):
+        if message.get("weight", 1) not in (0, 1):
             yield Remark(
                 WEIGHT,
                 ("messages", number, "weight"),
                 "the weight of a message is neither 0 nor 1",
                 "give 0 to leave the message out of the training, else 1",
             )
-    if messages and messages[-1].get("role") != "assistant":
+    if messages[-1]["role"] != "assistant":
         yield Remark(
             UNANSWERED,
             ("messages", len(messages) - 1),
@@ -112,10 +111,8 @@ def chat_remarks(row: Any) -> Iterator[Remark]:
 
 def request_remarks(row: Any) -> Iterator[Remark]:
     """Yield remarks on the body of a request."""
-    body = row.get("body") if isinstance(row, Mapping) else None
-    if not isinstance(body, Mapping):
-        return
-    yield from _call_remarks(_messages_of(body, "messages"), ("body", "messages"))
+    body = row["body"]
+    yield from _call_remarks(body.get("messages", ()), ("body", "messages"))
     if not any(body.get(key) for key in ("messages", "input", "prompt")):
         yield Remark(
             NO_QUESTION,
@@ -127,9 +124,7 @@ def request_remarks(row: Any) -> Iterator[Remark]:
 
 def result_remarks(row: Any) -> Iterator[Remark]:
     """Yield remarks on the response and the error of a result."""
-    if not isinstance(row, Mapping):
-        return
-    response, error = row.get("response"), row.get("error")
+    response, error = row["response"], row.get("error")
     if response is None and error is None:
         yield Remark(
             NO_RESULT,
@@ -137,9 +132,7 @@ def result_remarks(row: Any) -> Iterator[Remark]:
             "the request has neither a response nor an error",
             "send the request again: nothing is known of it",
         )
-    if not isinstance(response, Mapping):
-        return
-    status = response.get("status_code")
+    status = response and response["status_code"]
     if type(status) is not int:
         return
     if error is not None and status < ERROR_STATUS:
@@ -149,7 +142,7 @@ def result_remarks(row: Any) -> Iterator[Remark]:
             f"the request has an error next to a response with the status {status}",
             "the error is read, and the response as well",
         )
-    body = response.get("body")
+    body = response["body"]
     if not isinstance(body, Mapping):
         return
     has_error = body.get("error") is not None
@@ -175,38 +168,25 @@ def unknown_request_remark() -> Remark:
     )
 
 
-def no_expectation(document: Mapping[str, Any]) -> None:
-    """Return nothing: an input file says nothing of results but its ids."""
-    del document
-
-
-def no_remarks(expected: Any, found: Any) -> Iterator[Remark]:
-    """Yield nothing, as of results only the ids are compared."""
-    del expected, found
-    yield from ()
-
-
-def _messages_of(owner: Any, key: str) -> list[Mapping[str, Any]]:
-    """Return the messages at `key`, none if not all of them are objects."""
-    found = owner.get(key) if isinstance(owner, Mapping) else None
-    if not isinstance(found, list):
-        return []
-    return found if all(isinstance(message, Mapping) for message in found) else []
-
-
-def _call_remarks(messages: list[Mapping[str, Any]], path: Path) -> Iterator[Remark]:
+def _call_remarks(
+    messages: Iterable[Mapping[str, Any]], path: Path
+) -> Iterator[Remark]:
     """Yield remarks on calls whose arguments are no object, and on answers to none."""
     asked: set[str] = set()
     for number, message in enumerate(messages):
         for place, call in _calls_of(message):
             if isinstance(call.get("id"), str):
                 asked.add(call["id"])
-            function = call.get("function") if place[0] == "tool_calls" else call
-            yield from _argument_remarks(function, (*path, number, *place))
-        answered = message.get("tool_call_id")
-        if message.get("role") == "tool" and not (
-            isinstance(answered, str) and answered in asked
-        ):
+            inner = ("function",) if place[0] == "tool_calls" else ()
+            function = call.get("function") if inner else call
+            if function and not _is_object(function["arguments"]):
+                yield Remark(
+                    ARGUMENTS,
+                    (*path, number, *place, *inner, "arguments"),
+                    "the arguments of a call are not the JSON text of an object",
+                    "write them as JSON; here they are kept as text",
+                )
+        if message["role"] == "tool" and message.get("tool_call_id") not in asked:
             yield Remark(
                 UNCALLED,
                 (*path, number),
@@ -217,26 +197,10 @@ def _call_remarks(messages: list[Mapping[str, Any]], path: Path) -> Iterator[Rem
 
 def _calls_of(message: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str, Any]]]:
     """Yield the path of each call in a message, and the call."""
-    calls = message.get("tool_calls")
-    for place, call in enumerate(calls if isinstance(calls, list) else ()):
-        if isinstance(call, Mapping):
-            yield ("tool_calls", place), call
-    old = message.get("function_call")
-    if isinstance(old, Mapping):
-        yield ("function_call",), old
-
-
-def _argument_remarks(function: Any, path: Path) -> Iterator[Remark]:
-    text = function.get("arguments") if isinstance(function, Mapping) else None
-    if not isinstance(text, str) or _is_object(text):
-        return
-    inner: Path = () if path[-1] == "function_call" else ("function",)
-    yield Remark(
-        ARGUMENTS,
-        (*path, *inner, "arguments"),
-        "the arguments of a call are not the JSON text of an object",
-        "write them as JSON; here they are kept as text",
-    )
+    for place, call in enumerate(message.get("tool_calls", ())):
+        yield ("tool_calls", place), call
+    if "function_call" in message:
+        yield ("function_call",), message["function_call"]
 
 
 def _is_object(text: str) -> bool:
@@ -305,9 +269,6 @@ BATCH_OUTPUT_FORMAT = Format(
     id_key="custom_id",
     companion=Companion(
         format="openai-batch-input",
-        expect=no_expectation,
-        remarks=no_remarks,
-        closing=no_remarks,
         refers_by="custom_id",
         no_such_record=unknown_request_remark,
         by_id=True,

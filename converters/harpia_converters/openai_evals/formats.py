@@ -67,10 +67,8 @@ def is_log(head: bytes, name: str) -> bool:  # noqa: ARG001 - the shape of `reco
 
 def remarks(sample: Any) -> Iterator[Remark]:
     """Yield remarks on the events of a sample (O502, O503)."""
-    events = sample.get("events") if isinstance(sample, Mapping) else None
-    if not isinstance(events, list):
-        return
-    types = [event.get("type") for event in events]
+    events = sample["events"]
+    types = [event["type"] for event in events]
     if SAMPLING not in types:
         yield Remark(
             NO_SAMPLING,
@@ -92,7 +90,7 @@ def remarks(sample: Any) -> Iterator[Remark]:
 
 def header_remarks(document: Any) -> Iterator[Remark]:
     """Yield a remark if a log has no final report (O501)."""
-    if isinstance(document, Mapping) and "final_report" not in document:
+    if "final_report" not in document:
         yield Remark(
             NO_REPORT,
             (),

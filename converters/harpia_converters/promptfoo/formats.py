@@ -46,10 +46,7 @@ def _inner(document: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def remarks(row: Any) -> Iterator[Remark]:
     """Yield remarks on an item without output, or with an error (D301, D302)."""
-    if not isinstance(row, Mapping):
-        return
-    response = row.get("response")
-    output = response.get("output") if isinstance(response, Mapping) else None
+    output = (row.get("response") or {}).get("output")
     has_failed = row.get("failureReason") == ERROR
     if output is None and not has_failed:
         yield Remark(

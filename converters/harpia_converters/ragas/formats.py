@@ -39,10 +39,10 @@ def sniff(row: Mapping[str, Any]) -> str:
 
 def remarks(row: Any) -> Iterator[Remark]:
     """Yield a remark for each result of a tool that nothing has called (D101)."""
-    asked = row.get("user_input") if isinstance(row, Mapping) else None
+    asked = row["user_input"]
     has_call = False
     for number, message in enumerate(asked if isinstance(asked, list) else ()):
-        kind = message.get("type") if isinstance(message, Mapping) else ""
+        kind = message["type"]
         if kind == "ai":
             has_call = isinstance(message.get("tool_calls"), list)
         elif kind == "human":
