@@ -121,7 +121,6 @@ def test_inconsistent_results_are_reported(
         ({"a": []}, {"m": [1]}, [("K202", ("results", "m", "individual_scores"))]),
         ({"a": [1]}, {"a": [1]}, [("K203", ("results", "a"))]),
         ({"a": "açã"}, {"m": [1, 0, 1]}, [("K204", ("inputs", "a"))]),
-        ({}, {"m": [1]}, []),
     ],
 )
 def test_run_is_checked_as_haystack_does(
