@@ -1,7 +1,7 @@
 """Our own formats: records without loss, rows of any keys, verdicts of our judge.
 
 In reading order: `formats`; loaded when they are needed: `mapping`, `csv_mapping`,
-`results_writer`, `csv_results_writer`, `table_metadata`, `table_slices` and
+`results_writers`, `table_metadata`, `table_slices` and
 `read_table`.
 """
 

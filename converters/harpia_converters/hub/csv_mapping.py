@@ -17,6 +17,7 @@ from harpia_formats.conversion.mapping.fields import FieldTable
 from harpia_formats.files.parsing.locate import duplicates
 from harpia_formats.model.adapter import (
     DECLINED,
+    NOTHING_FOR_NULL,
     Cardinality,
     ChangedValue,
     FieldMapping,
@@ -92,10 +93,6 @@ def json_of(value: Any) -> str:
     return encode(value).decode()
 
 
-def _plain_or_nothing(text: str | None) -> Any:
-    return ChangedValue(UNSET, "left out for null") if text is None else text
-
-
 def _plain_or_digits(given: int | str) -> Any:
     if isinstance(given, int):
         return ChangedValue(json_of(given), "an integer as text")
@@ -113,7 +110,6 @@ def _texts(text: str) -> Any:
 
 
 TEXT = ValueCodec(as_is, as_is, "")
-MAYBE = ValueCodec(as_is, _plain_or_nothing, "null is left out", unchanged=_all_text)
 ID = ValueCodec(as_is, _plain_or_digits, "an integer becomes text", unchanged=_all_text)
 LIST = ValueCodec(_texts, json_of, "a list as JSON; other text is a list of one")
 JSON = ValueCodec(as_json, json_of, "as JSON")
@@ -224,14 +220,14 @@ _record_fields = _fields(
 )
 _output_fields = (
     *_fields("outputs.", model=TEXT, index=JSON, formatted_prompt=TEXT),
-    FieldMapping(("response",), "outputs.text", MAYBE),
-    *_fields("outputs.", reasoning=MAYBE, turns=JSON),
+    FieldMapping(("response",), "outputs.text", NOTHING_FOR_NULL),
+    *_fields("outputs.", reasoning=NOTHING_FOR_NULL, turns=JSON),
     *_fields("outputs.", interaction_type=TEXT, attribution=JSON),
     *_fields("outputs.scores.", metric=TEXT),
     FieldMapping(("score",), "outputs.scores.value", JSON),
     *_fields("outputs.scores.", is_correct=JSON, evaluation_id=TEXT),
     *_fields("outputs.scores.", evaluation_name=TEXT, result_id=TEXT, signature=TEXT),
-    *_fields("outputs.", token_usage=JSON, performance=JSON, error=MAYBE),
+    *_fields("outputs.", token_usage=JSON, performance=JSON, error=NOTHING_FOR_NULL),
     FieldMapping(("output_extra",), "outputs.extra", OBJECTS),
 )
 _table = FieldTable(_vendor, (*_record_fields, *_output_fields))

@@ -4,7 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from harpia_formats.files.io.file_kinds import Unpacker
-from harpia_formats.model.format import Container, Dialect, Format, telling_columns
+from harpia_formats.model.format import (
+    Container,
+    Dialect,
+    Format,
+    no_sign,
+    telling_columns,
+)
 
 RECORD = "record"
 
@@ -78,7 +84,7 @@ RECORD_FORMAT = Format(
     title="One evaluated sample with all of its outputs",
     vendor="any",
     adapter="harpia_converters.hub.mapping:RECORD",
-    results="harpia_converters.hub.results_writer:RESULTS",
+    results="harpia_converters.hub.results_writers:RECORDS",
     dialects=(
         Dialect(
             RECORD, record_sign, one_of=frozenset({"outputs", "extra", "metadata"})
@@ -132,17 +138,13 @@ VERDICTS_FORMAT = Format(
 )
 
 
-def json_sign(row: Mapping[str, Any]) -> str:  # noqa: ARG001 - each format has this function
-    """Return "": that keys have names says nothing of what they mean."""
-    return ""
-
-
 JSON_FORMAT = Format(
     id="json",
     title="Rows of any keys, which --map gives their meaning",
     vendor="any",
     adapter="harpia_converters.hub.mapping:JSON",
-    dialects=(Dialect("json", json_sign),),
+    # That keys have names says nothing of what they mean.
+    dialects=(Dialect("json", no_sign),),
     id_key="id",
     ids_repeat=True,
     read_only=True,
@@ -160,7 +162,7 @@ CSV_FORMAT = Format(
     title="A table with any columns",
     vendor="any",
     adapter="harpia_converters.hub.csv_mapping:TABLE",
-    results="harpia_converters.hub.csv_results_writer:RESULTS",
+    results="harpia_converters.hub.results_writers:TABLES",
     dialects=(
         Dialect("csv", csv_sign, container=Container.TABLE, own_sign=telling_columns),
     ),

@@ -4,12 +4,12 @@ A table is opened and read batch by batch, in bounded memory.
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO
 
 from harpia_converters.hub.table_metadata import (
     BATCH,
@@ -64,20 +64,13 @@ _TAIL = 8
 _SHORTEST = 12
 
 
-class Table(Protocol):
-    """An open table."""
-
-    @property
-    def schema(self) -> Any:
-        """The schema of its columns."""
-
-    def batches(self) -> Iterator[Any]:
-        """Yield its record batches, which are valid; raises `BadTableError`."""
+#: The schema of the columns of an open table, and its record batches, which are valid;
+#: reading on raises `BadTableError`.
+Table = tuple[Any, Iterator[Any]]
 
 
-@contextmanager
-def opened_table(file: BinaryIO) -> Iterator[Table]:
-    """Open the table in a binary file that can seek.
+def opened_table(file: BinaryIO) -> Table:
+    """Return the table in a binary file that can seek.
 
     Raises `MissingPyarrow` without the package, and `BadTableError` for a file that is
     cut, encrypted or corrupt, or needs too much memory.
@@ -88,16 +81,15 @@ def opened_table(file: BinaryIO) -> Iterator[Table]:
     file.seek(0)
     with _errors_of(pa, "cannot be read"):
         if head.startswith(_PARQUET):
-            table: Table = _open_parquet(file, size, _end_of_pages(file, size))
-        elif head.startswith(_ENCRYPTED):
+            return _open_parquet(file, size, _end_of_pages(file, size))
+        if head.startswith(_ENCRYPTED):
             raise BadTableError("is encrypted, which is not read")
-        elif head.startswith(_ARROW):
-            table = _open_arrow(file, pa)
-        else:
-            message_at(file, 0, size)
-            file.seek(0)
-            table = _Stream(file, size, pa.ipc.open_stream(file))
-    yield table
+        if head.startswith(_ARROW):
+            return _open_arrow(file, pa)
+        message_at(file, 0, size)
+        file.seek(0)
+        reader = pa.ipc.open_stream(file)
+        return reader.schema, _stream_batches(file, size, reader)
 
 
 @contextmanager
@@ -152,7 +144,7 @@ def _end_of_pages(file: BinaryIO, size: int) -> int:
     return size - _TAIL - length
 
 
-def _open_parquet(file: BinaryIO, size: int, end: int) -> "_Parquet":
+def _open_parquet(file: BinaryIO, size: int, end: int) -> Table:
     import pyarrow.parquet as pq  # noqa: PLC0415 - only Parquet needs it
 
     file.seek(end)
@@ -170,7 +162,8 @@ def _open_parquet(file: BinaryIO, size: int, end: int) -> "_Parquet":
             page_checksum_verification=True,
         )
 
-    return _Parquet(file, end, groups, opened)
+    plain = opened([])
+    return plain.schema_arrow, _Parquet(file, end, opened, plain).batches(groups)
 
 
 @dataclass(slots=True)
@@ -180,22 +173,16 @@ class _Parquet:
     file: BinaryIO
     #: Where the pages end.
     end: int
-    groups: list[Group]
-    #: Opens it again, with some columns as dictionaries.
+    #: Opens it again, with some columns as dictionaries; and it opened without any.
     opened: Callable[[list[str]], Any]
-    schema: Any = field(init=False)
-    _plain: Any = field(init=False)
+    plain: Any
 
-    def __post_init__(self) -> None:
-        self._plain = self.opened([])
-        self.schema = self._plain.schema_arrow
-
-    def batches(self) -> Iterator[Any]:
+    def batches(self, groups: list[Group]) -> Iterator[Any]:
         """Yield batches of few rows, row group by row group."""
-        counts = [group.rows for group in self.groups]
-        if sum(counts) != self._plain.metadata.num_rows or min(counts, default=0) < 0:
+        counts = [group.rows for group in groups]
+        if sum(counts) != self.plain.metadata.num_rows or min(counts, default=0) < 0:
             raise BadTableError("has a footer with two numbers of rows")
-        for number, group in enumerate(self.groups):
+        for number, group in enumerate(groups):
             if group.rows:
                 yield from self._group(number, group)
 
@@ -203,12 +190,11 @@ class _Parquet:
         """Yield the batches of a row group."""
         name, left = f"row group {number + 1:,}", group.rows
         with _part(name):
-            schema = self._plain.metadata.schema
-            plan = group_plan(self.file, self.end, schema, group)
-            dictionaries = plan.dictionaries
-            reader = self.opened(dictionaries) if dictionaries else self._plain
+            schema = self.plain.metadata.schema
+            rows, dictionaries = group_plan(self.file, self.end, schema, group)
+            reader = self.opened(dictionaries) if dictionaries else self.plain
             batches = reader.iter_batches(
-                batch_size=plan.rows, row_groups=[number], use_threads=False
+                batch_size=rows, row_groups=[number], use_threads=False
             )
         while True:
             with _part(name):
@@ -222,7 +208,7 @@ class _Parquet:
             raise BadTableError(f"its {name} has another number of rows than it says")
 
 
-def _open_arrow(file: BinaryIO, pa: Any) -> "_File":
+def _open_arrow(file: BinaryIO, pa: Any) -> Table:
     """Open a file of Arrow; raises `BadTableError`."""
     dictionaries, batches = file_messages(file)
     held = 0
@@ -232,7 +218,8 @@ def _open_arrow(file: BinaryIO, pa: Any) -> "_File":
             held += found.decoded
             _check_dictionaries(found, held)
     file.seek(0)
-    return _File(file, pa.ipc.open_file(file), batches)
+    reader = pa.ipc.open_file(file)
+    return reader.schema, _file_batches(file, reader, batches)
 
 
 def _check_dictionaries(message: Message, held: int) -> None:
@@ -270,83 +257,63 @@ def _slices_of(
         yield part
 
 
-@dataclass(slots=True)
-class _File:
-    """A file of Arrow, whose end says where the batches are."""
-
-    file: BinaryIO
-    reader: Any
-    places: list[Message]
-    schema: Any = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.schema = self.reader.schema
-
-    def batches(self) -> Iterator[Any]:
-        """Yield the batches in their order."""
-        for number, place in enumerate(self.places):
-            name = f"batch {number + 1:,}"
-            with _part(name):
-                message = checked(self.file, place)
-                is_held = _is_held(message)
-                if is_held:
-                    batch = validated(self.reader.get_batch(number))
+def _file_batches(file: BinaryIO, reader: Any, places: list[Message]) -> Iterator[Any]:
+    """Yield the batches of a file of Arrow, whose end says where they are."""
+    for number, place in enumerate(places):
+        name = f"batch {number + 1:,}"
+        with _part(name):
+            message = checked(file, place)
+            is_held = _is_held(message)
             if is_held:
-                yield batch
-            else:
-                yield from _slices_of(self.file, message, self.schema, name)
+                batch = validated(reader.get_batch(number))
+        if is_held:
+            yield batch
+        else:
+            yield from _slices_of(file, message, reader.schema, name)
 
 
-@dataclass(slots=True)
-class _Stream:
-    """A stream of Arrow, in which batches and dictionaries follow each other."""
+def _stream_batches(file: BinaryIO, size: int, reader: Any) -> Iterator[Any]:
+    """Yield the batches of a stream of Arrow, in which dictionaries are between them.
 
-    file: BinaryIO
-    size: int
-    reader: Any
-    schema: Any = field(init=False)
-    #: Bytes of each dictionary.
-    _held: dict[int, int] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.schema = self.reader.schema
-
-    def batches(self) -> Iterator[Any]:
-        """Yield the batches in their order."""
-        for number in count(1):
-            name = f"batch {number:,}"
-            with _part(name):
-                start = self.file.tell()
-                long = self._long_batch(start)
-                self.file.seek(start)
-                if long is None:
-                    batch = next(self.reader, None)
-                    if batch is None:
-                        return
-                    validated(batch)
+    The file has `size` bytes.
+    """
+    held: dict[int, int] = {}
+    for number in count(1):
+        name = f"batch {number:,}"
+        with _part(name):
+            start = file.tell()
+            long = _long_batch(stream_messages(file, start, size), held)
+            file.seek(start)
             if long is None:
-                yield batch
-            else:
-                yield from _slices_of(self.file, long, self.schema, name)
-                self.file.seek(long.end)
+                batch = next(reader, None)
+                if batch is None:
+                    return
+                validated(batch)
+        if long is None:
+            yield batch
+        else:
+            yield from _slices_of(file, long, reader.schema, name)
+            file.seek(long.end)
 
-    def _long_batch(self, start: int) -> Message | None:
-        """Return the next batch if it is too long to be held.
 
-        Raises `BadTableError` if it cannot be read.
-        """
-        has_dictionaries = False
-        for message in stream_messages(self.file, start, self.size):
-            if message.kind == DICTIONARY:
-                has_dictionaries = True
-                held = self._held.get(message.dictionary, 0) if message.is_delta else 0
-                self._held[message.dictionary] = held + message.decoded
-                _check_dictionaries(message, sum(self._held.values()))
-            elif not _is_held(message):
-                if has_dictionaries:
-                    raise BadTableError("is too long for a batch with dictionaries")
-                return message
-        return None
+def _long_batch(messages: Iterable[Message], held: dict[int, int]) -> Message | None:
+    """Return the batch that ends some messages if it is too long to be held.
+
+    The bytes of each dictionary are added to `held`. Raises `BadTableError` if it
+    cannot be read.
+    """
+    has_dictionaries = False
+    for message in messages:
+        if message.kind == DICTIONARY:
+            has_dictionaries = True
+            before = held.get(message.dictionary, 0) if message.is_delta else 0
+            held[message.dictionary] = before + message.decoded
+            _check_dictionaries(message, sum(held.values()))
+        elif not _is_held(message):
+            if has_dictionaries:
+                raise BadTableError("is too long for a batch with dictionaries")
+            return message
+    return None
 
 
 def text_parts(file: BinaryIO | Path, name: str) -> Iterator[TextPart]:
@@ -416,17 +383,17 @@ def _lines_of(file: BinaryIO, name: str, features: dict[str, Any]) -> Iterator[b
     row, size = 0, size_of(file)
     left, of_batch = (max(least, RATIO * size) for least in (LARGEST, LARGEST_BATCH))
     try:
-        with opened_table(file) as table:
-            release_unused = load_pyarrow().default_memory_pool().release_unused
-            lines_of = _line_maker(table, features)
-            for batch in table.batches():
-                for part in _parts_of(batch, of_batch):
-                    for lines in lines_of(part):
-                        left -= len(lines)
-                        _check_ratio(left)
-                        yield lines
-                    row += part.num_rows
-                release_unused()
+        schema, batches = opened_table(file)
+        release_unused = load_pyarrow().default_memory_pool().release_unused
+        lines_of = _line_maker(schema, features)
+        for batch in batches:
+            for part in _parts_of(batch, of_batch):
+                for lines in lines_of(part):
+                    left -= len(lines)
+                    _check_ratio(left)
+                    yield lines
+                row += part.num_rows
+            release_unused()
     except (MissingPyarrow, NewerLayoutError, BadTableError, LongValueError) as error:
         raise SourceError(name, _reason(str(error), row)) from error
 
@@ -459,15 +426,15 @@ def _reason(reason: str, row: int) -> str:
 
 
 def _line_maker(
-    table: Table, features: dict[str, Any]
+    schema: Any, features: dict[str, Any]
 ) -> Callable[[Any], Iterator[bytes]]:
     """Return what makes lines of batches: records if the table is of records."""
-    metadata = table.schema.metadata or {}
+    metadata = schema.metadata or {}
     try:
-        is_plain = has_repeated_names(table.schema)
+        is_plain = has_repeated_names(schema)
     except UnicodeDecodeError as error:
         raise BadTableError("has a name of a column that is not UTF-8") from error
-    if not is_plain and is_record_layout(metadata, table.schema.names):
+    if not is_plain and is_record_layout(metadata, schema.names):
         return _record_lines
     described = features or _features_of(metadata)
     return lambda batch: _plain_lines(batch, described)

@@ -1,8 +1,8 @@
 """Read long record batches of Arrow and row groups of Parquet some rows at a time."""
 
 from array import array
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from struct import Struct
 from typing import Any, BinaryIO, Protocol
@@ -35,16 +35,16 @@ def sliced(file: BinaryIO, message: Message, schema: Any) -> Iterator[Any]:
     Raises `BadTableError` if it is corrupt, or has columns of a rare type.
     """
     pa = load_pyarrow()
-    opened = _Opened(file, message, _Budget())
+    opened = _Opened(file, message)
     columns = [opened.column(field.type) for field in schema]
     if not columns:
         return
     left = message.rows
     rows = max(1, min(ROWS, BYTES * left // max(1, message.decoded)))
     while left > 0:
-        opened.budget.left = HELD
+        opened.left = HELD
         count = min(rows, left)
-        arrays = [column.take(count) for column in columns]
+        arrays = [take(count) for take in columns]
         yield pa.RecordBatch.from_arrays(arrays, schema=schema)
         left -= count
 
@@ -54,13 +54,6 @@ class _Reader(Protocol):
 
     def read(self, size: int, /) -> bytes:
         """Return so many bytes, fewer at the end."""
-
-
-@dataclass(slots=True)
-class _Budget:
-    """The bytes that the rows that are read now may still have."""
-
-    left: int = 0
 
 
 class _Range:
@@ -91,16 +84,16 @@ class _Range:
 class _Buffer:
     """A buffer of the batch, decompressed."""
 
-    def __init__(self, reader: _Reader, budget: _Budget) -> None:
+    def __init__(self, reader: _Reader, batch: "_Opened") -> None:
         self._reader = reader
-        self._budget = budget
+        self._batch = batch
 
     def take(self, size: int) -> bytes:
         """Return the next bytes; raises `BadTableError` if they are not there."""
         if size < 0:
             raise BadTableError("has offsets that are not in order")
-        self._budget.left -= size
-        if self._budget.left < 0:
+        self._batch.left -= size
+        if self._batch.left < 0:
             raise BadTableError(
                 f"has a row of more than {megabytes(HELD)}; write it as Parquet"
             )
@@ -136,33 +129,33 @@ class _Bits:
         return wanted.to_bytes(-(-count // _BITS), "little")
 
 
-class _SlicedColumn(Protocol):
-    """A column, or one inside of another."""
-
-    def take(self, count: int) -> Any:
-        """Return an array of the next values; raises `BadTableError`."""
+#: Returns an array of the next values of a column, or of one inside of another; raises
+#: `BadTableError`.
+_Take = Callable[[int], Any]
 
 
-@dataclass(slots=True)
-class _Flat:
-    """Values of one width, and structures, which have none."""
+def _flat(
+    kind: Any,
+    validity: _Bits | None,
+    values: Callable[[int], bytes] | None,
+    children: Sequence[_Take] = (),
+    items: int = 1,
+) -> _Take:
+    """Return what takes values of one width, and structures, which have none.
 
-    kind: Any
-    validity: _Bits | None
-    #: Returns the bytes of so many values; None if there are none.
-    values: Callable[[int], bytes] | None
-    children: list[_SlicedColumn]
-    #: Items that each value has in its children.
-    items: int = 1
+    `values` returns the bytes of so many values, and each value has so many `items` in
+    its children.
+    """
+    pa = load_pyarrow()
 
-    def take(self, count: int) -> Any:
-        """Return an array of the next values."""
-        pa = load_pyarrow()
-        buffers = [_taken(self.validity, count)]
-        if self.values is not None:
-            buffers.append(pa.py_buffer(self.values(count)))
-        children = [child.take(count * self.items) for child in self.children]
-        return pa.Array.from_buffers(self.kind, count, buffers, children=children)
+    def take(count: int) -> Any:
+        buffers = [_taken(validity, count)]
+        if values is not None:
+            buffers.append(pa.py_buffer(values(count)))
+        inside = [child(count * items) for child in children]
+        return pa.Array.from_buffers(kind, count, buffers, children=inside)
+
+    return take
 
 
 @dataclass(slots=True)
@@ -176,7 +169,7 @@ class _Offset:
     code: str
     #: Its bytes, or else its items.
     data: _Buffer | None
-    items: _SlicedColumn | None
+    items: _Take | None
     #: Where the last value ended, None before the first.
     end: int | None = None
 
@@ -200,7 +193,7 @@ class _Offset:
         if self.data is not None:
             buffers.append(pa.py_buffer(self.data.take(ends[-1])))
             return pa.Array.from_buffers(self.kind, count, buffers)
-        children = [] if self.items is None else [self.items.take(ends[-1])]
+        children = [] if self.items is None else [self.items(ends[-1])]
         return pa.Array.from_buffers(self.kind, count, buffers, children=children)
 
     def _skip(self, first: int) -> None:
@@ -221,35 +214,36 @@ def _taken(validity: _Bits | None, count: int) -> Any:
 class _Opened:
     """The buffers and columns of a batch, in their order."""
 
-    def __init__(self, file: BinaryIO, message: Message, budget: _Budget) -> None:
+    def __init__(self, file: BinaryIO, message: Message) -> None:
         self._file = file
         self._message = message
         self._buffers = iter(message.buffers)
         self._columns = iter(message.columns)
-        #: The bytes that may be read now.
-        self.budget = budget
+        #: The bytes that the rows that are read now may still have.
+        self.left = 0
 
-    def column(self, kind: Any) -> _SlicedColumn:
-        """Return the next column, which has a type; raises `BadTableError`."""
+    def column(self, kind: Any) -> _Take:
+        """Return what takes the next column, of a type; raises `BadTableError`."""
         pa = load_pyarrow()
         types = pa.types
         if isinstance(kind, pa.BaseExtensionType):
-            return _Extension(kind, self.column(kind.storage_type))
+            stored, make = self.column(kind.storage_type), pa.ExtensionArray
+            return lambda count: make.from_storage(kind, stored(count))
         if next(self._columns, None) is None:
             raise BadTableError("has fewer columns than the table")
         if types.is_null(kind):
-            return _Nulls()
+            return pa.nulls  # type: ignore[no-any-return]  # of a package without types
         if _has_offsets(types, kind):
-            return self._with_offsets(kind, types)
+            return self._with_offsets(kind, types).take
         if types.is_struct(kind) or types.is_fixed_size_list(kind):
             validity = self._validity()
             children = [
                 self.column(kind.field(at).type) for at in range(kind.num_fields)
             ]
             items = kind.list_size if types.is_fixed_size_list(kind) else 1
-            return _Flat(kind, validity, None, children, items)
+            return _flat(kind, validity, None, children, items)
         if types.is_boolean(kind):
-            return _Flat(kind, self._validity(), _Bits(self._buffer()).take, [])
+            return _flat(kind, self._validity(), _Bits(self._buffer()).take)
         is_flat = types.is_primitive(kind) or types.is_decimal(kind)
         if not (is_flat or types.is_fixed_size_binary(kind)):
             raise BadTableError(
@@ -259,7 +253,7 @@ class _Opened:
             )
         validity, buffer = self._validity(), self._buffer()
         width = kind.bit_width // _BITS
-        return _Flat(kind, validity, lambda count: buffer.take(count * width), [])
+        return _flat(kind, validity, lambda count: buffer.take(count * width))
 
     def _with_offsets(self, kind: Any, types: Any) -> _Offset:
         """Return the next column, whose values say where they end."""
@@ -294,12 +288,11 @@ class _Opened:
         """Return a buffer at a place in the body."""
         begin, codec = self._message.body + offset, self._message.codec
         if not (codec and size):
-            return _Buffer(_Range(self._file, begin, size), self.budget)
+            return _Buffer(_Range(self._file, begin, size), self)
         inside = _Range(self._file, begin + _SIZE, size - _SIZE)
         if decoded == size - _SIZE and self._is_stored(begin):
-            return _Buffer(inside, self.budget)
-        stream = load_pyarrow().CompressedInputStream(inside, codec)
-        return _Buffer(stream, self.budget)
+            return _Buffer(inside, self)
+        return _Buffer(load_pyarrow().CompressedInputStream(inside, codec), self)
 
     def _is_stored(self, begin: int) -> bool:
         """Tell whether a buffer in a compressed batch is not compressed itself."""
@@ -312,28 +305,6 @@ def _has_offsets(types: Any, kind: Any) -> bool:
     kinds = types.is_string, types.is_large_string, types.is_binary, types.is_list
     others = types.is_large_binary, types.is_large_list, types.is_map
     return any(is_kind(kind) for is_kind in (*kinds, *others))
-
-
-class _Nulls:
-    """A column of nulls, which has no buffers."""
-
-    def take(self, count: int) -> Any:
-        """Return so many nulls."""
-        return load_pyarrow().nulls(count)
-
-
-@dataclass(slots=True)
-class _Extension:
-    """A column of a type that is stored as another."""
-
-    kind: Any
-    stored: _SlicedColumn
-
-    def take(self, count: int) -> Any:
-        """Return an array of the next values."""
-        return load_pyarrow().ExtensionArray.from_storage(
-            self.kind, self.stored.take(count)
-        )
 
 
 #: Bytes that are read of a header at first, and the most that one may have, which may
@@ -461,16 +432,6 @@ _ITEMS, _ITEMS_OF_BYTE = HELD // 16, 8
 _mend = "write it again with smaller pages or row groups"
 
 
-@dataclass(slots=True)
-class GroupPlan:
-    """How a row group is read."""
-
-    #: Rows that are read at once.
-    rows: int
-    #: Columns whose values are not copied into each row that has them.
-    dictionaries: list[str] = field(default_factory=list)
-
-
 @dataclass(frozen=True, slots=True)
 class _GroupColumn:
     """A column of a row group."""
@@ -485,10 +446,14 @@ class _GroupColumn:
     codec: str | None
 
 
-def group_plan(file: BinaryIO, end: int, schema: Any, group: Group) -> GroupPlan:
+def group_plan(
+    file: BinaryIO, end: int, schema: Any, group: Group
+) -> tuple[int, list[str]]:
     """Return how a row group is read, whose pages end at `end` of the file at latest.
 
-    Raises `BadTableError` if it is corrupt, or cannot be read in bounded memory.
+    That is how many rows at once, and the columns whose values are not copied into each
+    row that has them. Raises `BadTableError` if it is corrupt, or cannot be read in
+    bounded memory.
     """
     columns = [*_columns(file, end, schema, group)]
     held = sum(one.pages.largest + one.pages.stored for one in columns)
@@ -504,12 +469,12 @@ def group_plan(file: BinaryIO, end: int, schema: Any, group: Group) -> GroupPlan
     for one in columns:
         if one.pages.shares_beginnings and one.pages.largest:
             rows = max(1, min(rows, HELD // one.pages.largest))
-    plan = GroupPlan(rows)
     most = HELD // rows // max(1, len(columns))
-    for one in columns:
-        if one.is_bytes and one.pages.dictionary > most < _longest(file, one):
-            plan.dictionaries.append(one.path)
-    return plan
+    return rows, [
+        one.path
+        for one in columns
+        if one.is_bytes and one.pages.dictionary > most < _longest(file, one)
+    ]
 
 
 def _columns(

@@ -10,7 +10,7 @@ import pytest
 
 from cases import for_each_case
 from effort import drawn
-from harpia_converters.hub.csv_results_writer import RESULTS
+from harpia_converters.hub.results_writers import TABLES
 from harpia_formats import ScoreError, read, validate
 from harpia_formats.evaluation.metrics import METRICS, measure_of
 from harpia_formats.evaluation.metrics.metric import OWN_LIBRARY
@@ -230,7 +230,7 @@ def test_score_with_the_name_of_a_column_is_refused(tmp_path: Path) -> None:
 
     run = ResultRun((measuring,), "default", first_problem=lambda *_: None)
     with pytest.raises(ScoreError, match="a score is called 'id'"):
-        RESULTS.writer(files, run)
+        TABLES.writer(files, run)
     assert not list(tmp_path.iterdir())
 
 

@@ -1,23 +1,32 @@
-"""Write records with the scores of their answers as JSON Lines.
+"""Write answers with their scores: records as JSON Lines, or rows of a CSV table.
 
-Each score has its signature in `signature`.
+Each score of a record has its signature in `signature`. A table has no place for
+signatures, so these are written to a text file next to it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
+from harpia_converters.hub.csv_mapping import TABLE, json_of
 from harpia_converters.hub.mapping import RECORD
+from harpia_formats.conversion.containers.csv_writers import CsvWriter, TableEncoder
+from harpia_formats.conversion.containers.row_writer import RowBatches
 from harpia_formats.conversion.mapping.choices import Choices
-from harpia_formats.conversion.mapping.field_constants import constants_by_path
+from harpia_formats.conversion.mapping.field_constants import (
+    Completion,
+    constants_by_path,
+)
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.evaluation.scoring.measures.outcomes import ScoredAnswer
 from harpia_formats.evaluation.scoring.results.answer_rows import (
     ScoreColumn,
     columns_of,
+    row_signatures,
+    signature_writer,
     values_of,
 )
 from harpia_formats.evaluation.scoring.results.result_format import (
@@ -26,7 +35,10 @@ from harpia_formats.evaluation.scoring.results.result_format import (
     ResultRun,
 )
 from harpia_formats.evaluation.scoring.results.scores import Scores
+from harpia_formats.formats.detection.sample import delimiter_of
+from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.exact_json import encode
+from harpia_formats.model.field_outcomes import FieldOutcomes
 from harpia_formats.model.problem import ConversionError
 from harpia_formats.model.record import Output, Record, Score, as_dict
 from harpia_formats.model.vendor_metrics import ScoreError
@@ -104,24 +116,101 @@ def _score(column: ScoreColumn, value: float | None, before: Score) -> Score:
     )
 
 
-def _writer(files: Files, run: ResultRun) -> _Records:
+def _constants(rows: FormatAdapter, run: ResultRun) -> Mapping[str, Any]:
+    """Return the values for fields that records lack, by their paths.
+
+    Raises `ScoreError` for a field that the rows do not have.
+    """
+    try:
+        return constants_by_path(rows, run.constants)
+    except ConversionError as error:
+        raise ScoreError(str(error)) from error
+
+
+def _record_writer(files: Files, run: ResultRun) -> _Records:
     mapper = None
     if run.constants:
-        try:
-            constants = constants_by_path(RECORD, run.constants)
-        except ConversionError as error:
-            raise ScoreError(str(error)) from error
-        mapper = RecordMapper(RECORD, Choices(constants=constants))
+        choices = Choices(constants=_constants(RECORD, run))
+        mapper = RecordMapper(RECORD, choices)
     return _Records(files, columns_of(run.measured), mapper)
 
 
-RESULTS = ResultFormat(
+RECORDS = ResultFormat(
     "record",
     "default",
-    _writer,
+    _record_writer,
     holds_models=True,
     names_models_in_rows=True,
     holds_records=True,
     keeps_scores=True,
     rows=RECORD,
+)
+
+
+#: Columns that identify an answer, and rows of these alone.
+_id_columns = ("id", "model", "category")
+_rows = FormatAdapter(
+    TABLE.vendor,
+    tuple(field for field in TABLE.fields if field.name in _id_columns),
+    TABLE.read,
+)
+
+
+@dataclass(slots=True)
+class _Rows:
+    """Writes a row for each answer."""
+
+    table: RowBatches
+    columns: tuple[ScoreColumn, ...]
+    completion: Completion
+
+    def add(self, scored: ScoredAnswer) -> None:
+        """Add an answer."""
+        record = replace(scored.record, outputs=[scored.output])
+        record = self.completion.complete(record, FieldOutcomes())
+        (output,) = record.outputs
+        ids = zip(_id_columns, (record.id, output.model, record.category), strict=True)
+        row = {
+            name: value if type(value) is str else json_of(value)
+            for name, value in ids
+            if value is not UNSET
+        }
+        for column, score in zip(self.columns, values_of(scored), strict=True):
+            if score is not None:
+                row[column.row_label] = json_of(score)
+        self.table.add(row)
+
+    def close(self, scores: Scores) -> None:  # noqa: ARG002 - a table has no totals
+        """Write the table."""
+        self.table.close({})
+
+    def drop(self) -> None:
+        """Remove the temporary file of the rows."""
+        self.table.discard()
+
+
+def _table_writer(files: Files, run: ResultRun) -> _Rows:
+    columns = columns_of(run.measured)
+    names = (*_id_columns, *(column.row_label for column in columns))
+    for column in columns:
+        if names.count(column.row_label) > 1:
+            raise ScoreError(
+                f"a score is called {column.row_label!r}, as is another column of the "
+                "table"
+            )
+    completion = Completion(_constants(_rows, run), turns=False)
+    signature_writer(files)(row_signatures(columns))
+    delimiter = delimiter_of(None, files.name or "")
+    encoder = TableEncoder(names, names, csv_safe=run.csv_safe, delimiter=delimiter)
+    table = CsvWriter(files.write, encoder)
+    return _Rows(RowBatches(table), columns, completion)
+
+
+TABLES = ResultFormat(
+    "csv",
+    "default",
+    _table_writer,
+    holds_models=True,
+    names_models_in_rows=True,
+    rows=_rows,
 )
