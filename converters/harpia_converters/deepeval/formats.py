@@ -94,25 +94,21 @@ def dialects(remarks: Callable[[Any], Iterator[Remark]]) -> tuple[Dialect, ...]:
 
 JOINED_PASSAGES, NO_SCORE = "D201", "D202"
 
+
+def of_service(key: str) -> str:
+    """Return the spelling of a key in DeepEval's service, such as `sourceFile`."""
+    first, *others = key.split("_")
+    return first + "".join(map(str.title, others))
+
+
 #: Keys of answers that other tools have as well.
 _answers = ("actual_output", "expected_output", "actualOutput", "expectedOutput")
 #: Keys of DeepEval's own, of which a saved golden or test case has some.
-_own_case_keys = (
-    "retrieval_context",
-    "retrievalContext",
-    "tools_called",
-    "toolsCalled",
-    "expected_tools",
-    "expectedTools",
-    "source_file",
-    "sourceFile",
-    "additional_metadata",
-    "additionalMetadata",
-    "custom_column_key_values",
-    "customColumnKeyValues",
-    "metrics_data",
-    "metricsData",
+OWN_KEYS = (
+    "retrieval_context tools_called expected_tools source_file additional_metadata "
+    "custom_column_key_values metrics_data".split()
 )
+_own_case_keys = [key for name in OWN_KEYS for key in (name, of_service(name))]
 #: Keys of lists of passages.
 CONTEXTS = ("retrieval_context", "retrievalContext", "context")
 METRICS = ("metrics_data", "metricsData")

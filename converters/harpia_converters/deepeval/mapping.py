@@ -9,6 +9,8 @@ from harpia_converters.deepeval.formats import (
     LATEST,
     OF_CASES,
     OF_CONVERSATIONS,
+    OWN_KEYS,
+    of_service,
     run_in,
 )
 from harpia_formats.conversion.mapping.fields import FieldTable, without_nulls
@@ -25,22 +27,13 @@ from harpia_formats.model.adapter import (
 from harpia_formats.model.record import Header, Output, Score
 
 _vendor = "deepeval"
-#: The spelling of a key in saved files, by that of DeepEval's service.
-_saved = {
-    "actualOutput": "actual_output",
-    "expectedOutput": "expected_output",
-    "retrievalContext": "retrieval_context",
-    "sourceFile": "source_file",
-    "additionalMetadata": "additional_metadata",
-    "metricsData": "metrics_data",
-    "toolsCalled": "tools_called",
-    "expectedTools": "expected_tools",
-    "customColumnKeyValues": "custom_column_key_values",
-    "inputTokenCount": "input_token_count",
-    "outputTokenCount": "output_token_count",
-}
 #: The names of counts of tokens in a record.
 _counts = {"input_token_count": "input_tokens", "output_token_count": "output_tokens"}
+#: The spelling of a key in saved files, by that of DeepEval's service.
+_saved = {
+    of_service(key): key
+    for key in (*OWN_KEYS, "actual_output", "expected_output", *_counts)
+}
 #: What stands between passages in one text.
 _between = "|"
 
@@ -221,9 +214,7 @@ _ROWS = FieldTable(
 ).adapter(
     is_read_only=True,
     read_header=_read_header,
-    capacity=RowCapacity(
-        references=Cardinality.ONE, outputs=Cardinality.ONE, scores=Cardinality.MANY
-    ),
+    capacity=RowCapacity(scores=Cardinality.MANY),
     other_paths=frozenset({"outputs.scores.signature"}),
     answer_extra_examples={"metrics_data": "value", _turns: [{"order": 7}]},
 )

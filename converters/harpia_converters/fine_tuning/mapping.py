@@ -63,9 +63,7 @@ ALPACA = FieldTable(
     in_order=True,
 ).adapter(
     is_read_only=True,
-    capacity=RowCapacity(
-        references=Cardinality.ONE, outputs=Cardinality.NONE, messages=True
-    ),
+    capacity=RowCapacity(outputs=Cardinality.NONE, messages=True),
 )
 
 
@@ -144,9 +142,7 @@ SHAREGPT = FieldTable(
     removes_own=True,
 ).adapter(
     is_read_only=True,
-    capacity=RowCapacity(
-        references=Cardinality.ONE, outputs=Cardinality.NONE, messages=True
-    ),
+    capacity=RowCapacity(outputs=Cardinality.NONE, messages=True),
     #: Who speaks decides which field a turn is.
     discriminators=frozenset({("conversations", "*", "from")}),
     other_names={SYSTEM_MESSAGE: "conversations (system)"},

@@ -10,12 +10,10 @@ from harpia_formats.conversion.mapping.fields import FieldTable
 from harpia_formats.model.adapter import (
     LIST_OF_ONE,
     NOTHING_FOR_NULL,
-    Cardinality,
     ChangedValue,
     FieldMapping,
     FormatAdapter,
     Row,
-    RowCapacity,
     ValueCodec,
 )
 from harpia_formats.model.field_outcomes import FieldOutcomes, Unconvertible
@@ -149,7 +147,6 @@ COLUMNS = FormatAdapter(
     fields=_fields,
     read=_read,
     write=_write,
-    capacity=RowCapacity(references=Cardinality.ONE, outputs=Cardinality.ONE),
     extras_path=(),
     read_header=_read_header,
     write_header=_write_header,

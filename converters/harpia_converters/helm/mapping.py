@@ -20,50 +20,24 @@ from harpia_formats.model.adapter import (
     FieldMapping,
     Row,
     RowCapacity,
+    at_path,
 )
 from harpia_formats.model.record import Header, Output, Score
 
 #: Statistics that HELM records of every run and that do not judge an answer: counts,
 #: times, costs, why a completion ended, and probabilities.
 BOOKKEEPING = frozenset(
-    {
-        "batch_size",
-        "bits_per_byte",
-        "finish_reason_endoftext",
-        "finish_reason_length",
-        "finish_reason_stop",
-        "finish_reason_unknown",
-        "inference_denoised_runtime",
-        "inference_idealized_runtime",
-        "inference_runtime",
-        "inference_runtime_discrepancy",
-        "logprob",
-        "logprob_per_byte",
-        "max_prob",
-        "num_bytes",
-        "num_completion_tokens",
-        "num_instances",
-        "num_output_tokens",
-        "num_perplexity_tokens",
-        "num_prompt_tokens",
-        "num_references",
-        "num_train_instances",
-        "num_train_trials",
-        "perplexity",
-        "predicted_index",
-        "prompt_truncated",
-        "training_co2_cost",
-        "training_energy_cost",
-    }
+    "batch_size bits_per_byte finish_reason_endoftext finish_reason_length "
+    "finish_reason_stop finish_reason_unknown inference_denoised_runtime "
+    "inference_idealized_runtime inference_runtime inference_runtime_discrepancy "
+    "logprob logprob_per_byte max_prob num_bytes num_completion_tokens num_instances "
+    "num_output_tokens num_perplexity_tokens num_prompt_tokens num_references "
+    "num_train_instances num_train_trials perplexity predicted_index prompt_truncated "
+    "training_co2_cost training_energy_cost".split()
 )
 #: Metrics of which 1 says that the first completion is right, and 0 that it is wrong.
 RIGHT_OR_WRONG = frozenset(
-    {
-        "exact_match",
-        "quasi_exact_match",
-        "prefix_exact_match",
-        "quasi_prefix_exact_match",
-    }
+    "exact_match quasi_exact_match prefix_exact_match quasi_prefix_exact_match".split()
 )
 
 
@@ -382,8 +356,7 @@ def _needed_around(run: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _name_in(run: Mapping[str, Any], file: str) -> str | UnsetType:
-    found = run.get(file)
-    name = found.get("name") if isinstance(found, dict) else None
+    name = at_path(run, (file, "name"))
     return name if isinstance(name, str) else UNSET
 
 

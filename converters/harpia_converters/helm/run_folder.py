@@ -61,10 +61,8 @@ class StatisticsIndex:
     _first: dict[str, int] = field(default_factory=dict)
     #: The numbers of all entries of the few keys that have several.
     _more: dict[str, list[int]] = field(default_factory=dict)
-    _offsets: "array[int]" = field(default_factory=lambda: array("Q"))
-    _sizes: "array[int]" = field(default_factory=lambda: array("Q"))
-    _lines: "array[int]" = field(default_factory=lambda: array("Q"))
-    _columns: "array[int]" = field(default_factory=lambda: array("Q"))
+    #: Offset, size, line and column of each entry.
+    _places: "array[int]" = field(default_factory=lambda: array("Q"))
     #: 1 for each entry that was taken, else 0.
     _is_taken: bytearray = field(default_factory=bytearray)
 
@@ -85,11 +83,8 @@ class StatisticsIndex:
         """Note the places of some entries."""
         for number, text in enumerate(chunk.rows):
             start = chunk.start_of(number)
-            key, at = _key_of_entry(text), len(self._offsets)
-            self._offsets.append(start.offset)
-            self._sizes.append(len(text))
-            self._lines.append(start.line)
-            self._columns.append(start.column)
+            key, at = _key_of_entry(text), len(self._is_taken)
+            self._places.extend((start.offset, len(text), start.line, start.column))
             self._is_taken.append(0)
             first = self._first.setdefault(key, at)
             if first != at:
@@ -121,11 +116,9 @@ class StatisticsIndex:
         """Return an entry with its place."""
         if self._file is None:
             self._file = self.path.open("rb")
-        offset = self._offsets[number]
+        offset, size, line, column = self._places[4 * number : 4 * number + 4]
         self._file.seek(offset)
-        text = self._file.read(self._sizes[number])
-        place = self._lines[number], offset, self._columns[number]
-        return TextPart(text, self.member, *place)
+        return TextPart(self._file.read(size), self.member, line, offset, column)
 
     def close(self) -> None:
         """Close the file."""

@@ -102,9 +102,7 @@ VERDICTS = FormatAdapter(
     vendor="judge",
     fields=_table.fields,
     read=_read_verdict,
-    capacity=RowCapacity(
-        references=Cardinality.NONE, outputs=Cardinality.ONE, scores=Cardinality.MANY
-    ),
+    capacity=RowCapacity(references=Cardinality.NONE, scores=Cardinality.MANY),
     dialect_normalizers={"columns": _of_columns},
     other_paths=frozenset({"outputs.scores.signature"}),
 )

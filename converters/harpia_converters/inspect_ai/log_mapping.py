@@ -19,6 +19,7 @@ from harpia_converters.inspect_ai.messages import (
     content_of,
     is_empty,
     other_parts,
+    others_in,
     values_in,
 )
 from harpia_formats.conversion.mapping.fields import FieldTable, without
@@ -29,6 +30,7 @@ from harpia_formats.model.adapter import (
     FieldMapping,
     Row,
     RowCapacity,
+    at_path,
 )
 from harpia_formats.model.record import Header, Output, Score
 
@@ -49,14 +51,13 @@ class Run(Struct, frozen=True):
 
 def needed_around(members: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return what `run_of` needs of the members of a log before its samples."""
-    run = _object(members, "eval")
-    epochs = _object(run, "config").get("epochs")
+    run, epochs = members.get("eval"), at_path(members, ("eval", "config", "epochs"))
     return {
         "model": _text(run, "model"),
         "task": _text(run, "task"),
         "evaluation_id": _text(run, "eval_id") or _text(run, "run_id"),
-        "version": _text(_object(run, "packages"), "inspect_ai"),
-        "scorer": _scorer(_object(members, "results")),
+        "version": _text(run, "packages", "inspect_ai"),
+        "scorer": _scorer(members.get("results")),
         "epochs": epochs if type(epochs) is int and epochs > 0 else 1,
     }
 
@@ -66,21 +67,16 @@ def run_of(needed: Mapping[str, Any]) -> Run:
     return Run(**needed)
 
 
-def _scorer(results: Mapping[str, Any]) -> str:
+def _scorer(results: Any) -> str:
     """Return the name of the first scorer in the results of a log of any version."""
-    scores = results.get("scores")
+    scores = at_path(results, ("scores",))
     if isinstance(scores, list) and scores and isinstance(scores[0], dict):
         return _text(scores[0], "name")
-    return _text(_object(results, "scorer"), "name")
+    return _text(results, "scorer", "name")
 
 
-def _object(owner: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    value = owner.get(key)
-    return value if isinstance(value, dict) else {}
-
-
-def _text(owner: Mapping[str, Any], key: str) -> str:
-    value = owner.get(key)
+def _text(owner: Any, *path: str) -> str:
+    value = at_path(owner, path)
     return value if isinstance(value, str) else ""
 
 
@@ -108,11 +104,7 @@ def read_scores(scorers: Row, run: Run) -> tuple[list[Score], Row]:
     scores: list[Score] = []
     rest: Row = {}
     for scorer, score in scorers.items():
-        own = {
-            key: value
-            for key, value in score.items()
-            if key != "value" and not is_empty(value)
-        }
+        own = others_in(score, ("value",))
         for value in values_in(score["value"]):
             scores.append(_score(scorer, value, run))
             if value.is_other:
@@ -222,16 +214,8 @@ def _of_choice(
     message = choice["message"]
     content = content_of(message, attachments)
     parts, rest_of_parts = other_parts(message, content, attachments)
-    rest = {
-        key: value
-        for key, value in choice.items()
-        if key != "message" and not is_empty(value)
-    }
-    others = {
-        key: value
-        for key, value in message.items()
-        if key not in _message_keys and not is_empty(value)
-    }
+    rest = others_in(choice, ("message",))
+    others = others_in(message, _message_keys)
     if message["role"] != ASSISTANT:
         others["role"] = message["role"]
     if message.get("tool_calls") and message["tool_calls"] not in said:
@@ -255,11 +239,7 @@ def _with_rest(answer: Output, sample: Row, output: Row, run: Run) -> Output:
     usage, rest = _usage(sample, output, run)
     if of_scorers:
         rest["scores"] = of_scorers
-    rest |= {
-        key: value
-        for key, value in output.items()
-        if key not in _read_output_keys and key not in rest and not is_empty(value)
-    }
+    rest |= others_in(output, {*_read_output_keys, *rest})
     if usage is output.get("usage"):
         rest.pop("usage", None)
     kept = {} if answer.extra is UNSET else answer.extra[KEY]
@@ -286,7 +266,7 @@ def _usage(sample: Row, output: Row, run: Run) -> tuple[Row | None, Row]:
         last: Row | None = output.get("usage")
         rest = {"model_usage": of_models} if of_models else {}
         return last, rest if last is None else {**rest, "usage_of": "the last call"}
-    others = {name: usage for name, usage in of_models.items() if name != run.model}
+    others = without(of_models, (run.model,))
     return own, {"model_usage": others} if others else {}
 
 
@@ -464,17 +444,12 @@ def _rest_of(sample: Row, attachments: Attachments) -> Row:
 
     Of its events, and of attachments that no message refers to, it is their number.
     """
-    known = {*_read_sample_keys, _attachments, _transcript}
-    rest = {
-        key: value
-        for key, value in sample.items()
-        if key not in known and not is_empty(value)
-    }
+    rest = others_in(sample, {*_read_sample_keys, _attachments, _transcript})
     if not sample.get("scores"):  # then it is read
         rest.pop("score", None)
     error = rest.pop("error", None)
     if error:
-        more = {key: value for key, value in error.items() if key != "message"}
+        more = without(error, ("message",))
         if not is_empty(more):
             rest["error"] = more
     counts = Counter({key: _items_in(rest.pop(key)) for key in _steps if key in rest})
@@ -502,11 +477,7 @@ def _items_in(value: Any) -> int:
 
 def read_header(document: Row) -> Header:
     """Return the header of a log, given as `document` without its samples."""
-    rest = {
-        key: value
-        for key, value in document.items()
-        if key not in {"eval", "log_format"} and not is_empty(value)
-    }
+    rest = others_in(document, ("eval", "log_format"))
     run = document.get("eval")
     return Header(
         evaluation=run if type(run) is dict else UNSET,

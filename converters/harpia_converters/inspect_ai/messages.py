@@ -1,6 +1,6 @@
 """Messages, their contents and values of scores, as those of a record."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple
 
 from harpia_formats.model.adapter import Row
@@ -136,13 +136,8 @@ def _rest_of_part(part: Row) -> Row:
     read = _read_key(part)
     if read is None:
         return {}
-    return {
-        key: value
-        for key, value in part.items()
-        if key not in {"type", read}
-        and not is_empty(value)
-        and (key, value) not in _defaults
-    }
+    rest = others_in(part, {"type", read})
+    return {key: rest[key] for key in rest if (key, rest[key]) not in _defaults}
 
 
 def _joined(texts: list[str]) -> str | None:
@@ -265,11 +260,7 @@ def _call_of(call: Row, attachments: Attachments) -> Row:
 
 def _rest_of(message: Row, parts: list[Row]) -> Row:
     """Return the members that a turn has no place for, with the rest of its `parts`."""
-    rest = {
-        key: value
-        for key, value in message.items()
-        if key not in _read_keys and not is_empty(value)
-    }
+    rest = others_in(message, _read_keys)
     if parts:
         rest["content"] = parts
     calls = [_rest_of_call(call) for call in message.get("tool_calls") or ()]
@@ -277,11 +268,7 @@ def _rest_of(message: Row, parts: list[Row]) -> Row:
 
 
 def _rest_of_call(call: Row) -> Row:
-    rest = {
-        key: value
-        for key, value in call.items()
-        if key not in _call_keys and not is_empty(value)
-    }
+    rest = others_in(call, _call_keys)
     if type(call.get("arguments")) not in {dict, type(None)}:
         rest["arguments"] = call["arguments"]
     if call.get("type", "function") != "function":
@@ -292,6 +279,15 @@ def _rest_of_call(call: Row) -> Row:
 def is_empty(value: Any) -> bool:
     """Tell whether a value says nothing: null, or an empty list or object."""
     return value is None or (not value and type(value) in {dict, list})
+
+
+def others_in(owner: Row, known: Collection[str]) -> Row:
+    """Return the members of an object that are not `known` and say something."""
+    return {
+        key: value
+        for key, value in owner.items()
+        if key not in known and not is_empty(value)
+    }
 
 
 #: What the letters of Inspect count: correct, partial, incorrect, no answer.

@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec import UNSET
 
+from harpia_formats.model.adapter import at_path
 from harpia_formats.model.record import Header
 from harpia_formats.model.vendor_metrics import MetricProfile, MetricRequest
 
@@ -33,9 +34,7 @@ def scorers_in(header: Header) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the name and the options of each scorer of a log; early logs lack these."""
     run = {} if header.evaluation is UNSET else header.evaluation
     extra = {} if header.extra is UNSET else header.extra
-    results = extra.get(_vendor, {}).get("results")
-    scores = results.get("scores") if isinstance(results, Mapping) else None
-    found = run.get("scorers") or scores
+    found = run.get("scorers") or at_path(extra, (_vendor, "results", "scores"))
     for scorer in found if isinstance(found, list) else ():
         if isinstance(scorer, Mapping):
             name = scorer.get("scorer") or scorer.get("name")

@@ -47,6 +47,7 @@ from harpia_formats.model.adapter import (
     Row,
     RowCapacity,
     RowMerging,
+    at_path,
 )
 from harpia_formats.model.record import Header, Output, Record, Score
 
@@ -234,23 +235,18 @@ def around_of(document: Mapping[str, Any], name: str) -> dict[str, str]:
     """
     task, _ = task_and_date(name)
     configs = document.get("configs")
-    if not isinstance(configs, Mapping):
-        configs = {}
-    if not task and len(configs) == 1:
+    if not task and isinstance(configs, dict) and len(configs) == 1:
         (task,) = configs
-    config = configs.get(task)
-    if not isinstance(config, Mapping):
-        config = {}
+    config = ("configs", task)
+    kind = at_path(document, (*config, "output_type"))
     found = {
         "task": task,
         "model": document.get("model_name"),
         "version": document.get("lm_eval_version"),
-        "output_type": config.get("output_type"),
+        "output_type": kind if kind in OUTPUT_TYPES else None,
     }
-    if found["output_type"] not in OUTPUT_TYPES:
-        found["output_type"] = None
     known = {key: value for key, value in found.items() if value}
-    known["delimiter"] = config.get("target_delimiter")
+    known["delimiter"] = at_path(document, (*config, "target_delimiter"))
     return {key: value for key, value in known.items() if isinstance(value, str)}
 
 

@@ -11,7 +11,11 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from harpia_converters.mt_bench.formats import KEY, NO_SCORE, QUESTION
-from harpia_formats.conversion.mapping.fields import FieldTable, members_of_both
+from harpia_formats.conversion.mapping.fields import (
+    FieldTable,
+    members_of_both,
+    without,
+)
 from harpia_formats.conversion.mapping.preparation import tool_signature
 from harpia_formats.model.adapter import (
     Cardinality,
@@ -52,14 +56,13 @@ def _answers(row: Row, kept: Row) -> Row:  # noqa: ARG001 - the signature of `re
 def _output_of(choice: Row, model: str) -> Output:
     """Return the output of one choice: what the model said in each turn."""
     texts = choice[_turns]
-    kept = {key: value for key, value in choice.items() if key not in _choice_keys}
     return Output(
         model=model,
         index=choice["index"],
         text=texts[-1],
         turns=[_message("assistant", text) for text in texts] if texts[1:] else UNSET,
         interaction_type="multi_turn" if texts[1:] else "single_turn",
-        extra=_extra(kept),
+        extra=_extra(without(choice, _choice_keys)),
     )
 
 
@@ -196,9 +199,7 @@ QUESTIONS = FieldTable(
     in_order=True,
 ).adapter(
     is_read_only=True,
-    capacity=RowCapacity(
-        references=Cardinality.ONE, outputs=Cardinality.NONE, messages=True
-    ),
+    capacity=RowCapacity(outputs=Cardinality.NONE, messages=True),
     extra_examples={_reference: ["reference"]},
     other_names={f"extra.{KEY}.{_reference}": f"{_reference} (of the other turns)"},
 )
@@ -245,11 +246,7 @@ JUDGEMENTS = FieldTable(
 ).adapter(
     is_read_only=True,
     join=join_judged_question,
-    capacity=RowCapacity(
-        references=Cardinality.NONE,
-        outputs=Cardinality.ONE,
-        scores=Cardinality.ONE,
-    ),
+    capacity=RowCapacity(references=Cardinality.NONE, scores=Cardinality.ONE),
     other_paths=_of_question | {"outputs.scores.metric", f"outputs.extra.{KEY}"},
     answer_extra_examples=dict.fromkeys(_of_judgement, "value"),
     other_names={

@@ -175,9 +175,7 @@ CHAT = FieldTable(
     write_own=_write_example,
     in_order=True,
 ).adapter(
-    capacity=RowCapacity(
-        references=Cardinality.ONE, outputs=Cardinality.NONE, messages=True
-    ),
+    capacity=RowCapacity(outputs=Cardinality.NONE, messages=True),
     extras_path=(),
     #: The role of a message decides which field it is.
     discriminators=frozenset({(_messages, "*", "role")}),
@@ -246,9 +244,7 @@ PREFERENCE = FieldTable(
     in_order=True,
 ).adapter(
     is_read_only=True,
-    capacity=RowCapacity(
-        references=Cardinality.ONE, outputs=Cardinality.NONE, messages=True
-    ),
+    capacity=RowCapacity(outputs=Cardinality.NONE, messages=True),
     discriminators=frozenset({(*_preference_chat, "*", "role")}),
     other_names={SYSTEM_MESSAGE: "input.messages (system)"},
     setting_examples=SETTING_EXAMPLES,

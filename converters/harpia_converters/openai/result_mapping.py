@@ -17,6 +17,7 @@ from harpia_converters.openai.tool_calls import (
     read_arguments,
     read_message,
 )
+from harpia_formats.conversion.mapping.chat_messages import system_message
 from harpia_formats.conversion.mapping.fields import (
     FieldTable,
     members_of_both,
@@ -187,8 +188,7 @@ def read_usage(usage: Any) -> tuple[Row, Row]:
         inner, name = _details.get(key, ("", ""))
         found = value.get(inner) if inner and type(value) is dict else None
         if type(found) is int and counts.setdefault(name, found) == found:
-            left = {each: value[each] for each in value if each != inner}
-            if left:
+            if left := without(value, (inner,)):
                 rest[key] = left
         else:
             rest[key] = value
@@ -300,14 +300,10 @@ def join_request(result: Record, request: Record) -> Record:
 
 def _chat_of(record: Record) -> list[Row]:
     """Return the question of a record as messages."""
-    chat: list[Row] = []
-    if record.system is not UNSET:
-        chat.append({"role": "system", "content": record.system})
-    if record.messages:
-        return [*chat, *record.messages]
-    if record.prompt is not UNSET:
-        chat.append({"role": "user", "content": record.prompt})
-    return chat
+    chat = record.messages or []
+    if not chat and record.prompt is not UNSET:
+        chat = [{"role": "user", "content": record.prompt}]
+    return [*system_message(record), *chat]
 
 
 #: What a record has of the request with which it is read.

@@ -16,6 +16,7 @@ from harpia_formats.model.adapter import (
     Row,
     RowCapacity,
     ValueCodec,
+    at_path,
 )
 from harpia_formats.model.field_outcomes import FieldOutcomes, Unconvertible
 from harpia_formats.model.record import SYSTEM_MESSAGE, Header, Output, Record, Score
@@ -239,11 +240,9 @@ def _run_of(around: Mapping[str, Any]) -> _Run:
     if type(spec) is not dict:
         return _Run()
     models = spec.get("completion_fns")
-    settings = spec.get("run_config")
-    evaluation = settings.get("eval_spec") if type(settings) is dict else None
-    class_ = evaluation.get("cls") if type(evaluation) is dict else None
+    class_ = _text(at_path(spec, ("run_config", "eval_spec", "cls")))
     name = _text(spec.get("eval_name"))
-    parts = {"eval": name or "", "cls": class_ if type(class_) is str else ""}
+    parts = {"eval": name or "", "cls": class_ or ""}
     return _Run(
         _text(models[0]) if type(models) is list and models else UNSET,
         _text(spec.get("run_id")),

@@ -168,9 +168,7 @@ PROMPTFOO = FieldTable(
     is_read_only=True,
     needed_around=_needed,
     read_header=_read_header,
-    capacity=RowCapacity(
-        references=Cardinality.NONE, outputs=Cardinality.ONE, scores=Cardinality.MANY
-    ),
+    capacity=RowCapacity(references=Cardinality.NONE, scores=Cardinality.MANY),
     other_paths=frozenset({"outputs.scores.signature"}),
     extra_examples={"testCase": "value"},
     # Of a test that ended with an error, or of an assertion that failed.

@@ -11,14 +11,8 @@ TOOL_WITHOUT_CALL = "D101"
 
 #: Keys apart from `user_input` of which a sample has one at least.
 _other_keys = (
-    "response",
-    "reference",
-    "retrieved_contexts",
-    "reference_contexts",
-    "multi_responses",
-    "reference_tool_calls",
-    "reference_topics",
-    "rubrics",
+    "response reference retrieved_contexts reference_contexts multi_responses "
+    "reference_tool_calls reference_topics rubrics".split()
 )
 _message_keys = frozenset({"type", "content"})
 
