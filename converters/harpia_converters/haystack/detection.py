@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from harpia_formats.model.format import Remark, Remarks, Sniff
 from harpia_formats.model.problem import Path
@@ -57,9 +57,6 @@ def kind_of(value: Any) -> str:
     return _kinds.get(type(value), "null")
 
 
-Name = TypeVar("Name")
-
-
 def object_in(value: Any) -> Mapping[str, Any]:
     """Return `value` if it is an object, else an empty one."""
     return value if isinstance(value, Mapping) else {}
@@ -70,13 +67,13 @@ def list_in(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def first_of_usual_length(lengths: Mapping[Name, int]) -> Name:
-    """Return the first name whose length is the most common one.
+def first_of_usual_length(lengths: Mapping[Path, int]) -> Path:
+    """Return the first path whose length is the most common one.
 
     Raises `ValueError` if `lengths` is empty.
     """
     ((usual, _),) = Counter(lengths.values()).most_common(1)
-    return next(name for name, length in lengths.items() if length == usual)
+    return next(path for path, length in lengths.items() if length == usual)
 
 
 VENDOR = "Haystack"

@@ -32,7 +32,7 @@ from harpia_converters.haystack.detection import (
     results_sign,
     run_sign,
 )
-from harpia_formats.model.format import Container, Dialect, Format, Remark
+from harpia_formats.model.format import Container, Dialect, Format, Remark, Sniff
 from harpia_formats.model.problem import Path
 
 
@@ -46,17 +46,20 @@ def lengths(items: Mapping[Path, int]) -> Iterator[Remark]:
         components.setdefault(path[:-1], {})[path] = count
     for columns in components.values():
         yield from _spellings(columns)
-        usual = first_of_usual_length(columns)
-        for path, count in columns.items():
-            if count != columns[usual]:
-                message = (
-                    f"the column {quoted(str(path[-1]))} has {counted(count, 'item')}, "
-                    f"but {quoted(str(usual[-1]))} has {columns[usual]:,}"
-                )
-                help_ = (
-                    "give one item for each row: Haystack needs columns of one length"
-                )
-                yield Remark("K101", path, message, help_)
+        yield from _unequal("K101", columns, "column")
+
+
+def _unequal(code: str, lengths: Mapping[Path, int], what: str) -> Iterator[Remark]:
+    """Yield a remark for each column that has not as many items as most have."""
+    usual = first_of_usual_length(lengths)
+    for path, count in lengths.items():
+        if count != lengths[usual]:
+            message = (
+                f"the {what} {quoted(str(path[-1]))} has {counted(count, 'item')}, "
+                f"but {quoted(str(usual[-1]))} has {lengths[usual]:,}"
+            )
+            help_ = f"give one item for each row: Haystack needs {what}s of one length"
+            yield Remark(code, path, message, help_)
 
 
 def _spellings(columns: Iterable[Path]) -> Iterator[Remark]:
@@ -194,27 +197,30 @@ def _check_statements(results: Mapping[int, Mapping[str, Any]]) -> Iterator[Rema
             yield Remark("K403", path, message, help_)
 
 
+def _document(schema: str, sign: Sniff, name: str = "", **others: Any) -> Dialect:
+    """Return a dialect of whole documents, which has a strict schema, too."""
+    return Dialect(
+        schema, sign, name, Container.DOCUMENT, strict=f"{schema}-strict", **others
+    )
+
+
 RESULTS_FORMAT = Format(
     id="haystack-results",
     title="What an evaluator returned: a result for each row, or scores",
     vendor=VENDOR,
     results="harpia_converters.haystack.results_writer:RESULTS",
     dialects=(
-        Dialect(
+        _document(
             "haystack-results",
             results_sign,
-            container=Container.DOCUMENT,
-            strict="haystack-results-strict",
             remarks=result_remarks,
             lints="harpia_converters.haystack.lints:RESULTS",
             one_of=frozenset({"individual_scores", "results"}),
         ),
-        Dialect(
+        _document(
             "haystack-results-component",
             results_below_sign,
             "component",
-            Container.DOCUMENT,
-            strict="haystack-results-component-strict",
             remarks=partial(of_components, remarks=result_remarks),
             lints="harpia_converters.haystack.lints:RESULT_COMPONENTS",
         ),
@@ -225,11 +231,13 @@ RESULTS_FORMAT = Format(
 def run_remarks(document: Any) -> Iterator[Remark]:
     """Yield remarks on a run that Haystack refuses or misreads (K201-K204)."""
     inputs, results = document["inputs"], document["results"]
-    lengths = {name: len(column) for name, column in inputs.items()}
-    usual = first_of_usual_length(lengths)
+    lengths: dict[Path, int] = {
+        ("inputs", name): len(column) for name, column in inputs.items()
+    }
     yield from _check_text_inputs(inputs)
-    yield from _check_lengths(lengths, usual)
-    yield from _check_score_counts(results, lengths[usual], usual)
+    yield from _unequal("K201", lengths, "input")
+    usual = first_of_usual_length(lengths)
+    yield from _check_score_counts(results, lengths[usual], str(usual[-1]))
     for metric in filter(inputs.__contains__, results):
         message = f"the metric {quoted(metric)} is named like an input"
         help_ = "rename it: in a detailed report its scores overwrite the input"
@@ -242,17 +250,6 @@ def _check_text_inputs(inputs: Mapping[str, Any]) -> Iterator[Remark]:
             message = f"the input {quoted(name)} is a text and not a list"
             help_ = "give a list of texts: Haystack takes each character for a row"
             yield Remark("K204", ("inputs", name), message, help_)
-
-
-def _check_lengths(lengths: Mapping[str, int], usual: str) -> Iterator[Remark]:
-    for name, length in lengths.items():
-        if length != lengths[usual]:
-            message = (
-                f"the input {quoted(name)} has {counted(length, 'item')}, "
-                f"but {quoted(usual)} has {lengths[usual]:,}"
-            )
-            help_ = "give one item for each row: Haystack needs inputs of one length"
-            yield Remark("K201", ("inputs", name), message, help_)
 
 
 def _check_score_counts(
@@ -276,11 +273,9 @@ RUN_FORMAT = Format(
     vendor=VENDOR,
     results="harpia_converters.haystack.results_writer:RUN",
     dialects=(
-        Dialect(
+        _document(
             "haystack-run",
             run_sign,
-            container=Container.DOCUMENT,
-            strict="haystack-run-strict",
             remarks=run_remarks,
             lints="harpia_converters.haystack.lints:RUN",
             one_of=frozenset({"run_name", "inputs"}),
@@ -297,40 +292,32 @@ EVALUATOR_FORMAT = Format(
     title="The definition of an LLMEvaluator",
     vendor=VENDOR,
     dialects=(
-        Dialect(
+        _document(
             "haystack-evaluator",
             definition_sign,
-            container=Container.DOCUMENT,
-            strict="haystack-evaluator-strict",
             remarks=_remarks[""],
             lints=_LINTS + "DEFINITION",
             one_of=frozenset({"instructions", "inputs"}),
         ),
-        Dialect(
+        _document(
             "haystack-evaluator-to-dict",
             dumped_sign,
             "to_dict",
-            Container.DOCUMENT,
-            strict="haystack-evaluator-to-dict-strict",
             remarks=_remarks["to_dict"],
             lints=_LINTS + "DUMPED",
             one_of=frozenset({"init_parameters", "type"}),
         ),
-        Dialect(
+        _document(
             "haystack-evaluator-component",
             evaluator_below_sign,
             "component",
-            Container.DOCUMENT,
-            strict="haystack-evaluator-component-strict",
             remarks=_remarks["component"],
             lints=_LINTS + "DEFINITION_COMPONENTS",
         ),
-        Dialect(
+        _document(
             "haystack-evaluator-pipeline",
             pipeline_sign,
             "pipeline",
-            Container.DOCUMENT,
-            strict="haystack-evaluator-pipeline-strict",
             remarks=_remarks["pipeline"],
             lints=_LINTS + "PIPELINE",
             one_of=frozenset({"components"}),

@@ -156,9 +156,7 @@ def _arguments(parameters: Mapping[str, Any]) -> dict[str, Any]:
         key: value
         for key, value in parameters.items()
         if key not in {"api", "api_key", "api_params", "chat_generator"}
-    }
-    found = {
-        key: value for key, value in found.items() if key in _ours or value is not None
+        and (key in _ours or value is not None)
     }
     if parameters.get("api", "openai") not in ("openai", None):
         raise ValueError(
