@@ -12,16 +12,12 @@ from harpia_converters.openai.messages import (
 )
 from harpia_converters.openai.tool_calls import CALLS
 from harpia_formats.conversion.mapping.chat_messages import (
+    chat_fields,
     no_question,
     record_question_outcomes,
 )
 from harpia_formats.conversion.mapping.fields import FieldTable, put_in_front, without
-from harpia_formats.model.adapter import (
-    Cardinality,
-    FieldMapping,
-    Row,
-    RowCapacity,
-)
+from harpia_formats.model.adapter import Cardinality, FieldMapping, Row, RowCapacity
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_outcomes import FieldOutcomes
 from harpia_formats.model.record import SYSTEM_MESSAGE, Record
@@ -158,13 +154,7 @@ def _is_setting(key: str, value: Any) -> bool:
 CHAT = FieldTable(
     EXAMPLES,
     (
-        FieldMapping((_messages,), "messages", note="without an assistant's last one"),
-        FieldMapping(
-            (_messages,), "prompt", note="the user's message, where it is the only one"
-        ),
-        FieldMapping(
-            (_messages,), "system", note="the message in front of a single prompt"
-        ),
+        *chat_fields((_messages,), messages="without an assistant's last one"),
         FieldMapping(
             (_messages,), "gt", note="the last message, if it is the assistant's"
         ),
@@ -227,15 +217,7 @@ def _only_text(messages: list[Any]) -> str | None:
 PREFERENCE = FieldTable(
     EXAMPLES,
     (
-        FieldMapping(_preference_chat, "messages"),
-        FieldMapping(
-            _preference_chat,
-            "prompt",
-            note="the user's message, where it is the only one",
-        ),
-        FieldMapping(
-            _preference_chat, "system", note="the message in front of a single prompt"
-        ),
+        *chat_fields(_preference_chat),
         FieldMapping((_preferred,), "references", note="its text"),
         *(FieldMapping(("input", name), f"params.{name}") for name in SETTINGS),
     ),

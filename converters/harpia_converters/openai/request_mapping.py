@@ -9,13 +9,10 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from harpia_converters.openai.formats import CHAT_URL
-from harpia_converters.openai.messages import (
-    BATCHES,
-    question_messages,
-    read_question,
-)
+from harpia_converters.openai.messages import BATCHES, question_messages, read_question
 from harpia_converters.openai.tool_calls import CALLS, read_arguments
 from harpia_formats.conversion.mapping.chat_messages import (
+    chat_fields,
     no_question,
     read_parts,
     record_question_outcomes,
@@ -247,17 +244,11 @@ REQUESTS = FieldTable(
     BATCHES,
     (
         FieldMapping(("custom_id",), "id", _text_id, required=True),
-        FieldMapping(("body", _messages), "messages", note="or a list in body.input"),
-        FieldMapping(
+        *chat_fields(
             ("body", _messages),
-            "prompt",
-            note="the user's message, where it is the only one; or body.input, "
-            "body.prompt",
-        ),
-        FieldMapping(
-            ("body", _messages),
-            "system",
-            note="the message in front of a single prompt; or body.instructions",
+            "or a list in body.input",
+            "the user's message, where it is the only one; or body.input, body.prompt",
+            "the message in front of a single prompt; or body.instructions",
         ),
         FieldMapping(("body", _model), "params.model", required=True),
         FieldMapping(("body",), "params", note="all other keys"),

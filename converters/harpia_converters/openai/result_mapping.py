@@ -23,12 +23,7 @@ from harpia_formats.conversion.mapping.fields import (
     members_of_both,
     without,
 )
-from harpia_formats.model.adapter import (
-    Cardinality,
-    FieldMapping,
-    Row,
-    RowCapacity,
-)
+from harpia_formats.model.adapter import Cardinality, FieldMapping, Row, RowCapacity
 from harpia_formats.model.record import Output, Record, kept_of
 
 _reasoning_key = "reasoning_content"

@@ -25,12 +25,7 @@ def read_message(message: Row) -> Row:
     old = message.get(OLD_CALL)
     if CALLS in message or not _is_function(old):
         return message
-    return {
-        CALLS if key == OLD_CALL else key: [_read_function(old)]
-        if key == OLD_CALL
-        else value
-        for key, value in message.items()
-    }
+    return _with_member(message, OLD_CALL, CALLS, [_read_function(old)])
 
 
 def write_message(message: Row) -> Row:
@@ -39,12 +34,14 @@ def write_message(message: Row) -> Row:
     if not isinstance(calls, list) or not calls:
         return message
     if len(calls) == 1 and _has_keys(calls[0], _record_keys[1]):
-        old = _written_function(calls[0])
-        return {
-            OLD_CALL if key == CALLS else key: old if key == CALLS else value
-            for key, value in message.items()
-        }
+        return _with_member(message, CALLS, OLD_CALL, _written_function(calls[0]))
     return {**message, CALLS: [_write_call(call) for call in calls]}
+
+
+def _with_member(message: Row, old: str, key: str, value: Any) -> Row:
+    """Return `message` with another member in the place of the `old` one."""
+    own = {old: (key, value)}
+    return dict(own.get(name, (name, member)) for name, member in message.items())
 
 
 def as_turn_call(call: Row) -> Row:

@@ -6,7 +6,11 @@ from typing import Any
 from msgspec import UNSET, Struct, UnsetType, field
 
 from harpia_converters.openai_evals.formats import KEY, LOG_KEY, MATCH, SAMPLING
-from harpia_formats.conversion.mapping.chat_messages import read_chat, write_chat
+from harpia_formats.conversion.mapping.chat_messages import (
+    chat_fields,
+    read_chat,
+    write_chat,
+)
 from harpia_formats.conversion.mapping.fields import FieldTable, put_in_front, without
 from harpia_formats.conversion.mapping.preparation import extraction, tool_signature
 from harpia_formats.model.adapter import (
@@ -69,12 +73,10 @@ def _write_sample(record: Record, kept: Row, outcomes: FieldOutcomes) -> Row:
 SAMPLES = FieldTable(
     KEY,
     (
-        FieldMapping((_input,), "messages", note="of more than a prompt"),
-        FieldMapping(
-            (_input,), "prompt", note="a text, or the only message of the user"
-        ),
-        FieldMapping(
-            (_input,), "system", note="the message in front of a single prompt"
+        *chat_fields(
+            (_input,),
+            "of more than a prompt",
+            "a text, or the only message of the user",
         ),
         FieldMapping((_ideal,), "references", _references, required=True),
     ),
@@ -258,21 +260,18 @@ def _text(value: Any) -> str | UnsetType:
 def _read_events(run: _Run, row: Row, kept: Row) -> Row:
     """Return the fields of a sample, and keep what is not read of its events."""
     sample = _Sample(run)
-    takes = {SAMPLING: sample.sampling, MATCH: sample.match}
-    unread = []
-    # A match may be written before what it is about.
-    for type_ in (SAMPLING, MATCH, None):
-        for at, event in enumerate(row["events"]):
-            take = takes.get(event["type"])
-            if take is None and type_ is None:
-                unread.append((at, event))
-            elif take is not None and event["type"] == type_:
-                unread.append((at, {**event, "data": take(event["data"])}))
+    events = row["events"]
     del kept["events"]
+    # A match may be written before what it is about.
+    for type_, take in ((SAMPLING, sample.sampling), (MATCH, sample.match)):
+        events = [
+            {**event, "data": take(event["data"])} if event["type"] == type_ else event
+            for event in events
+        ]
     sample_id = kept.pop("sample_id")
     events = [
         without(event, ("sample_id",)) if event.get("sample_id") == sample_id else event
-        for _, event in sorted(unread, key=_place)
+        for event in events
     ]
     put_in_front(kept, _unread, events)
     return {
@@ -281,10 +280,6 @@ def _read_events(run: _Run, row: Row, kept: Row) -> Row:
         "references": sample.references,
         "outputs": sample.outputs(),
     }
-
-
-def _place(item: tuple[int, Row]) -> int:
-    return item[0]
 
 
 def _read_header(document: Row) -> Header:

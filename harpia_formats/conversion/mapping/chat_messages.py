@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from harpia_formats.model.adapter import Row
+from harpia_formats.model.adapter import FieldMapping, Row
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_outcomes import (
     FieldOutcome,
@@ -42,6 +42,20 @@ def read_chat(messages: list[Row]) -> Row:
             return {"messages": messages}
         fields[name] = message["content"]
     return fields
+
+
+def chat_fields(
+    path: tuple[str, ...],
+    messages: str = "",
+    prompt: str = "the user's message, where it is the only one",
+    system: str = "the message in front of a single prompt",
+) -> tuple[FieldMapping, ...]:
+    """Return the fields that a chat at `path` of a row is, with a note on each."""
+    return (
+        FieldMapping(path, "messages", note=messages),
+        FieldMapping(path, "prompt", note=prompt),
+        FieldMapping(path, "system", note=system),
+    )
 
 
 def write_chat(record: Record, outcomes: FieldOutcomes) -> list[Row]:
