@@ -1,6 +1,6 @@
 """The format deepeval: goldens, test cases and test runs, and its rules (D2)."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -69,29 +69,6 @@ def header_remarks(document: Any) -> Iterator[Remark]:
         )
 
 
-def dialects(remarks: Callable[[Any], Iterator[Remark]]) -> tuple[Dialect, ...]:
-    """Return the dialects of runs, whose test cases have these remarks."""
-    return tuple(
-        Dialect(
-            "deepeval-latest-run" if is_latest else "deepeval-run",
-            partial(_sign, rows_at=rows_at, is_latest=is_latest),
-            name=name,
-            container=Container.WRAPPED,
-            rows_at=rows_at,
-            rows_in=(LATEST,) if is_latest else (),
-            remarks=remarks,
-            header_remarks=header_remarks if rows_at == CASES else None,
-            one_of=frozenset({LATEST if is_latest else CASES}),
-        )
-        for name, rows_at, is_latest in (
-            (OF_CASES[0], CASES, False),
-            (OF_CONVERSATIONS[0], CONVERSATIONS, False),
-            (OF_CASES[1], CASES, True),
-            (OF_CONVERSATIONS[1], CONVERSATIONS, True),
-        )
-    )
-
-
 JOINED_PASSAGES, NO_SCORE = "D201", "D202"
 
 
@@ -155,7 +132,21 @@ FORMAT = Format(
     read_only=True,
     dialects=(
         Dialect("deepeval", sniff, remarks=remarks, one_of=frozenset(_answers)),
-        *dialects(remarks),
+        *(
+            Dialect(
+                "deepeval-latest-run" if is_latest else "deepeval-run",
+                partial(_sign, rows_at=rows_at, is_latest=is_latest),
+                name=names[is_latest],
+                container=Container.WRAPPED,
+                rows_at=rows_at,
+                rows_in=(LATEST,) if is_latest else (),
+                remarks=remarks,
+                header_remarks=header_remarks if rows_at == CASES else None,
+                one_of=frozenset({LATEST if is_latest else CASES}),
+            )
+            for is_latest in (False, True)
+            for names, rows_at in ((OF_CASES, CASES), (OF_CONVERSATIONS, CONVERSATIONS))
+        ),
     ),
 )
 

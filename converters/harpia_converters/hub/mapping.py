@@ -15,13 +15,7 @@ from harpia_formats.model.adapter import (
     RowCapacity,
 )
 from harpia_formats.model.field_outcomes import FieldOutcomes
-from harpia_formats.model.record import (
-    FIELD_TYPES,
-    Header,
-    Record,
-    as_dict,
-    record_of,
-)
+from harpia_formats.model.record import FIELD_TYPES, Header, Record, as_dict, record_of
 
 
 def _write(record: Record, outcomes: FieldOutcomes) -> Row:  # noqa: ARG001 - nothing is lost

@@ -53,6 +53,7 @@ from harpia_formats.files.arrow.tables import (
 )
 from harpia_formats.files.io.file_kinds import TextPart
 from harpia_formats.files.io.reader import SourceError, error_reason
+from harpia_formats.model.adapter import at_path
 from harpia_formats.model.exact_json import NOT_JSON, encode_lines
 
 #: Bytes that are read ahead of each column of a Parquet file, and of all columns; a
@@ -331,7 +332,7 @@ def text_parts(file: BinaryIO | Path, name: str) -> Iterator[TextPart]:
 
 def _parts_of_folder(folder: Path, name: str) -> Iterator[TextPart]:
     """Yield the rows of the files that `state.json` names, in its order."""
-    features = _member(_document(folder, "dataset_info.json", name), "features")
+    features = _object_at(_document(folder, "dataset_info.json", name), "features")
     state = _document(folder, "state.json", name)
     files = state.get("_data_files")
     if not isinstance(files, list) or not all(isinstance(one, dict) for one in files):
@@ -372,9 +373,9 @@ def _document(folder: Path, member: str, name: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _member(owner: Any, key: str) -> dict[str, Any]:
-    """Return the object that is a member of another, an empty one if there is none."""
-    found = owner.get(key) if isinstance(owner, dict) else None
+def _object_at(owner: Any, *path: str) -> dict[str, Any]:
+    """Return the object at a path in another, an empty one if there is none."""
+    found = at_path(owner, path)
     return found if isinstance(found, dict) else {}
 
 
@@ -470,4 +471,4 @@ def _features_of(metadata: dict[bytes, bytes]) -> dict[str, Any]:
         document = json.loads(metadata.get(b"huggingface", b"{}"))
     except (ValueError, RecursionError):
         return {}
-    return _member(_member(document, "info"), "features")
+    return _object_at(document, "info", "features")

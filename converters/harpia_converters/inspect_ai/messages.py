@@ -179,7 +179,12 @@ class Chat:
                 self.parts += [{"message": number, **part} for part in parts]
             self.turns.append(_turn_of(message, content, attachments))
             self.rest.append(_rest_of(message, rest))
-        self._sources = [message.get("source") for message in messages]
+        #: The numbers of the messages that the model generated.
+        self._answers = [
+            number
+            for number, message in enumerate(messages)
+            if message["role"] == ASSISTANT and message.get("source") != "input"
+        ]
 
     @property
     def has_rest(self) -> bool:
@@ -201,10 +206,7 @@ class Chat:
 
     def first_answer(self) -> int:
         """Return the number of the first message that the model generated."""
-        for number, turn in enumerate(self.turns):
-            if turn["role"] == ASSISTANT and self._sources[number] != "input":
-                return number
-        return len(self.turns)
+        return self._answers[0] if self._answers else len(self.turns)
 
     def prompt(self) -> str | None:
         """Return what the model was sent if that is one message of the user.
@@ -223,11 +225,7 @@ class Chat:
         """Return what kind of conversation it is, by its tools and answers."""
         if any(turn["role"] == TOOL or "tool_calls" in turn for turn in self.turns):
             return AGENTIC
-        answers = sum(
-            turn["role"] == ASSISTANT and source != "input"
-            for turn, source in zip(self.turns, self._sources, strict=True)
-        )
-        return MULTI if answers > 1 else SINGLE
+        return MULTI if len(self._answers) > 1 else SINGLE
 
     def consists_of(self, asked: list[Row], answer: Row) -> bool:
         """Tell whether the conversation is only what was asked and the answer to it.

@@ -1,6 +1,7 @@
 """The metric profile inspect: the scorers of Inspect AI that need the answer alone."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from msgspec import UNSET
@@ -10,18 +11,17 @@ from harpia_formats.model.record import Header
 from harpia_formats.model.vendor_metrics import MetricProfile, MetricRequest
 
 _vendor = "inspect"
+_contained = {"operation": "contains", "ignore_case": True, "references": "max"}
 #: The metric of each scorer, with its parameters.
 _scorers: Mapping[str, MetricRequest] = {
-    "match": MetricRequest("inspect-match", key="match", names=("match",)),
-    "includes": MetricRequest(
-        "string-check",
-        {"operation": "contains", "ignore_case": True, "references": "max"},
-        key="includes",
-        names=("includes",),
-    ),
-    "exact": MetricRequest("inspect-exact", key="exact", names=("exact",)),
-    "f1": MetricRequest("inspect-f1", key="f1", names=("f1",)),
-    "choice": MetricRequest("inspect-choice", key="choice", names=("choice",)),
+    name: MetricRequest(metric, parameters, key=name, names=(name,))
+    for name, metric, parameters in (
+        ("match", "inspect-match", {}),
+        ("includes", "string-check", _contained),
+        ("exact", "inspect-exact", {}),
+        ("f1", "inspect-f1", {}),
+        ("choice", "inspect-choice", {}),
+    )
 }
 #: The options of a scorer that are parameters of its metric.
 _options = {
@@ -69,12 +69,7 @@ def _request(name: str, options: Mapping[str, Any]) -> MetricRequest:
             ),
         )
     request = _scorers[name]
-    return MetricRequest(
-        request.metric,
-        {**request.parameters, **options},
-        key=request.key,
-        names=request.names,
-    )
+    return replace(request, parameters={**request.parameters, **options})
 
 
 PROFILE = MetricProfile(

@@ -4,6 +4,7 @@ Samples are checked against the results of their run (A201, A202).
 """
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from harpia_converters.lm_eval.rules import OTHER_COUNT, OTHER_HASH
@@ -154,6 +155,12 @@ COMPANION = Companion(
 )
 
 
+_sample_dialect = partial(
+    Dialect,
+    lints="harpia_converters.lm_eval.lints:LINTS",
+    reads_nan=True,
+    one_of=frozenset({"resps"}),
+)
 SAMPLES_FORMAT = Format(
     id=SAMPLES,
     title="Requests and answers of one task, with metrics (samples_*.jsonl)",
@@ -162,22 +169,9 @@ SAMPLES_FORMAT = Format(
     read_only=True,
     companion=COMPANION,
     dialects=(
-        Dialect(
-            SAMPLES,
-            objects_sign,
-            lints="harpia_converters.lm_eval.lints:LINTS",
-            reads_nan=True,
-            one_of=frozenset({"resps"}),
-        ),
+        _sample_dialect(SAMPLES, objects_sign),
         # Until 0.4.2, and what `simple_evaluate` returns in Python.
-        Dialect(
-            "lm-eval-samples-lists",
-            lists_sign,
-            "lists",
-            lints="harpia_converters.lm_eval.lints:LINTS",
-            reads_nan=True,
-            one_of=frozenset({"resps"}),
-        ),
+        _sample_dialect("lm-eval-samples-lists", lists_sign, "lists"),
     ),
     id_key="doc_id",
     ids_repeat=True,

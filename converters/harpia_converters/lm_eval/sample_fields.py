@@ -223,7 +223,6 @@ class ScoreReader:
         """Take what the results say: the task, and the version of the tool."""
         self._task: Any = around.get("task", UNSET)
         self._version: str = around.get("version", "")
-        self._signatures: dict[tuple[str, Any], str] = {}
 
     def read(self, row: Row, kept: Row) -> list[Score]:
         """Return the scores of a sample, and keep its members that no field holds.
@@ -248,12 +247,6 @@ class ScoreReader:
         return scores
 
     def _score(self, metric: str, value: Any, filter_: Any) -> Score:
-        key = metric, filter_
-        signature = self._signatures.get(key)
-        if signature is None:
-            signature = self._signatures[key] = tool_signature(
-                metric, "lm-eval", self._version, filter=str(filter_)
-            )
         is_correct: Any = UNSET
         if metric in RIGHT_OR_WRONG and value in {0, 1}:
             is_correct = bool(value)
@@ -262,7 +255,9 @@ class ScoreReader:
             value=value,
             is_correct=is_correct,
             evaluation_name=self._task,
-            signature=signature,
+            signature=tool_signature(
+                metric, "lm-eval", self._version, filter=str(filter_)
+            ),
         )
 
 

@@ -17,12 +17,7 @@ from harpia_formats.conversion.mapping.fields import (
     without,
 )
 from harpia_formats.conversion.mapping.preparation import tool_signature
-from harpia_formats.model.adapter import (
-    Cardinality,
-    FieldMapping,
-    Row,
-    RowCapacity,
-)
+from harpia_formats.model.adapter import Cardinality, FieldMapping, Row, RowCapacity
 from harpia_formats.model.record import Output, Record, Score, kept_of
 
 _turns, _reference = "turns", "reference"

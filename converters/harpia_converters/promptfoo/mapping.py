@@ -6,14 +6,9 @@ from typing import Any
 from msgspec import UNSET
 
 from harpia_converters.promptfoo.formats import ERROR
-from harpia_formats.conversion.mapping.fields import FieldTable
+from harpia_formats.conversion.mapping.fields import FieldTable, without
 from harpia_formats.conversion.mapping.preparation import tool_signature
-from harpia_formats.model.adapter import (
-    Cardinality,
-    FieldMapping,
-    Row,
-    RowCapacity,
-)
+from harpia_formats.model.adapter import Cardinality, FieldMapping, Row, RowCapacity
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.record import Header, Output, Score
 
@@ -96,15 +91,11 @@ def _scores(rest: Row, evaluation: Any) -> list[Score]:
     if value is not UNSET:
         correct = _taken(rest, "success")
         scores.append(_score("score", value, evaluation, correct))
-    named = rest.get("namedScores")
-    if isinstance(named, dict):
-        left: Row = {}
-        rest["namedScores"] = left
-        for name, value in named.items():
-            if value is not None:
-                scores.append(_score(name, value, evaluation))
-            else:
-                left[name] = value
+    named = rest.get("namedScores") or {}
+    known = {name: value for name, value in named.items() if value is not None}
+    if known:
+        rest["namedScores"] = without(named, known)
+    scores += (_score(name, value, evaluation) for name, value in known.items())
     return scores
 
 
