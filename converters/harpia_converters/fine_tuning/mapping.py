@@ -120,17 +120,15 @@ def _message(turn: Row) -> Row:
     speaker, value = turn["from"], turn["value"]
     calls = calls_in(value) if speaker == CALL else None
     message: Row = {"role": ROLES.get(speaker, speaker)}
-    message |= {"content": value} if calls is None else _calling(calls)
+    # A message that only calls tools has no content.
+    message |= (
+        {"content": value} if calls is None else {"content": None, "tool_calls": calls}
+    )
     if len(turn) == _usual_keys:
         return message
     others = without(turn, _turn_keys)
     taken = {key: others.pop(key) for key in _message_keys & others.keys()}
     return {**message, **others, **({_sharegpt: taken} if taken else {})}
-
-
-def _calling(calls: list[Row]) -> Row:
-    """Return the content and the calls of a message that only calls tools."""
-    return {"content": None, "tool_calls": calls}
 
 
 SHAREGPT = FieldTable(

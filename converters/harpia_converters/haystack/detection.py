@@ -145,7 +145,7 @@ def definition_sign(value: Mapping[str, Any]) -> str:
 def dumped_sign(value: Mapping[str, Any]) -> str:
     """Return by which keys `value` is the `to_dict` of an evaluator, or ""."""
     kind = value.get("type")
-    named = is_evaluator(kind)
+    named = isinstance(kind, str) and kind.endswith("Evaluator")
     if "init_parameters" not in value:
         by_haystack = named and str(kind).startswith("haystack")
         return "a `type` that names an evaluator" if by_haystack else ""
@@ -153,11 +153,6 @@ def dumped_sign(value: Mapping[str, Any]) -> str:
         return "`init_parameters` and a `type` that names an evaluator"
     inner = definition_sign(object_in(value["init_parameters"]))
     return f"{inner} in `init_parameters`" if inner else ""
-
-
-def is_evaluator(kind: Any) -> bool:
-    """Tell whether `kind` is the name of the class of an evaluator."""
-    return isinstance(kind, str) and kind.endswith("Evaluator")
 
 
 def evaluator_below_sign(value: Mapping[str, Any]) -> str:

@@ -68,18 +68,14 @@ def _read(row: Row) -> Record:
             if value is not None or key not in _known
         }
     if not there:
-        return _record_of_nulls(row)
+        # It has only nulls, which are kept.
+        nulls = {key: None for key in sorted(row) if key != EXTRAS_KEY}
+        return Record(extra={_vendor: nulls}) if nulls else Record()
     if type(there.get(_responses)) is not str:
         return _predicted_table.read(there)
     record = _responses_table.read(there)
     named = {_vendor: {_column: _responses}}
     return replace(record, outputs=[replace(record.outputs[0], extra=named)])
-
-
-def _record_of_nulls(row: Row) -> Record:
-    """Return the record of a row that has only nulls, which are kept in its extra."""
-    nulls = {key: None for key in sorted(row) if key != EXTRAS_KEY}
-    return Record(extra={_vendor: nulls}) if nulls else Record()
 
 
 def _write(record: Record, outcomes: FieldOutcomes) -> Row:

@@ -388,7 +388,7 @@ def _read_instance(run: _Run, row: Row, kept: Row) -> Row:
         "references": _texts(instance, is_correct=True),
         "choices": choices,
         "source": source,
-        "params": _settings(state["request"]),
+        "params": without(state["request"], _known_of_request) or UNSET,
         "metadata": _metadata(state),
         "outputs": outputs_of(states, stats, name),
     }
@@ -422,10 +422,6 @@ def _choices(states: list[Row]) -> list[str] | UnsetType:
         return _texts(states[0]["instance"])
     mapping = states[0].get("output_mapping")
     return list(mapping.values()) if mapping else UNSET
-
-
-def _settings(request: Row) -> Row | UnsetType:
-    return without(request, _known_of_request) or UNSET
 
 
 def _metadata(state: Row) -> Row:

@@ -117,6 +117,7 @@ OBJECTS = ValueCodec(as_objects, json_of, "as JSON")
 
 
 _TRUTH = {"True": "true", "False": "false"}
+#: What pandas writes for a missing value.
 _MISSING = frozenset({"NaN", "nan"})
 #: The cells that pandas writes in its own way in any row.
 _SPECIAL = _MISSING | _TRUTH.keys()
@@ -124,11 +125,6 @@ _whole_float = re.compile(r"(-?\d+)\.0")
 _number = re.compile(r"\d+(\.0)?")
 #: The name that pandas gives to a column without one, such as that of its index.
 _unnamed = re.compile(r"(Unnamed: \d+)?")
-
-
-def is_missing(cell: str) -> bool:
-    """Tell whether pandas writes `cell` for a missing value."""
-    return cell in _MISSING
 
 
 class PandasCells:
@@ -279,7 +275,7 @@ def _read(row: Row) -> Record:
     if record.extra is UNSET:
         return record
     own = record.extra[_vendor]
-    if own.keys() != _only_extra or is_missing(own[_extra]):
+    if own.keys() != _only_extra or own[_extra] in _MISSING:
         # Cells that pandas writes in its own way are those that no field can hold.
         record = _table.read(_pandas.read(row))
         own = {} if record.extra is UNSET else record.extra[_vendor]

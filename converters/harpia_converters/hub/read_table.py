@@ -396,7 +396,8 @@ def _lines_of(file: BinaryIO, name: str, features: dict[str, Any]) -> Iterator[b
                 row += part.num_rows
             release_unused()
     except (MissingPyarrow, NewerLayoutError, BadTableError, LongValueError) as error:
-        raise SourceError(name, _reason(str(error), row)) from error
+        behind = f", behind row {row:,}" if row else ""
+        raise SourceError(name, f"{error}{behind}") from error
 
 
 def _parts_of(batch: Any, most: int) -> Iterator[Any]:
@@ -420,10 +421,6 @@ def _check_ratio(left: int) -> None:
         raise BadTableError(
             f"is a decompression bomb: its rows have over {RATIO} times its bytes"
         )
-
-
-def _reason(reason: str, row: int) -> str:
-    return f"{reason}, behind row {row:,}" if row else reason
 
 
 def _line_maker(

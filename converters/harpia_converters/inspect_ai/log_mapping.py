@@ -249,7 +249,7 @@ def _with_rest(answer: Output, sample: Row, output: Row, run: Run) -> Output:
         answer,
         scores=scores or unscored(run),
         token_usage=UNSET if usage is None else usage,
-        performance=UNSET if time is None else {_latency: _milliseconds(time)},
+        performance=UNSET if time is None else {_latency: round(time * 1000, _digits)},
         error=_error(sample, output),
         extra={KEY: kept} if kept else UNSET,
     )
@@ -268,10 +268,6 @@ def _usage(sample: Row, output: Row, run: Run) -> tuple[Row | None, Row]:
         return last, rest if last is None else {**rest, "usage_of": "the last call"}
     others = without(of_models, (run.model,))
     return own, {"model_usage": others} if others else {}
-
-
-def _milliseconds(seconds: float) -> float:
-    return round(seconds * 1000, _digits)
 
 
 def _error(sample: Row, output: Row) -> Any:

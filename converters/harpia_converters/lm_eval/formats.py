@@ -3,7 +3,7 @@
 Samples are checked against the results of their run (A201, A202).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -75,7 +75,7 @@ def results_date(name: str) -> str:
     return stem.removeprefix(_results_start)
 
 
-def samples_names(results_name: str, tasks: tuple[str, ...]) -> tuple[str, ...]:
+def samples_names(results_name: str, tasks: Iterable[str]) -> tuple[str, ...]:
     """Return the names of the files of samples of these tasks, given their results."""
     date = results_date(results_name)
     if not date:
@@ -125,10 +125,6 @@ def _totals(expected: Any) -> Totals:
     return TaskTotals(*(known or (None, None)))
 
 
-def _file_names(name: str, expected: Mapping[str, Any]) -> tuple[str, ...]:
-    return samples_names(name, tuple(expected))
-
-
 def _refusal(document: Mapping[str, Any], name: str, samples: str) -> str:
     """Return why samples are not of the run of the results: the task, or the date."""
     task, date = task_and_date(samples)
@@ -145,7 +141,7 @@ COMPANION = Companion(
     expect=expectations_of,
     of_file=_of_task,
     closing=_closing,
-    file_names=_file_names,
+    file_names=samples_names,
     has_several_files=True,
     totals=_totals,
     totals_codes=(OTHER_COUNT, OTHER_HASH),

@@ -31,11 +31,6 @@ def doc_hash(doc: Any) -> str:
     return _hash_of(json.dumps(doc, indent=2, ensure_ascii=False))
 
 
-def doc_hash_with_nan(doc: Any) -> str:
-    """Return the hash of a document in which each null was NaN."""
-    return doc_hash(_with_nan(doc))
-
-
 def prompt_hash(context: Any) -> str | None:
     """Return the hash of the first context, None of one that is no text."""
     if isinstance(context, list) and len(context) == 1:
@@ -43,16 +38,12 @@ def prompt_hash(context: Any) -> str | None:
     return _hash_of(context) if isinstance(context, str) else None
 
 
-def target_hash(target: Any) -> str:
-    """Return the hash of a target."""
-    return _hash_of(str(target))
-
-
 def _hash_of(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
 def _with_nan(value: Any) -> Any:
+    """Return a value in which each null is NaN, which it may have been."""
     if value is None:
         return float("nan")
     if isinstance(value, list):
@@ -110,15 +101,15 @@ def metric_remarks(row: Any) -> Iterator[Remark]:
 
 def hash_remarks(row: Any) -> Iterator[Remark]:
     """Yield a remark on each hash that is not that of what it names (A111-A113)."""
-    doc, target = row["doc"], row["target"]
+    doc = row["doc"]
     known = row.get("doc_hash", "")
-    if known and known not in {doc_hash(doc), doc_hash_with_nan(doc)}:
+    if known and known not in {doc_hash(doc), doc_hash(_with_nan(doc))}:
         yield _other(DOC_HASH, "doc_hash", "doc")
     requests, _ = _requests_and_type(row)
     found = prompt_hash(requests[0].get(CONTEXT)) if requests else None
     if found and row.get("prompt_hash", found) != found:
         yield _other(PROMPT_HASH, "prompt_hash", "the first context")
-    found = target_hash(target)
+    found = _hash_of(str(row["target"]))
     if row.get("target_hash", found) != found:
         yield _other(TARGET_HASH, "target_hash", "target")
 

@@ -118,7 +118,9 @@ def requested_in(header: Header, name: str) -> Iterator[MetricRequest]:
             for one in _names_in(each)
             if one in _of_choices
         ]
-        if not others and tasks and all(map(_is_of_likelihoods, tasks)):
+        kinds = [each.get("output_type") for each in tasks]
+        # Of these types no text is written.
+        if not others and tasks and OUTPUT_TYPES - {GENERATE} >= {*kinds}:
             names = dict.fromkeys(one for each in tasks for one in _names_in(each))
             raise ScoreError(
                 f"the samples have no metric that is computed of answers or choices "
@@ -129,11 +131,6 @@ def requested_in(header: Header, name: str) -> Iterator[MetricRequest]:
     yield from map(_exact_match, wanted)
     for one in dict.fromkeys(others):
         yield from _metrics[one]
-
-
-def _is_of_likelihoods(config: Mapping[str, Any]) -> bool:
-    """Tell whether the samples of a task are likelihoods, and no text is written."""
-    return config.get("output_type") in OUTPUT_TYPES - {GENERATE}
 
 
 PROFILE = MetricProfile(

@@ -1,25 +1,22 @@
 """The lints of the requests of a batch: what all of them must agree in (O2)."""
 
 from harpia_formats.model.lint import AcrossRows, Agreement, Disagreement, Lints
-
-_URLS, _MODELS = "O202", "O203"
-
-
-def _other_url(found: Disagreement) -> str:
-    return f"the endpoint is {found.value}, and that of {found.owner} {found.earlier}"
+from harpia_formats.model.problem import Path
 
 
-def _other_model(found: Disagreement) -> str:
-    return f"the model is {found.value}, and that of {found.owner} {found.earlier}"
+def _rule(code: str, path: Path, what: str) -> AcrossRows:
+    """Return the rule that the value at a path is the same in all requests."""
 
+    def other(found: Disagreement) -> str:
+        return f"{what} is {found.value}, and that of {found.owner} {found.earlier}"
 
-_apart = "put them into a file of their own: a batch takes one"
+    help_ = "put them into a file of their own: a batch takes one"
+    return AcrossRows(code, Agreement.ONE_VALUE, (path,), other, help_)
+
 
 REQUESTS = Lints(
     across=(
-        AcrossRows(_URLS, Agreement.ONE_VALUE, (("url",),), _other_url, _apart),
-        AcrossRows(
-            _MODELS, Agreement.ONE_VALUE, (("body", "model"),), _other_model, _apart
-        ),
+        _rule("O202", ("url",), "the endpoint"),
+        _rule("O203", ("body", "model"), "the model"),
     )
 )

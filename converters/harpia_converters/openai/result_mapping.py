@@ -206,7 +206,9 @@ def _read_result(row: Row, kept: Row) -> Row:
         others = without(error, {"message"})
         if others:
             kept["error"] = others
-        outputs = _with_error(outputs, error)
+        message = _error_text(error, 0) if error else "no reason is given"
+        outputs = outputs or [Output(text=None)]
+        outputs = [replace(each, error=message) for each in outputs]
     return {"id": row["custom_id"], "outputs": outputs or [Output(text=None)]}
 
 
@@ -258,14 +260,6 @@ def _error_text(error: Any, status: int) -> str:
         if type(found) is str and found:
             return found
     return f"status {status}"
-
-
-def _with_error(outputs: list[Output], error: Row) -> list[Output]:
-    """Return the outputs with the error of the request; one if there is none."""
-    message = _error_text(error, 0) if error else "no reason is given"
-    return [replace(each, error=message) for each in outputs] or [
-        Output(text=None, error=message)
-    ]
 
 
 def join_request(result: Record, request: Record) -> Record:
