@@ -13,7 +13,7 @@ from harpia_converters.deepeval.formats import (
     of_service,
     run_in,
 )
-from harpia_formats.conversion.mapping.fields import FieldTable, without_nulls
+from harpia_formats.conversion.mapping.fields import FieldTable, without, without_nulls
 from harpia_formats.conversion.mapping.preparation import tool_signature
 from harpia_formats.model.adapter import (
     LIST_OF_ONE,
@@ -166,11 +166,7 @@ def _conversation(rest: Row) -> tuple[Row, Row]:
 
 def _other_members(owner: Row, known: tuple[str, ...]) -> Row:
     """Return what a turn or a metric has apart from its `known` keys, without nulls."""
-    return {
-        key: value
-        for key, value in owner.items()
-        if value is not None and key not in known
-    }
+    return without_nulls(without(owner, known))
 
 
 def _is_count(row: Row, key: str) -> bool:
@@ -198,8 +194,7 @@ def _read_header(document: Row) -> Header:
     """Return what a run has apart from its test cases: settings, totals and links."""
     run = without_nulls({**run_in(document)})
     around = {} if LATEST not in document else document
-    others = {key: value for key, value in around.items() if key != LATEST}
-    found = {**others, **run}
+    found = {**without(around, {LATEST}), **run}
     return Header(extra={_vendor: found}) if found else Header()
 
 

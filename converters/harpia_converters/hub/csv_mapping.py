@@ -13,7 +13,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from harpia_formats.conversion.mapping.compiled_fields import Read
-from harpia_formats.conversion.mapping.fields import FieldTable
+from harpia_formats.conversion.mapping.fields import FieldTable, without
 from harpia_formats.files.parsing.locate import duplicates
 from harpia_formats.model.adapter import (
     DECLINED,
@@ -314,8 +314,7 @@ def _put_back(extra: dict[str, Row], row: Row) -> None:
         return
     own = extra[_vendor]
     columns = {key: value for key, value in own.items() if _is_column(key, value, row)}
-    packed = {vendor: members for vendor, members in extra.items() if vendor != _vendor}
-    rest = {key: value for key, value in own.items() if key not in columns}
+    packed, rest = without(extra, {_vendor}), without(own, columns)
     if rest or not own:
         packed[_vendor] = rest
     if packed == {_vendor: {_extra: rest.get(_extra)}} and _is_strange(rest[_extra]):

@@ -219,7 +219,7 @@ def _with_parts(chat: list[Row], parts: list[Row]) -> list[Row]:
     """Return a chat with parts behind the texts of its messages."""
     by_message: dict[int, list[Row]] = {}
     for part in parts:
-        own = {key: value for key, value in part.items() if key != "message"}
+        own = without(part, {"message"})
         by_message.setdefault(part["message"], []).append(own)
     written = list(chat)
     for number, others in by_message.items():
