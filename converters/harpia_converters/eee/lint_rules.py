@@ -1,5 +1,7 @@
 """The rules of `--lint` on rows of samples (E1) and across the rows of a file (E3)."""
 
+from functools import partial
+
 from harpia_formats.formats.rules import Rule
 from harpia_formats.model.problem import Severity
 
@@ -44,10 +46,32 @@ def agentic(before: bytes, after: bytes) -> bytes:
     return AGENTIC.replace(before, after)
 
 
-_shape = "eee@0.2.0"
+_second = single(b'"sample_id": "1"', b'"sample_id": "2"')
+_good = SINGLE + _second
+_lint = partial(Rule, validated_as="eee@0.2.0", lint=True)
+#: Rules with an example of one row with an output, one with turns, or two rows.
+_single_rule = partial(_lint, good=SINGLE)
+_agentic_rule = partial(_lint, good=AGENTIC)
+_rows_rule = partial(_lint, good=_good)
 
-IDENTITY_RULES = (
-    Rule(
+_item = SINGLE[SINGLE.index(b'[{"turn_idx"') : SINGLE.index(b"}], ") + 2]
+_by_match = single(b'"regex"', b'"exact_match"')
+#: A question and reference that are the same as `_second` where they are joined.
+_joined = _second.replace(b'"2+2?", "reference": "4"', b'"2+2", "reference": "?4"')
+_joined = _joined.replace(b'["3", "4"]', b'["3", "?4"]')
+_second_id = b'"sample_id": "1-epoch-2"'
+
+
+def _of_epoch(epoch: bytes) -> bytes:
+    """Return a row that names its epoch."""
+    return single(
+        b'"answer_attribution"',
+        b'"metadata": {"epoch": "%s"}, "answer_attribution"' % epoch,
+    )
+
+
+LINT_RULES = (
+    _single_rule(
         "E101",
         "unknown-schema-version",
         Severity.WARNING,
@@ -56,11 +80,8 @@ IDENTITY_RULES = (
         "instance_level_eval_ in front. Only 0.2.0 has interactions, and only the "
         "others have messages. The shape decides what a row is validated as.",
         single(b'"0.2.0"', b'"0.3.0"'),
-        SINGLE,
-        _shape,
-        lint=True,
     ),
-    Rule(
+    _single_rule(
         "E102",
         "model-id-form",
         Severity.WARNING,
@@ -69,11 +90,8 @@ IDENTITY_RULES = (
         "a part. Without the organisation, results of different models of one name "
         "are joined.",
         single(b'"org/m"', b'"m"'),
-        SINGLE,
-        _shape,
-        lint=True,
     ),
-    Rule(
+    _single_rule(
         "E103",
         "sample-hash",
         Severity.WARNING,
@@ -85,11 +103,8 @@ IDENTITY_RULES = (
         "joined (Inspect). A hash that none of them gives is of another text, so that "
         "samples of different runs are not recognised as the same.",
         single(b'"2+2?"', b'"2+3?"'),
-        SINGLE,
-        _shape,
-        lint=True,
     ),
-    Rule(
+    _single_rule(
         "E121",
         "choices",
         Severity.NOTE,
@@ -98,11 +113,8 @@ IDENTITY_RULES = (
         "Letters are A, B, ...; numbers count from 0 or 1. An empty list of choices is "
         "better left out.",
         single(b'["3", "4"]', b'["3", "5"]'),
-        SINGLE,
-        _shape,
-        lint=True,
     ),
-    Rule(
+    _single_rule(
         "E122",
         "empty-text",
         Severity.WARNING,
@@ -113,11 +125,8 @@ IDENTITY_RULES = (
         "there are choices. Nothing need be extracted from an answer that is not "
         "correct.",
         single(b'"evaluation_name": "gsm8k"', b'"evaluation_name": ""'),
-        SINGLE,
-        _shape,
-        lint=True,
     ),
-    Rule(
+    _agentic_rule(
         "E124",
         "metrics-ghost",
         Severity.WARNING,
@@ -125,11 +134,8 @@ IDENTITY_RULES = (
         "metrics is from a version of which only a condition is left (C202). Nothing "
         "reads it: num_turns belongs into evaluation.",
         agentic(b'"input":', b'"metrics": {"num_turns": 4}, "input":'),
-        AGENTIC,
-        _shape,
-        lint=True,
     ),
-    Rule(
+    _single_rule(
         "E125",
         "other-key",
         Severity.WARNING,
@@ -138,11 +144,8 @@ IDENTITY_RULES = (
         "objects, so that a misspelt optional key is not noticed. What is of your own "
         "belongs into metadata.",
         single(b'"choices"', b'"choises"'),
-        SINGLE,
-        _shape,
-        lint=True,
     ),
-    Rule(
+    _single_rule(
         "E128",
         "whole-number-as-fraction",
         Severity.WARNING,
@@ -150,15 +153,8 @@ IDENTITY_RULES = (
         "JSON Schema takes 3.0 for an integer, and many readers do not. An id of 3.0 "
         "is the text 3.0 in one tool and 3 in another.",
         single(b'"output_tokens": 5', b'"output_tokens": 5.0'),
-        SINGLE,
-        _shape,
-        lint=True,
     ),
-)
-
-
-TURN_RULES = (
-    Rule(
+    _agentic_rule(
         "E104",
         "turn-index",
         Severity.ERROR,
@@ -166,11 +162,8 @@ TURN_RULES = (
         "answer_attribution names turns by it. The first wrong turn is reported, with "
         "the number of others.",
         agentic(b'"turn_idx": 2', b'"turn_idx": 5'),
-        AGENTIC,
-        _shape,
-        lint=True,
     ),
-    Rule(
+    _agentic_rule(
         "E105",
         "unknown-turn-role",
         Severity.WARNING,
@@ -178,22 +171,16 @@ TURN_RULES = (
         "The schema takes any text. developer and function are reported as notes "
         "(E129).",
         agentic(b'"role": "user"', b'"role": "human"'),
-        AGENTIC,
-        _shape,
-        lint=True,
     ),
-    Rule(
+    _agentic_rule(
         "E106",
         "dangling-tool-reference",
         Severity.ERROR,
         "tool_call_id must name a tool call of an earlier turn.",
         "Otherwise nobody can tell which call the turn answers.",
         agentic(b'"tool_call_id": "c1"', b'"tool_call_id": "c2"'),
-        AGENTIC,
-        _shape,
-        lint=True,
     ),
-    Rule(
+    _agentic_rule(
         "E107",
         "tool-call-answer",
         Severity.WARNING,
@@ -201,11 +188,8 @@ TURN_RULES = (
         "A turn of role tool names the call that it answers. A call without an answer "
         "is one that did not run, or the conversation was cut off.",
         agentic(b', "tool_call_id": "c1"', b""),
-        AGENTIC,
-        _shape,
-        lint=True,
     ),
-    Rule(
+    _agentic_rule(
         "E108",
         "type-consistency",
         Severity.WARNING,
@@ -214,11 +198,8 @@ TURN_RULES = (
         "the user or the assistant has more than one turn. single_turn: all others, "
         "with the answer in output.",
         agentic(b'"agentic"', b'"multi_turn"'),
-        AGENTIC,
-        _shape,
-        lint=True,
     ),
-    Rule(
+    _agentic_rule(
         "E109",
         "num-turns",
         Severity.WARNING,
@@ -227,22 +208,16 @@ TURN_RULES = (
         "the schema means to require it and does not. In a row of single_turn it is 1 "
         "or absent.",
         agentic(b'"num_turns": 4', b'"num_turns": 2'),
-        AGENTIC,
-        _shape,
-        lint=True,
     ),
-    Rule(
+    _agentic_rule(
         "E110",
         "tool-calls-count",
         Severity.WARNING,
         "tool_calls_count must be the number of tool calls in all turns.",
         "A turn can have several. In a row of single_turn it is 0 or absent.",
         agentic(b'"tool_calls_count": 1', b'"tool_calls_count": 2'),
-        AGENTIC,
-        _shape,
-        lint=True,
     ),
-    Rule(
+    _agentic_rule(
         "E129",
         "other-turn-role",
         Severity.NOTE,
@@ -253,17 +228,8 @@ TURN_RULES = (
             b'"interactions": [{"turn_idx": 0, "role": "user"',
             b'"interactions": [{"turn_idx": 0, "role": "developer"',
         ),
-        AGENTIC,
-        _shape,
-        lint=True,
     ),
-)
-
-
-_item = SINGLE[SINGLE.index(b'[{"turn_idx"') : SINGLE.index(b"}], ") + 2]
-
-RESULT_RULES = (
-    Rule(
+    _single_rule(
         "E111",
         "no-attribution",
         Severity.NOTE,
@@ -271,22 +237,16 @@ RESULT_RULES = (
         "The schema requires the list and takes an empty one. Inspect's converter "
         "always writes an empty one.",
         single(_item, b"[]"),
-        SINGLE,
-        _shape,
-        lint=True,
     ),
-    Rule(
+    _single_rule(
         "E112",
         "terminal-attribution",
         Severity.WARNING,
         "The last item of answer_attribution must be the only terminal one.",
         "It is the final answer, and readers look for it by is_terminal.",
         single(b'"is_terminal": true', b'"is_terminal": false'),
-        SINGLE,
-        _shape,
-        lint=True,
     ),
-    Rule(
+    _single_rule(
         "E113",
         "attribution-turn",
         Severity.ERROR,
@@ -294,11 +254,8 @@ RESULT_RULES = (
         "It is 0 in a row of single_turn, else the number of a turn of the assistant "
         "or of a tool.",
         single(b'[{"turn_idx": 0', b'[{"turn_idx": 1'),
-        SINGLE,
-        _shape,
-        lint=True,
     ),
-    Rule(
+    _agentic_rule(
         "E114",
         "attribution-source",
         Severity.WARNING,
@@ -308,11 +265,8 @@ RESULT_RULES = (
         "interactions[N].tool_calls[K].arguments, with messages for interactions from "
         "0.2.1 on. N is the turn_idx of the item; [turn_idx] stands for it.",
         agentic(b'"interactions[3].content"', b'"interactions[1].content"'),
-        AGENTIC,
-        _shape,
-        lint=True,
     ),
-    Rule(
+    _single_rule(
         "E115",
         "attribution-value",
         Severity.WARNING,
@@ -321,11 +275,8 @@ RESULT_RULES = (
         "What a judge or a program made of the text is of extraction_method llm_judge "
         "or custom, and is not compared.",
         single(b'"extracted_value": "4"', b'"extracted_value": "5"'),
-        SINGLE,
-        _shape,
-        lint=True,
     ),
-    Rule(
+    _single_rule(
         "E116",
         "score-correct",
         Severity.ERROR,
@@ -341,11 +292,8 @@ RESULT_RULES = (
         single(
             b'"score": 1, "is_correct": true', b'"score": true, "is_correct": false'
         ),
-        SINGLE,
-        _shape,
-        lint=True,
     ),
-    Rule(
+    _single_rule(
         "E117",
         "graded-correct",
         Severity.NOTE,
@@ -354,11 +302,8 @@ RESULT_RULES = (
         "calls any score above 0 correct. Scores of other scales, such as 8 of 10, are "
         "passed over.",
         single(b'"score": 1', b'"score": 0.5'),
-        SINGLE,
-        _shape,
-        lint=True,
     ),
-    Rule(
+    _single_rule(
         "E118",
         "token-sum",
         Severity.WARNING,
@@ -369,11 +314,8 @@ RESULT_RULES = (
         "may be counted in input_tokens or apart from it, in one way in all rows: one "
         "warning a file says how many rows differ from the others.",
         single(b'"total_tokens": 14', b'"total_tokens": 41'),
-        SINGLE,
-        _shape,
-        lint=True,
     ),
-    Rule(
+    _single_rule(
         "E119",
         "latency-order",
         Severity.WARNING,
@@ -382,28 +324,16 @@ RESULT_RULES = (
         "rounding makes of them. Inspect's converter writes the time of waiting "
         "instead.",
         single(b'"latency_ms": 900', b'"latency_ms": 90'),
-        SINGLE,
-        _shape,
-        lint=True,
     ),
-    Rule(
+    _single_rule(
         "E120",
         "error-with-score",
         Severity.WARNING,
         "An answer with an error must not be scored as correct.",
         "An error that is empty text is better left out.",
         single(b'"performance"', b'"error": "timed out", "performance"'),
-        SINGLE,
-        _shape,
-        lint=True,
     ),
-)
-
-
-_by_match = single(b'"regex"', b'"exact_match"')
-
-ANSWER_RULES = (
-    Rule(
+    _single_rule(
         "E130",
         "exact-match-verdict",
         Severity.WARNING,
@@ -414,11 +344,9 @@ ANSWER_RULES = (
         _by_match.replace(
             b'"score": 1, "is_correct": true', b'"score": 0, "is_correct": false'
         ),
-        _by_match,
-        _shape,
-        lint=True,
+        good=_by_match,
     ),
-    Rule(
+    _agentic_rule(
         "E131",
         "turns-without-input",
         Severity.WARNING,
@@ -428,11 +356,8 @@ ANSWER_RULES = (
         "those of another sample, or the first of them are missing. Half of the words "
         "is enough: prompts are often written in another form.",
         agentic(b'"user", "content": "2+2?"', b'"user", "content": "Who was Ada?"'),
-        AGENTIC,
-        _shape,
-        lint=True,
     ),
-    Rule(
+    _single_rule(
         "E132",
         "zero-tokens",
         Severity.WARNING,
@@ -444,31 +369,8 @@ ANSWER_RULES = (
             b'"output_tokens": 5, "total_tokens": 14',
             b'"output_tokens": 0, "total_tokens": 9',
         ),
-        SINGLE,
-        _shape,
-        lint=True,
     ),
-)
-
-
-_second = single(b'"sample_id": "1"', b'"sample_id": "2"')
-_good = SINGLE + _second
-#: A question and reference that are the same as `_second` where they are joined.
-_joined = _second.replace(b'"2+2?", "reference": "4"', b'"2+2", "reference": "?4"')
-_joined = _joined.replace(b'["3", "4"]', b'["3", "?4"]')
-_second_id = b'"sample_id": "1-epoch-2"'
-
-
-def _of_epoch(epoch: bytes) -> bytes:
-    """Return a row that names its epoch."""
-    return single(
-        b'"answer_attribution"',
-        b'"metadata": {"epoch": "%s"}, "answer_attribution"' % epoch,
-    )
-
-
-ACROSS_RULES = (
-    Rule(
+    _rows_rule(
         "E301",
         "evaluation-ids-differ",
         Severity.ERROR,
@@ -476,11 +378,8 @@ ACROSS_RULES = (
         "A file of samples belongs to one aggregate, which has one evaluation_id "
         "(E201 compares the two).",
         SINGLE + _second.replace(b"1770681600", b"1770681601"),
-        _good,
-        _shape,
-        lint=True,
     ),
-    Rule(
+    _rows_rule(
         "E302",
         "model-ids-differ",
         Severity.WARNING,
@@ -488,11 +387,8 @@ ACROSS_RULES = (
         "A file of samples belongs to one aggregate, which speaks of one model (E202 "
         "compares the two).",
         SINGLE + _second.replace(b'"org/m"', b'"org/n"'),
-        _good,
-        _shape,
-        lint=True,
     ),
-    Rule(
+    _rows_rule(
         "E303",
         "sample-id-types",
         Severity.NOTE,
@@ -500,11 +396,8 @@ ACROSS_RULES = (
         '1 and "1" are different ids here and the same in other tools. From 0.2.1 on '
         "ids are text.",
         SINGLE + single(b'"sample_id": "1"', b'"sample_id": 1'),
-        _good,
-        _shape,
-        lint=True,
     ),
-    Rule(
+    _rows_rule(
         "E304",
         "hash-collision",
         Severity.WARNING,
@@ -514,11 +407,8 @@ ACROSS_RULES = (
         "sample_id of an evaluation, as of different models, mean that they were asked "
         "different questions.",
         SINGLE + _joined,
-        _good,
-        _shape,
-        lint=True,
     ),
-    Rule(
+    _rows_rule(
         "E305",
         "evaluation-name-varies",
         Severity.WARNING,
@@ -527,11 +417,8 @@ ACROSS_RULES = (
         "in case, spaces, hyphens or underscores only are taken for one result, unless "
         "these part two numbers.",
         SINGLE + _second.replace(b'"gsm8k", "sample', b'"GSM-8K", "sample'),
-        _good,
-        _shape,
-        lint=True,
     ),
-    Rule(
+    _rows_rule(
         "E306",
         "hash-recipes-mixed",
         Severity.NOTE,
@@ -539,11 +426,8 @@ ACROSS_RULES = (
         "Four recipes are in use (see E103), and hashes of different ones never match, "
         "even of the same question. Files that were joined have several.",
         SINGLE + _second.replace(HASH_C, HASH_A),
-        _good,
-        _shape,
-        lint=True,
     ),
-    Rule(
+    _rows_rule(
         "E307",
         "repeated-sample",
         Severity.ERROR,
@@ -553,8 +437,6 @@ ACROSS_RULES = (
         "each epoch, all with the sample_id and the reduced score of the sample. "
         "Rows with the same metadata.epoch, or with none, break X101.",
         _of_epoch(b"1") + _of_epoch(b"2"),
-        _of_epoch(b"1") + _of_epoch(b"2").replace(b'"sample_id": "1"', _second_id),
-        _shape,
-        lint=True,
+        good=_of_epoch(b"1") + _of_epoch(b"2").replace(b'"sample_id": "1"', _second_id),
     ),
 )

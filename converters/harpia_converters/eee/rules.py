@@ -1,5 +1,7 @@
 """EvalEval's rules: C2 of the conditional part, E2 of an aggregate and its samples."""
 
+from functools import partial
+
 from harpia_converters.eee import lint_rules
 from harpia_formats.formats.rules import Rule
 from harpia_formats.model.problem import Severity
@@ -57,8 +59,15 @@ def _bounded(least: int, largest: int) -> bytes:
     return _aggregate_with().replace(b'"score_type": "binary"', bounds.encode())
 
 
+_condition = partial(Rule, good=_head + _turns + b"}\n", validated_as="eee@0.2.0")
+#: Rules on a row and the aggregate that it belongs to, and on an aggregate alone.
+_pair_rule = partial(
+    Rule, good=_row_with(), validated_as="eee@0.3.0", companion=_aggregate_with()
+)
+_aggregate_rule = partial(Rule, validated_as="eee-aggregate", lint=True)
+
 _default = (
-    Rule(
+    _condition(
         "C201",
         "conditional-turns",
         Severity.ERROR,
@@ -68,10 +77,8 @@ _default = (
         "its output is null or absent. The list is called interactions in eee@0.2.0 "
         "and eee@0.2.0-tag, messages in eee@0.3.0.",
         _head + b'"interactions": null}\n',
-        _head + _turns + b"}\n",
-        "eee@0.2.0",
     ),
-    Rule(
+    _condition(
         "C202",
         "conditional-metrics",
         Severity.ERROR,
@@ -80,10 +87,8 @@ _default = (
         "The schema kept this condition from a version in which metrics held the "
         "evaluation. Today num_turns belongs into evaluation, and metrics may go.",
         _head + _turns + b', "metrics": {}}\n',
-        _head + _turns + b"}\n",
-        "eee@0.2.0",
     ),
-    Rule(
+    _pair_rule(
         "E201",
         "other-evaluation",
         Severity.ERROR,
@@ -91,33 +96,26 @@ _default = (
         "It joins the samples to the scores. Files of the first converters of 0.2.0 "
         "break it: their samples name the samples file instead of the run.",
         _row_with(run="gsm8k/org_m/1770595200"),
-        _row_with(),
-        "eee@0.3.0",
-        companion=_aggregate_with(),
     ),
-    Rule(
+    _pair_rule(
         "E202",
         "other-model",
         Severity.ERROR,
         "The model_id of a sample must be the model_info.id of its aggregate.",
         "An aggregate speaks of one model only.",
         _row_with(model="org/m-chat"),
-        _row_with(),
-        "eee@0.3.0",
-        companion=_aggregate_with(),
     ),
-    Rule(
+    _pair_rule(
         "E203",
         "other-row-count",
         Severity.ERROR,
         "A samples file must have as many rows as its aggregate says in total_rows.",
         "Blank lines do not count. A file that was cut off has fewer.",
         _row_with(),
-        _row_with() + _row_with(sample="2"),
-        "eee@0.3.0",
+        good=_row_with() + _row_with(sample="2"),
         companion=_aggregate_with(', "total_rows": 2'),
     ),
-    Rule(
+    _pair_rule(
         "E204",
         "other-checksum",
         Severity.ERROR,
@@ -125,13 +123,11 @@ _default = (
         "It is the digest of the bytes of the file, sha256 or md5. A file that was "
         "edited, or whose line ends were changed, has another.",
         _row_with().replace(b"\n", b"\r\n"),
-        _row_with(),
-        "eee@0.3.0",
         companion=_aggregate_with(
             f', "hash_algorithm": "sha256", "checksum": "{_checksum}"'
         ),
     ),
-    Rule(
+    _pair_rule(
         "E205",
         "unknown-result",
         Severity.WARNING,
@@ -140,11 +136,8 @@ _default = (
         "evaluation_name. HELM's converter joins by the former, lm_eval's by the "
         "latter; the files of Inspect's join by neither, so this is a warning.",
         _row_with(metric="f1"),
-        _row_with(),
-        "eee@0.3.0",
-        companion=_aggregate_with(),
     ),
-    Rule(
+    _pair_rule(
         "E206",
         "aggregate-mean",
         Severity.WARNING,
@@ -156,12 +149,9 @@ _default = (
         _row_with()
         .replace(b'"score": 1, "is_correct": true', b'"score": 0, "is_correct": false')
         .replace(b'"exact_match"', b'"regex"'),
-        _row_with(),
-        "eee@0.3.0",
         lint=True,
-        companion=_aggregate_with(),
     ),
-    Rule(
+    _aggregate_rule(
         "E207",
         "score-beyond-bounds",
         Severity.WARNING,
@@ -171,10 +161,8 @@ _default = (
         "of -1 may stand for an unknown level.",
         _bounded(0, 1).replace(b'"score": 1}', b'"score": 87.5}'),
         _bounded(0, 1),
-        "eee-aggregate",
-        lint=True,
     ),
-    Rule(
+    _aggregate_rule(
         "E208",
         "bounds-out-of-order",
         Severity.WARNING,
@@ -182,10 +170,8 @@ _default = (
         "Then no score lies between them.",
         _bounded(1, 0),
         _bounded(0, 1),
-        "eee-aggregate",
-        lint=True,
     ),
-    Rule(
+    _aggregate_rule(
         "E209",
         "timestamp",
         Severity.WARNING,
@@ -198,16 +184,7 @@ _default = (
             b'"retrieved_timestamp": "1770681600000"',
         ),
         _aggregate_with(),
-        "eee-aggregate",
-        lint=True,
     ),
 )
 
-RULES = (
-    *_default,
-    *lint_rules.IDENTITY_RULES,
-    *lint_rules.TURN_RULES,
-    *lint_rules.RESULT_RULES,
-    *lint_rules.ANSWER_RULES,
-    *lint_rules.ACROSS_RULES,
-)
+RULES = (*_default, *lint_rules.LINT_RULES)

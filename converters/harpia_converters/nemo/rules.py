@@ -1,5 +1,7 @@
 """The rules N1 (rows), N2 (results) and N3 (configurations) of NeMo Evaluator."""
 
+from functools import partial
+
 from harpia_formats.formats.rules import Rule
 from harpia_formats.model.problem import Severity
 
@@ -34,14 +36,23 @@ _offline = (
 def _task(dataset: bytes) -> bytes:
     """Return a configuration with one task, which has this dataset."""
     given = _config.replace(b'"dataset": "a/b"', dataset).replace(b'"m"', b'"em"')
-    return given % (
-        b"",
-        b"em",
-    )
+    return given % (b"", b"em")
 
+
+_input_rule = partial(
+    Rule, good=b"{" + _question + b', "category": ""}\n', validated_as="nemo-input"
+)
+_output_rule = partial(Rule, validated_as="nemo-output")
+_results_rule = partial(
+    Rule,
+    good=_result % (b"em", b'"em": {"value": 0.25, ' + _stats),
+    validated_as="nemo-results",
+)
+_config_rule = partial(Rule, validated_as="nemo-config")
+_config_lint = partial(_config_rule, lint=True)
 
 RULES = (
-    Rule(
+    _input_rule(
         "N101",
         "no-category",
         Severity.NOTE,
@@ -49,10 +60,8 @@ RULES = (
         "NVIDIA's page requires category and gives it a default in the same line, and "
         "real files leave it out. It is tolerated, and refused under --strict.",
         b"{" + _question + b"}\n",
-        b"{" + _question + b', "category": ""}\n',
-        "nemo-input",
     ),
-    Rule(
+    _input_rule(
         "N102",
         "undocumented-key",
         Severity.WARNING,
@@ -60,10 +69,8 @@ RULES = (
         "Whether the service takes other keys is unknown. The key may be misspelt. It "
         "is tolerated, and refused under --strict.",
         b"{" + _question + b', "category": "", "level": 2}\n',
-        b"{" + _question + b', "category": ""}\n',
-        "nemo-input",
     ),
-    Rule(
+    _output_rule(
         "N103",
         "no-model-name",
         Severity.WARNING,
@@ -72,9 +79,8 @@ RULES = (
         'NVIDIA writes "offline". It is tolerated, and refused under --strict.',
         b"{" + _input + b', "llm_name": ""}\n',
         b"{" + _input + b', "llm_name": "offline"}\n',
-        "nemo-output",
     ),
-    Rule(
+    _input_rule(
         "N111",
         "repeated-question",
         Severity.WARNING,
@@ -86,11 +92,9 @@ RULES = (
         + b', "category": ""}\n{'
         + _question
         + b', "category": "a"}\n',
-        b"{" + _question + b', "category": ""}\n',
-        "nemo-input",
         lint=True,
     ),
-    Rule(
+    _output_rule(
         "N112",
         "mixed-models",
         Severity.NOTE,
@@ -99,10 +103,9 @@ RULES = (
         "its rows.",
         b"{" + _input + b', "llm_name": "a/b"}\n{' + _other + b', "llm_name": "c/d"}\n',
         b"{" + _input + b', "llm_name": "a/b"}\n{' + _other + b', "llm_name": "a/b"}\n',
-        "nemo-output",
         lint=True,
     ),
-    Rule(
+    _input_rule(
         "N113",
         "list-as-ideal-response",
         Severity.WARNING,
@@ -110,11 +113,9 @@ RULES = (
         "NeMo has one ideal response and compares the answer with the text as it is, "
         "brackets and quotes included. Give one of the texts, or a row for each.",
         b"{" + _question.replace(_city, _cities) + b', "category": ""}\n',
-        b"{" + _question + b', "category": ""}\n',
-        "nemo-input",
         lint=True,
     ),
-    Rule(
+    _input_rule(
         "N114",
         "category-spelling",
         Severity.NOTE,
@@ -125,11 +126,14 @@ RULES = (
         + b', "category": "A"}\n{'
         + _second
         + b', "category": "a "}\n',
-        b"{" + _question + b', "category": "a"}\n{' + _second + b', "category": "a"}\n',
-        "nemo-input",
+        good=b"{"
+        + _question
+        + b', "category": "a"}\n{'
+        + _second
+        + b', "category": "a"}\n',
         lint=True,
     ),
-    Rule(
+    _results_rule(
         "N201",
         "no-stats",
         Severity.NOTE,
@@ -138,10 +142,8 @@ RULES = (
         "nemo-microservices 1.5.0 does not, and the service itself leaves it out. One "
         "finding stands for all scores of a file. It is refused under --strict.",
         _result % (b"em", b'"em": {"value": 0.25}'),
-        _result % (b"em", b'"em": {"value": 0.25, ' + _stats),
-        "nemo-results",
     ),
-    Rule(
+    _results_rule(
         "N202",
         "score-name",
         Severity.WARNING,
@@ -149,10 +151,8 @@ RULES = (
         "One sample of NVIDIA's page says em_score and f1_score; its table says em and "
         "f1, and so do real results. It is refused under --strict.",
         _result % (b"em", b'"em_score": {"value": 0.25, ' + _stats),
-        _result % (b"em", b'"em": {"value": 0.25, ' + _stats),
-        "nemo-results",
     ),
-    Rule(
+    _results_rule(
         "N203",
         "sample-tree",
         Severity.NOTE,
@@ -161,10 +161,9 @@ RULES = (
         "groups.evaluation.metrics.evaluation.scores; real results have them in "
         "tasks.TASK.metrics.METRIC.scores. It is refused under --strict.",
         _sample % (b"evaluation", b'"em": {"value": 0.25, ' + _stats),
-        _sample % (b"em", b'"em": {"value": 0.25, ' + _stats),
-        "nemo-results",
+        good=_sample % (b"em", b'"em": {"value": 0.25, ' + _stats),
     ),
-    Rule(
+    _results_rule(
         "N204",
         "score-beyond-one",
         Severity.WARNING,
@@ -173,11 +172,9 @@ RULES = (
         "page's own sample. BLEU from 0 to 100 comes from custom evaluations, under "
         "the names sentence and corpus; the two must not be compared.",
         _result % (b"em", b'"em": {"value": 25, "stats": {}}'),
-        _result % (b"em", b'"em": {"value": 0.25, ' + _stats),
-        "nemo-results",
         lint=True,
     ),
-    Rule(
+    _results_rule(
         "N205",
         "stats-disagree",
         Severity.WARNING,
@@ -185,11 +182,9 @@ RULES = (
         "value is mean, mean is sum / count and between min and max, and stddev is the "
         "root of variance. Numbers that differ by rounding are not reported.",
         _result % (b"em", b'"em": {"value": 0.5, ' + _stats),
-        _result % (b"em", b'"em": {"value": 0.25, ' + _stats),
-        "nemo-results",
         lint=True,
     ),
-    Rule(
+    _config_rule(
         "N301",
         "unknown-metric",
         Severity.NOTE,
@@ -199,9 +194,8 @@ RULES = (
         "--strict.",
         _config % (b"", b"meteor"),
         _config % (b"", b"rouge"),
-        "nemo-config",
     ),
-    Rule(
+    _config_rule(
         "N302",
         "parameter-range",
         Severity.WARNING,
@@ -211,9 +205,8 @@ RULES = (
         "it says that 0.0 cannot be set currently. It is refused under --strict.",
         _config % (b'"temperature": 0.0', b"rouge"),
         _config % (b'"temperature": 0.7', b"rouge"),
-        "nemo-config",
     ),
-    Rule(
+    _config_lint(
         "N303",
         "template-in-similarity-metrics",
         Severity.WARNING,
@@ -222,10 +215,8 @@ RULES = (
         "open SDK. In similarity_metrics they are plain text.",
         _task(b'"dataset": {"files_url": "hf://datasets/a/{{item.file}}"}'),
         _task(b'"dataset": {"files_url": "hf://datasets/a/b"}'),
-        "nemo-config",
-        lint=True,
     ),
-    Rule(
+    _config_lint(
         "N304",
         "misnamed-metric",
         Severity.NOTE,
@@ -234,10 +225,8 @@ RULES = (
         "the other metric.",
         _config.replace(b'"m"', b'"rouge"') % (b"", b"bleu"),
         _config.replace(b'"m"', b'"bleu"') % (b"", b"bleu"),
-        "nemo-config",
-        lint=True,
     ),
-    Rule(
+    _config_lint(
         "N305",
         "nothing-to-compute",
         Severity.WARNING,
@@ -246,10 +235,8 @@ RULES = (
         "compute.",
         _task(b'"dataset": "a/b"').replace(b'{"em": {"type": "em"}}', b"{}"),
         _task(b'"dataset": "a/b"'),
-        "nemo-config",
-        lint=True,
     ),
-    Rule(
+    _config_lint(
         "N306",
         "task-type",
         Severity.NOTE,
@@ -257,10 +244,8 @@ RULES = (
         "NVIDIA's page and real runs have this type only; the client takes any text.",
         _task(b'"dataset": "a/b"').replace(b'"default"', b'"completion"'),
         _task(b'"dataset": "a/b"'),
-        "nemo-config",
-        lint=True,
     ),
-    Rule(
+    _config_lint(
         "N307",
         "count-parameter",
         Severity.WARNING,
@@ -269,10 +254,8 @@ RULES = (
         "request_timeout. The client takes any number.",
         _config % (b'"max_tokens": 0', b"rouge"),
         _config % (b'"max_tokens": 200', b"rouge"),
-        "nemo-config",
-        lint=True,
     ),
-    Rule(
+    _config_lint(
         "N308",
         "check-form",
         Severity.WARNING,
@@ -281,10 +264,8 @@ RULES = (
         "SDK; absolute difference needs an epsilon, and no other one takes it.",
         _check % b"same",
         _check % b"equals",
-        "nemo-config",
-        lint=True,
     ),
-    Rule(
+    _config_lint(
         "N309",
         "answers-from-questions",
         Severity.WARNING,
@@ -293,7 +274,5 @@ RULES = (
         "under one name.",
         _offline % b"input.json",
         _offline % b"output.json",
-        "nemo-config",
-        lint=True,
     ),
 )

@@ -268,8 +268,8 @@ TABLE_FORMAT = Format(
 
 
 _question = b'{"role": "user", "content": "Quanto \xc3\xa9 7 + 5?"}'
-_answer = b'"responses": [{"content": "12"}]'
-_outputs = b'"model_outputs": [{"model_name": "finch-3b", ' + _answer + b"}]"
+_entry = b'{"model_name": "finch-3b", "responses": [{"content": "12"}]}'
+_outputs = b'"model_outputs": [' + _entry + b"]"
 _reply = b'{"role": "assistant", "content": "12"}'
 
 
@@ -283,8 +283,17 @@ def _chat(*messages: bytes, more: bytes = b"") -> bytes:
     return b'{"messages": [' + b", ".join(messages) + b"]" + more + b"}\n"
 
 
+_chat_rule = partial(Rule, good=_chat(_question, _reply), validated_as=MESSAGES)
+_answer_rule = partial(Rule, good=_set(_outputs), validated_as=OUTPUTS)
+_set_rule = partial(_answer_rule, good=_set(_outputs, _outputs), lint=True)
+_table_rule = partial(
+    Rule,
+    good="system,prompt,response\n,Quanto é 7 + 5?,12\n".encode(),
+    validated_as=TABLE,
+)
+
 RULES = (
-    Rule(
+    _chat_rule(
         "T101",
         "unknown-role",
         Severity.WARNING,
@@ -292,20 +301,17 @@ RULES = (
         "Tencent describes these three only. The judge's data.question and data.gt are "
         "taken from the messages with the roles user and assistant.",
         _chat(_question, b'{"role": "bot", "content": "12"}'),
-        _chat(_question, b'{"role": "assistant", "content": "12"}'),
-        "tencent-messages",
     ),
-    Rule(
+    _chat_rule(
         "T102",
         "no-question",
         Severity.WARNING,
         "A row should have a message of the user.",
         "The last one is the judge's data.question, which is None without it.",
         _chat(b'{"role": "system", "content": "Responda com um n\xc3\xbamero."}'),
-        _chat(_question),
-        "tencent-messages",
+        good=_chat(_question),
     ),
-    Rule(
+    _answer_rule(
         "T103",
         "no-outputs",
         Severity.WARNING,
@@ -313,10 +319,8 @@ RULES = (
         "The judge scores what is in model_outputs. To have answers generated, leave "
         "model_outputs out and use Inference and Evaluation.",
         _chat(_question, more=b', "model_outputs": []'),
-        _chat(_question, more=b", " + _outputs),
-        "tencent-outputs",
     ),
-    Rule(
+    _table_rule(
         "T104",
         "no-system-column",
         Severity.NOTE,
@@ -324,20 +328,16 @@ RULES = (
         "Tencent speaks of three columns, and asks for a blank where a row has no "
         "system input.",
         "prompt,response\nQuanto é 7 + 5?,12\n".encode(),
-        "system,prompt,response\n,Quanto é 7 + 5?,12\n".encode(),
-        "tencent-csv",
     ),
-    Rule(
+    _table_rule(
         "T105",
         "other-column",
         Severity.WARNING,
         "A table should have no other columns than system, prompt and response.",
         "Tencent speaks of these three and does not say what happens to others.",
         "system,prompt,response,level\n,Quanto é 7 + 5?,12,1\n".encode(),
-        "system,prompt,response\n,Quanto é 7 + 5?,12\n".encode(),
-        "tencent-csv",
     ),
-    Rule(
+    _chat_rule(
         "T201",
         "late-system-message",
         Severity.NOTE,
@@ -347,32 +347,22 @@ RULES = (
         _chat(
             _question, b'{"role": "system", "content": "Responda em chin\xc3\xaas."}'
         ),
-        _chat(
+        good=_chat(
             b'{"role": "system", "content": "Responda em chin\xc3\xaas."}', _question
         ),
-        "tencent-messages",
         lint=True,
     ),
-    Rule(
+    _answer_rule(
         "T202",
         "repeated-model",
         Severity.WARNING,
         "A model has one entry in the model_outputs of a row.",
         "Its name is what the report adds up by. Several answers to one question go "
         "into the responses of one entry.",
-        _chat(
-            _question,
-            more=b', "model_outputs": [{"model_name": "finch-3b", '
-            + _answer
-            + b'}, {"model_name": "finch-3b", '
-            + _answer
-            + b"}]",
-        ),
-        _chat(_question, more=b", " + _outputs),
-        "tencent-outputs",
+        _set(_outputs.replace(_entry, _entry + b", " + _entry)),
         lint=True,
     ),
-    Rule(
+    _set_rule(
         "T203",
         "other-models",
         Severity.NOTE,
@@ -381,11 +371,8 @@ RULES = (
         "be compared. A row that names a model otherwise is found, too. The rows of "
         "Tencent's own example differ.",
         _set(_outputs, _outputs.replace(b"finch-3b", b"heron-7b")),
-        _set(_outputs, _outputs),
-        "tencent-outputs",
-        lint=True,
     ),
-    Rule(
+    _set_rule(
         "T204",
         "model-spelling",
         Severity.WARNING,
@@ -394,11 +381,8 @@ RULES = (
         "that are listed here differ from those of another row in case or in the marks "
         "between words only.",
         _set(_outputs, _outputs.replace(b"finch-3b", b"Finch_3B")),
-        _set(_outputs, _outputs),
-        "tencent-outputs",
-        lint=True,
     ),
-    Rule(
+    _set_rule(
         "T205",
         "other-number-of-responses",
         Severity.NOTE,
@@ -406,11 +390,8 @@ RULES = (
         "Several responses are allowed. Where their number differs, a mean over "
         "responses weighs the questions differently, and pass@k is not of one k.",
         _set(_outputs, _outputs.replace(b'"12"}', b'"12"}, {"content": "11"}')),
-        _set(_outputs, _outputs),
-        "tencent-outputs",
-        lint=True,
     ),
-    Rule(
+    _chat_rule(
         "T206",
         "turn-order",
         Severity.NOTE,
@@ -418,11 +399,9 @@ RULES = (
         "Tencent states no such rule. The judge's data.question is the last message of "
         "the user alone: of two that follow each other, the first is history.",
         _chat(_question, _question, _reply),
-        _chat(_question, _reply),
-        "tencent-messages",
         lint=True,
     ),
-    Rule(
+    _chat_rule(
         "T207",
         "unasked-turn",
         Severity.WARNING,
@@ -430,33 +409,27 @@ RULES = (
         "It is taken as data.gt, the expected answer to data.question. Here it follows "
         "another message of the assistant, so the question has two answers.",
         _chat(_question, _reply, _reply),
-        _chat(_question, _reply),
-        "tencent-messages",
         lint=True,
     ),
-    Rule(
+    _answer_rule(
         "T208",
         "empty-reasoning",
         Severity.NOTE,
         "reasoning_content should not be empty.",
         "Tencent asks to leave the key out where a model gave no reasoning.",
         _set(_outputs.replace(b'"12"', b'"12", "reasoning_content": ""')),
-        _set(_outputs),
-        "tencent-outputs",
         lint=True,
     ),
-    Rule(
+    _answer_rule(
         "T209",
         "model-name",
         Severity.WARNING,
         "The name of a model should not be empty, nor have spaces around it.",
         "It is what the report adds up by, so it must be the same in every row.",
         _set(_outputs.replace(b"finch-3b", b"finch-3b ")),
-        _set(_outputs),
-        "tencent-outputs",
         lint=True,
     ),
-    Rule(
+    _chat_rule(
         "T210",
         "repeated-row-id",
         Severity.WARNING,
@@ -464,8 +437,8 @@ RULES = (
         "Tencent does not ask for ids and keeps the key as it is. Where rows have ids, "
         "a result cannot be traced to one of two rows that share one.",
         _chat(_question, more=b', "id": "1"') * 2,
-        _chat(_question, more=b', "id": "1"') + _chat(_question, more=b', "id": "2"'),
-        "tencent-messages",
+        good=_chat(_question, more=b', "id": "1"')
+        + _chat(_question, more=b', "id": "2"'),
         lint=True,
     ),
 )
