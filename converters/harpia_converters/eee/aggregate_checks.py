@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from harpia_converters.eee.row_members import Evaluation, count_of, fits, quoted
+from harpia_converters.eee.row_members import Evaluation, fits, quoted
 from harpia_converters.eee.versions import SIGNATURE
+from harpia_formats.model.describe import with_noun
 from harpia_formats.model.exact_json import float_of
 from harpia_formats.model.format import Remark
 from harpia_formats.model.lint import Lints, RowLint
@@ -209,7 +210,7 @@ class MeanScores:
                 CODE,
                 ("evaluation_results", index, "score_details", "score"),
                 f"the score of {quoted(key)} is {quoted(score)}, and the mean of its "
-                f"{count_of(rows, 'row')} is {mean:.4g}",
+                f"{with_noun(rows, 'row')} is {mean:.4g}",
                 "see that the samples are all of the run and the score is their mean",
             )
 

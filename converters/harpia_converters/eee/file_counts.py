@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 from msgspec import UNSET, Struct
 
-from harpia_converters.eee.row_members import Evaluation, count_of, fits, quoted
+from harpia_converters.eee.row_members import Evaluation, fits, quoted
+from harpia_formats.model.describe import with_noun
 from harpia_formats.model.format import Remark
 from harpia_formats.model.lint import FileLint, FileRemark
 from harpia_formats.model.problem import Severity
@@ -206,7 +207,7 @@ def _score_remarks(counts: Mapping[str, int], expected: Any) -> Iterator[FileRem
                 CORRECT,
                 _verdict,
                 f"is_correct does not go with scores of 0 and 1 in "
-                f"{warned.against:,} of {count_of(warned.rows, 'record')}, as here",
+                f"{warned.against:,} of {with_noun(warned.rows, 'record')}, as here",
                 "correct is_correct or the score; if the metric has another scale, "
                 "validate with the aggregate, whose metric_config says so",
                 severity=Severity.WARNING,
@@ -219,7 +220,7 @@ def _score_remarks(counts: Mapping[str, int], expected: Any) -> Iterator[FileRem
                 CORRECT,
                 _verdict,
                 f"is_correct is true for score 0, or false for score 1, in "
-                f"{noted.against:,} of {count_of(noted.rows, 'record')}: lower may be "
+                f"{noted.against:,} of {with_noun(noted.rows, 'record')}: lower may be "
                 "better",
                 "validate with the aggregate, whose metric_config says what is better, "
                 "or correct is_correct",
@@ -336,7 +337,7 @@ def _cached_remarks(counts: Mapping[str, int], _: Any) -> Iterator[FileRemark]:
                 TOKENS,
                 (_usage, "total_tokens"),
                 f"total_tokens counts cached tokens {where} input_tokens here, in "
-                f"{few:,} of {count_of(apart + inside, 'record')}",
+                f"{few:,} of {with_noun(apart + inside, 'record')}",
                 "count them in one way in all records of a file",
             ),
             is_few,
@@ -347,7 +348,7 @@ def _cached_remarks(counts: Mapping[str, int], _: Any) -> Iterator[FileRemark]:
                 TOKENS,
                 (_usage, "input_tokens_cache_read"),
                 f"input_tokens_cache_read is more than input_tokens in {more:,} of "
-                f"{count_of(apart + inside, 'record')}, as here",
+                f"{with_noun(apart + inside, 'record')}, as here",
                 "count the tokens that were read from the cache in input_tokens, too",
             ),
             _is_counted("more"),

@@ -8,17 +8,23 @@ from msgspec import UNSET, Struct
 from msgspec.structs import fields
 
 from harpia_converters.eee.row_members import (
+    TOKENS,
+    Call,
+    Counts,
+    Evaluation,
+    Output,
     Question,
+    RowCheck,
     Step,
+    Times,
     Turn,
-    count_of,
+    Usage,
     fits,
     quoted,
 )
 from harpia_converters.eee.versions import Version
-from harpia_formats.model.describe import path_text
+from harpia_formats.model.describe import path_text, with_noun
 from harpia_formats.model.format import Remark
-from harpia_formats.model.lint import RowLint
 from harpia_formats.model.problem import Path
 from harpia_formats.model.spelling import nearest
 
@@ -30,17 +36,10 @@ _label = re.compile(r"\(?(?:(?P<letter>[A-Za-z])|(?P<number>[0-9]{1,4}))[).:]?")
 _names = ("evaluation_id", "evaluation_name", "sample_id", "evaluation_result_id")
 
 
-def text_lint(version: Version) -> RowLint:
-    """Return the check of the texts of a row of `version`."""
-    check = _TextCheck(version.turns)
-    return RowLint((CHOICES, EMPTY), check.remarks, check.is_clean, takes_refused=True)
+class TextCheck(RowCheck):
+    """Checks the texts of a row."""
 
-
-class _TextCheck:
-    """Checks the texts of a row whose turns are under one key."""
-
-    def __init__(self, key: str) -> None:
-        self._key = key
+    codes = CHOICES, EMPTY
 
     def is_clean(self, row: Any) -> bool:  # noqa: PLR0911 - one pass, for speed
         """Tell whether a typed row has nothing that `remarks` yields."""
@@ -66,10 +65,8 @@ class _TextCheck:
         turns = getattr(row, self._key)
         return turns is UNSET or turns is None or _have_texts(turns)
 
-    def remarks(self, row: Any) -> Iterator[Remark]:
+    def _remarks(self, row: dict[str, Any]) -> Iterator[Remark]:
         """Yield what is wrong with the choices and the texts of a row."""
-        if type(row) is not dict:
-            return
         for path in self._empty(row):
             message = f"{path_text(path)} must not be empty"
             yield Remark(EMPTY, path, message, _help_of(path))
@@ -203,7 +200,7 @@ def _of_choices(reference: Any, choices: list[str]) -> Iterator[Remark]:
         CHOICES,
         ("input", "reference"),
         f"the reference {quoted(listed[0])} is none of the "
-        f"{count_of(len(choices), 'choice')}, nor a letter or number of one",
+        f"{with_noun(len(choices), 'choice')}, nor a letter or number of one",
         "give the reference as in choices, or the letter of the choice",
     )
 
@@ -229,53 +226,35 @@ _root = frozenset(
     "evaluation_result_id interaction_type input output answer_attribution evaluation "
     "token_usage performance error metadata".split()
 )
-_counts = (
-    "input_tokens",
-    "output_tokens",
-    "total_tokens",
-    "input_tokens_cache_write",
-    "input_tokens_cache_read",
-    "reasoning_tokens",
-)
+
+
+def _keys_of(*kinds: type[Struct]) -> frozenset[str]:
+    return frozenset(key for kind in kinds for key in kind.__struct_fields__)
+
+
 #: The keys of the objects in the root.
 _members = {
-    "input": frozenset({"raw", "formatted", "reference", "choices"}),
-    "output": frozenset({"raw", "reasoning_trace"}),
-    "evaluation": frozenset({"score", "is_correct", "num_turns", "tool_calls_count"}),
-    "token_usage": frozenset(_counts),
-    "performance": frozenset(
-        "latency_ms time_to_first_token_ms generation_time_ms "
-        "additional_details".split()
-    ),
+    "input": _keys_of(Question),
+    "output": _keys_of(Output),
+    "evaluation": _keys_of(Evaluation, Counts),
+    "token_usage": _keys_of(Usage),
+    "performance": _keys_of(Times) | {"additional_details"},
 }
-_step = frozenset(
-    "turn_idx source extracted_value extraction_method is_terminal".split()
-)
-_turn = frozenset(
-    "turn_idx role content reasoning_trace tool_calls tool_call_id".split()
-)
-_call = frozenset({"id", "name", "arguments"})
+_step, _turn, _call = _keys_of(Step), _keys_of(Turn), _keys_of(Call)
 #: Integers in the objects of the root.
-_integers = {"evaluation": ("num_turns", "tool_calls_count"), "token_usage": _counts}
+_integers = {"evaluation": Counts.__struct_fields__, "token_usage": TOKENS}
 
 
-def key_lint(version: Version) -> RowLint:
-    """Return the check of the keys of a row of `version`."""
-    check = _KeyCheck(version.turns)
+class KeyCheck(RowCheck):
+    """Checks the keys of a row."""
+
     codes = METRICS, UNKNOWN, FRACTION
-    return RowLint(codes, check.remarks, check.is_clean, takes_refused=True)
 
-
-class _KeyCheck:
-    """Checks the keys of a row whose turns are under one key."""
-
-    def __init__(self, turns: str) -> None:
-        self._turns = turns
-        self._known = _root | {turns}
+    def __init__(self, version: Version) -> None:
+        super().__init__(version)
+        self._known = _root | {self._key}
         #: Whether typed rows of a class cannot have any other members.
         self._plain: dict[type, bool] = {}
-        #: The attributes of each class of typed objects that no schema knows.
-        self._extras: dict[type, tuple[str, ...]] = {}
 
     def is_clean(self, row: Any) -> bool:
         """Tell whether a typed row has nothing that `remarks` yields.
@@ -287,60 +266,10 @@ class _KeyCheck:
             if len(self._plain) > _classes:
                 self._plain.clear()
             self._plain[kind] = _has_no_extras(kind, self._known)
-        return self._plain[kind] or (
-            self._has_known(row, self._known)
-            and self._has_known(row.input, _members["input"])
-            and self._has_known(row.output, _members["output"])
-            and self._has_known(row.evaluation, _members["evaluation"])
-            and self._has_known(row.token_usage, _members["token_usage"])
-            and self._has_known(row.performance, _members["performance"])
-            and self._have_known(row.answer_attribution, _step)
-            and self._are_turns_known(getattr(row, self._turns))
-        )
+        return self._plain[kind] or _is_known(row, self._known)
 
-    def _are_turns_known(self, turns: Any) -> bool:
-        if turns is UNSET or not turns:
-            return True
-        if not self._have_known(turns, _turn):
-            return False
-        for turn in turns:
-            calls = turn.tool_calls
-            if (
-                calls is not UNSET
-                and calls is not None
-                and not self._have_known(calls, _call)
-            ):
-                return False
-        return True
-
-    def _have_known(self, values: list[Any], known: frozenset[str]) -> bool:
-        """Tell whether typed objects of one list have known members only."""
-        if not values:
-            return True
-        extras = self._extras_of(type(values[0]), known)
-        return not extras or all(_lacks(value, extras) for value in values)
-
-    def _has_known(self, value: Any, known: frozenset[str]) -> bool:
-        """Tell whether a typed object, null or an absent one has known members only."""
-        if value is None or value is UNSET:
-            return True
-        extras = self._extras_of(type(value), known)
-        return not extras or _lacks(value, extras)
-
-    def _extras_of(self, kind: type, known: frozenset[str]) -> tuple[str, ...]:
-        found = self._extras.get(kind)
-        if found is None:
-            names = kind.__struct_fields__  # type: ignore[attr-defined]  # a msgspec class
-            found = tuple(name for name in names if name not in known)
-            if len(self._extras) > _classes:
-                self._extras.clear()
-            self._extras[kind] = found
-        return found
-
-    def remarks(self, row: Any) -> Iterator[Remark]:
+    def _remarks(self, row: dict[str, Any]) -> Iterator[Remark]:
         """Yield what is wrong with the keys and the integers of a row."""
-        if type(row) is not dict:
-            return
         if _metrics in row:
             yield Remark(
                 METRICS,
@@ -349,14 +278,15 @@ class _KeyCheck:
                 "move num_turns to evaluation.num_turns, and remove metrics",
                 at_key=True,
             )
-        yield from _unknown(row, self._known, (), {_metrics})
+        others = {key: value for key, value in row.items() if key != _metrics}
+        yield from _unknown(others, self._known, ())
         yield from _fractions(row, ("sample_id",), ())
         for name, known in _members.items():
             member = row.get(name)
             if type(member) is dict:
                 yield from _unknown(member, known, (name,))
                 yield from _fractions(member, _integers.get(name, ()), (name,))
-        for key, known in (("answer_attribution", _step), (self._turns, _turn)):
+        for key, known in (("answer_attribution", _step), (self._key, _turn)):
             for place, item in _objects_in(row.get(key)):
                 yield from _unknown(item, known, (key, place))
                 yield from _fractions(item, ("turn_idx",), (key, place))
@@ -409,22 +339,28 @@ _known_in = {
 }
 
 
-def _lacks(value: Any, names: tuple[str, ...]) -> bool:
-    """Tell whether a typed object has none of these members."""
-    return all(getattr(value, name) is UNSET for name in names)
+def _is_known(value: Any, known: frozenset[str]) -> bool:
+    """Tell whether a typed value has `known` members only, and so those below it."""
+    if type(value) is list:
+        return all(_is_known(each, known) for each in value)
+    if not isinstance(value, Struct):
+        return True
+    return all(
+        member is UNSET
+        or (key in known and _is_known(member, _known_in.get(key, frozenset())))
+        for key in value.__struct_fields__
+        for member in (getattr(value, key),)
+    )
 
 
 def _unknown(
-    value: Mapping[str, Any],
-    known: frozenset[str],
-    path: Path,
-    passed: frozenset[str] | set[str] = frozenset(),
+    value: Mapping[str, Any], known: frozenset[str], path: Path
 ) -> Iterator[Remark]:
     """Yield a remark on each key of an object that is not known."""
     if known.issuperset(value):
         return
     for key in value:
-        if key in known or key in passed:
+        if key in known:
             continue
         owner = path[0] if path else "a row"
         near = _meant(key, known, value)

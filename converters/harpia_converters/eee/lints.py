@@ -23,6 +23,7 @@ from harpia_converters.eee.row_members import (
     RECIPES,
     Question,
     Recipe,
+    RowCheck,
     digest_of_text,
     fits,
     quoted,
@@ -93,17 +94,13 @@ def recipe_of_row(digest: str, raw: str, reference: str | list[str]) -> str:
     return found
 
 
-def identity_lint(version: Version) -> RowLint:
-    """Return the check of what a row of `version` is about."""
-    check = _Check(version)
+class _IdentityCheck(RowCheck):
+    """Checks what a row is about; it remembers names, which only makes it faster."""
+
     codes = LABEL, MODEL, HASH
-    return RowLint(codes, check.remarks, check.is_clean, takes_refused=True)
-
-
-class _Check:
-    """Checks rows of one version; it remembers names, which only makes it faster."""
 
     def __init__(self, version: Version) -> None:
+        super().__init__(version)
         self._labels = version.labels
         if version is V0_2_0:
             self._labels |= FIRST_LABELS
@@ -123,10 +120,8 @@ class _Check:
             or bool(recipe_of_row(given, asked.raw, asked.reference))
         )
 
-    def remarks(self, row: Any) -> Iterator[Remark]:
+    def _remarks(self, row: dict[str, Any]) -> Iterator[Remark]:
         """Yield what is wrong with the label, the model and the hash of a row."""
-        if type(row) is not dict:
-            return
         label = row.get("schema_version")
         if type(label) is str and label not in self._labels:
             yield Remark(
@@ -379,19 +374,25 @@ _common = (
 _covered = frozenset({"V306", "V307", "X104"})
 
 
+_checks: tuple[type[RowCheck], ...] = (
+    _IdentityCheck,
+    turn_lints.TurnCheck,
+    result_lints.AttributionCheck,
+    result_lints.ResultCheck,
+    key_lints.TextCheck,
+    key_lints.KeyCheck,
+    turn_lints.AnswerCheck,
+)
+
+
 def lints_of(version: Version) -> Lints:
     """Return the checks of rows of `version`."""
-    rows = (
-        identity_lint(version),
-        turn_lints.turn_lint(version),
-        result_lints.attribution_lint(version),
-        result_lints.RESULT_LINT,
-        key_lints.text_lint(version),
-        key_lints.key_lint(version),
-        turn_lints.answer_lint(version),
-    )
+    checks = [kind(version) for kind in _checks]
     return Lints(
-        rows,
+        tuple(
+            RowLint(check.codes, check.remarks, check.is_clean, takes_refused=True)
+            for check in checks
+        ),
         across_rules_of(version),
         file_counts.FILE_LINTS,
         same=(

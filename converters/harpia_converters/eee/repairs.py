@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeGuard
 
-from harpia_converters.eee.row_members import DESCRIBED, RECIPES, count_of, recipe_of
-from harpia_formats.model.describe import short_json
+from harpia_converters.eee.row_members import DESCRIBED, RECIPES, recipe_of
+from harpia_formats.model.describe import short_json, with_noun
 from harpia_formats.model.format import ADD, REMOVE, REPLACE, Repair
 from harpia_formats.model.problem import Path
 
@@ -171,7 +171,7 @@ def _lost(row: Mapping[str, Any], branch: str) -> str:
     )
     if isinstance(row[branch], dict):
         return ", ".join(parts)
-    return ", ".join(count_of(number, name) for name, number in parts.items())
+    return ", ".join(with_noun(number, name) for name, number in parts.items())
 
 
 def _parts(branch: Any) -> Iterator[tuple[str, Any]]:

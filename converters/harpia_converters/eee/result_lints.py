@@ -12,18 +12,17 @@ from msgspec import UNSET
 from harpia_converters.eee.row_members import (
     Evaluation,
     Output,
+    RowCheck,
     Step,
     Times,
     Turn,
     Usage,
-    count_of,
     fits,
     quoted,
 )
-from harpia_converters.eee.versions import Version
+from harpia_formats.model.describe import with_noun
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.format import Remark
-from harpia_formats.model.lint import RowLint
 from harpia_formats.model.problem import Path
 
 EMPTY, TERMINAL, TURN, SOURCE, VALUE = "E111", "E112", "E113", "E114", "E115"
@@ -62,18 +61,10 @@ _forms = (
 )
 
 
-def attribution_lint(version: Version) -> RowLint:
-    """Return the check of the attribution of the answer in a row of `version`."""
-    check = _Check(version.turns)
+class AttributionCheck(RowCheck):
+    """Checks the attribution of the answer in a row."""
+
     codes = EMPTY, TERMINAL, TURN, SOURCE, VALUE
-    return RowLint(codes, check.remarks, check.is_clean, takes_refused=True)
-
-
-class _Check:
-    """Checks the steps of a row whose turns are under one key."""
-
-    def __init__(self, key: str) -> None:
-        self._key = key
 
     def is_clean(self, row: Any) -> bool:  # noqa: PLR0911 - one pass, for speed
         """Tell whether a typed row has nothing that `remarks` yields."""
@@ -104,13 +95,13 @@ class _Check:
                 return False
         return True
 
-    def remarks(self, row: Any) -> Iterator[Remark]:
+    def _remarks(self, row: dict[str, Any]) -> Iterator[Remark]:
         """Yield what is wrong with the attribution of a row."""
-        steps = row.get(_key) if type(row) is dict else None
+        steps: Any = row.get(_key)
         if not fits(steps, list[Step]):
             return
         is_single = row.get("interaction_type") == "single_turn"
-        turns = [] if is_single else row.get(self._key)
+        turns: Any = [] if is_single else row.get(self._key)
         if not steps:
             yield Remark(
                 EMPTY,
@@ -205,7 +196,7 @@ def _of_terminals(steps: list[Any]) -> Iterator[Remark]:
         message = "no item of answer_attribution is terminal"
     elif len(terminal) > 1:
         message = (
-            f"{count_of(len(terminal), 'item')} of answer_attribution are terminal"
+            f"{with_noun(len(terminal), 'item')} of answer_attribution are terminal"
         )
     else:
         message = "an item of answer_attribution follows the terminal one"
@@ -228,7 +219,10 @@ def _wrong_turn(place: Any, turns: list[Any]) -> tuple[str, str] | None:
         return f"turn_idx must be 0 in a row of single_turn, found {place}", "write 0"
     how = "give the number of the turn that the value was extracted from"
     if not 0 <= place < len(turns):
-        return f"turn_idx is {place}, and there are {count_of(len(turns), 'turn')}", how
+        return (
+            f"turn_idx is {place}, and there are {with_noun(len(turns), 'turn')}",
+            how,
+        )
     role = turns[int(place)]["role"]
     if role not in _askers:
         return None
@@ -318,56 +312,53 @@ def _is_full(score: Any, is_correct: Any) -> bool:
     return bool(is_correct or score == 1)
 
 
-def is_clean(row: Any) -> bool:  # noqa: C901, PLR0911 - one pass, for speed
-    """Tell whether a typed row has nothing that `remarks` yields."""
-    evaluation, error = row.evaluation, row.error
-    score, is_correct = evaluation.score, evaluation.is_correct
-    if is_correct:
-        if 0 < score < 1 or score is False:
-            return False
-    elif score is True:
-        return False
-    has_error = error is not UNSET and error is not None
-    if has_error and (not error.strip() or _is_full(score, is_correct)):
-        return False
-    usage, times = row.token_usage, row.performance
-    if usage is not UNSET and usage is not None:
-        given, made = usage.input_tokens, usage.output_tokens
-        reasoning = usage.reasoning_tokens
-        if usage.total_tokens != given + made:
-            return False
-        if reasoning is not UNSET and reasoning is not None and reasoning > made:
-            return False
-    if times is not UNSET and times is not None:
-        latency = times.latency_ms
-        if latency is not UNSET and latency is not None:
-            first, whole = times.time_to_first_token_ms, times.generation_time_ms
-            if whole is not UNSET and whole is not None and whole > latency:
+class ResultCheck(RowCheck):
+    """Checks the score, the counts and the times of a row."""
+
+    codes = CORRECT, GRADED, TOKENS, TIMES, ERROR
+
+    def is_clean(self, row: Any) -> bool:  # noqa: C901, PLR0911 - one pass, for speed
+        """Tell whether a typed row has nothing that `remarks` yields."""
+        evaluation, error = row.evaluation, row.error
+        score, is_correct = evaluation.score, evaluation.is_correct
+        if is_correct:
+            if 0 < score < 1 or score is False:
                 return False
-            if first is not UNSET and first is not None and first > latency:
+        elif score is True:
+            return False
+        has_error = error is not UNSET and error is not None
+        if has_error and (not error.strip() or _is_full(score, is_correct)):
+            return False
+        usage, times = row.token_usage, row.performance
+        if usage is not UNSET and usage is not None:
+            given, made = usage.input_tokens, usage.output_tokens
+            reasoning = usage.reasoning_tokens
+            if usage.total_tokens != given + made:
                 return False
-    return True
+            if reasoning is not UNSET and reasoning is not None and reasoning > made:
+                return False
+        if times is not UNSET and times is not None:
+            latency = times.latency_ms
+            if latency is not UNSET and latency is not None:
+                first, whole = times.time_to_first_token_ms, times.generation_time_ms
+                if whole is not UNSET and whole is not None and whole > latency:
+                    return False
+                if first is not UNSET and first is not None and first > latency:
+                    return False
+        return True
 
-
-def remarks(row: Any) -> Iterator[Remark]:
-    """Yield what is wrong with the score, the counts and the times of a row."""
-    if type(row) is not dict:
-        return
-    evaluation = row.get("evaluation")
-    if fits(evaluation, Evaluation):
-        yield from _of_score(evaluation)
-        if type(row.get("error")) is str:
-            yield from _of_error(row["error"], evaluation)
-    usage, times = row.get("token_usage"), row.get("performance")
-    if fits(usage, Usage):
-        yield from _of_tokens(usage)
-    if fits(times, Times):
-        yield from _of_times(times)
-
-
-RESULT_LINT = RowLint(
-    (CORRECT, GRADED, TOKENS, TIMES, ERROR), remarks, is_clean, takes_refused=True
-)
+    def _remarks(self, row: dict[str, Any]) -> Iterator[Remark]:
+        """Yield what is wrong with the score, the counts and the times of a row."""
+        evaluation = row.get("evaluation")
+        if fits(evaluation, Evaluation):
+            yield from _of_score(evaluation)
+            if type(row.get("error")) is str:
+                yield from _of_error(row["error"], evaluation)
+        usage, times = row.get("token_usage"), row.get("performance")
+        if fits(usage, Usage):
+            yield from _of_tokens(usage)
+        if fits(times, Times):
+            yield from _of_times(times)
 
 
 def _of_score(evaluation: Any) -> Iterator[Remark]:

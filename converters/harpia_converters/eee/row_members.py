@@ -1,13 +1,15 @@
 """What checks read of rows of any version, and the recipes of `sample_hash`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from hashlib import sha256
 from json.encoder import encode_basestring_ascii
-from typing import Any
+from typing import Any, ClassVar
 
 from msgspec import Struct, ValidationError, convert
 
+from harpia_converters.eee.versions import Version
 from harpia_formats.model.describe import short_json
+from harpia_formats.model.format import Remark
 
 #: An integer, which may be written as 3.0.
 _Integer = int | float
@@ -79,8 +81,8 @@ class Usage(Struct):
     input_tokens: _Integer
     output_tokens: _Integer
     total_tokens: _Integer
-    input_tokens_cache_read: _Integer | None = None
     input_tokens_cache_write: _Integer | None = None
+    input_tokens_cache_read: _Integer | None = None
     reasoning_tokens: _Integer | None = None
 
 
@@ -90,6 +92,31 @@ class Times(Struct):
     latency_ms: int | float | None = None
     time_to_first_token_ms: int | float | None = None
     generation_time_ms: int | float | None = None
+
+
+#: The keys of the counts of tokens.
+TOKENS = Usage.__struct_fields__
+
+
+class RowCheck:
+    """Checks rows of one version; it knows the key of their turns."""
+
+    #: The codes of its rules.
+    codes: ClassVar[tuple[str, ...]]
+
+    def __init__(self, version: Version) -> None:
+        self._key = version.turns
+
+    def is_clean(self, row: Any) -> bool:
+        """Tell whether a typed row has nothing that `remarks` yields."""
+        raise NotImplementedError
+
+    def remarks(self, row: Any) -> Iterator[Remark]:
+        """Yield what is wrong with a decoded row."""
+        return self._remarks(row) if type(row) is dict else iter(())
+
+    def _remarks(self, row: dict[str, Any]) -> Iterator[Remark]:
+        raise NotImplementedError
 
 
 def fits(value: Any, kind: Any) -> bool:
@@ -107,11 +134,6 @@ def quoted(value: Any) -> str:
         return short_json(value)
     except ValueError:  # a sum may have more digits than its parts
         return "a number of more digits than Python writes"
-
-
-def count_of(number: int, noun: str) -> str:
-    """Return a number with its noun, such as `1 turn` or `3 turns`."""
-    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def digest_of_text(text: str) -> str:

@@ -13,16 +13,15 @@ from harpia_converters.eee.row_members import (
     Evaluation,
     Output,
     Question,
+    RowCheck,
     Step,
     Turn,
     Usage,
-    count_of,
     fits,
     quoted,
 )
-from harpia_converters.eee.versions import Version
+from harpia_formats.model.describe import with_noun
 from harpia_formats.model.format import Remark
-from harpia_formats.model.lint import RowLint
 from harpia_formats.model.problem import Path
 
 INDEX, ROLE, DANGLING, CALL = "E104", "E105", "E106", "E107"
@@ -35,13 +34,6 @@ _tool_roles = frozenset({"tool", "function"})
 _single = "single_turn"
 _turns = list[Turn]
 _types = frozenset({_single, "multi_turn", "agentic"})
-
-
-def turn_lint(version: Version) -> RowLint:
-    """Return the check of the turns of a row of `version`."""
-    check = _TurnCheck(version.turns)
-    codes = INDEX, ROLE, DANGLING, CALL, TYPE, NUM_TURNS, CALLS_COUNT, OTHER_ROLE
-    return RowLint(codes, check.remarks, check.is_clean, takes_refused=True)
 
 
 @dataclass(slots=True)
@@ -57,11 +49,10 @@ class _Calls:
     lost_answers: int = 0
 
 
-class _TurnCheck:
-    """Checks the turns under one key."""
+class TurnCheck(RowCheck):
+    """Checks the turns of a row."""
 
-    def __init__(self, key: str) -> None:
-        self._key = key
+    codes = INDEX, ROLE, DANGLING, CALL, TYPE, NUM_TURNS, CALLS_COUNT, OTHER_ROLE
 
     def is_clean(self, row: Any) -> bool:  # noqa: C901, PLR0911, PLR0912 - one pass, for speed
         """Tell whether a typed row has nothing that `remarks` yields."""
@@ -108,10 +99,8 @@ class _TurnCheck:
             return False
         return given_calls is UNSET or given_calls is None or given_calls == count
 
-    def remarks(self, row: Any) -> Iterator[Remark]:
+    def _remarks(self, row: dict[str, Any]) -> Iterator[Remark]:
         """Yield what is wrong with the turns of a row."""
-        if type(row) is not dict:
-            return
         kind, turns = row.get("interaction_type"), row.get(self._key)
         counts = row.get("evaluation")
         if not fits(counts, Counts):
@@ -145,7 +134,7 @@ class _TurnCheck:
         wrong = [place for place, turn in enumerate(turns) if turn["turn_idx"] != place]
         if wrong:
             place, others = wrong[0], len(wrong) - 1
-            also = f"; so in {count_of(others, 'later turn')}" if others else ""
+            also = f"; so in {with_noun(others, 'later turn')}" if others else ""
             yield Remark(
                 INDEX,
                 (self._key, place, "turn_idx"),
@@ -299,7 +288,7 @@ def _of_counts(evaluation: Any, turns: int, calls: int) -> Iterator[Remark]:
             ("evaluation", "num_turns") if is_there else ("evaluation",),
             f"num_turns must be {turns}, found {quoted(given)}"
             if is_there
-            else f"num_turns is missing: there are {count_of(turns, 'turn')}",
+            else f"num_turns is missing: there are {with_noun(turns, 'turn')}",
             f"write {turns}: turns of the system and of tools count, too",
         )
     if given_calls is not None and given_calls != calls:
@@ -307,7 +296,7 @@ def _of_counts(evaluation: Any, turns: int, calls: int) -> Iterator[Remark]:
             CALLS_COUNT,
             ("evaluation", "tool_calls_count"),
             f"tool_calls_count is {quoted(given_calls)}, and the turns have "
-            f"{count_of(calls, 'tool call')}",
+            f"{with_noun(calls, 'tool call')}",
             f"write {calls}, or add the calls that are missing",
         )
 
@@ -328,18 +317,10 @@ _longest_label = 2
 _words = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af]|[^\W_\u2e80-\u9fff\uac00-\ud7af]+")
 
 
-def answer_lint(version: Version) -> RowLint:
-    """Return the check of the texts of a row of `version`."""
-    check = _AnswerCheck(version.turns)
+class AnswerCheck(RowCheck):
+    """Checks whether the verdict, the turns and the counts fit the texts of a row."""
+
     codes = VERDICT, BEGINNING, ZERO
-    return RowLint(codes, check.remarks, check.is_clean, takes_refused=True)
-
-
-class _AnswerCheck:
-    """Checks a row whose turns are under one key."""
-
-    def __init__(self, key: str) -> None:
-        self._key = key
 
     def is_clean(self, row: Any) -> bool:
         """Tell whether a typed row has nothing that `remarks` yields."""
@@ -362,10 +343,8 @@ class _AnswerCheck:
         # Mostly one of the first two turns has the input as it is.
         return any(turn.role == "user" and turn.content == asked for turn in turns[:2])
 
-    def remarks(self, row: Any) -> Iterator[Remark]:
+    def _remarks(self, row: dict[str, Any]) -> Iterator[Remark]:
         """Yield what does not fit the texts of a row."""
-        if type(row) is not dict:
-            return
         asked: Any = row.get("input")
         if not fits(asked, Question):
             return
