@@ -6,10 +6,10 @@ its standard error is that of the means of the epochs of each sample.
 """
 
 import math
+import operator
 import re
 import string
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from harpia_formats.conversion.mapping.stored_choices import (
@@ -33,9 +33,15 @@ from harpia_formats.evaluation.metrics.metric import (
     score_over_references,
     yes_no,
 )
+from harpia_formats.evaluation.metrics.text.tokens import f_score, overlap
 
-#: Where the text of a reference must be in an answer.
-LOCATIONS = ("begin", "end", "any", "exact")
+#: Where the text of a reference, on the right, must be in an answer.
+LOCATIONS: Mapping[str, Callable[[str, str], bool]] = {
+    "begin": str.startswith,
+    "end": str.endswith,
+    "any": operator.contains,
+    "exact": operator.eq,
+}
 _stripped = string.whitespace + string.punctuation
 #: Marks at the ends of a number; `60%` and `<42` are other values.
 _around_numbers = "!?:;()[]{}'\"`"
@@ -61,37 +67,12 @@ _loose_answer = re.compile(
 )
 
 
-def matches(
-    answer: str, reference: str, location: str, *, ignore_case: bool, numeric: bool
-) -> bool:
-    """Tell whether an answer has the text or the number of a reference at a location.
-
-    White space and ASCII punctuation at the ends do not count. With `numeric`, a
-    reference that is a number is compared with the numbers of the answer.
-    """
-    mine, other = answer.strip(), reference.strip()
-    if ignore_case:
-        mine, other = mine.casefold(), other.casefold()
-    if numeric:
-        other = _bare_number(other)
-        trimmed = other.strip(_around_numbers)
-        if _number(trimmed) is not None:
-            return _rounded(trimmed) in _numbers_at(_bare_number(mine), location)
-    mine, other = mine.strip(_stripped), other.strip(_stripped)
-    if location == "begin":
-        return mine.startswith(other)
-    if location == "end":
-        return mine.endswith(other)
-    return mine == other if location == "exact" else other in mine
-
-
-def _numbers_at(text: str, location: str) -> Sequence[str]:
+def _numbers_at(text: str, location: str) -> Sequence[str | None]:
     """Return the numbers of a text at a location, to five digits."""
     if location == "exact":
-        value = _number(text)
-        return () if value is None else (format(value, ".5g"),)
-    words = (word.strip(_around_numbers) for word in re.split(r"\s+", text))
-    numbers = [_rounded(word) for word in words if _number(word) is not None]
+        return [_rounded(text)]
+    words = (_rounded(word.strip(_around_numbers)) for word in text.split())
+    numbers = [number for number in words if number is not None]
     if location == "any":
         return numbers
     return numbers[:1] if location == "begin" else numbers[-1:]
@@ -110,9 +91,9 @@ def _number(text: str) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _rounded(text: str) -> str:
+def _rounded(text: str) -> str | None:
     value = _number(text)
-    return text if value is None else format(value, ".5g")
+    return None if value is None else format(value, ".5g")
 
 
 def words_of(text: str) -> tuple[str, ...]:
@@ -120,32 +101,14 @@ def words_of(text: str) -> tuple[str, ...]:
 
     Words end at spaces and hyphens; a word that is a number is that of its float.
     """
-    found: list[str] = []
-    for token in re.split(" |-", text):
-        word = _bare_word(token.casefold())
-        value = _number(word)
-        word = word if value is None else str(value)
-        found += _article.sub(" ", word).split()
-    return tuple(found)
+    tokens = re.split(" |-", text.casefold())
+    return tuple(" ".join(_article.sub(" ", _word(each)) for each in tokens).split())
 
 
-def _bare_word(token: str) -> str:
-    if _number(token) is not None:
-        return token
-    stripped = token.strip(_stripped)
-    if _number(stripped) is not None:
-        return stripped
-    return token.translate(_no_punctuation)
-
-
-def words_f1(answer: Sequence[str], reference: Sequence[str]) -> float:
-    """Return the F1 of two lists of words, where an empty one has all of the other."""
-    shared = sum((Counter(answer) & Counter(reference)).values())
-    precision = shared / len(answer) if answer else 1.0
-    recall = shared / len(reference) if reference else 1.0
-    if not precision and not recall:
-        return 0.0
-    return 2 * precision * recall / (precision + recall)
+def _word(token: str) -> str:
+    bare = token.translate(_no_punctuation)
+    values = map(_number, (token, token.strip(_stripped), bare))
+    return next((str(value) for value in values if value is not None), bare)
 
 
 def chosen_letters(answer: str, count: int, *, several: bool) -> frozenset[str]:
@@ -171,47 +134,55 @@ def chosen_letters(answer: str, count: int, *, several: bool) -> frozenset[str]:
 
 
 def _match(parameters: Parameters) -> Measure:
-    """Return Inspect's match; raises `MetricError`."""
-    location = parameters.choice("location", LOCATIONS)
+    """Return Inspect's match; raises `MetricError`.
+
+    White space and ASCII punctuation at the ends do not count. With `numeric`, a
+    reference that is a number is compared with the numbers of the answer.
+    """
+    location = parameters.choice("location", tuple(LOCATIONS))
     ignore_case, numeric = parameters.flag("ignore_case"), parameters.flag("numeric")
-    is_match = partial(
-        matches, location=location, ignore_case=ignore_case, numeric=numeric
-    )
 
     def check(answer: str, reference: str) -> float:
-        return float(is_match(answer, reference))
+        mine, other = answer.strip(), reference.strip()
+        if ignore_case:
+            mine, other = mine.casefold(), other.casefold()
+        if numeric:
+            other = _bare_number(other)
+            wanted = _rounded(other.strip(_around_numbers))
+            if wanted is not None:
+                return float(wanted in _numbers_at(_bare_number(mine), location))
+        return float(LOCATIONS[location](mine.strip(_stripped), other.strip(_stripped)))
 
     case = "folded" if ignore_case else "mixed"
     options = f"location:{location}|case:{case}|numeric:{yes_no(numeric)}"
     return pair_measure(parameters, check, options, "max", is_binary=True)
 
 
-def _words(references: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Yield the words of each reference that has any; Inspect leaves out others."""
-    return filter(None, map(words_of, require_references(references)))
+#: The words of a text.
+Words = tuple[str, ...]
 
 
-def _exact(_: Parameters) -> Measure:
-    """Return Inspect's exact."""
+def _by_words(
+    compare: Callable[[Words, Words], float], options: str, parameters: Parameters
+) -> Measure:
+    """Return the best comparison of words; Inspect leaves out references without any.
 
-    def score(answer: str, references: Sequence[str]) -> float:
-        mine = words_of(answer)
-        return float(any(other == mine for other in _words(references)))
-
-    signature = f"inspect-exact|{OWN_LIBRARY}|refs:max"
-    return mean_measure("inspect-exact", signature, score, is_binary=True)
-
-
-def _f1(_: Parameters) -> Measure:
-    """Return Inspect's f1."""
+    `options` are a part of the signature.
+    """
 
     def score(answer: str, references: Sequence[str]) -> float:
         mine = words_of(answer)
-        found = (words_f1(mine, other) for other in _words(references))
-        return round(max(found, default=0.0), 2)
+        others = filter(None, map(words_of, require_references(references)))
+        return float(max((compare(mine, other) for other in others), default=0))
 
-    signature = f"inspect-f1|{OWN_LIBRARY}|digits:2|refs:max"
-    return mean_measure("inspect-f1", signature, score)
+    name = parameters.metric
+    signature = f"{name}|{OWN_LIBRARY}{options}|refs:max"
+    return mean_measure(name, signature, score, is_binary=compare is operator.eq)
+
+
+def _rounded_f1(answer: Words, reference: Words) -> float:
+    shared = overlap(answer, reference)
+    return round(f_score(shared, len(answer), len(reference)), 2)
 
 
 def _choice(_: Parameters) -> Measure:
@@ -304,28 +275,26 @@ def _scored_text(sample: Sample, name: str | None) -> str:
 
     Raises `UnscorableError`, without a reason for an answer of another filter.
     """
-    kept = sample.extracted or {}
-    if not kept and name in {None, NO_FILTER}:
+    kept, wanted = sample.extracted or {}, name or NO_FILTER
+    if not kept and wanted == NO_FILTER:
         return sample.answer or ""
-    found = kept.get(name or NO_FILTER)
-    if found is not None:
-        return found
-    if (name or NO_FILTER) in kept:
-        raise UnscorableError(
-            f"what the filter {name or NO_FILTER} kept is not one text"
-        )
-    if name is None:
+    if wanted not in kept:
+        if name is not None:
+            raise UnscorableError
         raise UnscorableError(
             f"the parameter filter must say which one counts: {', '.join(kept)}"
         )
-    raise UnscorableError
+    found = kept[wanted]
+    if found is None:
+        raise UnscorableError(f"what the filter {wanted} kept is not one text")
+    return found
 
 
 def _filter(parameters: Parameters) -> str | None:
     """Return the name of the filter, None if none is given; raises `MetricError`."""
     value = parameters.values["filter"]
     if value is None or (isinstance(value, str) and value):
-        return value or None
+        return value
     raise parameters.wrong("filter", "the name of a filter, such as strict-match")
 
 
@@ -374,14 +343,14 @@ METRICS = (
         "The share of answers with the words of a reference, without case, punctuation "
         "and articles, as Inspect's exact().",
         {},
-        _exact,
+        partial(_by_words, operator.eq, ""),
     ),
     Metric.of(
         "inspect-f1",
         "The mean F1 of the words of an answer and a reference, each rounded to two "
         "digits, as Inspect's f1().",
         {},
-        _f1,
+        partial(_by_words, _rounded_f1, "|digits:2"),
     ),
     Metric.of(
         "inspect-choice",
