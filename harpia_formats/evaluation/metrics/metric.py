@@ -342,8 +342,6 @@ def _meant(value: object, allowed: Sequence[str]) -> str:
     return f"; did you mean {near}?" if near else ""
 
 
-NO_REFERENCE = "there is no reference to compare the answer with"
-NOT_A_LIST = "references are a list of strings, and not one string"
 #: The rules for several references of a metric that compares with one reference:
 #: the best score, or that of the first reference.
 RULES = ("max", "first")
@@ -360,9 +358,9 @@ def require_references(references: Sequence[str]) -> Sequence[str]:
     letters would be read as references.
     """
     if isinstance(references, str):
-        raise TypeError(NOT_A_LIST)
+        raise TypeError("references are a list of strings, and not one string")
     if not references:
-        raise UnscorableError(NO_REFERENCE)
+        raise UnscorableError("there is no reference to compare the answer with")
     return references
 
 
@@ -390,24 +388,18 @@ def score_over_references(
         given = references_by_rule(references, rule)
         if len(given) == 1:
             return score(answer, given[0])
-        found = _all_scores(score, answer, given)
+        found: list[float] = []
+        reasons: list[UnscorableError] = []
+        for reference in given:
+            try:
+                found.append(score(answer, reference))
+            except UnscorableError as unscorable:
+                reasons.append(unscorable)
+        if not found:
+            raise reasons[-1]
         return min(found) if rule == "min" else max(found)
 
     return best
-
-
-def _all_scores(
-    score: Callable[[str, str], float], answer: str, references: Sequence[str]
-) -> list[float]:
-    found, reason = [], UnscorableError(NO_REFERENCE)
-    for reference in references:
-        try:
-            found.append(score(answer, reference))
-        except UnscorableError as unscorable:
-            reason = unscorable
-    if not found:
-        raise reason
-    return found
 
 
 def mean_measure(  # noqa: PLR0913 - each is another fact of the metric
