@@ -227,6 +227,8 @@ class Reply:
     meta: Mapping[str, Any] = field(default_factory=dict)
     #: The number of requests until the reply.
     attempts: int = 1
+    #: Whether it is from the cache, or was sent for an equal prompt of this run.
+    is_kept: bool = False
 
 
 @dataclass(eq=False)

@@ -14,12 +14,12 @@ from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, closing, suppress
-from dataclasses import KW_ONLY, InitVar, dataclass, field
-from functools import partial
+from dataclasses import KW_ONLY, InitVar, dataclass, field, replace
+from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Self, TypeVar
 from weakref import WeakValueDictionary
 
 from harpia_formats.evaluation.llm_judge.endpoint import (
@@ -59,6 +59,7 @@ from harpia_formats.evaluation.llm_judge.row_verdicts import (
     Verdict,
     rows_with_votes,
 )
+from harpia_formats.model.describe import with_noun
 from harpia_formats.model.safe_text import safe
 
 Item = TypeVar("Item")
@@ -112,7 +113,6 @@ class LLMJudge:
     budget: Budget = field(default_factory=Budget, init=False)
     #: The majorities of the last run.
     majorities: Majorities = field(default_factory=Majorities, init=False)
-    _client: OpenAIClient | None = field(default=None, init=False)
 
     def __post_init__(self, api_key: str | None) -> None:
         given = {name: getattr(self, name) for name in (*ARGUMENTS, *_least)}
@@ -159,23 +159,22 @@ class LLMJudge:
         """How verdicts are made; those with different signatures are not comparable."""
         return f"{self.definition.signature}|guarded:{'yes' if self.guarded else 'no'}"
 
+    @cached_property
+    def _client(self) -> OpenAIClient:
+        """The client; raises `JudgeError` without a key or without openai."""
+        key = self._key or api_key_from(self.definition.key_variables)
+        return OpenAIClient(self.definition.endpoint, key)
+
     def warm_up(self) -> None:
         """Create the client; raises `JudgeError` without a key or without openai."""
         if self.ask is None:
-            self._open_client()
-
-    def _open_client(self) -> OpenAIClient:
-        """Return the client, which is made once."""
-        if self._client is None:
-            key = self._key or api_key_from(self.definition.key_variables)
-            self._client = OpenAIClient(self.definition.endpoint, key)
-        return self._client
+            _ = self._client
 
     def close(self) -> None:
         """Close the connections of the client."""
-        if self._client is not None:
-            self._client.close()
-            self._client = None
+        client = vars(self).pop("_client", None)
+        if client is not None:
+            client.close()
 
     def run(self, **inputs: list[Any]) -> dict[str, Any]:
         """Return `results`, and `meta` with an entry for each result.
@@ -186,11 +185,7 @@ class LLMJudge:
         Raises `InputError` for wrong inputs, `RowError` for the first row without a
         result if `raise_on_failure` is set, and `JudgeError` if the judge cannot run.
         """
-        return self._judge_lists(inputs, self._new_budget())
-
-    def _new_budget(self) -> Budget:
-        """Return the budget of a run."""
-        return Budget(self.max_requests, self.max_tokens)
+        return self._judge_lists(inputs, Budget(self.max_requests, self.max_tokens))
 
     def _judge_lists(
         self, inputs: Mapping[str, list[Any]], budget: Budget
@@ -220,7 +215,7 @@ class LLMJudge:
 
         After a cancellation no further request is sent.
         """
-        budget = self._new_budget()
+        budget = Budget(self.max_requests, self.max_tokens)
         try:
             return await asyncio.to_thread(self._judge_lists, inputs, budget)
         finally:
@@ -239,7 +234,8 @@ class LLMJudge:
         A row must be there once for each vote.
         """
         self.warm_up()
-        self.tally, self.budget = Counter(), budget or self._new_budget()
+        self.tally = Counter()
+        self.budget = budget or Budget(self.max_requests, self.max_tokens)
         self.majorities = Majorities(self.definition.outputs, self.votes)
         with ExitStack() as stack:
             cache = None
@@ -257,7 +253,7 @@ class LLMJudge:
         """Return the reply to a prompt; raises what `AskModel` raises."""
         if self.ask is not None:
             return self.ask(prompt, budget)
-        return self._open_client().ask(prompt, budget, vote)
+        return self._client.ask(prompt, budget, vote)
 
     def guard_secret(self, cache: ReplyCache | None) -> bytes:
         """Return the secret of the marks around data, empty if data is not guarded."""
@@ -266,16 +262,16 @@ class LLMJudge:
         return secrets.token_bytes(32) if cache is None else bytes(cache.secret)
 
 
-class DaemonThreads(Generic[Item, Done]):
-    """A fixed number of daemon threads that apply a function to submitted items.
+class DaemonThreads:
+    """A fixed number of daemon threads that make submitted calls.
 
     This is not a `ThreadPoolExecutor`, whose threads the interpreter joins at exit: a
     request that hangs would keep an interrupted run from ending.
     """
 
-    def __init__(self, count: int, work: Callable[[Item], Done]) -> None:
-        self._work = work
-        self._tasks: SimpleQueue[tuple[Item, Future[Done]] | None] = SimpleQueue()
+    def __init__(self, count: int) -> None:
+        self._tasks: SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None]
+        self._tasks = SimpleQueue()
         self._is_stopped = threading.Event()
         self._threads = [
             threading.Thread(target=self._serve, name=f"judge-{number}", daemon=True)
@@ -284,14 +280,14 @@ class DaemonThreads(Generic[Item, Done]):
         for thread in self._threads:
             thread.start()
 
-    def submit(self, item: Item) -> Future[Done]:
-        """Return the future of the result for `item`."""
+    def submit(self, call: Callable[[], Done]) -> Future[Done]:
+        """Return the future of what a call returns."""
         future: Future[Done] = Future()
-        self._tasks.put((item, future))
+        self._tasks.put((call, future))
         return future
 
     def stop(self, patience: float) -> None:
-        """Start no further item, and wait `patience` seconds for the running ones."""
+        """Start no further call, and wait `patience` seconds for the running ones."""
         self._is_stopped.set()
         for _ in self._threads:
             self._tasks.put(None)
@@ -301,9 +297,9 @@ class DaemonThreads(Generic[Item, Done]):
 
     def _serve(self) -> None:
         while (task := self._tasks.get()) is not None and not self._is_stopped.is_set():
-            item, future = task
+            call, future = task
             try:
-                future.set_result(self._work(item))
+                future.set_result(call())
             except BaseException as error:  # noqa: BLE001 - the future raises it again
                 future.set_exception(error)
 
@@ -317,24 +313,6 @@ _ahead = 4
 #: Seconds between two looks for the reply that another process asks for: the first of
 #: them, and the most that they grow to.
 _look, _longest_look = 0.02, 0.25
-#: A reply, and whether it is from the cache.
-_Answer = tuple[Reply, bool]
-
-
-@dataclass(frozen=True, slots=True)
-class _Request:
-    """A prompt to send."""
-
-    prompt: str
-    vote: int
-    #: The key in the cache, empty without a cache.
-    key: bytes = b""
-    #: What the cache keeps already, if the prompt is sent again.
-    known: Mapping[str, Any] | None = None
-
-
-#: Waits for the verdict on a row and returns it.
-_Pending = Callable[[], Verdict]
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,7 +325,7 @@ class _Run:
     budget: Budget
     tally: Counter[str]
     #: The requests that are not answered yet, so that equal prompts share one.
-    under_way: WeakValueDictionary[bytes, "Future[_Answer]"] = field(
+    under_way: WeakValueDictionary[bytes, "Future[Reply]"] = field(
         default_factory=WeakValueDictionary
     )
     #: The keys of prompts that were sent again.
@@ -360,10 +338,10 @@ class _Run:
         `RowError` for the first row without a verdict if the definition asks for it.
         At the end, also after an error, pending replies have `GRACE` seconds.
         """
-        workers = DaemonThreads(self.judge.concurrency, self._answer)
+        workers = DaemonThreads(self.judge.concurrency)
         ahead = self.judge.concurrency
         ahead *= 1 if self.judge.definition.raise_on_failure else _ahead
-        pending: deque[_Pending] = deque()
+        pending: deque[Callable[[], Verdict]] = deque()
         try:
             for row in rows:
                 pending.append(self._start(row, workers.submit))
@@ -376,14 +354,18 @@ class _Run:
             workers.stop(GRACE)
 
     def _start(
-        self, row: JudgeRow, submit: Callable[[_Request], Future[_Answer]]
-    ) -> _Pending:
-        """Send the prompt of a row, unless it is cached or a value is missing."""
+        self, row: JudgeRow, submit: Callable[[Callable[[], Reply]], Future[Reply]]
+    ) -> Callable[[], Verdict]:
+        """Send the prompt of a row, unless it is cached or a value is missing.
+
+        Returns what waits for the verdict.
+        """
         if row.problem:
             return partial(Verdict, row, None, FAILED, row.problem)
         prompt = self.template.prompt(row.values)
+        ask = partial(self._requested, prompt, row.vote)
         if self.cache is None:
-            return partial(self._awaited, row, submit(_Request(prompt, row.vote)))
+            return partial(self._awaited, row, submit(ask))
         key = request_key(self.judge.definition.endpoint, prompt, row.vote)
         shared = self.under_way.get(key)
         if shared is not None and not shared.done():
@@ -395,46 +377,43 @@ class _Run:
             return lambda: verdict
         if known is not None:
             self.again.add(key)
-        future = self.under_way[key] = submit(_Request(prompt, row.vote, key, known))
+        future = submit(partial(self._shared_reply, self.cache, key, known, ask))
+        self.under_way[key] = future
         return partial(self._awaited, row, future)
 
-    def _answer(self, request: _Request) -> _Answer:
-        """Return the reply to a prompt: from the endpoint, or from another process.
+    def _requested(self, prompt: str, vote: int) -> Reply:
+        """Return the reply of the endpoint to a prompt."""
+        reply = self.judge.reply_to(prompt, self.budget, vote)
+        self.budget.add(tokens_in(reply.meta))
+        return reply
 
-        A prompt that another process sends is not sent, unless that fails or dies.
+    def _shared_reply(
+        self,
+        cache: ReplyCache,
+        key: bytes,
+        known: Mapping[str, Any] | None,
+        ask: Callable[[], Reply],
+    ) -> Reply:
+        """Return the reply of `ask`, after it was stored, or that of another process.
+
+        A prompt that another process sends is not sent, unless that fails or dies. A
+        stored reply that is `known` is not enough.
         """
-        if self.cache is None:
-            return self._requested(request), False
         pause = _look
         while not self.budget.stopped:
-            found, is_ours = self.cache.reply_or_claim(request.key, request.known)
+            found, is_ours = cache.reply_or_claim(key, known)
             if found is not None:
-                return _kept_reply(found), True
+                return _kept_reply(found)
             if is_ours:
-                return self._claimed(request, self.cache), False
+                try:
+                    reply = ask()
+                    cache.put(key, _kept(reply, known))
+                finally:
+                    cache.release(key)
+                return reply
             time.sleep(pause)
             pause = min(2 * pause, _longest_look)
         raise BudgetExhausted
-
-    def _claimed(self, request: _Request, cache: ReplyCache) -> Reply:
-        """Return the reply to a prompt that is claimed, after it was stored."""
-        try:
-            reply = self._requested(request)
-        except BaseException:
-            cache.release(request.key)
-            raise
-        kept = {"text": reply.text, "meta": reply.meta, "attempts": reply.attempts}
-        if request.known is not None:
-            # Others tell by it that this is another reply, even if it is an equal one.
-            kept["again"] = request.known.get("again", 0) + 1
-        cache.put(request.key, kept)
-        return reply
-
-    def _requested(self, request: _Request) -> Reply:
-        """Return the reply of the endpoint to a prompt."""
-        reply = self.judge.reply_to(request.prompt, self.budget, request.vote)
-        self.budget.add(tokens_in(reply.meta))
-        return reply
 
     def _finish(self, verdict: Verdict) -> Verdict:
         """Count a verdict and return it, or raise `RowError`."""
@@ -448,14 +427,14 @@ class _Run:
         return verdict
 
     def _awaited(
-        self, row: JudgeRow, future: Future[_Answer], *, is_shared: bool = False
+        self, row: JudgeRow, future: Future[Reply], *, is_shared: bool = False
     ) -> Verdict:
         """Wait for the reply to the prompt of a row; return its verdict.
 
         If it `is_shared` the request belongs to another row with the same prompt.
         """
         try:
-            reply, is_kept = future.result()
+            reply = future.result()
         except NoReplyError as error:
             attempts = 0 if is_shared else error.attempts
             reason = f"no reply: {error.reason}"
@@ -463,7 +442,8 @@ class _Run:
         except BudgetExhausted:
             reason = f"the budget is spent: {self.budget.exhausted_reason}"
             return Verdict(row, None, UNASKED, reason)
-        return _verdict(self.judge, row, reply, is_cached=is_shared or is_kept)
+        reply = replace(reply, is_kept=reply.is_kept or is_shared)
+        return _verdict(self.judge, row, reply)
 
 
 def kept_verdict(
@@ -480,30 +460,34 @@ def kept_verdict(
     """
     if known is None:
         return None
-    verdict = _verdict(judge, row, _kept_reply(known), is_cached=True)
+    verdict = _verdict(judge, row, _kept_reply(known))
     is_enough = verdict.status == OK or not judge.ask_again or was_asked
     return verdict if is_enough else None
 
 
-def _verdict(
-    judge: LLMJudge, row: JudgeRow, reply: Reply, *, is_cached: bool
-) -> Verdict:
+def _verdict(judge: LLMJudge, row: JudgeRow, reply: Reply) -> Verdict:
     """Return the verdict of a reply on a row."""
-    definition, strict = judge.definition, judge.guarded
+    outputs, score = judge.definition.outputs, judge.definition.score
     values, status, reason = None, OK, None
     try:
-        values = values_in(
-            reply.text, definition.outputs, definition.score, strict=strict
-        )
+        values = values_in(reply.text, outputs, score, strict=judge.guarded)
     except ReplyError as error:
         status, reason = FAILED, safe(str(error), 500)
-    counts = reply.attempts, is_cached
-    return Verdict(row, values, status, reason, *counts, reply.meta)
+    parts = reply.attempts, reply.is_kept, reply.meta
+    return Verdict(row, values, status, reason, *parts)
+
+
+def _kept(reply: Reply, known: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return what the cache keeps of a reply, which replaces what is `known`."""
+    kept = {"text": reply.text, "meta": reply.meta, "attempts": reply.attempts}
+    # Others tell by `again` that this is another reply, even if it is an equal one.
+    return kept if known is None else {**kept, "again": known.get("again", 0) + 1}
 
 
 def _kept_reply(kept: Mapping[str, Any]) -> Reply:
     """Return a reply as the cache keeps it."""
-    return Reply(kept.get("text"), kept.get("meta", {}), kept.get("attempts", 1))
+    parts = kept.get("text"), kept.get("meta", {}), kept.get("attempts", 1)
+    return Reply(*parts, is_kept=True)
 
 
 #: Seconds before the bar appears, and between two pictures of it.
@@ -558,25 +542,23 @@ def summary_of(judge: LLMJudge) -> str:
     With several votes there is a line for the majorities of each output field.
     """
     tally, budget = judge.tally, judge.budget
-    count = _counted(
-        tally.total() - tally[CACHED], "vote" if judge.votes > 1 else "row"
-    )
+    noun = "vote" if judge.votes > 1 else "row"
+    count = with_noun(tally.total() - tally[CACHED], noun)
     parts = {
-        f"{tally[CACHED]:,} from the cache": tally[CACHED],
-        f"{tally[FAILED]:,} failed": tally[FAILED],
-        f"{tally[UNASKED]:,} not asked, since {budget.exhausted_reason}": tally[
-            UNASKED
-        ],
+        CACHED: "from the cache",
+        FAILED: "failed",
+        UNASKED: f"not asked, since {budget.exhausted_reason}",
     }
     rows = [f"{count}: {tally[OK]:,} judged"]
-    rows += [text for text, number in parts.items() if number]
-    requests = _counted(budget.requests, "request")
+    rows += [f"{tally[of]:,} {text}" for of, text in parts.items() if tally[of]]
+    requests = with_noun(budget.requests, "request")
     if budget.retries:
-        requests += f", of which {_counted(budget.retries, 'retry', 'retries')}"
-    counts = f"{', '.join(rows)}; {requests}; {_counted(budget.tokens, 'token')}"
+        retries = "retry" if budget.retries == 1 else "retries"
+        requests += f", of which {budget.retries:,} {retries}"
+    counts = f"{', '.join(rows)}; {requests}; {with_noun(budget.tokens, 'token')}"
     majorities = (
         f"{safe(name)}: a majority in {found['rows'] - found['ties']:,} of "
-        f"{_counted(found['rows'], 'row')}, {_counted(found['ties'], 'tie')}; "
+        f"{with_noun(found['rows'], 'row')}, {with_noun(found['ties'], 'tie')}; "
         f"{found['agreeing']:,} of {found['votes']:,} votes are that of a majority"
         for name, found in judge.majorities.counts.items()
     )
@@ -604,8 +586,3 @@ def resume_hint(
         return "without a cache no reply was kept: a new run asks for every row"
     option = " with `--overwrite`" if overwriting else ""
     return f"{kept}: the same command{option} goes on from there"
-
-
-def _counted(number: int, noun: str, nouns: str = "") -> str:
-    """Return a number with its noun."""
-    return f"{number:,} {noun if number == 1 else nouns or noun + 's'}"

@@ -1014,12 +1014,12 @@ def test_hanging_threads_do_not_block_a_run() -> None:
     """Stopping waits for a request in progress no longer than its timeout."""
     begun, held = threading.Event(), threading.Event()
 
-    def work(_: int) -> bool:
+    def work() -> bool:
         begun.set()
         return held.wait(10)
 
-    workers: DaemonThreads[int, bool] = DaemonThreads(1, work)
-    first, second = workers.submit(1), workers.submit(2)
+    workers = DaemonThreads(1)
+    first, second = workers.submit(work), workers.submit(work)
     begun.wait(10)
     workers.stop(0.05)
     held.set()
