@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -33,45 +32,40 @@ class Kind:
     summary: str
     #: The command whose result it is drawn of: `score` or `score compare`.
     command: str
-    #: The module here with the function from a result to a drawing, and its name.
+    #: The name of the function from a result to a drawing.
     function: str
     #: Whether it needs a metric of labels.
     needs_labels: bool = False
 
     def draw(self, result: Any) -> Drawing:
         """Return the drawing of a result; call it within `settings`."""
-        module, _, name = self.function.partition(".")
-        found = import_module(f"harpia_formats.evaluation.figures.{module}")
-        make: Callable[[Any], Drawing] = getattr(found, name)
+        from harpia_formats.evaluation.figures import pictures  # noqa: PLC0415 - only where one is drawn
+
+        make: Callable[[Any], Drawing] = getattr(pictures, self.function)
         return make(result)
 
 
 #: The kinds. The first one of a command is drawn if none is named.
 KINDS = (
-    Kind(
-        "scores",
-        "scores with intervals by model and group",
-        "score",
-        "score_rows.draw_scores",
-    ),
+    Kind("scores", "scores with intervals by model and group", "score", "draw_scores"),
     Kind(
         "confusion",
         "confusion matrix of labels",
         "score",
-        "confusions.draw_confusions",
+        "draw_confusions",
         needs_labels=True,
     ),
     Kind(
         "scores",
         "scores with intervals by system, a panel for each benchmark",
         "score plan",
-        "score_rows.draw_benchmarks",
+        "draw_benchmarks",
     ),
     Kind(
         "differences",
         "differences with intervals by pair of systems",
         "score compare",
-        "score_rows.draw_differences",
+        "draw_differences",
     ),
 )
 #: What is drawn no more, and what there is in its place.
@@ -163,14 +157,13 @@ class PictureFiles:
         written.
         """
         check_matplotlib()
-        self._reads = reads
         self._files = files
+        self._group = OutputGroup(overwrite=True, reads=reads)
         taken = list(others)
-        group = OutputGroup(overwrite=True, reads=reads)
         for file in files:
             check_extra_output(file.place, taken)
             _check_replaceable(file.place)
-            group.claim(file.place)
+            self._group.claim(file.place)
 
     def check_labels(self) -> None:
         """Raise `FigureError` if a picture needs labels, which no metric scores."""
@@ -183,15 +176,14 @@ class PictureFiles:
         Raises `SinkError`.
         """
         notes = []
-        group = OutputGroup(overwrite=True, reads=self._reads)
         try:
             for file in self._files:
                 data, remarks = file.drawn(result)
-                group.open(file.place).write(data)
+                self._group.open(file.place).write(data)
                 notes += [f"{masked(file.place)}: {note}" for note in remarks]
-            group.commit()
+            self._group.commit()
         except BaseException:  # an interrupt, too, leaves no temporary file
-            group.discard()
+            self._group.discard()
             raise
         return notes
 

@@ -14,7 +14,7 @@ import harpia_formats as hf
 from effort import examples
 from harpia_formats.evaluation.figures import drawing
 from harpia_formats.evaluation.figures.picture_files import KINDS
-from harpia_formats.evaluation.figures.score_rows import Mark, Rows, draw_rows
+from harpia_formats.evaluation.figures.pictures import Mark, Rows, draw_rows
 from harpia_formats.evaluation.plots import Interval
 from harpia_formats.evaluation.scoring.benchmarks import BenchmarkScores
 from json_lines import jsonl
