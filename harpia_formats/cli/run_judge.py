@@ -20,15 +20,16 @@ from harpia_formats.cli.streams_and_exit_codes import (
     write_stderr,
 )
 from harpia_formats.evaluation.llm_judge.judge import LLMJudge, resume_hint, summary_of
-from harpia_formats.evaluation.llm_judge.judge_errors import JudgeError, RowError
 from harpia_formats.evaluation.llm_judge.judge_files import (
     FileJob,
     verdict_format,
 )
-from harpia_formats.evaluation.llm_judge.row_verdicts import (
+from harpia_formats.evaluation.llm_judge.verdicts import (
     FAILED,
     OK,
     UNASKED,
+    JudgeError,
+    RowError,
     Verdict,
 )
 from harpia_formats.files.io.sink import standard_output

@@ -440,7 +440,7 @@ def _labels_of(definition: Path, fields: Sequence[str]) -> tuple[object, ...]:
     from harpia_formats.evaluation.llm_judge.judge_definition import (  # noqa: PLC0415 - few runs read a definition
         declared_labels,
     )
-    from harpia_formats.evaluation.llm_judge.judge_errors import JudgeError  # noqa: PLC0415 - few runs read a definition
+    from harpia_formats.evaluation.llm_judge.verdicts import JudgeError  # noqa: PLC0415 - few runs read a definition
 
     try:
         return declared_labels(definition, fields)

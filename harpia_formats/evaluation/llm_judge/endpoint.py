@@ -14,11 +14,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
-from harpia_formats.evaluation.llm_judge.judge_errors import (
-    JudgeError,
-    check_keys,
-    require,
-)
+from harpia_formats.evaluation.llm_judge.verdicts import JudgeError, check_keys, require
 from harpia_formats.model.safe_text import safe
 
 #: The model that Haystack's page names as the default of its evaluator.

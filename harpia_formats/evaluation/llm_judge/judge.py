@@ -42,22 +42,21 @@ from harpia_formats.evaluation.llm_judge.judge_definition import (
     definition_of,
     row_count,
 )
-from harpia_formats.evaluation.llm_judge.judge_errors import (
-    InputError,
-    RepeatedBy,
-    RowError,
-    require,
-)
-from harpia_formats.evaluation.llm_judge.output_fields import ReplyError, values_in
 from harpia_formats.evaluation.llm_judge.reply_cache import ReplyCache, request_key
-from harpia_formats.evaluation.llm_judge.row_verdicts import (
+from harpia_formats.evaluation.llm_judge.verdicts import (
     FAILED,
     OK,
     UNASKED,
+    InputError,
     JudgeRow,
     Majorities,
+    RepeatedBy,
+    ReplyError,
+    RowError,
     Verdict,
+    require,
     rows_with_votes,
+    values_in,
 )
 from harpia_formats.model.describe import with_noun
 from harpia_formats.model.safe_text import safe

@@ -14,16 +14,14 @@ from typing import Any, cast
 
 from harpia_formats._version import __version__
 from harpia_formats.evaluation.llm_judge.endpoint import Endpoint, endpoint_of
-from harpia_formats.evaluation.llm_judge.judge_errors import (
+from harpia_formats.evaluation.llm_judge.verdicts import (
     DefinitionError,
     InputError,
-    check_keys,
-    require,
-)
-from harpia_formats.evaluation.llm_judge.output_fields import (
     OutputField,
     RowScore,
+    check_keys,
     output_field,
+    require,
     row_score,
 )
 from harpia_formats.files.io.reader import read_side_input

@@ -15,7 +15,6 @@ from harpia_formats.conversion.containers.row_writer import copy_spooled, spool
 from harpia_formats.conversion.output_files import check_output
 from harpia_formats.conversion.reading.records import records_in
 from harpia_formats.evaluation.llm_judge.judge import LLMJudge, kept_verdict
-from harpia_formats.evaluation.llm_judge.judge_errors import JudgeError
 from harpia_formats.evaluation.llm_judge.judged_rows import (
     FIRST,
     SECOND,
@@ -28,7 +27,8 @@ from harpia_formats.evaluation.llm_judge.judged_rows import (
     verdict_field,
 )
 from harpia_formats.evaluation.llm_judge.reply_cache import ReplyCache, request_key
-from harpia_formats.evaluation.llm_judge.row_verdicts import (
+from harpia_formats.evaluation.llm_judge.verdicts import (
+    JudgeError,
     JudgeRow,
     Verdict,
     rows_with_votes,

@@ -21,8 +21,12 @@ from harpia_formats.conversion.mapping.answer_groups import (
 )
 from harpia_formats.conversion.mapping.questions import question_key
 from harpia_formats.evaluation.llm_judge.judge_definition import Definition
-from harpia_formats.evaluation.llm_judge.judge_errors import JudgeError, require
-from harpia_formats.evaluation.llm_judge.row_verdicts import JudgeRow, Verdict
+from harpia_formats.evaluation.llm_judge.verdicts import (
+    JudgeError,
+    JudgeRow,
+    Verdict,
+    require,
+)
 from harpia_formats.evaluation.scoring.answers.choose_systems import (
     CONSISTENT,
     FIRST_POSITION,

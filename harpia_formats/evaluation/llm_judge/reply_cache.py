@@ -18,7 +18,7 @@ from threading import Event, RLock, Thread
 from typing import Any, Self
 
 from harpia_formats.evaluation.llm_judge.endpoint import Endpoint
-from harpia_formats.evaluation.llm_judge.judge_errors import CacheError
+from harpia_formats.evaluation.llm_judge.verdicts import CacheError
 
 
 def request_key(endpoint: Endpoint, prompt: str, vote: int = 0) -> bytes:

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from harpia_formats.evaluation.llm_judge import reply_cache
-from harpia_formats.evaluation.llm_judge.judge_errors import CacheError
 from harpia_formats.evaluation.llm_judge.reply_cache import (
     LEASE,
     ReplyCache,
     is_dead,
     new_owner,
 )
+from harpia_formats.evaluation.llm_judge.verdicts import CacheError
 
 KEY, REPLY = b"key", {"text": "yes"}
 #: What is answered: the claim is ours, or another process has one.

@@ -39,17 +39,18 @@ from harpia_formats.evaluation.llm_judge.endpoint import (
 from harpia_formats.evaluation.llm_judge.judge import DaemonThreads, with_bar
 from harpia_formats.evaluation.llm_judge.judge_definition import Definition, Template
 from harpia_formats.evaluation.llm_judge.judge_files import VerdictFormat, written
-from harpia_formats.evaluation.llm_judge.output_fields import (
-    OutputField,
-    ReplyError,
-    output_field,
-    values_in,
-)
 from harpia_formats.evaluation.llm_judge.reply_cache import (
     ReplyCache,
     request_key,
 )
-from harpia_formats.evaluation.llm_judge.row_verdicts import JudgeRow, Verdict
+from harpia_formats.evaluation.llm_judge.verdicts import (
+    JudgeRow,
+    OutputField,
+    ReplyError,
+    Verdict,
+    output_field,
+    values_in,
+)
 
 EXAMPLE = {"inputs": {"responses": "maçã"}, "outputs": {"score": 1}}
 MADE: dict[str, Any] = {

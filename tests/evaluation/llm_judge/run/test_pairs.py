@@ -12,8 +12,8 @@ import pytest
 from cases import for_each_case
 from harpia_formats import LLMJudge, score, validate
 from harpia_formats.evaluation.llm_judge.endpoint import Reply
-from harpia_formats.evaluation.llm_judge.judge_errors import JudgeError
 from harpia_formats.evaluation.llm_judge.judge_files import FileJob, VerdictFormat
+from harpia_formats.evaluation.llm_judge.verdicts import JudgeError
 from json_lines import jsonl, jsonl_rows
 
 CHOICES = ["first", "second", "tie"]

@@ -14,7 +14,7 @@ import pytest
 
 from harpia_formats import LLMJudge
 from harpia_formats.evaluation.llm_judge.endpoint import Budget, NoReplyError, Reply
-from harpia_formats.evaluation.llm_judge.row_verdicts import JudgeRow
+from harpia_formats.evaluation.llm_judge.verdicts import JudgeRow
 
 MADE: dict[str, Any] = {
     "instructions": "Is it rude?",
