@@ -10,10 +10,9 @@ from typing import Any, Self
 
 from msgspec import UNSET
 
-from harpia_formats.evaluation.statistics.text_lengths import AT_ONCE
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.record import Output, Record
-from harpia_formats.validation.dedup.digests import digest_of, digests_of
+from harpia_formats.validation.dedup.digests import digest_of
 from harpia_formats.validation.dedup.identity import key_text
 from harpia_formats.validation.dedup.repeated_digests import PairDigests
 
@@ -38,13 +37,6 @@ def combined(one: int, other: int) -> int:
     return (one * _FACTOR + other) & _MASK
 
 
-def _digests_of(texts: Sequence[str]) -> Sequence[int]:
-    """Return the digests of texts; no copies of several long ones are held."""
-    if sum(map(len, texts)) <= AT_ONCE:
-        return digests_of(texts)
-    return [*map(digest_of, texts)]
-
-
 def prompt_of(record: Record) -> str:
     """Return the prompt of a record: its text, or else its messages as JSON, or ""."""
     if record.prompt is not UNSET:
@@ -64,28 +56,27 @@ def add_keys(
     `owners` has for each of the `outputs` the index of its record. A record without a
     prompt, an answer without a text or a prompt, and a record without an id have none.
     """
-    texts = [prompt_of(record) for record in records]
-    of_prompts = _digests_of(texts)
-    asked = [
-        (owner, output.text)
-        for owner, output in zip(owners, outputs, strict=True)
-        if output.text and texts[owner]
-    ]
-    of_answers = _digests_of([text for _, text in asked])
-    named = [index for index, record in enumerate(records) if record.id is not UNSET]
-    of_ids = digests_of([key_text((records[index].id,)) for index in named])
-    of_asked = [of_prompts[owner] for owner, _ in asked]
-    for kind, digests, of_records in (
-        ("prompts", compress(of_prompts, texts), compress(numbers, texts)),
-        (
-            "answers",
-            map(combined, of_asked, of_answers),
-            [numbers[owner] for owner, _ in asked],
-        ),
-        ("ids", of_ids, [numbers[index] for index in named]),
-    ):
-        pairs = chain.from_iterable(zip(digests, of_records, strict=True))
-        found[kind].extend(pairs)
+    prompts = [prompt_of(record) for record in records]
+    digests = [*map(digest_of, prompts)]
+    pairs = {
+        "prompts": [
+            (digest, number)
+            for prompt, digest, number in zip(prompts, digests, numbers, strict=True)
+            if prompt
+        ],
+        "answers": [
+            (combined(digests[owner], digest_of(output.text)), numbers[owner])
+            for owner, output in zip(owners, outputs, strict=True)
+            if output.text and prompts[owner]
+        ],
+        "ids": [
+            (digest_of(key_text((record.id,))), number)
+            for record, number in zip(records, numbers, strict=True)
+            if record.id is not UNSET
+        ],
+    }
+    for kind, of_kind in pairs.items():
+        found[kind].extend(chain.from_iterable(of_kind))
 
 
 #: The most repeated values that are listed, and the most places of each.

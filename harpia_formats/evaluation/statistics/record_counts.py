@@ -1,11 +1,10 @@
 """The counts over the records of a file, which are merged with those over others."""
 
-from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from typing import Any, Self
 
 from msgspec import UNSET
@@ -179,16 +178,8 @@ class Counts:
 
     def _add_values(self, name: str, values: Sequence[Any]) -> None:
         """Count the values of a field that are the same in many records."""
-        if not values:
-            return
-        found: Counter[Any] = Counter()
-        if set(map(type, values)) == {str}:
-            # Most values are the same, and each is shown once.
-            for value, count in Counter(values).items():
-                found[shown(value)] += count
-        else:
-            found.update(map(shown, values))
-        self.tally(name).add(found, len(values))
+        if values:
+            self.tally(name).add(map(shown, values), len(values))
 
     @property
     def has_all_times(self) -> bool:
@@ -309,8 +300,7 @@ def _outcomes(score: Score) -> tuple[str, str, bool, bool, bool, bool]:
     return *names, True, is_number, is_correct is True, is_correct is False
 
 
-_first = itemgetter(0)
-#: Records that are counted together, at most; and bytes of the rows that are held.
+#: Records that are read alone and counted together, at most, and bytes of their rows.
 HELD_RECORDS, HELD_BYTES = 512, 1024 * 1024
 
 
@@ -347,12 +337,10 @@ class RecordCounter:
         #: The decoder of the last rows, and what reads its rows directly.
         self._decoder: TypedDecoder | None = None
         self._direct: DirectRead | None = None
-        #: Records that are not counted yet, and the bytes of their rows.
-        self._records: list[Record] = []
+        #: Records that are not counted yet, their numbers and where their rows begin,
+        #: and the bytes of the rows.
+        self._waiting: list[tuple[Record, int, Cursor]] = []
         self._size = 0
-        self._numbers: list[int] = []
-        #: The first of some that follow each other, and what returns where one begins.
-        self._starts: list[tuple[int, Callable[[int], Cursor]]] = []
 
     def open(self, variant: FormatVariant) -> None:
         """Receive the format of the next file."""
@@ -366,8 +354,10 @@ class RecordCounter:
 
     def receive(self, placed: PlacedRecord) -> None:
         """Receive a record that was read alone."""
-        start = placed.start
-        self._add([placed.record], [placed.number], lambda _: start, len(placed.text))
+        self._waiting.append((placed.record, placed.number, placed.start))
+        self._size += len(placed.text)
+        if len(self._waiting) >= HELD_RECORDS or self._size >= HELD_BYTES:
+            self.flush()
 
     def decoded(self, rows: DecodedChunk) -> bool:
         """Receive the rows of a chunk that a typed decoder decoded."""
@@ -379,41 +369,35 @@ class RecordCounter:
                 self._read(decode(chunk.rows[index])) if each is None else each[0]
                 for index, each in enumerate(direct.records(chunk, rows.values))
             ]
-        numbers = map(rows.numbers.of, range(len(records)))
-        self._add(records, numbers, chunk.start_of, len(chunk.data))
+        numbers = [*map(rows.numbers.of, range(len(records)))]
+        self._count(records, numbers, chunk.start_of)
         return True
 
     def batch(self, batch: RowBatch) -> bool:
         """Receive a batch of rows."""
         records = [*map(self._read, batch.values)]
-        self._add(records, batch.numbers, batch.start_of, HELD_BYTES)
+        self._count(records, batch.numbers, batch.start_of)
         return True
 
-    def _add(
-        self,
-        records: list[Record],
-        numbers: Iterable[int],
-        start_of: Callable[[int], Cursor],
-        size: int,
-    ) -> None:
-        """Take records of `size` bytes, and count those that wait if they are many."""
-        self._starts.append((len(self._records), start_of))
-        self._records += records
-        self._numbers += numbers
-        self._size += size
-        if len(self._records) >= HELD_RECORDS or self._size >= HELD_BYTES:
-            self.flush()
-
     def flush(self) -> None:
-        """Count the records that are buffered."""
-        records, numbers, starts = self._records, self._numbers, self._starts
-        self._records, self._numbers, self._starts, self._size = [], [], [], 0
+        """Count the records that wait."""
+        waiting, self._waiting, self._size = self._waiting, [], 0
+        records = [record for record, _, _ in waiting]
+        numbers = [number for _, number, _ in waiting]
+        self._count(records, numbers, lambda at: waiting[at][2])
+
+    def _count(
+        self,
+        records: Sequence[Record],
+        numbers: Sequence[int],
+        start_of: Callable[[int], Cursor],
+    ) -> None:
+        """Count records of the file by their numbers and what finds their rows."""
         file = self._file
 
         def place(at: int) -> RecordPlace:
             """Return the place of a record by its index."""
-            first, start_of = starts[bisect_right(starts, at, key=_first) - 1]
-            return RecordPlace(file, numbers[at], start_of(at - first).line)
+            return RecordPlace(file, numbers[at], start_of(at).line)
 
         self.counts.add(records, numbers, place)
         if self._duplicates is not None:

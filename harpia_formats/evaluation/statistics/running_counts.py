@@ -263,8 +263,13 @@ class FieldCount:
             lacking["missing"] = [value is UNSET for value in column]
         if NoneType in kinds:
             lacking["null"] = [value is None for value in column]
-        if kinds & _sized and _may_have_empty(column, kinds):
-            lacking["empty"] = _are_empty(column)
+        if kinds & _sized:
+            lacking["empty"] = [
+                not value or value.isspace()
+                if type(value) is str
+                else not value and type(value) in _sized
+                for value in column
+            ]
         for how, lacks in lacking.items():
             if True in lacks:
                 self._lack(how, sum(lacks), place(lacks.index(True)))
@@ -279,20 +284,3 @@ class FieldCount:
         self.count += other.count
         for how, (count, first) in other.lacks.items():
             self._lack(how, count, first.after(before))
-
-
-def _may_have_empty(column: Sequence[Any], kinds: set[type]) -> bool:
-    """Tell whether a value may be empty; of most columns none is, which is fast."""
-    if kinds == {str}:
-        return not all(column) or any(map(str.isspace, column))
-    return str in kinds or not all(column)
-
-
-def _are_empty(column: Sequence[Any]) -> list[bool]:
-    """Tell of each value whether it is a blank text, or has no members."""
-    return [
-        not value or value.isspace()
-        if type(value) is str
-        else not value and type(value) in _sized
-        for value in column
-    ]
