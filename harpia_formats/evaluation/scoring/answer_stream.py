@@ -21,7 +21,7 @@ from harpia_formats.conversion.mapping.questions import (
 )
 from harpia_formats.conversion.reading.placed_record import NotApart, PlacedRecord
 from harpia_formats.evaluation.metrics.label_counts import LabelPair
-from harpia_formats.evaluation.metrics.metric import Pair, Sample, Statistics
+from harpia_formats.evaluation.metrics.metric import Sample, Statistics
 from harpia_formats.evaluation.scoring.answers.input_files import SystemNames
 from harpia_formats.evaluation.scoring.measures.answer_problems import (
     AnswerProblems,
@@ -161,19 +161,6 @@ class AnswerMeasuring:
 
     # --- What follows of their outcomes ---
 
-    def batch_of(
-        self, answers: Sequence[ScoredAnswer]
-    ) -> tuple[list[Pair], list[Sample]]:
-        """Return the input of metrics for some answers that are not measured yet."""
-        pairs: list[Pair] = [
-            (answer.answer, answer.record.references)
-            for answer in answers
-            if not self.stored
-            and answer.answer is not None
-            and answer.record.references
-        ]
-        return pairs, [answer.sample for answer in answers] if self._needs else []
-
     def measured_answers(
         self, answers: Sequence[ScoredAnswer], result: BatchResult
     ) -> list[GroupAnswer]:
@@ -297,8 +284,8 @@ class AnswerScorer(AnswerMeasuring):
         answers, self._waiting = self._waiting, []
         self._size = 0
         if answers:
-            unmeasured = [answer for answer in answers if answer.measured is None]
-            self.batches.add(answers, *self.batch_of(unmeasured))
+            unmeasured = (one.sample for one in answers if one.measured is None)
+            self.batches.add(answers, [] if self.stored else list(unmeasured))
 
     def add_results(
         self, answers: list[ScoredAnswer], measured: BatchResult | None

@@ -294,7 +294,7 @@ class ScoringState(RecordsState):
     def _measure(self) -> None:
         """Measure the answers that wait; raises `NotApart` if they are refused."""
         answers, self._waiting = self._waiting, []
-        result = measure_batch(self._measures, *self._answers.batch_of(answers))
+        result = measure_batch(self._measures, [one.sample for one in answers])
         measured = self._answers.measured_answers(answers, result)
         for answer, mine in zip(answers, measured, strict=True):
             self._sent.append((_sent_fields(mine), self._place_of(answer, mine)))

@@ -5,9 +5,10 @@ Answers are measured in batches, in this process or in workers, in order.
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import compress
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, TypeVarTuple
 
@@ -16,9 +17,7 @@ from harpia_formats.evaluation.metrics import METRICS, Measure, measure_of
 from harpia_formats.evaluation.metrics.label_counts import LabelPair
 from harpia_formats.evaluation.metrics.metric import (
     LACKS,
-    PAIR,
     MetricError,
-    Pair,
     Sample,
     Statistics,
     UnscorableError,
@@ -194,56 +193,47 @@ BATCH = 256
 #: for which modules are loaded: small runs start no process, and the beginning of a
 #: large file none that ends before its ranges are read.
 BATCHES_HERE, SECONDS_HERE = 4, 0.2
-#: The names and parameters of metrics, from which a worker builds them.
-Spec = tuple[tuple[str, Mapping[str, Any]], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class BatchResult:
     """The results of one batch of answers."""
 
-    #: For each metric its outcomes: of each pair, or of each sample if it needs more.
+    #: For each metric the outcome of each sample.
     outcomes: list[list[Outcome]]
     #: Seconds that each metric took.
     seconds: list[float]
 
 
 def measure_batch(
-    measures: Sequence[Measure], pairs: Sequence[Pair], samples: Sequence[Sample] = ()
+    measures: Sequence[Measure], samples: Sequence[Sample]
 ) -> BatchResult:
-    """Return the outcomes of answers by each of `measures`, and the time of each.
-
-    A measure with needs of its own takes `samples`, all others `pairs`.
-    """
+    """Return the outcomes of answers by each of `measures`, and the time of each."""
     outcomes, seconds = [], []
     for measure in measures:
         start = time.perf_counter()
-        outcomes.append(_measured(measure, pairs, samples))
+        outcomes.append(_measured(measure, samples))
         seconds.append(time.perf_counter() - start)
     return BatchResult(outcomes, seconds)
 
 
-def _measured(
-    measure: Measure, pairs: Sequence[Pair], samples: Sequence[Sample]
-) -> list[Outcome]:
+def _measured(measure: Measure, samples: Sequence[Sample]) -> list[Outcome]:
+    """Return the outcome of each sample, which is empty if the sample lacks a field."""
+    are_whole = [not one.lacking(measure.needs) for one in samples]
+    found = iter(_outcomes(measure, list(compress(samples, are_whole))))
+    return [next(found) if is_whole else "" for is_whole in are_whole]
+
+
+def _outcomes(measure: Measure, samples: Sequence[Sample]) -> list[Outcome]:
+    """Return the outcomes of samples that have what the metric needs."""
     if measure.labels is not None:
-        return [_label_outcome(measure, *pair) for pair in pairs]
-    of_sample, reads = measure.of_sample, measure.reads
-    if of_sample is None:
-        found = _statistics(measure, pairs)
-        samples = [Sample(*pair) for pair in pairs] if reads else []
-    else:
-        lacking = [one.lacking(measure.needs) for one in samples]
-        found = [
-            LACKS[name] if name else _tried(of_sample, one)
-            for name, one in zip(lacking, samples, strict=True)
-        ]
-    outcomes = [_outcome(measure, one) for one in found]
-    if reads is None:
+        return [_label_outcome(measure, one.answer, one.references) for one in samples]
+    outcomes = [_outcome(measure, one) for one in _statistics(measure, samples)]
+    if measure.reads is None:
         return outcomes
     return [
         outcome
-        if isinstance(outcome, str) or reads(one)
+        if isinstance(outcome, str) or measure.reads(one)
         else UnreadableOutcome(*outcome)
         for one, outcome in zip(samples, outcomes, strict=True)
     ]
@@ -282,7 +272,11 @@ def _outcome(measure: Measure, statistics: Statistics | str) -> Outcome:
     return f"it is no number from -{LARGEST:g} to {LARGEST:g}"
 
 
-def _statistics(measure: Measure, pairs: Sequence[Pair]) -> list[Statistics | str]:
+def _statistics(measure: Measure, samples: Sequence[Sample]) -> list[Statistics | str]:
+    """Return the statistics of samples, or why one has none."""
+    if measure.of_sample is not None:
+        return [_tried(measure.of_sample, one) for one in samples]
+    pairs = [(one.answer or "", one.references) for one in samples]
     if measure.batch is not None:
         # If one answer cannot be scored, they are measured one by one to find it.
         with suppress(UnscorableError):
@@ -305,8 +299,7 @@ def zero_outcome(measure: Measure, sample: Sample) -> Outcome:
         nothing = (*((0.0,) * len(measure.names)), 1.0)
         if measure.scores(nothing) == nothing[:-1]:
             return nothing, nothing[:-1]
-    empty = sample._replace(answer="")
-    return measure_batch([measure], [("", sample.references)], [empty]).outcomes[0][0]
+    return _measured(measure, [sample._replace(answer="")])[0]
 
 
 @dataclass(slots=True)  # not frozen: then each field is set by a call
@@ -336,17 +329,16 @@ def sample_outcomes(
 ) -> SampleOutcomes:
     """Return the outcomes of an answer whose sample is `sample`.
 
-    `columns` has the computed outcomes of each metric: one for each sample, or for each
-    answer with a reference. With `may_be_zero` a missing answer counts as 0.
+    `columns` has the computed outcomes of each metric. With `may_be_zero` a missing
+    answer counts as 0.
     """
-    is_pair = not sample.lacking(PAIR)
     found: list[Outcome] = []
     lacking: dict[str, list[str]] = {}
     findings: list[tuple[str, str]] = []
     is_zero = False
     for metric, column in zip(measured, columns, strict=True):
         measure, label = metric.measure, metric.request.label
-        outcome = next(column) if measure.of_sample is not None or is_pair else ""
+        outcome = next(column)
         if isinstance(outcome, str):
             name = sample.lacking(measure.needs)
             others = tuple(need for need in measure.needs if need != "answer")
@@ -372,22 +364,21 @@ def sample_outcomes(
 class _ThreadMeasures(threading.local):
     """The metrics that a thread of a worker built last."""
 
-    key: str = ""
+    requests: tuple[MetricRequest, ...] = ()
     measures: tuple[Measure, ...] = ()
 
 
-_thread_measures = _ThreadMeasures()
+_thread = _ThreadMeasures()
 
 
 def _measure_in_worker(
-    job: tuple[str, Spec], pairs: Sequence[Pair], samples: Sequence[Sample]
+    requests: tuple[MetricRequest, ...], columns: Sequence[Sequence[Any]]
 ) -> BatchResult:
     """Return the outcomes of answers; called in a worker process."""
-    key, spec = job
-    if _thread_measures.key != key:
-        _thread_measures.measures = tuple(measure_of(*request) for request in spec)
-        _thread_measures.key = key
-    return measure_batch(_thread_measures.measures, pairs, samples)
+    if _thread.requests != requests:
+        _thread.measures = tuple(computed_metric(one).measure for one in requests)
+        _thread.requests = requests
+    return measure_batch(_thread.measures, [*map(Sample, *columns)])
 
 
 @dataclass(slots=True)
@@ -405,18 +396,8 @@ class BatchQueue:
     _batches: int = 0
     _seconds: float = 0.0
     _queue: "TaskQueue[Any] | None" = None
-    _job: tuple[str, Spec] = ("", ())
 
-    def __post_init__(self) -> None:
-        spec = tuple(
-            (metric.request.metric, dict(metric.request.parameters))
-            for metric in self.metrics
-        )
-        self._job = repr(spec), spec
-
-    def add(
-        self, batch: Any, pairs: Sequence[Pair], samples: Sequence[Sample] = ()
-    ) -> None:
+    def add(self, batch: Any, samples: Sequence[Sample]) -> None:
         """Submit a batch, and deliver the oldest one if the pool is full.
 
         Raises `EngineError`.
@@ -426,11 +407,11 @@ class BatchQueue:
         # which there is nothing to measure.
         is_early = self._batches <= BATCHES_HERE and self._seconds < SECONDS_HERE
         is_alone = self.pool is None or self.is_pool_busy or is_early
-        if is_alone or not (pairs or samples):
+        if is_alone or not samples:
             # Earlier batches must be delivered first.
             self.finish()
             measures = [metric.measure for metric in self.metrics]
-            found = measure_batch(measures, pairs, samples)
+            found = measure_batch(measures, samples)
             self._seconds += sum(found.seconds) if self._batches > 1 else 0.0
             self.deliver(batch, found)
             return
@@ -439,7 +420,9 @@ class BatchQueue:
 
             assert self.pool is not None  # noqa: S101 - see above
             self._queue = TaskQueue(self.pool)
-        task = _measure_in_worker, (self._job, list(pairs), list(samples))
+        requests = tuple(metric.request for metric in self.metrics)
+        # As columns, which take less time to send than samples.
+        task = _measure_in_worker, (requests, list(zip(*samples, strict=True)))
         self._deliver(self._queue.add(batch, task))
 
     def finish(self) -> None:
