@@ -52,12 +52,16 @@ from harpia_formats.evaluation.scoring.measures.stored_differences import (
 from harpia_formats.evaluation.scoring.measures.stored_metrics import with_unread_score
 from harpia_formats.evaluation.scoring.measures.system_totals import SystemTotals
 from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
-from harpia_formats.evaluation.scoring.results.result_format import ResultWriter
+from harpia_formats.evaluation.scoring.results.result_format import (
+    ResultFormat,
+    ResultWriter,
+)
 from harpia_formats.evaluation.scoring.significance.bootstrap import Values
 from harpia_formats.formats.rules.scoring_rules import OTHER_THAN_STORED
 from harpia_formats.model.field_outcomes import FieldOutcomes
 from harpia_formats.model.record import Output, Record
 from harpia_formats.model.report import FileCount
+from harpia_formats.validation.merge.tally import Tally
 from harpia_formats.validation.unit.findings import KILLED
 
 #: Characters of answers and references that are measured together.
@@ -225,10 +229,14 @@ class AnswerMeasuring:
 class AnswerScorer(AnswerMeasuring):
     """Collects the answers of a run in batches, and totals their results."""
 
-    problems: AnswerProblems
-    totals: SystemTotals
+    #: The counts of all files.
+    tally: Tally
     #: Returns the writer of results, None if no results are written.
-    writer: Callable[[], ResultWriter | None]
+    writer: Callable[[], ResultWriter | None] = lambda: None
+    #: The format of results, None if none are written.
+    target: ResultFormat | None = None
+    problems: AnswerProblems = field(init=False)
+    totals: SystemTotals = field(init=False)
     #: Where the answers are measured.
     batches: BatchQueue = field(init=False)
     #: Where computed scores differ from those of the same metric that answers hold.
@@ -250,6 +258,19 @@ class AnswerScorer(AnswerMeasuring):
         AnswerMeasuring.__post_init__(self)
         self.batches = BatchQueue(self.measured, self.add_results)
         self.differences = StoredDifferences(self.measured)
+        self.problems = AnswerProblems(
+            self.options, self.models, self.tally, self.measured
+        )
+        target = self.target
+        self.totals = SystemTotals(
+            self.measured,
+            self.options,
+            self.grouping,
+            one_model_format="" if target is None or target.holds_models else target.id,
+            row_format=target.id if target and target.names_models_in_rows else "",
+            are_stored=self.are_stored,
+            owners=self.names.owners,
+        )
 
     def add_record(self, placed: PlacedRecord) -> None:
         """Add the answers of a record, and submit a batch if enough are waiting."""

@@ -34,14 +34,12 @@ from harpia_formats.evaluation.scoring.answers.input_files import (
     reading_of,
 )
 from harpia_formats.evaluation.scoring.compare_runs import ScoreComparison
-from harpia_formats.evaluation.scoring.measures.answer_problems import AnswerProblems
 from harpia_formats.evaluation.scoring.measures.metric_score import (
     COLUMNS,
     MetricScore,
     score_row,
 )
 from harpia_formats.evaluation.scoring.measures.stored_metrics import StoredMetrics
-from harpia_formats.evaluation.scoring.measures.system_totals import SystemTotals
 from harpia_formats.evaluation.scoring.options import ScoreOptions, SystemName
 from harpia_formats.evaluation.scoring.results.best_scores import (
     best_tested,
@@ -154,19 +152,16 @@ class SystemSearch:
         self._reading = reading_of(inputs, options)
         #: The models of the answers of each file, None for answers that name none.
         self._models: dict[str, dict[str | None, None]] = {}
-        models, grouping = ModelSelection(None), AnswerGrouping(())
-        self._totals = SystemTotals((), options, grouping, are_stored=options.stored)
         self._answers = AnswerScorer(
             (),
             options,
-            models,
-            grouping,
+            ModelSelection(None),
+            AnswerGrouping(()),
             SystemNames.of_inputs(inputs, options.systems),
             are_stored=options.stored,
-            problems=AnswerProblems(options, models, self._reading.tally, ()),
-            totals=self._totals,
-            writer=lambda: None,
+            tally=self._reading.tally,
         )
+        self._totals = self._answers.totals
 
     def __iter__(self) -> Generator[Problem, None, None]:
         """Read the inputs; yield their problems."""

@@ -21,10 +21,7 @@ from harpia_formats.evaluation.scoring.answers.input_files import (
     SystemNames,
     reading_of,
 )
-from harpia_formats.evaluation.scoring.measures.answer_problems import AnswerProblems
-from harpia_formats.evaluation.scoring.measures.outcomes import (
-    ComputedMetric,
-)
+from harpia_formats.evaluation.scoring.measures.outcomes import ComputedMetric
 from harpia_formats.evaluation.scoring.measures.profiles import DEFAULT, profile_named
 from harpia_formats.evaluation.scoring.measures.select_metrics import (
     MetricSelection,
@@ -32,10 +29,7 @@ from harpia_formats.evaluation.scoring.measures.select_metrics import (
     SelectedMetrics,
 )
 from harpia_formats.evaluation.scoring.measures.stored_metrics import StoredMetrics
-from harpia_formats.evaluation.scoring.measures.system_totals import (
-    SystemTotals,
-    listed,
-)
+from harpia_formats.evaluation.scoring.measures.system_totals import listed
 from harpia_formats.evaluation.scoring.measures.verdict_metrics import (
     VerdictMetrics,
     VerdictsFound,
@@ -263,32 +257,18 @@ class Scoring:
 
     def _new_answers(self) -> AnswerScorer:
         """Return a scorer for the answers of this run, which is still empty."""
-        target, metrics, options = self._target, self._metrics.measured, self._options
         stored = self._source.outcomes
-        are_stored = stored is not None and not self.are_verdicts
-        names = SystemNames(self._called)
-        totals = SystemTotals(
-            metrics,
-            options,
-            self._grouping,
-            one_model_format="" if target is None or target.holds_models else target.id,
-            row_format=target.id if target and target.names_models_in_rows else "",
-            are_stored=are_stored,
-            owners=names.owners,
-        )
         return AnswerScorer(
-            metrics,
-            options,
+            self._metrics.measured,
+            self._options,
             self._models,
             self._grouping,
-            names,
+            SystemNames(self._called),
             stored=stored,
-            are_stored=are_stored,
-            problems=AnswerProblems(
-                options, self._models, self._reading.tally, metrics
-            ),
-            totals=totals,
+            are_stored=stored is not None and not self.are_verdicts,
+            tally=self._reading.tally,
             writer=self._opened_writer,
+            target=self._target,
         )
 
     def prepare(self) -> bool:
