@@ -7,7 +7,7 @@ from typing import Any
 from harpia_formats.conversion.mapping.questions import digest_of
 from harpia_formats.evaluation.metrics import measure_of
 from harpia_formats.evaluation.metrics.metric import means
-from harpia_formats.evaluation.scoring.measures.label_totals import KnownLabels
+from harpia_formats.evaluation.scoring.measures.question_scores import KnownLabels
 from harpia_formats.evaluation.scoring.number_stores import SpooledRows
 from harpia_formats.evaluation.scoring.significance.bootstrap import LEVEL, SEED
 from harpia_formats.evaluation.scoring.significance.p_values import (

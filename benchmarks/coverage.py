@@ -25,7 +25,7 @@ from report.tables import table
 from harpia_formats.conversion.mapping.questions import digest_of
 from harpia_formats.evaluation.metrics.metric import means
 from harpia_formats.evaluation.metrics.question_metrics import pass_at_k
-from harpia_formats.evaluation.scoring.measures.label_totals import FEW as FEW_LABELS
+from harpia_formats.evaluation.scoring.measures.question_scores import FEW as FEW_LABELS
 from harpia_formats.evaluation.scoring.significance.bootstrap import (
     LEVEL,
     REPLICATES,

@@ -11,7 +11,10 @@ from harpia_formats.evaluation.metrics.label_counts import (
     LabelPair,
     LabelScores,
 )
-from harpia_formats.evaluation.scoring.measures.label_totals import FEW, LabelBootstrap
+from harpia_formats.evaluation.scoring.measures.question_scores import (
+    FEW,
+    LabelBootstrap,
+)
 from harpia_formats.evaluation.scoring.significance.bootstrap import (
     LEVEL,
     REPLICATES,

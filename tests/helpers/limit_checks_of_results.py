@@ -18,7 +18,7 @@ from harpia_formats.evaluation.llm_judge.endpoint import (
 )
 from harpia_formats.evaluation.metrics import error_rates, question_metrics
 from harpia_formats.evaluation.metrics.metric import Parameters
-from harpia_formats.evaluation.scoring.measures import label_totals
+from harpia_formats.evaluation.scoring.measures import question_scores
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.expectations import relations
 from harpia_formats.reporters import sarif
@@ -137,7 +137,7 @@ def _(bench: Bench) -> Outcome:
 
 @check("labels")
 def _(bench: Bench) -> Outcome:
-    bench.lower(3, (label_totals, "MOST_LABELS"))
+    bench.lower(3, (question_scores, "MOST_LABELS"))
     found = []
     for count in (3, 4):
         rows = (

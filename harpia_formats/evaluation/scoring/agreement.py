@@ -43,13 +43,13 @@ from harpia_formats.evaluation.scoring.measures.answer_sums import (
     AnswerStore,
     GroupTotals,
 )
-from harpia_formats.evaluation.scoring.measures.label_totals import FEW_REFERENCES
 from harpia_formats.evaluation.scoring.measures.metric_score import Group
 from harpia_formats.evaluation.scoring.measures.outcomes import (
     ComputedMetric,
     GroupAnswer,
     Outcome,
 )
+from harpia_formats.evaluation.scoring.measures.question_scores import FEW_REFERENCES
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.evaluation.scoring.significance.bootstrap import unavailable_reason

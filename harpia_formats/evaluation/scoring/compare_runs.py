@@ -29,9 +29,9 @@ from harpia_formats.evaluation.scoring.answers.match_questions import (
     match_questions,
     shared_inputs,
 )
-from harpia_formats.evaluation.scoring.measures.label_totals import KnownLabels
 from harpia_formats.evaluation.scoring.measures.metric_score import Group, MetricScore
 from harpia_formats.evaluation.scoring.measures.outcomes import ComputedMetric
+from harpia_formats.evaluation.scoring.measures.question_scores import KnownLabels
 from harpia_formats.evaluation.scoring.measures.stored_metrics import (
     ANY,
     StoredMetrics,

@@ -26,11 +26,11 @@ from harpia_formats.evaluation.scoring.answer_stream import (
     AnswerScorer,
 )
 from harpia_formats.evaluation.scoring.answers.input_files import SystemNames
-from harpia_formats.evaluation.scoring.measures.metric_samples import UnseenFields
 from harpia_formats.evaluation.scoring.measures.outcomes import (
     BATCH,
     GroupAnswer,
     ScoredAnswer,
+    UnseenFields,
     computed_metric,
     measure_batch,
 )

@@ -17,13 +17,15 @@ from harpia_formats.evaluation.scoring.answers.input_files import (
     key_of_file,
 )
 from harpia_formats.evaluation.scoring.answers.match_questions import QuestionTable
-from harpia_formats.evaluation.scoring.measures.label_totals import KnownLabels
 from harpia_formats.evaluation.scoring.measures.outcomes import (
     ComputedMetric,
     ScoredAnswer,
     statistics_width,
 )
-from harpia_formats.evaluation.scoring.measures.question_scores import question_scores
+from harpia_formats.evaluation.scoring.measures.question_scores import (
+    KnownLabels,
+    question_scores,
+)
 from harpia_formats.evaluation.scoring.number_stores import (
     LabelRows,
     QuestionRows,

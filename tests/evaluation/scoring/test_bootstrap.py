@@ -21,7 +21,7 @@ from harpia_formats.evaluation.metrics.label_counts import (
     LabelPair,
 )
 from harpia_formats.evaluation.metrics.metric import means
-from harpia_formats.evaluation.scoring.measures.label_totals import (
+from harpia_formats.evaluation.scoring.measures.question_scores import (
     LabelBootstrap,
     count_labels,
 )

@@ -10,13 +10,6 @@ from typing import Self
 
 from harpia_formats.evaluation.metrics.label_counts import LabelPair
 from harpia_formats.evaluation.metrics.metric import Measure, Statistics
-from harpia_formats.evaluation.scoring.measures.label_totals import (
-    LabelBootstrap,
-    confusion_of,
-    count_labels,
-    label_values,
-    labels_remark,
-)
 from harpia_formats.evaluation.scoring.measures.metric_score import (
     NONE_LEFT_OUT,
     Group,
@@ -35,6 +28,7 @@ from harpia_formats.evaluation.scoring.measures.outcomes import (
     statistics_width,
 )
 from harpia_formats.evaluation.scoring.measures.question_scores import (
+    LabelBootstrap,
     PooledLabels,
     PooledRows,
     PooledScores,
@@ -42,6 +36,10 @@ from harpia_formats.evaluation.scoring.measures.question_scores import (
     RowStore,
     add_moments,
     add_questions,
+    confusion_of,
+    count_labels,
+    label_values,
+    labels_remark,
     record_rows,
     with_rows,
 )

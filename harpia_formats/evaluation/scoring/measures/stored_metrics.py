@@ -26,13 +26,13 @@ from harpia_formats.evaluation.metrics.metric import (
     read_parameters,
 )
 from harpia_formats.evaluation.metrics.question_metrics import Correctness
-from harpia_formats.evaluation.scoring.measures.metric_samples import extracted_text
 from harpia_formats.evaluation.scoring.measures.metric_score import Group
 from harpia_formats.evaluation.scoring.measures.outcomes import (
     NO_SUCH_SCORE,
     ComputedMetric,
     Outcome,
     SampleOutcomes,
+    extracted_text,
 )
 from harpia_formats.evaluation.scoring.measures.select_metrics import (
     SelectedMetrics,
