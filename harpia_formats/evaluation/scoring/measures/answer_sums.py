@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain
+from itertools import chain, compress
 from math import sqrt
 from typing import Self
 
@@ -65,20 +65,10 @@ from harpia_formats.evaluation.scoring.significance.intervals import (
 class MetricQuestions:
     """What the questions of one group or several say about one metric."""
 
-    #: The sums over questions for each score.
-    moments: list[QuestionMoments]
-    #: The scores of questions, None for a metric of answers.
-    totals: list[QuestionTotals] | None = None
+    #: For each score its sums over questions, and the scores of questions if any.
+    totals: list[QuestionTotals]
     #: The scores of summed statistics.
     pooled: PooledScores = field(default_factory=PooledScores)
-
-    @classmethod
-    def of(cls, metric: ComputedMetric) -> Self:
-        """Return what is known of a metric before any question."""
-        if metric.measure.question is None:
-            return cls([QuestionMoments() for _ in metric.names])
-        totals = [QuestionTotals() for _ in metric.names]
-        return cls([one.moments for one in totals], totals)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,10 +133,15 @@ class AnswerStore:
         cannot be scored.
         """
         found = [
-            [MetricQuestions.of(metric) for metric in self._metrics] for _ in wholes
+            [
+                MetricQuestions([QuestionTotals() for _ in metric.names])
+                for metric in self._metrics
+            ]
+            for _ in wholes
         ]
+        of_answers = [metric.measure.question is None for metric in self._metrics]
         moments = [
-            [one for metric in whole if metric.totals is None for one in metric.moments]
+            [one.moments for mine in compress(whole, of_answers) for one in mine.totals]
             for whole in found
         ]
         self._records.read(wholes, [partial(add_moments, mine) for mine in moments])
@@ -154,11 +149,12 @@ class AnswerStore:
             own = [[whole[at] for at in one.places] for whole in found]
             question = self._metrics[one.places[0]].measure.question
             if question is not None:
-                totals = [metric.totals or [] for (metric,) in own]
-                adds = [partial(add_questions, mine, question) for mine in totals]
+                adds = [
+                    partial(add_questions, mine.totals, question) for (mine,) in own
+                ]
                 one.rows.read(wholes, adds)
                 continue
-            pools = [self._pool(one, metrics[0].moments[0]) for metrics in own]
+            pools = [self._pool(one, metrics[0].totals[0].moments) for metrics in own]
             one.rows.read(wholes, [pool.add for pool in pools])
             for pool, metrics in zip(pools, own, strict=True):
                 scores = pool.found(self._options.level)
@@ -274,12 +270,11 @@ class _MetricTotals:
         if measure.labels is not None:
             confusion = confusion_of(measure.labels.reading, self.labels)
         for at, name in enumerate(metric.names):
-            moments, distribution = found.moments[at], self.distributions[at]
-            count, unscored = self.count, self.unscored
+            totals, distribution = found.totals[at], self.distributions[at]
+            moments, count, unscored = totals.moments, self.count, self.unscored
             value = (found.pooled.values or of_answers)[at]
             left_out, over_answers = NONE_LEFT_OUT, None
-            if measure.question is not None and found.totals is not None:
-                totals = found.totals[at]
+            if measure.question is not None:
                 distribution, count = totals.distribution, moments.answers
                 value = distribution.distribution().mean
                 unscored += sum(totals.left_out.elements())
@@ -318,7 +313,8 @@ class _MetricTotals:
         self, at: int, found: MetricQuestions, options: ScoreOptions
     ) -> tuple[tuple[float, float] | None, str, str]:
         """Return the interval of a score, its method, and why it is approximate."""
-        measure, moments, pooled = self.metric.measure, found.moments[at], found.pooled
+        measure, pooled = self.metric.measure, found.pooled
+        moments = found.totals[at].moments
         questions = moments.questions
         if not options.replicates or not questions:
             return None, "", ""

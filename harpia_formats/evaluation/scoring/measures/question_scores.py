@@ -98,13 +98,16 @@ def _labels_in(pairs: Iterable[LabelPair]) -> set[str]:
 
 
 def _summed(
-    reading: LabelReading, counts: PairCounts
-) -> tuple[tuple[str, ...], list[Fraction | int]]:
-    """Return the labels of some answers, and the sums of their statistics."""
+    reading: LabelReading, counts: Mapping[LabelPair, Any]
+) -> tuple[tuple[str, ...], list[Any]]:
+    """Return the labels of some answers, and the sums of their statistics.
+
+    `counts` has the number of answers with each pair, or an array of such numbers.
+    """
     labels = reading.ordered(_labels_in(counts))
     places = {label: place for place, label in enumerate(labels)}
     size = len(labels)
-    sums: list[Fraction | int] = [0] * statistics_width(labels)
+    sums: list[Any] = [0] * statistics_width(labels)
     for pair, count in counts.items():
         at, other = places[pair.reference], places[pair.answer]
         sums[at] += count * (at == other)
@@ -169,8 +172,8 @@ def confusion_of(reading: LabelReading, counts: PairCounts) -> Confusion | None:
     return Confusion(tuple(shown), tuple(rows))
 
 
-#: The rows of a label: how often it is right, in references and in answers.
-_RIGHT, _REFERENCES, _ANSWERS = range(3)
+#: The place of the distance, which is of no label, behind the statistics of labels.
+_DISTANCE = 3
 
 
 @dataclass(slots=True)
@@ -184,9 +187,9 @@ class LabelBootstrap:
     reading: LabelReading
     replicates: int
     seed: int
-    #: Rows of numbers by label, and the sums of the distances.
+    #: The sums of statistics in each replicate, by their label and their place among
+    #: those of a label.
     _sums: dict[tuple[str, int], Any] = field(default_factory=dict)
-    _distance: Any = 0.0
 
     def add(self, keys: Sequence[bytes], rows: Sequence[tuple[LabelPair, int]]) -> None:
         """Add answers to questions, which digests identify, in any order.
@@ -211,28 +214,19 @@ class LabelBootstrap:
                 if not place or pair != pairs[place - 1]
             ]
             sums = np.add.reduceat(weights, starts, axis=0, dtype=np.uint64)
-            for start, drawn in zip(starts, sums, strict=True):
-                self._add_pair(pairs[start], drawn)
+            drawn = dict(zip((pairs[start] for start in starts), sums, strict=True))
+            self._add_drawn(*_summed(self.reading, drawn))
 
-    def _add_pair(self, pair: LabelPair, drawn: Any) -> None:
-        """Add the number of answers with a pair of labels in each replicate."""
-        self._count(pair.reference, _REFERENCES, drawn)
-        self._count(pair.answer, _ANSWERS, drawn)
-        if pair.reference == pair.answer:
-            self._count(pair.reference, _RIGHT, drawn)
-        distance = self.reading.distance(pair)
-        if distance:
-            self._distance = self._distance + drawn.astype(float) * distance
+    def _add_drawn(self, labels: Sequence[str], sums: Sequence[Any]) -> None:
+        """Add sums of statistics in each replicate.
 
-    def _count(self, label: str, row: int, drawn: Any) -> None:
-        """Add a number of answers in each replicate to one row of a label.
-
-        The rows take as few bytes as their largest number needs, since there may be a
+        They take as few bytes as the largest number needs, since there may be a
         thousand groups.
         """
-        total = np.add(self._sums.get((label, row), 0), drawn, dtype=np.uint64)
-        type_ = np.min_scalar_type(total.max(initial=0))
-        self._sums[label, row] = total.astype(type_)
+        for place, drawn in zip(_places_of(labels), sums, strict=True):
+            total = np.add(self._sums.get(place, 0), drawn, dtype=np.uint64)
+            type_ = np.min_scalar_type(total.max(initial=0))
+            self._sums[place] = total.astype(type_)
 
     def replicated(
         self, metrics: Sequence[LabelScores]
@@ -240,14 +234,19 @@ class LabelBootstrap:
         """Yield the scores of all metrics with this reading, in every replicate."""
         if not self._sums:
             return
-        labels = self.reading.ordered(label for label, _ in self._sums)
+        found = (label for label, row in self._sums if row < _DISTANCE)
+        labels = self.reading.ordered(found)
         nothing = np.zeros(self.replicates)
-        parts = [
-            self._sums.get((label, at), nothing) for at in range(3) for label in labels
-        ]
-        for replicate in np.stack([*parts, nothing + self._distance], axis=1):
+        parts = [nothing + self._sums.get(place, 0) for place in _places_of(labels)]
+        for replicate in np.stack(parts, axis=1):
             sums = replicate.tolist()
             yield [metric.scores_of(sums, labels) for metric in metrics]
+
+
+def _places_of(labels: Sequence[str]) -> list[tuple[str, int]]:
+    """Return the label of each statistic, and its place among those of a label."""
+    rows = range(_DISTANCE)
+    return [*((label, row) for row in rows for label in labels), ("", _DISTANCE)]
 
 
 class KnownLabels:
