@@ -32,12 +32,13 @@ from harpia_formats.evaluation.scoring.measures.outcomes import (
     ComputedMetric,
     GroupAnswer,
     Outcome,
-    SampleNeeds,
     SampleOutcomes,
     ScoredAnswer,
     StoredOutcomes,
     UnseenFields,
+    full_sample,
     holds_documents,
+    sample_needs,
     sample_outcomes,
 )
 from harpia_formats.evaluation.scoring.measures.stored_differences import (
@@ -251,12 +252,12 @@ class AnswerMeasuring:
     records: int = 0
     #: Answers without a stored score, where stored scores are shown.
     without_stored: int = 0
-    #: What metrics need besides answers and references, None if no metric does.
-    _needs: SampleNeeds | None = None
+    #: The fields of samples that metrics need, none if only answers and references.
+    _needs: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         self.seconds = [0.0] * len(self.measured)
-        self._needs = SampleNeeds.of_metrics(self.measured)
+        self._needs = sample_needs(self.measured)
         self.unseen_fields = UnseenFields(self.measured)
 
     # --- The answers of a record ---
@@ -290,12 +291,12 @@ class AnswerMeasuring:
             text = answer_text(output)
             size += len(text or "")
             sample = Sample(text, record.references or ())
-            if self._needs is not None:
-                sample, more = self._needs.sample_of(record, output, sample)
+            if self._needs:
+                sample, more = full_sample(self._needs, record, output, sample)
                 size += more
             self.unseen_fields.add(sample)
             answer = ScoredAnswer(
-                self.records, record, output, text, placed, count, is_repeated, sample
+                self.records, record, output, placed, count, is_repeated, sample
             )
             found.append(answer)
         return found, size
@@ -305,8 +306,7 @@ class AnswerMeasuring:
         """Whether an answer of several rows counts once."""
         # Rows of one answer hold other scores of it; those of another filter hold
         # what a metric of filters compares.
-        has_filters = self._needs is not None and self._needs.has_filters
-        return not self.are_stored and not has_filters
+        return not self.are_stored and "extracted" not in self._needs
 
     def is_repeated(self, record: Record, output: Output) -> bool | None:  # noqa: ARG002 - of another process
         """Tell whether an answer counts in its group only, None if not even there.
@@ -327,7 +327,6 @@ class AnswerMeasuring:
         self.add_seconds(result.seconds)
         columns = [iter(column) for column in result.outcomes]
         has_groups = bool(self.grouping.within_system)
-        is_zero_compared = self._needs is not None
         last, question = 0, b""
         found = []
         for answer in answers:
@@ -341,8 +340,8 @@ class AnswerMeasuring:
             findings = outcomes.findings
             model = model_to_name(record, output) if findings else ""
             has_scores = self.stored is None and bool(output.scores)
-            is_compared = has_scores and (is_zero_compared or not outcomes.is_zero)
-            has_text = answer.answer is not None
+            is_compared = has_scores and (self._needs or not outcomes.is_zero)
+            has_text = answer.sample.answer is not None
             found.append(
                 GroupAnswer(
                     last,
@@ -486,7 +485,6 @@ class AnswerScorer(AnswerMeasuring):
                 continue
             self.number += 1
             if writer is not None:
-                answer.number = self.number
                 answer.statistics, answer.values = self._own_scores(mine.outcomes)
                 writer.add(answer)
 

@@ -163,7 +163,7 @@ class RangeScoring:
         count, number = self.answers.count, self.answers.records
         measured = GroupAnswer(number, *sent)
         placed = place.placed(count.path, before, lines) if place else _NOWHERE
-        read = number, placed.record, _NO_OUTPUT, None, placed, count
+        read = number, placed.record, _NO_OUTPUT, placed, count
         return ScoredAnswer(*read, measured=measured)
 
     def note_left(self, reason: NotDone | None) -> None:  # noqa: ARG002 - whatever it was

@@ -203,7 +203,7 @@ class InputAnswers:
         """Add the statistics of an answer to its system."""
         model = scored.output.model
         if model is UNSET:
-            model = key_of_file(scored.path)
+            model = key_of_file(scored.count.path)
         system = self._by_key.get(model)
         if system is None:
             system = SystemAnswers(self._widths, self.are_stored)

@@ -24,7 +24,6 @@ from harpia_formats.evaluation.scoring.measures.outcomes import (
     GroupAnswer,
     Outcome,
     UnreadableOutcome,
-    label_pair,
     statistics_width,
 )
 from harpia_formats.evaluation.scoring.measures.question_scores import (
@@ -226,7 +225,7 @@ class _MetricTotals:
         if not scored or self.metric.measure.question is not None:
             return
         if self.metric.measure.labels is not None:
-            self._add_labels(filter(None, map(label_pair, scored)))
+            self._add_labels(one for one, _ in scored if isinstance(one, LabelPair))
             return
         rows = [one for one, _ in scored if not isinstance(one, LabelPair)]
         self.sums = with_rows(self.sums, rows)

@@ -5,7 +5,7 @@ Answers are measured in batches, in this process or in workers, in order.
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import InitVar, dataclass, field, replace
 from itertools import compress
@@ -119,13 +119,6 @@ def statistics_width(measure: Measure) -> int:
         return len(measure.names) + 1
 
 
-def label_pair(outcome: Outcome) -> LabelPair | None:
-    """Return the labels of an outcome, None if it has none."""
-    if isinstance(outcome, str) or not isinstance(outcome[0], LabelPair):
-        return None
-    return outcome[0]
-
-
 @dataclass(slots=True)  # not frozen: then each field is set by a call
 class GroupAnswer:
     """One answer with its outcomes, and all that totals and findings need of it."""
@@ -168,8 +161,6 @@ class ScoredAnswer:
     record_number: int
     record: Record
     output: Output
-    #: The text that is scored; None if there is none.
-    answer: str | None
     #: The record with its place in the file.
     placed: PlacedRecord
     #: The counts of the file.
@@ -180,17 +171,10 @@ class ScoredAnswer:
     sample: Sample = _NO_SAMPLE
     #: What another process made of it; it has read the record, which is not here.
     measured: GroupAnswer | None = None
-    #: The number of the answer in the run, from 1.
-    number: int = 0
     #: The scores of each metric, None for each that is missing.
     values: tuple[tuple[float | None, ...], ...] = ()
     #: The statistics of each metric, None if the answer could not be scored.
     statistics: tuple[Statistics | LabelPair | None, ...] = ()
-
-    @property
-    def path(self) -> str:
-        """The name of the file."""
-        return self.count.path
 
 
 #: Answers that are measured together.
@@ -232,8 +216,6 @@ def _measured(measure: Measure, samples: Sequence[Sample]) -> list[Outcome]:
 
 def _outcomes(measure: Measure, samples: Sequence[Sample]) -> list[Outcome]:
     """Return the outcomes of samples that have what the metric needs."""
-    if measure.labels is not None:
-        return [_label_outcome(measure, one.answer, one.references) for one in samples]
     outcomes = [_outcome(measure, one) for one in _statistics(measure, samples)]
     if measure.reads is None:
         return outcomes
@@ -245,18 +227,6 @@ def _outcomes(measure: Measure, samples: Sequence[Sample]) -> list[Outcome]:
     ]
 
 
-def _label_outcome(
-    measure: Measure, answer: str | None, references: Sequence[str]
-) -> Outcome:
-    """Return the labels of an answer by a metric of labels, which has no score of it.
-
-    A missing answer is None.
-    """
-    assert measure.labels is not None  # noqa: S101 - it is a metric of labels
-    pair = _tried(measure.labels.reading.pair, answer, references)
-    return pair if isinstance(pair, str) else (pair, (None,) * len(measure.names))
-
-
 def _tried(find: Callable[[*_Given], _Found], *given: *_Given) -> _Found | str:
     """Return what is found of an answer, or why it cannot be scored."""
     try:
@@ -265,10 +235,15 @@ def _tried(find: Callable[[*_Given], _Found], *given: *_Given) -> _Found | str:
         return str(error)
 
 
-def _outcome(measure: Measure, statistics: Statistics | str) -> Outcome:
-    """Return the outcome of an answer; one beyond all numbers is no score."""
+def _outcome(measure: Measure, statistics: Statistics | LabelPair | str) -> Outcome:
+    """Return the outcome of an answer; one beyond all numbers is no score.
+
+    By a metric of labels no answer has a score of its own.
+    """
     if isinstance(statistics, str):
         return statistics
+    if isinstance(statistics, LabelPair):
+        return statistics, (None,) * len(measure.names)
     scores = measure.scores(statistics)
     # A sum is finite only if all of its numbers are, but for an overflow.
     if isfinite(sum(statistics)) and all(
@@ -278,8 +253,13 @@ def _outcome(measure: Measure, statistics: Statistics | str) -> Outcome:
     return f"it is no number from -{LARGEST:g} to {LARGEST:g}"
 
 
-def _statistics(measure: Measure, samples: Sequence[Sample]) -> list[Statistics | str]:
+def _statistics(
+    measure: Measure, samples: Sequence[Sample]
+) -> Sequence[Statistics | LabelPair | str]:
     """Return the statistics of samples, or why one has none."""
+    if measure.labels is not None:
+        pair = measure.labels.reading.pair
+        return [_tried(pair, one.answer, one.references) for one in samples]
     if measure.of_sample is not None:
         return [_tried(measure.of_sample, one) for one in samples]
     pairs = [(one.answer or "", one.references) for one in samples]
@@ -299,13 +279,12 @@ def zero_outcome(measure: Measure, sample: Sample) -> Outcome:
     if measure.question is not None:
         nothing = measure.question.missing
         return nothing, measure.scores(nothing)
-    if measure.labels is not None:
-        return _label_outcome(measure, None, sample.references)
     if measure.is_mean:
         nothing = (*((0.0,) * len(measure.names)), 1.0)
         if measure.scores(nothing) == nothing[:-1]:
             return nothing, nothing[:-1]
-    return _measured(measure, [sample._replace(answer="")])[0]
+    empty = sample if measure.labels is not None else sample._replace(answer="")
+    return _outcomes(measure, [empty])[0]
 
 
 @dataclass(slots=True)  # not frozen: then each field is set by a call
@@ -445,62 +424,56 @@ class BatchQueue:
 
 #: Bytes that a number in a list takes.
 _NUMBER = 32
-#: The fields of a sample that are lists of documents, and the keys under which they
-#: are. Ragas keeps the passages that should be found next to the contexts.
+#: The fields of a sample that are lists of documents: the keys under which they are,
+#: and what their documents are called. Ragas keeps the passages that should be found
+#: next to the contexts.
 _DOCUMENTS = {
-    "retrieved_documents": ("retrieved_documents",),
-    "ground_truth_documents": ("ground_truth_documents", "reference_contexts"),
+    "retrieved_documents": (("retrieved_documents",), "retrieved document"),
+    "ground_truth_documents": (
+        ("ground_truth_documents", "reference_contexts"),
+        "ground-truth document",
+    ),
+}
+#: Returns each other field of a sample that is read only if a metric needs it.
+_READ: Mapping[str, Callable[[Record, Output], Any]] = {
+    "choices": lambda record, _: record.choices or (),
+    "contexts": lambda record, _: None if record.contexts is UNSET else record.contexts,
+    "correct_answers": lambda record, _: (record.metadata or {}).get("correct_answers"),
+    "likelihoods": lambda record, _: likelihoods_of(record),
+    "target": lambda record, _: target_of(record),
+    "extracted": lambda record, output: (
+        unread_filters(record) | extracted_texts(output)
+    ),
 }
 
 
-@dataclass(frozen=True, slots=True)
-class SampleNeeds:
-    """The fields that the metrics of a run need."""
-
-    fields: frozenset[str]
-
-    @property
-    def has_filters(self) -> bool:
-        """Whether a metric compares what a filter kept, which rows of a tool hold."""
-        return "extracted" in self.fields
-
-    @classmethod
-    def of_metrics(cls, measured: Iterable[ComputedMetric]) -> Self | None:
-        """Return what the metrics need; None if only answers and references."""
-        needs = [
+def sample_needs(measured: Iterable[ComputedMetric]) -> frozenset[str]:
+    """Return the fields that metrics need; none if only answers and references."""
+    return frozenset().union(
+        *(
             (*metric.measure.needs, *metric.measure.uses)
             for metric in measured
             if metric.measure.of_sample is not None
-        ]
-        return cls(frozenset().union(*needs)) if needs else None
+        )
+    )
 
-    def sample_of(
-        self, record: Record, output: Output, pair: Sample
-    ) -> tuple[Sample, int]:
-        """Return an answer and references with what else metrics need, and its size.
 
-        That is about the number of characters, the answer and the references left out.
-        """
-        found: dict[str, Any] = {}
-        if "choices" in self.fields and record.choices:
-            found["choices"] = record.choices
-        if "contexts" in self.fields and record.contexts is not UNSET:
-            found["contexts"] = record.contexts
-        size = 0
-        for name, keys in _DOCUMENTS.items():
-            if name in self.fields:
-                found[name], more = _slim(documents_of(record, output, keys))
-                size += more
-        if "correct_answers" in self.fields and record.metadata is not UNSET:
-            found["correct_answers"] = record.metadata.get("correct_answers")
-        if "likelihoods" in self.fields:
-            found["likelihoods"] = likelihoods_of(record)
-        if "target" in self.fields:
-            found["target"] = target_of(record)
-        if "extracted" in self.fields:
-            found["extracted"] = unread_filters(record) | extracted_texts(output)
-        size += sum(len(text) for text in found.get("contexts", ()))
-        return pair._replace(**found), size
+def full_sample(
+    needs: Collection[str], record: Record, output: Output, pair: Sample
+) -> tuple[Sample, int]:
+    """Return an answer and references with what else metrics need, and its size.
+
+    That is about the number of characters, the answer and the references left out.
+    """
+    found = {
+        name: read(record, output) for name, read in _READ.items() if name in needs
+    }
+    size = sum(map(len, found.get("contexts") or ()))
+    for name, (keys, _) in _DOCUMENTS.items():
+        if name in needs:
+            found[name], more = _slim(documents_of(record, output, keys))
+            size += more
+    return pair._replace(**found), size
 
 
 def documents_of(record: Record, output: Output, keys: Sequence[str]) -> Any:
@@ -523,7 +496,7 @@ def holds_documents(record: Record) -> bool:
     outputs = record.outputs or [Output()]
     return all(
         any(documents_of(record, output, keys) is not None for output in outputs)
-        for keys in _DOCUMENTS.values()
+        for keys, _ in _DOCUMENTS.values()
     )
 
 
@@ -579,13 +552,6 @@ def _weight(value: Any) -> int:
     return _NUMBER * len(value) if isinstance(value, list) else _NUMBER
 
 
-#: What the documents of each list in a sample are called.
-_NOUNS = {
-    "retrieved_documents": "retrieved document",
-    "ground_truth_documents": "ground-truth document",
-}
-
-
 @dataclass(slots=True)
 class UnseenFields:
     """Follows documents until one of each list has each field that is compared."""
@@ -600,7 +566,7 @@ class UnseenFields:
 
     def __post_init__(self, measured: Iterable[ComputedMetric]) -> None:
         for metric in measured:
-            lists = _NOUNS.keys() & {*metric.measure.needs}
+            lists = _DOCUMENTS.keys() & {*metric.measure.needs}
             if lists:
                 compared = str(metric.request.parameters.get("field", "content"))
                 self._unseen |= {(one, compared) for one in lists}
@@ -623,7 +589,7 @@ class UnseenFields:
     def notes(self) -> Iterator[str]:
         """Yield which fields no document has, for people."""
         for compared, metrics in self._metrics.items():
-            for name, noun in _NOUNS.items():
+            for name, (_, noun) in _DOCUMENTS.items():
                 if (name, compared) in self._unseen and name in self._filled:
                     yield (
                         f"no {noun} has {compared}, so that none is right by "

@@ -30,7 +30,7 @@ from harpia_formats.evaluation.scoring.measures.metric_score import (
     Confusion,
     RunningDistribution,
 )
-from harpia_formats.evaluation.scoring.measures.outcomes import GroupAnswer, label_pair
+from harpia_formats.evaluation.scoring.measures.outcomes import GroupAnswer
 from harpia_formats.evaluation.scoring.number_stores import (
     ENTRIES_HELD,
     PARTS,
@@ -387,10 +387,10 @@ def _values(answer: GroupAnswer, names: Sequence[int]) -> Iterator[float | None]
     for outcome, count in zip(answer.outcomes, names, strict=True):
         if isinstance(outcome, str):
             yield from (None,) * count
-        elif label_pair(outcome) is None:
-            yield from outcome[1][:count]
-        else:
+        elif isinstance(outcome[0], LabelPair):
             yield from (0.0,) * count
+        else:
+            yield from outcome[1][:count]
 
 
 def add_moments(moments: Sequence[QuestionMoments], questions: Questions) -> None:

@@ -198,6 +198,7 @@ class AnswerRows:
     def add(self, scored: ScoredAnswer) -> None:
         """Add the row of an answer."""
         record, output, placed = scored.record, scored.output, scored.placed
+        text = scored.sample.answer
         row = AnswerRow(
             path=placed.path,
             line=placed.start.line,
@@ -205,7 +206,7 @@ class AnswerRows:
             id=None if record.id is UNSET else record.id,
             model=None if output.model is UNSET else output.model,
             question=question_key(record, scored.record_number).hex(),
-            length=None if scored.answer is None else len(scored.answer),
+            length=None if text is None else len(text),
             key={name: value_of(name, record, output) for name in self.by},
             scores={
                 column.row_label: value
