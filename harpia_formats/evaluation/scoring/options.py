@@ -1,6 +1,6 @@
 """The options of scoring."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from os import PathLike
@@ -163,7 +163,10 @@ class ScoreOptions:
             if isinstance(getattr(self, name), str):
                 raise OptionError(f"{name} must be a tuple of names, not a string")
         for name, known in _CHOICES.items():
-            _check_choice(name, getattr(self, name), known)
+            value = getattr(self, name)
+            if value not in known:
+                hint = hint_on(str(value), filter(None, known), shown=repr)
+                raise OptionError(f"{name} cannot be {value!r}{hint}")
         if self.columns is not None:
             check_field_names(self.columns)
         if not 0 < self.level < 1:
@@ -181,12 +184,4 @@ class ScoreOptions:
                 "jobs and min_records must not be negative, nor max_row_bytes below 1"
             )
         check_cluster_timeout(self.cluster_timeout)
-        if self.engine is not None or self.executor is not None:
-            check_engine(self.engine, self.executor)
-
-
-def _check_choice(name: str, value: Any, known: Iterable[str | None]) -> None:
-    """Raise `OptionError` for an option with another value than its few."""
-    if value not in known:
-        hint = hint_on(str(value), filter(None, known), shown=repr)
-        raise OptionError(f"{name} cannot be {value!r}{hint}")
+        check_engine(self.engine, self.executor)

@@ -35,7 +35,7 @@ from harpia_formats.evaluation.scoring.measures.verdict_metrics import (
     VerdictsFound,
     holds_verdicts,
 )
-from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
+from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.evaluation.scoring.results.result_files import (
     ResultFiles,
     result_format_named,
@@ -177,16 +177,6 @@ def score_redaction(
     return ScoreRedaction(redaction, frozenset(given), by_options)
 
 
-def _stored_source(options: ScoreOptions) -> StoredMetrics:
-    """Return what reads stored scores; raises `ScoreError` for options against it."""
-    if options.missing == Missing.ZERO:
-        raise ScoreError(
-            "a stored score that is no number never counts as 0: leave out "
-            "`--missing zero`"
-        )
-    return StoredMetrics(options)
-
-
 class Scoring:
     """One scoring run: iterate over it for the problems, then call `scores`.
 
@@ -208,7 +198,7 @@ class Scoring:
     ) -> None:
         self._options = options or ScoreOptions()
         if source is None and self._options.stored:
-            source = _stored_source(self._options)
+            source = StoredMetrics(self._options)
         self._target = result_format_named(to) if isinstance(to, str) else to
         if self._options.stored and self._target and self._target.holds_records:
             raise ScoreError(
@@ -329,9 +319,7 @@ class Scoring:
                     self._problems.append(problem)
                 yield problem
         except BaseException:  # an interrupt, too, leaves no half of an output
-            self._files.discard()
-            if self._writer is not None:
-                self._writer.drop()
+            self._discard()
             raise
         finally:
             self._answers.totals.close()
@@ -437,12 +425,16 @@ class Scoring:
         )
         return self._writer
 
+    def _discard(self) -> None:
+        """Leave no output file, and no temporary one."""
+        self._files.discard()
+        if self._writer is not None:
+            self._writer.drop()
+
     def _finish(self) -> None:
         """Complete the output files, or discard them if the input is unreadable."""
         if not self._is_readable:
-            self._files.discard()
-            if self._writer is not None:
-                self._writer.drop()
+            self._discard()
             return
         self._check_answers()
         if self._options.missing is None:

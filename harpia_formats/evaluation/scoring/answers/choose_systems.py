@@ -7,6 +7,7 @@ from itertools import combinations
 from pathlib import PurePath
 from typing import TypeVar
 
+from harpia_formats.evaluation.scoring.options import ScoreValueError
 from harpia_formats.files.io.inputs import Input
 from harpia_formats.files.io.source import Source
 from harpia_formats.model.spelling import hint_on, nearest
@@ -14,18 +15,6 @@ from harpia_formats.model.vendor_metrics import ScoreError, ScoreOptionsError
 
 #: Systems that an error names.
 _LISTED = 5
-
-
-class UnknownSystemError(ScoreError):
-    """Systems that are not there, with the names of those that are."""
-
-    def __init__(self, message: str, without_names: str) -> None:
-        super().__init__(message)
-        self._without_names = without_names
-
-    def without_values(self) -> ScoreError:
-        """Return the error without the names of systems, which are of records."""
-        return ScoreOptionsError(self._without_names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +70,7 @@ def chosen_systems(
             "and a comparison needs two systems: name another input, or one with "
             "answers of several models"
         )
-        raise UnknownSystemError(
+        raise ScoreValueError(
             f"there are only {there}, {need}",
             f"there are only answers of one system, {need}",
         )
@@ -95,7 +84,7 @@ def _no_model(wanted: str, found: Sequence[FoundSystem]) -> ScoreError:
     if not models:
         return ScoreOptionsError(f"{start}; none names its model")
     hint = hint_on(wanted, models, word="there are", most=_LISTED, shown=repr)
-    return UnknownSystemError(
+    return ScoreValueError(
         f"{start}{hint}",
         f"{start}; the models of the answers are shown only without `--redact`",
     )
@@ -139,7 +128,7 @@ def named_baseline(
     """Return the name of the system that `baseline` names, None if it is None.
 
     It is the name of a system, or the path of its input where no other system is of
-    that, with its model before it in `MODEL (INPUT)`. Raises `UnknownSystemError` if no
+    that, with its model before it in `MODEL (INPUT)`. Raises `ScoreValueError` if no
     system is called so.
     """
     if baseline is None or baseline in names:
@@ -154,7 +143,7 @@ def named_baseline(
     near = nearest(baseline, names)
     hint = f"did you mean {near!r}? " if near else ""
     start = f"no system is called {baseline!r}"
-    raise UnknownSystemError(
+    raise ScoreValueError(
         f"{start}: {hint}the systems are {', '.join(names)}",
         f"{start}; the names of the systems are shown only without `--redact`",
     )

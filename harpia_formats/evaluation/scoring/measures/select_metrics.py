@@ -284,9 +284,10 @@ def with_parameters(
     unused: dict[str, Any], parameters: Mapping[str, Any], request: MetricRequest
 ) -> MetricRequest:
     """Return a request with its parameters added, and remove them from `unused`."""
-    for full, _ in _names_of_parameters(request, parameters):
+    names = _names_of_parameters(request, parameters)
+    for full, _ in names:
         unused.pop(full, None)
-    found = parameters_of_request(request, parameters)
+    found = {name: parameters[full] for full, name in names}
     if not (found or request.defaults):
         return request
     own = dict(request.parameters)
@@ -309,14 +310,6 @@ def _defaults_of(request: MetricRequest, given: Mapping[str, Any]) -> dict[str, 
         for name, value in request.defaults.items()
         if name in inner
     }
-
-
-def parameters_of_request(
-    request: MetricRequest, parameters: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return those of `parameters`, keyed by `metric.parameter`, of one metric."""
-    names = _names_of_parameters(request, parameters)
-    return {name: parameters[full] for full, name in names}
 
 
 def _names_of_parameters(

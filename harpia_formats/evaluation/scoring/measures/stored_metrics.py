@@ -388,6 +388,11 @@ class StoredMetrics:
 
     def __post_init__(self) -> None:
         options = self.options
+        if options.missing == Missing.ZERO and not self.is_compared:
+            raise ScoreError(
+                "a stored score that is no number never counts as 0: leave out "
+                "`--missing zero`"
+            )
         given = {
             "--profile": options.profile is not None,
             "--config": options.config is not None,
