@@ -100,7 +100,7 @@ def score(given: Given) -> ExitCode:
     - harpia-formats score answers.jsonl -m em,f1 --by category
     - harpia-formats score answers.jsonl --to nemo-results -o results.json
     """
-    from harpia_formats.evaluation.scoring.answers.input_files import split_names  # noqa: PLC0415 - for this command only
+    from harpia_formats.evaluation.scoring.answers import split_names  # noqa: PLC0415 - for this command only
     from harpia_formats.evaluation.scoring.results.scores import Scores  # noqa: PLC0415 - for this command only
     from harpia_formats.evaluation.scoring.scoring_run import Scoring  # noqa: PLC0415 - for this command only
 
@@ -333,7 +333,7 @@ def score_compare(given: Given) -> ExitCode:
     - harpia-formats score compare a.jsonl b.jsonl -m f1 --detect 0.02
     """
     from harpia_formats.cli.comparison_table import comparison_lines  # noqa: PLC0415 - for this command only
-    from harpia_formats.evaluation.scoring.answers.input_files import split_names  # noqa: PLC0415 - for this command only
+    from harpia_formats.evaluation.scoring.answers import split_names  # noqa: PLC0415 - for this command only
     from harpia_formats.evaluation.scoring.compare_runs import ScoreComparison  # noqa: PLC0415 - for this command only
     from harpia_formats.evaluation.scoring.results.compare_report import (  # noqa: PLC0415 - for this command only
         ComparisonReport,

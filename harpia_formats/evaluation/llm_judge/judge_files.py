@@ -33,7 +33,7 @@ from harpia_formats.evaluation.llm_judge.verdicts import (
     Verdict,
     rows_with_votes,
 )
-from harpia_formats.evaluation.scoring.answers.choose_systems import source_name
+from harpia_formats.evaluation.scoring.answers import source_name
 from harpia_formats.files.io.file_sink import open_sink
 from harpia_formats.files.io.outputs import FilesRead
 from harpia_formats.files.io.sink import Sink, StreamSink, suffix_of

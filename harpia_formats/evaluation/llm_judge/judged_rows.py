@@ -27,7 +27,7 @@ from harpia_formats.evaluation.llm_judge.verdicts import (
     Verdict,
     require,
 )
-from harpia_formats.evaluation.scoring.answers.choose_systems import (
+from harpia_formats.evaluation.scoring.answers import (
     CONSISTENT,
     FIRST_POSITION,
     WIN,

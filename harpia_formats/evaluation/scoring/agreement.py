@@ -30,14 +30,10 @@ from harpia_formats.evaluation.metrics.label_metrics import (
     shown_labels,
 )
 from harpia_formats.evaluation.metrics.metric import OWN_LIBRARY, mean_measure
-from harpia_formats.evaluation.scoring.answers.choose_systems import (
+from harpia_formats.evaluation.scoring.answers import (
     distinct_names,
+    reading_of,
     source_name,
-)
-from harpia_formats.evaluation.scoring.answers.input_files import reading_of
-from harpia_formats.evaluation.scoring.answers.match_questions import (
-    QuestionTable,
-    match_questions,
 )
 from harpia_formats.evaluation.scoring.measures.answer_sums import (
     AnswerStore,
@@ -53,6 +49,10 @@ from harpia_formats.evaluation.scoring.measures.question_scores import FEW_REFER
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.evaluation.scoring.significance.bootstrap import unavailable_reason
+from harpia_formats.evaluation.scoring.system_answers import (
+    QuestionTable,
+    match_questions,
+)
 from harpia_formats.files.io.inputs import Input, refuse_repeated_streams
 from harpia_formats.model.describe import with_noun
 from harpia_formats.model.problem import Problem

@@ -24,7 +24,7 @@ from harpia_formats.conversion.reading.placed_record import NotApart, PlacedReco
 from harpia_formats.evaluation.metrics import METRICS
 from harpia_formats.evaluation.metrics.label_counts import LabelPair
 from harpia_formats.evaluation.metrics.metric import Sample, Statistics
-from harpia_formats.evaluation.scoring.answers.input_files import SystemNames
+from harpia_formats.evaluation.scoring.answers import SystemNames
 from harpia_formats.evaluation.scoring.measures.outcomes import (
     BATCH,
     BatchQueue,

@@ -27,9 +27,9 @@ from harpia_formats.conversion.mapping.answer_groups import (
 )
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.evaluation.scoring.answer_stream import AnswerScorer
-from harpia_formats.evaluation.scoring.answers.choose_systems import distinct_names
-from harpia_formats.evaluation.scoring.answers.input_files import (
+from harpia_formats.evaluation.scoring.answers import (
     SystemNames,
+    distinct_names,
     names_of,
     reading_of,
 )

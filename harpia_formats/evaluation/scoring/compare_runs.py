@@ -7,27 +7,17 @@ from itertools import chain
 from typing import Any
 
 from harpia_formats.evaluation.metrics.metric import means
-from harpia_formats.evaluation.scoring.answers.choose_systems import (
+from harpia_formats.evaluation.scoring.answers import (
     FoundSystem,
+    are_parts,
     chosen_systems,
     compared_places,
-    distinct_names,
-    named_baseline,
-    source_name,
-)
-from harpia_formats.evaluation.scoring.answers.input_files import (
-    are_parts,
     distinct_inputs,
+    distinct_names,
     inputs_by_name,
+    named_baseline,
     shared_by_name,
-)
-from harpia_formats.evaluation.scoring.answers.match_questions import (
-    MatchedQuestions,
-    QuestionTable,
-    both_or,
-    input_name,
-    match_questions,
-    shared_inputs,
+    source_name,
 )
 from harpia_formats.evaluation.scoring.measures.metric_score import Group, MetricScore
 from harpia_formats.evaluation.scoring.measures.outcomes import ComputedMetric
@@ -61,7 +51,16 @@ from harpia_formats.evaluation.scoring.significance.paired_differences import (
     compare_pairs,
     holm,
 )
-from harpia_formats.evaluation.scoring.system_answers import InputAnswers, SystemAnswers
+from harpia_formats.evaluation.scoring.system_answers import (
+    InputAnswers,
+    MatchedQuestions,
+    QuestionTable,
+    SystemAnswers,
+    both_or,
+    input_name,
+    match_questions,
+    shared_inputs,
+)
 from harpia_formats.files.io.inputs import (
     Input,
     is_rereadable,

@@ -25,7 +25,7 @@ from harpia_formats.evaluation.scoring.answer_stream import (
     AnswerMeasuring,
     AnswerScorer,
 )
-from harpia_formats.evaluation.scoring.answers.input_files import SystemNames
+from harpia_formats.evaluation.scoring.answers import SystemNames
 from harpia_formats.evaluation.scoring.measures.outcomes import (
     BATCH,
     GroupAnswer,

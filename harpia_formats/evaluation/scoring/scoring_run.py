@@ -17,10 +17,7 @@ from harpia_formats.conversion.options import Output as OutputPlace
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.conversion.reading.reader import Reading
 from harpia_formats.evaluation.scoring.answer_stream import AnswerScorer
-from harpia_formats.evaluation.scoring.answers.input_files import (
-    SystemNames,
-    reading_of,
-)
+from harpia_formats.evaluation.scoring.answers import SystemNames, reading_of
 from harpia_formats.evaluation.scoring.measures.outcomes import ComputedMetric
 from harpia_formats.evaluation.scoring.measures.profiles import DEFAULT, profile_named
 from harpia_formats.evaluation.scoring.measures.select_metrics import (
@@ -170,9 +167,7 @@ def score_redaction(
     """
     if redaction is None:
         return None
-    from harpia_formats.evaluation.scoring.results.redacted_scores import (  # noqa: PLC0415 - most runs show values
-        ScoreRedaction,
-    )
+    from harpia_formats.evaluation.scoring.results.redacted_scores import ScoreRedaction  # noqa: PLC0415 - most runs show values
 
     return ScoreRedaction(redaction, frozenset(given), by_options)
 

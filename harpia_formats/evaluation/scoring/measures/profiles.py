@@ -16,11 +16,7 @@ from harpia_formats.evaluation.metrics import (
 )
 from harpia_formats.formats.registry import vendor_profile, vendor_profiles
 from harpia_formats.model.spelling import edits_between, hint_on
-from harpia_formats.model.vendor_metrics import (
-    MetricProfile,
-    MetricRequest,
-    ScoreError,
-)
+from harpia_formats.model.vendor_metrics import MetricProfile, MetricRequest, ScoreError
 
 _squad = {"normalisation": "squad", "references": "max"}
 

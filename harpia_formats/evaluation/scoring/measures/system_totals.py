@@ -13,10 +13,10 @@ from harpia_formats.conversion.mapping.answer_groups import (
     NONE,
     AnswerGrouping,
 )
-from harpia_formats.evaluation.scoring.answers.choose_systems import distinct_names
-from harpia_formats.evaluation.scoring.answers.input_files import (
+from harpia_formats.evaluation.scoring.answers import (
     FileQuestions,
     are_parts,
+    distinct_names,
     file_of_key,
     key_of_file,
 )

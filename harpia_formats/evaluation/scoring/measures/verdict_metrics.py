@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import UNSET
 
 from harpia_formats.conversion.reading.reader import Reading
-from harpia_formats.evaluation.scoring.answers.choose_systems import WIN, WINNER
+from harpia_formats.evaluation.scoring.answers import WIN, WINNER
 from harpia_formats.evaluation.scoring.measures.outcomes import Outcome, SampleOutcomes
 from harpia_formats.evaluation.scoring.measures.select_metrics import (
     SelectedMetrics,

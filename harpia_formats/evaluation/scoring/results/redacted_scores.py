@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from harpia_formats.conversion.mapping.answer_groups import MODEL, NAMELESS, NONE
 from harpia_formats.evaluation.metrics import metric_names
 from harpia_formats.evaluation.metrics.label_counts import SHOWN_OTHER
-from harpia_formats.evaluation.scoring.answers.choose_systems import distinct_names
+from harpia_formats.evaluation.scoring.answers import distinct_names
 from harpia_formats.evaluation.scoring.measures.metric_score import (
     Confusion,
     Group,
