@@ -85,11 +85,8 @@ class FileQuestions:
             for together in set(map(frozenset, files.values())):
                 for place in together:
                     shared[place] |= together
-        names = list(self._places)
-        return {
-            name: {names[at] for at in others} - {name}
-            for name, others in zip(names, shared, strict=True)
-        }
+        others = [together - {place} for place, together in enumerate(shared)]
+        return shared_by_name(list(self._places), others)
 
     def close(self) -> None:
         """Remove the temporary file, if there is one."""

@@ -38,7 +38,6 @@ from harpia_formats.evaluation.scoring.options import ScoreOptions, SystemName
 from harpia_formats.files.framing.chunk import Cursor
 from harpia_formats.files.workers.pool import WorkerPool
 from harpia_formats.formats.rules.scoring_rules import NO_ANSWER
-from harpia_formats.model.adapter import Row
 from harpia_formats.model.record import Output, Record
 from harpia_formats.model.report import FileCount
 from harpia_formats.model.vendor_metrics import MetricRequest, ScoreError
@@ -152,7 +151,7 @@ class RangeScoring:
     def _read(
         self,
         sent: tuple[Any, ...],
-        place: "SentPlace | None",
+        placed: PlacedRecord | None,
         before: int,
         lines: int,
     ) -> ScoredAnswer:
@@ -162,7 +161,11 @@ class RangeScoring:
         """
         count, number = self.answers.count, self.answers.records
         measured = GroupAnswer(number, *sent)
-        placed = place.placed(count.path, before, lines) if place else _NOWHERE
+        if placed is None:
+            placed = _NOWHERE
+        else:
+            start = replace(placed.start, line=placed.start.line + lines)
+            placed = _placed_apart(placed, placed.record, placed.number + before, start)
         read = number, placed.record, _NO_OUTPUT, placed, count
         return ScoredAnswer(*read, measured=measured)
 
@@ -172,38 +175,24 @@ class RangeScoring:
         self.answers.batches.is_pool_busy = self._left < MAX_LEFT
 
 
-@dataclass(frozen=True, slots=True)
-class SentPlace:
-    """The row of an answer that a message is about, as a worker process sends it."""
-
-    number: int
-    value: Row
-    id_key: str
-    start: Cursor
-    #: The first byte of the row.
-    first: bytes
-    #: The record, without its fields if these are not looked at.
-    record: Record
-
-    def placed(self, path: str, before: int, lines: int) -> PlacedRecord:
-        """Return the row in its file, where so many records and lines are before it."""
-        start = replace(self.start, line=self.start.line + lines)
-        return PlacedRecord(
-            self.record,
-            path,
-            self.number + before,
-            self.value,
-            self.id_key,
-            lambda _: self.first,
-            lambda _: start,
-            0,
-        )
+def _placed_apart(
+    placed: PlacedRecord, record: Record, number: int, start: Cursor
+) -> PlacedRecord:
+    """Return a row of which a message tells, as plain data: its text is one byte."""
+    return replace(
+        placed,
+        record=record,
+        number=number,
+        text_of=[placed.text[:1]].__getitem__,
+        start_of=[start].__getitem__,
+        index=0,
+    )
 
 
 #: All of a `GroupAnswer` but the number of its record, in order.
 _sent_fields = attrgetter(*[one.name for one in fields(GroupAnswer)[1:]])
 #: An answer: these fields, and its row if there is something to say of it.
-SentAnswer = tuple[tuple[Any, ...], SentPlace | None]
+SentAnswer = tuple[tuple[Any, ...], PlacedRecord | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +246,6 @@ class ScoringState(RecordsState):
         super().__init__(job.rows, self._receive)
         self._job = job
         self._metrics = tuple(map(computed_metric, job.metrics))
-        self._measures = [metric.measure for metric in self._metrics]
         self._begin()
 
     def _begin(self) -> None:
@@ -294,14 +282,14 @@ class ScoringState(RecordsState):
     def _measure(self) -> None:
         """Measure the answers that wait; raises `NotApart` if they are refused."""
         answers, self._waiting = self._waiting, []
-        result = measure_batch(self._measures, [one.sample for one in answers])
+        result = measure_batch(self._metrics, [one.sample for one in answers])
         measured = self._answers.measured_answers(answers, result)
         for answer, mine in zip(answers, measured, strict=True):
             self._sent.append((_sent_fields(mine), self._place_of(answer, mine)))
 
     def _place_of(
         self, answer: ScoredAnswer, measured: GroupAnswer
-    ) -> SentPlace | None:
+    ) -> PlacedRecord | None:
         """Return the row of an answer if there is something to say of it."""
         if not (measured.findings or measured.scores):
             return None
@@ -312,8 +300,7 @@ class ScoringState(RecordsState):
         has_record = lacks_answer and self._missing <= self._job.examples
         placed = answer.placed
         record = placed.record if has_record else Record()
-        place = placed.number, placed.value, placed.id_key, placed.start
-        return SentPlace(*place, placed.text[:1], record)
+        return _placed_apart(placed, record, placed.number, placed.start)
 
     def run(self, frames: RangeFrames, given: None) -> ScoredRange | None:  # noqa: ARG002 - all is in the job
         """Score a range; None if the main process has to do that."""

@@ -223,8 +223,7 @@ class Scoring:
         self._selection = MetricSelection.from_options(self._profile, self._options)
         self._source: MetricSource = source or self._selection
         self._metrics = SelectedMetrics(())
-        self._has_metrics = source is None and not self._selection.depends_on_input
-        if self._has_metrics:
+        if self.has_chosen_metrics:
             self._metrics = self._selection.selected()
         #: The names of systems by file: a copy of a stream has the name of the stream.
         called = SystemNames.of_inputs(self._inputs, self._options.systems)
@@ -262,8 +261,8 @@ class Scoring:
         Returns whether they can be scored. Raises `ScoreError` for inputs of which no
         metric can be made. It is done once, and for most runs not at all.
         """
-        if self._has_metrics or self._read_before is not None:
-            return self._has_metrics or self._is_readable
+        if self.has_chosen_metrics or self._read_before is not None:
+            return self.has_chosen_metrics or self._is_readable
         self._inputs = [rereadable_input(source) for source in self._inputs]
         self._reading = reading = reading_of(self._inputs, self._options)
         reading.valid_before = self.valid_before
@@ -334,7 +333,7 @@ class Scoring:
             target = self._target
             refused = "" if target is None or target.takes_verdicts else target.id
             self._source = VerdictMetrics(self._options, self._inputs, refused)
-            self._has_metrics, self._read_before = False, None
+            self._read_before = None
             yield from self._run()
 
     def _score_answers(self) -> Generator[Problem | None, None, None]:
@@ -487,7 +486,7 @@ class Scoring:
     @property
     def may_score_labels(self) -> bool:
         """Whether a metric scores labels, or may if what is read selects it."""
-        return not self._has_metrics or any(
+        return not self.has_chosen_metrics or any(
             one.measure.labels is not None for one in self._metrics.measured
         )
 

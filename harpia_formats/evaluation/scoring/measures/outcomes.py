@@ -196,13 +196,13 @@ class BatchResult:
 
 
 def measure_batch(
-    measures: Sequence[Measure], samples: Sequence[Sample]
+    metrics: Sequence[ComputedMetric], samples: Sequence[Sample]
 ) -> BatchResult:
-    """Return the outcomes of answers by each of `measures`, and the time of each."""
+    """Return the outcomes of answers by each of `metrics`, and the time of each."""
     outcomes, seconds = [], []
-    for measure in measures:
+    for metric in metrics:
         start = time.perf_counter()
-        outcomes.append(_measured(measure, samples))
+        outcomes.append(_measured(metric.measure, samples))
         seconds.append(time.perf_counter() - start)
     return BatchResult(outcomes, seconds)
 
@@ -346,14 +346,14 @@ def sample_outcomes(
     return SampleOutcomes(tuple(found), tuple(findings), is_zero)
 
 
-class _ThreadMeasures(threading.local):
+class _ThreadMetrics(threading.local):
     """The metrics that a thread of a worker built last."""
 
     requests: tuple[MetricRequest, ...] = ()
-    measures: tuple[Measure, ...] = ()
+    metrics: tuple[ComputedMetric, ...] = ()
 
 
-_thread = _ThreadMeasures()
+_thread = _ThreadMetrics()
 
 
 def _measure_in_worker(
@@ -361,9 +361,9 @@ def _measure_in_worker(
 ) -> BatchResult:
     """Return the outcomes of answers; called in a worker process."""
     if _thread.requests != requests:
-        _thread.measures = tuple(computed_metric(one).measure for one in requests)
+        _thread.metrics = tuple(map(computed_metric, requests))
         _thread.requests = requests
-    return measure_batch(_thread.measures, [*map(Sample, *columns)])
+    return measure_batch(_thread.metrics, [*map(Sample, *columns)])
 
 
 @dataclass(slots=True)
@@ -395,8 +395,7 @@ class BatchQueue:
         if is_alone or not samples:
             # Earlier batches must be delivered first.
             self.finish()
-            measures = [metric.measure for metric in self.metrics]
-            found = measure_batch(measures, samples)
+            found = measure_batch(self.metrics, samples)
             self._seconds += sum(found.seconds) if self._batches > 1 else 0.0
             self.deliver(batch, found)
             return
