@@ -366,7 +366,7 @@ def agreement_group(
 
     `keys` are the digests of the questions by their places.
     """
-    totals = GroupTotals({}, metrics)
+    totals = GroupTotals(metrics)
     labels = list(pairs.raters[0].numbers.labels)
     rest = iter(pairs)
     with closing(AnswerStore(metrics, options)) as store:

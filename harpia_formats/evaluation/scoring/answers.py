@@ -316,7 +316,7 @@ class SystemNames:
 
 # --- Which systems are compared ---
 
-#: Systems that an error names.
+#: Names that a message lists.
 _LISTED = 5
 
 
@@ -423,6 +423,12 @@ def distinct_names(systems: Iterable[tuple[str | None, str]]) -> list[str]:
         taken.add(own)
         found.append(own)
     return found
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return the first names, and how many more there are."""
+    more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
+    return f"{', '.join(names[:_LISTED])}{more}"
 
 
 def named_baseline(

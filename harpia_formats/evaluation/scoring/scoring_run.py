@@ -17,7 +17,7 @@ from harpia_formats.conversion.options import Output as OutputPlace
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.conversion.reading.reader import Reading
 from harpia_formats.evaluation.scoring.answer_stream import AnswerScorer
-from harpia_formats.evaluation.scoring.answers import SystemNames, reading_of
+from harpia_formats.evaluation.scoring.answers import SystemNames, listed, reading_of
 from harpia_formats.evaluation.scoring.measures.outcomes import ComputedMetric
 from harpia_formats.evaluation.scoring.measures.profiles import DEFAULT, profile_named
 from harpia_formats.evaluation.scoring.measures.select_metrics import (
@@ -26,7 +26,6 @@ from harpia_formats.evaluation.scoring.measures.select_metrics import (
     SelectedMetrics,
 )
 from harpia_formats.evaluation.scoring.measures.stored_metrics import StoredMetrics
-from harpia_formats.evaluation.scoring.measures.system_totals import listed
 from harpia_formats.evaluation.scoring.measures.verdict_metrics import (
     VerdictMetrics,
     VerdictsFound,

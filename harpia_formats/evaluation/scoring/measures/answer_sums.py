@@ -1,7 +1,7 @@
 """Sums of statistics over answers, and their scores and confidence intervals."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, compress
@@ -342,8 +342,7 @@ class _MetricTotals:
 class GroupTotals:
     """The running totals of the answers of one group, by all metrics."""
 
-    key: Mapping[str, str]
-    metrics: tuple[ComputedMetric, ...]
+    metrics: Sequence[ComputedMetric]
     #: The numbers in the store of questions under which its answers are.
     numbers: set[int] = field(default_factory=set)
     records: int = 0
@@ -373,13 +372,16 @@ class GroupTotals:
             totals.merge(more)
 
     def group(self, found: Sequence[MetricQuestions], options: ScoreOptions) -> Group:
-        """Return the scores of the group, of whose questions this was found."""
+        """Return the scores of the group without its key.
+
+        `found` is what the metrics say of its questions.
+        """
         of_metrics = (
             totals.scores(mine, options)
             for totals, mine in zip(self._totals, found, strict=True)
         )
         scores = tuple(chain.from_iterable(of_metrics))
-        return Group(self.key, self.records, self.answers, scores)
+        return Group({}, self.records, self.answers, scores)
 
 
 def _over_answers(

@@ -96,11 +96,7 @@ class RepeatedAnswers:
 
 
 #: Our name of each metric, by the names of tools without their separators.
-_OUR_NAMES = {
-    "exactmatch": "em",
-    "f1score": "f1",
-    "tokenf1": "f1",
-}
+_OUR_NAMES = {"exactmatch": "em", "f1score": "f1", "tokenf1": "f1"}
 #: Shares that differ by less are the same number, rounded in another way.
 _SAME = 1e-6
 

@@ -26,6 +26,7 @@ from harpia_formats.evaluation.metrics.metric import (
     read_parameters,
 )
 from harpia_formats.evaluation.metrics.question_metrics import Correctness
+from harpia_formats.evaluation.scoring.answers import listed
 from harpia_formats.evaluation.scoring.measures.metric_score import Group
 from harpia_formats.evaluation.scoring.measures.outcomes import (
     NO_SUCH_SCORE,
@@ -225,12 +226,9 @@ class MixedScores:
         for (name, found), metrics in shown.items():
             count = f"{MOST:,} or more" if len(found) >= MOST else f"{len(found):,}"
             more = ", ..." if len(found) > _NAMED else ""
-            others = len(metrics) - _NAMED
-            which = ", ".join([*metrics][:_NAMED])
-            which += f" and {others} more" if others > 0 else ""
             are = "is a mean" if len(metrics) == 1 else "are means"
             yield (
-                f"{which} {are} over {count} {_nouns[name]} "
+                f"{listed([*metrics])} {are} over {count} {_nouns[name]} "
                 f"({', '.join(found[:_NAMED])}{more}); `--by {name}` shows each"
             )
 

@@ -19,6 +19,7 @@ from harpia_formats.evaluation.scoring.answers import (
     distinct_names,
     file_of_key,
     key_of_file,
+    listed,
 )
 from harpia_formats.evaluation.scoring.measures.answer_sums import (
     AnswerStore,
@@ -33,7 +34,7 @@ from harpia_formats.evaluation.scoring.measures.outcomes import (
 from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
 from harpia_formats.model.vendor_metrics import ScoreError, ScoreOptionsError
 
-#: Models whose left out questions are listed, and names in a list of a message.
+#: Models whose left out questions are listed.
 _LISTED = 5
 #: The system of a group, and the values of the fields by which it is grouped; of all
 #: answers of a system only that.
@@ -151,7 +152,7 @@ class SystemTotals:
                     f"{self.one_model_format} holds the scores of one model, and "
                     f"answers are of {models}: choose one with `--model`"
                 )
-        totals = GroupTotals({}, self.measured, {len(self._totals)})
+        totals = GroupTotals(self.measured, {len(self._totals)})
         self._totals[key] = totals
         return totals
 
@@ -311,10 +312,9 @@ class SystemTotals:
 
     def _group(self, key: _Key, found: Sequence[MetricQuestions]) -> Group:
         """Return the scores of a system or group, of whose questions this was found."""
-        totals = self._totals[key]
         is_split = len(self.names) > 1 or MODEL in self.grouping.by
-        totals.key = self.grouping.names_of(key, is_split=is_split)
-        group = totals.group(found, self.options)
+        names = self.grouping.names_of(key, is_split=is_split)
+        group = replace(self._totals[key].group(found, self.options), key=names)
         if self.are_stored:
             # Scores that none of its answers has are left out.
             own = [score for score in group.scores if score.count or score.unscored]
@@ -373,9 +373,3 @@ class SystemTotals:
         """Remove temporary files."""
         self._store.close()
         self._file_questions.close()
-
-
-def listed(names: Sequence[str]) -> str:
-    """Return the first names, and how many more there are."""
-    more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
-    return f"{', '.join(names[:_LISTED])}{more}"
