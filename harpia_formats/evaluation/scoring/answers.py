@@ -153,14 +153,12 @@ def split_names(
     folder, or a pattern of some, that is one system by its own name. Raises
     `ScoreError` for a path that has two names, and for one that is no folder.
     """
+    if are_folders:
+        folders = [one for text in inputs for one in named_folders(text).items()]
+        return [path for path, _ in folders], _distinct_folders(dict(folders))
     paths: list[str] = []
     names: dict[str, str] = {}
     for text in inputs:
-        if are_folders:
-            found = named_folders(text)
-            paths += found
-            names |= found
-            continue
         name, sign, path = text.partition("=")
         is_named = sign and name and path and not set(name) & set("/\\*?:")
         if not is_named or os.path.exists(text):  # noqa: PTH110 - `Path.exists` raises for a name that is too long
@@ -173,7 +171,7 @@ def split_names(
         if isinstance(text, EncodedPath):
             path = EncodedPath.of(path, text.encoding, text.name)
         paths.append(path)
-    return paths, _distinct_folders(names) if are_folders else names
+    return paths, names
 
 
 def named_folders(text: str) -> dict[str, str]:
@@ -351,8 +349,7 @@ def chosen_systems(
     An input that no name is about is compared whole. Raises `ScoreError` for a name of
     no system, and if fewer than two remain.
     """
-    chosen: dict[AnySystem, None] = {}
-    named: set[int] = set()
+    chosen: list[AnySystem] = []
     for text in wanted:
         of_input, _, model = text.partition("=")
         mine = [
@@ -362,10 +359,9 @@ def chosen_systems(
         ] or [one for one in found if one.model == text]
         if not mine:
             raise _no_model(text, found)
-        chosen |= dict.fromkeys(mine)
-        named |= {one.place for one in mine}
-    if wanted:
-        found = [one for one in found if one in chosen or one.place not in named]
+        chosen += mine
+    named = {one.place for one in chosen}
+    found = [one for one in found if one in chosen or one.place not in named]
     if len(found) < 2:  # noqa: PLR2004 - a pair is of two
         models = [one.model for one in found if one.model]
         there = f"answers of {models[0]}" if models else "answers of one system"
@@ -377,7 +373,7 @@ def chosen_systems(
             f"there are only {there}, {need}",
             f"there are only answers of one system, {need}",
         )
-    return list(found)
+    return found
 
 
 def _no_model(wanted: str, found: Sequence[FoundSystem]) -> ScoreError:

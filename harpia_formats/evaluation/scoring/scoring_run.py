@@ -225,8 +225,7 @@ class Scoring:
         if self.has_chosen_metrics:
             self._metrics = self._selection.selected()
         #: The names of systems by file: a copy of a stream has the name of the stream.
-        called = SystemNames.of_inputs(self._inputs, self._options.systems)
-        self._called = called.of_files
+        self._called = SystemNames.of_inputs(self._inputs, self._options.systems)
         #: The valid records of runs before, which count for `min_records`, too.
         self.valid_before = 0
         #: The reading before that of the answers, if the inputs select the metrics.
@@ -246,7 +245,7 @@ class Scoring:
             self._options,
             self._models,
             self._grouping,
-            SystemNames(self._called),
+            self._called,
             stored=stored,
             are_stored=stored is not None and not self.are_verdicts,
             tally=self._reading.tally,
@@ -273,7 +272,7 @@ class Scoring:
             self._source.check_file(variant, count)
 
         def receive(placed: PlacedRecord) -> None:
-            named = self._answers.names.named(placed.record, path)
+            named = self._called.named(placed.record, path)
             self._source.add(self._models.select(named))
 
         # Problems of skipped rows are reported later, while their file is scored.
@@ -446,7 +445,7 @@ class Scoring:
         there = self._answers.totals.models
         lacking = {
             name: model
-            for names in self._called.values()
+            for names in self._called.of_files.values()
             if not isinstance(names, str)
             for model, name in names.items()
             if name not in there and self._options.model in {None, name}

@@ -206,15 +206,10 @@ class MetricScore:
 _LISTED = 5
 #: Say that a higher score is better, or a lower one.
 UP, DOWN = "\u2191", "\u2193"
-#: Columns of a table that are attributes of a score.
-_OWN = (
-    *("questions", "standard_error", "scale", "signature", "method", "remark"),
-    "lower_is_better",
-)
 #: The columns of a table of scores.
 COLUMNS = (
-    *("metric", "name", "value", "low", "high", "answers", "unscored"),
-    *_OWN,
+    *("metric", "name", "value", "low", "high", "answers", "unscored", "questions"),
+    *("standard_error", "scale", "signature", "method", "remark", "lower_is_better"),
     "questions_left_out",
 )
 
@@ -240,18 +235,17 @@ def arrow_of(score: MetricScore) -> str:
 def score_row(score: MetricScore) -> dict[str, Any]:
     """Return a score as a row of a table."""
     low, high = score.interval or (None, None)
-    return {
-        "metric": score.metric,
-        "name": score.name,
-        "value": score.value,
+    others = {
         "low": low,
         "high": high,
         "answers": score.count,
-        "unscored": score.unscored,
-        **{name: getattr(score, name) for name in _OWN},
         "questions_left_out": score.left_out.questions,
-        **({} if score.unreadable is None else {"unreadable": score.unreadable}),
     }
+    row = {
+        name: others[name] if name in others else getattr(score, name)
+        for name in COLUMNS
+    }
+    return row if score.unreadable is None else row | {"unreadable": score.unreadable}
 
 
 @dataclass(frozen=True, slots=True)
