@@ -32,7 +32,6 @@ from harpia_formats.evaluation.scoring.measures.outcomes import (
     ComputedMetric,
     GroupAnswer,
     Outcome,
-    SampleOutcomes,
     ScoredAnswer,
     StoredOutcomes,
     UnseenFields,
@@ -327,6 +326,7 @@ class AnswerMeasuring:
         self.add_seconds(result.seconds)
         columns = [iter(column) for column in result.outcomes]
         has_groups = bool(self.grouping.within_system)
+        may_be_zero = self.options.missing == Missing.ZERO
         last, question = 0, b""
         found = []
         for answer in answers:
@@ -336,7 +336,12 @@ class AnswerMeasuring:
             record, output = answer.record, answer.output
             if answer.record_number != last:
                 last, question = answer.record_number, given_question(record)
-            outcomes = self._outcomes_of(answer, columns)
+            if self.stored is not None:
+                outcomes = self.stored(record, output)
+            else:
+                outcomes = sample_outcomes(
+                    answer.sample, self.measured, columns, may_be_zero
+                )
             findings = outcomes.findings
             model = model_to_name(record, output) if findings else ""
             has_scores = self.stored is None and bool(output.scores)
@@ -365,18 +370,6 @@ class AnswerMeasuring:
         """Add the seconds that each metric took."""
         both = zip(self.seconds, seconds, strict=True)
         self.seconds = [a + b for a, b in both]
-
-    def _outcomes_of(
-        self, answer: ScoredAnswer, columns: Sequence[Iterator[Outcome]]
-    ) -> SampleOutcomes:
-        """Return the outcomes of an answer, and what is to be reported.
-
-        `columns` has the computed outcomes of each metric.
-        """
-        if self.stored is not None:
-            return self.stored(answer.record, answer.output)
-        may_be_zero = self.options.missing == Missing.ZERO
-        return sample_outcomes(answer.sample, self.measured, columns, may_be_zero)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -51,6 +51,7 @@ from harpia_formats.files.workers.pool import open_pool
 from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.formats.registry import adapter_of, all_unpackers
 from harpia_formats.model.adapter import Cardinality, FormatAdapter
+from harpia_formats.model.describe import with_noun
 from harpia_formats.model.format import Format
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import FileCount
@@ -155,6 +156,11 @@ def check_holds_answers(
             f"{count.path} is read as {variant.format.id}, which holds no answers; "
             "if they are under a key of their own, name it with `--map response=KEY`"
         )
+
+
+def _answers_have(number: int) -> str:
+    """Return the beginning of a sentence on what so many answers have."""
+    return f"{with_noun(number, 'answer')} {'has' if number == 1 else 'have'}"
 
 
 def score_redaction(
@@ -552,16 +558,12 @@ class Scoring:
         if answers.zeros:
             yield f"{answers.zeros:,} missing answers count as 0"
         if answers.only_stored:
-            have = "answer has" if answers.only_stored == 1 else "answers have"
-            yield (
-                f"{answers.only_stored:,} {have} no text and a stored score: "
-                "`--stored` shows stored scores"
-            )
+            have = _answers_have(answers.only_stored)
+            yield f"{have} no text and a stored score: `--stored` shows stored scores"
         if answers.without_stored:
-            number = answers.without_stored
-            have = "answer has" if number == 1 else "answers have"
-            are = "is" if number == 1 else "are"
-            yield f"{number:,} {have} no stored score, and {are} passed over"
+            have = _answers_have(answers.without_stored)
+            are = "is" if answers.without_stored == 1 else "are"
+            yield f"{have} no stored score, and {are} passed over"
         is_resampled = self._options.replicates and any(
             not metric.measure.is_bounded_mean for metric in answers.measured
         )

@@ -312,12 +312,11 @@ def stored_questions(
         for key in wanted
         if key not in able
     ]
-    named = dict.fromkeys(able, request.label)
-    if len(able) > 1:
-        named = {key: f"{request.label} of {labels[key]}" for key in able}
+    name, is_only = request.label, len(able) == 1
+    names = [name if is_only else f"{name} of {labels[key]}" for key in able]
     return [
-        _of_quantity(replace(request, key=label), parameters, key, found[key])
-        for key, label in named.items()
+        _of_quantity(replace(request, key=own), parameters, key, found[key])
+        for key, own in zip(able, names, strict=True)
     ], notes
 
 
