@@ -6,10 +6,7 @@ from itertools import chain
 from operator import attrgetter
 
 from harpia_formats.evaluation.scoring.benchmarks import BenchmarkScores
-from harpia_formats.evaluation.scoring.measures.metric_score import (
-    arrow_of,
-    uneven_notes,
-)
+from harpia_formats.evaluation.scoring.measures.metric_score import uneven_notes
 from harpia_formats.evaluation.scoring.results.best_scores import (
     Column,
     best_tested,
@@ -134,7 +131,7 @@ def _headings(columns: Iterable[_BenchmarkColumn]) -> list[Heading]:
     return [
         _SYSTEM,
         *(
-            Heading(column.name, arrow=arrow_of(column.there[0]), group=one.name)
+            Heading(column.name, arrow=column.arrow, group=one.name)
             for one, column in columns
         ),
     ]

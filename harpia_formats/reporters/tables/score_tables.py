@@ -10,7 +10,6 @@ from harpia_formats.evaluation.scoring.measures.metric_score import (
     MISSING,
     Group,
     MetricScore,
-    arrow_of,
     uneven_notes,
 )
 from harpia_formats.evaluation.scoring.results.best_scores import (
@@ -91,7 +90,7 @@ def table_of_groups(
     counts, count_notes = counts_of(groups)
     headings = [
         *(Heading(field, is_number=False) for field in fields),
-        *(Heading(column.name, arrow=arrow_of(column.there[0])) for column in columns),
+        *(Heading(column.name, arrow=column.arrow) for column in columns),
         *map(Heading, counts),
     ]
     marked = " ".join([best.note, *best.reasons])

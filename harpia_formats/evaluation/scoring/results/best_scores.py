@@ -2,12 +2,10 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from itertools import chain
 
 from harpia_formats.evaluation.scoring.measures.metric_score import (
     DOWN,
-    UP,
     Group,
     MetricScore,
     arrow_of,
@@ -18,15 +16,6 @@ from harpia_formats.evaluation.scoring.results.compare_report import (
     alpha_of,
 )
 from harpia_formats.model.describe import with_noun
-
-
-class Better(Enum):
-    """Which scores of a column are better; none for one where neither is known."""
-
-    HIGHER = "higher is better"
-    LOWER = "lower is better"
-    UNKNOWN = ""
-
 
 #: The metric and the name of a score.
 Key = tuple[str, str]
@@ -57,10 +46,9 @@ class Column:
         return f"{self.group} {self.name}" if self.group else self.name
 
     @property
-    def better(self) -> Better:
-        """Which of its scores are better."""
-        better = {UP: Better.HIGHER, DOWN: Better.LOWER}
-        return better.get(arrow_of(self.there[0]), Better.UNKNOWN)
+    def arrow(self) -> str:
+        """Whether higher or lower scores are better, "" if that is not known."""
+        return arrow_of(self.there[0])
 
 
 def columns_of(groups: Sequence[Group]) -> list[Column]:
@@ -199,7 +187,7 @@ def _best_of(column: Column) -> list[int]:
         for at, score in enumerate(column.scores)
         if score is not None and score.value is not None
     }
-    if len(values) <= 1 or column.better is Better.UNKNOWN:
+    if len(values) <= 1 or not column.arrow:
         return []
-    best = (min if column.better is Better.LOWER else max)(values.values())
+    best = (min if column.arrow == DOWN else max)(values.values())
     return [at for at, value in values.items() if value == best]
