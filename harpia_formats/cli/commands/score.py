@@ -189,18 +189,17 @@ def score_plan(given: Given) -> ExitCode:
     from harpia_formats.evaluation.scoring.benchmarks import (  # noqa: PLC0415 - few runs have a plan
         BenchmarkRun,
         BenchmarkScores,
-        with_progress,
     )
 
     _refuse(given, _NOT_IN_PLANS | _STATED)
     known = {one.field for one in option_keys().values()}
     fields = {_field_of(one) for one in given.was_given}
     changes = {name: getattr(given, name) for name in known & fields}
-    loaded = load_plan(given.plan, changes)
+    progress = given.progress([])
+    loaded = load_plan(given.plan, changes | {"progress": progress.update})
     form = given.output_format if "output_format" in fields else loaded.output_format
     _check_csv_safe(given, form)
-    progress = given.progress([])
-    run = BenchmarkRun(with_progress(loaded.plan, progress.update))
+    run = BenchmarkRun(loaded.plan)
     reports = ReportFiles(
         given.report or loaded.report, BenchmarkScores, [*run.paths, given.plan]
     )

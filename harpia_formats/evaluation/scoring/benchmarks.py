@@ -14,6 +14,8 @@ from collections.abc import (
 )
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from itertools import chain
 from math import fsum
 from pathlib import PurePath
 from typing import Any, ClassVar
@@ -41,9 +43,7 @@ from harpia_formats.evaluation.scoring.measures.metric_score import (
 )
 from harpia_formats.evaluation.scoring.measures.stored_metrics import StoredMetrics
 from harpia_formats.evaluation.scoring.options import ScoreOptions, SystemName
-from harpia_formats.evaluation.scoring.results.best_scores import (
-    best_tested,
-)
+from harpia_formats.evaluation.scoring.results.best_scores import best_tested
 from harpia_formats.evaluation.scoring.results.compare_report import (
     ComparedSystem,
     ComparisonReport,
@@ -57,7 +57,7 @@ from harpia_formats.files.io.discovery import Exclusion, parts_of
 from harpia_formats.files.io.discovery import matches as path_matches
 from harpia_formats.files.io.inputs import is_rereadable, sources_of_inputs
 from harpia_formats.files.io.reader import SourceError
-from harpia_formats.files.io.source import STANDARD_INPUT, ReadProgress, Source
+from harpia_formats.files.io.source import STANDARD_INPUT, Source
 from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.formats.registry import all_unpackers
 from harpia_formats.model.problem import Problem
@@ -117,17 +117,6 @@ class Plan:
                 check_system(name, names)
         if self.baseline is not None:
             check_system(self.baseline, names)
-
-
-def with_progress(plan: Plan, progress: Callable[[ReadProgress], None]) -> Plan:
-    """Return a plan whose runs call `progress` now and then."""
-    return replace(
-        plan,
-        benchmarks=tuple(
-            replace(one, options=replace(one.options, progress=progress))
-            for one in plan.benchmarks
-        ),
-    )
 
 
 class SystemSearch:
@@ -292,39 +281,34 @@ def check_system(name: str, names: Sequence[str]) -> None:
         raise ScoreOptionsError(f"no system is called {name!r}{hint_on(name, names)}")
 
 
-@dataclass(slots=True)
-class SystemFiles:
-    """Finds the files of systems, without those that patterns leave out."""
+def paths_of(exclusion: Exclusion, given: Sequence[str]) -> list[str]:
+    """Return the paths of files without those that patterns leave out.
 
-    exclusion: Exclusion
-    _found: dict[tuple[str, ...], list[str]] = field(default_factory=dict)
-
-    def of(self, system: PlannedSystem) -> list[str]:
-        """Return the paths of the files of a system; raises `SourceError`."""
-        given = system.files
-        if given not in self._found:
-            self._found[given] = []
-            for source in sources_of_inputs(given, self.exclusion, all_unpackers()):
-                if isinstance(source, SourceError):
-                    raise source
-                at = source.origin
-                name = "-" if source.name == STANDARD_INPUT else source.name
-                self._found[given].append(str(at) if isinstance(at, PurePath) else name)
-        return self._found[given]
+    Raises `SourceError` for what is not there.
+    """
+    found = []
+    for source in sources_of_inputs(given, exclusion, all_unpackers()):
+        if isinstance(source, SourceError):
+            raise source
+        at = source.origin
+        name = "-" if source.name == STANDARD_INPUT else source.name
+        found.append(str(at) if isinstance(at, PurePath) else name)
+    return found
 
 
-def files_of(
-    plan: Plan, benchmark: Benchmark, files: SystemFiles
-) -> dict[str, SystemName]:
-    """Return the files with the answers to a benchmark, each with its system.
+def with_files(
+    plan: Plan, benchmark: Benchmark, paths: Callable[[tuple[str, ...]], list[str]]
+) -> Benchmark:
+    """Return a benchmark whose options name the system of each file of answers to it.
 
-    Raises `ScoreError` if a system has no file, or a file is of two systems.
+    `paths` returns those of the files of a system. Raises `ScoreError` if a system has
+    no file, or a file is of two systems.
     """
     found: dict[str, SystemName] = {}
     for system in plan.systems:
         if benchmark.systems is not None and system.name not in benchmark.systems:
             continue
-        mine = [one for one in files.of(system) if _is_of(one, benchmark.files)]
+        mine = [one for one in paths(system.files) if _is_of(one, benchmark.files)]
         if not mine:
             raise ScoreOptionsError(
                 f"no file of {system.name} is of {benchmark.name}: none of "
@@ -333,7 +317,9 @@ def files_of(
             )
         for path in mine:
             found[path] = _with_system(path, found.get(path), system)
-    return found
+    # The files are named one by one.
+    options = replace(benchmark.options, systems=found, exclude=())
+    return replace(benchmark, options=options)
 
 
 def _with_system(
@@ -362,14 +348,24 @@ def _is_of(path: str, patterns: Sequence[str]) -> bool:
     )
 
 
+#: The columns of the difference from the baseline, and those of the comparison.
+_TESTED = {
+    "difference": "difference",
+    "difference_low": "low",
+    "difference_high": "high",
+    "p_value": "p_value",
+    "adjusted_p": "adjusted_p",
+    "questions_compared": "questions",
+}
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class BenchmarkScores(Result):
     """The scores of systems on benchmarks, as one table."""
 
     columns: ClassVar = (
         *("system", "benchmark", *COLUMNS, "is_best"),
-        *("difference", "difference_low", "difference_high", "p_value", "adjusted_p"),
-        "questions_compared",
+        *_TESTED,
     )
 
     systems: tuple[str, ...]
@@ -416,18 +412,13 @@ class BenchmarkScores(Result):
                 key, tested = (score.metric, score.name), None
                 if self.baseline not in {None, system.name}:
                     tested = benchmark.difference(system.name, self.baseline or "", key)
-                one = None if tested is None else tested.comparison
+                difference = {} if tested is None else tested.as_row()
                 yield {
                     "system": system.name,
                     "benchmark": benchmark.name,
                     **score_row(score),
                     "is_best": at in best[key] if key in best else None,
-                    "difference": getattr(one, "difference", None),
-                    "difference_low": getattr(one, "low", None),
-                    "difference_high": getattr(one, "high", None),
-                    "p_value": getattr(one, "p_value", None),
-                    "adjusted_p": getattr(tested, "adjusted_p", None),
-                    "questions_compared": getattr(tested, "questions", None),
+                    **{name: difference.get(of) for name, of in _TESTED.items()},
                 }
 
     def to_dict(self) -> dict[str, Any]:
@@ -479,19 +470,18 @@ class BenchmarkRun:
         self._plan = plan
         # Patterns are an option of the whole plan.
         self._exclusion = Exclusion(plan.benchmarks[0].options.exclude)
-        found = SystemFiles(self._exclusion)
-        self._files = [files_of(plan, one, found) for one in plan.benchmarks]
+        # What is left out is counted once.
+        paths = cache(partial(paths_of, self._exclusion))
+        self._benchmarks = [with_files(plan, one, paths) for one in plan.benchmarks]
         #: They are made at once, so that a wrong option is an error before any work.
-        self._runs = [
-            _run_of(benchmark, files)
-            for benchmark, files in zip(plan.benchmarks, self._files, strict=True)
-        ]
+        self._runs = list(map(_run_of, self._benchmarks))
         self._found: list[ComparisonReport] = []
 
     @property
     def paths(self) -> list[str]:
         """The files that are read."""
-        return list(dict.fromkeys(path for files in self._files for path in files))
+        every = (one.options.systems for one in self._benchmarks)
+        return list(dict.fromkeys(chain.from_iterable(every)))
 
     @property
     def left_out(self) -> Report:
@@ -500,16 +490,14 @@ class BenchmarkRun:
 
     def __iter__(self) -> Generator[Problem, None, None]:
         """Score all systems on all benchmarks; yield the problems of their files."""
-        for benchmark, files in zip(self._plan.benchmarks, self._files, strict=True):
+        for benchmark in self._benchmarks:
             run = self._runs.pop(0)
             try:
                 yield from run
                 if isinstance(run, Scoring):
-                    found = _only_scores(run.scores())
-                    if len(found.systems) > 1:
-                        found = _untested(found, "a comparison needs replicates")
+                    found = _only_scores(run.scores(), "a comparison needs replicates")
                 else:
-                    found = _compared(run, benchmark, files)
+                    found = _compared(run, benchmark.options)
             except ScoreError as error:
                 error.args = (_of(benchmark.name, f"{error.args[0]}"), *error.args[1:])
                 raise
@@ -560,38 +548,31 @@ def _check_mean(found: BenchmarkScores) -> None:
         )
 
 
-def _compared(
-    run: ScoreComparison, benchmark: Benchmark, files: Mapping[str, SystemName]
-) -> ComparisonReport:
+def _compared(run: ScoreComparison, options: ScoreOptions) -> ComparisonReport:
     """Return what a run found; the scores without pairs if none can be compared.
 
     A note says why. Raises `ScoreError` if a system has no answers.
     """
-    names = _names_in(files)
     try:
         return run.report()
     except ScoreError as error:
-        if not all(map(is_rereadable, files)):
+        if not all(map(is_rereadable, options.systems)):
             raise
-        alone = _scoring_of(benchmark, files)
+        alone = Scoring(options.systems, options=options)
         for _ in alone:  # the problems of the files are known
             continue
-        found = _only_scores(alone.scores())
+        found = _only_scores(alone.scores(), str(error))
         has_scores = any(one.scores.scores for one in found.systems)
-        if not has_scores or {one.name for one in found.systems} != names:
+        if not has_scores or {one.name for one in found.systems} != _names_in(options):
             raise
-        return _untested(found, str(error))
+        return found
 
 
-def _untested(found: ComparisonReport, why: str) -> ComparisonReport:
-    """Return the scores of systems with a note why no difference is tested."""
-    return replace(found, notes=(*found.notes, f"no difference is tested: {why}"))
-
-
-def _only_scores(scores: Scores) -> ComparisonReport:
+def _only_scores(scores: Scores, why: str) -> ComparisonReport:
     """Return the scores of the systems of a benchmark and its notes, without pairs.
 
-    There are none if its files were not read to their ends.
+    There are none if its files were not read to their ends. A note tells `why` several
+    systems are not compared.
     """
     reports, inputs = (scores.report,), (scores,)
     if not scores.is_whole:
@@ -602,32 +583,22 @@ def _only_scores(scores: Scores) -> ComparisonReport:
         ComparedSystem(group.key.get("model", model), "", None, group)
         for group in scores.systems
     )
-    return ComparisonReport((), systems, (), reports, inputs, notes=scores.notes)
+    untested = [f"no difference is tested: {why}"] if len(systems) > 1 else []
+    notes = (*scores.notes, *untested)
+    return ComparisonReport((), systems, (), reports, inputs, notes=notes)
 
 
-def _run_of(
-    benchmark: Benchmark, files: Mapping[str, SystemName]
-) -> ScoreComparison | Scoring:
+def _run_of(benchmark: Benchmark) -> ScoreComparison | Scoring:
     """Return the run that compares the systems of a benchmark.
 
     One system alone is scored, and so are several if nothing is to be resampled.
     """
-    if len(_names_in(files)) == 1 or not benchmark.options.replicates:
-        return _scoring_of(benchmark, files)
-    options = _options_of(benchmark, files)
-    return ScoreComparison(list(files), options, (), benchmark.test)
+    options = benchmark.options
+    if len(_names_in(options)) == 1 or not options.replicates:
+        return Scoring(options.systems, options=options)
+    return ScoreComparison(options.systems, options, (), benchmark.test)
 
 
-def _scoring_of(benchmark: Benchmark, files: Mapping[str, SystemName]) -> Scoring:
-    """Return the run that scores the systems of a benchmark without comparing them."""
-    return Scoring(list(files), options=_options_of(benchmark, files))
-
-
-def _options_of(benchmark: Benchmark, files: Mapping[str, SystemName]) -> ScoreOptions:
-    """Return the options of a benchmark for its files, which are named one by one."""
-    return replace(benchmark.options, systems=files, exclude=())
-
-
-def _names_in(files: Mapping[str, SystemName]) -> set[str]:
-    """Return the names of the systems in some files."""
-    return {one for name in files.values() for one in names_of(name)}
+def _names_in(options: ScoreOptions) -> set[str]:
+    """Return the names of the systems whose files the options name."""
+    return {one for name in options.systems.values() for one in names_of(name)}
