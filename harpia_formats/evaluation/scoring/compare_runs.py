@@ -3,7 +3,8 @@
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from itertools import chain
+from itertools import chain, groupby
+from operator import attrgetter
 from typing import Any
 
 from harpia_formats.evaluation.metrics.metric import means
@@ -137,16 +138,28 @@ class ComparedMetric:
 
 
 def common_metrics(
-    scores: Sequence[Scores], systems: Sequence[_System]
+    scores: Sequence[Scores], systems: Sequence[_System], are_verdicts: Sequence[bool]
 ) -> tuple[list[ComparedMetric], list[str]]:
     """Return each metric or verdict that all inputs have, and notes.
 
-    Raises `ScoreError` if there is none, or if one was computed in different ways.
+    Raises `ScoreError` if there is none, if one was computed in different ways, if only
+    some inputs hold verdicts, and if some have other metrics than others.
     """
+    if len(set(are_verdicts)) > 1:
+        holds = ["verdicts of a judge" if are else "answers" for are in are_verdicts]
+        raise ScoreOptionsError(
+            f"{_by_input('holds', holds, ', and ')}, which have no common score: "
+            "compare verdicts with verdicts, or answers with answers"
+        )
     tables = [
         {(one.request.label, one.names): at for at, one in enumerate(mine.measured)}
         for mine in scores
     ]
+    if not any(are_verdicts) and len(set(map(tuple, tables))) > 1:
+        raise ScoreOptionsError(
+            "the inputs select different metrics, which cannot be compared; name "
+            "metrics with `--metrics`"
+        )
     common = [one for one in tables[0] if all(one in table for table in tables)]
     if not common:
         own = [", ".join(name for name, _ in table) for table in tables]
@@ -168,25 +181,6 @@ def common_metrics(
     return found, _left_out(
         [[one[0] for one in table if one not in common] for table in tables]
     )
-
-
-def check_kinds(scores: Sequence[Scores], are_verdicts: Sequence[bool]) -> None:
-    """Raise `ScoreError` if some inputs hold verdicts, or other metrics than others."""
-    if len(set(are_verdicts)) > 1:
-        holds = ["verdicts of a judge" if are else "answers" for are in are_verdicts]
-        raise ScoreOptionsError(
-            f"{_by_input('holds', holds, ', and ')}, which have no common score: "
-            "compare verdicts with verdicts, or answers with answers"
-        )
-    selected = {
-        tuple((one.request.label, one.names) for one in mine.measured)
-        for mine in scores
-    }
-    if not any(are_verdicts) and len(selected) > 1:
-        raise ScoreOptionsError(
-            "the inputs select different metrics, which cannot be compared; name "
-            "metrics with `--metrics`"
-        )
 
 
 def _check_signatures(signatures: Sequence[str], label: str) -> None:
@@ -645,8 +639,7 @@ class ScoreComparison:
         baseline = named_baseline(systems, names, self._baseline)
         pairs = compared_places(names, baseline)
         if self._stored is None:
-            check_kinds(scores, self._are_verdicts)
-            metrics, notes = common_metrics(scores, systems)
+            metrics, notes = common_metrics(scores, systems, self._are_verdicts)
         else:
             count = len(scores)
             of_inputs = [input_name(one.place, count) for one in systems]
@@ -657,10 +650,7 @@ class ScoreComparison:
             )
         matched = match_questions(
             self._questions,
-            [
-                _questions_of(one.answers for one in systems if one.place == place)
-                for place in dict.fromkeys(one.place for one in systems)
-            ],
+            [_questions_of(own) for _, own in groupby(systems, attrgetter("place"))],
         )
         count = sum(len(one.metric.names) for one in metrics) * len(pairs)
         family = _Family(systems, names, pairs, matched, self._test.of_many(count))
@@ -690,7 +680,7 @@ class ScoreComparison:
                 yield _System(place, self._sources[place], model, mine, group)
 
 
-def _questions_of(systems: Iterable[SystemAnswers]) -> Any:
+def _questions_of(systems: Iterable[_System]) -> Any:
     """Return the numbers of the questions of some systems, each once, as an array."""
-    numbers = (np.asarray(one.numbers) for one in systems)
+    numbers = (np.asarray(one.answers.numbers) for one in systems)
     return reduce(np.union1d, numbers, np.zeros(0, dtype=np.uint32))
