@@ -10,19 +10,17 @@ from harpia_formats.evaluation.metrics.metric import means
 from harpia_formats.evaluation.scoring.measures.question_scores import KnownLabels
 from harpia_formats.evaluation.scoring.number_stores import SpooledRows
 from harpia_formats.evaluation.scoring.significance.bootstrap import LEVEL, SEED
-from harpia_formats.evaluation.scoring.significance.p_values import (
-    PERMUTATION,
-    PairedTest,
-)
-from harpia_formats.evaluation.scoring.significance.paired_answers import (
-    MetricAnswers,
-    QuestionSums,
-)
 from harpia_formats.evaluation.scoring.significance.paired_differences import (
     Comparison,
     compare_pairs,
     holm,
     questions_for,
+)
+from harpia_formats.evaluation.scoring.significance.paired_tests import (
+    PERMUTATION,
+    MetricAnswers,
+    PairedTest,
+    QuestionSums,
 )
 
 MARKDOWN = """\

@@ -38,17 +38,15 @@ from harpia_formats.evaluation.scoring.significance.intervals import (
     QuestionMoments,
     wilson_interval,
 )
-from harpia_formats.evaluation.scoring.significance.p_values import (
-    BOOTSTRAP,
-    PERMUTATION,
-    PairedTest,
-)
-from harpia_formats.evaluation.scoring.significance.paired_answers import (
-    MetricAnswers,
-    QuestionSums,
-)
 from harpia_formats.evaluation.scoring.significance.paired_differences import (
     compare_pairs,
+)
+from harpia_formats.evaluation.scoring.significance.paired_tests import (
+    BOOTSTRAP,
+    PERMUTATION,
+    MetricAnswers,
+    PairedTest,
+    QuestionSums,
 )
 
 MARKDOWN = """\

@@ -13,7 +13,7 @@ from typing import Any, get_args, get_origin
 from harpia_formats.api.options import OF_BENCHMARKS, Option, help_of
 from harpia_formats.api.plan_file import option_keys
 from harpia_formats.evaluation.scoring.options import ScoreOptions
-from harpia_formats.evaluation.scoring.significance.p_values import TESTS
+from harpia_formats.evaluation.scoring.significance.paired_tests import TESTS
 from harpia_formats.reporters.tables import FORMS
 
 ROOT = Path(__file__).parents[2]

@@ -873,7 +873,7 @@ def _fields() -> Iterator[Value]:
 
 
 def _tests() -> Iterator[Value]:
-    from harpia_formats.evaluation.scoring.significance.p_values import TESTS  # noqa: PLC0415 - imported for what is asked only
+    from harpia_formats.evaluation.scoring.significance.paired_tests import TESTS  # noqa: PLC0415 - imported for what is asked only
 
     yield from ((name, "") for name in TESTS)
 

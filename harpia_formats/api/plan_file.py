@@ -22,7 +22,7 @@ from harpia_formats.api.options import (
 )
 from harpia_formats.evaluation.scoring.benchmarks import Benchmark, Plan, PlannedSystem
 from harpia_formats.evaluation.scoring.options import ScoreOptions
-from harpia_formats.evaluation.scoring.significance.p_values import TESTS
+from harpia_formats.evaluation.scoring.significance.paired_tests import TESTS
 from harpia_formats.files.io.inputs import sources_of_inputs
 from harpia_formats.files.io.reader import SourceError, error_reason, read_side_input
 from harpia_formats.files.io.urls import is_url

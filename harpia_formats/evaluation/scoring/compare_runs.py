@@ -41,16 +41,17 @@ from harpia_formats.evaluation.scoring.significance.bootstrap import (
     np,
     unavailable_reason,
 )
-from harpia_formats.evaluation.scoring.significance.p_values import TESTS, PairedTest
-from harpia_formats.evaluation.scoring.significance.paired_answers import (
-    MetricAnswers,
-    PairedAnswers,
-    QuestionSums,
-)
 from harpia_formats.evaluation.scoring.significance.paired_differences import (
     Comparison,
     compare_pairs,
     holm,
+)
+from harpia_formats.evaluation.scoring.significance.paired_tests import (
+    TESTS,
+    MetricAnswers,
+    PairedAnswers,
+    PairedTest,
+    QuestionSums,
 )
 from harpia_formats.evaluation.scoring.system_answers import (
     InputAnswers,
@@ -432,8 +433,9 @@ class ScoreComparison:
     """A comparison of systems: iterate for the problems, then call `report`.
 
     The systems are the models of each input, or those that `models` names. `test` is
-    one of `p_values.TESTS`, or None for permutation of means and the bootstrap of other
-    scores. `force` compares stored scores that may have been computed differently.
+    one of `paired_tests.TESTS`, or None for permutation of means and the bootstrap of
+    other scores. `force` compares stored scores that may have been computed
+    differently.
     Raises what `Scoring` raises, and `ScoreError` for options that cannot be combined.
     """
 

@@ -32,7 +32,7 @@ from harpia_formats.evaluation.scoring.number_stores import (
 from harpia_formats.evaluation.scoring.results.result_format import ResultRun
 from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.evaluation.scoring.significance.bootstrap import np
-from harpia_formats.evaluation.scoring.significance.paired_answers import (
+from harpia_formats.evaluation.scoring.significance.paired_tests import (
     QuestionSums,
     summed,
 )

@@ -34,14 +34,14 @@ from harpia_formats.evaluation.scoring.significance.bootstrap import (
     unavailable_reason,
     weights_of,
 )
-from harpia_formats.evaluation.scoring.significance.p_values import PairedTest
-from harpia_formats.evaluation.scoring.significance.paired_answers import (
-    MetricAnswers,
-    QuestionSums,
-)
 from harpia_formats.evaluation.scoring.significance.paired_differences import (
     Comparison,
     compare_pairs,
+)
+from harpia_formats.evaluation.scoring.significance.paired_tests import (
+    MetricAnswers,
+    PairedTest,
+    QuestionSums,
 )
 
 numpy = pytest.importorskip("numpy", reason="the extra score is not installed")

@@ -48,14 +48,14 @@ from harpia_formats.evaluation.scoring.significance import paired_differences
 from harpia_formats.evaluation.scoring.significance.intervals import (
     QuestionMoments,
 )
-from harpia_formats.evaluation.scoring.significance.p_values import PairedTest
-from harpia_formats.evaluation.scoring.significance.paired_answers import (
-    MetricAnswers,
-    QuestionSums,
-)
 from harpia_formats.evaluation.scoring.significance.paired_differences import (
     compare_pairs,
     replicated_pairs,
+)
+from harpia_formats.evaluation.scoring.significance.paired_tests import (
+    MetricAnswers,
+    PairedTest,
+    QuestionSums,
 )
 from harpia_formats.plugins import SourceError
 from json_lines import jsonl

@@ -37,11 +37,11 @@ from harpia_formats.evaluation.scoring.significance.intervals import (
     t_quantile,
     wilson_interval,
 )
-from harpia_formats.evaluation.scoring.significance.p_values import sign_test
 from harpia_formats.evaluation.scoring.significance.paired_differences import (
     holm,
     questions_for,
 )
+from harpia_formats.evaluation.scoring.significance.paired_tests import sign_test
 from harpia_formats.plugins import MetricError
 
 #: How many answers each question has, and the sum of their scores in eighths.

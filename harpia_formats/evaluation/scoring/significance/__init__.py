@@ -1,5 +1,5 @@
 """Intervals and p-values: functions of arrays, without files and options.
 
-`intervals` and `bootstrap` are of one score, `paired_answers`, `p_values` and
-`paired_differences` of several systems on the same questions.
+`intervals` and `bootstrap` are of one score, `paired_tests` and `paired_differences` of
+several systems on the same questions.
 """

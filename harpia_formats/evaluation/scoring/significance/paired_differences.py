@@ -3,7 +3,7 @@
 import math
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import repeat
 from operator import mul
@@ -26,15 +26,13 @@ from harpia_formats.evaluation.scoring.significance.intervals import (
     resampled_remark,
     t_quantile,
 )
-from harpia_formats.evaluation.scoring.significance.p_values import (
+from harpia_formats.evaluation.scoring.significance.paired_tests import (
     Blocks,
+    MetricAnswers,
+    PairedAnswers,
     PairedTest,
     PValue,
     drawn_scores,
-)
-from harpia_formats.evaluation.scoring.significance.paired_answers import (
-    MetricAnswers,
-    PairedAnswers,
 )
 
 #: Scores in replicates that are held at once, but at least those of all systems.
@@ -168,75 +166,57 @@ def _comparisons(
     replicated: ReplicatedPair, p_values: Sequence[PValue] | None, test: PairedTest
 ) -> list[Comparison | None]:
     """Return the comparison of each score; without `p_values` by the replicates."""
-    answers, drawn, as_far = replicated
+    answers, _, as_far = replicated
     if p_values is None:
         p_values = list(map(test.of_bootstrap, answers.differences(), as_far))
-    differing = answers.differing()
-    found: list[Comparison | None] = []
-    for at, p_value in enumerate(p_values):
-        values = drawn[:, at][~np.isnan(drawn[:, at])].tolist()
-        one = _comparison(answers, at, test, values, p_value) if values else None
-        lacking = test.interval_replicates - len(values)
-        found.append(
-            one and replace(one, remark=_remark(answers, differing, one, lacking))
-        )
-    return found
+    few = FEW_DIFFER if answers.differing() < FEW else ""
+    return [
+        _comparison(replicated, at, test, p_value, few)
+        for at, p_value in enumerate(p_values)
+    ]
 
 
 def _comparison(
-    answers: PairedAnswers,
-    at: int,
-    test: PairedTest,
-    replicated: Sequence[float],
-    p_value: PValue,
+    replicated: ReplicatedPair, at: int, test: PairedTest, p_value: PValue, few: str
 ) -> Comparison | None:
-    """Return the comparison of a score, without a remark; None if a system lacks it."""
+    """Return the comparison of a score, None if a system or each replicate lacks it.
+
+    `few` tells why the interval is approximate if few questions differ.
+    """
+    answers, drawn, _ = replicated
     difference = answers.differences()[at]
-    if difference is None:
+    values = drawn[:, at][~np.isnan(drawn[:, at])].tolist()
+    if difference is None or not values:
         return None
-    step = _step(answers, at)
     is_pooled = answers.metric.best is None
-    error = None
-    if not (is_pooled and len(replicated) < test.interval_replicates):
-        error = _standard_error(answers, at, replicated)
+    lacking = test.interval_replicates - len(values) if is_pooled else 0
+    step = _step(answers, at)
+    error = None if lacking else _standard_error(answers, at, values)
     detectable = _detectable(answers.questions, error, test.level, step)
     is_beyond = detectable is not None and detectable > answers.metric.widest
+    low, high = _limits(values, difference, test.level)
+    spread = NO_SPREAD if low == high else resampled_remark(answers.questions)
+    of_answers = answers.remark()
+    remark = joined_remarks([lacking_remark(lacking), of_answers, few or spread])
+    is_approximate_p = bool(of_answers) and test.uses_bootstrap(answers.metric)
+    if is_approximate_p:
+        remark = remark.replace(APPROXIMATE, _BOTH_APPROXIMATE)
     return Comparison(
         difference,
-        *_limits(replicated, difference, test.level),
+        low,
+        high,
         p_value.value,
         p_value.is_least,
         p_value.test,
         test.method,
         None if is_beyond else detectable,
         detectable if is_beyond else None,
-        is_approximate_p=bool(answers.remark()) and test.uses_bootstrap(answers.metric),
-        level=test.level,
-        step=step,
-        standard_error=error,
+        remark,
+        is_approximate_p,
+        test.level,
+        step,
+        error,
     )
-
-
-def _remark(
-    answers: PairedAnswers, differing: int, found: Comparison, lacking: int
-) -> str:
-    """Return why an interval is approximate, "" if it is not.
-
-    The systems are `differing` on so many questions, and so many replicates are
-    `lacking`.
-    """
-    of_spread = (
-        NO_SPREAD if found.low == found.high else resampled_remark(answers.questions)
-    )
-    remark = joined_remarks(
-        [
-            lacking_remark(lacking if answers.metric.best is None else 0),
-            answers.remark(),
-            FEW_DIFFER if differing < FEW else of_spread,
-        ]
-    )
-    both = _BOTH_APPROXIMATE if found.is_approximate_p else APPROXIMATE
-    return remark.replace(APPROXIMATE, both)
 
 
 def _limits(
