@@ -19,7 +19,7 @@ from harpia_formats.evaluation.scoring.measures.metric_score import (
 from harpia_formats.evaluation.scoring.results.compare_report import (
     ComparedScore,
     ComparisonReport,
-    alpha_of,
+    tests_of,
 )
 from harpia_formats.model.safe_text import safe
 from harpia_formats.reporters.tables import tables_of
@@ -94,11 +94,10 @@ def _lines_below(found: ComparisonReport) -> Iterator[str]:
     first, second = map(safe, compared[0].systems)
     one, other = found.letters
     yield f"{one} is {first}, {other} is {second}"
-    remarks = [score.comparison.remark for score in compared if score.comparison]
-    yield from remark_lines(remarks)
+    tested = tests_of(compared)
+    yield from remark_lines(one.remark for _, one in tested)
     yield from uneven_notes((one.name, one.scores) for one in found.systems)
     yield from _unreadable(found)
-    tested = [(one.full_name, one.comparison) for one in compared if one.comparison]
     yield from label_lines("tests", ((name, one.test) for name, one in tested))
     yield from label_lines("intervals", ((name, one.method) for name, one in tested))
     if found.detect is None:
@@ -129,13 +128,10 @@ def _asked_sizes(found: ComparisonReport) -> Iterator[str]:
 
 def _sizes(found: ComparisonReport) -> Iterator[str]:
     """Yield which differences the questions detect, and how many detect `detect`."""
-    alpha = alpha_of(found.compared)
-    if alpha is not None and any(
-        score.comparison is not None and score.comparison.standard_error is not None
-        for score in found.compared
-    ):
-        tested = sum(score.comparison is not None for score in found.compared)
-        single = " in a single test, without Holm's correction" if tested > 1 else ""
+    tested = tests_of(found.compared)
+    if any(one.standard_error is not None for _, one in tested):
+        single = " in a single test, without Holm's correction" if tested[1:] else ""
+        alpha = tested[0][1].alpha
         yield f"differences detected: with p below {alpha:g}{single}"
     for score in found.compared:
         name = score.full_name

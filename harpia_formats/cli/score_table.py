@@ -12,7 +12,7 @@ from harpia_formats.evaluation.scoring.measures.metric_score import (
 )
 from harpia_formats.evaluation.scoring.results.scores import Scores, confusion_tables
 from harpia_formats.model.safe_text import safe
-from harpia_formats.reporters.tables.score_cells import (
+from harpia_formats.reporters.tables.score_tables import (
     count_cells,
     key_cells,
     labelled,

@@ -43,10 +43,10 @@ from harpia_formats.evaluation.scoring.measures.metric_score import (
 )
 from harpia_formats.evaluation.scoring.measures.stored_metrics import StoredMetrics
 from harpia_formats.evaluation.scoring.options import ScoreOptions, SystemName
-from harpia_formats.evaluation.scoring.results.best_scores import best_tested
 from harpia_formats.evaluation.scoring.results.compare_report import (
     ComparedSystem,
     ComparisonReport,
+    best_tested,
 )
 from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.evaluation.scoring.scoring_run import (

@@ -18,6 +18,7 @@ from harpia_formats.evaluation.scoring.results.compare_report import (
     difference_of,
     is_share,
     marks_of_differences,
+    tests_of,
 )
 from harpia_formats.evaluation.scoring.results.scores import axes_of, interval_of
 from harpia_formats.model.describe import with_noun
@@ -39,12 +40,12 @@ from harpia_formats.reporters.html.scores_page import (
     notes_of,
 )
 from harpia_formats.reporters.tables.benchmark_tables import benchmark_tables
-from harpia_formats.reporters.tables.score_cells import labelled
 from harpia_formats.reporters.tables.score_tables import (
     LEFT_OUT,
     MAY_DISAGREE,
     detected_text,
     difference_cells,
+    method_notes,
     needed_text,
 )
 from harpia_formats.reporters.tables.table import Cell, table_of
@@ -144,27 +145,21 @@ def _differences(found: ComparisonReport, shown: Mapping[str, str]) -> Section:
 
 def _explanations(found: ComparisonReport) -> Iterator[str]:
     """Yield what the marks are, and how scores and tests were computed."""
-    tested = [one for one in found.compared if one.comparison]
-    alpha = alpha_of(tested)
-    yield from marks_of_differences(tested, found.arrows.values())
+    alpha = alpha_of(found.compared)
+    yield from marks_of_differences(found.compared, found.arrows.values())
     if not found.is_of_two:
         yield f"p (Holm) is adjusted for {found.family} and scores."
     known = {one.signature for system in found.systems for one in system.scores.scores}
     others = {one.signature: None for one in found.compared if one.signature}
     yield from (f"Signature: {one}" for one in others if one not in known)
-    both = [(one.full_name, one.comparison) for one in tested if one.comparison]
-    for note in (
-        *labelled("Tests", ((name, one.test) for name, one in both)),
-        *labelled("Intervals", ((name, one.method) for name, one in both)),
-    ):
-        yield note.line
+    yield from (note.line for note in method_notes("Tests", found.compared))
     if found.has_other_intervals:
         yield MAY_DISAGREE
     if alpha is not None:
         yield detected_text("none", alpha)
         if found.detect:
             yield needed_text(found.detect)
-    yield from (one.remark for _, one in both)
+    yield from (one.remark for _, one in tests_of(found.compared))
     yield from found.notes
 
 

@@ -30,7 +30,7 @@ from harpia_formats.reporters.html.report_page import (
     files_section,
     findings_section,
 )
-from harpia_formats.reporters.tables.score_cells import (
+from harpia_formats.reporters.tables.score_tables import (
     count_cells,
     key_cells,
     labelled,

@@ -6,32 +6,28 @@ from itertools import chain
 from operator import attrgetter
 
 from harpia_formats.evaluation.scoring.benchmarks import BenchmarkScores
-from harpia_formats.evaluation.scoring.measures.metric_score import uneven_notes
-from harpia_formats.evaluation.scoring.results.best_scores import (
-    Column,
-    best_tested,
-    columns_of,
-)
 from harpia_formats.evaluation.scoring.results.compare_report import (
+    Column,
     ComparedScore,
     ComparisonReport,
     alpha_of,
-)
-from harpia_formats.reporters.tables.score_cells import (
-    decimals_of,
-    labelled,
-    mark_notes,
-    marks_of,
-    notes_of,
-    unreadable_notes,
+    best_tested,
+    columns_of,
+    tests_of,
 )
 from harpia_formats.reporters.tables.score_tables import (
     USUAL,
     counts_of,
+    decimals_of,
     decimals_of_differences,
     difference_cell,
     difference_notes,
+    labelled,
+    mark_notes,
+    marks_of,
     marks_of_differences,
+    notes_of,
+    notes_of_answers,
     range_text,
     score_cells,
 )
@@ -178,7 +174,6 @@ def _table_of_benchmarks(
         for one in found.benchmarks
         for system in one.systems
     ]
-    uneven = (Note(f"{text[:1].upper()}{text[1:]}.") for text in uneven_notes(shown))
     return Table(
         "Scores of systems on benchmarks" if found.benchmarks[0].name else "Scores",
         tuple(headings),
@@ -188,8 +183,7 @@ def _table_of_benchmarks(
             *below,
             *counts,
             *_benchmark_counts(found),
-            *uneven,
-            *unreadable_notes(shown),
+            *notes_of_answers(shown),
             *(labelled("Test", _tests(found)) if found.benchmarks[0].name else ()),
         ),
     )
@@ -211,10 +205,8 @@ def _benchmark_counts(found: BenchmarkScores) -> Iterator[Note]:
 def _tests(found: BenchmarkScores) -> Iterator[tuple[str, str]]:
     """Yield the name of each score of a benchmark with its test."""
     for one in found.benchmarks:
-        for score in one.compared:
-            if score.comparison is not None:
-                name = f"{one.name} {score.full_name}" if one.name else score.full_name
-                yield name, score.comparison.test
+        for name, test in tests_of(one.compared):
+            yield f"{one.name} {name}", test.test
 
 
 def _differences_from(

@@ -12,30 +12,17 @@ from harpia_formats.evaluation.scoring.measures.metric_score import (
     MetricScore,
     uneven_notes,
 )
-from harpia_formats.evaluation.scoring.results.best_scores import (
+from harpia_formats.evaluation.scoring.results.compare_report import (
     Best,
     Column,
-    best_tested,
-    columns_of,
-)
-from harpia_formats.evaluation.scoring.results.compare_report import (
     ComparedScore,
     ComparisonReport,
+    best_tested,
+    columns_of,
+    tests_of,
 )
 from harpia_formats.evaluation.scoring.results.scores import Scores
-from harpia_formats.reporters.tables.score_cells import (
-    ALL,
-    decimals_of,
-    key_cells,
-    labelled,
-    left_out_notes,
-    mark_notes,
-    marks_of,
-    notes_of,
-    numbered,
-    run_notes,
-    unreadable_notes,
-)
+from harpia_formats.model.vendor_metrics import LIMITS
 from harpia_formats.reporters.tables.table import (
     NONE,
     Cell,
@@ -44,9 +31,143 @@ from harpia_formats.reporters.tables.table import (
     Number,
     PValue,
     Score,
+    Share,
     Table,
     decimals_for,
 )
+
+#: Stand for all values of a field, and for one that is the empty text.
+ALL, EMPTY = "(all)", "(empty)"
+
+
+def key_cells(fields: Iterable[str], group: Group) -> list[str]:
+    """Return the values of fields by which a group is identified."""
+    return [group.key.get(field, ALL) or EMPTY for field in fields]
+
+
+def count_cells(score: MetricScore) -> dict[str, Cell]:
+    """Return the cells of how many answers a score is of, by their columns."""
+    return {
+        "questions": score.questions,
+        "answers": score.count,
+        "left out": score.unscored,
+        "unreadable": Share(score.unreadable_share),
+    }
+
+
+#: Digits behind the point of scores without an interval.
+_USUAL = {"0-1": 3, "0-100": 1}
+_OTHER = 3
+
+
+def decimals_of(scores: Iterable[MetricScore]) -> int:
+    """Return how many digits after the point the scores of a column have.
+
+    Half the width of the narrowest interval has two significant digits.
+    """
+    scores = list(scores)
+    limits = (score.interval for score in scores if score.interval is not None)
+    widths = [high - low for low, high in limits if high > low]
+    if not widths:
+        return _USUAL.get(scores[0].scale, _OTHER) if scores else _OTHER
+    return decimals_for(min(widths) / 2)
+
+
+def notes_of(columns: Sequence[Column], bold: str) -> Iterator[Note]:
+    """Yield what the numbers are, what `bold` means, and how they were computed."""
+    every = [score for column in columns for score in column.there]
+    if any(score.interval for score in every):
+        yield Note(
+            "In brackets: the confidence interval by question. Numbers have the digits "
+            "that the narrowest interval of their column carries."
+        )
+    if bold:
+        yield Note(bold)
+    yield from _scale_notes(columns)
+    yield from mark_notes(marks_of(columns))
+    if any(score.value is None for score in every):
+        yield Note("No answer could be scored.", mark=NONE)
+    named = [(column.full_name, one) for column in columns for one in column.there]
+    yield from labelled("Signature", ((name, one.signature) for name, one in named))
+    yield from labelled("Intervals", ((name, one.method) for name, one in named))
+
+
+def marks_of(columns: Iterable[Column]) -> dict[str, str]:
+    """Return the mark of each remark on scores: one for approximate intervals."""
+    every = [score for column in columns for score in column.there]
+    there = [score.remark for score in every if score.interval is not None]
+    missing = [score.remark for score in every if score.interval is None]
+    return numbered(APPROXIMATE, there) | numbered(MISSING, missing)
+
+
+def numbered(mark: str, remarks: Iterable[str]) -> dict[str, str]:
+    """Return the mark of each different remark: once for the first, then twice."""
+    found = filter(None, dict.fromkeys(remarks))
+    return {remark: mark * number for number, remark in enumerate(found, 1)}
+
+
+def mark_notes(marks: Mapping[str, str]) -> Iterator[Note]:
+    """Yield the remarks for which marks stand."""
+    for remark, mark in marks.items():
+        yield sentence_of(remark, mark)
+
+
+def sentence_of(text: str, mark: str = "") -> Note:
+    """Return a text as a note, which is a sentence."""
+    return Note(f"{text[:1].upper()}{text[1:]}.", mark=mark)
+
+
+def labelled(what: str, labels: Iterable[tuple[str, str]]) -> Iterator[Note]:
+    """Yield a note for each different label of scores, with the names of these.
+
+    `labels` has the name and the label of each score, "" for none.
+    """
+    names: dict[str, dict[str, None]] = {}
+    for name, label in labels:
+        if label:
+            names.setdefault(label, {})[name] = None
+    for label, found in names.items():
+        yield Note(f"{what} of {', '.join(found)}", label)
+
+
+def _scale_notes(columns: Sequence[Column]) -> Iterator[Note]:
+    scales: dict[str, list[str]] = {}
+    for column in columns:
+        limits = LIMITS.get(column.there[0].scale)
+        scale = "not known" if limits is None else "{:g} to {:g}".format(*limits)
+        scales.setdefault(scale, []).append(column.full_name)
+    for scale, names in scales.items():
+        yield Note(f"Scale {scale}: {', '.join(names)}")
+
+
+def left_out_notes(systems: Iterable[Group]) -> Iterator[Note]:
+    """Yield which questions have too few answers for a score."""
+    for system in systems:
+        yield from (Note(f"{note}.") for _, note in system.left_out())
+
+
+def notes_of_answers(groups: Sequence[tuple[str, Group]]) -> Iterator[Note]:
+    """Yield which questions have unequal numbers of answers, and what was unreadable.
+
+    An answer that a metric could not read is wrong. Each group has a name, "" for the
+    only one.
+    """
+    yield from map(sentence_of, uneven_notes(groups))
+    for whose, group in groups:
+        for score in group.scores:
+            if score.unreadable_share is not None:
+                name = f"{score.full_name} of {whose}" if whose else score.full_name
+                share = f"{score.unreadable_share:.1%}"
+                yield Note(f"{name}: {share} of the answers are unreadable, so wrong.")
+
+
+def run_notes(scores: Scores) -> Iterator[Note]:
+    """Yield what was left out of the scores, and metrics that were not computed."""
+    if scores.skipped:
+        yield Note(f"Invalid rows that were left out: {scores.skipped:,}.")
+    if scores.unknown:
+        yield Note(f"Not computed: {', '.join(scores.unknown)}.")
+
 
 _UNTESTED = "Differences between systems were not tested; score compare tests them."
 #: The columns of counts, and what returns the count of a score.
@@ -98,8 +219,7 @@ def table_of_groups(
     named = zip(map(", ".join, zip(*names, strict=True)), groups, strict=True)
     are_named = names and len(groups) > 1
     shown = list(named) if are_named else [("", one) for one in groups]
-    notes += [Note(f"{text[:1].upper()}{text[1:]}.") for text in uneven_notes(shown)]
-    notes += unreadable_notes(shown)
+    notes += notes_of_answers(shown)
     rows = zip(*names, *cells, *counts.values(), strict=True)
     return Table("Scores", tuple(headings), tuple(rows), tuple(notes))
 
@@ -197,19 +317,18 @@ def comparison_tables(found: ComparisonReport) -> Iterator[Table]:
 def decimals_of_differences(compared: Iterable[ComparedScore]) -> dict[str, int]:
     """Return the digits after the point of the differences of each score."""
     found: dict[str, int] = {}
-    for score in compared:
-        one = score.comparison
-        if one is not None and one.high > one.low:
+    for name, one in tests_of(compared):
+        if one.high > one.low:
             decimals = decimals_for((one.high - one.low) / 2)
-            found[score.full_name] = max(found.get(score.full_name, 0), decimals)
+            found[name] = max(found.get(name, 0), decimals)
     return found
 
 
 def marks_of_differences(compared: Sequence[ComparedScore]) -> dict[str, str]:
     """Return the mark of each remark on differences, and of why there are none."""
-    tested = [one.comparison.remark for one in compared if one.comparison is not None]
+    remarks = (test.remark for _, test in tests_of(compared))
     reasons = (one.reason for one in compared)
-    return numbered(APPROXIMATE, tested) | numbered(MISSING, reasons)
+    return numbered(APPROXIMATE, remarks) | numbered(MISSING, reasons)
 
 
 def difference_cells(
@@ -249,7 +368,7 @@ def difference_cell(
 
 def _notes_of_two(found: ComparisonReport) -> Iterator[Note]:
     """Yield what the numbers of two systems are, and how they were computed."""
-    tested = [one.comparison for one in found.compared if one.comparison is not None]
+    tested = tests_of(found.compared)
     yield Note(
         "A - B: the difference over the questions that both have, and in brackets its "
         "confidence interval by question."
@@ -259,7 +378,7 @@ def _notes_of_two(found: ComparisonReport) -> Iterator[Note]:
     if len(tested) > 1:
         yield Note(f"p (Holm): adjusted for all {len(tested):,} comparisons.")
     if tested:
-        yield Note(detected_text(NONE, tested[0].alpha))
+        yield Note(detected_text(NONE, tested[0][1].alpha))
         if found.detect is not None:
             yield Note(needed_text(found.detect))
     yield from mark_notes(marks_of_differences(found.compared))
@@ -282,13 +401,14 @@ def difference_notes(found: ComparisonReport) -> Iterator[Note]:
             f"Compared by force: signatures do not prove that {', '.join(forced)} was "
             "computed the same way in all systems."
         )
-    methods = [
-        (one.full_name, one.comparison)
-        for one in compared
-        if one.comparison is not None
-    ]
-    yield from labelled("Test", ((name, one.test) for name, one in methods))
-    yield from labelled("Intervals", ((name, one.method) for name, one in methods))
+    yield from method_notes("Test", compared)
+
+
+def method_notes(test: str, compared: Iterable[ComparedScore]) -> Iterator[Note]:
+    """Yield how differences, behind the word `test`, and intervals were computed."""
+    tested = tests_of(compared)
+    yield from labelled(test, ((name, one.test) for name, one in tested))
+    yield from labelled("Intervals", ((name, one.method) for name, one in tested))
 
 
 def detected_text(none: str, alpha: float) -> str:
