@@ -20,7 +20,6 @@ from harpia_formats.evaluation.metrics.label_counts import (
     LONGEST,
     MOST_LABELS,
     POWERS,
-    LabelCounts,
     LabelPair,
     LabelReading,
 )
@@ -47,7 +46,7 @@ from harpia_formats.evaluation.scoring.measures.outcomes import (
 )
 from harpia_formats.evaluation.scoring.measures.question_scores import FEW_REFERENCES
 from harpia_formats.evaluation.scoring.options import ScoreOptions
-from harpia_formats.evaluation.scoring.results.scores import Scores
+from harpia_formats.evaluation.scoring.results.scores import Scores, score_redaction
 from harpia_formats.evaluation.scoring.significance.bootstrap import unavailable_reason
 from harpia_formats.evaluation.scoring.system_answers import (
     QuestionTable,
@@ -243,7 +242,7 @@ class LabelPairs:
     A label of a record is paired with those of all of its answers.
     """
 
-    raters: tuple[RaterLabels, RaterLabels]
+    raters: Sequence[RaterLabels]
     #: For each unit the place of its question among those that both raters have.
     places: Sequence[int]
     #: Whether units are records, of which a question may have several.
@@ -253,11 +252,12 @@ class LabelPairs:
     #: Of each rater how many answers that both have are without a label.
     empty: list[int] = field(default_factory=lambda: [0, 0])
 
-    def __iter__(self) -> Iterator[tuple[int, int | None, int | None]]:
-        """Yield for each answer the place of its question and both labels by number.
+    def __iter__(self) -> Iterator[tuple[int, LabelPair | None]]:
+        """Yield for each answer the place of its question and both of its labels.
 
-        They are in the order of the places. A label that is missing is None.
+        They are in the order of the places. There is no pair if a label is missing.
         """
+        names = list(self.raters[0].numbers.labels)
         own, keys, labels = self._own_numbers(), array("q"), array("q")
         width = len(self.places) if self.are_records else 1
         for rater in self.raters:
@@ -267,9 +267,9 @@ class LabelPairs:
                 keys.append(place * len(own) + own[answer])
         of_first = len(self.raters[0].labels)
         order = sorted(range(len(keys)), key=keys.__getitem__)
-        for key, found in groupby(order, keys.__getitem__):
+        for key, of_key in groupby(order, keys.__getitem__):
             sides: tuple[list[int], list[int]] = ([], [])
-            for at in found:
+            for at in of_key:
                 sides[at >= of_first].append(labels[at])
             most = max(map(len, sides))
             both = (
@@ -277,8 +277,9 @@ class LabelPairs:
                 for rater, mine in zip(self.raters, sides, strict=True)
             )
             for pair in zip_longest(*both):
-                first, second = self._counted(pair)
-                yield key // (len(own) * width), first, second
+                is_whole = self._is_whole(pair)
+                found = LabelPair(*map(names.__getitem__, pair)) if is_whole else None
+                yield key // (len(own) * width), found
 
     def _own_numbers(self) -> list[int]:
         """Return for each number of an answer that of the parts which are compared."""
@@ -293,15 +294,12 @@ class LabelPairs:
             for model, index in (one or (None, None) for one in answers)
         ]
 
-    def _counted(self, pair: Sequence[int | None]) -> list[int | None]:
-        """Return a pair with None for what is missing, which is counted."""
+    def _is_whole(self, pair: Sequence[int | None]) -> bool:
+        """Tell whether a pair has both labels, and count what is missing."""
         for side, label in enumerate(pair):
-            if label is None:
-                self.alone[1 - side] += 1
-        if None not in pair:
-            for side, label in enumerate(pair):
-                self.empty[side] += label == NO_LABEL
-        return [None if label == NO_LABEL else label for label in pair]
+            self.alone[1 - side] += label is None
+            self.empty[side] += label == NO_LABEL and None not in pair
+        return NO_LABEL not in pair and None not in pair
 
 
 #: The value of verdicts that is compared if none is named.
@@ -329,11 +327,10 @@ def rater_names(sources: Sequence[str], fields: Sequence[str]) -> Sequence[str]:
         names = list(fields)
     else:
         # Data in memory has names such as <rows>.
-        named = (
-            f"input {number}" if source.startswith("<") else source
+        names = distinct_names(
+            (None, f"input {number}" if source.startswith("<") else source)
             for number, source in enumerate(sources, 1)
         )
-        names = distinct_names((None, source) for source in named)
     if names[0] != names[1]:
         return names
     return [f"{name} #{number}" for number, name in enumerate(names, 1)]
@@ -367,28 +364,25 @@ def agreement_group(
     `keys` are the digests of the questions by their places.
     """
     totals = GroupTotals(metrics)
-    labels = list(pairs.raters[0].numbers.labels)
     rest = iter(pairs)
     with closing(AnswerStore(metrics, options)) as store:
         while part := list(islice(rest, _PART)):
             found = []
-            for place, first, second in part:
+            for place, pair in part:
                 outcomes: tuple[Outcome, ...] = (_NO_PAIR, _NO_PAIR)
-                if first is not None and second is not None:
-                    is_equal = float(first == second)
-                    pair = LabelPair(labels[first], labels[second])
+                if pair is not None:
+                    is_equal = float(pair.reference == pair.answer)
                     outcomes = ((is_equal, 1.0), (is_equal,)), (pair, (None,))
                 found.append(GroupAnswer(place, keys[place], outcomes))
             totals.add(found)
             store.add_answers(found, 0)
         group = totals.group(store.wholes([{0}])[0], options)
-    first_rater, second_rater = pairs.raters
-    names = first_rater.name, second_rater.name
+    first, second = (rater.name for rater in pairs.raters)
     scores = (
         replace(
             one,
             remark=FEW_LABELS if one.remark == FEW_REFERENCES else one.remark,
-            confusion=one.confusion and replace(one.confusion, sides=names),
+            confusion=one.confusion and replace(one.confusion, sides=(first, second)),
         )
         for one in group.scores
     )
@@ -434,11 +428,10 @@ class Agreement:
         numbers, counting = LabelNumbers(), frozenset(self._given)
         sources = [source_name(one, at) for at, one in enumerate(given)]
         names = rater_names(sources, both)
-        first, second = (
+        self._raters = [
             RaterLabels(name, path, counting, numbers)
             for name, path in zip(names, both, strict=True)
-        )
-        self._raters = first, second
+        ]
         self._questions = QuestionTable()
         #: The questions of the only input, and the number of that of each record.
         self._keys: dict[bytes, int] = {}
@@ -490,15 +483,8 @@ class Agreement:
         """
         with errors_shown(self._redaction):
             found = self._scores()
-        if self._redaction is None:
-            return found
-        from harpia_formats.evaluation.scoring.results.redacted_scores import (  # noqa: PLC0415 - most runs show values
-            ScoreRedaction,
-        )
-
-        return ScoreRedaction(self._redaction, frozenset(), by_options=True).scores(
-            found
-        )
+        shown = score_redaction(self._redaction)
+        return found if shown is None else shown.scores(found)
 
     def _scores(self) -> Scores:
         reports = [one.tally.report() for one in self._readings]
@@ -545,12 +531,7 @@ class Agreement:
         fields = ",".join(dict.fromkeys(rater.path for rater in self._raters))
         shown = fields.replace("|", "\\u007c")
         options = f"field:{shown}|labels:{shown_labels(self._given)}"
-        weights = self._weights
-        reading = LabelReading(options, _no_texts, self._given, weights)
-
-        def score(counts: LabelCounts) -> float | None:
-            return kappa(counts, weights)
-
+        reading = LabelReading(options, _no_texts, self._given, self._weights)
         share = mean_measure(
             "agreement",
             f"agreement|{OWN_LIBRARY}|{options}",
@@ -560,8 +541,8 @@ class Agreement:
         chance_corrected = label_measure(
             "kappa",
             reading,
-            score,
-            options=f"weights:{weights}",
+            partial(kappa, weights=self._weights),
+            options=f"weights:{self._weights}",
             undefined=_UNDEFINED,
         )
         return (

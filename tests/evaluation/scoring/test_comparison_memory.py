@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from harpia_formats import compare_scores
 from harpia_formats.conversion.mapping.questions import digest_of
+from harpia_formats.evaluation.metrics.label_counts import LabelPair
 from harpia_formats.evaluation.metrics.metric import means
 from harpia_formats.evaluation.scoring import number_stores, system_answers
 from harpia_formats.evaluation.scoring.agreement import (
@@ -196,7 +197,8 @@ def test_places_of_questions_of_few_bytes_are_multiplied_as_whole_numbers() -> N
     places = np.array([0, 2**31 + 1], dtype=np.uint32)
 
     pairs = LabelPairs((one, other), places, are_records=False)
-    assert list(pairs) == [(0, 0, 0), (2**31 + 1, 0, 0)]
+    both = LabelPair("yes", "yes")
+    assert list(pairs) == [(0, both), (2**31 + 1, both)]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")

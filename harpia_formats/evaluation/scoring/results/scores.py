@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from harpia_formats.evaluation.plots import (
     EMBEDDED_STYLE,
@@ -29,8 +29,14 @@ from harpia_formats.model.result import Result
 from harpia_formats.model.safe_text import safe
 from harpia_formats.model.vendor_metrics import LIMITS, ScoreError
 
+if TYPE_CHECKING:  # most runs show values
+    from harpia_formats.evaluation.scoring.results.redacted_scores import ScoreRedaction
+    from harpia_formats.validation.redaction.redacted_reports import Redaction
+
 #: The contract of `Scores.to_dict`.
 SCHEMA = "harpia-formats/scores/1"
+#: Stand for all values of a field, and for one that is the empty text.
+ALL, _EMPTY = "(all)", "(empty)"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -142,25 +148,23 @@ class Scores(Result):
 
     def table(self) -> list[dict[str, Any]]:
         """Return a row for each score of all answers and of each group."""
-        return [
-            {**group.key, **score_row(score)}
-            for group in (*self.systems, *self.groups)
-            for score in group.scores
-        ]
+        return self._rows(())
 
     def shown_tables(self) -> list[tuple[str, list[dict[str, Any]]]]:
         """Return the table with words for all answers and for values without text."""
-        fields = self.groups[0].key if self.groups else {}
-        rows = [
+        return [("", self._rows(self.groups[0].key if self.groups else ()))]
+
+    def _rows(self, worded: Iterable[str]) -> list[dict[str, Any]]:
+        """Return a row for each score, with words for the values of some fields."""
+        return [
             {
                 **group.key,
-                **{name: group.key.get(name, "(all)") or "(empty)" for name in fields},
+                **{name: group.key.get(name, ALL) or _EMPTY for name in worded},
                 **score_row(score),
             }
             for group in (*self.systems, *self.groups)
             for score in group.scores
         ]
-        return [("", rows)]
 
     def shown_charts(self) -> str:
         """Return charts of the scores with their intervals, as HTML for a notebook."""
@@ -221,10 +225,24 @@ class Scores(Result):
         return is_read and all(score.value is not None for score in self)
 
 
+def score_redaction(
+    redaction: "Redaction | None", given: Iterable[str] = (), *, by_options: bool = True
+) -> "ScoreRedaction | None":
+    """Return the redaction of scores, None if all values of records are shown.
+
+    `given` are names by the user; `by_options` tells whether options name all metrics.
+    """
+    if redaction is None:
+        return None
+    from harpia_formats.evaluation.scoring.results.redacted_scores import (  # noqa: PLC0415 - most runs show values
+        ScoreRedaction,
+    )
+
+    return ScoreRedaction(redaction, frozenset(given), by_options)
+
+
 #: Characters of the tables of one result on a page of others.
 _ROOM = 40_000
-#: Stands for a value or a label that is the empty text.
-_EMPTY = "(empty)"
 
 
 def interval_of(
@@ -290,7 +308,6 @@ def embedded(charts: Iterable[str]) -> str:
 
 #: Code points of a label.
 _SHOWN = 40
-ALL = "(all)"
 
 
 @dataclass(frozen=True, slots=True)
