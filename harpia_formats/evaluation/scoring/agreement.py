@@ -46,7 +46,8 @@ from harpia_formats.evaluation.scoring.measures.outcomes import (
 )
 from harpia_formats.evaluation.scoring.measures.question_scores import FEW_REFERENCES
 from harpia_formats.evaluation.scoring.options import ScoreOptions
-from harpia_formats.evaluation.scoring.results.scores import Scores, score_redaction
+from harpia_formats.evaluation.scoring.results.scores import Scores
+from harpia_formats.evaluation.scoring.scoring_run import score_redaction
 from harpia_formats.evaluation.scoring.significance.bootstrap import unavailable_reason
 from harpia_formats.evaluation.scoring.system_answers import (
     QuestionTable,

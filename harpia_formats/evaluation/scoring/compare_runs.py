@@ -35,8 +35,8 @@ from harpia_formats.evaluation.scoring.results.compare_report import (
     ComparedSystem,
     ComparisonReport,
 )
-from harpia_formats.evaluation.scoring.results.scores import Scores, score_redaction
-from harpia_formats.evaluation.scoring.scoring_run import Scoring
+from harpia_formats.evaluation.scoring.results.scores import Scores
+from harpia_formats.evaluation.scoring.scoring_run import Scoring, score_redaction
 from harpia_formats.evaluation.scoring.significance.bootstrap import (
     np,
     unavailable_reason,

@@ -43,7 +43,7 @@ from harpia_formats.evaluation.scoring.results.result_format import (
     ResultWriter,
     ResultWriters,
 )
-from harpia_formats.evaluation.scoring.results.scores import Scores, score_redaction
+from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.evaluation.scoring.significance.bootstrap import unavailable_reason
 from harpia_formats.files.io.inputs import Input, rereadable_input, rewind_inputs
 from harpia_formats.files.io.outputs import FilesRead
@@ -68,6 +68,7 @@ if TYPE_CHECKING:  # most runs show values, and are small
     from harpia_formats.evaluation.scoring.results.redacted_scores import ScoreRedaction
     from harpia_formats.evaluation.scoring.score_ranges import ScoringWorkers
     from harpia_formats.files.workers.pool import WorkerPool
+    from harpia_formats.validation.redaction.redacted_reports import Redaction
 
 
 def first_problem(document: bytes, format_id: str) -> Problem | None:
@@ -160,6 +161,22 @@ def check_holds_answers(
 def _answers_have(number: int) -> str:
     """Return the beginning of a sentence on what so many answers have."""
     return f"{with_noun(number, 'answer')} {'has' if number == 1 else 'have'}"
+
+
+def score_redaction(
+    redaction: "Redaction | None", given: Iterable[str] = (), *, by_options: bool = True
+) -> "ScoreRedaction | None":
+    """Return the redaction of scores, None if all values of records are shown.
+
+    `given` are names by the user; `by_options` tells whether options name all metrics.
+    """
+    if redaction is None:
+        return None
+    from harpia_formats.evaluation.scoring.results.redacted_scores import (  # noqa: PLC0415 - most runs show values
+        ScoreRedaction,
+    )
+
+    return ScoreRedaction(redaction, frozenset(given), by_options)
 
 
 class Scoring:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from harpia_formats.evaluation.plots import (
     EMBEDDED_STYLE,
@@ -28,10 +28,6 @@ from harpia_formats.model.report import Report, validation_failed
 from harpia_formats.model.result import Result
 from harpia_formats.model.safe_text import safe
 from harpia_formats.model.vendor_metrics import LIMITS, ScoreError
-
-if TYPE_CHECKING:  # most runs show values
-    from harpia_formats.evaluation.scoring.results.redacted_scores import ScoreRedaction
-    from harpia_formats.validation.redaction.redacted_reports import Redaction
 
 #: The contract of `Scores.to_dict`.
 SCHEMA = "harpia-formats/scores/1"
@@ -223,22 +219,6 @@ class Scores(Result):
         """
         is_read = self.is_whole and self.report.ok_without_invalid
         return is_read and all(score.value is not None for score in self)
-
-
-def score_redaction(
-    redaction: "Redaction | None", given: Iterable[str] = (), *, by_options: bool = True
-) -> "ScoreRedaction | None":
-    """Return the redaction of scores, None if all values of records are shown.
-
-    `given` are names by the user; `by_options` tells whether options name all metrics.
-    """
-    if redaction is None:
-        return None
-    from harpia_formats.evaluation.scoring.results.redacted_scores import (  # noqa: PLC0415 - most runs show values
-        ScoreRedaction,
-    )
-
-    return ScoreRedaction(redaction, frozenset(given), by_options)
 
 
 #: Characters of the tables of one result on a page of others.
