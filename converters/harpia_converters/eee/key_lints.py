@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any, get_args
 
 from msgspec import UNSET, Struct
@@ -253,20 +254,13 @@ class KeyCheck(RowCheck):
     def __init__(self, version: Version) -> None:
         super().__init__(version)
         self._known = _root | {self._key}
-        #: Whether typed rows of a class cannot have any other members.
-        self._plain: dict[type, bool] = {}
 
     def is_clean(self, row: Any) -> bool:
         """Tell whether a typed row has nothing that `remarks` yields.
 
         The typed decoder reads no fraction as an integer.
         """
-        kind = type(row)
-        if kind not in self._plain:
-            if len(self._plain) > _classes:
-                self._plain.clear()
-            self._plain[kind] = _has_no_extras(kind, self._known)
-        return self._plain[kind] or _is_known(row, self._known)
+        return _is_known(row, self._known)
 
     def _remarks(self, row: dict[str, Any]) -> Iterator[Remark]:
         """Yield what is wrong with the keys and the integers of a row."""
@@ -302,25 +296,6 @@ def _objects_in(values: Any) -> Iterator[tuple[int, dict[str, Any]]]:
             yield number, value
 
 
-#: Classes of typed objects that are remembered.
-_classes = 256
-
-
-def _has_no_extras(kind: type, known: frozenset[str]) -> bool:
-    """Tell whether a typed class and the classes of its members declare `known` only.
-
-    A class at a key that `_known_in` does not name must declare nothing.
-    """
-    return all(
-        field.encode_name in known
-        and all(
-            _has_no_extras(member, _known_in.get(field.encode_name, frozenset()))
-            for member in _classes_in(field.type)
-        )
-        for field in fields(kind)
-    )
-
-
 def _classes_in(kind: Any) -> Iterator[type]:
     """Yield the typed classes in a type, such as that of a list of objects or null."""
     if isinstance(kind, type) and issubclass(kind, Struct):
@@ -339,18 +314,38 @@ _known_in = {
 }
 
 
+#: What to look at in objects of a typed class: the members that are not known, and
+#: those of known objects, in which others may be, each with its keys.
+_Looks = tuple[tuple[str, ...], tuple[tuple[str, frozenset[str]], ...]]
+
+
+@lru_cache(256)  # a row costs one call, and most classes have nothing to look at
+def _looks_at(kind: type, known: frozenset[str]) -> _Looks:
+    """Return what to look at in objects of a class of which these keys are known."""
+    others = tuple(one.name for one in fields(kind) if one.encode_name not in known)
+    inside = tuple(
+        (one.name, _known_in[one.encode_name])
+        for one in fields(kind)
+        if one.encode_name in _known_in
+        and any(
+            any(_looks_at(member, _known_in[one.encode_name]))
+            for member in _classes_in(one.type)
+        )
+    )
+    return others, inside
+
+
 def _is_known(value: Any, known: frozenset[str]) -> bool:
     """Tell whether a typed value has `known` members only, and so those below it."""
     if type(value) is list:
         return all(_is_known(each, known) for each in value)
     if not isinstance(value, Struct):
         return True
-    return all(
-        member is UNSET
-        or (key in known and _is_known(member, _known_in.get(key, frozenset())))
-        for key in value.__struct_fields__
-        for member in (getattr(value, key),)
-    )
+    others, inside = _looks_at(type(value), known)
+    for name in others:
+        if getattr(value, name) is not UNSET:
+            return False
+    return all(_is_known(getattr(value, name), keys) for name, keys in inside)
 
 
 def _unknown(
