@@ -78,7 +78,7 @@ def _summary(found: DifferenceReport, how: str) -> str:
         parts.append(f"{found.only_right:,} only in the second")
     if found.skipped:
         parts.append(f"{found.skipped:,} not valid and left out")
-    return found.told(parts)
+    return found.summary(parts)
 
 
 def diff(given: Given) -> ExitCode:

@@ -79,7 +79,7 @@ class DifferenceReport(Result):
         report = self.report
         return report is None or report.ok or bool(self.skipped and not report.failures)
 
-    def told(self, counts: Iterable[str]) -> str:
+    def summary(self, counts: Iterable[str]) -> str:
         """Return counts of what was compared on one line, which says if that is all."""
         if self.is_read:
             return ", ".join(counts)
@@ -92,7 +92,7 @@ class DifferenceReport(Result):
         records = "1 record" if self.records == 1 else f"{self.records:,} records"
         counts = f"{records} compared, {self.differing:,} differ"
         alone = f"{self.only_left:,} and {self.only_right:,} are on one side only"
-        return self.told((counts, alone))
+        return self.summary((counts, alone))
 
     def table(self) -> list[dict[str, Any]]:
         """Return a row for each field that differs, with the first example of it."""

@@ -571,7 +571,9 @@ def with_unread_score(record: Record) -> Record:
 
     Text that is no number, such as `0,5`, is an extra field of rows of any columns.
     """
-    extras = ((record.extra or {}).get(vendor) for vendor in _OF_COLUMNS)
+    if not record.extra:
+        return record
+    extras = (record.extra.get(vendor) for vendor in _OF_COLUMNS)
     texts = (own.get("score") for own in extras if isinstance(own, dict))
     text = next((text for text in texts if isinstance(text, str)), "")
     outputs = record.outputs or [Output()]
