@@ -407,8 +407,9 @@ class _Run:
                 try:
                     reply = ask()
                     cache.put(key, _kept(reply, known))
-                finally:
+                except BaseException:  # no process waits for one that was interrupted
                     cache.release(key)
+                    raise
                 return reply
             time.sleep(pause)
             pause = min(2 * pause, _longest_look)
