@@ -15,10 +15,9 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
-from data.samples import REPEATS, TEXTS, TIMES, Sample, samples
+from data.samples import REPEATS, TEXTS, TIMES, samples, tidy
 from data.source_files import FORMATS, TOOL_ROWS, suffix_of, write_rows
 from harness.candidates import script
 from harness.measure import Candidate, Measurement, compare
@@ -47,16 +46,6 @@ Memory is the peak of the sum of the proportional set sizes, with `--lint`.
 
 {circumstances}
 """
-
-
-def tidy(of: Iterator[Sample]) -> Iterator[Sample]:
-    """Yield samples in which lints find nothing: one model, answers that are quoted."""
-    model = ""
-    for sample in of:
-        model = model or sample.model
-        answer = f"{sample.answer} {sample.reference}"
-        score = float(sample.score > 0)
-        yield sample._replace(model=model, answer=answer, score=score)
 
 
 def file_of(format_: str, kind: str, count: int, folder: Path) -> Path:

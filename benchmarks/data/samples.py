@@ -99,6 +99,16 @@ def samples(
         yield of[number % len(of)]._replace(id=_id_of(number))
 
 
+def tidy(of: Iterator[Sample]) -> Iterator[Sample]:
+    """Yield samples in which lints find nothing: one model, answers that are quoted."""
+    model = ""
+    for sample in of:
+        model = model or sample.model
+        answer = f"{sample.answer} {sample.reference}"
+        score = float(sample.score > 0)
+        yield sample._replace(model=model, answer=answer, score=score)
+
+
 def _sample(make: TextMaker, size: float, number: int, chance: random.Random) -> Sample:
     """Return the next sample that the generator makes, with the id of its number."""
     return Sample(

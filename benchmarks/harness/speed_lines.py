@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from data.lm_eval_rows import KINDS as LM_EVAL_KINDS
-from data.samples import samples
+from data.samples import samples, tidy
 from data.source_files import (
     FORMATS,
     LINES,
@@ -22,7 +22,7 @@ from data.source_files import (
     suffix_of,
     write_rows,
 )
-from lint import findings_in, processor_time, tidy
+from lint import findings_in, processor_time
 from neighbours import measured as measured_neighbours
 from report.pair_tables import MANY_LIMIT, MEDIAN_LIMIT, PAIR_LIMIT
 from report.tables import MEGABYTE, ratio

@@ -10,9 +10,14 @@ from pathlib import Path
 from data import generate, generate_rows
 from data.answer_pairs import pairs
 from data.files import Rows, generated_file
+from data.samples import samples, tidy
+from data.source_files import write_rows
 
 #: Rows of each file at scale 1, so that a run takes about a second on two cores.
 GOOD, BAD, SMALL_ROWS, CONVERTED, SCORED = 50_000, 10_000, 80_000, 20_000, 2_500
+LINTED = 40_000
+#: One row of so many has keys that its format does not know, where some have.
+UNKNOWN = 50
 #: The pairs of formats of `benchmarks/convert.py`, with the suffix of the output.
 CONVERSIONS = (
     ("eee@0.2.0", "nemo-output", ".jsonl"),
@@ -46,6 +51,7 @@ def lines_in(folder: Path, scale: float) -> list[Line]:
     return [
         *_start_up(folder),
         *_validation(folder, count(GOOD), count(BAD), count(SMALL_ROWS)),
+        *_lints(folder, count(LINTED)),
         *_conversions(folder, count(CONVERTED)),
         *_scores(folder, count(SCORED)),
     ]
@@ -82,6 +88,16 @@ def _validated(name: str, path: Path, *options: str, expected: int = 0) -> Line:
     return Line(f"validate: {name}", command, expected, source=path)
 
 
+def _lints(folder: Path, count: int) -> Iterator[Line]:
+    rows = folder / f"tidy-{count}.jsonl"
+    write_rows(rows, "eee@0.2.0", "English", tidy(samples("English", count)))
+    some = _with_unknown_keys(rows, folder / f"unknown-keys-{count}.jsonl")
+    yield _validated("lints of good rows", rows, "--lint", "--jobs", "1")
+    options = ("--lint", "--format", "eee@0.2.0", "--jobs", "1")
+    yield _validated("lints, some rows with unknown keys", some, *options)
+    yield Line("stats: good rows", ("stats", str(rows), "--jobs", "1"), source=rows)
+
+
 def _conversions(folder: Path, rows: int) -> Iterator[Line]:
     for source, target, suffix in CONVERSIONS:
         made: Rows = (
@@ -106,6 +122,17 @@ def _scores(folder: Path, count: int) -> Iterator[Line]:
     for metrics in ("em,f1", "bleu,rouge"):
         command = ("score", str(path), "--metrics", metrics)
         yield Line(f"score: {metrics}", command, source=path)
+
+
+def _with_unknown_keys(rows: Path, target: Path) -> Path:
+    """Write `rows` to `target`, one of `UNKNOWN` with new keys, and return that."""
+    new = b'{"new_key": {"reviewer": 1}, '
+    with rows.open("rb") as lines, target.open("wb") as file:
+        file.writelines(
+            line if number % UNKNOWN else line.replace(b"{", new, 1)
+            for number, line in enumerate(lines)
+        )
+    return target
 
 
 def _array_of(rows: Path, target: Path) -> Path:

@@ -117,10 +117,10 @@ def test_versions_that_write_other_bytes_are_not_compared(
 
 
 def test_lines_cover_every_command(modules: Modules, tmp_path: Path) -> None:
-    """There are lines for start-up, validation, conversion and scores."""
+    """There are lines for start-up, validation, conversion, scores and statistics."""
     found = modules("harness.version_lines").lines_in(tmp_path, 0.0001)
     kinds = {each.name.partition(":")[0] for each in found}
 
-    assert kinds == {"start-up", "validate", "convert", "score"}
+    assert kinds == {"start-up", "validate", "convert", "score", "stats"}
     assert len({each.name for each in found}) == len(found)
     assert all(each.source is None or each.source.exists() for each in found)
