@@ -98,6 +98,24 @@ PARTS = {
             "tests/evaluation/scoring/test_unequal_answers.py",
         ),
     ),
+    "scoring": Part(
+        (
+            "harpia_formats/evaluation/scoring/*.py",
+            "harpia_formats/evaluation/scoring/measures/*.py",
+            "harpia_formats/evaluation/scoring/results/*.py",
+            "harpia_formats/evaluation/scoring/significance/bootstrap.py",
+            "harpia_formats/evaluation/scoring/significance/paired_*.py",
+        ),
+        (
+            "tests/evaluation/scoring",
+            "tests/cli/commands/test_score.py",
+            "tests/cli/commands/test_score_forms.py",
+            "tests/cli/commands/test_score_notes.py",
+            "tests/cli/commands/test_score_plan.py",
+            "tests/cli/output/test_score_table.py",
+            "tests/reporters/tables/test_comparison.py",
+        ),
+    ),
     "fields": Part(
         ("harpia_formats/conversion/mapping/fields.py",),
         ("tests/conversion/mapping",),
