@@ -147,6 +147,14 @@ def test_what_only_one_has_is_counted() -> None:
     assert "10 answers only in input 1: left out" in found.notes
     assert "1 answer without a label in input 1: left out" in found.notes
     assert "input 2: judge|model:b" in found.notes
+    assert not any("is one of" in note for note in found.notes)
+
+
+def test_raters_without_a_common_label_are_noted() -> None:
+    """They may have named the same classes otherwise."""
+    first, second = verdicts(drawn(1)), verdicts(drawn(2))
+    found = score_agreement(first, second, fields=["verdict", "score"])
+    assert "no label of input 1 is one of input 2" in found.notes
 
 
 def test_answers_of_models_are_paired_by_their_names() -> None:

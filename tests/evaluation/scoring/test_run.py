@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from cases import for_each_case
 from effort import examples
 from harpia_formats import ScoreError, metric_names
+from harpia_formats.evaluation.scoring.options import ScoreOptions
+from harpia_formats.evaluation.scoring.scoring_run import Scoring
 from json_lines import jsonl
 from known_formats import READABLE
 from unchecked import score
@@ -326,3 +328,20 @@ def test_skipped_rows_are_counted_in_a_note() -> None:
     scores = score(data, metrics=("em",), from_="record", on_invalid="skip")
 
     assert "12 invalid rows were left out" in scores.notes
+
+
+@for_each_case(
+    "references, text, outputs",
+    [(["a"], "x" * 2**22, 1), (["x" * 2**20, "x" * 2**20], "a", 2)],
+)
+def test_long_answers_are_measured_before_more_are_read(
+    references: list[str], text: str, outputs: int
+) -> None:
+    """Few wait in memory: what is wrong with one is known before what comes later."""
+    refused = {"references": ["a"], "outputs": [{}]}
+    long = {"references": references, "outputs": [{"text": text}] * outputs}
+    data = jsonl(refused, long) + b"no JSON\n"
+    run = Scoring([data], options=ScoreOptions(metrics=("em",), from_="record"))
+
+    with pytest.raises(ScoreError, match="there is no answer to score"):
+        next(iter(run))

@@ -354,5 +354,6 @@ def test_answers_that_kill_two_workers_are_reported(
 
     assert {each.code for each in problems} == {"V901"}
     assert "answers could not be scored: the process" in problems[0].message
+    assert "see that there is memory enough" in (problems[0].help or "")
     assert 0 < count.undetermined < count.records
     assert not run.scores().ok
