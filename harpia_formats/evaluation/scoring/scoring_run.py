@@ -336,8 +336,7 @@ class Scoring:
         try:
             yield from self._score_answers()
         except VerdictsFound:
-            target = self._target
-            refused = "" if target is None or target.takes_verdicts else target.id
+            refused = "" if self._target is None else self._target.id
             self._source = VerdictMetrics(self._options, self._inputs, refused)
             self._read_before = None
             yield from self._run()

@@ -125,8 +125,6 @@ class ResultFormat:
     holds_records: bool = False
     #: Whether answers keep the scores that their records had.
     keeps_scores: bool = False
-    #: Whether it takes verdicts, whose answers are not known.
-    takes_verdicts: bool = False
     #: Whether it takes metrics that score questions, since it holds no scores of single
     #: answers.
     takes_questions: bool = False
