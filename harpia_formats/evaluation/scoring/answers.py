@@ -259,9 +259,10 @@ class SystemNames:
         names: dict[str | int, SystemName] = {}
         for one in inputs:
             name = None if isinstance(one, Source) else systems.get(str(one))
-            sources = [] if name is None else [one]
-            for source in sources_of_inputs(sources, None, all_unpackers()):
-                if name is None or not isinstance(source, Source):
+            if name is None:
+                continue
+            for source in sources_of_inputs([one], None, all_unpackers()):
+                if not isinstance(source, Source):
                     continue
                 first = names.setdefault(file_key(source), name)
                 if first != name:

@@ -161,11 +161,10 @@ class SpooledColumns:
         self._columns: list[Any] = []
 
     def add(self, column: Any) -> None:
-        """Add a column; raises `SourceError` if it cannot be written."""
+        """Add a column before any is read; raises `SourceError` for a full disk."""
         self._number += 1
         self._numbers.extend_bytes(column)
         self._numbers.flush()
-        self._loaded, self._columns = slice(0, 0), []
 
     def part(self, questions: slice) -> Any:
         """Return the numbers from one question to another, by column.
@@ -176,7 +175,7 @@ class SpooledColumns:
         import numpy as np  # noqa: PLC0415 - numpy is in the extra score
 
         loaded = self._loaded
-        if not loaded.start <= questions.start <= questions.stop <= loaded.stop:
+        if questions.start < loaded.start or loaded.stop < questions.stop:
             # More than is asked for, since parts of many columns are small.
             stop = min(max(questions.stop, questions.start + PART), self._count)
             self._loaded = loaded = slice(questions.start, stop)

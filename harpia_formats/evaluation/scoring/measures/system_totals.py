@@ -77,7 +77,8 @@ class SystemTotals:
     _named_files: set[str] = field(default_factory=set)
     _unnamed_files: set[str] = field(default_factory=set)
     _file_questions: FileQuestions = field(default_factory=FileQuestions)
-    _last: tuple[int, str] = (0, "")
+    #: The number of the last record.
+    _last: int = 0
 
     def __post_init__(self) -> None:
         self._store = AnswerStore(self.measured, self.options)
@@ -107,8 +108,8 @@ class SystemTotals:
         groups: dict[_Key, list[GroupAnswer]] = {}
         has_fields = bool(self.grouping.within_system)
         for answer in answers:
-            if (answer.record_number, answer.path) != self._last:
-                self._last = answer.record_number, answer.path
+            if answer.record_number != self._last:
+                self._last = answer.record_number
                 self._file_questions.add(answer.question, answer.path)
             if self.are_stored and not answer.is_given:
                 continue
@@ -265,7 +266,7 @@ class SystemTotals:
             return
         shared = self._file_questions.shared()
         named = {key[0] for key in self._totals if file_of_key(key[0]) is None}
-        if len(files) == 1 or are_parts(files, shared):
+        if are_parts(files, shared):
             if len(files) > 1:
                 self._notes.append(
                     f"{listed(files)} name no model and share no question: they are "

@@ -566,7 +566,7 @@ def best_tested(report: ComparisonReport) -> Best:
             continue
         found[column.key] = set(best)
         for at, score in enumerate(column.scores):
-            if not best or at in best or score is None or score.value is None:
+            if at in best or score is None or score.value is None:
                 continue
             tests = [tested.get((column.key, names[one], names[at])) for one in best]
             is_tested = is_tested and None not in tests

@@ -183,7 +183,7 @@ class PairedAnswers:
     def remark(self) -> str:
         """Return why an interval is approximate by either system, "" if it is not."""
         find, counted = self.metric.remark, self.counted
-        if find is None or not self.questions:
+        if find is None:
             return ""
         one, other = (find(side.sums(counted), self.questions) for side in self._sides)
         return one or other
