@@ -388,6 +388,17 @@ def test_as_many_questions_as_are_reported_detect_a_difference(
     assert 0.8 <= power < 0.9
 
 
+@pytest.mark.parametrize("level", [0.5, 0.75, 0.875, 0.9, 0.95, 0.99])
+def test_so_few_questions_are_never_reported_that_none_is_significant(
+    level: float,
+) -> None:
+    """If all of them differ in one direction, their p-value is below 1 - level."""
+    count = questions_for(1.0, 1e-9, 2, level, 1.0)
+
+    assert sign_test(count, 0) < round(1 - level, 15)
+    assert count == 2 or sign_test(count - 1, 0) >= round(1 - level, 15)
+
+
 @pytest.mark.parametrize(
     ("ahead", "behind"),
     [(1001, 0), (1020, 0), (600, 500), (950, 100), (1600, 1400), (900, 2500)],

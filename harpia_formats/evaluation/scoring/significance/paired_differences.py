@@ -289,7 +289,7 @@ def _least_questions(level: float) -> int:
 
     With fewer, all exchanges of the answers are so few that none has one.
     """
-    return max(math.ceil(1 - math.log2(1 - level)), LEAST)
+    return max(math.floor(1 - math.log2(1 - level)) + 1, LEAST)
 
 
 def _power_of_steps(
@@ -299,14 +299,11 @@ def _power_of_steps(
 
     `spread` is the standard deviation of the differences of questions: so many of them
     differ that their variance is that, and so many more in one direction that the mean
-    is `difference`.
+    is `difference`. There are at least `_least_questions`.
     """
     least = _least_questions(level)
     share = min(difference / step, 1.0)
-    if share >= 1:
-        return float(questions >= least)
-    differ = min((spread / step) ** 2 + share**2, 1.0)
-    differ = max(differ, share)
+    differ = min(max((spread / step) ** 2 + share**2, share), 1.0)
     ahead = (differ + share) / (2 * differ)
     mean, deviation = questions * differ, math.sqrt(questions * differ * (1 - differ))
     first = max(math.floor(mean - _DEVIATIONS * deviation), least)
@@ -327,7 +324,7 @@ def _power_of_steps(
 def _binomial(count: int, number: int, share: float) -> float:
     """Return the chance of `number` of `count` events that have a chance of `share`."""
     if share >= 1:
-        return float(number == count)
+        return 1.0  # no other number is asked for
     ways = math.lgamma(count + 1) - math.lgamma(number + 1)
     ways -= math.lgamma(count - number + 1)
     return math.exp(
