@@ -196,6 +196,21 @@ def test_the_table_says_where_numbers_of_answers_differ(
     assert (row["value"], row["over_answers"]) == (0.5, pytest.approx(5 / 6))
 
 
+@pytest.mark.parametrize("more", [0, 1, 2])
+def test_unequal_numbers_of_answers_are_noted_for_five_rows(
+    more: int, tmp_path: Path, run: InProcess
+) -> None:
+    """Of more rows there is one note."""
+    path = tmp_path / "uneven.jsonl"
+    names = [f"m{at}" for at in range(5 + more)]
+    path.write_bytes(b"".join(lines(name, [[True] * 5, [False]]) for name in names))
+    found = shown(run, path)
+
+    assert found.count("have 1 to 5 answers") == 5
+    rest = {1: "questions of 1 more row of", 2: "questions of 2 more rows of"}
+    assert ("more row" in found) is (rest.get(more, "none") in found) is bool(more)
+
+
 def test_results_of_vendors_hold_means_over_answers() -> None:
     """What a vendor's file calls a mean is the mean of all answers, with its error."""
     rows = lines("m", [[True] * 5, [False], [True]])
@@ -207,3 +222,26 @@ def test_results_of_vendors_hold_means_over_answers() -> None:
     found: dict[str, Any] = task["metrics"]["em"]["scores"]["em"]
     assert found["value"] == found["stats"]["mean"] == pytest.approx(6 / 7)
     assert found["stats"]["count"] == 7
+
+
+def test_a_score_over_answers_has_a_remark_only_with_an_interval() -> None:
+    """Of a metric without bounds the interval is by question, and so is its remark."""
+    rows = lines("m", [[True] * 5, [False], [True]])
+    found = score(rows, metrics=("em", "length"))
+    over = found.as_over_answers()
+
+    assert all(one.interval and one.remark for one in found)
+    assert [bool(one.interval) for one in over] == [True, False, False, False]
+    assert [one.remark for one in over] == [found["em"].remark, "", "", ""]
+
+
+def test_equal_numbers_of_answers_are_added_up() -> None:
+    """A pooled score is that of all answers, as its smoothing needs."""
+    row = {"prompt": "?", "references": ["a b c d e"]}
+    first, second = (
+        jsonl(*(row | {"id": at, "outputs": [{"text": text}] * 2} for at in range(2)))
+        for text in ("a x c y e", "a b c d e")
+    )
+    (one,) = compare_scores(first, second, metrics=("bleu",)).compared
+
+    assert one.first == score(first, metrics=("bleu",))["bleu"].value

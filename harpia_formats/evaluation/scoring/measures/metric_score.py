@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from harpia_formats.evaluation.scoring.significance.intervals import QUANTA, ExactSum
+from harpia_formats.model.describe import with_noun
 from harpia_formats.model.vendor_metrics import LIMITS
 
 
@@ -313,8 +314,8 @@ def uneven_notes(groups: Iterable[tuple[str, Group]]) -> Iterator[str]:
     ]
     yield from found[:_LISTED]
     if len(found) > _LISTED:
-        more = len(found) - _LISTED
-        yield f"{more:,} more rows of the table are of unequal numbers of answers"
+        rows = with_noun(len(found) - _LISTED, "more row")
+        yield f"questions of {rows} of the table have unequal numbers of answers"
 
 
 def _uneven_note(name: str, group: Group) -> str | None:

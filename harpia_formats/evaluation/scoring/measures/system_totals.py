@@ -32,6 +32,7 @@ from harpia_formats.evaluation.scoring.measures.outcomes import (
     GroupAnswer,
 )
 from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
+from harpia_formats.model.describe import with_noun
 from harpia_formats.model.vendor_metrics import ScoreError, ScoreOptionsError
 
 #: Models whose left out questions are listed.
@@ -367,8 +368,8 @@ class SystemTotals:
         for name, found in notes.items():
             yield from found[:_LISTED]
             if len(found) > _LISTED:
-                more = len(found) - _LISTED
-                yield f"{name} leaves out questions of {more:,} more models"
+                models = with_noun(len(found) - _LISTED, "more model")
+                yield f"{name} leaves out questions of {models}"
 
     def close(self) -> None:
         """Remove temporary files."""
