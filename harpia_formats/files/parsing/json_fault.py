@@ -54,6 +54,15 @@ def end_of_character(text: bytes, at: int) -> int:
     return at + len(_character_at(text, at).encode(errors="surrogateescape"))
 
 
+def ends_in_character(text: bytes) -> bool:
+    """Return whether a text ends before the last byte of a character of UTF-8."""
+    try:
+        text.decode()
+    except UnicodeDecodeError as error:
+        return error.reason == "unexpected end of data"
+    return False
+
+
 def printable_character(text: bytes, at: int) -> str:
     """Return the character at `at` so that it is safe to print, such as `U+00A0`."""
     character = _character_at(text, at)

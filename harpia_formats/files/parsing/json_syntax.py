@@ -15,6 +15,7 @@ from harpia_formats.files.parsing.json_fault import (
     Fault,
     FaultKind,
     end_of_character,
+    ends_in_character,
     first_fault,
     printable_character,
     truncated,
@@ -112,7 +113,9 @@ _short_escapes = {8: "\\b", 9: "\\t", 10: "\\n", 12: "\\f", 13: "\\r"}
 def string_fault(text: bytes, start: int, at: int) -> Fault:
     """Return why the string that begins at `start` cannot go on at `at`."""
     if _cut_escape.fullmatch(text, at):
-        return truncated(text, "a string", start, '"')
+        # A quote would not close an escape or a character that is cut itself.
+        is_whole = at == len(text) and not ends_in_character(text[start:])
+        return truncated(text, "a string", start, '"' if is_whole else "")
     if not text.startswith(b"\\", at):
         return _control_character(text[at], at)
     if surrogate := _surrogate.match(text, at):
@@ -171,7 +174,7 @@ def name_fault(text: bytes, at: int, opened: int) -> Fault:
 def colon_fault(text: bytes, at: int, opened: int) -> Fault:
     """Return why no colon stands at `at` in the object opened at `opened`."""
     if at == len(text):
-        return _truncated_container(text, opened)
+        return truncated(text, "an object", opened)
     if text[at] in b",]}":
         message = "the member has a name but no value"
         help_ = "write a colon and a value"
@@ -206,9 +209,11 @@ def _truncated_container(text: bytes, opened: int | None) -> Fault:
         message = "the text has white space only" if text else "the text is empty"
         help_ = "write a value, or remove the text"
         return Fault(FaultKind.SYNTAX, 0, len(text), message, help_)
+    # A bracket would not close a container behind a comma or a colon.
+    is_open = text.rstrip(b" \t\n\r").endswith((b",", b":"))
     if _is_object(text, opened):
-        return truncated(text, "an object", opened, "}")
-    return truncated(text, "an array", opened, "]")
+        return truncated(text, "an object", opened, "" if is_open else "}")
+    return truncated(text, "an array", opened, "" if is_open else "]")
 
 
 def _missing_value(text: bytes, at: int, opened: int | None) -> Fault:

@@ -1,8 +1,9 @@
 """Whole answers about small inputs, each of which was looked at.
 
 `answers.jsonl` has an input and its answer on each line. Where an answer changes on
-purpose, or for a new line without one, `python tests/files/parsing/test_answers.py`
-writes all answers again; the difference then has to be read as closely as code.
+purpose, or for a new line without one, `python tests/files/parsing/test_answers.py`,
+with `tests/helpers` in PYTHONPATH, writes all answers again; the difference then has to
+be read as closely as code.
 
 A byte that is not UTF-8 is written as half of a surrogate pair, and bytes that repeat
 as a list of text and how often it comes.

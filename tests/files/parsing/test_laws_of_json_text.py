@@ -182,6 +182,22 @@ def test_every_cut_of_a_row_is_truncated() -> None:
         assert {each and each.kind for each in found} == {FaultKind.TRUNCATED}
 
 
+def test_what_is_advised_closes_a_cut_row() -> None:
+    """Text closed as its help says is JSON in the end, or has to have its end restored.
+
+    No help names a character that would leave another mistake behind.
+    """
+    for row in _ROWS:
+        for size in range(1, len(row)):
+            text = row[:size]
+            while fault := find_fault(text):
+                assert fault.kind is FaultKind.TRUNCATED, text
+                advice = fault.help.removesuffix("restore the missing end")
+                if not advice:
+                    break
+                text += advice.removeprefix("close it with ")[0].encode()
+
+
 def test_messages_are_one_plain_line() -> None:
     """Messages are one plain line without a final stop, for any text."""
     rng = random.Random(3)  # noqa: S311 - mutants need a seed, not secrecy
