@@ -88,7 +88,8 @@ def parse_column_map(parts: Iterable[str]) -> dict[str, str]:
     """
     columns: dict[str, str] = {}
     for part in parts:
-        name, sign, column = part.strip().partition("=")
+        # White space at the end is a part of the name that a column has.
+        name, sign, column = part.lstrip().partition("=")
         if not sign or not column:
             raise MapError(part, "write it as FIELD=COLUMN")
         if name in columns:

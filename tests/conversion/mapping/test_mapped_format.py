@@ -250,6 +250,21 @@ def test_unknown_names_suggest_the_nearest() -> None:
         convert(b"", to="nemo", group="promts")
 
 
+def test_names_of_columns_keep_their_white_space(tmp_path: Path) -> None:
+    """Columns are mapped by their names as the header has them, spaces included."""
+    (tmp_path / "table.csv").write_bytes(b"Frage , Soll\n1 + 1?,2\n")
+    words = ["convert", "table.csv", "--to", "record", "-q"]
+    given = ["--map", "prompt=Frage , references= Soll"]
+    result = completed_in(tmp_path, *words, *given, variables={})
+
+    assert (result.returncode, result.stderr) == (0, b"")
+    assert json.loads(result.stdout) == {
+        "prompt": "1 + 1?",
+        "references": ["2"],
+        "outputs": [],
+    }
+
+
 @for_each_case(
     "parts, reason",
     [
