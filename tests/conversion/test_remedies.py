@@ -51,6 +51,11 @@ def test_rows_without_an_answer_or_a_score_have_a_remedy(tmp_path: Path) -> None
             "nothing for `evaluation.score` and `evaluation.is_correct`",
             [],
         ),
+        (
+            {"text": "a", "scores": [{"value": 0.7}]},
+            "nothing for `evaluation.is_correct`",
+            ["say with correct_from=NUMBER from which score on an answer is correct"],
+        ),
     ],
 )
 def test_what_is_given_is_not_advised(

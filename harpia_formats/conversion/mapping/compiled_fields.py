@@ -559,11 +559,10 @@ def lacking(
         them = them if constants == names else listed(constants)
         options = " ".join(f"--set {name}=VALUE" for name in constants)
         help_ = f"give {them} with `{options}`"
-    if scored:
-        pass
-    elif "outputs.scores.value" in paths.values():
+    if "outputs.scores.value" in paths.values():
         how = "compute the score with `--score em` or `--score f1`"
-        help_ += f", or {how}" if help_ else how
+        if not scored:
+            help_ += f", or {how}" if help_ else how
     elif len(constants) < len(names):
         how = (
             "say with `--correct-from NUMBER` from which score on an answer is correct"
