@@ -29,7 +29,7 @@ def write_result(result: "Result", output: Any, reporter_name: str | None) -> No
     named = None if reporter_name is None else reporter_named(reporter_name)
     if isinstance(output, (str, PathLike)):
         place = fspath(output)
-        file = ReportFile(place, named or reporter_of_file(place))
+        file = ReportFile(place, named or reporter_of_file(place, 'reporter="{name}"'))
         check_replaceable(file)
         write_files([file], result, Options())
         return

@@ -59,11 +59,12 @@ def named_report(text: str) -> tuple[str, str]:
     return file.reporter.name, file.place
 
 
-def reporter_of_file(place: str) -> Reporter:
+def reporter_of_file(place: str, how: str = "{name}={place}") -> Reporter:
     """Return the reporter of the suffix of a path or URL; those built in come first.
 
     A suffix of compressed files is passed over. Raises `ReportError` if no reporter has
-    the suffix, or several plug-ins have it, and `PluginError`.
+    the suffix, or several plug-ins have it, and `PluginError`. `how` is how a reporter
+    is named for the file, which the error tells.
     """
     name = file_name_of(place).lower()
     for codec in CODECS:
@@ -73,12 +74,12 @@ def reporter_of_file(place: str) -> Reporter:
         return found[0]
     shown = masked(place)
     if found:
-        names = ", ".join(f"{one.name}={shown}" for one in found)
+        names = ", ".join(how.format(name=one.name, place=shown) for one in found)
         raise ReportError(f"{shown}: several reporters have its suffix: {names}")
     known = [suffix for one in REPORTERS.values() for suffix in one.suffixes]
     raise ReportError(
         f"{shown}: its suffix is that of no reporter ({', '.join(known)}); name one as "
-        f"NAME={shown}: {', '.join(REPORTERS)}"
+        f"{how.format(name='NAME', place=shown)}: {', '.join(REPORTERS)}"
     )
 
 
