@@ -439,7 +439,6 @@ def sample(
     *,
     seed: int | str = 0,
     output: Destination = None,
-    rows: int | None = None,
     overwrite: bool = False,
     redact: bool = False,
     from_: str | None = None,

@@ -178,7 +178,7 @@ OPTIONS = (
            default=REQUIRED),
     Option("path", "PATH", TEXT, "config",
            "A file or folder; if not given, the working folder.", default="."),
-    Option("size", "N", WHOLE, "sample", "The same as --rows N.", least=1),
+    Option("count", "N", WHOLE, "sample", "The same as --rows N.", least=1),
     Option("files", "FILE", TEXTS, "preflight",
            "The preflight file, preflight.toml if not given; with --init the data "
            "files."),
@@ -220,7 +220,7 @@ OPTIONS = (
            values="result formats", functions="score", usual=True),
     Option("rows", "--rows -n N", WHOLE, "head", "Rows that are copied.", default=10,
            least=1, usual=True),
-    Option("rows", "--rows -n N", WHOLE, "sample", "Rows that are chosen.", least=1,
+    Option("size", "--rows -n N", WHOLE, "sample", "Rows that are chosen.", least=1,
            usual=True),
     Option("seed", "--seed SEED", TEXT, "sample split",
            "A number or text; the same one chooses the same rows.", default="0",

@@ -88,9 +88,9 @@ def sample(given: Given) -> ExitCode:
     from harpia_formats.conversion.subsets.head_and_sample import copy_sample  # noqa: PLC0415 - for this command only
     from harpia_formats.conversion.subsets.subset_options import SubsetOptions  # noqa: PLC0415 - for this command only
 
-    if given.size is not None and given.rows is not None:
+    if given.size is not None and given.count is not None:
         raise UsageError("`--rows` and N are one; give one of them")
-    size = given.rows if given.size is None else given.size
+    size = given.size if given.count is None else given.count
     if size is None:
         raise UsageError("`--rows` is missing: Rows that are chosen")
     with given.progress((given.path,)) as progress:

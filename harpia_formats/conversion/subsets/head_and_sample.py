@@ -122,10 +122,10 @@ class RowOutputs:
         self.group.discard()
 
 
-def _check_rows(rows: object) -> None:
-    """Raise `OptionError` unless so many rows can be copied."""
-    if type(rows) is not int or rows < 1:
-        raise OptionError(f"rows must be a whole number of 1 or more, not {rows!r}")
+def _check_count(name: str, count: Any) -> None:
+    """Raise `OptionError` unless `count`, an argument called `name`, counts rows."""
+    if type(count) is not int or count < 1:
+        raise OptionError(f"{name} must be a whole number of 1 or more, not {count!r}")
 
 
 def copy_head(given: Any, output: Any, most: int, options: SubsetOptions) -> Subset:
@@ -134,7 +134,7 @@ def copy_head(given: Any, output: Any, most: int, options: SubsetOptions) -> Sub
     Nothing behind them is read, unless a document stands around the rows. Raises
     `OptionError`, `SubsetError`, `SourceError` and `SinkError`.
     """
-    _check_rows(most)
+    _check_count("rows", most)
     outputs = RowOutputs([given], overwrite=options.overwrite)
     if isinstance(output, (str, PathLike)) and fspath(output) != "-":
         outputs.claim(fspath(output))
@@ -207,7 +207,7 @@ def copy_sample(
     All rows are copied if there are not so many; then the result is not `ok`. Raises
     `OptionError`, `SubsetError`, `SourceError` and `SinkError`.
     """
-    _check_rows(size)
+    _check_count("size", size)
     outputs = RowOutputs([given], overwrite=options.overwrite)
     if isinstance(output, (str, PathLike)) and fspath(output) != "-":
         outputs.claim(fspath(output))

@@ -1,6 +1,7 @@
 """No error and no advice of a Python function names an option of the command line."""
 
 import ast
+import inspect
 import re
 from collections.abc import Callable, Iterator
 from functools import cache, partial
@@ -292,9 +293,22 @@ def test_a_function_takes_its_own_options_only() -> None:
 def test_rows_that_are_no_number_are_refused(rows: Any) -> None:
     """`head` and `sample` copy at least one row, as their commands do."""
     given = jsonl({"prompt": "q", "outputs": []})
-    for function in (hf.head, hf.sample):
-        with pytest.raises(hf.HarpiaFormatsError, match="rows must be a whole number"):
-            function(given, rows, output=BytesIO())
+    with pytest.raises(hf.HarpiaFormatsError, match="rows must be a whole number"):
+        hf.head(given, rows, output=BytesIO())
+    with pytest.raises(hf.HarpiaFormatsError, match="size must be a whole number"):
+        hf.sample(given, rows, output=BytesIO())
+
+
+def test_a_sample_takes_the_arguments_of_its_signature() -> None:
+    """Each argument that editors show is one that the function takes."""
+    given = jsonl({"prompt": "q", "outputs": []})
+    shown = inspect.signature(hf.sample).parameters
+    required = {name for name, one in shown.items() if one.default is one.empty}
+
+    assert required == {"given", "size"}
+    for name in shown.keys() - required - {"output"}:
+        options = {"size": 1, "output": BytesIO(), name: shown[name].default}
+        assert hf.sample(given, **options).ok
 
 
 def test_split_takes_what_the_command_takes(tmp_path: Path) -> None:
