@@ -190,7 +190,7 @@ def _note(error: Any, part: _Part, seen: set[Any]) -> bool:
 def _is_of_record(error: Any, part: _Part, paths: SchemaPaths) -> bool:
     """Return whether an error of a part is certainly one of the record."""
     path = path_of_error(error, part.value)
-    if any(path[:end] in part.emptied for end in range(len(path) + 1)):
+    if path in part.emptied:
         return False
     if path in part.cut and not isinstance(error.kind, (*_of_members, *_of_named)):
         return False
