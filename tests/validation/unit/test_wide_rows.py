@@ -4,10 +4,17 @@ import json
 import time
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats import Report, validate
+from harpia_formats.model.format import no_advice
+from harpia_formats.validation.unit import findings, wide_records
+from harpia_formats.validation.unit.wide_records import WideErrors
 
 #: Schema errors of a row that are reported, and values of a row that is validated as a
 #: whole.
@@ -151,6 +158,120 @@ def test_errors_that_only_a_whole_value_shows_are_never_invented() -> None:
     found = counts(checked(row, schema=schema))
 
     assert found == {"S102": FINDINGS, "S106": 1}
+
+
+def in_small_parts(row: Any, schema: Any) -> Report:
+    """Return the report on a row in parts of six values, with at most three errors."""
+    few: Any = {"PART": 6, "SMALL": 2, "FINDINGS": 3}
+    with patch.multiple(wide_records, **few), patch.object(findings, "VALUES", 0):
+        return checked(row, schema=schema, examples=0, max_problems=0)
+
+
+def shown(report: Report) -> set[tuple[str, str, str]]:
+    """Return the code, the place and the message of each problem."""
+    return {(one.code, one.place.pointer, one.message) for one in report.problems}
+
+
+#: Rows of any shape, in which each 1 is an error by the schemas below.
+TREES = st.dictionaries(
+    st.sampled_from("abcdefgh"),
+    st.recursive(
+        st.sampled_from([0, 1]),
+        lambda inner: (
+            st.lists(inner, max_size=9)
+            | st.dictionaries(st.sampled_from("abcdefgh"), inner, max_size=8)
+        ),
+        max_leaves=30,
+    ),
+)
+
+
+@given(
+    TREES,
+    st.sampled_from(
+        [
+            {"maximum": 0},
+            {"anyOf": [{"maximum": 0}, {"const": 2}]},
+            {"if": {"maximum": 0}, "else": False},
+            {"not": {"const": 1}, "properties": {"a": {}, "b": {"$ref": "#"}}},
+        ]
+    ),
+)
+def test_first_errors_are_those_of_the_whole_row(
+    row: Any, schema: dict[str, Any]
+) -> None:
+    """Of more than three errors three are reported, and of fewer all, as they are."""
+    schema = {"items": {"$ref": "#"}, "additionalProperties": {"$ref": "#"}, **schema}
+    found = shown(in_small_parts(row, schema))
+    expected = shown(checked(row, schema=schema, examples=0, max_problems=0))
+    more = {one for one in found if one[0] == "S106"}
+
+    assert found - more <= expected
+    assert len(found - more) == min(3, len(expected))
+    assert bool(more) == (len(expected) > 3)
+
+
+@for_each_case(
+    "row, schema, expected",
+    [
+        # The condition tests a value that is in every part.
+        (
+            {"kind": 1, "rows": [1] * 9},
+            {
+                "if": {"properties": {"kind": {"const": 1}}},
+                "then": {"properties": {"rows": {"items": {"maximum": 0}}}},
+            },
+            ["/rows/0", "/rows/1", "/rows/2", "S106"],
+        ),
+        # Large values that the schema names are empty in other parts.
+        (
+            {"a": [0] * 9, "b": dict.fromkeys("vwxyz", 0), "c": 1, "d": [1, 1]},
+            {
+                "properties": {"a": {"type": "array"}, "b": {"type": "object"}},
+                "additionalProperties": {"maximum": 0, "items": {"maximum": 0}},
+            },
+            ["/c", "/d/0", "/d/1"],
+        ),
+    ],
+)
+def test_values_that_others_depend_on_are_in_all_parts(
+    row: Any, schema: Any, expected: list[str]
+) -> None:
+    """What a condition tests is in each part, and a large value keeps its type."""
+    found = shown(in_small_parts(row, schema))
+
+    assert sorted(place or code for code, place, _ in found) == expected
+
+
+def parts_of(row: Any) -> list[int]:
+    """Return how many numbers 1 each part of a row has."""
+    sizes: list[int] = []
+
+    def no_errors(part: Any) -> list[Any]:
+        sizes.append(json.dumps(part).count("1"))
+        return []
+
+    assert WideErrors(True, no_errors, no_advice).many(row) is None
+    return sizes
+
+
+@given(TREES)
+def test_each_value_is_in_one_part(row: Any) -> None:
+    """Parts of six values have no more, and all together."""
+    with patch.object(wide_records, "PART", 6):
+        sizes = parts_of(row)
+
+    assert sum(sizes) == json.dumps(row).count("1")
+    assert max(sizes, default=0) <= 6
+
+
+@for_each_case(
+    "count, expected",
+    [(2_000, [2_000]), (2_001, [2_000, 1]), (4_001, [2_000] * 2 + [1])],
+)
+def test_a_part_has_2000_values(count: int, expected: list[int]) -> None:
+    """A list is validated 2,000 items at a time, which bounds the memory of errors."""
+    assert parts_of([1] * count) == expected
 
 
 @pytest.mark.long
