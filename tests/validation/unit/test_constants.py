@@ -16,9 +16,9 @@ SAMPLES = ROOT / "fixtures/lm-eval-samples/valid/choices.jsonl"
 ROW = json.loads(SAMPLES.read_text().splitlines()[0])
 
 
-def places(text: bytes) -> list[tuple[str, int, int]]:
-    """Return code, line and byte of each problem of samples."""
-    found: tuple[Problem, ...] = validate(text, format="lm-eval-samples").problems
+def places(text: bytes, format_: str = "lm-eval-samples") -> list[tuple[str, int, int]]:
+    """Return code, line and byte of each problem of samples, or of another file."""
+    found: tuple[Problem, ...] = validate(text, format=format_).problems
     return [
         (each.code, each.place.line or 0, each.place.byte_offset or 0) for each in found
     ]
@@ -47,6 +47,24 @@ def test_fault_behind_a_constant_keeps_its_place() -> None:
     text = line[:-1] + b',"x":None}\n'
 
     assert places(text) == [("J101", 1, text.index(b"None"))]
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize(
+    ("end", "codes"), [("}", ["J209", "S102"]), (', "more": None}', ["J101"])]
+)
+def test_constant_beside_the_rows_of_a_document_is_noted(
+    indent: int | None, end: str, codes: list[str]
+) -> None:
+    """What is wrong with a document is at its place, in the order of the places."""
+    log = json.loads((ROOT / "fixtures/inspect-log/valid/epochs.json").read_bytes())
+    wrong = {**log, "stats": {"seconds": math.nan}, "error": False}
+    text = (json.dumps(wrong, indent=indent).removesuffix("}") + end).encode()
+    marks = {"J209": b"NaN", "S102": b"false", "J101": b"None"}
+    offsets = [text.rindex(marks[code]) for code in codes]
+    lines = [text.count(b"\n", 0, offset) + 1 for offset in offsets]
+
+    assert places(text, "inspect-log") == [*zip(codes, lines, offsets, strict=True)]
 
 
 def test_repeated_key_behind_a_constant_keeps_its_place() -> None:
