@@ -425,9 +425,8 @@ def line_ends_of(chunk: Chunk) -> LineEnds:
     data = chunk.data
     crlf = stringzilla.find(data, b"\r\n")
     lf = stringzilla.find(data, b"\n")
-    if crlf >= 0 and lf == crlf + 1:
-        while lf > 0 and data[lf - 1 : lf] == b"\r":
-            lf = data.find(b"\n", lf + 1)
+    while lf > 0 and data[lf - 1 : lf] == b"\r":
+        lf = data.find(b"\n", lf + 1)
     return _cursor(chunk, lf), _cursor(chunk, crlf)
 
 
