@@ -19,6 +19,8 @@ from harpia_formats.files.io import source
 from harpia_formats.files.io.source import Source
 from harpia_formats.formats.schema import bundled_schemas
 from harpia_formats.formats.schema.typed_decoder import typed_decoder_of
+from harpia_formats.validation.diagnosis import messages
+from harpia_formats.validation.diagnosis.messages import problem_of
 from harpia_formats.validation.parallel import small_files
 from harpia_formats.validation.unit import row_validator
 from harpia_formats.validation.unit.row_checks import RowChecks
@@ -129,6 +131,26 @@ def test_samples_named_by_an_aggregate_are_found(path: Path, tmp_path: Path) -> 
         (tmp_path / name).unlink()
 
         assert "E203" in {problem.code for problem in problems}
+
+
+@pytest.mark.parametrize("key", ["id", "n"])
+def test_rows_beyond_the_examples_are_not_described(
+    key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the problems of a group as many are described as are shown, in any chunks."""
+    described = []
+
+    def noted(finding: Any, *given: Any) -> Any:
+        described.append(finding)
+        return problem_of(finding, *given)
+
+    monkeypatch.setattr(messages, "problem_of", noted)
+    schema = {"properties": {"id": {"type": "string"}, "n": {"maximum": 9}}}
+    data = b"".join(b'{"%s": %d}\n' % (key.encode(), 10**8 + n) for n in range(9_000))
+    report = validate(data, schema=schema, examples=2)
+
+    assert (report.errors, len(report.problems)) == (9_000, 2)
+    assert len(described) == 2
 
 
 def test_row_is_decoded_once_for_lints(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -121,6 +121,18 @@ def test_units_that_come_back_are_counted(
     assert int(number) > 1
 
 
+def test_one_process_finds_more_than_workers_send(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What limits the answers of workers does not limit this process."""
+    few_findings(monkeypatch, 1)
+    few_groups(monkeypatch, 1)
+    data = b"\n".join(changed(row, model_id=1, evaluation_name=2) for row in ROWS[:2])
+    report = validate(data, format="eee@0.2.0", ignore=("X",), examples=0)
+
+    assert wrong(report) == [("S102", number) for number in (1, 1, 2, 2)]
+
+
 def test_units_of_a_file_that_workers_do_not_see_are_counted(
     path: Path, monkeypatch: pytest.MonkeyPatch, run: InProcess
 ) -> None:
