@@ -22,6 +22,7 @@ from harpia_formats.validation.unit.findings import (
     FIRST_RECORD,
     RecordNumbers,
     RecordSet,
+    add_counts,
 )
 from known_formats import RULES
 
@@ -285,3 +286,16 @@ def test_wrong_rows_are_only_counted(monkeypatch: pytest.MonkeyPatch) -> None:
 
     assert [group.count for group in report.groups] == [50_000] * 9
     assert looked_at < 1000
+
+
+def test_counts_of_more_than_10000_kinds_are_given_up() -> None:
+    """So many kinds of values are counted; with one more, nothing is known of any."""
+    many = {f"kind {number}": 1 for number in range(9_999)}
+    counts: dict[str, int] = {}
+    for more in (many, {"kind 0": 2, "last": 1}, {}):
+        add_counts(counts, more)
+
+    assert counts == many | {"kind 0": 3, "last": 1}
+    for _ in range(2):
+        add_counts(counts, {"other": 1})
+        assert counts == {"": 1}
