@@ -168,10 +168,9 @@ class _TableValidator:
             findings += [
                 Finding(remark.code, 0, remark, value) for remark in remarks(value)
             ]
-        if not self.found.is_usable:
-            self._note_unreported(
-                finding.code for finding in findings if finding.is_refusal
-            )
+        self._note_unreported(
+            finding.code for finding in findings if finding.is_refusal
+        )
         self._add(findings, row, None)
 
     def _note_unreported(self, codes: Iterable[str]) -> None:
