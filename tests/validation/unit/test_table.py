@@ -1,10 +1,12 @@
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats import Problem, Report, validate
+from harpia_formats import Problem, Report, convert, validate
 from problem_codes import codes_of
 
 #: A row by its fields: right, wrong for the header, or nothing at all.
@@ -53,15 +55,27 @@ def test_every_row_has_as_many_fields_as_the_header(rows: list[list[str]]) -> No
 
 
 @pytest.mark.parametrize(
-    ("data", "expected"),
+    ("data", "found", "expected", "help_"),
     [
-        (b"a,b\n1\n", "the record has 1 field, the header 2"),
-        (b"a\n1,2,3\n", "the record has 3 fields, the header 1"),
+        ("a,b\n1\n", "1 field", 2, "add the fields that are missing, blank if need be"),
+        (
+            "a\n1,2,3\n",
+            "3 fields",
+            1,
+            "put a field with a comma or a line end in quotes",
+        ),
+        ("a,b\n1，2\n", "1 field", 2, "write a comma for each full-width comma"),
+        ("a,b,c\n1，2；3\n", "1 field", 3, "add the fields that are missing"),
     ],
 )
-def test_field_count_names_both_numbers(data: bytes, expected: str) -> None:
-    """The message on a row says how many fields it has, and how many the header."""
-    assert [each.message for each in report_of(data).problems] == [expected]
+def test_field_count_names_both_numbers(
+    data: str, found: str, expected: int, help_: str
+) -> None:
+    """The message on a row has its number of fields and the header's, and a remedy."""
+    (problem,) = report_of(data.encode()).problems
+
+    assert problem.message == f"the record has {found}, the header {expected}"
+    assert problem.help.startswith(help_)
 
 
 def test_header_is_validated_by_its_columns() -> None:
@@ -81,6 +95,60 @@ def test_rows_below_a_wrong_header_are_undetermined() -> None:
 
     assert codes_of(report) == ["S103"]
     assert (count.records, count.valid, count.undetermined) == (2, 0, 2)
+
+
+def test_rule_that_leaves_rows_without_a_verdict_is_named() -> None:
+    """The rule on a wrong header is named if it is not asked for."""
+    data = b"promt,response\na,b\n"
+
+    for select, named in (("J", ("S103",)), ("S", ())):
+        (count,) = report_of(data, "tencent-csv", select=(select,)).files
+        assert (count.undetermined, count.unreported) == (1, named)
+
+
+def test_problems_of_a_header_come_in_the_order_of_their_places() -> None:
+    """What any table, and what the format asks of columns, is reported together."""
+    report = report_of(b"answer,prompt,response,answer\na,b,c,d\n", "tencent-csv")
+
+    assert [(each.code, each.place.column) for each in report.problems] == [
+        ("T104", 1),
+        ("J305", 24),
+        ("T105", 24),
+    ]
+
+
+def test_a_column_of_a_map_that_is_missing_may_be_wrong_in_the_map() -> None:
+    """The remedy names the map where a column is missing, and nowhere else."""
+    report = report_of(b"question,a,a\n1,2,3\n", map={"prompt": "qestion"})
+
+    assert [each.help for each in report.problems] == [
+        'rename "question" to "qestion", or correct columns if the name is wrong there',
+        "keep one of them",
+    ]
+
+
+@pytest.mark.parametrize("last", ["", "3\n"], ids=["even", "a field is missing"])
+def test_rows_of_any_table_are_compared(last: str) -> None:
+    """A row that says what another one says is found, whatever else is wrong."""
+    prompt = "What is seven plus four?"
+    data = f"id,prompt\n1,{prompt}\n2,{prompt}\n{last}".encode()
+    report = report_of(data, select=("X102",))
+
+    assert [(each.code, each.place.record) for each in report.problems] == [("X102", 2)]
+
+
+def test_rows_are_handed_on_in_their_order(tmp_path: Path) -> None:
+    """Valid rows are converted and the others put aside, each in the order they had."""
+    wrong = ['1,"2"x\n', "3\n", "4\n", '5,"6"x\n']
+    data = f"prompt,response\na,b\n{wrong[0]}{wrong[1]}c,d\n{wrong[2]}{wrong[3]}e,f\n"
+    output = tmp_path / "out.jsonl"
+    convert(
+        data.encode(), to="record", from_="csv", output=output, on_invalid="quarantine"
+    )
+    rows = [json.loads(line) for line in output.read_text().splitlines()]
+
+    assert [row["prompt"] for row in rows] == ["a", "c", "e"]
+    assert (tmp_path / "out.invalid.jsonl").read_text() == "".join(wrong)
 
 
 def test_rows_below_a_header_that_cannot_be_read_are_undetermined() -> None:
