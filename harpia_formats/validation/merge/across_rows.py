@@ -204,9 +204,7 @@ def table_rows(
 def _compared(rows: Sequence[PlacedRow], reader: AcrossReader[C]) -> Sequence[C | None]:
     """Return what a rule compares of the rows of a chunk: all at once if typed."""
     first = rows[0] if rows else None
-    # Of a rule that concerns some rows only, each row is asked for by itself.
-    is_of_all = reader.rule.concerns_none is None
-    if isinstance(first, _JsonRow) and first.decoder is not None and is_of_all:
+    if isinstance(first, _JsonRow) and first.decoder is not None:
         typed = [row.typed for row in rows if isinstance(row, _JsonRow)]
         found = reader.of_typed(typed, first.decoder)
         if found is not None:
