@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from cases import for_each_case
 from harpia_formats import validate
 from json_lines import jsonl
+from worker_units import read_again_in_pieces
 
 
 def test_table_is_checked_across_its_rows() -> None:
@@ -214,3 +215,35 @@ def test_findings_are_as_many_with_few_examples(other: str, jobs: int) -> None:
         return [(group.code, group.count) for group in found.groups]
 
     assert report(2) == report(0) == [("X102", 40 * 9 + bool(other))]
+
+
+@pytest.mark.parametrize("size", [1, 2, 6, 7, 8])
+def test_records_are_counted_at_as_much_of_the_place_as_they_have(
+    size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that are not listed are in the same groups as those that are."""
+    read_again_in_pieces(monkeypatch)
+    keys = "abcdefgh"[:size]
+    text = "What is 2 + 2, my dear machine?"
+    rows: list[dict[str, Any]] = []
+    for number in range(40):
+        is_short = number % 2
+        asked: Any = {} if is_short else [{"role": "user", "content": text}]
+        for key in reversed(keys[:-1] if is_short else keys):
+            asked = {key: asked}
+        prompt = f"{text} And why?" if is_short else ""
+        rows.append({"ideal_response": "yes", "prompt": prompt, **asked})
+
+    def groups(examples: int) -> dict[str, int]:
+        report = validate(
+            jsonl(*rows),
+            format="nemo-input",
+            map={"messages": ".".join(keys), "prompt": "prompt"},
+            select=("X102",),
+            jobs=1,
+            examples=examples,
+        )
+        return {group.pointer: group.count for group in report.groups}
+
+    short, whole = (f"/{'/'.join(part)}".rstrip("/") for part in (keys[:-1], keys))
+    assert groups(1) == groups(0) == {short: 19, whole: 19}

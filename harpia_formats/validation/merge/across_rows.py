@@ -41,6 +41,7 @@ from harpia_formats.validation.diagnosis.root_causes import Finding
 from harpia_formats.validation.diagnosis.row_context import RowContext
 from harpia_formats.validation.merge.file_merge import FileMerge
 from harpia_formats.validation.unit.across_values import (
+    MOST_KEYS,
     AcrossReader,
     C,
     Compared,
@@ -416,7 +417,9 @@ class _Suspects:
         if len(self.head) > 1:
             return None
         if whole is not None:
-            return whole.left if whole.is_complete else None
+            # Of a longer place, the digests do not tell how much a row has.
+            is_told = whole.is_complete and len(place_of(rule)) <= MOST_KEYS
+            return whole.left if is_told else None
         if not isinstance(self._store, Digests) or not has_place(rule):
             return None
         return {len(place_of(rule)): self._store.repeated().surplus}
