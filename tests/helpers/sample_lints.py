@@ -84,6 +84,9 @@ SOURCES = Lints(
     ),
 )
 
+#: Rows whose value at "extra" is not that of the first row.
+EXTRAS = Lints((), (across("E301", Agreement.ONE_VALUE, value=(("extra",),)),))
+
 
 def use_lints(patch: pytest.MonkeyPatch, lints: Lints = LINTS) -> None:
     """Have the rows of each format looked at with these lints, and no others."""

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from effort import examples
 from harpia_formats import validate
 from json_lines import jsonl
-from sample_lints import CODES, FAILING, SOURCES, remember, use_lints
+from sample_lints import CODES, EXTRAS, FAILING, SOURCES, remember, use_lints
 from worker_units import forked_workers, small_units
 
 Row = dict[str, Any]
@@ -86,6 +87,29 @@ def test_types_must_not_be_mixed() -> None:
     rows = [row_of(0), row_of(1, extra=1), row_of(2, extra=None), row_of(3, extra="1")]
 
     assert found_in(rows) == [("E303", 4, "text after a number in record 2")]
+
+
+@for_each_case(
+    "first, second, shown",
+    [
+        (["x"], ["y"], '["y"] after ["x"]'),
+        ({"a": 1}, "b", 'b after {"a":1}'),
+        (1, 2.5, "2.5 after 1"),
+        (True, 1, "1 after true"),
+        ("(a", "(b", "(b after (a"),
+        ("\na", "\nb", "\nb after \na"),
+        (f"({'a' * 250}", "b", f"b after ({'a' * 199}"),
+        (["a" * 250], "b", f'b after ["{"a" * 198}'),
+    ],
+)
+def test_values_of_any_type_are_named(first: Any, second: Any, shown: str) -> None:
+    """The message has both values as they are in the file, the earlier one in part."""
+    with pytest.MonkeyPatch.context() as patch:
+        use_lints(patch, EXTRAS)
+
+        found = found_in([row_of(0, extra=first), row_of(1, extra=second)])
+
+    assert found == [("E301", 2, f"{shown} in record 1")]
 
 
 def test_containers_give_the_same_findings() -> None:

@@ -476,7 +476,8 @@ class _Reported:
         return [records for key, records in held if key.split(" ")[0] == code]
 
 
-#: The number and line of the first record with a key, its value, and its text.
+#: The number and line of the first record with a key, its value, and the start of its
+#: text as messages show it.
 _First = tuple[int, int, bytes | str, str]
 #: One that is not known.
 _UNKNOWN: _First = (0, 0, "", "")
@@ -547,8 +548,8 @@ class _Check:
         name = short_text(key) if whole is None else short_whole_text(key)
         first = self.firsts.get(name)
         if first is None and len(self.firsts) < NAMED:
-            known = row.number, row.start.line, short_text(text), compared[1][:KEPT]
-            self.firsts[name] = known
+            shown = self._shown(compared[1])[:KEPT]
+            self.firsts[name] = row.number, row.start.line, short_text(text), shown
             return None
         if first is None:
             agrees = suspects.agrees(digest, digest_of(text))
@@ -573,9 +574,11 @@ class _Check:
         owner = "an earlier record"
         if number:
             owner = self.collector.record_text(number, line)
-        if self.reader.rule.value_text is None:
-            value, shown = plain_value(value), plain_value(shown)
-        return Disagreement(row.value, value, shown, owner)
+        return Disagreement(row.value, self._shown(value), shown, owner)
+
+    def _shown(self, text: str) -> str:
+        """Return what is compared of a row as messages show it."""
+        return text if self.reader.rule.value_text is not None else plain_value(text)
 
     def is_known(self) -> bool:
         """Tell whether it is enough to count the rows that are left, and they are."""

@@ -554,10 +554,7 @@ def plain_value(text: str) -> str:
         return text[2:-1]
     if text[:1] != "(":
         return text
-    try:
-        value = ast.literal_eval(text)[0]
-    except (ValueError, SyntaxError):  # a long text, of which only the start is kept
-        return text
+    value = ast.literal_eval(text)[0]
     return value if type(value) is str else short_json(value)
 
 
