@@ -4,7 +4,9 @@ What the lints of formats are looked for by is tested with these, which are few,
 which each kind of agreement between rows has one.
 """
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,6 +15,8 @@ from harpia_formats.model.lint import (
     AcrossRows,
     Agreement,
     Disagreement,
+    FileLint,
+    FileRemark,
     Lints,
     RowLint,
 )
@@ -86,6 +90,42 @@ SOURCES = Lints(
 
 #: Rows whose value at "extra" is not that of the first row.
 EXTRAS = Lints((), (across("E301", Agreement.ONE_VALUE, value=(("extra",),)),))
+#: Rows of mt-bench-answers with the same time.
+TIMES = Lints((), (across("E305", Agreement.UNIQUE, value=(("tstamp",),)),))
+#: Rows with sources that differ in case only are equal.
+LOOSE = Lints(
+    (),
+    (
+        across(
+            "E305",
+            Agreement.UNIQUE,
+            value=(("input", "source"),),
+            prepare=lambda source: source.lower() if type(source) is str else source,
+        ),
+    ),
+)
+
+
+def seldom_named(counts: Mapping[str, int], _: Any) -> Iterator[FileRemark]:
+    """Remark on each model that has one answer of a file."""
+    for name in (name for name, count in counts.items() if count == 1):
+        remark = Remark("N103", ("llm_name",), f"one answer is of {name}")
+        yield FileRemark(remark, partial(is_named, name))
+
+
+def is_named(name: str, row: Any) -> bool:
+    """Tell whether a row is the answer of a model."""
+    return bool(row["llm_name"] == name)
+
+
+#: Files with one answer of a model.
+SELDOM = Lints(
+    files=(
+        FileLint(
+            "N103", (("llm_name",),), lambda columns: Counter(columns[0]), seldom_named
+        ),
+    )
+)
 
 
 def use_lints(patch: pytest.MonkeyPatch, lints: Lints = LINTS) -> None:

@@ -80,9 +80,9 @@ def small_blocks(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(unfinished_json, "BLOCK", 700)
 
 
-def read_again_in_pieces(patch: pytest.MonkeyPatch) -> None:
-    """Have files read again in chunks of some rows, and findings counted one by one."""
-    patch.setattr(inputs, "open_source", lambda each: open_source(each, 200))
+def read_again_in_pieces(patch: pytest.MonkeyPatch, size: int = 200) -> None:
+    """Have files read again in blocks of `size` bytes, and findings counted singly."""
+    patch.setattr(inputs, "open_source", lambda each: open_source(each, size))
     patch.setattr(container, "WINDOW", 100)
     patch.setattr(local, "REPORTED", 1)
 

@@ -12,8 +12,22 @@ from cases import for_each_case
 from effort import examples
 from harpia_formats import validate
 from json_lines import jsonl
-from sample_lints import CODES, EXTRAS, FAILING, SOURCES, remember, use_lints
-from worker_units import forked_workers, small_units
+from sample_lints import (
+    CODES,
+    EXTRAS,
+    FAILING,
+    LOOSE,
+    SELDOM,
+    SOURCES,
+    TIMES,
+    remember,
+    use_lints,
+)
+from worker_units import (
+    forked_workers,
+    read_again_in_pieces,
+    small_units,
+)
 
 Row = dict[str, Any]
 
@@ -36,9 +50,9 @@ def row_of(number: int, **given: Any) -> Row:
 
 
 def report_of(data: bytes | Path, **given: Any) -> Any:
-    """Return the report of a file of nemo-output by the lints of this module."""
+    """Return the report of a file, of nemo-output by default, by the lints in use."""
     options: dict[str, Any] = {"select": CODES, "jobs": 1, "max_problems": 0}
-    return validate(data, format="nemo-output", **{**options, **given})
+    return validate(data, **{"format": "nemo-output", **options, **given})
 
 
 def found_in(rows: list[Row], **given: Any) -> list[tuple[str, int | None, str]]:
@@ -55,6 +69,18 @@ def test_row_lint_places_its_remarks(count: int) -> None:
     rows[count - 2]["response"] = ""
 
     assert found_in(rows) == [("N103", count - 1, "there is no answer")]
+
+
+@pytest.mark.parametrize("count", [3, 300])
+def test_values_of_a_file_are_counted(
+    count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is seldom in the whole file is found, also in a row with a schema error."""
+    use_lints(monkeypatch, SELDOM)
+    rows = [row_of(number) for number in range(count)]
+    rows[1] |= {"llm_name": "two", "response": 5}
+
+    assert found_in(rows) == [("N103", 2, "one answer is of two")]
 
 
 def test_refused_row_is_linted_next_to_its_error() -> None:
@@ -228,6 +254,65 @@ def test_errors_across_rows_make_records_invalid() -> None:
     assert {each.code: each.severity.value for each in report.groups}["E301"] == "error"
     assert file.invalid >= 1
     assert file.errors + file.warnings + file.notes == len(report.problems)
+
+
+@pytest.mark.parametrize(("severity", "invalid"), [("error", 299), ("warning", 0)])
+def test_rows_that_are_only_counted_are_counted_exactly(
+    severity: str, invalid: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beyond the examples, rows without a value break no rule, and errors count."""
+    read_again_in_pieces(monkeypatch)
+    rows = [row_of(number, source=None) for number in range(5)]
+    rows += [row_of(number, source="one") for number in range(300)]
+
+    report = report_of(jsonl(*rows), examples=1, severity={"E305": severity})
+
+    assert [(each.code, each.count) for each in report.groups] == [("E305", 299)]
+    assert report.files[0].invalid == invalid
+
+
+def test_prepared_values_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a rule makes of a value is compared instead of it, as rows are read."""
+    use_lints(monkeypatch, LOOSE)
+    rows = [row_of(number) for number in range(300)]
+    rows[200]["input"]["source"] = "SOURCE 7"
+
+    assert [each[:2] for each in found_in(rows)] == [("E305", 201)]
+
+
+CHOICES = [{"index": 0, "turns": ["yes"]}]
+
+
+def test_large_numbers_are_compared_exactly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Integers that are the same as floats differ, however the rows are read."""
+    use_lints(monkeypatch, TIMES)
+    times = [*range(2**53, 2**53 + 300), 2**53 + 7, float(2**53 + 8)]
+    rows = [
+        {"question_id": number, "model_id": "m", "choices": CHOICES, "tstamp": each}
+        for number, each in enumerate(times)
+    ]
+
+    found = found_in(rows, format="mt-bench-answers")
+
+    assert [each[:2] for each in found] == [("E305", 301), ("E305", 302)]
+
+
+BEFORE: Row = {"llm_name": "one", "response": "a"}
+AFTER: Row = {"llm_name": "two", "response": "b"}
+
+
+def test_alike_rows_are_compared_with_other_alike_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Rows that are read together may all have one value, and the next ones another."""
+    read_again_in_pieces(monkeypatch, 16_000)
+    rows = [row_of(number, prompt="same", **BEFORE) for number in range(300)]
+    rows += [row_of(number, prompt="same", **AFTER) for number in range(300, 600)]
+
+    report = report_of(jsonl(*rows), examples=2)
+
+    found = {each.code: each.count for each in report.groups}
+    assert found == {"E301": 300, "E304": 300}
 
 
 def test_only_selected_lints_are_reported() -> None:
