@@ -254,7 +254,7 @@ class LocalValidation(msgspec.Struct, frozen=True):
                 for text in rows.faulty:
                     consumer.refuse(text)
             merge.columns, merge.is_usable = rows.columns, rows.is_usable
-            merge.add(rows.result)
+            merge.add(rows.result, rows.last)
             if self.across is not None:
                 self.across.add(rows.result.across)
             yield self._found()
@@ -282,7 +282,7 @@ class LocalValidation(msgspec.Struct, frozen=True):
         if self.consumer is not None:
             merge.count.records = unit.before + count
             self.consumer.table_records(unit)
-        merge.add(UnitResult(records=count))
+        merge.add(UnitResult(records=count), unit.block)
         if self.across is not None:
             self.across.add(across)
         yield self._found()

@@ -108,6 +108,31 @@ def test_break_in_an_array_leaves_the_rows_before_it() -> None:
     assert f"the last in line {count.records:,})" in (count.reason or "")
 
 
+LINES = b"".join(b'{"n": %d}\n' % each for each in range(1, 9))
+
+
+@for_each_case(
+    "start, line",
+    [
+        (LINES, 8),
+        (LINES + b"\n" * 300_000, 8),
+        (LINES + b'{"n": "' + b"x" * 90_000 + b'"}\n', 8),
+        (b"n,t\n" + b"1,a\n" * 8, 9),
+        (b"n,t\r\n" + b'1,"a\r\nb\r\n"\r\n' * 8, 25),
+        (b"n,t\n" + b"1,a\n" * 50_000, 50_001),
+    ],
+)
+def test_break_behind_the_last_record_names_its_line(start: bytes, line: int) -> None:
+    """Blank lines, rows that are too long and the cut record do not count."""
+    row = random.Random(7).randbytes(30_000).hex().encode()  # noqa: S311 - no secret
+    is_table = not start.startswith(LINES)
+    data = gzip.compress(start + (b'1,"' if is_table else b'{"n": "') + row)
+    options: Any = {"format": "csv"} if is_table else {}
+    count, _, _ = validated(data[:-9_000], max_row_bytes=80_000, **options)
+
+    assert str(count.reason).endswith(f", the last in line {line:,})")
+
+
 @pytest.mark.parametrize("opening", [b"", b"[\n", b'{\n"a": "'])
 def test_break_in_the_first_record(opening: bytes) -> None:
     """Without a whole record there is no problem, and the reason states that."""

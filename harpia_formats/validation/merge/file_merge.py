@@ -29,7 +29,7 @@ from harpia_formats.validation.unit.findings import (
 
 if TYPE_CHECKING:  # most files are not unpacked
     from harpia_formats.files.io.unpacked_text import TextPlaces
-    from harpia_formats.files.parsing.csv_blocks import TableBlock
+    from harpia_formats.files.parsing.csv_blocks import TableBlock, TableRow
     from harpia_formats.validation.plan.table_units import TableBatch
 
 
@@ -174,7 +174,8 @@ class FileMerge:
         self._path: Path = ()
         #: Whether a column was read no further than the limit.
         self._is_cut_short = False
-        self._last: Chunk | None = None
+        #: The last records that were validated here, and else the line of the last one.
+        self._last: Chunk | TableBlock | TableRow | None = None
         self._last_line = 0
 
     def has_enough(self) -> bool:
@@ -216,12 +217,15 @@ class FileMerge:
         return TableRows(self.columns, pieces, self.records, self.is_usable)
 
     def add(
-        self, result: UnitResult, chunk: Chunk | None = None, lines: int = 0
+        self,
+        result: UnitResult,
+        last: "Chunk | TableBlock | TableRow | None" = None,
+        lines: int = 0,
     ) -> None:
         """Add the result of the next unit; problems are counted by the tally.
 
-        `chunk` are its rows if they were cut here; `lines` are those of the file
-        before the unit, where it does not know them.
+        `last` are its rows, or the last one, if they were cut here; `lines` are those
+        of the file before the unit, where it does not know them.
         """
         self.outcomes.add(result.invalid, result.undetermined, self.records)
         if result.unreported:
@@ -247,8 +251,8 @@ class FileMerge:
 
             self.count.lengths = joined_lengths(self.count.lengths, result.lengths)
         self.stopped |= result.stopped
-        if chunk is not None and result.records:
-            self._last = chunk
+        if last is not None and result.records:
+            self._last = last
         elif result.last_line:
             self._last, self._last_line = None, result.last_line + lines
 
@@ -267,11 +271,13 @@ class FileMerge:
     @property
     def last_line(self) -> int:
         """The line in which the last record that was validated ends, 0 without one."""
-        if self._last is None:
+        last = self._last
+        if last is None:
             return self._last_line
-        rows = self._last.rows
-        number = max(index for index, row in enumerate(rows) if not is_blank(row))
-        return self._last.start_of(number).after(rows[number]).line
+        if not isinstance(last, Chunk):
+            return last.start.after(last.data.rstrip(b"\r\n")).line
+        number = max(index for index, row in enumerate(last.rows) if not is_blank(row))
+        return last.start_of(number).after(last.rows[number]).line
 
     def _within_limit(self, chunk: Chunk) -> Chunk:
         """Return the rows of `chunk` up to the last record that is wanted."""

@@ -66,6 +66,8 @@ class ValidatedTable:
     pieces: int = 0
     blanks: int = 0
     first_blank: Cursor | None = None
+    #: The last record that could be cut.
+    last: TableRow | None = None
     stopped: bool = False
     result: UnitResult = field(default_factory=UnitResult)
 
@@ -189,6 +191,7 @@ class _TableValidator:
 
     def row(self, row: TableRow) -> None:
         """Validate a record."""
+        self.found.last = row
         self.records += 1
         number = self.before + self.records
         if not self.found.is_usable:

@@ -1,6 +1,7 @@
 """What becomes of work that a worker cannot do, or does not do well."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,25 @@ def test_other_file_than_that_of_the_run_is_not_validated(
     assert executor.works
     assert (there.problems, there.groups) == (here.problems, here.groups)
     assert there.summary() == here.summary()
+
+
+def test_file_that_changes_at_last_was_read_to_its_last_line(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What workers read of a file is placed in it, also where it has changed since."""
+    read_there(monkeypatch)
+    before = Here()
+    validated(path, before)
+
+    def touch() -> None:
+        if len(executor.works) == len(before.works):
+            os.utime(path, (0, 0))
+
+    executor = Elsewhere(lambda: None, touch)
+    (count,) = validated(path, executor).files
+
+    assert len(executor.works) > 1
+    assert str(count.reason).endswith(" (after 199 records, the last in line 199)")
 
 
 @pytest.mark.parametrize("becomes", ["gone", "shorter"])
