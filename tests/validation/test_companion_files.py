@@ -78,6 +78,14 @@ def test_pairs_are_found_by_name(
     assert (counts[other].invalid, counts[other].errors) == (0, 0)
 
 
+def test_aggregate_that_is_no_json_names_no_samples(tmp_path: Path) -> None:
+    """The samples are checked against the aggregate that their own name belongs to."""
+    broken = aggregate(file_path="data/run_samples.jsonl")[:-1]
+    write(tmp_path, a__json=broken, run__json=aggregate(), run_samples__jsonl=OTHER)
+
+    assert codes(validate(tmp_path)) == BROKEN_RULES
+
+
 def test_pair_that_agrees_is_silent(tmp_path: Path) -> None:
     """Samples with the rows, the bytes and the ids that they should have are fine."""
     (tmp_path / NAME).write_bytes(ROW)

@@ -349,6 +349,15 @@ def test_limit_at_the_end_of_a_block(limit: int) -> None:
     assert (len(row), count.records, count.complete) == (64, limit, False)
 
 
+@for_each_case("limit", [1, 9_000, 20_000, 39_999, 40_000])
+def test_limit_of_a_table_is_exact(limit: int) -> None:
+    """The limit is exact where many records of a table are validated together."""
+    data = b"prompt,response\n" + b"what?,yes\n" * 40_000
+    count, _, _ = validated(data, limit=limit, format="csv")
+
+    assert (count.records, count.complete) == (limit, limit == 40_000)
+
+
 @for_each_case(
     "limit, data",
     itertools.product([3, 4], [b"{}\n{}\n{}\n", b"[{}, {}, {}]", b"{}\n\n{}\n{}"]),

@@ -191,9 +191,25 @@ def test_known_groups_need_no_problem_when_there_are_examples_enough() -> None:
     assert demand.needs(("S101", "/d", ""))
 
 
-def test_groups_beyond_the_limit_need_no_problem_after_their_first() -> None:
+@for_each_case(
+    "examples, most, kept",
+    [(0, 0, 7), (1, 0, 2), (3, 0, 4), (0, 4, 4), (3, 2, 2), (3, 1, 1), (9, 9, 7)],
+)
+def test_as_many_examples_are_kept_as_are_wanted(
+    examples: int, most: int, kept: int
+) -> None:
+    """The caps are those of each group, and of all problems; 0 is none."""
+    findings: list[tuple[str, Path]] = [("S101", ()), *[("S101", ("a",))] * 6]
+
+    assert len(tallied(findings, examples, most).problems) == kept
+
+
+@pytest.mark.parametrize(("examples", "most"), [(0, 1), (1, 0)])
+def test_groups_beyond_the_limit_need_no_problem_after_their_first(
+    examples: int, most: int
+) -> None:
     """Groups beyond the limit are one group, which needs one first problem."""
-    tally = Tally(examples=0, max_problems=1)
+    tally = Tally(examples, most)
     count = tally.begin("a")
     for number in range(GROUP_LIMIT + 1):
         kept_problems(tally, "S101", (str(number),))

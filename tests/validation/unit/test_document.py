@@ -47,5 +47,9 @@ def test_lengths_of_columns_are_remarked_on() -> None:
         ("K101", "/predicted_answers"),
         ("S102", "/more"),
     ]
+    (problem,) = validate(document.encode(), format="haystack").problems
+    assert problem.message == (
+        'the column "predicted_answers" has 2 items, but "questions" has 3'
+    )
     # With a header that is no JSON, only its syntax error is reported.
     assert [each for each, _ in found(document[:-1], format="haystack")] == ["J102"]
