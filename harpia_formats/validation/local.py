@@ -372,43 +372,51 @@ def second_pass(local: LocalValidation, again: RereadableSource) -> Iterator[Fin
 
     Those that its companion may decide are left in `FileMerge.pending`.
     """
+    merge, collector = local.merge, local.collector
     if local.repeated_ids is not None:
-        yield from _with_repeated_ids(local, local.repeated_ids)
+        id_key = local.validators.id_key
+        repeats = local.repeated_ids.report(merge, collector, id_key)
+        yield from _some_at_once(local, repeats)
     if local.across is not None:
-        yield from _with_disagreements(local, local.across, again)
-    merge = local.merge
+        rows_again = partial(_placed_rows, local, again)
+        others = local.across.report(merge, collector, rows_again)
+        yield from _some_at_once(local, others)
     linter = local.validators.linter() if merge.held or merge.counts else None
-    if linter is None or (local.validators.options.fail_fast and merge.stopped):
+    if linter is None or (local.validators.options.fail_fast and merge.count.errors):
         return
     from harpia_formats.validation.merge.whole_file import (  # noqa: PLC0415 - only for files with such remarks or counts
         file_remarks,
-        held_findings,
         placed_findings,
+        report_held,
     )
 
     def rows() -> "Iterator[PlacedRow]":
         return chain.from_iterable(_placed_rows(local, again))
 
-    yield from held_findings(linter, merge, local.collector, rows)
+    yield from _some_at_once(local, report_held(linter, merge, collector, rows))
     remarks = file_remarks([reader.lint for reader in linter.files], merge.counts)
     if remarks:
         placed = ((row.context(row.value), row.value) for row in rows())
-        merge.pending = placed_findings(remarks, placed, local.collector)
+        merge.pending = placed_findings(remarks, placed, collector)
 
 
-def _with_repeated_ids(local: LocalValidation, ids: RepeatedIds) -> Iterator[Findings]:
-    """Yield the problems of records whose id an earlier one has, some at once."""
-    merge, options = local.merge, local.validators.options
-    if options.fail_fast and merge.stopped:
+def _some_at_once(
+    local: LocalValidation, reported: Iterator[None]
+) -> Iterator[Findings]:
+    """Yield the problems that each step of `reported` adds to the collector.
+
+    With `fail_fast`, no step is made behind the first error.
+    """
+    merge, collector = local.merge, local.collector
+    fails_fast = local.validators.options.fail_fast
+    if fails_fast and merge.count.errors:
         return
-    collector = local.collector
-    reported = ids.report(merge, collector, local.validators.id_key)
     for number, _ in enumerate(reported, 1):
-        if options.fail_fast:
+        if number % REPORTED == 0 or fails_fast:
+            yield collector.take()
+        if fails_fast and merge.count.errors:
             merge.stopped = True
             break
-        if number % REPORTED == 0:
-            yield collector.take()
     yield collector.take()
 
 
@@ -421,24 +429,6 @@ def across_digests_of(validators: FileValidators) -> "AcrossDigests | None":
 
     rules = tuple(reader.rule for reader in linter.across)
     return across_digests(rules, linter.same)
-
-
-def _with_disagreements(
-    local: LocalValidation, across: "AcrossDigests", again: RereadableSource
-) -> Iterator[Findings]:
-    """Yield the problems of records that do not agree with others, some at once."""
-    merge, options = local.merge, local.validators.options
-    if options.fail_fast and merge.stopped:
-        return
-    collector = local.collector
-    reported = across.report(merge, collector, partial(_placed_rows, local, again))
-    for number, _ in enumerate(reported, 1):
-        if number % REPORTED == 0 or options.fail_fast:
-            yield collector.take()
-        if options.fail_fast and merge.count.errors:
-            merge.stopped = True
-            break
-    yield collector.take()
 
 
 def _placed_rows(

@@ -1,6 +1,7 @@
 """Report the problems of a file as a whole: remarks by case, and counts."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from harpia_formats.model.lint import CaseDecision, FileLint, FileRemark
@@ -12,19 +13,17 @@ from harpia_formats.validation.unit.collector import Collector
 from harpia_formats.validation.unit.findings import UNCOUNTED, Findings, RecordSet
 from harpia_formats.validation.unit.row_linter import RowLinter, held_key
 
-#: How many problems are reported together.
-REPORTED = 64
 
-
-def held_findings(
+def report_held(
     linter: RowLinter,
     merge: FileMerge,
     collector: Collector,
     rows: Callable[[], Iterator[PlacedRow]],
-) -> Iterator[Findings]:
-    """Yield the findings on rows whose case is one that is reported in the file.
+) -> Iterator[None]:
+    """Report the findings of the cases that are reported in the file to `collector`.
 
-    `rows` yields the rows of the file once more, if there are such findings.
+    Yields after those of each row. `rows` yields the rows of the file once more, if
+    there are such findings.
     """
     held = merge.held
     reported = {
@@ -36,10 +35,10 @@ def held_findings(
     for key in reported:
         if key in held:
             wanted.put(bytes(held[key].bits), 0)
-    left = wanted.count
-    for row in rows() if left else ():
-        if row.number not in wanted:
-            continue
+    if not wanted.count:
+        return
+    again = (row for row in rows() if row.number in wanted)
+    for row in islice(again, wanted.count):
         value = row.value
         own = {
             key: reported[key] for key in reported if row.number in held.get(key, ())
@@ -52,12 +51,7 @@ def held_findings(
         if any(collector.is_error(each.code) for each in found):
             merge.outcomes.add_invalid(row.number)
         collector.add_findings(found, lambda _: row.context(value), schema=True)  # noqa: B023 - called at once
-        left -= 1
-        if left % REPORTED == 0:
-            yield collector.take()
-        if not left:
-            break
-    yield collector.take()
+        yield
 
 
 def _reported_cases(decision: CaseDecision, merge: FileMerge) -> Iterable[str]:

@@ -310,9 +310,11 @@ def test_limit_decides_of_the_records_that_are_read() -> None:
 
 
 def test_error_that_the_whole_file_decides_makes_records_invalid() -> None:
-    """With the severity error, the records are invalid."""
+    """With the severity error, the records are invalid, and the first may be all."""
     data = jsonl(*leaking(2, 5))
     options: dict[str, Any] = {"select": ("V301",), "severity": {"V301": "error"}}
     report = validate(data, format="record", jobs=1, **options)
 
     assert (report.errors, report.summary()["invalid"]) == (2, 2)
+    first = validate(data, format="record", jobs=1, fail_fast=True, **options)
+    assert [each.place.record for each in first.problems] == [3]

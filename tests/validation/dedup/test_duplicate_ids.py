@@ -228,3 +228,17 @@ def test_first_error_is_the_only_one_if_asked_for() -> None:
 
     assert reported_duplicates(report) == {FIRST + 2: FIRST + 1}
     assert report.errors == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "repeats"),
+    [({"severity": {"X101": "warning"}}, 3), ({"limit": FIRST + 3}, 1)],
+)
+def test_only_an_error_ends_the_run_if_asked_for(
+    options: dict[str, Any], repeats: int
+) -> None:
+    """With `fail_fast` all warnings are reported, and a limit hides no duplicate."""
+    data, _ = laid_out([("good", 1)] * 4, "lines")
+    report = validated(data, fail_fast=True, **options)
+
+    assert len(reported_duplicates(report)) == repeats
