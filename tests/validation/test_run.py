@@ -494,3 +494,11 @@ def test_a_schema_that_is_nested_too_deeply_is_refused(levels: int) -> None:
 
     with pytest.raises(SchemaError, match="is nested deeper than 100 levels"):
         validate(b"{}", schema=schema, jobs=1)
+
+
+@for_each_case("least, is_enough", [(0, True), (3, True), (4, False)])
+def test_records_of_all_inputs_are_counted(least: int, is_enough: bool) -> None:
+    """As many records as are asked for are enough, whichever input they are in."""
+    report = validate(b"{}", b"{}\n{}", schema=True, min_records=least)
+
+    assert (report.ok, len(report.problems)) == (is_enough, not is_enough)
