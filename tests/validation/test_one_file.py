@@ -111,26 +111,37 @@ def test_break_in_an_array_leaves_the_rows_before_it() -> None:
 LINES = b"".join(b'{"n": %d}\n' % each for each in range(1, 9))
 
 
+def reason_of_break(start: bytes) -> str:
+    """Return why a file was not read to its end that breaks off behind its `start`."""
+    row = random.Random(7).randbytes(5_000).hex().encode()  # noqa: S311 - no secret
+    is_table = not start.startswith(LINES)
+    data = gzip.compress(start + (b'1,"' if is_table else b'{"n": "') + row)
+    options: Any = {"format": "csv"} if is_table else {}
+    count, _, _ = validated(data[:-2_000], max_row_bytes=20_000, **options)
+    return str(count.reason)
+
+
 @for_each_case(
     "start, line",
     [
         (LINES, 8),
-        (LINES + b"\n" * 300_000, 8),
-        (LINES + b'{"n": "' + b"x" * 90_000 + b'"}\n', 8),
+        (LINES + b'{"n": "' + b"x" * 30_000 + b'"}\n', 8),
         (b"n,t\n" + b"1,a\n" * 8, 9),
         (b"n,t\r\n" + b'1,"a\r\nb\r\n"\r\n' * 8, 25),
-        (b"n,t\n" + b"1,a\n" * 50_000, 50_001),
     ],
 )
 def test_break_behind_the_last_record_names_its_line(start: bytes, line: int) -> None:
-    """Blank lines, rows that are too long and the cut record do not count."""
-    row = random.Random(7).randbytes(30_000).hex().encode()  # noqa: S311 - no secret
-    is_table = not start.startswith(LINES)
-    data = gzip.compress(start + (b'1,"' if is_table else b'{"n": "') + row)
-    options: Any = {"format": "csv"} if is_table else {}
-    count, _, _ = validated(data[:-9_000], max_row_bytes=80_000, **options)
+    """Rows that are too long and the cut record do not count."""
+    assert reason_of_break(start).endswith(f", the last in line {line})")
 
-    assert str(count.reason).endswith(f", the last in line {line:,})")
+
+@for_each_case(
+    "start, line",
+    [(LINES + b"\n" * 300_000, "8"), (b"n,t\n" + b"1,a\n" * 50_000, "50,001")],
+)
+def test_break_far_behind_the_start_names_a_line(start: bytes, line: str) -> None:
+    """The last record may be in an earlier block, before blank lines, or in a later."""
+    assert reason_of_break(start).endswith(f", the last in line {line})")
 
 
 @pytest.mark.parametrize("opening", [b"", b"[\n", b'{\n"a": "'])
@@ -349,13 +360,13 @@ def test_limit_at_the_end_of_a_block(limit: int) -> None:
     assert (len(row), count.records, count.complete) == (64, limit, False)
 
 
-@for_each_case("limit", [1, 9_000, 20_000, 39_999, 40_000])
+@for_each_case("limit", [1, 1_999, 2_000])
 def test_limit_of_a_table_is_exact(limit: int) -> None:
     """The limit is exact where many records of a table are validated together."""
-    data = b"prompt,response\n" + b"what?,yes\n" * 40_000
+    data = b"prompt,response\n" + b"what?,yes\n" * 2_000
     count, _, _ = validated(data, limit=limit, format="csv")
 
-    assert (count.records, count.complete) == (limit, limit == 40_000)
+    assert (count.records, count.complete) == (limit, limit == 2_000)
 
 
 @for_each_case(
