@@ -21,7 +21,6 @@ from harpia_formats.conversion.losses.conversion_report import (
 )
 from harpia_formats.conversion.mapping.answer_groups import ModelSelection
 from harpia_formats.conversion.mapping.field_constants import check_constants
-from harpia_formats.conversion.mapping.requirements import holds_answers
 from harpia_formats.conversion.options import ConvertOptions, OnInvalid, OnLoss, Output
 from harpia_formats.conversion.output_files import (
     MODEL,
@@ -508,8 +507,6 @@ class Conversion:
             self._groups.merge_answers()
         if self._destination is not None:
             self._destination.begin(variant, only=self._has_one_file)
-        elif not holds_answers(adapter_of(variant.format)):
-            self._open_if_undecided()
 
     def _open_if_undecided(self) -> Destination:
         """Return the destination, after the records that waited for it.

@@ -157,6 +157,19 @@ def test_nemo_is_input_without_answers_and_output_with_one() -> None:
     assert (too_late.target, too_late.rows) == ("nemo-input", 1001)
 
 
+def test_answers_decide_wherever_they_are_read_from() -> None:
+    """An answer of a mapped key counts, and one of a file behind one without."""
+    asked = {"messages": [{"role": "user", "content": "q"}], "ref_answer": "r"}
+    later = jsonl(nemo_answer(1))
+    columns = {"response": "said"}
+    output, mapped = converted(jsonl(asked | {"said": "a"}), to="nemo", columns=columns)
+    _, behind = converted(jsonl(asked), later, to="nemo", on_invalid="skip")
+
+    assert (mapped.target, behind.target) == ("nemo-output", "nemo-output")
+    assert [each["response"] for each in rows_of(output)] == ["a"]
+    assert (behind.rows, behind.skipped) == (1, 1)
+
+
 def test_later_files_stay_in_order() -> None:
     """Records that wait until the format is known keep their order and their file."""
     waiting = jsonl({"prompt": "first", "references": ["r"], "outputs": []})
