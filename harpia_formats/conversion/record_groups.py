@@ -55,6 +55,7 @@ class MergedRecord:
 class Conflict:
     """Two groups that have one value in the field, and do not ask the same."""
 
+    value: str
     #: The first record and its place; None where too many are to be remembered.
     first: Record | None
     first_place: bytes
@@ -128,11 +129,11 @@ class ExternalGroupBy:
                 continue
             record = record_of(decode(bytes(records[0])))
             if value in firsts:
-                yield Conflict(*firsts[value], record, place)
+                yield Conflict(value, *firsts[value], record, place)
             elif len(firsts) < NAMED:
                 firsts[value] = (replace(record, outputs=[]), place)
             elif occurrence is Occurrence.AGAIN:
-                yield Conflict(None, b"", record, place)
+                yield Conflict(value, None, b"", record, place)
 
     def groups(self) -> Iterator[MergedRecord]:
         """Yield a record for each group, in the order of their first records."""
@@ -285,8 +286,8 @@ class RecordGroups:
         value = self._key
         if self._key == "id":
             id_ = conflict.second.id
-            base = base_id(id_)
-            value += f" {short_json(id_ if base is None else base)}"
+            is_own = str(id_) == conflict.value
+            value += f" {short_json(id_ if is_own else conflict.value)}"
         number = f"record {place.record:,}"
         if not differing:
             return f"{number} would get the {value}, which is that of {owner}"

@@ -43,6 +43,30 @@ def test_rows_that_ask_different_things_are_not_combined() -> None:
     assert (report.written, report.ok) == (False, False)
 
 
+@for_each_case(
+    "ids, prompts, message",
+    [
+        (["7", "7#1", "7#2"], "abb", '2 has the id "7" of record 1, but not the same'),
+        ([7, 7], "ab", "2 has the id 7 of record 1, but not the same"),
+        (["7#1", "7#1"], "ab", '2 has the id "7#1" of record 1, but not the same'),
+        (["7#1", "7#1#1", "7#1#2"], "aaa", '2 would get the id "7#1", which is that'),
+        (["7#1#1", "7#1#2", "7#1"], "aaa", '3 would get the id "7#1", which is that'),
+    ],
+)
+def test_the_id_that_two_records_would_have_is_named(
+    ids: list[str | int], prompts: str, message: str
+) -> None:
+    """The id is the written one: without a number only where rows become one."""
+    rows = [
+        dict[str, Any](id=id_, prompt=prompt, outputs=[])
+        for id_, prompt in zip(ids, prompts, strict=True)
+    ]
+    report = convert(jsonl(*rows), to="record", output=BytesIO(), group="id")
+    (problem,) = report.report.problems
+
+    assert problem.message.startswith(f"record {message}")
+
+
 @pytest.mark.parametrize("on_invalid", ["fail", "skip", "quarantine"])
 def test_no_choice_for_invalid_rows_combines_them(
     on_invalid: Any, tmp_path: Path
