@@ -30,7 +30,6 @@ from harpia_formats.conversion.output_files import (
     check_output,
     choose_target,
     depends_on_answers,
-    header_needs_rows,
     name_of,
     output_files,
     target_of,
@@ -86,18 +85,14 @@ def header_row(
     names = [
         name for name in header.__struct_fields__ if getattr(header, name) is not UNSET
     ]
-    if header_needs_rows(destination.target) and not destination.written:
-        for name in names:
-            outcomes.dropped(f"header.{name}", "there is no record to carry it")
-    else:
-        adapter = destination.adapter
-        if adapter.write_header is not None:
-            row = adapter.write_header(header, outcomes)
-            _drop_invalid(row, header, destination, outcomes)
-        carried = {path.partition(".")[0] for path in adapter.header_fields}
-        for name in names:
-            if name not in carried:
-                outcomes.dropped(f"header.{name}")
+    adapter = destination.adapter
+    if adapter.write_header is not None:
+        row = adapter.write_header(header, outcomes)
+        _drop_invalid(row, header, destination, outcomes)
+    carried = {path.partition(".")[0] for path in adapter.header_fields}
+    for name in names:
+        if name not in carried:
+            outcomes.dropped(f"header.{name}")
     noted = {entry.path: entry for entry in outcomes.entries}
     found: dict[str, FieldOutcome | None] = {}
     for name in names:

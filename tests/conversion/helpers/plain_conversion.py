@@ -336,13 +336,7 @@ class PlainConversion:
         written = sum(map(len, target.rows.values()))
         if not written:
             return
-        headed = header_needs_rows(self.to)
-        stand_in: Any = SimpleNamespace(
-            outputs=SimpleNamespace(headed=headed),
-            written=written,
-            adapter=self.adapter,
-            target=self.to,
-        )
+        stand_in: Any = SimpleNamespace(adapter=self.adapter, target=self.to)
         losses: Any = SimpleNamespace(losses=self.losses)
         header = header_row(stand_in, [losses], [headers_of(self.file)])
         self._stop_at_loss(target.options)
