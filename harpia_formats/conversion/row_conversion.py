@@ -63,6 +63,7 @@ class ChunkConverter:
         Raises `ConversionError` if that says that records of the file share their ids,
         where rows need different ones.
         """
+        self._previous = self._batches or self._previous
         self._read, self._around, self._batches = read, around, None
         destination, options = self.destination, self._options
         repeated = adapter_of(self._totals.variants[-1].format).repeated_ids
@@ -160,8 +161,7 @@ class ChunkConverter:
             return None
         if self._options.model is not None or self._options.metric is not None:
             return None
-        if self._read is None:
-            return None
+        assert self._read is not None  # noqa: S101 - the file was begun
         from harpia_formats.conversion.batch import BatchConverter  # noqa: PLC0415 - small files need none
 
         steps = steps_of(
@@ -181,11 +181,6 @@ class ChunkConverter:
         """Use what another converter for the same conversion has learned."""
         # It holds nothing of the rows that it has converted.
         self._batches = other._batches  # noqa: SLF001 - of this class
-
-    def end_file(self) -> None:
-        """Forget the file that was read, but what its converter compiled."""
-        self._previous = self._batches or self._previous
-        self._batches = self._read = None
 
 
 def record_groups(key: str | None) -> "RecordGroups | None":

@@ -399,7 +399,6 @@ class Conversion:
             return
         finally:
             flow.close()
-            self._chunks.end_file()
         yield from self._new_problems()
         if not self._may_finish():
             return
@@ -494,7 +493,6 @@ class Conversion:
 
     def _begin(self, variant: FormatVariant, count: FileCount) -> None:
         """Get ready for a file; raises `ConversionError`."""
-        self._chunks.end_file()
         keys = self._reading.keys
         self._totals.begin(variant, count, None if keys is None else keys.record_paths)
         self._totals.losses.places = self._tally.places.get(count.path)
