@@ -224,9 +224,7 @@ def _row_maker(keys: tuple[str, ...]) -> Callable[[Iterable[Iterable[Any]]], lis
 
 
 def encoded_rows(batch: RowBatch) -> bytes:
-    """Return the rows of a batch for `decoded_rows`, in any process."""
-    if not batch.columns:
-        return encode([*batch.values])
+    """Return the rows of a batch of columns for `decoded_rows`, in any process."""
     places: dict[int, int] = {}
     texts: list[bytes] = []
     slices = []
@@ -244,8 +242,6 @@ def encoded_rows(batch: RowBatch) -> bytes:
 def decoded_rows(data: bytes) -> list[Row]:
     """Return the rows that `encoded_rows` encoded."""
     found: Any = decode(data)
-    if isinstance(found, list):
-        return found
     blocks, rows = found["items"], []
     for keys, others, numbers, slices in found["rows"]:
         items = [
@@ -257,7 +253,7 @@ def decoded_rows(data: bytes) -> list[Row]:
 
 
 def joined_batches(batches: Iterable[RowBatch]) -> Iterator[RowBatch]:
-    """Yield batches of columns with about `JOINED` bytes, and others as they are.
+    """Yield the rows of batches of columns in batches of about `JOINED` bytes.
 
     Blocks of items are sent with each batch that has some of them, so these are large.
     """
@@ -266,7 +262,7 @@ def joined_batches(batches: Iterable[RowBatch]) -> Iterator[RowBatch]:
     for batch in batches:
         held.append(batch)
         size += sum(each.size for each in batch.columns)
-        if size >= JOINED or not batch.columns:
+        if size >= JOINED:
             yield _joined(held)
             held, size = [], 0
     if held:
@@ -274,10 +270,7 @@ def joined_batches(batches: Iterable[RowBatch]) -> Iterator[RowBatch]:
 
 
 def _joined(batches: Sequence[RowBatch]) -> RowBatch:
-    """Return the rows of several batches as one."""
-    if len(batches) == 1:
-        return batches[0]
-    columns = [each.columns for each in batches]
+    """Return the rows of several batches of columns as one."""
     counts = [len(each.values) for each in batches]
     starts = [0, *accumulate(counts)][:-1]
 
@@ -298,7 +291,7 @@ def _joined(batches: Sequence[RowBatch]) -> RowBatch:
         [number for each in batches for number in each.numbers],
         start_of,
         text_of,
-        tuple(chain.from_iterable(columns)) if all(columns) else (),
+        tuple(chain.from_iterable(each.columns for each in batches)),
     )
 
 
