@@ -313,9 +313,9 @@ class Reading:
                         break
                     self.tally.note_places(count, file.reader.places)
                     yield tuple(self.tally.keep(count, findings))
-                # So it is already where what was kept of it ends the run.
-                count.complete = not local.merge.stopped and file.blocks.error is None
                 if not local.merge.stopped:
+                    # So it is already where what was kept of it ends the run.
+                    count.complete = file.blocks.error is None
                     rest: Iterator[Findings | None] = stream.finish()
                     if workers is not None:
                         rest = workers.finish(local, stream)

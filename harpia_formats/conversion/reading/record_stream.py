@@ -472,10 +472,15 @@ def _runs(
 ) -> Iterator[tuple[int, int]]:
     """Yield begin and end of adjacent rows that are all decoded, or all not decoded.
 
-    A row is decoded if it has a value. The `passed` rows are in runs of their own.
+    A row is decoded if it has a value; `values` are those of all rows, or none. The
+    `passed` rows are in runs of their own.
     """
-    known = [value is not None for value in values] + [False] * (count - len(values))
-    kinds = groupby(range(count), lambda row: None if row in passed else known[row])
-    for _, rows in kinds:
+
+    def kind(row: int) -> bool | None:
+        if row in passed:
+            return None
+        return bool(values) and values[row] is not None
+
+    for _, rows in groupby(range(count), kind):
         first, *others = rows
         yield first, first + 1 + len(others)
