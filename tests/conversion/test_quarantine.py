@@ -54,6 +54,32 @@ def test_rows_that_cannot_be_converted_are_in_order_with_invalid_ones(
     assert [json.loads(each)["line"] for each in findings] == [1, 2, 4, 5]
 
 
+def test_records_that_waited_are_reported_before_later_files() -> None:
+    """A record that waits for the target keeps its place in front of later rows."""
+    files = [b'{"prompt": "q", "outputs": []}\n', WRONG + b"\n" + GOOD + b"\n"]
+    report = convert(*files, to="nemo", output=io.BytesIO(), on_invalid="skip")
+    problems = report.report.problems
+
+    assert report.target == "nemo-output"
+    assert [(each.code, each.place.path) for each in problems] == [
+        ("L201", "<data>"),
+        ("S102", "<data> (2)"),
+    ]
+
+
+def test_a_merged_record_is_put_aside_with_its_finding(tmp_path: Path) -> None:
+    """A record of several rows that cannot be converted is put aside as it is."""
+    rows = [{"prompt": each, "outputs": [{"text": "a"}]} for each in "qqp"]
+    rows[2]["references"] = ["r"]
+    data = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    aside(data, tmp_path, from_="record", group="prompt")
+    (kept,) = (tmp_path / "out.invalid.jsonl").read_bytes().splitlines()
+    (found,) = (tmp_path / "out.invalid.findings.jsonl").read_bytes().splitlines()
+
+    assert len(json.loads(kept)["outputs"]) == 2
+    assert (json.loads(found)["code"], json.loads(found)["line"]) == ("L201", 1)
+
+
 def test_there_are_no_files_where_nothing_is_wrong(tmp_path: Path) -> None:
     """Without an invalid row there is nothing next to the output."""
     assert aside(GOOD + b"\n", tmp_path) == ["out.json"]

@@ -872,3 +872,12 @@ def test_numbers_of_unknown_keys_keep_their_text(
 
     assert report.ok
     assert output.getvalue().count(b"1E+2") == 3_000
+
+
+def test_each_file_is_read_as_its_own_format() -> None:
+    """Numbers of a later file keep their text where those of the first one are lost."""
+    first = {"prompt": "q", "references": ["r"], "outputs": [{"text": "a"}]}
+    second = jsonl(*[nemo_answer(1) | {"note": 1.5}] * 100).replace(b"1.5", b"1E+2")
+    output, _ = converted(jsonl(*[first] * 100), second, to="nemo-output")
+
+    assert output.count(b"1E+2") == 100

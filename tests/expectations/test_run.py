@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -132,6 +133,26 @@ def test_the_value_is_marked_in_its_row(tmp_path: Path, write: Write) -> None:
     ]
     assert marked == ['"long"', "1", None]
     assert [one.place.column for one in report.problems] == [36, 23, 1]
+
+
+@pytest.mark.parametrize(
+    ("mapped", "reason"),
+    [
+        ("answers.text[right]", "record 1 of .*: no label is 'C' .A."),
+        ("number", "it is not a text in record 1 of "),
+    ],
+)
+def test_a_mapped_value_of_no_use_is_an_error_of_a_family(
+    tmp_path: Path, write: Write, mapped: str, reason: str
+) -> None:
+    """Of several formats the map is first checked as records are read."""
+    answers = {"text": ["4"], "label": ["A"]}
+    chat = {"messages": [{"role": "user", "content": "q"}]}
+    write("a.jsonl", chat | {"answers": answers, "right": "C", "number": 5})
+    lines = f'map = {{ response = "{mapped}" }}', "max-prompt-bytes = 9"
+
+    with pytest.raises(PreflightError, match=f"{re.escape(mapped)}': {reason}"):
+        checked(tmp_path, data_set("a", *lines, format_="tencent"))
 
 
 def test_data_without_prompts_is_not_ok(tmp_path: Path) -> None:

@@ -119,6 +119,18 @@ def test_map_that_cannot_be_used_is_refused(
         list(read(jsonl(chat(model_response="4")), columns=columns))
 
 
+def test_a_missing_key_is_why_a_record_ends_the_conversion() -> None:
+    """A record that lacks what is required names the key, as far as rows were read."""
+    rows = jsonl(*[chat(answer="4")] * 3)
+    with pytest.raises(MapError, match="no row of <data> up to here has such a key"):
+        convert(
+            rows,
+            to="nemo-input",
+            output=io.BytesIO(),
+            columns={"references": "answr"},
+        )
+
+
 def question(**others: Any) -> dict[str, Any]:
     """Return a row of tencent-messages with labelled choices."""
     choices = {"text": ["3", "4"], "label": ["A", "B"]}

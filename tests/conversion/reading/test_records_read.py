@@ -80,6 +80,26 @@ def test_a_header_in_a_row_is_taken_out_of_it(written: Callable[[Any], bytes]) -
     assert not report.lossless
 
 
+def test_a_header_that_is_nested_too_deep_is_left_out() -> None:
+    """Its rows are read, and the depth is reported."""
+    deep = b"[" * 5_000 + b"]" * 5_000
+    data = b'{"instances": [%b], "x": %b}' % (json.dumps(GOOD).encode(), deep)
+    output, report = converted(data, to="record", on_invalid="skip", from_="harpia")
+    (row,) = jsonl_rows(output)
+
+    assert "header" not in row
+    assert [each.code for each in report.report.problems] == ["J108"]
+
+
+def test_no_number_of_records_is_asked_by_default() -> None:
+    """Columns without items, which Haystack takes, are read as no record."""
+    data = b'{"questions": [], "predicted_answers": []}'
+
+    assert list(read(data, format="haystack")) == []
+    with pytest.raises(ValidationFailed, match="fewer than 1"):
+        list(read(data, format="haystack", min_records=1))
+
+
 def test_columns_become_rows() -> None:
     """Item n of each column is a field of record n; a shorter column lacks some."""
     columns = {"questions": ["a", "b"], "predicted_answers": ["x", None]}

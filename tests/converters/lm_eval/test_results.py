@@ -138,7 +138,8 @@ def test_results_of_another_run_are_refused(
     shutil.copy(RESULTS, tmp_path / results)
 
     with pytest.raises(
-        CompanionError, match=f"does not belong to {samples}: .*{reason}"
+        CompanionError,
+        match=f"^{tmp_path / results}: does not belong to {samples}: .*{reason}",
     ):
         list(read(tmp_path / samples, companion=tmp_path / results))
 

@@ -1,5 +1,6 @@
 """Results of a batch that are read with the requests that they answer."""
 
+import gzip
 import os
 import tracemalloc
 from io import BytesIO
@@ -20,7 +21,9 @@ from harpia_formats import (
     validate,
 )
 from harpia_formats.conversion.reading.companions import Partners
+from harpia_formats.conversion.reading.reader import partners_in
 from json_lines import jsonl, jsonl_rows
+from shared_small_files import share_small_files
 
 QUESTIONS = [
     {"id": f"q{n}", "prompt": f"{n} + {n}?", "references": [str(2 * n)], "outputs": []}
@@ -175,14 +178,17 @@ def test_answers_are_scored_with_the_references_of_requests(
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_any_number_of_processes_joins_the_same(
-    batch: tuple[Path, Path], jobs: int
+    batch: tuple[Path, Path], jobs: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rows and notes are the same for several processes, of which one is used."""
-    once, first = joined(batch, "record", jobs=1)
-    again, second = joined(batch, "record", jobs=jobs)
+    share_small_files(monkeypatch, 20_000)
+    batch[1].write_bytes(batch[1].read_bytes() * 400)
+    once, first = joined(batch, "nemo-output", jobs=1)
+    again, second = joined(batch, "nemo-output", jobs=jobs)
 
     assert once == again
-    assert first.notes == second.notes
+    assert (first.rows, first.notes) == (second.rows, second.notes)
+    assert first.rows == 2_000
 
 
 def test_records_without_a_partner_are_counted(
@@ -283,5 +289,16 @@ def test_partners_are_held_on_disk() -> None:
 
 def test_partners_need_ids() -> None:
     """A record without an id has no partner, so its file cannot be used."""
-    with pytest.raises(CompanionError, match="without an id"):
+    with pytest.raises(CompanionError, match=r"^file: has a record without an id$"):
         Partners("file", [Record(prompt="q")])
+
+
+def test_requests_that_end_inside_of_a_file_are_refused(
+    batch: tuple[Path, Path], tmp_path: Path
+) -> None:
+    """Requests that cannot be read to their end are partners of no rows."""
+    packed = tmp_path / "requests.jsonl.gz"
+    packed.write_bytes(gzip.compress(batch[0].read_bytes())[:-9])
+
+    with pytest.raises(CompanionError, match=f"^{packed}: .* is truncated$"):
+        list(partners_in(packed, "openai-batch-input", 10_000))
