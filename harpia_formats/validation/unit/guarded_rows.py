@@ -220,11 +220,9 @@ class GuardedRows(RowValidator):
         list(process.call(_load, settings, timeout=CHECK_SECONDS))
         arguments = settings, rows[verdict.records :], self._silence() / 4
         answers = process.call(_verdicts, *arguments, timeout=seconds)
-        first = verdict.records
         for answer in answers:
-            if isinstance(answer, tuple):
-                row, ours = answer
-                raise Disagreement(first + row, schema_validator=ours)
+            if isinstance(answer, bool):
+                raise Disagreement(schema_validator=answer)
             done = verdict.records
             verdict.blank += [done + number for number in answer.blank]
             for row, findings in groupby(answer.findings, lambda one: one.row):
@@ -259,12 +257,12 @@ def _load(settings: RowSettings) -> Iterator[None]:
 
 def _verdicts(
     settings: RowSettings, rows: list[bytes], pause: float
-) -> Iterator[Verdict | tuple[int, bool]]:
+) -> Iterator[Verdict | bool]:
     """Yield the verdicts on rows in parts, at least one after each `pause` in seconds.
 
     The `records` of a part are its rows, blank ones too, and its findings carry no
-    values. If the reference engine disagrees on a row, the last part is the number of
-    the row and the verdict of the schema validator. Runs in the other process.
+    values. If the reference engine disagrees on a row, the verdict of the schema
+    validator on it comes last. Runs in the other process.
     """
     validator = _Loaded.validator or settings.validator()
     done = part_start = 0
@@ -274,7 +272,7 @@ def _verdicts(
         try:
             found = validator.validate(Chunk(b"", Cursor(), some))
         except Disagreement as error:
-            yield done + error.row, error.schema_validator
+            yield error.schema_validator
             return
         before = done - part_start
         part.blank += [before + number for number in found.blank]

@@ -77,9 +77,8 @@ class Verdict(msgspec.Struct):
 class Disagreement(Exception):  # noqa: N818 - reads as what happened
     """The schema validator and the reference engine differ on a record: our bug."""
 
-    def __init__(self, row: int, *, schema_validator: bool) -> None:
-        super().__init__(row, schema_validator)
-        self.row = row
+    def __init__(self, *, schema_validator: bool) -> None:
+        super().__init__(schema_validator)
         self.schema_validator = schema_validator
 
     def __str__(self) -> str:
@@ -108,4 +107,4 @@ def compare_verdicts(
             continue
         valid = number not in refused
         if not second_opinion(_decode(text), valid):
-            raise Disagreement(number, schema_validator=valid)
+            raise Disagreement(schema_validator=valid)

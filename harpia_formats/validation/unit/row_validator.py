@@ -574,7 +574,7 @@ class RowValidator:
         )
         verdict.findings += at_most(found, "findings of its format")
 
-    def confirm(self, row: int, value: Any) -> None:
+    def confirm(self, value: Any) -> None:
         """Compare the verdict on a decoded record with the reference engine, if asked.
 
         Raises `Disagreement` if they differ.
@@ -583,4 +583,4 @@ class RowValidator:
         if opinion is not None:
             valid = self.schema_validator.is_valid(value)
             if not opinion(value, valid):
-                raise Disagreement(row, schema_validator=valid)
+                raise Disagreement(schema_validator=valid)

@@ -265,7 +265,7 @@ class _TableValidator:
         try:
             validator.validate_decoded(0, value, verdict)
             if self.found.columns and self.records:
-                validator.confirm(0, value)
+                validator.confirm(value)
         except Exception as error:  # noqa: BLE001 - an error of ours, reported as V902
             self.validators.forget(())
             return Verdict(findings=[internal_error(error)])

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from effort import pairs
+from faulty_code import contradicted
 from harpia_formats import Report, SchemaError, validate
 from harpia_formats.files.workers import killable
 from harpia_formats.formats.schema.user_schema import is_bounded
@@ -141,6 +142,21 @@ def test_guarded_rows_have_the_findings_of_others(
 
     assert found == expected
     assert found.errors == 7
+
+
+def test_disagreement_in_the_other_process_is_an_internal_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A row on which the engines differ has V902, and the others their verdicts."""
+    contradicted(monkeypatch)
+    # A new fork has what is changed here.
+    guarded_rows.end_process()
+    monkeypatch.setattr(killable, "is_fork_safe", lambda: True)
+
+    report = validate(jsonl({}, {"id": 2}, {}), schema=SOMETIMES, cross_check=True)
+
+    assert codes_by_row(report) == [(1, "S101"), (2, "V902"), (3, "S101")]
+    assert "we say valid, the reference" in report.problems[1].message
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
