@@ -150,15 +150,7 @@ class GuardedRows(RowValidator):
         verdict.records = len(chunk) - len(verdict.blank)
         return verdict
 
-    def validate_decoded(
-        self,
-        number: int,
-        value: Any,
-        verdict: Verdict,
-        most: int | None = None,  # noqa: ARG002 - the other process counts
-        *,
-        learns: bool = True,  # noqa: ARG002 - it is the other process that learns
-    ) -> None:
+    def validate_decoded(self, number: int, value: Any, verdict: Verdict) -> None:
         """Add what is wrong with a decoded record to `verdict`.
 
         Raises `Disagreement` as `validate` does.

@@ -513,59 +513,56 @@ class RowValidator:
     def _validate_value(
         self, number: int, text: bytes, value: Any, verdict: Verdict, most: int
     ) -> None:
-        if self._checks.repeated_keys and not reencodes_to_same_colons([value], text):
+        repeats = self._checks.repeated_keys and not reencodes_to_same_colons(
+            [value], text
+        )
+        if repeats:
             from harpia_formats.validation.diagnosis.root_causes import (  # noqa: PLC0415 - imported only where a row has a problem
                 find_repeated_keys,
             )
 
             repeated = find_repeated_keys(number, text, value)
             verdict.findings += at_most(repeated, "repeated keys")
-            # The decoder may know its keys, and would refuse the row again.
-            self.validate_decoded(number, value, verdict, most, learns=False)
-            return
-        self.validate_decoded(number, value, verdict, most)
+        # The decoder may know the keys of a row that repeats some, and would refuse it.
+        if self._add_findings(number, value, verdict, most) and not repeats:
+            self._skips_decoder = False
+            self.training.learn(value)
 
-    def validate_decoded(
-        self,
-        number: int,
-        value: Any,
-        verdict: Verdict,
-        most: int | None = None,
-        *,
-        learns: bool = True,
-    ) -> None:
-        """Add the ids of a decoded record, and what is wrong with it, to `verdict`.
+    def validate_decoded(self, number: int, value: Any, verdict: Verdict) -> None:
+        """Add the ids of a decoded record, and what is wrong with it, to `verdict`."""
+        self._add_findings(number, value, verdict)
 
-        It has at most `most` values in it, if that is known. Nothing is learned from a
-        valid one unless `learns`.
+    def _add_findings(
+        self, number: int, value: Any, verdict: Verdict, most: int | None = None
+    ) -> bool:
+        """Add what `validate_decoded` does; return whether nothing is wrong.
+
+        The record has at most `most` values in it, if that is known.
         """
         if self._identity is not None:
             verdict.keys += self._identity.keys_of_value(value)
         asks_schema = self._checks.asks_schema or self._checks.remarks is None
         if asks_schema:
             if self._causes.add_by_pattern(number, value, verdict):
-                return
+                return False
             errors_of = self.schema_validator.iter_errors
             if (
                 is_wide(value, most)
                 and not self.schema_validator.is_valid(value)
                 and self._causes.add_of_wide(number, value, errors_of, verdict)
             ):
-                return
+                return False
             # For a valid record this takes no longer than asking only whether it is.
             errors = list(errors_of(value))
             if errors:
                 self._causes.add(number, value, errors, verdict)
-                return
+                return False
         elif not self.schema_validator.is_valid(value):
-            return  # remarks are on records that the schema allows
+            return False  # remarks are on records that the schema allows
         remarks = iter(self._checks.remarks(value) if self._checks.remarks else ())
         first = next(remarks, None)
         if first is None:
-            if learns:
-                self._skips_decoder = False
-                self.training.learn(value)
-            return
+            return True
         from harpia_formats.validation.diagnosis.root_causes import Finding  # noqa: PLC0415 - imported only where a row has a problem
 
         found = (
@@ -573,6 +570,7 @@ class RowValidator:
             for remark in chain((first,), remarks)
         )
         verdict.findings += at_most(found, "findings of its format")
+        return False
 
     def confirm(self, value: Any) -> None:
         """Compare the verdict on a decoded record with the reference engine, if asked.
