@@ -102,9 +102,8 @@ class SharedGroups(msgspec.Struct):
 
     #: The rule and the group of each finding whose rule is active.
     groups: list[tuple[Rule, GroupKey]]
-    #: Whether one of the rules makes a record invalid, or leaves it without a verdict.
+    #: Whether one of the rules makes a record invalid.
     is_error: bool
-    is_undetermined: bool
     #: Whether none of the findings needs a description, until it is asked again.
     is_counted: bool = False
     #: Rows whose findings are not in any other count yet.
@@ -148,11 +147,8 @@ class KnownGroups:
     def _groups(self, found: "SharedFindings", prefix: Path) -> SharedGroups:
         active = [one for one in found.findings() if one.code in self._rules]
         groups = [(self._rules[one.code], group_of(one, prefix)) for one in active]
-        errors = {
-            rule.code for rule, _ in groups if rule.severity is Severity.ERROR
-        } - NO_VERDICT
-        is_undetermined = any(one.code in NO_VERDICT for one in active)
-        return SharedGroups(groups, bool(errors), is_undetermined)
+        is_error = any(rule.severity is Severity.ERROR for rule, _ in groups)
+        return SharedGroups(groups, is_error)
 
 
 def group_of(finding: "Finding", prefix: Path) -> GroupKey:

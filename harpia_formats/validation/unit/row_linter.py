@@ -152,8 +152,7 @@ class RowLinter:
                 found = _below(remark) if self._column else remark
                 if not (refused and _is_about(found.path, refused)):
                     remarks.append(found)
-        if len(remarks) > 1 and self.same:
-            remarks = _without_same(remarks, self.same, value)
+        remarks = _without_same(remarks, self.same, value)
         return [Finding(each.code, row, each, value) for each in remarks]
 
     def are_clean(self, rows: TextColumns) -> bool:
@@ -354,10 +353,10 @@ def lint_block(
 ) -> "tuple[array[int], ...] | None":
     """Return as digests what rules across rows compare of records in which all is well.
 
-    None if a lint finds something in a record, or fails: then each is to be checked on
-    its own.
+    `columns` has each name once. None if a lint finds something in a record, fails, or
+    counts records: then each is to be checked on its own.
     """
-    if len(set(columns)) < len(columns) or linter.files:
+    if linter.files:
         return None
     texts = dict(zip(columns, block.columns(), strict=True))
     rows = TextColumns(texts, block.data, block.count)

@@ -98,7 +98,6 @@ def _with_findings(  # noqa: PLR0913, PLR0917 - a finding is placed by all of th
         or finding.code in NO_VERDICT
         or (finding.code in _MORE and not _is_error(finding.code, collector))
     }
-    found = active
     if validators.options.fail_fast:
         chunk, active, stopped = _until_first_error(chunk, active, collector)
         if stopped:
@@ -112,10 +111,7 @@ def _with_findings(  # noqa: PLR0913, PLR0917 - a finding is placed by all of th
     open_rows = {row for row in unread if row < len(chunk)}
     invalid = _refused(active, open_rows, collector)
     for some in shared:
-        groups = collector.groups_of(some, part.path)
-        if groups.is_undetermined:
-            open_rows.add(some.row)
-        if groups.is_error:
+        if collector.groups_of(some, part.path).is_error:
             invalid.add(some.row)
     if active or shared:
         _collect(_by_row(active, shared), collector, chunk, numbers, part, validators)
@@ -126,13 +122,8 @@ def _with_findings(  # noqa: PLR0913, PLR0917 - a finding is placed by all of th
         unreported=_unreported(verdict.findings, open_rows - invalid, collector),
         stopped=stopped,
     )
-    wrong: set[int] = set()
-    wrong |= _refused(found, wrong, collector)
-    if shared:
-        wrong |= invalid | open_rows
-    return ValidatedRows(
-        part, chunk, numbers, verdict, result, frozenset(wrong | unread)
-    )
+    refused = frozenset(invalid | open_rows)
+    return ValidatedRows(part, chunk, numbers, verdict, result, refused)
 
 
 def _is_error(code: str, collector: Collector) -> bool:
@@ -260,8 +251,6 @@ def _by_row(
     findings: "list[Finding]", shared: "list[SharedFindings]"
 ) -> "list[Finding | SharedFindings]":
     """Return findings in order of their rows; both lists are in that order."""
-    if not (findings and shared):
-        return [*findings, *shared]
     return sorted([*findings, *shared], key=attrgetter("row"))
 
 
