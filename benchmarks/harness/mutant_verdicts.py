@@ -162,7 +162,7 @@ def anchors(stream: Stream) -> list[bytes]:
 def brief_decoder(stream: Stream) -> TypedDecoder | None:
     """Return the decoder that has seen the first rows and leaves texts undecoded."""
     is_items = stream.variant.dialect.container is Container.COLUMNS
-    training = DecoderTraining(_schema(stream), formats=False, of_items=is_items)
+    training = DecoderTraining(_schema(stream), of_items=is_items)
     rows = anchors(stream)
     training.begin(Chunk(b"\n".join(rows), Cursor(), rows))
     return training.partial_decoder(frozenset())

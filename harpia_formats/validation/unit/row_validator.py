@@ -70,11 +70,8 @@ class DecoderTraining:
     What it saw of them changes the speed of the decoder, and never its verdicts.
     """
 
-    def __init__(self, schema: Schema, *, formats: bool, of_items: bool) -> None:
-        """Take the schema, and whether its `format` refuses values.
-
-        `of_items` tells that the rows are items of a column.
-        """
+    def __init__(self, schema: Schema, *, of_items: bool) -> None:
+        """Take the schema; `of_items` tells that the rows are items of a column."""
         self.decoder: TypedDecoder | None = None
         self.schema = schema
         self._of_items = of_items
@@ -82,8 +79,7 @@ class DecoderTraining:
         self._rows = 0
         #: Whether keys were seen that the decoder does not know.
         self._has_new_keys = False
-        #: None if formats are asserted, which the decoder's types cannot express.
-        is_hopeless = formats or schema is False or (schema is True and not of_items)
+        is_hopeless = schema is False or (schema is True and not of_items)
         self._decoders_left = 0 if is_hopeless else DECODERS
         #: The decoders that leave texts undecoded, by the places that they decode.
         self._partial: dict[frozenset[Location], TypedDecoder] = {}
@@ -303,9 +299,7 @@ class RowValidator:
         if not checks.is_typed:
             of_decoder = None
         self.training = DecoderTraining(
-            False if of_decoder is None else of_decoder,
-            formats=checks.formats,
-            of_items=checks.of_items,
+            False if of_decoder is None else of_decoder, of_items=checks.of_items
         )
         self._identity = checks.identity
         #: The places of the members that are read of accepted rows.

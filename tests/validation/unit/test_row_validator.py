@@ -151,6 +151,20 @@ def test_text_is_validated(text: bytes, codes: list[str]) -> None:
         assert [each.code for each in found.problems] == codes
 
 
+@pytest.mark.parametrize("is_asserted", [False, True])
+def test_formats_refuse_values_if_asserted(is_asserted: bool) -> None:
+    """Whether `format` refuses a value does not depend on the rows before it."""
+    rows = [{"day": "2026-02-03", "free": 1}] * WARM[0] + [{"day": "today"}]
+    for day in ({"type": "string", "format": "date"}, {"type": "string"}):
+        report = validate(
+            jsonl(*rows),
+            schema={"type": "object", "properties": {"day": day}},
+            assert_formats=is_asserted,
+        )
+
+        assert report.ok == (not is_asserted or "format" not in day)
+
+
 def test_bad_rows_among_good_ones() -> None:
     """The verdict on a row does not depend on its neighbours."""
     valid = json.dumps(valid_rows(SEED_SHAPE)[0])
