@@ -415,7 +415,7 @@ def _named(value: Any, names: dict[str, Any]) -> str:
 
 @cache
 def decoder_of_any_item() -> TypedDecoder:
-    """Return the decoder of items of columns that may be anything."""
+    """Return the decoder of rows and items of columns that may be anything."""
     return typed_decoder_of(True, of_items=True)  # noqa: FBT003 - a schema
 
 

@@ -79,8 +79,7 @@ class DecoderTraining:
         self._rows = 0
         #: Whether keys were seen that the decoder does not know.
         self._has_new_keys = False
-        is_hopeless = schema is False or (schema is True and not of_items)
-        self._decoders_left = 0 if is_hopeless else DECODERS
+        self._decoders_left = 0 if schema is False else DECODERS
         #: The decoders that leave texts undecoded, by the places that they decode.
         self._partial: dict[frozenset[Location], TypedDecoder] = {}
 
