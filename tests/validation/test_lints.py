@@ -1,6 +1,7 @@
 """The mechanism of lints: rows, rules across rows, order, places, and selection."""
 
 import json
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ from hypothesis import strategies as st
 from cases import for_each_case
 from effort import examples
 from harpia_formats import validate
+from harpia_formats.model.lint import FileLint, FileRemark, Lints, RowLint
+from harpia_formats.plugins import Remark
 from json_lines import jsonl
 from sample_lints import (
     CODES,
@@ -20,6 +23,7 @@ from sample_lints import (
     SELDOM,
     SOURCES,
     TIMES,
+    empty_answer,
     remember,
     use_lints,
 )
@@ -62,13 +66,28 @@ def found_in(rows: list[Row], **given: Any) -> list[tuple[str, int | None, str]]
     return [(each.code, each.place.record, each.message) for each in report.problems]
 
 
-@pytest.mark.parametrize("count", [3, 300])
-def test_row_lint_places_its_remarks(count: int) -> None:
-    """A remark is placed in its row, whether or not a typed decoder read the rows."""
-    rows = [row_of(number) for number in range(count)]
-    rows[count - 2]["response"] = ""
+#: Whether a typed row is clean, None if only `remarks` tells; asking for a key that no
+#: row has, as the last one does, means no.
+CLEAN: dict[str, Callable[[Any], bool] | None] = {
+    "sure": lambda row: bool(row.response),
+    "unsure": None,
+    "unknown key": lambda row: bool(row.note and row.response),
+}
 
-    assert found_in(rows) == [("N103", count - 1, "there is no answer")]
+
+@pytest.mark.parametrize("count", [3, 300])
+@pytest.mark.parametrize("is_clean", CLEAN)
+def test_row_lint_places_its_remarks(
+    count: int, is_clean: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A remark is placed in its row, whether or not a typed decoder read the rows."""
+    lint = RowLint(("N103",), empty_answer, is_clean=CLEAN[is_clean])
+    use_lints(monkeypatch, Lints((lint,)))
+    for text in ("an answer", "é" * 40):
+        rows = [row_of(number, response=text) for number in range(count)]
+        rows[count - 2]["response"] = ""
+
+        assert found_in(rows) == [("N103", count - 1, "there is no answer")]
 
 
 @pytest.mark.parametrize("count", [3, 300])
@@ -225,6 +244,33 @@ def test_findings_are_equal_for_any_jobs(
 
     assert [each.count for each in one.groups] == [10]
     assert one == two
+
+
+def blank_answers(counts: Mapping[str, int], _: Any) -> Iterator[FileRemark]:
+    """Remark on how many rows have an answer that is blank."""
+    remark = Remark("E301", ("response",), f"{counts['blank']} are blank")
+    yield FileRemark(remark, lambda row: row["response"] == "")
+
+
+@pytest.mark.parametrize("format_", ["csv", "nemo-output"])
+def test_lint_of_the_file_counts_all_of_its_rows(
+    format_: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rows are counted of a table, too, whose records are else read at once."""
+    lint = FileLint(
+        "E301",
+        (("response",),),
+        lambda found: {"blank": found[0].count("")},
+        blank_answers,
+    )
+    use_lints(monkeypatch, Lints(files=(lint,)))
+    rows = [row_of(number, response="b" * (number % 3)) for number in range(60)]
+    table = "prompt,response\n" + "".join(f"q,{row['response']}\n" for row in rows)
+    data = table.encode() if format_ == "csv" else jsonl(*rows)
+
+    (problem,) = report_of(data, format=format_).problems
+
+    assert (problem.message, problem.place.record) == ("20 are blank", 1)
 
 
 def test_limit_bounds_what_is_compared() -> None:

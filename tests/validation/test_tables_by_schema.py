@@ -2,6 +2,8 @@
 
 import csv
 import io
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,9 @@ from hypothesis import strategies as st
 
 from effort import examples
 from harpia_formats import infer_schema, validate
+from harpia_formats.model.lint import Lints, RowLint
+from harpia_formats.plugins import Remark
+from harpia_formats.validation.unit import selected_lints
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -45,6 +50,28 @@ def test_records_are_objects_without_blank_fields(
     places = [(one.code, one.place.line, one.place.pointer) for one in report.problems]
     assert places == [("S101", 3, ""), ("V104", 4, "/id"), ("V103", 5, "/note")]
     assert (report.files[0].records, report.files[0].invalid) == (4, 3)
+
+
+def test_only_some_lints_take_a_record_that_the_schema_refuses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A lint that cannot take any value looks only at records that are valid."""
+
+    def remarks(code: str, _: Any) -> Iterator[Remark]:
+        yield Remark(code, ("note",), "a note")
+
+    rows = tuple(
+        RowLint((code,), partial(remarks, code), takes_refused=takes_refused)
+        for code, takes_refused in (("J204", True), ("J206", False))
+    )
+    monkeypatch.setattr(selected_lints, "hub_lints", lambda *_: Lints(rows))
+    path = tmp_path / "table.csv"
+    path.write_text(table_of([["1", "ab"], ["x", "ab"]]))
+
+    report = validate(path, schema=SCHEMA, select=("J2", "V"))
+
+    found = [(one.code, one.place.line) for one in report.problems]
+    assert sorted(found) == [("J204", 2), ("J204", 3), ("J206", 2), ("V104", 3)]
 
 
 def test_a_schema_that_takes_too_long_leaves_no_verdict(tmp_path: Any) -> None:

@@ -18,13 +18,20 @@ from harpia_formats.files.framing.columns import decoded_or_none
 from harpia_formats.files.io import source
 from harpia_formats.files.io.source import Source
 from harpia_formats.formats.schema import bundled_schemas
+from harpia_formats.formats.schema.decoder_types import UnsupportedSchemaError
 from harpia_formats.formats.schema.typed_decoder import typed_decoder_of
 from harpia_formats.validation.diagnosis import messages
 from harpia_formats.validation.diagnosis.messages import problem_of
 from harpia_formats.validation.parallel import small_files
 from harpia_formats.validation.unit import row_validator
 from harpia_formats.validation.unit.row_checks import RowChecks
-from harpia_formats.validation.unit.row_validator import FIRST_ROWS, RowValidator
+from harpia_formats.validation.unit.row_validator import (
+    DECODERS,
+    FIRST_ROWS,
+    ROWS_BEFORE_DECODER,
+    RowValidator,
+)
+from json_lines import jsonl
 from known_formats import bundled_schema
 
 ROOT = Path(__file__).parents[2]
@@ -260,6 +267,79 @@ def test_a_chunk_of_many_rows_has_a_decoder_at_once(bad: bytes) -> None:
     assert many.training.decoder is not None or bad == b"{\n"
     assert [each.row for each in verdict.findings] == [0] * bool(bad)
     assert (verdict.accepted is None) == bool(bad)
+    assert bad != b'{"id": 7}\n' or verdict.values[-1] is not None
+    # One wrong row delays no other chunk.
+    assert many.validate(Chunk(row * FIRST_ROWS, Cursor())).accepted is not None
+    assert many.accepted(Chunk(row * FIRST_ROWS, Cursor())) is not None
+
+
+def test_small_chunks_have_a_decoder_after_some_rows() -> None:
+    """It is built after as many valid rows, and again only for what it cannot read."""
+    validator = RowValidator({"type": "object", "properties": {"n": {}}}, RowChecks())
+    for _ in range(FIRST_ROWS):
+        assert validator.decoder is None
+        validator.validate(Chunk(b'{"n": 1}', Cursor()))
+    decoders = [validator.decoder]
+    deep = Chunk(b'{"n": [[[[[[[[1]]]]]]]]}', Cursor())
+    for _ in range(3):
+        for _ in range(ROWS_BEFORE_DECODER):
+            validator.validate(deep)
+        decoders.append(validator.decoder)
+
+    assert decoders[0] is not None
+    assert decoders[1] is not decoders[0]
+    assert decoders[1:] == decoders[1:2] * 3
+
+
+def test_a_file_has_so_many_decoders_at_most() -> None:
+    """Rows that have new keys all the time are validated by the schema in the end."""
+    validator = RowValidator({"type": "object", "properties": {"n": {}}}, RowChecks())
+    built = []
+    for turn in range(DECODERS + 3):
+        text = b'{"key %d": 1, "n": [[[[[[[[1]]]]]]]]}' % turn
+        for _ in range(ROWS_BEFORE_DECODER):
+            validator.validate(Chunk(text, Cursor()))
+        if validator.decoder not in built:
+            built.append(validator.decoder)
+
+    assert len(built) == DECODERS
+
+
+def test_a_decoder_that_cannot_be_built_is_tried_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A schema that no types express is known after the first rows."""
+    tried = []
+
+    def fail(*_: Any, **__: Any) -> Any:
+        tried.append(1)
+        raise UnsupportedSchemaError
+
+    monkeypatch.setattr(row_validator, "typed_decoder_of", fail)
+    validator = RowValidator({"type": "object", "not": {}}, RowChecks())
+    for _ in range(5):
+        validator.validate(Chunk(b'{"n": 1}\n' * FIRST_ROWS, Cursor()))
+
+    assert tried == [1]
+
+
+@pytest.mark.parametrize(
+    "checks",
+    [
+        RowChecks(),
+        RowChecks(keeps_texts=False),
+        RowChecks(repeated_keys=False),
+        RowChecks(formats=True),
+    ],
+)
+def test_many_valid_rows_are_accepted_at_once(checks: RowChecks) -> None:
+    """Whatever is checked of rows, those that the decoder accepts are not looked at."""
+    rows = [row | {"sample_id": "é" * 40} for row in valid_rows("eee@0.3.0")]
+    chunk = Chunk(jsonl(*rows * FIRST_ROWS), Cursor())
+
+    RowValidator(bundled_schema("eee@0.3.0"), checks).validate(chunk)
+
+    assert chunk.is_utf8
 
 
 def test_keys_that_come_late_are_learned() -> None:

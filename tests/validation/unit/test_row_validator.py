@@ -15,7 +15,11 @@ from cases import for_each_case
 from effort import drawn, examples
 from fixture_files import valid_rows
 from harpia_formats import iter_problems, validate
+from harpia_formats.files.framing.chunk import Chunk, Cursor
 from harpia_formats.plugins import mutants
+from harpia_formats.validation.dedup.identity import IdentityReader
+from harpia_formats.validation.unit.row_checks import RowChecks
+from harpia_formats.validation.unit.row_validator import RowValidator
 from json_lines import jsonl
 from known_formats import bundled_schema
 
@@ -229,17 +233,41 @@ def test_verdicts_do_not_depend_on_other_rows(rows: list[bytes], warm: int) -> N
     assert problems_by_row([*good, *rows, b'{"n": 1}']) == alone
 
 
-def test_ids_do_not_depend_on_escapes() -> None:
-    """Ids are read at members that the schema does not name, next to escapes."""
-    row = valid_rows(SEED_SHAPE)[0]
-    epochs = [str(number) for number in range(100)]
+@pytest.mark.parametrize("shape", [SEED_SHAPE, "eee@0.3.0"])
+@pytest.mark.parametrize("is_epoch", [False, True])
+def test_ids_do_not_depend_on_escapes(shape: str, is_epoch: bool) -> None:
+    """Ids are read with or next to escapes, also at keys that no schema names."""
+    row = valid_rows(shape)[0]
+    names = [*map(str, range(100)), "7"]
     rows = [
-        row | {"metadata": {"epoch": epoch, "note": "é" * 40}}
-        for epoch in [*epochs, "7"]
+        row | {"metadata": {"epoch": name, "note": "é" * 40}}
+        if is_epoch
+        else row | {"sample_id": f"{name}é" * 20}
+        for name in names
     ]
-    (problem,) = validate(jsonl(*rows), format=SEED_SHAPE, select=("X101",)).problems
+    (problem,) = validate(jsonl(*rows), format=shape, select=("X101",)).problems
 
     assert problem.place.record == 101
+
+
+def test_ids_are_read_once_whoever_decodes_the_row() -> None:
+    """Ids count once in rows with new keys, which a decoder learns, and in others."""
+    rows: list[Any] = [{"id": str(number), "n": 1} for number in range(300)]
+    for number in (*range(100, 200), *range(200, 300, 3)):
+        rows[number] |= {"late": 1}
+    rows[250] |= {"n": "text"}
+    checks = RowChecks(identity=IdentityReader((("id",),)))
+    validator = RowValidator(NUMBERS, checks)
+    chunks = [Chunk(jsonl(*part), Cursor()) for part in (rows[:100], rows[100:])]
+
+    verdicts = [validator.validate(chunk) for chunk in chunks]
+
+    keys = [key for verdict in verdicts for key in verdict.keys]
+    assert sorted(keys, key=int) == [row["id"] for row in rows]
+    assert [each.row for verdict in verdicts for each in verdict.findings] == [150]
+    assert [verdict.accepted is None for verdict in verdicts] == [False, True]
+    # As the decoder read them, for those who read the rows next.
+    assert verdicts[1].values[-1] is not None
 
 
 def test_patterns_run_in_linear_time() -> None:
