@@ -218,6 +218,25 @@ def test_seed_asked_for_and_another_given() -> None:
     assert where(problem) == (1, 1, 0, None)
 
 
+@for_each_case(
+    "options, expected",
+    [
+        ({}, []),
+        ({"strict": True}, ["S211"]),
+        ({"strict": True, "ignore": ("S211",)}, []),
+    ],
+)
+def test_label_of_another_version_is_refused_if_asked(
+    options: Any, expected: list[str]
+) -> None:
+    """The label must be that of the version whose keys a row has, if strict."""
+    row = {**json.loads(records_of(SEED)[0]), "schema_version": "0.3.0"}
+    count, codes, _ = validated(json.dumps(row).encode(), format=SEED, **options)
+
+    assert codes == expected
+    assert count.invalid == len(expected)
+
+
 def test_mixed_shapes_are_validated_by_the_most_frequent() -> None:
     """In a mixed file each record of another shape is an error of its own."""
     mixed = records_of(SEED)[:2] + records_of(TAG)[:1] + records_of(SEED)[2:4]

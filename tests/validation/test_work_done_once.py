@@ -33,6 +33,7 @@ from harpia_formats.validation.unit.row_validator import (
 )
 from json_lines import jsonl
 from known_formats import bundled_schema
+from worker_units import Here, small_units
 
 ROOT = Path(__file__).parents[2]
 AGGREGATES = sorted(ROOT.glob("fixtures/eee-aggregate/valid/*-0.3.0.json"))
@@ -62,27 +63,67 @@ def found(paths: list[Path], **options: Any) -> tuple[list[Any], Any]:
     return list(report.problems), report.files
 
 
-def test_schema_engine_is_built_once_for_files_of_one_kind(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The schema engine of a format is built once, however many files are in it."""
-    built = 0
+@pytest.fixture
+def built(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Return a list that has the schema of each schema engine that is built."""
+    schemas = []
     build = bundled_schemas.schema_validator_of
 
-    def counted(*given: Any, **more: Any) -> Any:
-        nonlocal built
-        built += 1
-        return build(*given, **more)
+    def noted(schema: Any, **more: Any) -> Any:
+        schemas.append(schema)
+        return build(schema, **more)
 
     place = "harpia_formats.validation.unit.row_validator.schema_validator_of"
-    monkeypatch.setattr(place, counted)
+    monkeypatch.setattr(place, noted)
+    return schemas
+
+
+def test_schema_engine_is_built_once_for_files_of_one_kind(
+    tmp_path: Path, built: list[Any]
+) -> None:
+    """The schema engine of a format is built once, however many files are in it."""
     data = (ROOT / "fixtures/eee-aggregate/valid/full-0.3.0.json").read_bytes()
     paths = [tmp_path / f"{number}.json" for number in range(20)]
     for path in paths:
         path.write_bytes(data)
 
     assert [file.valid == 1 for file in found(paths, jobs=1)[1]] == [True] * 20
-    assert built == 1
+    assert len(built) == 1
+
+
+def test_a_worker_builds_the_engine_again_after_a_file_that_it_gives_back(
+    tmp_path: Path, built: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What an unfinished file may have left behind is not used for the next one."""
+    small_units(monkeypatch, 100, whole_files=1_000_000)
+    monkeypatch.setattr(small_files, "GROUP_LIMIT", 1)
+    paths = [tmp_path / f"{number}.jsonl" for number in range(3)]
+    for path in paths:
+        path.write_bytes(b'{"model_id": 1}\n' * 9)
+    found(paths, format="eee@0.2.0", executor=Here())
+
+    # This process validates all three in the end, with one engine.
+    assert len(built) == len(paths) + 1
+
+
+def test_rows_of_texts_are_not_validated_one_by_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A table is validated by its columns alone if any texts are valid in them."""
+    validated = []
+    validate_decoded = RowValidator.validate_decoded
+
+    def noted(self: RowValidator, number: int, *given: Any, **more: Any) -> None:
+        validated.append(number)
+        validate_decoded(self, number, *given, **more)
+
+    monkeypatch.setattr(RowValidator, "validate_decoded", noted)
+    data = b"prompt,response\n" + b"a,b\n" * 1_000
+
+    for format_ in ("csv", "tencent-csv"):
+        validated.clear()
+        report = validate(data, format=format_)
+        assert (report.files[0].valid, len(validated)) == (1_000, 1)
 
 
 def test_valid_aggregate_is_read_once(

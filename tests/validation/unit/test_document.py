@@ -53,3 +53,12 @@ def test_lengths_of_columns_are_remarked_on() -> None:
     )
     # With a header that is no JSON, only its syntax error is reported.
     assert [each for each, _ in found(document[:-1], format="haystack")] == ["J102"]
+
+
+def test_documents_in_lines_are_validated_as_wholes() -> None:
+    """What is remarked on a record is not asked of documents that have such records."""
+    document = {**COLUMNS, "contexts": ["text"] * 3}
+    line = json.dumps(document) + "\n"
+
+    assert found(line * 2, format="haystack") == [("S201", "")]
+    assert ("K102", "/contexts") in found(json.dumps(document), format="haystack")
