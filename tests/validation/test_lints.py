@@ -1,6 +1,7 @@
 """The mechanism of lints: rows, rules across rows, order, places, and selection."""
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -100,6 +101,42 @@ def test_values_of_a_file_are_counted(
     rows[1] |= {"llm_name": "two", "response": 5}
 
     assert found_in(rows) == [("N103", 2, "one answer is of two")]
+
+
+COLUMNS = "questions", "ground_truth_answers", "predicted_answers"
+#: Ways of a lint to tell of many rows that they are clean, each with a format of these.
+QUICK: dict[str, tuple[str, dict[str, Any]]] = {
+    "text": ("nemo-output", {"text": re.compile(b"not there")}),
+    "suspects": ("nemo-output", {"suspects": lambda _: []}),
+    "is_clean": ("nemo-output", {"is_clean": lambda _: True}),
+    "are_clean": ("csv", {"are_clean": lambda _: True}),
+    "items": ("haystack", {"are_clean": lambda _: True}),
+}
+
+
+@pytest.mark.parametrize("way", QUICK)
+def test_lint_does_not_look_at_all_rows_one_by_one(
+    way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No more is asked of a lint that tells of many rows that they are clean."""
+    asked = []
+
+    def ask(_: Any) -> Any:
+        asked.append(1)
+        return ()
+
+    format_, given = QUICK[way]
+    lint = RowLint(("N103",), ask, **{"is_clean": ask, **given})
+    use_lints(monkeypatch, Lints((lint,)))
+    data = {
+        "nemo-output": jsonl(*map(row_of, range(100))),
+        "csv": b"prompt,response\n" + b"question,answer\n" * 100,
+        "haystack": json.dumps(dict.fromkeys(COLUMNS, ["text"] * 100)).encode(),
+    }
+
+    assert report_of(data[format_], format=format_).problems == ()
+    # Single items come first, which no typed decoder reads.
+    assert len(asked) < 20
 
 
 def test_refused_row_is_linted_next_to_its_error() -> None:
