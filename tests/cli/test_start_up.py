@@ -67,6 +67,13 @@ def test_validation_imports_no_heavy_library(of_validate: set[str]) -> None:
     assert installed <= OTHERS
 
 
+def test_validation_imports_no_diagnosis(of_validate: set[str]) -> None:
+    """What finds and describes the causes of errors is not imported for valid rows."""
+    diagnosis = "harpia_formats.validation.diagnosis"
+
+    assert [each for each in of_validate if each.startswith(diagnosis)] == []
+
+
 @pytest.mark.parametrize("option", ["--version", "--help", "-h"])
 def test_page_of_the_program_imports_no_command(option: str) -> None:
     """`--version` and `--help` import neither typer nor a command, nor a format."""
