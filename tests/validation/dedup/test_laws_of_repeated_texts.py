@@ -452,6 +452,38 @@ def test_rough_comparison_finds_all_that_is_alike(one: str, other: str) -> None:
         assert rough_digest(said, one) == rough_digest(said, louder)
 
 
+#: Texts with what is between texts that are compared at once, with characters that
+#: begin as it does, with what is normalized, and with a surrogate without its pair.
+COMPANY = st.text(
+    st.sampled_from("aB1 é中文。，…\u30ac\1\ue001\ue002\uefff\uf001\ud800😺𠀀"),
+    max_size=60,
+)
+
+
+@given(st.lists(COMPANY | st.text("aB1 \1"), min_size=1, max_size=5))
+def test_rough_comparison_of_a_text_is_the_same_in_any_company(
+    texts: list[str],
+) -> None:
+    """The digest of a text does not depend on the texts that are read with it."""
+    said = near_duplicates.ComparedTexts(0, 1, ((),))
+    asked = [text for text in texts if text]
+    found = said.roughly([texts])
+
+    assert found.rough == [rough_digest(said, text) for text in asked]
+    assert found.whole == [said.roughly([[text]]).whole[0] for text in asked]
+
+
+def test_texts_of_the_same_letters_in_other_marks_are_compared() -> None:
+    """Wide and narrow punctuation make no difference to Chinese texts of some size."""
+    said = near_duplicates.ComparedTexts(0, 1, ((),))
+    text = "\u6570\u636e\u96c6" * near_duplicates.FEW
+    marked = [
+        f"{text}{mark}{text}" for mark in "\uff0c\u3002\u3000\uff08\u201c\u2026, "
+    ]
+
+    assert len({rough_digest(said, each) for each in marked}) == 1
+
+
 @pytest.mark.parametrize(
     "codes",
     [
