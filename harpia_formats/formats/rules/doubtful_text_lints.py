@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from string import ascii_lowercase
 from typing import Any
 
 import stringzilla  # type: ignore[import-not-found]  # ships no types
@@ -86,6 +87,14 @@ _suspect_escapes = re.compile(
 )
 #: The first bytes of Chinese characters in UTF-8.
 _lead_bytes = bytes(_leads)
+#: Small letters of ASCII as "a", the later bytes of others as "b", and what is found
+#: where such a letter stands behind another one.
+_small_letters = bytes(
+    b"a"[0] if chr(byte) in ascii_lowercase else b"b"[0] if byte in _trails else 0
+    for byte in range(256)
+)
+_small_behind_other = b"ba"
+_ascii = bytes(range(128))
 _about_encodings = re.compile(
     r"\bgbk\b|gb ?18030|gb ?2312|utf-?8|unicode|encod|charset|mojibake|zeichensatz|"
     r"kodier|codier|乱码|亂碼|编码|編碼|字符集",
@@ -124,6 +133,15 @@ def _are_suspect(data: bytes) -> bool:
         return False
     if any(stringzilla.find(data, each) >= 0 for each in _certain):
         return True
+    if (
+        stringzilla.find(
+            stringzilla.translate(data, _small_letters), _small_behind_other
+        )
+        < 0
+    ):
+        # Then only two that are not ASCII are suspect. Without keys and marks of JSON,
+        # it takes two thirds of the time.
+        data = data.translate(None, _ascii)
     return _suspect.search(data.decode("utf-8", "replace")) is not None
 
 
