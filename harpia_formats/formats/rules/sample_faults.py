@@ -28,11 +28,23 @@ _plain_bytes = (
     .lower()
     .translate(bytes.maketrans(_white_space, b" " * len(_white_space)))
 )
-#: White space beyond ASCII.
-_other_spaces = tuple(
-    space.encode()
-    for space in "\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007"
-    "\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+#: White space beyond ASCII. Most of it differs in the last byte only, of which that of
+#: the first one stands for all: those few searches take a fifth of the time of one for
+#: each, and what begins alike and is no white space is rarely all that differs.
+_wide_space, _ogham_space = "\u3000".encode(), "\u1680".encode()
+_last_bytes = bytes(
+    {space.encode()[-1] for space in "\x85\xa0\u2028\u2029\u202f\u205f"}
+    | {*range(0x80, 0x8B)}
+)
+_as_first_space = bytes.maketrans(_last_bytes, b"\x80" * len(_last_bytes))
+_first_spaces = (b"\xc2\x80", b"\xe2\x80\x80")
+#: The first bytes of letters beyond ASCII that case folding may change.
+_cased_bytes = bytes([*range(0xC2, 0xE0), 0xE1, 0xEA, *range(0xF0, 0xF5)])
+#: What others of them begin with, where later bytes are as in `_rough_bytes`.
+_cased_starts = (b"\xe2\x84", b"\xe2\xa1", b"\xef\xa1", b"\xef\xbc\xa1")
+_rough_bytes = bytes(
+    0xA1 if byte in range(0xA1, 0xBB) else 0x84 if byte in range(0x84, 0xA1) else byte
+    for byte in range(256)
 )
 #: Letters of scripts that put no spaces between words begin here.
 _spaced_until, _spaced_again, _unspaced = "\u0e00", "\u10a0", "\u1780"
@@ -114,13 +126,27 @@ def _plain_texts(texts: Sequence[str]) -> bytes | None:
     except UnicodeEncodeError:  # a surrogate without its pair
         return None
     if not data.isascii():
-        data = stringzilla.utf8_uncased_fold(data)
-        for space in _other_spaces:
+        if _may_have_case(data):
+            data = stringzilla.utf8_uncased_fold(data)
+        data = _with_spaces(_with_spaces(data, _wide_space), _ogham_space)
+        data = stringzilla.translate(data, _as_first_space)
+        for space in _first_spaces:
             data = _with_spaces(data, space)
     data = stringzilla.translate(data, _plain_bytes)
     while stringzilla.find(data, b"  ") >= 0:
         data = _with_spaces(data, b"  ")
     return data
+
+
+def _may_have_case(data: bytes) -> bool:
+    """Tell whether case folding may change a letter beyond ASCII in UTF-8.
+
+    In Chinese texts it changes none, and takes ten times as long as this.
+    """
+    if stringzilla.find_first_of(data, _cased_bytes) >= 0:
+        return True
+    rough = stringzilla.translate(data, _rough_bytes)
+    return any(stringzilla.find(rough, start) >= 0 for start in _cased_starts)
 
 
 def _with_spaces(data: bytes, instead: bytes) -> bytes:

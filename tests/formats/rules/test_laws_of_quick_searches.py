@@ -358,6 +358,22 @@ def test_all_leaks_are_possible_leaks(pairs: list[tuple[str, str]]) -> None:
     assert set(leaked) <= set(possible_leaks(references, prompts))
 
 
+def test_letters_are_found_in_any_case_beside_any_white_space() -> None:
+    """A reference is found in a prompt that has it folded, with another space in it.
+
+    So it is for each letter beyond ASCII, and for each character that is white space.
+    """
+    codes = [*range(0x80, 0xD800), *range(0xE000, 0x110000)]
+    letters = [chr(code) for code in codes if chr(code).casefold() != chr(code)]
+    spaces = [chr(code) for code in codes if chr(code).isspace()]
+    references = [f"中文{each}数据" for each in letters] + ["中文 数据"] * len(spaces)
+    prompts = [f"在{each.casefold()}中" for each in references[: len(letters)]]
+    prompts += [f"在中文{each}{each}数据中" for each in spaces]
+
+    for reference, prompt in zip(references, prompts, strict=True):
+        assert possible_leaks([reference], [prompt]) == [0]
+
+
 @pytest.mark.parametrize("text", ["naïve \ud83d", "\ud83d" * 200])
 def test_texts_that_are_no_utf_8_are_searched(text: str) -> None:
     """Where a surrogate has no pair, nothing is passed over, and nothing fails."""
