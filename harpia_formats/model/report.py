@@ -107,6 +107,8 @@ SCHEMA = "harpia-formats/report/1"
 INTERNAL_ERROR = "V902"
 #: The rule on the number of records in all files.
 TOO_FEW_RECORDS = "J115"
+#: The rules on files without records, and on arrays, behind whose end some may be.
+BROKEN_FILE = frozenset({"J111", "J112"})
 
 #: The format of a schema file.
 JSON_SCHEMA = "json-schema"
@@ -264,6 +266,14 @@ class Report(Result):
         return any(group.code == TOO_FEW_RECORDS for group in self.groups)
 
     @property
+    def may_lack_records(self) -> bool:
+        """Whether a file has no records, or an array is broken, as an error."""
+        return any(
+            group.code in BROKEN_FILE and group.severity is Severity.ERROR
+            for group in self.groups
+        )
+
+    @property
     def ok(self) -> bool:
         """Whether every file was read and no error was found.
 
@@ -287,7 +297,8 @@ class Report(Result):
         """
         of_rows = all(file.invalid or not file.errors for file in self.files)
         undetermined = any(file.undetermined for file in self.files)
-        return of_rows and not (self.failures or self.lacks_records or undetermined)
+        is_partial = self.failures or self.lacks_records or self.may_lack_records
+        return of_rows and not (is_partial or undetermined)
 
     def raise_for_errors(self) -> None:
         """Raise `ValidationFailed` unless the report is `ok`."""

@@ -76,8 +76,11 @@ class DifferenceReport(Result):
     @property
     def is_read(self) -> bool:
         """Whether everything was read but for records that the options leave out."""
-        report = self.report
-        return report is None or report.ok or bool(self.skipped and not report.failures)
+        return all(
+            report.ok or (self.skipped > 0 and report.ok_without_invalid)
+            for report in self.reports or (self.report,)
+            if report is not None
+        )
 
     def summary(self, counts: Iterable[str]) -> str:
         """Return counts of what was compared on one line, which says if that is all."""

@@ -426,10 +426,13 @@ class ConversionReport(Result):
     def ok(self) -> bool:
         """Whether every input was read and the output was written.
 
-        That is not so if a record has no verdict: no option leaves it out.
+        That is not so if a record has no verdict, or records may be missing: no option
+        leaves these out.
         """
-        is_open = any(file.undetermined for file in self.report.files)
-        return self.written and not (self.report.failures or is_open)
+        report = self.report
+        is_open = any(file.undetermined for file in report.files)
+        is_partial = report.failures or report.may_lack_records
+        return self.written and not (is_partial or is_open)
 
     def raise_for_errors(self) -> None:
         """Raise `ValidationFailed`, with this report as its result, unless it is `ok`.

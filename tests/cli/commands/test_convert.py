@@ -295,6 +295,38 @@ def test_invalid_rows_are_skipped_and_counted(data: Path) -> None:
     assert b"2 rows of nemo-output, 1 record left out" in result.stderr
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "convert --to nemo",
+        "score -m em",
+        "stats",
+        "diff broken.json",
+        "roundtrip --via record",
+    ],
+)
+@pytest.mark.parametrize(
+    "broken", ["", "[{good}, ", "[{good}, {wrong}, ", "[{good},,{good}]"]
+)
+def test_files_that_may_lack_records_are_failures(
+    data: Path, words: str, broken: str
+) -> None:
+    """With skip the exit code is 1 if a file has no records, or a broken array."""
+    row = jsonl(GOOD[0]).decode().strip()
+    text = broken.replace("{good}", row).replace("{wrong}", WRONG.decode())
+    (data / "broken.json").write_text(text)
+    files = ["broken.json"] if "diff" in words else ["good.jsonl", "broken.json"]
+    command, *options = words.split()
+    result = command_runs.run(
+        command, *options, *files, "--on-invalid", "skip", cwd=data
+    )
+
+    assert result.returncode == 1
+    assert b"broken.json:1:" in result.stderr + result.stdout
+    if command == "convert":
+        assert len(json.loads(result.stdout)) == len(GOOD) + broken.count("{good}")
+
+
 def test_invalid_rows_are_quarantined_byte_for_byte(data: Path) -> None:
     """Quarantine writes the bytes of a row to one file and its problems to another."""
     arguments = ["bad.jsonl", "--to", "nemo", "-o", "out.json"]
