@@ -127,6 +127,15 @@ def test_a_score_that_is_called_like_a_column_is_renamed() -> None:
     assert row.as_row()["score.id"] == 1.0
 
 
+def test_redacted_rows_have_the_path_that_problems_have(tmp_path: Path) -> None:
+    """It is no value of a record, whatever is in the name of the file."""
+    path = tmp_path / "answers!Peru.jsonl"
+    path.write_bytes(THREE)
+    rows = list(hf.score_answers(path, metrics=("em",), redact=True))
+
+    assert {row.path for row in rows} == {str(path)}
+
+
 def test_redacted_rows_hold_no_value() -> None:
     """With `redact` neither ids, models, groups nor digests of questions are shown."""
     found = hf.score_answers(THREE, metrics=("em",), by=("category",), redact=True)

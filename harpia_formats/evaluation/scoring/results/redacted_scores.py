@@ -71,10 +71,8 @@ class ScoreRedaction:
 
     def answer(self, row: AnswerRow) -> AnswerRow:
         """Return the row of an answer, which has neither its id nor its question."""
-        path, mark, member = row.path.partition("!")
         return replace(
             row,
-            path=f"{path}{mark}{self.redaction.member(member)}" if mark else path,
             id=None,
             model=None if row.model is None else self._names.of(MODEL, row.model),
             question="",
