@@ -21,7 +21,7 @@ from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.formats.registry import adapter_of
 from harpia_formats.formats.rules.scoring_rules import NO_VERDICT
 from harpia_formats.model.adapter import FormatAdapter
-from harpia_formats.model.record import Output, Record
+from harpia_formats.model.record import Output, Record, metric_of
 from harpia_formats.model.report import FileCount
 from harpia_formats.model.vendor_metrics import (
     ScoreError,
@@ -105,9 +105,10 @@ class VerdictMetrics:
                 self._failed += 1
                 self._first_error = self._first_error or output.error
             for score in output.scores or []:
-                if number_or_none(score.value) is None or score.metric is UNSET:
+                if number_or_none(score.value) is None:
                     continue
-                one = self._found.setdefault(score.metric, Quantity(score.metric, []))
+                name = metric_of(score)
+                one = self._found.setdefault(name, Quantity(name, []))
                 if (score.signature or "") not in one.signatures:
                     one.signatures.append(score.signature or "")
                 one.add(score, is_zero=False)
@@ -165,7 +166,8 @@ class VerdictMetrics:
     def outcomes(self, record: Record, output: Output) -> SampleOutcomes:
         """Return the number of each name in a verdict, or why there is none."""
         values = {
-            score.metric: number_or_none(score.value) for score in output.scores or []
+            metric_of(score): number_or_none(score.value)
+            for score in output.scores or []
         }
         reason = "there is no number"
         pair = next(_results(record, "order"), {})

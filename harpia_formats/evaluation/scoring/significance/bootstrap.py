@@ -72,9 +72,9 @@ def flips_of(keys: Sequence[bytes], seed: int, draws: int, first: int = 0) -> An
 def pieces(count: int, numbers: int) -> Iterator[slice]:
     """Yield slices of `count` questions with `numbers` random numbers of 64 bits each.
 
-    So many are drawn at once that their memory is bounded.
+    So many are drawn at once that their memory is bounded. There are at most `PIECE`.
     """
-    size = max(PIECE // max(numbers, 1), 1)
+    size = PIECE // max(numbers, 1)
     for start in range(0, count, size):
         yield slice(start, start + size)
 

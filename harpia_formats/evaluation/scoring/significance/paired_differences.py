@@ -135,7 +135,12 @@ class Comparison:
     @property
     def alpha(self) -> float:
         """The least p-value that is not significant."""
-        return round(1 - self.level, 15)
+        return _alpha(self.level)
+
+
+def _alpha(level: float) -> float:
+    """Return the least p-value that is not significant."""
+    return round(1 - level, 15)
 
 
 def compare_pairs(
@@ -285,11 +290,11 @@ def _last(low: int, high: int, holds: Callable[[int], bool]) -> int:
 
 
 def _least_questions(level: float) -> int:
-    """Return how many questions may have a p-value below 1 - `level`.
+    """Return how many questions may have a p-value below that of `level`.
 
     With fewer, all exchanges of the answers are so few that none has one.
     """
-    return max(math.floor(1 - math.log2(1 - level)) + 1, LEAST)
+    return max(math.floor(1 - math.log2(_alpha(level))) + 1, LEAST)
 
 
 def _power_of_steps(
@@ -308,7 +313,6 @@ def _power_of_steps(
     mean, deviation = questions * differ, math.sqrt(questions * differ * (1 - differ))
     first = max(math.floor(mean - _DEVIATIONS * deviation), least)
     last = min(math.ceil(mean + _DEVIATIONS * deviation), questions)
-    alpha = round(1 - level, 15)
     counts = range(first, last + 1, (last - first) // _COUNTS + 1)
     chances = [_binomial(questions, number, differ) for number in counts]
     left = 1 - differ
@@ -316,7 +320,7 @@ def _power_of_steps(
     missed = (
         incomplete_beta(left, questions - least + 1, least) if first == least else 0.0
     )
-    powers = (_power_of_signs(number, ahead, alpha) for number in counts)
+    powers = (_power_of_signs(number, ahead, _alpha(level)) for number in counts)
     weighted = math.fsum(map(mul, chances, powers))
     return weighted / math.fsum(chances) * (1 - missed) if weighted else 0.0
 
@@ -338,8 +342,6 @@ def _power_of_signs(count: int, ahead: float, alpha: float) -> float:
     `ahead` is the chance that one differs in the direction of the difference.
     """
     few = _few_signs(count, alpha)
-    if few < 0:
-        return 0.0
     if count <= _EXACT:
         return incomplete_beta(ahead, count - few, few + 1)
     deviation = math.sqrt(max(count * ahead * (1 - ahead), _ROUNDING))
@@ -351,13 +353,13 @@ def _power_of_signs(count: int, ahead: float, alpha: float) -> float:
 def _few_signs(count: int, alpha: float) -> int:
     """Return the most signs of one kind of `count` with a p-value below `alpha`.
 
-    It is -1 if there is no such number.
+    That of none is below.
     """
     if count > _EXACT:
         normal = t_quantile(1 - alpha / 2, 10**12)
         return math.floor((count - normal * math.sqrt(count) - 1) / 2)
     return _last(
-        -1,
+        0,
         count // 2,
         lambda few: 2 * incomplete_beta(0.5, count - few, few + 1) < alpha,
     )

@@ -217,8 +217,6 @@ class PairedAnswers:
 
 def summed(rows: Sequence[Sequence[float]]) -> tuple[float, ...]:
     """Return the sums of statistics, place by place; their order does not matter."""
-    if len(rows) == 1:
-        return tuple(rows[0])
     return tuple(math.fsum(column) for column in zip(*rows, strict=True))
 
 
