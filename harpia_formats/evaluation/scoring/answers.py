@@ -145,7 +145,7 @@ def shared_by_name(
 
 
 def split_names(
-    inputs: Iterable[str], *, are_folders: bool = False
+    inputs: Iterable[str], *, are_folders: bool
 ) -> tuple[list[str], dict[str, str]]:
     """Return the paths of inputs, and the names of systems by the path of `NAME=FILE`.
 

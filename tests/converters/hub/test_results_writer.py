@@ -10,14 +10,11 @@ import pytest
 
 from cases import for_each_case
 from effort import drawn
-from harpia_converters.hub.results_writers import TABLES
 from harpia_formats import ScoreError, read, validate
 from harpia_formats.evaluation.metrics import METRICS, measure_of
 from harpia_formats.evaluation.metrics.metric import OWN_LIBRARY
 from harpia_formats.evaluation.scoring.measures.outcomes import ComputedMetric
 from harpia_formats.evaluation.scoring.results.answer_rows import columns_of
-from harpia_formats.evaluation.scoring.results.result_files import ResultFiles
-from harpia_formats.evaluation.scoring.results.result_format import ResultRun
 from harpia_formats.plugins import MetricError, MetricRequest, UnscorableError
 from json_lines import jsonl, jsonl_rows
 from known_formats import READABLE
@@ -225,12 +222,9 @@ def test_equal_score_names_get_the_metric_as_prefix(tmp_path: Path) -> None:
 
 def test_score_with_the_name_of_a_column_is_refused(tmp_path: Path) -> None:
     """Two columns of one name are an error, and nothing is written."""
-    measuring = ComputedMetric(MetricRequest("em", names=("id",)), measure_of("em", {}))
-    files = ResultFiles(tmp_path / "out.csv", overwrite=False)
-
-    run = ResultRun((measuring,), "default", first_problem=lambda *_: None)
+    output = tmp_path / "out.csv"
     with pytest.raises(ScoreError, match="a score is called 'id'"):
-        TABLES.writer(files, run)
+        score(jsonl(*ROWS), metrics=("id=em",), to="csv", output=output)
     assert not list(tmp_path.iterdir())
 
 

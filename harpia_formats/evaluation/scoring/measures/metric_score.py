@@ -148,25 +148,25 @@ class MetricScore:
     #: The distribution of the scores of single answers, or of questions.
     spread: ScoreDistribution
     #: The method and parameters of the interval, "" if there is none.
-    method: str = ""
+    method: str
     #: The number of questions with a scored answer.
-    questions: int = 0
+    questions: int
     #: The standard error of a mean by question, None if it is unknown.
-    standard_error: float | None = None
+    standard_error: float | None
     #: Why the interval is approximate or missing, "" if it is neither.
-    remark: str = ""
+    remark: str
     #: Whether a lower score is better; None if neither is known to be.
-    lower_is_better: bool | None = False
+    lower_is_better: bool | None
     #: How many of the scored answers the metric could not read and counts as wrong;
     #: None if it counts none so.
-    unreadable: int | None = None
+    unreadable: int | None
     #: The questions without a score, if questions are scored and not answers.
-    left_out: LeftOutQuestions = NONE_LEFT_OUT
+    left_out: LeftOutQuestions
     #: The number of answers by pair of labels, of a metric of labels.
-    confusion: Confusion | None = None
+    confusion: Confusion | None
     #: The score by which each answer counts once; None if it is the same, since all
     #: questions have equally many answers, or since questions are scored.
-    over_answers: OverAnswers | None = None
+    over_answers: OverAnswers | None
 
     def as_over_answers(self) -> "MetricScore":
         """Return the score by which each answer counts once, as vendors do."""

@@ -36,15 +36,15 @@ class ScoreColumn:
     signature: str
     scale: str
     #: Whether a score of many answers is not the mean of the scores of answers.
-    is_pooled: bool = False
+    is_pooled: bool
     #: Whether a lower score is better.
-    lower_is_better: bool = False
+    lower_is_better: bool
     #: Whether its value for one answer means right or wrong.
-    is_binary: bool = False
+    is_binary: bool
     #: Whether a score can be the best, as no length is.
-    has_best: bool = True
+    has_best: bool
     #: Whether an answer alone may have it, and not only a question or many answers.
-    is_of_answers: bool = True
+    is_of_answers: bool
 
     @property
     def best(self) -> float:

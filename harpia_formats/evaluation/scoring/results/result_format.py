@@ -44,18 +44,18 @@ class ResultRun:
     #: if it is valid.
     first_problem: Callable[[bytes, str], Problem | None]
     #: The format of the input and its adapter, None if they are not known yet.
-    source: Format | None = None
-    source_adapter: FormatAdapter | None = None
+    source: Format | None
+    source_adapter: FormatAdapter | None
     #: The header of the input, if it selected the metrics.
-    header: Header | None = None
+    header: Header | None
     #: Names by the user or a configuration: `task`, `tree`, `job`, `run_name`.
-    names: Mapping[str, str] = field(default_factory=dict)
+    names: Mapping[str, str]
     #: Values for fields that records lack, by the name of the field.
-    constants: Mapping[str, Any] = field(default_factory=dict)
+    constants: Mapping[str, Any]
     #: Fields by which answers are grouped.
-    by: tuple[str, ...] = ()
+    by: tuple[str, ...]
     #: Whether cells of CSV that a spreadsheet would run get a mark.
-    csv_safe: bool = False
+    csv_safe: bool
 
 
 class ResultWriter(Protocol):
