@@ -548,6 +548,9 @@ def test_a_row_of_another_model_is_no_missing_answer() -> None:
     other = {"systems": {"A": {**system, "model": "m9"}}, "missing": "zero"}
     with pytest.raises(hf.ScoreError, match=r"^b: no answer of A is of m9"):
         hf.score_plan({**other, "benchmarks": {"b": {"metrics": ["em"]}}})
+    two = {"A": {**system, "model": "m9"}, "B": {**system, "model": "m8"}}
+    with pytest.raises(hf.ScoreError, match=r"files: A \(model m9\), B \(model m8\)"):
+        hf.score_plan({**plan, "systems": two})
 
     records = [
         {"id": f"{at}", "prompt": f"q{at}", "references": ["7"], "outputs": [output]}

@@ -106,6 +106,8 @@ def test_results_are_named(folder: Path) -> None:
     }
     assert first["header"]["extra"]["lm-eval"]["model_name"] == "nest/finch-7b"
     assert report.notes == (f"{SAMPLES} is read with {RESULTS}",)
+    scores = harpia_formats.score(SAMPLES, stored=True, companion=RESULTS)
+    assert report.notes[0] in scores.notes
 
 
 def test_samples_without_results_are_read_with_a_note(folder: Path) -> None:

@@ -1,9 +1,11 @@
 """Bootstrap intervals by question, from statistics."""
 
 import importlib
+import math
 import random
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise, repeat
 from statistics import stdev
 from typing import Any
@@ -179,6 +181,25 @@ def test_weights_are_poisson() -> None:
     )
 
 
+def test_draws_are_the_same_in_every_version() -> None:
+    """The same seed gives the digits of intervals and p-values that it gave before."""
+    weights = [[1, 3, 2, 0, 0, 1, 0, 0], [0, 2, 0, 0, 0, 1, 1, 0]]
+    flips = [[1, 0, 0, 0, 1, 1, 1, 0], [1, 1, 0, 1, 0, 0, 1, 0]]
+
+    assert weights_of(keys(2), 12345, 8).tolist() == weights
+    assert flips_of(keys(2), 12345, 8).tolist() == flips
+
+
+def test_the_least_p_value_is_that_of_no_exchange_as_far() -> None:
+    """One exchange more has twice that value, which is not the least."""
+    found = compared(
+        scored(25, seed=27, shift=0.3), scored(25, 127), name="permutation"
+    )
+
+    assert found is not None
+    assert (found.p_value, found.is_least) == (2 / 10001, False)
+
+
 def test_flips_are_fair_and_independent() -> None:
     """Each question is flipped in half of the draws, whatever the others do."""
     flips = flips_of(keys(100), 1, 10_000).astype(float)
@@ -205,6 +226,38 @@ def test_a_system_does_not_differ_from_itself() -> None:
     assert (found.difference, found.low, found.high, found.p_value) == (0, 0, 0, 1)
     assert found.detectable is None
     assert "few questions differ" in found.remark
+
+
+def test_a_difference_has_the_standard_error_of_its_questions() -> None:
+    """Of a pooled score it is that of its replicates."""
+    one, other = scored(50, shift=0.25), scored(50, seed=2)
+    parts = [a - b for (a, _), (b, _) in zip(one, other, strict=True)]
+    expected = stdev(parts) / math.sqrt(50) * (1 + 1 / (4 * 49))
+    found, pooled = (compared(one, other, by) for by in (mean, partial(mean)))
+
+    assert found is not None
+    assert pooled is not None
+    assert found.standard_error == pytest.approx(expected)
+    assert pooled.standard_error == pytest.approx(expected, rel=0.1)
+
+
+def test_limits_of_no_difference_have_the_same_digits_in_either_order() -> None:
+    """Systems with equal means may differ on every question."""
+    for count in range(8, 30):
+        one = scored(count)
+        found, back = compared(one, one[::-1]), compared(one[::-1], one)
+
+        assert found is not None
+        assert back is not None
+        assert found.difference == back.difference == 0
+        assert (found.low, found.high) == (-back.high, -back.low) != (0, 0)
+
+
+def test_there_are_as_many_replicates_as_asked_for() -> None:
+    """Any number of them, although four are drawn at once."""
+    for replicates in (1, 3, 4, 10):
+        found = bootstrap_of(scored(5), replicates=replicates)
+        assert len(list(found.replicated(mean))) == replicates
 
 
 @pytest.mark.parametrize(("name", "p"), [("bootstrap", 1 / 1001), (None, 2**-79)])

@@ -5,7 +5,8 @@ import json
 import math
 import random
 import sys
-from itertools import chain
+from itertools import chain, product
+from operator import mul
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from harpia_formats import (
     ValidationFailed,
     compare_scores,
     score,
+    score_answers,
     write_report,
 )
 from json_lines import jsonl, jsonl_rows
@@ -555,6 +557,85 @@ def test_pooled_scores_are_compared_by_question(test: str | None) -> None:
     assert apart.test.startswith(f"{test or 'bootstrap'}|unit:question|")
     assert apart.is_least
     assert same.p_value > 0.05
+
+
+def test_differences_of_percentages_have_a_chart_of_their_own() -> None:
+    """On the axis of shares those of shares could not be distinguished."""
+    pytest.importorskip("sacrebleu", reason="BLEU needs the extra score")
+    right, wrong = (
+        jsonl(
+            *(
+                {"id": at, "prompt": "?", "references": ["a b c d"], "outputs": [one]}
+                for at in range(9)
+            )
+        )
+        for one in ({"text": "a b c d"}, {"text": "x"})
+    )
+    found = compare_scores(right, wrong, metrics=("em", "bleu"))
+
+    assert found._repr_html_().count("Differences with their intervals") == 2
+
+
+def test_the_exact_p_value_counts_all_exchanges_of_few_questions() -> None:
+    """Of questions with other differences it is the share that is as far."""
+    texts = ["a", "a b", "b", "a c d", "a b c"]
+    rows = [
+        {
+            "id": at,
+            "prompt": "?",
+            "references": ["a b c d"],
+            "outputs": [{"text": text}],
+        }
+        for at, text in enumerate(texts)
+    ]
+    worse = [row | {"outputs": [{"text": "a"}]} for row in rows]
+    (found,) = compare_scores(rows, worse, metrics=("f1",)).compared
+    parts = [
+        (one.scores["f1"] or 0) - (its.scores["f1"] or 0)
+        for one, its in zip(
+            *(score_answers(each, metrics=("f1",)) for each in (rows, worse)),
+            strict=True,
+        )
+    ]
+    sums = [sum(map(mul, signs, parts)) for signs in product((1, -1), repeat=5)]
+
+    assert found.comparison is not None
+    as_far = sum(abs(one) >= abs(sum(parts)) - 1e-9 for one in sums)
+    assert 1 < as_far < 32
+    assert found.comparison.p_value == as_far / 32
+
+
+def test_references_that_one_input_has_more_of_are_not_in_the_signature() -> None:
+    """Their number is that of all of its records, also of those that are not shared."""
+    more = {"id": "x", "prompt": "?", "references": ["a", "b"], "outputs": [{}]}
+    rows = system(0.5)
+    (found,) = compare_scores(
+        rows, [*rows, more], metrics=("em",), missing="skip"
+    ).compared
+    (same,) = compare_scores(rows, rows, metrics=("em",)).compared
+
+    assert same.signature == f"{found.signature}|nrefs:1"
+
+
+def test_a_note_explains_up_to_ten_pairs_of_inputs() -> None:
+    """Six inputs are fifteen pairs."""
+    inputs = [
+        [*system(0.5), {**system(0.5)[0], "id": "x", "prompt": f"{at}?"}]
+        for at in range(6)
+    ]
+    notes = compare_scores(*inputs, metrics=("em",)).notes
+
+    assert sum("match: 1 with the same id have another" in one for one in notes) == 10
+
+
+def test_a_wanted_score_that_one_input_lacks_is_an_error() -> None:
+    """Whatever else is wanted, and shared."""
+    first = stored("em|a", 0.5)
+    both = first.replace(b'"scores": [', b'"scores": [{"metric": "acc", "value": 1}, ')
+    assert both != first
+    options: dict[str, Any] = {"stored": True, "metrics": ("em", "acc")}
+    with pytest.raises(ScoreError, match="do not both have scores of acc"):
+        compare_scores(first, both, **options)
 
 
 @pytest.mark.parametrize(("share", "needed"), [(1, 40), (0.5, 155), (2, 12), (9, 6)])

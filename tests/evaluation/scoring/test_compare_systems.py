@@ -156,6 +156,16 @@ def test_all_are_compared_with_a_baseline() -> None:
         compare_scores(data, metrics=("em",), baseline="d")
 
 
+def test_a_baseline_may_be_a_path(tmp_path: Path) -> None:
+    """The system is that of its file."""
+    paths = [tmp_path / f"{name}.jsonl" for name in "ab"]
+    for path in paths:
+        path.write_bytes(of_model(path.stem))
+    for path in paths:
+        found = compare_scores(*paths, metrics=("em",), baseline=str(path))
+        assert found.baseline == path.stem
+
+
 def test_no_heading_is_the_name_of_another_system(tmp_path: Path) -> None:
     """Systems that are called A and B have the columns 1 and 2."""
     data = rows("a", "b")

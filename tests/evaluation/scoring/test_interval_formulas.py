@@ -388,6 +388,23 @@ def test_as_many_questions_as_are_reported_detect_a_difference(
     assert 0.8 <= power < 0.9
 
 
+@pytest.mark.parametrize("difference", [0.1, 0.15])
+def test_many_questions_that_all_differ_have_that_power(difference: float) -> None:
+    """Where more than a few hundred questions differ, chances are approximated."""
+    error = math.sqrt(1 - difference**2) / 10
+    count = questions_for(difference, error, 100, 0.95, 1.0)
+
+    fewest = range(count // 2)
+    power = math.fsum(
+        math.comb(count, few)
+        * ((1 - difference) ** few / 2**count)
+        * (1 + difference) ** (count - few)
+        for few in fewest
+        if sign_test(few, count - few) < 0.05
+    )
+    assert 0.799 <= power < 0.82
+
+
 @pytest.mark.parametrize("level", [0.5, 0.75, 0.875, 0.9, 0.95, 0.99])
 def test_so_few_questions_are_never_reported_that_none_is_significant(
     level: float,

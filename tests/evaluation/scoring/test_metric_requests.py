@@ -53,6 +53,10 @@ def test_the_name_in_results_is_preferred(names: tuple[str, str]) -> None:
         ({"metrics": ("a.b=em",)}, "a metric cannot be called 'a.b'"),
         ({"metrics": ("em", "em=em")}, "the name 'em' is given twice"),
         (
+            {"metrics": ("bertscore",), "skip_unknown": True},
+            "no metric is left to compute: ",
+        ),
+        (
             {"metrics": ("a=em",), "parameters": {"em.scale": "0-1"}},
             "'em.scale' is a parameter of a metric that is not computed",
         ),

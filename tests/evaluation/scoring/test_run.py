@@ -330,18 +330,55 @@ def test_skipped_rows_are_counted_in_a_note() -> None:
     assert "12 invalid rows were left out" in scores.notes
 
 
+def test_the_number_of_groups_is_bounded() -> None:
+    """Each takes memory: values that all differ, such as ids, are no groups."""
+    data = answers_as_lines([("a", ["a"], f"c{at}", "one") for at in range(1001)])
+    options: dict[str, Any] = {"metrics": ("em",), "replicates": 0, "by": ("category",)}
+
+    assert len(score(data[: data.rindex(b"{")], **options).groups) == 1000
+    with pytest.raises(ScoreError, match="more than 1,000 groups by category"):
+        score(data, **options)
+
+
+def test_problems_of_answers_come_before_those_of_later_rows() -> None:
+    """All that is known is yielded with the next problem, and not at the end."""
+    rows = [{"references": ["a"], "outputs": [{}]}] * 256
+    options = ScoreOptions(
+        metrics=("em",), from_="record", missing="skip", on_invalid="skip"
+    )
+    run = Scoring([jsonl(*rows) + b"no JSON\n" * 2], options=options)
+
+    lines = [one.place.line for one in run]
+    assert lines[:2] == [257, 1]
+    assert lines[-1] == 258
+
+
+LONG = "x" * 2**22
+
+
 @for_each_case(
-    "references, text, outputs",
-    [(["a"], "x" * 2**22, 1), (["x" * 2**20, "x" * 2**20], "a", 2)],
+    "metric, long",
+    [
+        ("em", {"references": ["a"], "outputs": [{"text": LONG}]}),
+        ("em", {"references": [LONG[::2]], "outputs": [{"text": "a"}] * 2}),
+        (
+            "document-mrr",
+            {
+                "outputs": [],
+                "metadata": {
+                    "ground_truth_documents": ["a"],
+                    "retrieved_documents": [{"content": LONG}],
+                },
+            },
+        ),
+    ],
 )
 def test_long_answers_are_measured_before_more_are_read(
-    references: list[str], text: str, outputs: int
+    metric: str, long: dict[str, Any]
 ) -> None:
     """Few wait in memory: what is wrong with one is known before what comes later."""
-    refused = {"references": ["a"], "outputs": [{}]}
-    long = {"references": references, "outputs": [{"text": text}] * outputs}
-    data = jsonl(refused, long) + b"no JSON\n"
-    run = Scoring([data], options=ScoreOptions(metrics=("em",), from_="record"))
+    data = jsonl({"references": ["a"], "outputs": [{}]}, long) + b"no JSON\n"
+    run = Scoring([data], options=ScoreOptions(metrics=(metric,), from_="record"))
 
-    with pytest.raises(ScoreError, match="there is no answer to score"):
+    with pytest.raises(ScoreError, match='missing="skip" leaves answers without'):
         next(iter(run))

@@ -187,6 +187,22 @@ def test_questions_without_an_id_and_an_input_are_counted_by_their_numbers(
     assert sum(one.scores[0].questions for one in found.systems) > 1_200
 
 
+def test_results_are_written_by_the_main_process(
+    tmp_path: Path, shared: list[int]
+) -> None:
+    """They need the records, which workers do not send."""
+    path = write_rows(tmp_path / "rows.jsonl", records(400))
+    found = []
+    for jobs in (1, 2):
+        output = tmp_path / f"{jobs}.csv"
+        options = ScoreOptions(metrics=("em",), from_="record", jobs=jobs)
+        assert list(Scoring([path], "csv", output, options)) == []
+        found.append(output.read_bytes())
+
+    assert found[0] == found[1]
+    assert not shared
+
+
 def test_invalid_rows_are_left_to_the_main_process(
     tmp_path: Path, shared: list[int]
 ) -> None:

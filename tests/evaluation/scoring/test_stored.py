@@ -125,6 +125,13 @@ def test_cells_that_are_no_number_are_found_and_empty_ones_passed_over() -> None
     assert score(jsonl(*asked), stored=True).notes == ()
 
 
+def test_a_column_of_text_has_no_scores() -> None:
+    """The error counts its cells, which are scores that are no numbers."""
+    table = b'prompt,response,score\nq,a,"0,5"\nr,a,"0,7"\n'
+    with pytest.raises(ScoreError, match="none of 2 stored scores is a number"):
+        score(table, from_="csv", stored=True)
+
+
 def test_text_in_a_mapped_score_is_found() -> None:
     """Rows of JSON with a decimal comma in the key that a map names are not silent."""
     rows = [{"q": f"question {at}", "mark": mark} for at, mark in enumerate(["0,5", 1])]

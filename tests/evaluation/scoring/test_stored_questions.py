@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from cases import for_each_case
-from harpia_formats import ScoreError
+from harpia_formats import ScoreError, compare_scores
 from harpia_formats.plugins import MetricError
 from json_lines import jsonl
 from unchecked import score
@@ -69,6 +69,22 @@ def test_a_stored_score_with_the_name_of_a_metric_is_shown_as_it_is() -> None:
 
     assert found["pass@1"].value == 0.5
     assert found["pass@1"].signature == "pass@1|impl:unknown"
+
+
+def test_scores_of_questions_are_as_comparable_as_the_stored_ones() -> None:
+    """Without signatures nothing proves that these were computed the same way."""
+
+    def inputs(**signature: str) -> list[bytes]:
+        return [
+            lines(*([answer(f"{at}", right(at % 2, **signature))] for at in range(one)))
+            for one in (8, 9)
+        ]
+
+    options: dict[str, Any] = {"stored": True, "metrics": ("pass@1",)}
+    with pytest.raises(ScoreError, match="the signatures of pass@1 do not prove"):
+        compare_scores(*inputs(), **options)
+    (found,) = compare_scores(*inputs(signature="match|a"), **options).compared
+    assert found.signature.startswith("pass@k|")
 
 
 def test_is_correct_counts_before_the_value() -> None:

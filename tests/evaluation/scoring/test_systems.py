@@ -147,10 +147,13 @@ def test_answers_without_a_model_are_of_the_only_one() -> None:
 def test_answers_without_a_model_next_to_several_are_apart() -> None:
     """Next to several models, answers without a model are a system of their own."""
     data = lines(RIGHT + WRONG, [{"text": "yes"}])
+    options: dict[str, Any] = {"metrics": ("em",)}
 
-    scores = harpia_formats.score(data, metrics=("em",))
+    scores = harpia_formats.score(data, **options)
 
     assert [system.key["model"] for system in scores.systems] == [*MODELS, "(none)"]
+    first = harpia_formats.score(lines([{"text": "yes"}], RIGHT + WRONG), **options)
+    assert [system.key["model"] for system in first.systems] == ["(none)", *MODELS]
 
 
 def test_a_model_may_be_called_as_those_without_one() -> None:
@@ -175,6 +178,8 @@ def test_redaction_hides_models_and_keeps_what_stands_for_none() -> None:
     keys = [one.key["model"] for one in found.systems]
     assert keys == ["model 1", "(none)", "model 2"]
     assert list(found.models) == ["model 1", "model 2"]
+    assert [one.request.label for one in found.measured] == ["em"]
+    assert found.systems[0]["em"].signature.startswith("em|")
     of_answers = harpia_formats.score_answers(
         data, metrics=("em",), by=("model",), redact=True
     )

@@ -67,6 +67,32 @@ def test_a_test_by_some_questions_is_none_of_the_scores() -> None:
     assert "Nothing is bold: no two systems could be tested by all of" in text
 
 
+def test_a_system_of_fewer_questions_has_no_test_of_its_score() -> None:
+    """It is not bold, and a note says how many it lacks."""
+    rows = rows_of({"a": 99, "b": 3, "c": 99}, 30)
+    for row in rows[:10]:
+        del row["outputs"][2]
+    text = form_text("markdown", hf.compare_scores(rows, metrics=("em",)))
+    _, *cells = tables_in(text)[0]
+
+    assert [row[0] for row in cells if "<strong>" in row[1]] == ["a", "c"]
+    lacks = "c has no score for 10 questions of other systems"
+    assert f"{lacks}: its files do not have them." in text
+
+
+@pytest.mark.parametrize(
+    ("test", "is_said"), [("permutation", True), ("bootstrap", False)]
+)
+def test_intervals_of_another_method_than_the_test_are_noted(
+    test: str, *, is_said: bool
+) -> None:
+    """The interval of the bootstrap agrees with the test by the same replicates."""
+    rows = rows_of({"a": 99, "b": 4}, 30)
+    found = hf.compare_scores(rows, metrics=("em",), test=test)
+
+    assert ("they may disagree about 0" in form_text("markdown", found)) is is_said
+
+
 def test_one_level_is_that_of_bold_and_of_what_is_detected() -> None:
     """`level` sets it for both, and the notes name it; so do filled marks."""
     rows = rows_of({"a": 99, "b": 4}, 30)
