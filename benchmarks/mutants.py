@@ -114,6 +114,10 @@ PARTS = {
             "tests/cli/commands/test_score_plan.py",
             "tests/cli/output/test_score_table.py",
             "tests/reporters/tables/test_comparison.py",
+            "tests/api/python_api/test_results.py",
+            "tests/converters/eee/test_results_writer.py",
+            "tests/converters/lm_eval/test_results.py",
+            "tests/converters/nemo/test_results_writer.py",
         ),
     ),
     "fields": Part(
