@@ -52,7 +52,7 @@ class RecordSet(msgspec.Struct):
     def discard(self, number: int) -> None:
         """Remove a number if it is there."""
         if number in self:
-            self.bits[number >> 3] &= ~(1 << (number & 7)) & 0xFF
+            self.bits[number >> 3] ^= 1 << (number & 7)
 
     def put(self, found: bytes, before: int) -> None:
         """Add numbers, given as bits, that are counted from `before` on."""

@@ -97,14 +97,18 @@ def test_accepted_records_are_known(
 NUMBERS = st.lists(st.integers(1, 200), max_size=30)
 
 
-@given(NUMBERS)
-def test_record_set_is_a_set(numbers: list[int]) -> None:
-    """Exactly the numbers that were added are in it, in whatever order they came."""
+@given(NUMBERS, NUMBERS)
+def test_record_set_is_a_set(numbers: list[int], gone: list[int]) -> None:
+    """It holds what was added and not removed, in whatever order that came."""
     records = RecordSet()
     for number in numbers:
         records.add(number)
+    for number in gone:
+        records.discard(number)
+    left = set(numbers) - set(gone)
 
-    assert {number for number in range(300) if number in records} == set(numbers)
+    assert {number for number in range(300) if number in records} == left
+    assert records.count == len(left)
 
 
 def test_record_set_needs_a_bit_for_each_record() -> None:
