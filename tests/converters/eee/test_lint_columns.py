@@ -6,20 +6,38 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harpia_converters.eee import versions
-from harpia_converters.eee.lints import across_rules_of
+from harpia_converters.eee.lints import across_rules_of, recipe_of_row
+from harpia_converters.eee.row_members import RECIPES
 from harpia_formats.validation.dedup.identity import member_at
 from harpia_formats.validation.unit.across_values import TextReader
 
 texts = st.sampled_from(["a", "b", "1", "-1", "-", "²", "(a)", "a_b"])
-rows = st.fixed_dictionaries(
+inputs = st.fixed_dictionaries(
+    {"raw": texts, "reference": st.one_of(texts, st.lists(texts, max_size=2))}
+)
+
+
+def with_hash(row: dict[str, Any], letter: str) -> dict[str, Any]:
+    """Return a row with the hash of its input by a recipe, if it has a reference."""
+    references = references_of(row["input"])
+    if not (letter and references):
+        return row
+    return {**row, "sample_hash": RECIPES[letter](row["input"]["raw"], references)}
+
+
+def references_of(asked: dict[str, Any]) -> list[str]:
+    """Return the references of an input, which may be one text."""
+    reference = asked["reference"]
+    return [reference] if isinstance(reference, str) else reference
+
+
+rows_without_hash = st.fixed_dictionaries(
     {
         "evaluation_id": texts,
         "model_id": texts,
         "evaluation_name": texts,
         "sample_id": st.one_of(texts, st.integers(-1, 2)),
-        "input": st.fixed_dictionaries(
-            {"raw": texts, "reference": st.one_of(texts, st.lists(texts, max_size=2))}
-        ),
+        "input": inputs,
     },
     optional={
         "sample_hash": st.one_of(texts, st.none()),
@@ -27,6 +45,7 @@ rows = st.fixed_dictionaries(
         "metadata": st.dictionaries(st.just("epoch"), st.one_of(texts, st.none())),
     },
 )
+rows = st.builds(with_hash, rows_without_hash, st.sampled_from(["", *RECIPES]))
 #: Some rows that differ, or one several times.
 lists = st.one_of(
     st.lists(rows, min_size=1, max_size=4),
@@ -49,3 +68,25 @@ def test_columns_are_compared_as_rows_are(given_rows: list[dict[str, Any]]) -> N
         assert set(together) == set(singly)
         if rule.code == "E307":  # rows that must differ are all counted
             assert sorted(reader.digests(together)) == sorted(reader.digests(singly))
+
+
+@given(inputs, inputs, st.sampled_from([*RECIPES]))
+def test_inputs_of_one_hash_are_told_apart(
+    one: dict[str, Any], other: dict[str, Any], letter: str
+) -> None:
+    """Of rows with the same hash, E304 compares the same where the inputs are equal.
+
+    So it is whether or not the hash is that of either input, and was looked at before.
+    """
+    rule = next(each for each in across_rules_of(versions.V0_2_0) if each.value_texts)
+    reader = TextReader(rule)
+    hashed = with_hash({"input": one}, letter)
+    assert rule.code == "E304"
+    for is_known in (False, True):
+        if is_known and "sample_hash" in hashed:
+            recipe_of_row(hashed["sample_hash"], one["raw"], one["reference"])
+        first, second = (
+            reader.of_value({"sample_hash": "h", **hashed, "input": each})
+            for each in (one, other)
+        )
+        assert (first == second) is (one == other)
