@@ -246,7 +246,6 @@ class ScoringState(RecordsState):
         super().__init__(job.rows, self._receive)
         self._job = job
         self._metrics = tuple(map(computed_metric, job.metrics))
-        self._begin()
 
     def _begin(self) -> None:
         """Forget what was found of a range, before the first record of the next one."""

@@ -21,7 +21,6 @@ from harpia_formats.evaluation.scoring.significance.intervals import (
     FEW_OTHERS,
     FEW_RESAMPLED,
     FEW_SUCCESSES,
-    ONE_QUESTION,
     QUANTA,
     AnswerMean,
     ExactSum,
@@ -125,12 +124,11 @@ def test_mean_over_answers_is_that_of_plain_sums() -> None:
 
 @pytest.mark.parametrize("number", [1, 2])
 def test_one_question_has_no_variance(number: int) -> None:
-    """Two questions have a variance, of their mean and of that over answers."""
+    """Two questions have one, and one has none."""
     found = moments_of([(2, 3), (2, 5)][:number])
 
     assert (found.variance is None) is (number == 1)
     assert (found.standard_error is None) is (number == 1)
-    assert (found.over_answers().variance is None) is (number == 1)
 
 
 def test_answers_that_are_equally_many() -> None:
@@ -214,12 +212,6 @@ def test_means_beyond_the_range(mean: float, *, is_there: bool) -> None:
         assert found[1] <= 1
 
 
-def test_fewest_questions_with_an_interval() -> None:
-    """Two questions have an interval, one has none."""
-    assert wilson_interval(right(1, 1), 0.95) is None
-    assert wilson_interval(right(1, 2), 0.95) is not None
-
-
 @for_each_case(
     "value, expected",
     [
@@ -258,8 +250,6 @@ def test_exact_sums_are_merged() -> None:
 @for_each_case(
     "count, questions, remark",
     [
-        (0, 0, ""),
-        (1, 1, ONE_QUESTION),
         (1, 2, FEW_FAILURES),
         (4, 10, FEW_SUCCESSES),
         (4, 9, FEW_SUCCESSES),

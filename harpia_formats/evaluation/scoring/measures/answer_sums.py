@@ -396,7 +396,7 @@ def _over_answers(
     interval, error = None, None
     if measure.is_mean:
         found = moments.over_answers()
-        error = None if found.variance is None else sqrt(found.variance)
+        error = sqrt(found.variance)
         if options.replicates and measure.is_bounded:
             interval = wilson_interval(found, options.level, measure.best)
     return OverAnswers(value, interval, error, min(moments.sums), max(moments.sums))

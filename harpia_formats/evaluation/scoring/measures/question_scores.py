@@ -196,7 +196,7 @@ class LabelBootstrap:
 
         A row has the labels, and as how many answers it counts.
         """
-        if not keys or not self.replicates or unavailable_reason():
+        if not self.replicates or unavailable_reason():
             return
         answers = sorted(zip(rows, keys, strict=True))
         for part in pieces(len(answers), self.replicates // 4):

@@ -288,8 +288,6 @@ def with_parameters(
     for full, _ in names:
         unused.pop(full, None)
     found = {name: parameters[full] for full, name in names}
-    if not (found or request.defaults):
-        return request
     own = dict(request.parameters)
     if found.get(CORRECT, own.get(CORRECT)) != own.get(CORRECT):
         # The parameters of the metric that decided before do not fit another one.

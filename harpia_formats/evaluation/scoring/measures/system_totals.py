@@ -53,13 +53,13 @@ class SystemTotals:
     measured: tuple[ComputedMetric, ...]
     options: ScoreOptions
     grouping: AnswerGrouping
-    one_model_format: str = ""
+    one_model_format: str
     #: The id of a result format whose rows have the answer's model, "" for others.
-    row_format: str = ""
+    row_format: str
     #: Whether the scores were stored, so that their signatures stay as they are.
-    are_stored: bool = False
+    are_stored: bool
     #: The system of each file of which the user names one model.
-    owners: Mapping[str, str] = field(default_factory=dict)
+    owners: Mapping[str, str]
     #: The names of the systems of answers without a model, by their files; None for
     #: one that has no name. Files with missing answers of no system are left out.
     files: dict[str, str | None] = field(default_factory=dict)

@@ -144,7 +144,7 @@ class PoissonBootstrap:
 
         Several answers to a question may be in one call or in several.
         """
-        if not keys or not self.replicates or unavailable_reason():
+        if not self.replicates or unavailable_reason():
             return
         exact = np.rint(np.asarray(rows, dtype=np.float64) / QUANTUM) * QUANTUM
         places: dict[bytes, int] = {}

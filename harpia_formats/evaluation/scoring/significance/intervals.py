@@ -154,8 +154,8 @@ class AnswerMean:
 
     questions: int
     mean: float
-    #: The variance of the mean; None for fewer than two questions.
-    variance: float | None
+    #: The variance of the mean.
+    variance: float
     #: The number of independent answers that there are at most behind the mean.
     independent: float
 
@@ -250,19 +250,17 @@ class QuestionMoments:
         return None if variance is None else math.sqrt(variance)
 
     def over_answers(self) -> AnswerMean:
-        """Return the mean over answers, with its variance between questions."""
+        """Return the mean over answers to two or more questions, and its variance."""
         questions, answers = self.questions, self.answers
         total = sum(total for _, total, _ in self.sums.values())
-        variance = None
-        if questions >= LEAST:
-            squares = sum(
-                squares * answers**2
-                - 2 * total * answers * n * part
-                + total**2 * n**2 * number
-                for n, (number, part, squares) in self.sums.items()
-            )
-            scale = (questions - 1) * (answers**2 * QUANTA) ** 2
-            variance = squares * questions / scale
+        squares = sum(
+            squares * answers**2
+            - 2 * total * answers * n * part
+            + total**2 * n**2 * number
+            for n, (number, part, squares) in self.sums.items()
+        )
+        scale = (questions - 1) * (answers**2 * QUANTA) ** 2
+        variance = squares * questions / scale
         return AnswerMean(questions, total / (answers * QUANTA), variance, answers)
 
 
@@ -289,13 +287,11 @@ def wilson_interval(
 ) -> tuple[float, float] | None:
     """Return the confidence interval of a mean of scores between 0 and `best`.
 
-    It is Wilson's on the effective number of answers, with the quantile of Student's t
-    in the place of the normal one. Returns None for fewer than two questions, and for a
-    mean that is not between 0 and `best`. Source: Wilson, Probable Inference, the Law
-    of Succession, and Statistical Inference (1927).
+    It is of two or more questions: Wilson's on the effective number of answers, with
+    the quantile of Student's t in the place of the normal one. Returns None for a mean
+    that is not between 0 and `best`. Source: Wilson, Probable Inference, the Law of
+    Succession, and Statistical Inference (1927).
     """
-    if estimate.questions < LEAST:
-        return None
     share = estimate.mean / best
     if not -_ROUNDING <= share <= 1 + _ROUNDING:
         return None
@@ -311,11 +307,7 @@ def wilson_interval(
 
 
 def remark_of(moments: QuestionMoments, best: float = 1.0) -> str:
-    """Return why the interval of a mean is approximate or missing, "" if it is not."""
-    if not moments.questions:
-        return ""
-    if moments.questions < LEAST:
-        return ONE_QUESTION
+    """Return why the interval of a mean is approximate, "" if it is not."""
     share = moments.mean / best
     if moments.questions * min(share, 1 - share) >= FEW:
         return ""

@@ -10,7 +10,6 @@ from operator import mul
 from typing import Any
 
 from harpia_formats.evaluation.scoring.significance.bootstrap import (
-    LEVEL,
     limits_of,
     np,
     weights_of,
@@ -108,29 +107,29 @@ class Comparison:
     #: equal.
     p_value: float
     #: Whether it is the least p-value that the drawn replicates or exchanges allow.
-    is_least: bool = False
+    is_least: bool
     #: The test, and the method of the interval, with their parameters.
-    test: str = ""
-    method: str = ""
+    test: str
+    method: str
     #: The smallest difference that as many questions detect with a power of 80 %, None
     #: if the systems do not differ on any question, if it is `beyond_scale`, or if
     #: replicates of a pooled score lack it.
-    detectable: float | None = None
+    detectable: float | None
     #: The same difference if it is larger than the scale of the score, so that as many
     #: questions detect none.
-    beyond_scale: float | None = None
+    beyond_scale: float | None
     #: Why the interval is approximate, "" if it is not.
-    remark: str = ""
+    remark: str
     #: Whether the p-value is approximate for the same reason: it is that of the same
     #: replicates, and few references have some label.
-    is_approximate_p: bool = False
+    is_approximate_p: bool
     #: The confidence level of the interval and of the detected difference.
-    level: float = LEVEL
+    level: float
     #: The best score, if each question differs by it or not at all, as 0 from 1.
-    step: float | None = None
+    step: float | None
     #: The standard error of the difference, None if there is nothing `detectable` or
     #: `beyond_scale`.
-    standard_error: float | None = None
+    standard_error: float | None
 
     @property
     def alpha(self) -> float:
