@@ -236,6 +236,8 @@ def test_stored_scores_that_one_system_lacks_are_noted() -> None:
 
     assert [one.metric for one in found.compared] == ["em"]
     assert "not compared, since not all systems have it: f1" in found.notes
+    with pytest.raises(ScoreError, match=r"metric \(first: em; second: f1\)"):
+        compared(stored("em|a", 0.4), other)
 
 
 def test_stored_scores_of_several_filters_are_compared_one_by_one() -> None:
