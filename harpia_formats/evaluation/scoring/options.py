@@ -32,6 +32,8 @@ if TYPE_CHECKING:  # most runs have none
 
 #: The name of the system of a file, or the names of its models.
 SystemName = str | Mapping[str, str]
+#: No float is the quantile of a level nearer to 1.
+MOST_LEVEL = 1 - 1e-15
 #: Replicates take memory, and more of them do not change the intervals.
 MOST_REPLICATES = 100_000
 SEEDS = 2**64
@@ -169,8 +171,11 @@ class ScoreOptions:
                 raise OptionError(f"{name} cannot be {value!r}{hint}")
         if self.columns is not None:
             check_field_names(self.columns)
-        if not 0 < self.level < 1:
-            raise OptionError(f"the level must be between 0 and 1, not {self.level!r}")
+        if not 0 < self.level <= MOST_LEVEL:
+            raise OptionError(
+                f"the level must be above 0 and at most {MOST_LEVEL}, "
+                f"not {self.level!r}"
+            )
         if not 0 <= self.replicates <= MOST_REPLICATES:
             raise OptionError(
                 f"replicates must be from 0 to {MOST_REPLICATES:,}, "
