@@ -35,6 +35,10 @@ ROWS += [
     for row in CHOICES
     for target in ("0", "1", "2")
 ]
+#: The rows of both kinds: generations have one text, choices are among several.
+KINDS = [
+    [row for row in ROWS if (len(row["arguments"]) > 1) == many] for many in (0, 1)
+]
 #: Values that decide on what becomes of a row, by the key that has them.
 CHANGES: dict[str, list[Any]] = {
     "target": ["0", "7", "Lyon", "['a', 'b']", "[0, 1]", " Peru"],
@@ -136,7 +140,9 @@ def test_rows_are_read_as_a_whole_or_directly(
     A batch with a row that cannot be converted is read as a whole, so there is one.
     """
     chance = random.Random(seed)  # noqa: S311 - no secret
-    drawn = [changed(chance.choice(ROWS), chance) for _ in range(500)]
+    # A change makes more of the generations than of the choices unreadable.
+    kinds = chance.choices(KINDS, weights=(3, 2), k=500)
+    drawn = [changed(chance.choice(rows), chance) for rows in kinds]
     folder = tmp_path_factory.mktemp("rows")
     # Rows of several filters are merged, and read as a whole.
     drawn = [without(row, ["filter"]) | filter_ for row in drawn]
