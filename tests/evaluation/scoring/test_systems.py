@@ -197,6 +197,14 @@ def test_redaction_hides_models_and_keeps_what_stands_for_none() -> None:
     assert {one["model"] for one in tokens["models"]} == {"", "model 1", "model 2"}
 
 
+def test_a_file_with_a_name_must_be_there(tmp_path: Any) -> None:
+    """As one without a name must be."""
+    for name in ("", "A="):
+        done = run("score", f"{name}{tmp_path / 'no.jsonl'}", "-m", "em")
+        assert done.returncode == 2
+        assert b"no.jsonl: does not exist" in done.stderr
+
+
 def test_missing_answers_of_no_model() -> None:
     """Next to several models, missing answers of none count for none, with a note."""
     data = lines([], RIGHT + WRONG)
