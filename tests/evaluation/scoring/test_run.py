@@ -57,6 +57,18 @@ def test_groups_differ_by_fields() -> None:
     assert sum(each.answers for each in scores.groups) == len(ANSWERS)
 
 
+def test_charts_show_the_intervals_of_groups() -> None:
+    """There is none of one score without an interval."""
+    data = answers_as_lines(ANSWERS)
+    found = score(data, metrics=("em",), by=("category",)).shown_charts()
+
+    assert [found.count(name) for name in ("geography", "sums", "all answers")] == [
+        1
+    ] * 3
+    assert "Hollow dots are groups of answers." in found
+    assert score(data, metrics=("em",), replicates=0).shown_charts() == ""
+
+
 def test_unscored_answers_are_counted_and_reported() -> None:
     """A missing answer, reference or number is a finding, and never a silent 0."""
     answers = [(None, ["4"], "", "m"), ("4", [], "", "m"), ("four", ["4"], "", "m")]
