@@ -142,7 +142,7 @@ def _remark(
 
     Returns "" if at least `few` questions have each label as their reference.
     """
-    if not (scores.is_by_label and sums):
+    if not scores.is_by_label:
         return ""
     size = len(labels)
     references, answers = sums[size : 2 * size], sums[2 * size : 3 * size]
