@@ -113,6 +113,7 @@ PARTS = {
             "tests/cli/commands/test_score_notes.py",
             "tests/cli/commands/test_score_plan.py",
             "tests/cli/output/test_score_table.py",
+            "tests/evaluation/metrics/test_lm_eval_exact_match.py",
             "tests/reporters/tables/test_comparison.py",
             "tests/api/python_api/test_results.py",
             "tests/converters/eee/test_results_writer.py",

@@ -607,6 +607,17 @@ def test_the_exact_p_value_counts_all_exchanges_of_few_questions() -> None:
     assert found.comparison.p_value == as_far / 32
 
 
+def test_digits_are_the_same_in_every_version() -> None:
+    """They follow from the seed and from the parts of each question."""
+    inputs = system(0.5), system(0.4)
+    (found,) = compare_scores(*inputs, metrics=("em",), test="bootstrap").compared
+
+    assert found.comparison is not None
+    assert (found.comparison.low, found.comparison.high) == pytest.approx(
+        (0.030291723202171, 0.180327868852459), rel=1e-12
+    )
+
+
 def test_references_that_one_input_has_more_of_are_not_in_the_signature() -> None:
     """Their number is that of all of its records, also of those that are not shared."""
     more = {"id": "x", "prompt": "?", "references": ["a", "b"], "outputs": [{}]}
@@ -621,11 +632,9 @@ def test_references_that_one_input_has_more_of_are_not_in_the_signature() -> Non
 
 def test_a_note_explains_up_to_ten_pairs_of_inputs() -> None:
     """Six inputs are fifteen pairs."""
-    inputs = [
-        [*system(0.5), {**system(0.5)[0], "id": "x", "prompt": f"{at}?"}]
-        for at in range(6)
-    ]
-    notes = compare_scores(*inputs, metrics=("em",)).notes
+    same, *_ = rows = system(0.5)[:2]
+    inputs = [[*rows, same | {"id": "x", "prompt": f"{at}?"}] for at in range(6)]
+    notes = compare_scores(*inputs, metrics=("em",), replicates=1).notes
 
     assert sum("match: 1 with the same id have another" in one for one in notes) == 10
 

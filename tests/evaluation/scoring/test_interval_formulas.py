@@ -399,6 +399,13 @@ def test_one_question_less_that_all_differ_has_not_that_power(
     assert less < 0.8 < enough
 
 
+def test_differences_of_any_size_need_as_many_as_by_the_normal_distribution() -> None:
+    """Where questions differ by other numbers than the best score or nothing."""
+    needed = ((1.95996 + 0.84162) * 0.7 / 0.1) ** 2
+
+    assert questions_for(0.1, 0.07, 100, 0.95) == pytest.approx(needed, rel=0.01)
+
+
 @pytest.mark.parametrize("level", [0.5, 0.75, 0.875, 0.9, 0.95, 0.99])
 def test_so_few_questions_are_never_reported_that_none_is_significant(
     level: float,
