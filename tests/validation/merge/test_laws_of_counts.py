@@ -291,6 +291,20 @@ def test_findings_beyond_the_examples_are_counted_and_not_described() -> None:
     assert asked == [0, 1]
 
 
+def test_what_is_needed_is_asked_again_for_each_unit() -> None:
+    """A group that had its examples in one unit is not described in the next."""
+    demands = iter([Demand(), Demand(frozenset({("S102", "/a", "")}))])
+    collector = Collector({"S102": RULES["S102"]}, "f", 5, lambda: next(demands))
+    row = RowContext("f", LINES[0], Cursor(), 1)
+    taken = []
+    for _ in range(2):
+        collector.add_findings([finding(0, "a")], lambda _: row, schema=True)
+        taken.append(collector.take())
+
+    assert [each.errors for each in taken] == [1, 1]
+    assert [len(each.described) for each in taken] == [1, 0]
+
+
 def test_wrong_rows_are_only_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of many rows with the same faults, those beyond the examples are only counted."""
     looked_at = 0
