@@ -4,7 +4,14 @@ Here are the changes that options make to records before they are mapped to rows
 the check of the written rows by the rules by which rows of their format are read.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -40,7 +47,8 @@ from harpia_formats.conversion.options import ConvertOptions, Ids
 from harpia_formats.files.framing.chunk import Chunk, Cursor
 from harpia_formats.files.io.reader import BLOCK
 from harpia_formats.formats.detection.candidates import FormatVariant
-from harpia_formats.formats.registry import adapter_of, rules_for
+from harpia_formats.formats.detection.mapped_format import TEXT_TABLE, has_free_names
+from harpia_formats.formats.registry import adapter_of, format_of, rules_for
 from harpia_formats.formats.schema.bundled_schemas import document_schema, record_schema
 from harpia_formats.formats.schema.decoder_types import allows_any
 from harpia_formats.model.adapter import Cardinality, FormatAdapter, Row
@@ -241,6 +249,17 @@ class RowOutput(Protocol):
         """Write encoded rows to the file of a model; raises `SinkError`."""
 
 
+def _mapped_paths(columns: Mapping[str, str], target: Format) -> frozenset[str]:
+    """Return the paths of the fields that keys of the input hold by a map.
+
+    There are none if it names the columns of `target`.
+    """
+    if has_free_names(target.id):
+        return frozenset()
+    fields = adapter_of(format_of(TEXT_TABLE)).fields
+    return frozenset(field.record_path for field in fields if field.name in columns)
+
+
 class Destination:
     """Takes rows of one format, checks their ids, and writes them to an output.
 
@@ -263,6 +282,8 @@ class Destination:
         self.mapper = RecordMapper(
             self.adapter, options.choices(self.constants), scorer, self.check
         )
+        #: The paths of the fields that keys of the user's choice may hold.
+        self._mapped = _mapped_paths(options.columns or {}, target)
         #: What rows of each file may lack.
         self.requirements: list[RowRequirements] = []
         has_place = self.adapter.carries("outputs.scores.value")
@@ -302,6 +323,7 @@ class Destination:
                 self.adapter,
                 self.constants,
                 scored=self.mapper.scorer is not None,
+                mapped=self._mapped,
             )
         )
         source = adapter_of(variant.format)

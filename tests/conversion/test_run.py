@@ -170,6 +170,19 @@ def test_answers_decide_wherever_they_are_read_from() -> None:
     assert (behind.rows, behind.skipped) == (1, 1)
 
 
+def test_a_mapped_key_has_what_the_format_of_answers_requires() -> None:
+    """A format without answers is enough for one with answers if a map names them."""
+    asked = {"prompt": "q", "ideal_response": "r", "category": "", "source": ""}
+    rows = jsonl(asked | {"said": "a"}, asked)
+    columns = {"response": "said"}
+    output, mapped = converted(rows, to="nemo", columns=columns, on_invalid="skip")
+
+    assert (mapped.target, mapped.rows, mapped.skipped) == ("nemo-output", 1, 1)
+    assert [each["response"] for each in rows_of(output)] == ["a"]
+    with pytest.raises(ConversionError, match=r"tencent-outputs needs .*_name"):
+        converted(rows, to="tencent", columns=columns)
+
+
 def test_later_files_stay_in_order() -> None:
     """Records that wait until the format is known keep their order and their file."""
     waiting = jsonl({"prompt": "first", "references": ["r"], "outputs": []})

@@ -87,17 +87,21 @@ def row_requirements(  # noqa: PLR0913 - two formats, and what is given with the
     constants: Collection[str],
     *,
     scored: bool,
+    mapped: Collection[str] = (),
 ) -> RowRequirements:
-    """Return what has to be checked in each row, whose extra fields may hold it.
+    """Return what has to be checked in each row, whose other keys may hold it.
 
-    Raises `ConversionError` as `check_requirements` does if rows of `source` have no
-    extra fields.
+    These are its extra fields, and the keys of the fields at the paths `mapped`. Raises
+    `ConversionError` as `check_requirements` does if rows of `source` have no extra
+    fields, and neither that format nor a mapped key holds what is required.
     """
     if source_adapter.extras_path is None:
+        given = {*constants, *mapped}
         check_requirements(
-            source, source_adapter, target, target_adapter, constants, scored=scored
+            source, source_adapter, target, target_adapter, given, scored=scored
         )
-        return RowRequirements()
+        if not mapped:
+            return RowRequirements()
     missing = missing_fields(source_adapter, target_adapter, constants, scored=scored)
     fields = tuple((field.record_path, field.name) for field in missing)
     return RowRequirements(fields, _help(missing, scored=scored))
