@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -90,3 +91,27 @@ def test_inputs_of_one_hash_are_told_apart(
             for each in (one, other)
         )
         assert (first == second) is (one == other)
+
+
+@pytest.mark.parametrize("is_list", [False, True])
+def test_inputs_with_one_hash_by_two_recipes_are_told_apart(*, is_list: bool) -> None:
+    """E304 tells two inputs apart of which each gives the hash of both by a recipe."""
+    text = '{"raw":"abc","reference":["x"]}'  # what recipe A hashes
+    inputs = [("abc", "x"), (text[:3], text[3:])]
+    digest = RECIPES["A"]("abc", ["x"])
+    rows = [
+        {
+            "sample_hash": digest,
+            "input": {"raw": raw, "reference": [ref] if is_list else ref},
+        }
+        for raw, ref in inputs
+    ]
+    rule = next(each for each in across_rules_of(versions.V0_2_0) if each.value_texts)
+    reader = TextReader(rule)
+    paths = (*rule.key, *rule.value)
+    first, second = map(reader.of_value, rows)
+    columns = [[member_at(row, path) for row in rows] for path in paths]
+
+    assert all(recipe_of_row(digest, raw, [ref]) for raw, ref in inputs)
+    assert first != second
+    assert reader._of_columns(columns) == [first, second]  # noqa: SLF001 - the quick way
