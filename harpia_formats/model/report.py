@@ -107,7 +107,7 @@ SCHEMA = "harpia-formats/report/1"
 INTERNAL_ERROR = "V902"
 #: The rule on the number of records in all files.
 TOO_FEW_RECORDS = "J115"
-#: The rules on files without records, and on arrays, behind whose end some may be.
+#: The rules on a file without records, and on a broken array, which may lack some.
 BROKEN_FILE = frozenset({"J111", "J112"})
 
 #: The format of a schema file.
@@ -267,7 +267,7 @@ class Report(Result):
 
     @property
     def may_lack_records(self) -> bool:
-        """Whether a file has no records, or an array is broken, as an error."""
+        """Whether an error is that a file has no records, or an array is broken."""
         return any(
             group.code in BROKEN_FILE and group.severity is Severity.ERROR
             for group in self.groups

@@ -72,7 +72,8 @@ def flips_of(keys: Sequence[bytes], seed: int, draws: int, first: int = 0) -> An
 def pieces(count: int, numbers: int) -> Iterator[slice]:
     """Yield slices of `count` questions with `numbers` random numbers of 64 bits each.
 
-    So many are drawn at once that their memory is bounded. There are at most `PIECE`.
+    So many are drawn at once that their memory is bounded; `numbers` is at most
+    `PIECE`.
     """
     size = PIECE // max(numbers, 1)
     for start in range(0, count, size):

@@ -327,7 +327,7 @@ def _power_of_steps(
 def _binomial(count: int, number: int, share: float) -> float:
     """Return the chance of `number` of `count` events that have a chance of `share`."""
     if share >= 1:
-        return 1.0  # no other number is asked for
+        return float(number == count)
     ways = math.lgamma(count + 1) - math.lgamma(number + 1)
     ways -= math.lgamma(count - number + 1)
     return math.exp(
@@ -352,7 +352,7 @@ def _power_of_signs(count: int, ahead: float, alpha: float) -> float:
 def _few_signs(count: int, alpha: float) -> int:
     """Return the most signs of one kind of `count` with a p-value below `alpha`.
 
-    That of none is below.
+    `count` is at least `_least_questions`, so that 0 signs of one kind have one.
     """
     if count > _EXACT:
         normal = t_quantile(1 - alpha / 2, 10**12)
