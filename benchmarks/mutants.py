@@ -121,6 +121,37 @@ PARTS = {
             "tests/converters/nemo/test_results_writer.py",
         ),
     ),
+    "metrics": Part(
+        (
+            "harpia_formats/evaluation/metrics/*.py",
+            "harpia_formats/evaluation/metrics/text/*.py",
+        ),
+        (
+            "tests/evaluation/metrics",
+            "tests/evaluation/scoring/test_metric_requests.py",
+        ),
+    ),
+    "rules": Part(
+        ("harpia_formats/formats/rules/*.py", "harpia_formats/formats/detection/*.py"),
+        (
+            "tests/formats/rules",
+            "tests/formats/detection",
+            "tests/validation/diagnosis/test_expected_findings.py",
+        ),
+    ),
+    "comparison": Part(
+        (
+            "harpia_formats/conversion/comparison/*.py",
+            "harpia_formats/conversion/losses/*.py",
+            "harpia_formats/conversion/mapping/*.py",
+        ),
+        (
+            "tests/conversion/comparison",
+            "tests/conversion/losses",
+            "tests/conversion/mapping",
+            "tests/converters/test_golden.py",
+        ),
+    ),
     "fields": Part(
         ("harpia_formats/conversion/mapping/fields.py",),
         ("tests/conversion/mapping",),
