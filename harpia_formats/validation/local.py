@@ -1,7 +1,7 @@
 """Validate the rows of a file in this process, and then the file as a whole."""
 
 from array import array
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, takewhile
 from typing import TYPE_CHECKING, Protocol
@@ -19,7 +19,11 @@ from harpia_formats.files.framing.unfinished_json import ByteBuffer
 from harpia_formats.files.io.inputs import RereadableSource
 from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.formats.detection.sample import Sample, delimiter_of
-from harpia_formats.formats.detection.sampled_file import Framing, reread_frames
+from harpia_formats.formats.detection.sampled_file import (
+    Framing,
+    ReadBlocks,
+    reread_frames,
+)
 from harpia_formats.formats.rules.sample_rules import REPEATED_ID
 from harpia_formats.model.problem import Severity
 from harpia_formats.validation.dedup.identity import IdentityReader
@@ -320,11 +324,13 @@ def table_frames(
     buffer: ByteBuffer,
     start: Cursor,
     plan: FilePlan,
-    belongs: "Callable[[TablePiece], bool] | None" = None,
+    blocks: ReadBlocks | None = None,
+    belongs: "Callable[[TablePiece | TableBlock], bool] | None" = None,
 ) -> "Iterator[TableBatch | TableBlock]":
     """Yield the records of a table from `start` on, some at once.
 
-    They end before the first piece for which `belongs` is false; then none is a block.
+    They end before one that is incomplete since reading `blocks` broke off, and before
+    the first piece for which `belongs` is false; with that, none is a block.
     """
     from harpia_formats.files.parsing.csv_records import table_pieces, table_rows  # noqa: PLC0415 - only for tables: start-up time
     from harpia_formats.validation.plan.table_units import table_batches  # noqa: PLC0415 - only for tables: start-up time
@@ -332,13 +338,31 @@ def table_frames(
     options = plan.run.options
     delimiter = delimiter_of(options.delimiter, plan.name)
     limit, is_safe = options.max_row_bytes, options.from_csv_safe
-    if belongs is None:
-        return table_batches(
-            table_pieces(buffer, start, limit, delimiter, csv_safe=is_safe)
-        )
-    rows = table_rows(buffer, start, limit, delimiter, csv_safe=is_safe)
-    wanted = takewhile(belongs, rows)
-    return table_batches(wanted)
+    cut = table_pieces if belongs is None else table_rows
+    pieces: Iterable[TablePiece | TableBlock]
+    pieces = cut(buffer, start, limit, delimiter, csv_safe=is_safe)
+    if blocks is not None:
+        pieces = _complete(pieces, blocks)
+    return table_batches(pieces if belongs is None else takewhile(belongs, pieces))
+
+
+def _complete(
+    pieces: "Iterable[TablePiece | TableBlock]", blocks: ReadBlocks
+) -> "Iterator[TablePiece | TableBlock]":
+    """Yield `pieces` up to one that is incomplete since reading broke off."""
+    for piece in pieces:
+        if blocks.error is not None and _is_cut_off(piece, blocks.end):
+            return
+        yield piece
+
+
+def _is_cut_off(piece: "TablePiece | TableBlock", end: int) -> bool:
+    """Return whether a piece of a table goes on up to `end`, without a line end."""
+    from harpia_formats.files.parsing.csv_blocks import TableFault, TableRow  # noqa: PLC0415 - only for tables: start-up time
+
+    if isinstance(piece, TableFault):
+        return piece.is_open or piece.passed.stop == end
+    return isinstance(piece, TableRow) and piece.start.offset + len(piece.data) == end
 
 
 def rereading(plan: FilePlan, again: RereadableSource) -> Callable[[], DocumentFrames]:

@@ -359,7 +359,7 @@ def _flow(
         return local.frames(iter(())), None
     if plan.cut is Framing.TABLE:
         opened = beginning.opened
-        table = table_frames(opened.buffer, opened.start, plan)
+        table = table_frames(opened.buffer, opened.start, plan, file.blocks)
         # Workers convert the records of a table; they do not only validate them.
         if in_workers is not None and settings.consumer is not None:
             return in_workers(local, table, file), None

@@ -208,6 +208,8 @@ class TableFault:
     text: bytes | None
     #: Whether a record is lost because of it.
     record: bool = True
+    #: Whether the file ends inside of a field of the record.
+    is_open: bool = False
 
     @property
     def size(self) -> int:

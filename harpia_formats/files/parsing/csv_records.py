@@ -300,7 +300,8 @@ class _TableCutter:
             parts = [self._consume(cut.last)]
             parts += (part for part in self._pass_line() if self.start.offset <= behind)
             text = b"".join(parts) if self.start.offset <= behind else None
-            yield replace(fault, passed=range(begin, self.start.offset), text=text)
+            passed = range(begin, self.start.offset)
+            yield replace(fault, passed=passed, text=text, is_open=self._is_open(cut))
             size = 0
         yield from self._line_end(size)
 
@@ -342,13 +343,17 @@ class _TableCutter:
         if cut.ending is RecordEnding.BROKEN:
             line += data.count(b"\n", opening, stop)
             how = f"the next one, in line {line}, has text behind it"
-        elif cut.size < self._reach:
+        elif self._is_open(cut):
             how = "the file ends"
         elif cut.quoted and spread:
             how = f"it is still open after {stop - opening:,} bytes"
         else:
             return too_long(self.limit)
         return not_closed(cut.last, how)
+
+    def _is_open(self, cut: RecordCut) -> bool:
+        """Return whether the file ends inside of a field of the record that was cut."""
+        return cut.ending is RecordEnding.OPEN and cut.size < self._reach
 
     def _placed(self, fault: RecordFault, begin: int = 0, end: int = 0) -> TableFault:
         """Return a fault of the record with its place in the file.

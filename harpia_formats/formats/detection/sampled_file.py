@@ -408,6 +408,11 @@ class ReadBlocks:
             self.error = error
         self.ended = True
 
+    @property
+    def end(self) -> int:
+        """The offset in the file behind the last byte that was read."""
+        return self._count.bytes
+
     def drop_copy(self) -> None:
         """Copy no more blocks, and delete the copy."""
         if self._copy is not None:

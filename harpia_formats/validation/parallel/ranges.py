@@ -506,7 +506,7 @@ class Ranges:
         assert place is not None  # noqa: S101 - workers read the file
         total = self.file.blocks.reader.total or end
         reader = RangeReader(self._plan.name, begin, total, self._origin or b"")
-        blocks = ReadBlocks(reader, FileCount(reader.name))
+        blocks = ReadBlocks(reader, FileCount(reader.name, bytes=begin))
 
         def belongs(piece: Any) -> bool:
             is_end = not isinstance(piece, TableFault) and piece.start.offset == end
@@ -514,7 +514,8 @@ class Ranges:
                 landed.append(piece.start)
             return not is_end
 
-        yield from table_frames(ByteBuffer(iter(blocks)), place, self._plan, belongs)
+        buffer = ByteBuffer(iter(blocks))
+        yield from table_frames(buffer, place, self._plan, blocks, belongs)
         if blocks.error is not None:
             self.file.blocks.error = blocks.error
         self.is_over = not landed

@@ -74,6 +74,32 @@ def test_truncated_file_keeps_the_rows_before(
 @for_each_case(
     "data, records, codes",
     [
+        (b"a,b\n1,2\n3,4", 1, []),
+        (b"a,b\n1,2\n3", 1, []),
+        (b"a,b\n1,2\n3,4\n", 2, []),
+        (b"a,b\r\n1,2\r", 1, []),
+        (b"a,b\n1,2\n3,\xc3", 1, []),
+        (b'a,b\n1,2\n3,"x', 1, []),
+        (b'a,b\n1,2\n3,"x\ny\nz,w', 1, []),
+        (b"a,b\n1\n3,4\n5", 2, ["J304"]),
+        (b'a,b\n"1"2,3\n4,5\n6', 2, ["J301"]),
+        (b"\xef\xbb\xbfa,b\n1,2\n3,4", 1, ["J201"]),
+        (b"a,b", 0, []),
+    ],
+)
+def test_truncated_table_keeps_the_rows_before(
+    data: bytes, records: int, codes: list[str]
+) -> None:
+    """A last row without the end of its line is dropped, since it may be incomplete."""
+    count, found = read(Breaking(data), "csv")
+
+    assert (count.records, found) == (records, codes)
+    assert (count.reason or "").startswith(REASON)
+
+
+@for_each_case(
+    "data, records, codes",
+    [
         (b'{"a": 1}\n{"c', 2, ["J102"]),
         (b'[{"a": 1}', 1, ["J112"]),
         (b'[{"a": 1}, {"c', 2, ["J102"]),
