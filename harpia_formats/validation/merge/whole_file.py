@@ -48,8 +48,11 @@ def report_held(
             for each in linter.findings_by(frozenset(own.values()), value)
             if held_key(each.code, each.about.case) in own  # type: ignore[union-attr]  # a remark
         ]
-        if any(collector.is_error(each.code) for each in found):
+        errors = [each for each in found if collector.is_error(each.code)]
+        if errors:
             merge.outcomes.add_invalid(row.number)
+            if merge.plan.run.options.fail_fast:
+                found = found[: found.index(errors[0]) + 1]
         collector.add_findings(found, lambda _: row.context(value), schema=True)  # noqa: B023 - called at once
         yield
 

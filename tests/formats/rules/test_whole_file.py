@@ -318,3 +318,21 @@ def test_error_that_the_whole_file_decides_makes_records_invalid() -> None:
     assert (report.errors, report.summary()["invalid"]) == (2, 2)
     first = validate(data, format="record", jobs=1, fail_fast=True, **options)
     assert [each.place.record for each in first.problems] == [3]
+
+
+def test_only_the_first_error_of_a_row_is_reported_if_asked_for() -> None:
+    """With `fail_fast`, of two rules that the whole file decides one is reported."""
+    item = {"id": "\u200b1", "input": "Is it Paris?", "expected-output": "Paris"}
+    instances = [item | {"actual-output": "yes"}]
+    data = jsonl({"metrics": [], "instances": instances})
+    codes = ("V301", "J208", "X103")
+    report = validate(
+        data,
+        format="harpia",
+        jobs=1,
+        select=codes,
+        severity=dict.fromkeys(codes, "error"),
+        fail_fast=True,
+    )
+
+    assert [each.code for each in report.problems] == ["J208"]
