@@ -427,7 +427,8 @@ OPTIONS = (
            "Format of A; detected from the content if not given.", values="formats",
            aliases="format", usual=True),
     Option("columns", "--map --columns FIELD=COLUMN", MAP, "validate",
-           "Columns of a CSV file, such as prompt=question,gt=answer.", aliases="map"),
+           "Columns of a CSV file, such as prompt=question,gt=answer, "
+           "quoted as in CSV.", aliases="map"),
     Option("to", "--to -t FORMAT", TEXT, "diff",
            "Format of B; detected from the content if not given.", values="formats",
            usual=True),
@@ -473,15 +474,16 @@ OPTIONS = (
            "one in the same folder or among the inputs is found by its name.",
            functions="+ from_table read score_agreement", aliases="with"),
     Option("columns", "--map --columns FIELD=COLUMN", MAP, "roundtrip diff",
-           "Columns of a CSV or Haystack file, such as prompt=question,gt=answer.",
-           aliases="map"),
+           "Columns of a CSV or Haystack file, such as prompt=question,gt=answer, "
+           "quoted as in CSV.", aliases="map"),
     Option("min_records", "--min-records N", WHOLE, "validate convert score stats",
            "Fail if all files together have fewer than N records.", default=0, least=0,
            functions="+ compare_scores from_table read score_agreement"),
     Option("columns", "--map --columns FIELD=COLUMN", MAP,
            "convert score score_compare score_agreement stats judge",
            "Columns of a CSV or Haystack file, or other keys of JSON rows, such as "
-           "prompt=question,gt=answer.", functions="+ from_table read", aliases="map"),
+           "prompt=question,gt=answer, quoted as in CSV.",
+           functions="+ from_table read", aliases="map"),
     Option("delimiter", "--delimiter CHAR", DELIMITER,
            "validate convert roundtrip diff score score_compare score_agreement stats "
            "judge head sample split merge detect schema_infer view",

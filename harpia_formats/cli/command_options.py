@@ -73,7 +73,7 @@ def column_map(values: Iterable[str] | None) -> dict[str, str] | None:
         return None
     from harpia_formats.model.column_map import parse_column_map  # noqa: PLC0415 - `judge --help` needs none of it
 
-    return parse_column_map(comma_separated(values))
+    return parse_column_map(values)
 
 
 def delimiter(text: str) -> str:

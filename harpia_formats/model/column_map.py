@@ -1,5 +1,6 @@
 """Map the columns of a table to the fields of a record by names that the user gives."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -81,17 +82,24 @@ class MissingColumnError(MapError):
         return MapOptionsError(part, reason)
 
 
-def parse_column_map(parts: Iterable[str]) -> dict[str, str]:
-    """Return the column of each field, from parts such as `prompt=question`.
+#: A part of a map: in double quotes, with each quote inside of them doubled, or plain.
+_part = re.compile(r'\s*"((?:[^"]|"")*+)"\s*(?:,|\Z)|([^,]+)')
 
-    Raises `MapError` if a part is malformed, repeated, or names no field.
+
+def parse_column_map(values: Iterable[str]) -> dict[str, str]:
+    """Return the column of each field, from values such as `prompt=question,gt=a`.
+
+    A part with a comma in it is in double quotes, as a field of CSV is. Raises
+    `MapError` if a part is malformed, repeated, or names no field.
     """
     columns: dict[str, str] = {}
-    for part in parts:
+    parts = (part for value in values for part in _part.finditer(value))
+    for part in (found[2] or found[1].replace('""', '"') for found in parts):
         # White space at the end is a part of the name that a column has.
         name, sign, column = part.lstrip().partition("=")
         if not sign or not column:
-            raise MapError(part, "write it as FIELD=COLUMN")
+            reason = "write it as FIELD=COLUMN, in double quotes if it has a comma"
+            raise MapError(part, reason)
         if name in columns:
             raise MapError(part, f"{name} has a column already, {columns[name]}")
         columns[name] = column

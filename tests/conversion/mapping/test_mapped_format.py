@@ -269,7 +269,8 @@ def test_names_of_columns_keep_their_white_space(tmp_path: Path) -> None:
     "parts, reason",
     [
         (["prompt"], "write it as FIELD=COLUMN"),
-        (["prompt="], "write it as FIELD=COLUMN"),
+        (["prompt="], "write it as FIELD=COLUMN, in double quotes if it has a comma"),
+        (['"prompt=a'], 'no field is called "prompt'),
         (["prompt=a" + "[b" * 21 + "]" * 21], "has more than 20 paths in []"),
         (["prompt=a", "prompt=b"], "prompt has a column already, a"),
         (["promt=a"], "no field is called promt; did you mean prompt?"),
@@ -286,6 +287,32 @@ def test_invalid_parts_of_a_map_are_refused(
 
     assert (result.returncode, result.stdout) == (2, b"")
     assert reason in result.stderr.decode()
+
+
+@for_each_case(
+    "header, given",
+    [
+        ('"Frage, ganz",Soll', '"prompt=Frage, ganz",references=Soll'),
+        ('Soll,"Frage, ganz"', 'references=Soll, "prompt=Frage, ganz"'),
+        ('"a ""b"", c",d', '"prompt=a ""b"", c",references=d'),
+        ('"a ""b""",d', 'prompt=a "b",references=d'),
+        ('"a\nb",d', "prompt=a\nb,references=d"),
+    ],
+)
+def test_column_with_a_comma_is_mapped_in_quotes(
+    header: str, given: str, tmp_path: Path
+) -> None:
+    """A part of a map with a comma in it is quoted as in CSV; other parts are not."""
+    cells = "r,q" if given.startswith("references") else "q,r"
+    (tmp_path / "table.csv").write_text(f"{header}\n{cells}\n")
+    words = ["convert", "table.csv", "--to", "record", "--map", given, "-q"]
+    result = completed_in(tmp_path, *words, variables={})
+
+    assert json.loads(result.stdout) == {
+        "prompt": "q",
+        "references": ["r"],
+        "outputs": [],
+    }
 
 
 def test_column_of_any_name_is_mapped(tmp_path: Path, run: InProcess) -> None:
