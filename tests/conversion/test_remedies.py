@@ -41,6 +41,24 @@ def test_rows_without_an_answer_or_a_score_have_a_remedy(tmp_path: Path) -> None
     assert 'or compute the score with score="em" or score="f1"' in found["eee"]
 
 
+def test_a_score_of_an_answer_without_text_is_not_advised(tmp_path: Path) -> None:
+    """Where an answer has no text, as of calls of tools, no metric has a score."""
+    call = {"name": "f", "id": "1", "arguments": {}}
+    turns = [{"role": "assistant", "tool_calls": [call]}]
+    row = {"prompt": "P", "references": ["r"], "outputs": [{"turns": turns}]}
+    with pytest.raises(ValidationFailed) as failed:
+        convert(
+            jsonl(row),
+            to="eee@0.3.0",
+            output=tmp_path / "x.jsonl",
+            constants={"evaluation_id": "e", "model_id": "m", "evaluation_name": "n"},
+        )
+    (problem,) = failed.value.report.problems
+
+    assert "`evaluation.score` and `evaluation.is_correct`" in problem.message
+    assert problem.help == 'leave such records out with on_invalid="skip"'
+
+
 @for_each_case(
     "output, told, advised",
     [

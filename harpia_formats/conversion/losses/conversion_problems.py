@@ -7,7 +7,7 @@ from msgspec import UNSET
 
 from harpia_formats.conversion.losses.conversion_report import ConversionTotals
 from harpia_formats.conversion.mapping.choices import Prompt, ReferenceFrom
-from harpia_formats.conversion.mapping.compiled_fields import VERDICTS
+from harpia_formats.conversion.mapping.compiled_fields import VERDICTS, lacking
 from harpia_formats.conversion.mapping.fit import LEFT_OUT, NO_VERDICT
 from harpia_formats.conversion.mapping.preparation import OTHER_FILTERS, UNANSWERABLE
 from harpia_formats.conversion.mapping.requirements import find_field_path
@@ -173,6 +173,9 @@ def with_remedies(
     """Return the error of a record that lacks a field, with where it may have it."""
     is_verdict = _CORRECT in error.help or _SCORE in error.help
     is_left_out = is_verdict or error.path in _OF_ANSWER
+    if _SCORE in error.help and error.fields and not _has_texts(record):
+        # No metric scores an answer without a text, so none is advised.
+        error = lacking(error.fields, error.path, scored=True)
     if "=VALUE" not in error.help and not is_left_out:
         return error
     others = []
@@ -188,6 +191,13 @@ def with_remedies(
         others.append(f"read columns with {proposed}" if proposed else how)
     remedies = filter(None, [error.help, *others])
     return Unconvertible(error.path, error.reason, ", or ".join(remedies))
+
+
+def _has_texts(record: Record) -> bool:
+    """Return whether each answer of a record has a text that a metric can score."""
+    from harpia_formats.conversion.fill_scores import answer_text  # noqa: PLC0415 - only for records without a score
+
+    return all(answer_text(output) is not None for output in record.outputs)
 
 
 def remedies_for_losses(
