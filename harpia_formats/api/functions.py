@@ -342,10 +342,11 @@ def read(
     from harpia_formats.conversion.options import ConvertOptions
     from harpia_formats.conversion.reading.records import records_in
 
-    format = options.pop("from_", format)  # noqa: A001 - as in `validate`
+    known = fields_of("read")
+    named = with_own_names({"format": format, **options}, {"format", *known})
+    format = named.pop("format")  # noqa: A001 - as in `validate`
     # Raises what the options of `convert` raise.
-    make_options(ConvertOptions, options, fields_of("read"))
-    named = with_own_names(options, ConvertOptions.__dataclass_fields__)
+    make_options(ConvertOptions, named, known)
     return Records(in_words(records_in(file_inputs(inputs), format, **named)))
 
 

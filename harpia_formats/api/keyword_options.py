@@ -79,13 +79,16 @@ def make_options(
 def with_own_names(given: Mapping[str, Any], known: Container[str]) -> dict[str, Any]:
     """Return arguments under the names that are `known`, in place of their other names.
 
-    Raises `OptionError` for an argument that is given by both.
+    None is no value where the other name has one. Raises `OptionError` for an argument
+    that has a value by both.
     """
     named: dict[str, Any] = {}
-    for name, value in given.items():
-        other = OTHER_NAMES.get(name)
+    for name in sorted(given, key=lambda name: name not in known):
+        value, other = given[name], OTHER_NAMES.get(name)
         own = other if name not in known and other in known else name
-        if own in named or (own != name and own in given):
+        if value is None and own in named:
+            continue
+        if named.get(cast("str", own)) is not None:
             raise OptionError(f"{name} and {own} are one option; give one of them")
         named[cast("str", own)] = value
     return named

@@ -101,6 +101,28 @@ def test_options_have_the_names_of_the_command_line(tmp_path: Path) -> None:
         harpia_formats.read(QUESTIONS, map={"prompt": "a"}, columns={"prompt": "a"})
 
 
+@for_each_case(
+    "options",
+    [
+        {"format": "csv", "from_": None},
+        {"from_": "csv", "format": None},
+        {"format": "csv", "map": None, "columns": None},
+        {"format": "csv", "map": None, "columns": {"prompt": "q"}},
+        {"format": "csv", "map": {"prompt": "q"}, "columns": None},
+    ],
+)
+def test_none_is_no_value_under_either_name(options: dict[str, Any]) -> None:
+    """Of two names of an argument, one with None is as if it was not given."""
+    data = b"q\nx\n"
+
+    assert len(list(harpia_formats.read(data, **options))) == 1
+    assert harpia_formats.stats(data, **options).records == 1
+    assert harpia_formats.validate(data, **options).files[0].format == "csv"
+    for call in (harpia_formats.read, harpia_formats.stats, harpia_formats.validate):
+        with pytest.raises(OptionError, match="are one option; give one of them"):
+            call(data, format="csv", from_="csv")
+
+
 def test_record_as_an_object() -> None:
     """`to_dict` returns the fields that are set, as a row of the format `record`."""
     for record in harpia_formats.read(ANSWERS):
