@@ -249,7 +249,7 @@ class RowOutput(Protocol):
         """Write encoded rows to the file of a model; raises `SinkError`."""
 
 
-def _mapped_paths(columns: Mapping[str, str], target: Format) -> frozenset[str]:
+def mapped_paths(columns: Mapping[str, str], target: Format) -> frozenset[str]:
     """Return the paths of the fields that keys of the input hold by a map.
 
     There are none if it names the columns of `target`.
@@ -283,7 +283,7 @@ class Destination:
             self.adapter, options.choices(self.constants), scorer, self.check
         )
         #: The paths of the fields that keys of the user's choice may hold.
-        self._mapped = _mapped_paths(options.columns or {}, target)
+        self._mapped = mapped_paths(options.columns or {}, target)
         #: What rows of each file may lack.
         self.requirements: list[RowRequirements] = []
         has_place = self.adapter.carries("outputs.scores.value")

@@ -2,6 +2,7 @@
 
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import replace as changed
+from itertools import groupby
 
 from msgspec import structs
 
@@ -21,19 +22,19 @@ from harpia_formats.conversion.comparison.comparison_report import (
     differences_shown,
     refuse_quarantine,
 )
-from harpia_formats.conversion.destination import WrittenRowCheck
+from harpia_formats.conversion.destination import WrittenRowCheck, mapped_paths
 from harpia_formats.conversion.fill_scores import ScoreFiller, score_filler
 from harpia_formats.conversion.mapping.answer_groups import ModelSelection
 from harpia_formats.conversion.mapping.choices import Responses
 from harpia_formats.conversion.mapping.extra_fields import ReadRow, row_reader
 from harpia_formats.conversion.mapping.requirements import (
     RowRequirements,
-    holds_answers,
     row_requirements,
 )
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.conversion.options import ConvertOptions, OnInvalid
 from harpia_formats.conversion.output_files import (
+    SAMPLED_RECORDS,
     choose_target,
     depends_on_answers,
     header_needs_rows,
@@ -73,8 +74,11 @@ class RoundTrip:
         self._options = options
         self._redaction = redaction_of(options)
         self._targets = targets_named(via)
-        #: The other format, once a file was begun.
+        #: The other format; the first one until it is chosen.
         self._target = self._targets[0]
+        self._is_chosen = not depends_on_answers(self._targets)
+        #: Records that wait until it is chosen, each with the format of its file.
+        self._held: list[tuple[PlacedRecord, FormatVariant]] = []
         #: The names of columns in the other format, by the names that it has itself.
         self._names: dict[str, str] = {}
         inputs, columns = list(inputs), options.columns
@@ -96,7 +100,9 @@ class RoundTrip:
         )
         self._scorer = score_filler(options)
         self._models = ModelSelection(options.model, options.metric)
-        #: What makes and reads rows of the other format, once a file was begun.
+        #: The format of the current file.
+        self._variant: FormatVariant | None = None
+        #: What makes and reads rows of the other format, once it was chosen.
         self._rows: RowsOfRecords | None = None
         self._read: ReadRow | None = None
         self._back: BackConversion | None = None
@@ -106,7 +112,7 @@ class RoundTrip:
         self._sources: list[tuple[str, Format]] = []
         self._found = DifferenceReport()
         self._ids = RoundTripIds()
-        #: The id of the other format, once a file was begun.
+        #: The id of the other format, once a file was begun and it was chosen.
         self.via = ""
 
     def __iter__(self) -> Generator[Problem, None, None]:  # noqa: PYI058 - it is closed
@@ -120,6 +126,8 @@ class RoundTrip:
 
     def _run(self) -> Iterator[Problem]:
         yield from self._reading.problems(self._receive, self._begin, lambda _: None)
+        if not self._is_chosen:
+            self._choose(answered=False)
         report = self._reading.tally.report()
         if self._found.records and (report.ok or self._skips):
             self._models.check()
@@ -144,11 +152,27 @@ class RoundTrip:
                 f"{variant.format.id} can be read but not written, so nothing can be "
                 "converted back"
             )
-        source = adapter_of(variant.format)
-        target = self._targets[0]
-        if depends_on_answers(self._targets):
-            target = choose_target(self._targets, answered=holds_answers(source))
-        self._target, self.via = target, target.id
+        self._sources.append((count.path, variant.format))
+        self._variant = variant
+        if self._is_chosen:
+            self._prepare(variant)
+
+    def _choose(self, *, answered: bool) -> None:
+        """Choose the other format, and convert the records that waited for it."""
+        self._target = choose_target(self._targets, answered=answered)
+        self._is_chosen = True
+        held, self._held = self._held, []
+        for variant, records in groupby(held, lambda each: each[1]):
+            self._prepare(variant)
+            for placed, _ in records:
+                self._receive(placed)
+        if self._variant is not None and not held:
+            self._prepare(self._variant)
+
+    def _prepare(self, variant: FormatVariant) -> None:
+        """Get ready for the records of a file in the format `variant`."""
+        source, target = adapter_of(variant.format), self._target
+        self.via = target.id
         adapter = adapter_of(target)
         if self._names_other:
             columns = self._options.columns or {}
@@ -162,6 +186,7 @@ class RoundTrip:
             adapter,
             constants,
             scored=scorer is not None,
+            mapped=mapped_paths(self._options.columns or {}, target),
         )
         check = WrittenRowCheck(target)
         choices = self._options.choices(constants)
@@ -196,7 +221,6 @@ class RoundTrip:
             missing,
             self._ids,
         )
-        self._sources.append((count.path, variant.format))
 
     def _could_keep(self, adapter: FormatAdapter) -> bool:
         """Tell whether --keep-extra is not given, and rows have room for fields."""
@@ -255,6 +279,13 @@ class RoundTrip:
             self._found.repeated += count
 
     def _receive(self, placed: PlacedRecord) -> None:
+        if not self._is_chosen:
+            assert self._variant is not None  # noqa: S101 - begun before the record
+            self._held.append((placed, self._variant))
+            is_answered = bool(placed.record.outputs)
+            if is_answered or len(self._held) == SAMPLED_RECORDS:
+                self._choose(answered=is_answered)
+            return
         assert self._rows is not None  # noqa: S101 - begun before the first record
         assert self._back is not None  # noqa: S101 - begun before the first record
         record = self._models.select(placed.record)

@@ -330,6 +330,21 @@ def test_a_row_that_convert_would_refuse_is_a_failure() -> None:
     assert ["must be at least 0" in reason for reason in reasons] == [True]
 
 
+def test_answers_decide_through_which_of_a_family_records_go(tmp_path: Path) -> None:
+    """It is the one that `convert` writes, by all answers, also mapped ones."""
+    asked = {"prompt": "q", "ideal_response": "r", "category": "", "source": ""}
+    path = tmp_path / "asked.jsonl"
+    path.write_bytes(jsonl(asked | {"said": "a"}))
+    unanswered = jsonl({"prompt": "q", "references": ["r"], "outputs": []})
+    mapped = run(path, "--via", "nemo", "--map", "response=said")
+    without = run("--via", "nemo", "--from", "record", stdin=unanswered)
+    behind = roundtrip(unanswered, jsonl(CHAT), via="nemo")
+
+    assert b"1 record through nemo-output" in mapped.stderr
+    assert b"1 record through nemo-input" in without.stderr
+    assert set(behind.fields) >= {"outputs.text "}
+
+
 def test_columns_of_a_table_are_mapped() -> None:
     """--map names the columns of a CSV file that is read, or that it goes through."""
     table = b"question,gold\nq,r\n"
