@@ -75,8 +75,7 @@ def require_mapped_format(inputs: Iterable[Any], exclusion: Exclusion) -> str:
             continue
         if found is None:
             found, first = own, detected.path
-        # Any rows of JSON can be read by their keys alone.
-        elif own != found and (found != ANY_KEYS or own in FREE_COLUMN_FORMATS):
+        elif own != found:
             raise ConversionOptionsError(
                 f"{first} is read as {found}, and {detected.path} as {own}: a map is "
                 "for files of one format; read them one by one, or name the format of "
