@@ -57,7 +57,8 @@ def has_several_parts(source: Source, merging: RowMerging) -> bool:
     """Tell whether several rows of a source may be parts of one record.
 
     That is so where the key of the part has several values, also deep in rows: then
-    rows are grouped in vain. A source that cannot be read again may have such.
+    rows are grouped in vain, as `MergedRows` says. A source that cannot be read again
+    may have such.
     """
     if not (isinstance(source.origin, (Path, bytes)) and is_lasting(source)):
         return True
@@ -90,22 +91,29 @@ class MergedRows(Struct):
 
     After the last `add` comes `groups`, and at last `close`. Two rows of one part are
     never of one record: the second one of a part goes with the second ones of others.
+    A row that names no part is a record of its own.
     """
 
     merging: RowMerging
-    #: The names of the parts, in the order of their first rows.
-    names: dict[str, int] = field(default_factory=dict)
+    #: The names of the parts, in the order of their first rows; None names none.
+    names: dict[str | None, int] = field(default_factory=dict)
     _items: ItemPartitions = field(default_factory=ItemPartitions)
 
     def add(self, row: Row, number: int, start: Cursor, text: bytes) -> None:
         """Add a row, decoded and as it is in the file, with its number and place."""
-        name = str(row.get(self.merging.part_key, ""))
+        key = self.merging.part_key
+        name = str(row[key]) if key in row else None
         part = self.names.setdefault(name, len(self.names))
-        shared = encode(self.merging.identity(row))
+        shared = encode(number if name is None else self.merging.identity(row))
         digest = blake2b(shared, digest_size=_digest_bytes).digest()
         place = start.offset, start.line, start.column
         item = msgspec.msgpack.encode((digest, PartRow(part, number, place, text)))
         self._items.add(digest.hex(), b"", item)
+
+    @property
+    def has_several(self) -> bool:
+        """Whether rows name several parts."""
+        return len(self.names.keys() - {None}) > 1
 
     def groups(self) -> Iterator[list[tuple[str, PartRow]]]:
         """Yield the rows of each record with the names of their parts.
@@ -113,7 +121,7 @@ class MergedRows(Struct):
         Records are in the order of their first rows, and rows in the order of parts.
         """
         self._items.group(_grouped)
-        names = list(self.names)
+        names = [name or "" for name in self.names]
         for _, _, text in self._items.groups():
             yield [(names[row.part], row) for row in _decode_rows(text)]
 

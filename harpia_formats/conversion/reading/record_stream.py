@@ -147,7 +147,6 @@ class RecordStream:
             merging = self._adapter.merging
             if merging is not None and self.has_parts(merging):
                 self._parts, self.bulk = MergedRows(merging), None
-                surroundings = {**surroundings, HAS_PARTS: True}
             self._read_rows_in(self._needed(surroundings))
         else:
             self._read_rows_in(self.known_surroundings)
@@ -346,6 +345,8 @@ class RecordStream:
         if self._parts is None:
             return
         assert self._variant is not None  # noqa: S101 - rows of it were added
+        if self._parts.has_several:
+            self._read_rows_in({**self.surroundings, HAS_PARTS: True})
         reads_nan = self._variant.dialect.reads_nan
         for rows in self._parts.groups():
             records = []

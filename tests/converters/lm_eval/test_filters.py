@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats import (
     Record,
     ValidationFailed,
@@ -239,6 +240,34 @@ def test_all_ways_in_give_the_same_records(how: str, tmp_path: Path) -> None:
     assert [id_ for id_, _ in found] == [id_ for id_, _ in expected]
     assert [one[0].text for _, one in found] == [one[0].text for _, one in expected]
     assert [len(one[0].scores or ()) for _, one in found] == [2] * 5
+
+
+@for_each_case(
+    "names, count",
+    [
+        (["none"], 2),
+        ([None], 2),
+        (["strict"], 2),
+        (["strict", None], 4),
+        (["strict", "none", None], 4),
+    ],
+)
+def test_a_stream_is_read_as_a_file_is(
+    names: list[str | None], count: int, tmp_path: Path
+) -> None:
+    """One filter is none of several, and a row without one is a record of its own."""
+    rows = [row(doc, name or "none") for name in names for doc in range(2)]
+    for place, each in enumerate(rows):
+        each["doc"] = {"question": "?"}
+        if names[place // 2] is None:
+            del each["filter"]
+    # A name with a task in it would be read, too.
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(jsonl(*rows))
+    found = list(read(path))
+
+    assert list(read(io.BytesIO(jsonl(*rows)))) == found
+    assert len(found) == count
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
