@@ -72,6 +72,37 @@ def test_stored_scores_of_0_and_1_have_the_interval_of_a_share() -> None:
     assert {stored("grade", 0.5).scale, stored("wer").scale} == {"any"}
 
 
+def test_stored_rates_of_errors_have_no_interval_of_a_share(tmp_path: Path) -> None:
+    """Rates above 1 are not cut off, whatever the rate is called; lower is better."""
+    answers = [answered(at, "4" if at % 9 else "4 4 4 4 4 4") for at in range(60)]
+    rows = tmp_path / "rates.jsonl"
+    harpia_formats.score(
+        jsonl(*answers), metrics=("wer", "rate=cer"), to="record", output=rows
+    )
+
+    for stored in score(rows, stored=True):
+        assert stored.method.startswith("bootstrap")
+        assert stored.interval is not None
+        assert stored.value is not None
+        assert stored.interval[0] < stored.value < stored.interval[1]
+        assert stored.lower_is_better
+
+
+@pytest.mark.parametrize("values", [(3, 0), (0.5, -1)])
+def test_stored_scores_beyond_their_scale_have_no_interval_of_a_share(
+    values: tuple[float, float],
+) -> None:
+    """A scale that a signature declares counts only where the values keep to it."""
+    by = "match|impl:tool-1|scale:0-1"
+    answers = [answered(at, "4", ("match", values[at % 2], by)) for at in range(30)]
+    found = score(jsonl(*answers), stored=True)["match"]
+
+    assert found.method.startswith("bootstrap")
+    assert found.interval is not None
+    assert found.value is not None
+    assert found.interval[0] < found.value < found.interval[1]
+
+
 def test_a_value_that_is_no_number_is_never_0() -> None:
     """It is left out or refused, and cannot be asked to count as 0."""
     with pytest.raises(ScoreError, match="the stored exact_match is no number"):

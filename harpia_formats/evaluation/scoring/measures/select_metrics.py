@@ -264,7 +264,12 @@ def select_metrics(
 
 
 def metric_that_is_read(
-    name: str, signature: str, scale: str, *, lower_is_better: bool = False
+    name: str,
+    signature: str,
+    scale: str,
+    *,
+    is_bounded: bool,
+    lower_is_better: bool = False,
 ) -> ComputedMetric:
     """Return the mean of numbers that records hold: nothing is computed of answers."""
     measure = Measure(
@@ -274,7 +279,7 @@ def metric_that_is_read(
         lambda answer, references: (0.0, 1.0),  # noqa: ARG005 - as wide as a number that is read
         means(1),
         is_mean=True,
-        is_bounded=scale != "any",
+        is_bounded=is_bounded,
         lower_is_better=lower_is_better,
     )
     return ComputedMetric(MetricRequest(name), measure)

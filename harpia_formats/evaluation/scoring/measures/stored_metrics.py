@@ -50,6 +50,7 @@ from harpia_formats.model.describe import short_json
 from harpia_formats.model.record import Output, Record, Score, metric_of
 from harpia_formats.model.report import FileCount
 from harpia_formats.model.vendor_metrics import (
+    BEST,
     LOWER_IS_BETTER,
     MetricRequest,
     ScoreError,
@@ -116,6 +117,7 @@ class Quantity:
     are_binary: bool = True
     #: Whether every number is true or false, None without a number.
     are_booleans: bool | None = None
+    smallest: float = 0.0
     largest: float = 0.0
     #: The first values that are neither right nor wrong.
     unclear: dict[float, None] = field(default_factory=dict)
@@ -140,6 +142,7 @@ class Quantity:
         is_boolean = isinstance(score.value, bool)
         self.are_booleans = is_boolean and self.are_booleans is not False
         self.are_binary &= value in BINARY
+        self.smallest = min(self.smallest, value)
         self.largest = max(self.largest, value)
         is_clear = isinstance(score.is_correct, bool) or value in {0.0, self.right}
         if not is_clear and len(self.unclear) < _SHOWN:
@@ -167,8 +170,21 @@ class Quantity:
         declared = self._declared
         scale = declared.pop() if len(declared) == 1 else None
         is_known = self.are_booleans if self.is_verdict else self.are_binary
-        is_share = is_known and self.name not in LOWER_IS_BETTER
+        is_share = is_known and not self.lower_is_better
         return scale or ("0-1" if is_share else "any")
+
+    @property
+    def lower_is_better(self) -> bool:
+        """Whether they are a rate of errors, by their name or that of a signature."""
+        metrics = {one.partition("|")[0] for one in self.signatures}
+        return not LOWER_IS_BETTER.isdisjoint(metrics | {self.name})
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether all scores lie on the scale, which rates of errors need not do."""
+        best = BEST.get(self.scale)
+        is_within = best is not None and self.smallest >= 0 and self.largest <= best
+        return is_within and not self.lower_is_better
 
     def metric(self, label: str) -> ComputedMetric:
         """Return the mean of the scores, with a name for it."""
@@ -177,7 +193,8 @@ class Quantity:
             label,
             signature or f"{label}|impl:unknown",
             self.scale,
-            lower_is_better=self.name in LOWER_IS_BETTER,
+            is_bounded=self.is_bounded,
+            lower_is_better=self.lower_is_better,
         )
 
     def outcome(self, _: Output, scores: Sequence[Score], *, is_zero: bool) -> Outcome:

@@ -139,7 +139,9 @@ class VerdictMetrics:
                 raise ScoreError(no_zero(name))
             signature = f"{signature or 'judge|impl:unknown'}|verdict:{name}"
             scale = "0-1" if is_share else "any"
-            measured.append(metric_that_is_read(name, signature, scale))
+            measured.append(
+                metric_that_is_read(name, signature, scale, is_bounded=is_share)
+            )
         return SelectedMetrics(tuple(measured))
 
     def _why_nothing(self) -> str:
