@@ -170,6 +170,9 @@ RULES = ("max", "clip")
 TOLERANCE = 1e-3
 #: The only method that needs trigrams for all weights.
 NEEDS_THREE = "method6"
+#: The methods whose score of an answer can be above 1: the mean that takes the place of
+#: each share of n-grams begins with the share of words plus 1.
+ABOVE_ONE = ("method5", "method7")
 
 
 def _nltk_bleu(parameters: Parameters) -> Measure:
@@ -200,7 +203,8 @@ def _nltk_bleu(parameters: Parameters) -> Measure:
         f"|reweigh:{yes_no(reweigh)}|tok:{tokenizer}|refs:{rule}"
     )
     score = score_over_references(alone, "max") if rule == "max" else clip
-    return mean_measure("nltk-bleu", signature, score)
+    is_bounded = method not in ABOVE_ONE
+    return mean_measure("nltk-bleu", signature, score, is_bounded=is_bounded)
 
 
 def _scored(

@@ -409,16 +409,18 @@ def mean_measure(  # noqa: PLR0913 - each is another fact of the metric
     scale: str = "0-1",
     *,
     is_binary: bool = False,
+    is_bounded: bool = True,
     same_answer: Callable[[str], str] | None = None,
     reads: Callable[[str], bool] | None = None,
 ) -> Measure:
     """Return a metric that is the mean of `score` over records.
 
     `score` takes an answer and its references and returns a number from 0 to 1, which
-    is never between them if `is_binary`; the metric has the range of `scale`, "0-1" or
-    "0-100". Its statistics are the sum of the scores and their number. `same_answer`
-    returns a text that is the same for answers that count as the same answer, and
-    `reads` tells of an answer whether it can be read, if one that cannot is wrong.
+    is never between them if `is_binary`, or any number if not `is_bounded`; 1 becomes
+    the best score of `scale`, "0-1" or "0-100". Its statistics are the sum of the
+    scores and their number. `same_answer` returns a text that is the same for answers
+    that count as the same answer, and `reads` tells of an answer whether it can be
+    read, if one that cannot is wrong.
     """
     factor = FACTORS[scale]
     return _bounded_mean(
@@ -428,6 +430,7 @@ def mean_measure(  # noqa: PLR0913 - each is another fact of the metric
         means(1),
         scale,
         is_binary=is_binary,
+        is_bounded=is_bounded,
         same_answer=None
         if same_answer is None
         else lambda sample: same_answer(sample.answer or ""),

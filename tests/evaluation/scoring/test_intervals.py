@@ -147,6 +147,26 @@ def test_unbounded_means_and_pooled_scores_are_resampled() -> None:
     assert found["sentence-bleu"].method.startswith("wilson|")
 
 
+@pytest.mark.parametrize("method", ["method5", "method7"])
+def test_scores_of_answers_above_the_scale_are_resampled(method: str) -> None:
+    """With these methods, NLTK's BLEU of a right answer is above 1, and no share."""
+    pytest.importorskip("nltk", reason="NLTK's BLEU needs the extra score")
+    rows = [
+        answered(n, "a b c d e f" if n % 5 else "a", references=["a b c d e f"])
+        for n in range(30)
+    ]
+    parameters = {"nltk-bleu.smoothing_function": method}
+
+    found = score(jsonl(*rows), metrics=("nltk-bleu",), parameters=parameters)
+    one = found["nltk-bleu"]
+
+    assert (one.questions, one.unscored) == (30, 0)
+    assert one.method.startswith("bootstrap|")
+    assert one.interval is not None
+    assert one.value is not None
+    assert one.interval[0] < one.value < one.interval[1]
+
+
 def test_a_resampled_score_that_never_differs_is_not_certain() -> None:
     """BLEU of equal texts has an interval without width, which a remark explains."""
     pytest.importorskip("sacrebleu", reason="BLEU needs the extra score")

@@ -27,7 +27,7 @@ BOARD = b'{"question": "2+2?", "answer": "4", "scores": {"em": 1, "f1": 0.5}}\n'
 BROKEN = """
 from harpia_formats.plugins import (
     Dialect, Expectation, ExpectationCheck, ExpectationResult, Format, Metric,
-    Reporter, Rule, Severity,
+    Reporter, Rule, Severity, mean_measure,
 )
 
 def sign(row):
@@ -39,6 +39,12 @@ def rule(code, name):
 def format_(id_, schema="nemo-output", **more):
     return Format(id_, "F", "v", (Dialect(schema, sign),), **more)
 
+def metric(number):
+    def score(answer, references):
+        return number if answer == "b" else 0.5
+    return Metric("x", "A.", {}, lambda given: mean_measure("x", "x", score))
+
+ABOVE, BELOW, NO_NUMBER = map(metric, (7, -1, float("nan")))
 WORD = "not a plug-in"
 EM = Metric("em", "Another one.", {}, None)
 FULL = Reporter("full", "Another one", None)
@@ -315,6 +321,25 @@ def test_its_metric_scores(run: Run) -> None:
     assert done.returncode == 0, done.stderr
     assert "acme-length" in done.stdout
     assert "0.25" in done.stdout
+
+
+@pytest.mark.parametrize("place", ["ABOVE", "BELOW", "NO_NUMBER"])
+def test_a_score_beyond_the_scale_of_a_metric_is_left_out(
+    tmp_path: Path, broken: Callable[[str, str], Run], place: str
+) -> None:
+    """A mean of numbers from 0 to 1, as a metric says, has no part of others."""
+    (tmp_path / "a.jsonl").write_text(
+        '{"references": ["a"], "outputs": [{"text": "a"}, {"text": "b"}]}\n'
+    )
+    done = broken("metrics", f'x = "broken:{place}"')(
+        *("score", "a.jsonl", "--from", "record", "--metrics", "x")
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert "M103 unscorable-answer x has no score: it is no number from 0 to 1" in (
+        done.stderr
+    )
+    assert "0.5000" in done.stdout
 
 
 def test_its_reporter_reports(run: Run) -> None:

@@ -25,6 +25,7 @@ from harpia_formats.evaluation.metrics.metric import (
     Sample,
     Statistics,
     UnscorableError,
+    limits_of,
 )
 from harpia_formats.evaluation.metrics.retrieval import document_of, has_field
 from harpia_formats.evaluation.scoring.significance.intervals import LARGEST
@@ -177,6 +178,8 @@ class ScoredAnswer:
     statistics: tuple[Statistics | LabelPair | None, ...] = ()
 
 
+#: The share of a scale by which a score may be beyond it.
+_ROUNDING = 1e-9
 #: Answers that are measured together.
 BATCH = 256
 #: Batches of a run that are measured in this process, and seconds of all but the first,
@@ -216,7 +219,10 @@ def _measured(measure: Measure, samples: Sequence[Sample]) -> list[Outcome]:
 
 def _outcomes(measure: Measure, samples: Sequence[Sample]) -> list[Outcome]:
     """Return the outcomes of samples that have what the metric needs."""
-    outcomes = [_outcome(measure, one) for one in _statistics(measure, samples)]
+    least, greatest = _limits(measure)
+    rounding = greatest * _ROUNDING
+    limits = least - rounding, greatest + rounding
+    outcomes = [_outcome(measure, one, limits) for one in _statistics(measure, samples)]
     if measure.reads is None:
         return outcomes
     return [
@@ -235,8 +241,21 @@ def _tried(find: Callable[[*_Given], _Found], *given: *_Given) -> _Found | str:
         return str(error)
 
 
-def _outcome(measure: Measure, statistics: Statistics | LabelPair | str) -> Outcome:
-    """Return the outcome of an answer; one beyond all numbers is no score.
+def _limits(measure: Measure) -> tuple[float, float]:
+    """Return the least and the greatest score that counts.
+
+    A mean of numbers that its metric says to be on a scale, and are not, would have an
+    interval that is wrong.
+    """
+    return limits_of(measure.scale) if measure.is_bounded else (-LARGEST, LARGEST)
+
+
+def _outcome(
+    measure: Measure,
+    statistics: Statistics | LabelPair | str,
+    limits: tuple[float, float],
+) -> Outcome:
+    """Return the outcome of an answer; a score that is not between limits is none.
 
     By a metric of labels no answer has a score of its own.
     """
@@ -245,12 +264,13 @@ def _outcome(measure: Measure, statistics: Statistics | LabelPair | str) -> Outc
     if isinstance(statistics, LabelPair):
         return statistics, (None,) * len(measure.names)
     scores = measure.scores(statistics)
+    least, greatest = limits
     # A sum is finite only if all of its numbers are, but for an overflow.
     if isfinite(sum(statistics)) and all(
-        score is None or abs(score) <= LARGEST for score in scores
+        score is None or least <= score <= greatest for score in scores
     ):
         return statistics, scores
-    return f"it is no number from -{LARGEST:g} to {LARGEST:g}"
+    return "it is no number from {:g} to {:g}".format(*_limits(measure))
 
 
 def _statistics(
