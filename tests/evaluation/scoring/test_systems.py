@@ -69,6 +69,20 @@ def test_models_are_scored_apart() -> None:
     assert scores.headline() == "em of 2 models over 18 answers"
 
 
+def test_scores_can_be_asked_for_a_name_and_counted_through() -> None:
+    """`in` says whether a name has a score, and a system yields its scores."""
+    metrics = ("length", "em")
+    scores = harpia_formats.score(BOTH, metrics=metrics, replicates=0)
+    system = scores.systems[0]
+    known, unknown = ("em", "words", "length.tokens"), ("f1", "em.f1", 0, None)
+
+    assert all(name in found for name in known for found in (scores, system))
+    assert not any(name in found for name in unknown for found in (scores, system))
+    assert tuple(system) == system.scores
+    assert list(scores) == [score for each in scores.systems for score in each]
+    assert all(score in scores for score in system)
+
+
 def test_table_has_the_models(tmp_path: Any) -> None:
     """The table has a line for each model, none for both, and says so."""
     path = tmp_path / "both.jsonl"

@@ -301,6 +301,16 @@ class Group:
                 return score
         raise no_such_score(name, self.scores)
 
+    def __iter__(self) -> Iterator[MetricScore]:
+        """Yield the scores."""
+        return iter(self.scores)
+
+    def __contains__(self, name: object) -> bool:
+        """Tell whether a score has this name, or is this one."""
+        if isinstance(name, str):
+            return any(score.is_called(name) for score in self.scores)
+        return name in self.scores
+
 
 def uneven_notes(groups: Iterable[tuple[str, Group]]) -> Iterator[str]:
     """Yield which questions have unequal numbers of answers, for people.

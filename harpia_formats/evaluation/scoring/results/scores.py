@@ -90,13 +90,17 @@ class Scores(Result):
         The name is that of the score, or `METRIC.SCORE`. Raises `KeyError`, and
         `ScoreError` if it is one of the answers of several models.
         """
-        if not any(score.is_called(name) for score in self):
+        if name not in self:
             raise no_such_score(name, self)
         return self.total[name]
 
     def __iter__(self) -> Iterator[MetricScore]:
         """Yield the scores over all answers, of one model after the other."""
         return chain.from_iterable(system.scores for system in self.systems)
+
+    def __contains__(self, name: object) -> bool:
+        """Tell whether a score over all answers has this name, or is this one."""
+        return any(name in system for system in self.systems)
 
     def __len__(self) -> int:
         """Return the number of scores over all answers."""
