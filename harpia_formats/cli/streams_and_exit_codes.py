@@ -321,9 +321,7 @@ def exceptions_to_exit_codes() -> Iterator[None]:
     except HarpiaFormatsError as error:
         _exit_for(error)
     except OSError as error:
-        reason = error.strerror or str(error)
-        print_error(f"cannot write the output: {reason[:1].lower()}{reason[1:]}")
-        _exit_without_output(ExitCode.UNABLE)
+        _exit_for_system_error(error)
     except Exception as error:  # noqa: BLE001 - every exception has an exit code
         _exit_for(error)
     finally:
@@ -345,7 +343,7 @@ def _check_streams() -> None:
 
 
 def _exit_for(error: Exception) -> NoReturn:
-    """Print what `error` means and exit: a mistake of the user, or a bug of ours."""
+    """Print what `error` means and exit: a mistake of the user, or a bug."""
     try:
         sys.stdout.flush()
     except OSError:  # else Python tries again at its end, and exits with 120
@@ -359,8 +357,25 @@ def _exit_for(error: Exception) -> NoReturn:
     import traceback  # noqa: PLC0415 - only for bugs
 
     write_stderr("".join(traceback.format_exception(error)))
-    print_error("this is a bug in harpia-formats, please report it")
+    package = _package_that_raised(error) or "harpia-formats"
+    print_error(f"this is a bug in {package}, please report it")
     raise SystemExit(ExitCode.BUG) from error
+
+
+def _exit_for_system_error(error: OSError) -> NoReturn:
+    """Print why the output cannot be written, or the bug of a plug-in, and exit."""
+    if _package_that_raised(error):
+        _exit_for(error)
+    reason = error.strerror or str(error)
+    print_error(f"cannot write the output: {reason[:1].lower()}{reason[1:]}")
+    _exit_without_output(ExitCode.UNABLE)
+
+
+def _package_that_raised(error: Exception) -> str:
+    """Return the package with the plug-in whose code raised `error`, "" if none did."""
+    from harpia_formats.formats.extensions import package_that_raised  # noqa: PLC0415 - for unexpected errors only: start-up time
+
+    return package_that_raised(error)
 
 
 def _exit_without_output(code: ExitCode) -> NoReturn:

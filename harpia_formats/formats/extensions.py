@@ -32,6 +32,7 @@ METRICS = "harpia_formats.metrics"
 REPORTERS = "harpia_formats.reporters"
 UNPACKERS = "harpia_formats.unpackers"
 EXPECTATIONS = "harpia_formats.expectations"
+_GROUPS = (FORMATS, RULES, METRICS, REPORTERS, UNPACKERS, EXPECTATIONS)
 
 Kind = TypeVar("Kind")
 
@@ -102,6 +103,26 @@ def plugin_error(group: str, name: str, reason: str) -> PluginError:
 def package_of(entry: "EntryPoint") -> str:
     """Return the name and the version of the package that has an entry point."""
     return "?" if entry.dist is None else f"{entry.dist.name} {entry.dist.version}"
+
+
+def package_that_raised(error: BaseException) -> str:
+    """Return the package with the plug-in whose code raised `error`, "" if none did.
+
+    Code that a plug-in called, but for that of this project, counts as its own.
+    """
+    packages = {
+        entry.module.partition(".")[0]: package_of(entry)
+        for group in _GROUPS
+        for entries in _entry_points(group).values()
+        for entry in entries
+    }
+    trace, found = error.__traceback__, ""
+    while trace is not None:
+        top = trace.tb_frame.f_globals.get("__name__", "").partition(".")[0]
+        # The packages of this project that are no plug-ins begin so.
+        found = packages.get(top, "" if top.startswith("harpia_") else found)
+        trace = trace.tb_next
+    return found
 
 
 def packaged_schema(identifier: str) -> bytes:

@@ -41,9 +41,12 @@ def format_(id_, schema="nemo-output", **more):
 
 def metric(number):
     def score(answer, references):
+        if isinstance(number, Exception):
+            raise number
         return number if answer == "b" else 0.5
     return Metric("x", "A.", {}, lambda given: mean_measure("x", "x", score))
 
+WRONG_KEY, NO_FILE = map(metric, (KeyError("k"), FileNotFoundError(2, "No file")))
 ABOVE, BELOW, NO_NUMBER = map(metric, (7, -1, float("nan")))
 WORD = "not a plug-in"
 EM = Metric("em", "Another one.", {}, None)
@@ -340,6 +343,24 @@ def test_a_score_beyond_the_scale_of_a_metric_is_left_out(
         done.stderr
     )
     assert "0.5000" in done.stdout
+
+
+@pytest.mark.parametrize("place", ["WRONG_KEY", "NO_FILE"])
+def test_an_error_in_a_plug_in_names_its_package(
+    tmp_path: Path, broken: Callable[[str, str], Run], place: str
+) -> None:
+    """What the code of a package raises in a run is no bug in ours, nor of the disk."""
+    (tmp_path / "chat.jsonl").write_bytes(CHAT)
+    done = broken("metrics", f'x = "broken:{place}"')(
+        *("score", "chat.jsonl", "--map", "prompt=question,response=answer"),
+        *("--map", "references=expected", "--metrics", "x"),
+    )
+
+    assert done.returncode == 3, done.stderr
+    assert done.stderr.startswith("Traceback")
+    assert done.stderr.splitlines()[-1] == (
+        "error: this is a bug in broken-package 0.9, please report it"
+    )
 
 
 def test_its_reporter_reports(run: Run) -> None:
