@@ -150,7 +150,7 @@ class Fixing:
         sources: Iterable[Source | SourceError]
         found = sources_of_inputs(self._inputs, exclusion, refused_unpackers())
         sources = self._baseline.data_files(found)
-        if self._output:
+        if self._fix.output is not None:  # it may be the only file itself
             sources = list(sources)
             if len(sources) > 1:
                 raise OptionError(

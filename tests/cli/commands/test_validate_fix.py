@@ -330,6 +330,10 @@ def test_a_file_that_changes_meanwhile_is_refused(bad: Path) -> None:
             ("--fix", "schema.json", "-o", "x"),
             "`--output` takes the repairs of one file",
         ),
+        (
+            ("--fix", "schema.json", "-o", "rows.jsonl", "--overwrite"),
+            "`--output` takes the repairs of one file",
+        ),
     ],
 )
 def test_options_that_exclude_each_other(
