@@ -29,7 +29,7 @@ from harpia_formats.formats.rules.preflight_rules import (
     REPEATED_VALUE,
     WRONG_PATTERN,
 )
-from harpia_formats.model.adapter import FormatAdapter, at_path
+from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.describe import short_literal, with_noun
 from harpia_formats.model.exact_json import ExactFloat, encode
 from harpia_formats.model.record import Record
@@ -204,10 +204,29 @@ def values_at_part(part: Any, path: str) -> list[Any]:
     if first == "scores" and rest:
         return [found for score in value for found in values_at_part(score, rest)]
     if rest:
-        value = at_path(value, tuple(rest.split(".")))
+        value = _member_at(value, rest)
     if value is UNSET:
         return []
     return list(value) if isinstance(value, list) else [value]
+
+
+def _member_at(owner: Any, path: str) -> Any:
+    """Return the value at a dotted path in nested objects, `UNSET` if there is none.
+
+    A key may have dots itself, such as the name of a column; the longest key goes
+    first.
+    """
+    if not isinstance(owner, dict):
+        return UNSET
+    if path in owner:
+        return owner[path]
+    end = path.rfind(".")
+    while end >= 0:
+        found = _member_at(owner.get(path[:end]), path[end + 1 :])
+        if found is not UNSET:
+            return found
+        end = path.rfind(".", 0, end)
+    return UNSET
 
 
 #: Returns the path in records of a field of a format, None if there is none.

@@ -295,6 +295,31 @@ def test_any_column_of_a_table_is_a_field(tmp_path: Path) -> None:
     assert state_of(report, "patterns") == "undecided"
 
 
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        ('{"a.b": "x"}', {"metadata.a.b": ["x"]}),
+        ('{"a": {"b.c": {"d": "x"}}}', {"metadata.a.b.c.d": ["x"]}),
+        ('{"a.b": "x", "a": {"b": "y"}}', {"metadata.a.b": ["x"]}),
+        ('{"a.b": {}, "a": {"b": {"c": "x"}}}', {"metadata.a.b.c": ["x"]}),
+    ],
+)
+def test_a_key_may_have_dots(
+    tmp_path: Path, data: str, expected: dict[str, Any]
+) -> None:
+    """It is no path of nested keys alone; the longest key that leads to a value counts.
+
+    So does the name of a column of a table.
+    """
+    path, table = tmp_path / "a.jsonl", tmp_path / "a.csv"
+    path.write_text(f'{{"prompt": "1", "outputs": [], "metadata": {data}}}\n')
+    table.write_text("question,a.b\n1,x\n")
+    of_table = {"format": "csv", "map": {"prompt": "question"}}
+
+    assert checked(path, {"allowed-values": expected}).ok
+    assert checked(table, {**of_table, "max-missing-values": {"a.b": 0}}).ok
+
+
 def test_cells_of_a_column_are_numbers_or_the_texts_that_are_named(
     tmp_path: Path,
 ) -> None:
