@@ -91,6 +91,9 @@ keys stand at the top; a table is `[formats]`, not `[tool.harpia-formats.formats
   while `--ignore` adds to `ignore`; `per-file-ignores` and `severity` hold in any case.
   `--no-` before the name of a flag, as in `--no-strict`, turns it off.
 - `--config FILE` names the settings of all files, and `--isolated` uses none.
+  `--config KEY=VALUE` replaces one setting, such as `lint=true`; keys of a table, such
+  as `severity.J2="note"`, are given one by one, and together replace the table of a
+  file.
 - `baseline` is not used with `--write-baseline`.
 - Patterns and paths start from the folder of the settings, with `--config` from the
   working folder. A pattern without a slash is matched against the name of the file and

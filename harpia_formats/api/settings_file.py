@@ -219,7 +219,8 @@ class Settings:
 def settings_of_lines(lines: Sequence[str], root: str) -> Settings:
     """Return the settings in lines such as `lint=true`; a bare word is a string.
 
-    Raises `TomlError`.
+    The last value of a setting counts, of a table that of each key. Raises
+    `TomlError`.
     """
     values: dict[str, Any] = {}
     for line in lines:
@@ -232,7 +233,9 @@ def settings_of_lines(lines: Sequence[str], root: str) -> Settings:
             text = json.dumps(value.strip(), ensure_ascii=False)
             data = f"{name}={text}".encode("utf-8", "surrogatepass")
         found = parse_settings(data, CONFIG, root, is_pyproject=False)
-        values.update(found.values if found else {})
+        for name, value in found.values.items() if found else ():
+            is_table = isinstance(value, dict)
+            values[name] = values.get(name, {}) | value if is_table else value
     return Settings(CONFIG, root, values, frozenset(values), root)
 
 

@@ -380,6 +380,17 @@ def test_one_setting_on_the_command_line(project: Path) -> None:
     assert b"--config: slect: there is no such setting; did you mean" in wrong.stderr
 
 
+def test_keys_of_one_table_are_set_one_by_one(project: Path) -> None:
+    """Each `--config` of a table counts; of the same key the last one does."""
+    put(project, 'severity.V = "error"\n')
+    lines = ('severity.S104="note"', 'severity.J2="note"', 'severity.S104="warning"')
+    words = [word for line in lines for word in ("--config", line)]
+    shown = run("config", *words, "--output-format", "json", cwd=project)
+    settings = {one["name"]: one for one in json.loads(shown.stdout)["settings"]}
+
+    assert settings["severity"]["value"] == {"S104": "warning", "J2": "note"}
+
+
 def test_patterns_on_the_command_line_start_where_it_is_run(project: Path) -> None:
     """They do so next to those of a file, which start from the folder of the file."""
     put(project, 'per-file-ignores."sub/data/2.jsonl" = ["S"]')
