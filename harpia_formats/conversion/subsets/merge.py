@@ -82,9 +82,14 @@ def kind_of(file: CutFile) -> FileKind:
     return FileKind(file.name, format_, container)
 
 
+def _text_around(file: CutFile) -> bytes:
+    """Return what a file without rows has, without white space."""
+    return b"".join(file.before.removeprefix(BOM).split())
+
+
 def _is_empty(file: CutFile) -> bool:
     """Return whether a file without rows has nothing else, or is an empty array."""
-    text = b"".join(file.before.removeprefix(BOM).split())
+    text = _text_around(file)
     return not text or (text == b"[]" and not file.is_table)
 
 
@@ -314,8 +319,9 @@ class Merge:
     ) -> WrittenPart:
         """Write the rows of all files."""
         seen: set[str] = set()
-        last: CutFile | None = None
-        closing: CutFile | None = None
+        # The file of the first row; without rows one with a header, else with [].
+        around: CutFile | None = None
+        has_rows = False
         rewind_inputs(sources)
         for source in sources:
             with cut_file(source, self.options) as file:
@@ -327,11 +333,15 @@ class Merge:
                             continue
                         seen.add(key)
                     target.row(file, row)
-                    closing = closing or file
+                    if not has_rows:
+                        around, has_rows = file, True
             check_same_rows(file.name, (self.counts or {})[file.name], file.count)
-            last = file
-        assert last is not None  # noqa: S101 - there is an input
-        target.end(closing or last)
+            if around is None or (
+                not has_rows and _is_empty(around) and _text_around(file)
+            ):
+                around = file
+        assert around is not None  # noqa: S101 - there is an input
+        target.end(around)
         return WrittenPart("", target.name, target.rows)
 
 

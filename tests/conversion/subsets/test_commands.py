@@ -482,6 +482,22 @@ def test_files_without_rows_fit_any(empty: bytes) -> None:
     )
 
 
+@for_each_case(
+    "whole, others",
+    [
+        (b"a,b\n", [b"", b"\n"]),
+        (b"[ ]\n", [b"", b"\n"]),
+    ],
+)
+def test_files_without_rows_stay_what_one_of_them_is(
+    whole: bytes, others: list[bytes]
+) -> None:
+    """The header of a table, and the brackets of an array, are not left out."""
+    format_ = "csv" if whole.startswith(b"a") else "record"
+    for inputs in ([whole, *others], [*others, whole], [others[0], whole, others[1]]):
+        assert merged(*inputs, from_=format_).split() == whole.split()
+
+
 @pytest.mark.parametrize(
     ("first", "second", "reason"),
     [
