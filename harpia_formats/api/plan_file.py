@@ -256,7 +256,7 @@ class _Reader:
         """Return the options that a table states, by the names of their fields."""
         types = {one.name: one.type for one in fields(ScoreOptions)}
         found = {}
-        for key in table.keys() & self.keys.keys():
+        for key in filter(self.keys.__contains__, table):
             option = self.keys[key]
             own = (*place, key)
             if option.field == PARAMETERS:

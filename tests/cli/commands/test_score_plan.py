@@ -686,6 +686,17 @@ def test_what_is_no_plan_is_refused(run: InProcess, case: str) -> None:
     assert not Path("out.json").exists()
 
 
+def test_the_first_of_several_mistakes_is_reported(run: InProcess) -> None:
+    """Which one it is does not depend on the hashes of keys."""
+    wrong = {"level": 7, "replicates": "x", "seed": [1], "metrics": 3, "jobs": "y"}
+    for first in wrong:
+        names = [first, *(name for name in wrong if name != first)]
+        lines = [f"{name} = {json.dumps(wrong[name])}\n" for name in names]
+        Path("paper.toml").write_text("".join(lines) + PLAN, encoding="utf-8")
+
+        assert f"paper.toml:1: {first}: " in run("score", "--plan", "paper.toml").err
+
+
 def test_lines_of_mistakes_are_reported(run: InProcess) -> None:
     """A wrong key is placed at its line."""
     Path("paper.toml").write_text(PLAN + 'metricz = "em"\n', encoding="utf-8")
