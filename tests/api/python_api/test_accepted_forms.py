@@ -99,6 +99,9 @@ def test_options_have_the_names_of_the_command_line(tmp_path: Path) -> None:
     assert harpia_formats.validate(ANSWERS, from_="nemo-output").ok
     with pytest.raises(OptionError, match="map and columns are one option"):
         harpia_formats.read(QUESTIONS, map={"prompt": "a"}, columns={"prompt": "a"})
+    for function in (harpia_formats.read, harpia_formats.validate):
+        with pytest.raises(OptionError, match="from_ and format are one option"):
+            function(ANSWERS, format="nemo-input", from_="nemo-output")
 
 
 @for_each_case(
