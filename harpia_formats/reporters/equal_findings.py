@@ -197,13 +197,14 @@ def absolute(path: str, options: Options) -> str:
     return os.path.normpath(os.path.join(options.folder, path))  # noqa: PTH118 - links are not resolved
 
 
-def uri_path(path: str) -> str:
+def uri_path(path: str, also: str = "") -> str:
     """Return a path with slashes as the path of a URI.
 
-    Names of files that are no UTF-8 are encoded byte by byte.
+    Names of files that are no UTF-8 are encoded byte by byte, and characters in `also`
+    are left as they are.
     """
     try:
         data = path.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:  # a surrogate that stands for no byte
         data = path.encode("utf-8", "surrogatepass")
-    return quote(data, safe="/")
+    return quote(data, safe=f"/{also}")

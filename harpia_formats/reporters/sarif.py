@@ -11,7 +11,7 @@ from typing import Any
 
 from harpia_formats._version import __version__
 from harpia_formats.files.io.encodings import SUFFIXES
-from harpia_formats.files.io.urls import is_url
+from harpia_formats.files.io.urls import is_url, scheme_of
 from harpia_formats.formats.registry import all_rules, installed_rules
 from harpia_formats.formats.rules import Rule, rule_url
 from harpia_formats.model.problem import Because, Excerpt, Fix, Place, Problem, Severity
@@ -41,6 +41,9 @@ LEVELS = {
     Severity.WARNING: "warning",
     Severity.NOTE: "note",
 }
+#: What stands for itself in the URL of a file in a store, and in a web address.
+_OF_STORE = ":@*"
+_OF_WEB = f"{_OF_STORE}%!$&'()+,;="
 _placeholder = re.compile(r"\{([0-9]+)\}")
 
 
@@ -80,7 +83,9 @@ def _location_of(path: str, options: Options) -> dict[str, Any]:
         return {"uri": uri_path(below), "uriBaseId": ROOT}
     if is_url(path):
         scheme, _, rest = path.partition("://")
-        return {"uri": f"{scheme}://{uri_path(rest)}"}
+        # A web address is escaped; the name of a file in a store may have any sign.
+        also = _OF_WEB if scheme_of(path) in {"http", "https"} else _OF_STORE
+        return {"uri": f"{scheme}://{uri_path(rest, also)}"}
     full = absolute(path, options).replace("\\", "/") if is_local(path) else path
     return {"uri": f"file://{uri_path(full)}" if full[:1] == "/" else uri_path(full)}
 

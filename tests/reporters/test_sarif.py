@@ -199,6 +199,9 @@ def test_a_member_of_an_archive_is_a_nested_artifact() -> None:
         ("/x/\udcff", {"uri": "file:///x/%FF"}),
         ("<stdin>", {"uri": "%3Cstdin%3E"}),
         ("s3://b/a b", {"uri": "s3://b/a%20b"}),
+        ("s3://b/a%20#b:c", {"uri": "s3://b/a%2520%23b:c"}),
+        ("https://h:80/a%20b;c=1 d", {"uri": "https://h:80/a%20b;c=1%20d"}),
+        ("ftp://***@h:21/a", {"uri": "ftp://***@h:21/a"}),
     ],
 )
 def test_locations_are_uris(path: str, location: dict[str, str]) -> None:
