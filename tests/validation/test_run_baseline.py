@@ -353,6 +353,23 @@ def test_findings_of_rules_that_were_not_checked_are_kept(tmp_path: Path) -> Non
     assert [one["code"] for one in kept] == ["J202", "S101"]
 
 
+def test_findings_of_a_file_whose_name_is_no_utf_8_are_kept(tmp_path: Path) -> None:
+    """The baseline has the escapes of its bytes, and the file is not gone."""
+    path = write_rows(tmp_path / "\udcff\udc80.jsonl", "{}")
+    record(tmp_path)
+    baseline = tmp_path / "baseline.json"
+    before = baseline.read_text()
+
+    assert checked(tmp_path, write_baseline=baseline).ok
+    assert json.loads(before)["findings"]
+    assert baseline.read_text() == before
+    path.unlink()
+    write_rows(tmp_path / "1.jsonl", '{"a": 1}')
+    held = checked(tmp_path).baseline
+    assert held is not None
+    assert held.unused == 1
+
+
 def test_what_cannot_be_held_is_not_written(tmp_path: Path, run: InProcess) -> None:
     """A file in no known format is in no baseline, and the run names it."""
     strange = write_rows(tmp_path / "1.jsonl", '{"what": "is this"}')

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
@@ -311,8 +312,14 @@ def key_of(name: str, baseline: str) -> str:
     return text.encode(errors="backslashreplace").decode()
 
 
+#: A byte that is no UTF-8 in the name of a file, as `key_of` writes it.
+_escaped_byte = re.compile(r"\\u(dc[89a-f][0-9a-f])")
+
+
 def _is_gone(key: str, baseline: str) -> bool:
     """Return whether the file of this name in a baseline does not exist."""
     if is_url(key) or key.startswith("<"):
         return False
-    return not (Path(baseline).absolute().parent / key).exists()
+    folder = Path(baseline).absolute().parent
+    as_bytes = _escaped_byte.sub(lambda found: chr(int(found[1], 16)), key)
+    return not any((folder / name).exists() for name in (key, as_bytes))
