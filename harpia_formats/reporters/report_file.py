@@ -47,6 +47,8 @@ def report_file(text: str) -> ReportFile:
         return ReportFile(text, reporter_of_file(text))
     if not place:
         raise ReportError(f"{text!r} names no file; write it as {name}=FILE")
+    if place == "-":
+        raise ReportError("a report is written to a file, and - is none")
     return ReportFile(place, reporter_named(name))
 
 
@@ -117,8 +119,6 @@ def report_files(
         check_writes(file.reporter, kind)
         if file.reporter.check is not None:
             file.reporter.check()
-        if file.place == "-":
-            raise ReportError("a report is written to a file, and - is none")
         check_extra_output(file.place, taken)
         check_replaceable(file)
         group.claim(file.place)

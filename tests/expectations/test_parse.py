@@ -158,6 +158,10 @@ def test_wrong_values_are_refused_with_their_line(key: Key) -> None:
             ":1: reports: x.unknown: its suffix is that of no reporter",
         ),
         (
+            f'reports = "json=-"\n{START}',
+            ":1: reports: a report is written to a file, and - is none",
+        ),
+        (
             f'{START}files-2 = """\n[datasets.b]\n"""\nlint = 1',
             ":3: datasets.a.files-2: there is no such key",
         ),

@@ -112,6 +112,7 @@ def test_a_byte_order_mark_is_passed_over() -> None:
         ('exclude = [""]', "exclude: the pattern '' names no file"),
         ('delimiter = "ab"', "delimiter: "),
         ('output-format = "ful"', "output-format: .*did you mean full"),
+        ('report = ["json=-"]', "report: a report is written to a file, and - is"),
         ("baseline = []", "baseline: must be a text, not an array"),
         ("lint = ", "is not TOML: .*(line 1|end of document)"),
         ("lint = true\nlint = false", "is not TOML: .*(line 2|end of document)"),
