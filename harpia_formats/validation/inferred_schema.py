@@ -62,6 +62,11 @@ class Seen:
         return sum(self.kinds.values())
 
     @property
+    def describes_objects(self) -> bool:
+        """Whether the members of objects are described here, or too deep for it."""
+        return self.level + _OF_OBJECT <= LEVELS
+
+    @property
     def nodes(self) -> int:
         """How many places are described, this one included."""
         inner = [*self.keys.values(), self.rest, self.items]
@@ -81,7 +86,7 @@ class Seen:
         self.kinds[kind] = self.kinds.get(kind, 0) + len(values)
         if kind is str:
             self._add_texts(values)
-        elif kind is dict and self.level + _OF_OBJECT <= LEVELS:
+        elif kind is dict and self.describes_objects:
             self._add_objects(values)
         elif kind is list and self.level + _OF_ARRAY <= LEVELS:
             items = list(chain.from_iterable(values))
@@ -305,7 +310,7 @@ def _object_keywords(seen: Seen, options: InferOptions, objects: str) -> dict[st
             key: _member(member, options, number, objects)
             for key, member in seen.keys.items()
         }
-    if options.closed and seen.keys:
+    if options.closed and seen.describes_objects:
         found["additionalProperties"] = False
     return found
 

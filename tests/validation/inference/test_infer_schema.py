@@ -245,6 +245,12 @@ def test_closed_schema_forbids_other_keys() -> None:
 
     assert found["additionalProperties"] is False
     assert found["properties"]["a"]["additionalProperties"] is False
+    # An object that is always empty has no other keys, either.
+    assert inferred({"a": {}}, closed=True)["properties"]["a"] == {
+        "type": "object",
+        "additionalProperties": False,
+    }
+    assert inferred({}, closed=True)["additionalProperties"] is False
 
 
 def test_deep_rows_are_described_up_to_a_level() -> None:
@@ -252,11 +258,12 @@ def test_deep_rows_are_described_up_to_a_level() -> None:
     deep: Any = 1
     for _ in range(150):
         deep = [{"a": deep}]
-    schema = infer_schema([{"x": deep}]).schema
-    assert schema is not None
+    for closed in (False, True):
+        schema = infer_schema([{"x": deep}], closed=closed).schema
+        assert schema is not None
 
-    assert check_schema(schema, select=("S",)).failures == ()
-    assert jsonschema.Draft7Validator(schema).is_valid({"x": deep})
+        assert check_schema(schema, select=("S",)).failures == ()
+        assert jsonschema.Draft7Validator(schema).is_valid({"x": deep})
 
 
 #: The same rows in all kinds of files.
