@@ -8,7 +8,7 @@ that are selected and their order are numbers in files, of which a part is read.
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from math import inf
+from math import inf, isinf
 from pathlib import Path
 from typing import Any
 from weakref import finalize
@@ -358,7 +358,10 @@ def _histogram(
         )
     if not count:
         return None
-    edges = np.linspace(least, greatest, BINS + 1 if greatest > least else 2)
+    # Half of the range is a float, where the whole of it may be too large for one.
+    scale = 2.0 if isinf(greatest - least) else 1.0
+    size = BINS + 1 if greatest > least else 2
+    edges = scale * np.linspace(least / scale, greatest / scale, size)
     counts = np.zeros(len(edges) - 1, dtype=np.int64)
     for scores in _scores(file, selection, column):
         counts += np.histogram(scores, edges)[0]

@@ -129,7 +129,16 @@ def test_counts_of_a_selection(columns: FileColumns) -> None:
     assert sum(found["correct"].values()) == COUNT
 
 
-@pytest.mark.parametrize("scores", [None, [0.0, 0.25, 0.5, 0.75, 1.0], [0.5]])
+@pytest.mark.parametrize(
+    "scores",
+    [
+        None,
+        [0.0, 0.25, 0.5, 0.75, 1.0],
+        [0.5],
+        # The width of this range is no float.
+        [-1e308, 1e308, *[float("nan")] * (COUNT - 2)],
+    ],
+)
 def test_bars_are_the_counts_of_their_rows(
     columns: FileColumns, tmp_path: Path, scores: list[float] | None
 ) -> None:
