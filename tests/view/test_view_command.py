@@ -280,6 +280,10 @@ def run_view(
             "error: no rows are chosen by 'modell', but by: answer, ",
         ),
         (
+            ["data", "-o", "o", "--query", "model=m10&model=m11"],
+            "error: `--query` has 'model' twice, and one value counts",
+        ),
+        (
             ["data", "-o", "-", "--query", "record=3"],
             "error: no rows are chosen by 'record'",
         ),

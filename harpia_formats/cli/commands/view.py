@@ -88,10 +88,17 @@ def _copy_notes(session: "ViewSession") -> Iterator[str]:
 
 
 def _write(session: "ViewSession", given: Given) -> None:
-    """Write the selected rows, and print how many they are."""
+    """Write the selected rows, and print how many they are.
+
+    Raises `UsageError` for a query that has a key twice.
+    """
     from harpia_formats.view.take_away import write_selection  # noqa: PLC0415 - for `--output` only
 
-    query = dict(parse_qsl(given.query, keep_blank_values=True))
+    query: dict[str, str] = {}
+    for key, value in parse_qsl(given.query, keep_blank_values=True):
+        if key in query:
+            raise UsageError(f"`--query` has {key!r} twice, and one value counts")
+        query[key] = value
     notes = write_selection(
         session, query, given.output, inputs=given.paths, overwrite=given.overwrite
     )
