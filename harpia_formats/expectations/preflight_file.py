@@ -1,4 +1,4 @@
-"""Variables in the texts of a preflight file, written as ${NAME}."""
+"""Parse a preflight file into a plan, with the values of its variables (${NAME})."""
 
 import math
 import os
@@ -145,7 +145,7 @@ def parse_plan(
         document = toml_document(data, path)
     except TomlError as error:
         raise _with_line(error) from error
-    places = Places(path, data.decode("utf-8-sig"))
+    places = Places(path, data)
     return _plan(document, places, path, variables, report_of)
 
 
@@ -157,7 +157,7 @@ def plan_of_values(
     Its paths start from the working folder. Raises `PreflightError`.
     """
     document = _plain(values, ())
-    return _plan(document, Places(IN_PYTHON, ""), IN_PYTHON, variables, report_of)
+    return _plan(document, Places(IN_PYTHON, b""), IN_PYTHON, variables, report_of)
 
 
 def _plain(value: Any, path: tuple[str, ...]) -> Any:

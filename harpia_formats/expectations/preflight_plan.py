@@ -14,6 +14,7 @@ from harpia_formats.conversion.reading.companions import is_companion_format
 from harpia_formats.conversion.reading.mapped_keys import MappedKeys
 from harpia_formats.expectations.preflight_error import PreflightError
 from harpia_formats.expectations.preflight_keys import BY_NAME, DATA_SETS, LIMIT_KEYS
+from harpia_formats.files.framing.chunk import BOM
 from harpia_formats.files.io.discovery import Exclusion
 from harpia_formats.files.io.source import ReadProgress
 from harpia_formats.files.io.urls import is_url
@@ -184,15 +185,18 @@ class Plan:
 class Places:
     """Finds where the keys of a preflight file stand."""
 
-    def __init__(self, path: str, text: str) -> None:
+    def __init__(self, path: str, data: bytes) -> None:
         self._path = path
-        self._lines = TomlLines(text)
+        text = data.removeprefix(BOM)
+        #: Bytes before the first line.
+        self._begin = len(data) - len(text)
+        self._lines = TomlLines(text.decode())
 
     def of(self, key: tuple[str, ...]) -> Stated:
         """Return where a key stands."""
         line = self._lines.of(key)
-        text, offset = self._lines.text_of(line), self._lines.offset_of(line)
-        return Stated(self._path, key, line, text, offset)
+        offset = self._begin + self._lines.offset_of(line)
+        return Stated(self._path, key, line, self._lines.text_of(line), offset)
 
     def of_data_set(self, name: str, keys: Mapping[str, Any]) -> dict[str, Stated]:
         """Return where the keys of a data set stand, and its table under ""."""

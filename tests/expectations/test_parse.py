@@ -259,6 +259,17 @@ def test_the_line_of_each_key_is_found() -> None:
     assert lines.offset_of(3) == TOML.index("[one]")
 
 
+def test_a_byte_order_mark_is_counted() -> None:
+    """Lines and columns are those of the text, and offsets are those in the file."""
+    text = f"{START}  min-records = 2\n"
+    for mark in ("", "\ufeff"):
+        place = plan_of(mark + text).data_sets[0].stated("min-records").place()
+
+        assert (place.line, place.column) == (3, 3)
+        found = (mark + text).encode()[place.byte_offset :]
+        assert found.startswith(b"min-records")
+
+
 def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
     """The message has the path and the reason."""
     from harpia_formats.expectations.preflight_file import read_plan  # noqa: PLC0415 - beside its use
