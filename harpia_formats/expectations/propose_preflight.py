@@ -16,6 +16,7 @@ from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.expectations.data_set_run import DataSetRun
 from harpia_formats.expectations.field_limits import number_of
 from harpia_formats.expectations.outcomes import RecordFindings
+from harpia_formats.expectations.preflight_file import used_variables
 from harpia_formats.expectations.preflight_keys import BY_NAME
 from harpia_formats.expectations.preflight_plan import (
     DataSet,
@@ -126,6 +127,8 @@ _BY_HAND = (
 )
 #: Why a file is not named: TOML is in UTF-8.
 _OTHER_BYTES = "its path is not UTF-8, so that no preflight file can name it"
+#: Likewise: texts of preflight files have variables.
+_VARIABLE = "its path has a ${NAME}, which a preflight file takes for a variable"
 #: The greatest bound of scores that is proposed.
 _LARGEST = 10**15
 #: Files of one data set that are named one by one.
@@ -166,6 +169,8 @@ def preflight_file(inputs: Iterable[str], folder: Path) -> PreflightFile:
             unread.append(FileCount(detected.path, reason=detected.contested))
         elif not is_utf_8(_relative(detected.path, folder)):
             unread.append(FileCount(detected.path, reason=_OTHER_BYTES))
+        elif used_variables({"files": _relative(detected.path, folder)}):
+            unread.append(FileCount(detected.path, reason=_VARIABLE))
         else:
             key = os.path.dirname(detected.path), detected.format  # noqa: PTH120 - as named
             into = documents if is_companion_format(detected.format) else groups

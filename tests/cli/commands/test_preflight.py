@@ -259,16 +259,25 @@ def test_the_state_and_a_report_do_not_replace_each_other(main: InProcess) -> No
 
 
 @pytest.mark.skipif(os.name != "posix", reason="names are bytes")
-def test_init_says_which_file_it_cannot_name(main: InProcess) -> None:
-    """A path that is not UTF-8 has no place in a preflight file: exit code 2."""
-    Path("questions/\udcff.jsonl").write_text(QUESTIONS)
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("\udcff.jsonl", "its path is not UTF-8"),
+        ("a${b}.jsonl", "its path has a ${NAME}, which a preflight file takes for"),
+    ],
+)
+def test_init_says_which_file_it_cannot_name(
+    main: InProcess, name: str, reason: str
+) -> None:
+    """A path that is not UTF-8, or has a variable, has no place there: exit code 2."""
+    Path("questions", name).write_text(QUESTIONS)
 
     written = main("preflight", "--init", "questions", "-o", "new.toml")
     shown = main("preflight", "--init", "questions")
 
     for run in (written, shown):
         assert (run.code, run.out) == (2, "")
-        assert "its path is not UTF-8" in run.err
+        assert reason in run.err
     assert not Path("new.toml").exists()
 
 
