@@ -35,6 +35,7 @@ from harpia_formats.model.exact_json import ExactFloat, encode
 from harpia_formats.model.record import Record
 from harpia_formats.model.report import FileCount
 from harpia_formats.model.spelling import nearest
+from harpia_formats.model.value_path import member_at
 from harpia_formats.validation.dedup.digests import digest_of
 
 #: Characters of a text or number that is its own key; of a longer one, its digest
@@ -204,29 +205,10 @@ def values_at_part(part: Any, path: str) -> list[Any]:
     if first == "scores" and rest:
         return [found for score in value for found in values_at_part(score, rest)]
     if rest:
-        value = _member_at(value, rest)
+        value = member_at(value, rest)
     if value is UNSET:
         return []
     return list(value) if isinstance(value, list) else [value]
-
-
-def _member_at(owner: Any, path: str) -> Any:
-    """Return the value at a dotted path in nested objects, `UNSET` if there is none.
-
-    A key may have dots itself, such as the name of a column; the longest key goes
-    first.
-    """
-    if not isinstance(owner, dict):
-        return UNSET
-    if path in owner:
-        return owner[path]
-    end = path.rfind(".")
-    while end >= 0:
-        found = _member_at(owner.get(path[:end]), path[end + 1 :])
-        if found is not UNSET:
-            return found
-        end = path.rfind(".", 0, end)
-    return UNSET
 
 
 #: Returns the path in records of a field of a format, None if there is none.

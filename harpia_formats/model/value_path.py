@@ -113,6 +113,25 @@ def value_at(row: Any, keys: tuple[str, ...]) -> Any:
     return row
 
 
+def member_at(owner: Any, path: str) -> Any:
+    """Return the value at a dotted path in nested objects, `UNSET` if there is none.
+
+    A key may have dots itself, such as the name of a column; the longest key goes
+    first.
+    """
+    if not isinstance(owner, dict):
+        return UNSET
+    if path in owner:
+        return owner[path]
+    end = path.rfind(".")
+    while end >= 0:
+        found = member_at(owner.get(path[:end]), path[end + 1 :])
+        if found is not UNSET:
+            return found
+        end = path.rfind(".", 0, end)
+    return UNSET
+
+
 def names_in(value: Any, before: str = "") -> Iterator[str]:
     """Yield the paths of all keys in an object, also in objects and lists inside."""
     if type(value) is list:

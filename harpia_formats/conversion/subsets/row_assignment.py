@@ -36,6 +36,7 @@ from harpia_formats.model.problem import Problem
 from harpia_formats.model.record import Output, Record
 from harpia_formats.model.report import Report
 from harpia_formats.model.spelling import hint_on, nearest
+from harpia_formats.model.value_path import member_at
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.run import Validation
 
@@ -126,14 +127,14 @@ def member_values(
 
     It is None where a row has none. Raises `SubsetError` and `SourceError`.
     """
-    path = name.split(".")
     with cut_file(given.source(), options) as file:
         for row in file.rows():
-            found = decoded_or_none(row.text)
-            for key in path:
-                found = found.get(key) if isinstance(found, dict) else None
-            text = found if found is None or isinstance(found, str) else encode(found)
-            yield row.number, text.decode() if isinstance(text, bytes) else text
+            found = member_at(decoded_or_none(row.text), name)
+            if found is None or found is UNSET:
+                yield row.number, None
+            else:
+                is_text = isinstance(found, str)
+                yield row.number, found if is_text else encode(found).decode()
 
 
 def without_values(

@@ -303,6 +303,24 @@ def test_a_file_for_each_value(tmp_path: Path) -> None:
     assert all(text.count(b"\n") == 2 for text in read_parts(done).values())
 
 
+@for_each_case(
+    "by, row",
+    [
+        ("a.b", '{"a.b": "x"}'),
+        ("a.b", '{"a": {"b": "x"}}'),
+        ("a.b", '{"a.b": "x", "a": {"b": "y"}}'),
+        ("a.b.c", '{"a": {"b.c": "x"}, "a.b": null}'),
+    ],
+)
+def test_a_key_may_have_dots(by: str, row: str, tmp_path: Path) -> None:
+    """A whole key goes before one that is inside another one."""
+    done = split(f"{row}\n".encode(), output=tmp_path / "{value}.jsonl", by=by)
+
+    assert [part.value for part in done.parts] == ["x"]
+    for part in done.parts:
+        Path(part.path).unlink()
+
+
 def test_rows_without_a_value_have_a_part_of_their_own(tmp_path: Path) -> None:
     """Their part has a name that no value is, also where values are such names."""
     texts = [None, "(none) 2", "(none)", "(none) 3", None]
