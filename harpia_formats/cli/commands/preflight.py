@@ -14,6 +14,7 @@ from harpia_formats.cli.report import (
     report_options,
 )
 from harpia_formats.cli.streams_and_exit_codes import (
+    MESSAGE_LIMIT,
     ExitCode,
     UsageError,
     shown_data,
@@ -24,6 +25,7 @@ from harpia_formats.expectations.preflight_file import read_plan
 from harpia_formats.expectations.preflight_plan import Plan, PreflightOptions
 from harpia_formats.expectations.preflight_run import Preflight
 from harpia_formats.model.report import Report
+from harpia_formats.model.safe_text import safe
 from harpia_formats.reporters import Options as ReportOptions
 from harpia_formats.reporters.phrases import check_lines
 from harpia_formats.reporters.report_file import named_report
@@ -136,7 +138,6 @@ def _init(files: Sequence[str], to_file: str | None, *, overwrite: bool) -> Exit
 
     FilesRead(files, unpackers=all_unpackers()).check(str(to_file))
     write_file(str(to_file), [found.text.encode()], overwrite=overwrite)
-    write_stderr(
-        f"wrote {to_file}; edit it, and run: harpia-formats preflight {to_file}\n"
-    )
+    name = safe(str(to_file), MESSAGE_LIMIT)
+    write_stderr(f"wrote {name}; edit it, and run: harpia-formats preflight {name}\n")
     return ExitCode.OK

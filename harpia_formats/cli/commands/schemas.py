@@ -13,6 +13,7 @@ from harpia_formats.cli.progress_and_problems import (
     print_unread,
 )
 from harpia_formats.cli.streams_and_exit_codes import (
+    MESSAGE_LIMIT,
     ExitCode,
     UsageError,
     exit_code_of,
@@ -23,6 +24,7 @@ from harpia_formats.cli.streams_and_exit_codes import (
 from harpia_formats.model.format import Container, Dialect, Format
 from harpia_formats.model.problem import Path
 from harpia_formats.model.report import Report
+from harpia_formats.model.safe_text import safe
 
 
 def schema(given: Given) -> ExitCode:
@@ -200,5 +202,6 @@ def schema_infer(given: Given) -> ExitCode:
             overwrite=given.overwrite,
         )
         if not given.quiet:
-            write_stderr(f"{given.output}: {found.headline()}\n")
+            name = safe(given.output, MESSAGE_LIMIT)
+            write_stderr(f"{name}: {found.headline()}\n")
     return exit_code_of(found.report, ok=found.ok)

@@ -12,6 +12,7 @@ from harpia_formats.cli.command_options import Given
 from harpia_formats.cli.progress_and_problems import print_problems, print_unread
 from harpia_formats.cli.report import ReportFiles
 from harpia_formats.cli.streams_and_exit_codes import (
+    MESSAGE_LIMIT,
     ExitCode,
     UsageError,
     exit_code_of,
@@ -22,6 +23,7 @@ from harpia_formats.cli.streams_and_exit_codes import (
 )
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.model.result import Result
+from harpia_formats.model.safe_text import safe
 from harpia_formats.reporters.reporter import Options as ReportOptions
 from harpia_formats.reporters.tables import CSV, TABLE, form_lines, tables_of
 
@@ -297,7 +299,7 @@ def print_scores(scores: "Scores", given: Given, *, is_extra: bool) -> ExitCode:
     if scores.is_whole:
         print_notes(scores.notes)
         for name in scores.outputs:
-            write_stderr(f"{name}: written\n")
+            write_stderr(f"{safe(name, MESSAGE_LIMIT)}: written\n")
     elif scores.report.lacks_records:
         write_stderr("no overall score: there are too few records\n")
     elif any(file.invalid for file in scores.report.files):

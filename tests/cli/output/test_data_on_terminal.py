@@ -50,6 +50,32 @@ def test_controls_in_data_are_escaped_on_a_terminal(
         assert run(*quiet, cwd=tmp_path).stdout == text.encode() + b"\n"
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("schema", "infer", "rows.jsonl"),
+        ("preflight", "--init", "rows.jsonl"),
+        ("score", "rows.jsonl", "-m", "em", "--to", "nemo-results"),
+        ("convert", "rows.jsonl", "--to", "csv"),
+        ("sample", "rows.jsonl", 1),
+    ],
+    ids=lambda command: command[0],
+)
+def test_names_of_outputs_are_escaped(
+    command: tuple[object, ...], tmp_path: Path
+) -> None:
+    """What says where the output is shows controls in its name as escapes."""
+    text = json.dumps({**ROW, "category": "c"}, ensure_ascii=False)
+    (tmp_path / "rows.jsonl").write_text(text + "\n", encoding="utf-8")
+
+    done = run(*command, "-o", "a\x1b[2J\u202e.json", cwd=tmp_path)
+
+    assert done.returncode == 0
+    shown = done.stderr.decode()
+    assert "a\\x1b[2J\\u202e.json" in shown
+    assert OBEYED.findall(shown) == []
+
+
 @given(st.lists(st.binary(max_size=8)))
 def test_terminal_gets_text_however_it_is_cut(parts: list[bytes]) -> None:
     """Any bytes become the same harmless text, wherever the writes are cut."""
