@@ -238,6 +238,8 @@ def _field_test(wanted: Wanted, rows: SearchedRows) -> Callable[[bytes], bool]:
             return True
         if isinstance(found, str):
             return found == wanted.value
+        if isinstance(found, list) and any(map(is_wanted, found)):
+            return True
         return is_json and type(found) is type(value) and found == value
 
     def test(row: bytes) -> bool:

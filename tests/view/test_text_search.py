@@ -63,6 +63,20 @@ def test_search(
     assert found(tmp_path, "\n".join(lines).encode() + b"\n", wanted) == expected
 
 
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [("1", [1, 2, 3, 4]), ("a", [4, 5]), ('["a"]', [5]), ("[]", [6]), ("null", [7])],
+)
+def test_an_item_of_an_array_is_a_value_of_its_field(
+    tmp_path: Path, value: str, expected: list[int]
+) -> None:
+    """So is the array as a whole."""
+    values = ["1", '"1"', "[2, 1]", '[[1], "a"]', '["a"]', "[]", "null", "[true]"]
+    data = "\n".join(f'{{"x": {one}}}' for one in values).encode()
+
+    assert found(tmp_path, data, Wanted(field="x", value=value)) == expected
+
+
 def test_search_in_a_table(tmp_path: Path) -> None:
     """A quote in a cell is doubled, and a column is a field."""
     data = b'id,prompt,level\n1,"a ""quoted"" word",hard\n2,b,easy\n'
