@@ -233,10 +233,13 @@ class ColumnWriter:
             self._write_columns(self._components.get(None, _Columns()))
             self.write(b"\n")
             return
-        named = {
-            component if name is None else name: columns
-            for name, columns in self._components.items()
-        }
+        named: dict[str, _Columns] = {}
+        for name, columns in self._components.items():
+            own = component if name is None else name
+            if own in named:  # rows of one file name it, and those of another do not
+                named[own].extend(columns)
+            else:
+                named[own] = columns
         start = b"{"
         for name, columns in (named or {component: _Columns()}).items():
             self.write(start + encode(name) + b": ")
@@ -281,8 +284,17 @@ class _Columns:
             column = self.by_key.get(key)
             if column is None:
                 column = self.by_key[key] = _Column()
-            column.add(items, block.count, self.rows)
+            column.add([items], block.count, self.rows)
         self.rows += block.count
+
+    def extend(self, other: "_Columns") -> None:
+        """Add the rows of other columns, and close the temporary files of these."""
+        for key, column in other.by_key.items():
+            column.fill(other.rows)
+            mine = self.by_key.setdefault(key, _Column())
+            mine.add(column.texts.blocks(), other.rows, self.rows)
+            column.texts.close()
+        self.rows += other.rows
 
 
 @dataclass(slots=True)
@@ -292,10 +304,16 @@ class _Column:
     texts: FixedRecords = field(default_factory=spool)
     count: int = 0
 
-    def add(self, items: bytes, count: int, before: int) -> None:
-        """Add the items of `count` rows, and null for the `before` rows before them."""
+    def add(self, items: Iterable[bytes], count: int, before: int) -> None:
+        """Add the items of `count` rows, and null for the `before` rows before them.
+
+        The items are one text, which may be in pieces.
+        """
         self.fill(before)
-        self.texts.extend_bytes((b", " if self.count else b"") + items)
+        if self.count:
+            self.texts.extend_bytes(b", ")
+        for piece in items:
+            self.texts.extend_bytes(piece)
         self.count += count
 
     def fill(self, rows: int) -> None:

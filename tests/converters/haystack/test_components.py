@@ -81,3 +81,25 @@ def test_rows_without_a_component_stand_beside_others(tmp_path: Path) -> None:
         **DOCUMENT,
         "component": {"questions": ["z"], "responses": ["y"]},
     }
+
+
+def test_rows_of_one_component_come_from_several_files() -> None:
+    """A component that is the only one of its file is that of its name in another one.
+
+    No row is lost, and a column that only one of the files has is null for the others.
+    """
+    one = {"first": {"questions": ["z"], "responses": ["y"]}}
+    two, one_of = json.dumps(DOCUMENT).encode(), json.dumps(one).encode()
+    for files, order in (((two, one_of), ["a", "b", "z"]), ((one_of, two), "zab")):
+        output = BytesIO()
+        done = convert(*files, to="haystack", from_="haystack", output=output)
+        written = json.loads(output.getvalue())
+
+        assert (done.rows, done.lossless) == (4, True)
+        assert written["second"] == DOCUMENT["second"]
+        columns = written["first"]
+        assert columns["questions"] == list(order)
+        rows = dict(zip(columns["questions"], columns["responses"], strict=True))
+        assert rows == {"a": None, "b": None, "z": "y"}
+        own = dict(zip(columns["questions"], columns["own"], strict=True))
+        assert own == {"a": 1, "b": None, "z": None}
