@@ -51,12 +51,16 @@ _parts = re.compile(r"[0-9]+|[^0-9]")
 
 def prompt_texts(record: Record) -> list[str]:
     """Return the texts of a prompt: with the system message and the contexts."""
-    found = [text for text in (record.system, record.prompt) if isinstance(text, str)]
-    found += record.contexts or ()
-    # The prompt of a chat is one of its messages.
-    if not isinstance(record.prompt, str):
+    found, is_told = list(record.contexts or ()), False
+    if isinstance(record.prompt, str):
+        found.append(record.prompt)
+    else:  # the prompt of a chat is one of its messages, and its system message may be
         for message in record.messages or ():
-            found += _texts(message.get("content"))
+            texts = list(_texts(message.get("content")))
+            found += texts
+            is_told |= message.get("role") == "system" and record.system in texts
+    if isinstance(record.system, str) and not is_told:
+        found.append(record.system)
     return found
 
 

@@ -116,6 +116,30 @@ def test_limits_are_placed_at_the_record_the_file_or_the_line(
     assert report.errors == sum(group.count for group in report.groups) == 6
 
 
+@pytest.mark.parametrize(
+    ("record", "longest"),
+    [
+        ({"prompt": "abc", "system": "abc"}, 6),
+        ({"prompt": "abc", "system": "de", "contexts": ["f", "f"]}, 7),
+        ({"system": "abc", "messages": [("system", "abc"), ("user", "de")]}, 5),
+        ({"system": "abc", "messages": [("system", "xyz"), ("user", "de")]}, 8),
+        ({"system": "abc", "messages": [("user", "abc")]}, 6),
+    ],
+)
+def test_a_system_message_is_counted_once(
+    tmp_path: Path, write: Write, record: dict[str, Any], longest: int
+) -> None:
+    """Some formats have it among the messages, too."""
+    messages = [
+        {"role": role, "content": text} for role, text in record.pop("messages", [])
+    ]
+    write("a.jsonl", {**record, **({"messages": messages} if messages else {})})
+
+    report = checked(tmp_path, data_set("a", "max-prompt-characters = 9"))
+
+    assert report.checks[-1].found == f"the longest has {longest}"
+
+
 def test_the_value_is_marked_in_its_row(tmp_path: Path, write: Write) -> None:
     """Where a value is found in its row, the place is that of the value."""
     write("a.jsonl", {"id": 1, "prompt": "long", "metadata": {"x": ["b"]}})
