@@ -285,9 +285,11 @@ def _record_limits(data_set: DataSet, most: int) -> list[RecordLimit]:
     if {"models", "required-models", "allowed-models"} & values.keys():
         limits.append(Models(data_set, most))
     if "answers-per-question" in values:
-        expected = values.get("models", values.get("allowed-models", ()))
-        times = values["answers-per-question"]
-        limits.append(AnswersPerQuestion(times, expected, RecordFindings(most)))
+        times, expected = values["answers-per-question"], values.get("models", ())
+        allowed = values.get("allowed-models", ())
+        limits.append(
+            AnswersPerQuestion(times, expected, RecordFindings(most), allowed)
+        )
     if "max-missing-answers" in values:
         limits.append(MissingAnswers(data_set, most))
     for key in ("max-prompt-characters", "max-prompt-bytes"):

@@ -42,9 +42,11 @@ class AnswersPerQuestion(RecordLimit):
     """How many answers of each model each question has."""
 
     times: int
-    #: The only models that are counted, as another key says; all if there are none.
+    #: The models that have answers, as another key says; those that have some if none.
     expected: tuple[str, ...]
     findings: RecordFindings
+    #: The only models that are counted if they have answers; all if there are none.
+    allowed: tuple[str, ...] = ()
     _store: RecordStore = field(default_factory=RecordStore)
     #: The names of models by their digests.
     _models: dict[bytes, str] = field(default_factory=dict)
@@ -60,7 +62,8 @@ class AnswersPerQuestion(RecordLimit):
 
     def _digest(self, name: str) -> bytes:
         digest = _digest_of(name)
-        if digest not in self._models:
+        is_counted = not self.allowed or name in self.allowed
+        if is_counted and digest not in self._models:
             if len(self._models) < MOST_MODELS:
                 self._models[digest] = name
             else:

@@ -335,6 +335,29 @@ def test_what_may_be_in_invalid_records_is_not_reported(
     assert states(of_own)["b.models"] == "undecided"
 
 
+@pytest.mark.parametrize(
+    ("limits", "lines"),
+    [
+        (['allowed-models = ["m", "n", "o"]'], [2]),
+        (['allowed-models = ["m", "o"]'], []),
+        (['models = ["m", "n", "o"]'], [1, 2]),
+        (['required-models = ["m"]'], [2]),
+        ([], [2]),
+    ],
+)
+def test_answers_are_counted_of_the_models_of_the_data(
+    tmp_path: Path, write: Write, limits: list[str], lines: list[int]
+) -> None:
+    """A model that only may have answers needs none; others are not counted then."""
+    write("a.jsonl", answered("1", "m", "n", id=1), answered("2", "m", id=2))
+    text = data_set("a", *limits, "answers-per-question = 1")
+
+    report = checked(tmp_path, text)
+
+    found = [line for code, _, line in places(report) if code == "P203"]
+    assert found == lines
+
+
 def test_invalid_records_that_are_allowed_are_not_compared(
     tmp_path: Path, write: Write
 ) -> None:
