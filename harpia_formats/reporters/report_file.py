@@ -29,11 +29,18 @@ _BEGINNING = 4096
 
 @dataclass(frozen=True, slots=True)
 class ReportFile:
-    """A file for a report, and the reporter that writes it."""
+    """A file for a report, and the reporter that writes it.
+
+    Raises `ReportError` for standard output.
+    """
 
     #: A path or URL.
     place: str
     reporter: Reporter
+
+    def __post_init__(self) -> None:
+        if self.place == "-":
+            raise ReportError("a report is written to a file, and - is none")
 
 
 def report_file(text: str) -> ReportFile:
@@ -47,8 +54,6 @@ def report_file(text: str) -> ReportFile:
         return ReportFile(text, reporter_of_file(text))
     if not place:
         raise ReportError(f"{text!r} names no file; write it as {name}=FILE")
-    if place == "-":
-        raise ReportError("a report is written to a file, and - is none")
     return ReportFile(place, reporter_named(name))
 
 

@@ -460,6 +460,19 @@ def test_what_is_no_baseline_is_refused(
         validate(b"{}", schema=True, baseline=path)
 
 
+def test_no_baseline_goes_to_standard_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Findings go there; `./-` names a file."""
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(HarpiaFormatsError, match="baseline -: only findings go to"):
+        validate(b"{}", schema=SCHEMA, write_baseline="-")
+    assert list(tmp_path.iterdir()) == []
+    validate(b"{}", schema=SCHEMA, write_baseline="./-")
+    assert [path.name for path in tmp_path.iterdir()] == ["-"]
+
+
 def test_files_are_named_from_the_folder_of_the_baseline(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

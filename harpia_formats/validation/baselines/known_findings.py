@@ -237,10 +237,13 @@ def read_baseline(path: str) -> Baseline:
 
 
 def check_replaceable(path: str) -> None:
-    """Raise `BaselineError` if at `path` there is a file that is no baseline.
+    """Raise `BaselineError` for standard output, and for a file that is no baseline.
 
     Raises `SinkError` if none may be made there.
     """
+    if path == "-":
+        reason = "only findings go to standard output (./- is a file of that name)"
+        raise BaselineError(path, reason)
     try:
         with Path(path).open("rb") as file:
             beginning = file.read(_BEGINNING)

@@ -50,6 +50,8 @@ def test_what_names_no_reporter_is_an_error(tmp_path: Path) -> None:
         hf.write_report(report, tmp_path / "r.foo")
     with pytest.raises(hf.ReportError, match="did you mean json"):
         hf.write_report(report, tmp_path / "r.json", reporter="jsn")
+    with pytest.raises(hf.ReportError, match="written to a file, and - is none"):
+        hf.write_report(report, "-", reporter="json")
     with pytest.raises(TypeError, match="not a int"):
         hf.write_report(report, 5)  # type: ignore[arg-type]  # what a caller without types may pass
 
