@@ -24,9 +24,15 @@ from harpia_formats.files.framing.columns import (
     document_frames,
 )
 from harpia_formats.files.framing.container import Layout, frames_of, open_container
-from harpia_formats.files.framing.unfinished_json import ByteBuffer, parse_truncated
+from harpia_formats.files.framing.unfinished_json import (
+    ByteBuffer,
+    ValueState,
+    parse_truncated,
+    read_value,
+)
 from harpia_formats.files.io.file_kinds import TextPart
 from harpia_formats.files.io.reader import BLOCK, ROW_LIMIT, SourceError, error_reason
+from harpia_formats.model.exact_json import NOT_JSON
 
 
 class _Entry(msgspec.Struct):
@@ -74,16 +80,20 @@ class StatisticsIndex:
                 raise SourceError(self.name, f"{self.member} is no array of statistics")
             for frame in frames_of(opened, ROW_LIMIT):
                 if not isinstance(frame, Chunk):
-                    place = f"line {frame.start.line:,} ({frame.kind})"
-                    reason = f"{self.member} is broken at {place}"
-                    raise SourceError(self.name, reason)
+                    raise self._broken_at(frame.start, frame.kind)
                 self._add(frame)
 
+    def _broken_at(self, start: Cursor, kind: str) -> SourceError:
+        place = f"line {start.line:,} ({kind})"
+        return SourceError(self.name, f"{self.member} is broken at {place}")
+
     def _add(self, chunk: Chunk) -> None:
-        """Note the places of some entries."""
+        """Note the places of some entries; raises `SourceError` if one is cut off."""
         for number, text in enumerate(chunk.rows):
             start = chunk.start_of(number)
             key, at = _key_of_entry(text), len(self._is_taken)
+            if key is None:  # all text behind it would stand inside of the entry
+                raise self._broken_at(start, "unclosed")
             self._places.extend((start.offset, len(text), start.line, start.column))
             self._is_taken.append(0)
             first = self._first.setdefault(key, at)
@@ -126,11 +136,13 @@ class StatisticsIndex:
             self._file.close()
 
 
-def _key_of_entry(text: bytes) -> str:
-    """Return the key of an entry, as far as a broken one can be read."""
+def _key_of_entry(text: bytes) -> str | None:
+    """Return the key of an entry, as far as a broken one can be read; None if cut."""
     try:
         entry = _decode_entry(text)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except NOT_JSON:
+        if read_value(text, 0)[0] is ValueState.OPEN:
+            return None
         found = parse_truncated(text)
         value = found if isinstance(found, dict) else {}
         names = ("instance_id", "train_trial_index", "perturbation")
@@ -192,7 +204,7 @@ class _Run:
     folder: Path
     name: str
     #: The first instances of each split and trial.
-    _counts: Counter[tuple[str, Any]] = field(default_factory=Counter)
+    _counts: Counter[tuple[str, str]] = field(default_factory=Counter)
     #: The key of the instance of which a request was written last.
     _key: str | None = None
     #: The number of instances of each split by stats.json, if it is there.
@@ -224,7 +236,7 @@ class _Run:
         text = self._text_of(file)
         try:
             msgspec.json.decode(text)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        except NOT_JSON as error:
             raise SourceError(self.name, f"{file} is not JSON: {error}") from error
         return TextPart(text, file)
 
@@ -278,7 +290,9 @@ class _Run:
                 yield from self._end_of_instance(index, b",\n")
                 self._key = key
                 if not one.perturbation:
-                    self._counts[str(one.split or ""), state.train_trial_index] += 1
+                    # Either may be any value, which is reported at its place.
+                    trial = str(state.train_trial_index)
+                    self._counts[str(one.split or ""), trial] += 1
                 identity = msgspec.json.encode(one.id)
                 # An instance is where its first request is.
                 yield _part_of(b'{"instance_id":%s,"states":[\n' % identity, start)
@@ -330,7 +344,7 @@ class _Run:
         """
         try:
             stats = _decode_stats(with_nulls(text))
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        except NOT_JSON as error:
             reason = f"{_TOTALS} is no list of statistics: {error}"
             raise SourceError(self.name, reason) from error
         found: dict[str, float] = {}
@@ -364,7 +378,7 @@ def _state_in(text: bytes) -> _State:
     """Return of whom a request is, as far as a broken one can be read."""
     try:
         return _decode_state(text)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except NOT_JSON:
         found = parse_truncated(text)
         value = found if isinstance(found, dict) else {}
         of = value.get("instance")

@@ -180,6 +180,26 @@ def test_a_broken_number_is_placed_in_its_file(tmp_path: Path) -> None:
     assert report.files[0].valid == 2
 
 
+@for_each_case(
+    "name, old, new, code",
+    [
+        (STATES, '"train_trial_index": 0', '"train_trial_index": []', "S102"),
+        (STATES, '"split": "test"', f'"split": {"[" * 5000}{"]" * 5000}', "J108"),
+        (STATS, '"mean": 12.0', f'"mean": {"[" * 5000}{"]" * 5000}', "J108"),
+    ],
+)
+def test_a_value_of_another_kind_is_an_error_at_its_place(
+    name: str, old: str, new: str, code: str, tmp_path: Path
+) -> None:
+    """A trial that is a list, or a value that is nested too deep, stops no reading."""
+    folder = folder_of(document("joint"), tmp_path / "run")
+    (folder / name).write_text((folder / name).read_text().replace(old, new, 1))
+
+    problems = validate(folder).problems
+
+    assert (code, name) in [(each.code, each.place.member) for each in problems]
+
+
 def test_missing_files_are_reported(tmp_path: Path) -> None:
     """A run without statistics is read without scores; what is missing is reported."""
     folder = folder_of(document("joint"), tmp_path / "run")
@@ -228,6 +248,7 @@ def test_a_run_that_was_cut_off_is_reported(tmp_path: Path) -> None:
         (STATES, "", "scenario_state.json has no array request_states"),
         (STATS, "{}", "per_instance_stats.json is no array of statistics"),
         (STATS, '[\n{"instance_id": "id7"}\n', "broken at line 3 (unclosed)"),
+        (STATS, '[\n{"instance_id": "id7", "stats": [', "broken at line 2 (unclosed)"),
         (STATS, "", "per_instance_stats.json is no array of statistics"),
         ("run_spec.json", '{"name": ', "run_spec.json is not JSON"),
         ("run_spec.json", "", "run_spec.json is not JSON"),
