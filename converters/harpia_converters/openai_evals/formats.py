@@ -6,6 +6,7 @@ from typing import Any
 
 from harpia_formats.files.io.file_kinds import Unpacker
 from harpia_formats.formats.rules import Rule
+from harpia_formats.model.exact_json import float_of
 from harpia_formats.model.format import Container, Dialect, Format, Remark
 from harpia_formats.model.problem import Severity
 
@@ -117,8 +118,8 @@ def count_remarks(document: Any, count: int) -> Iterator[Remark]:
             f"but the log has {count:,}",
             "take care: the log may be cut, or hold samples twice",
         )
-    accuracy = report.get("accuracy")
-    if isinstance(accuracy, (int, float)) and _is_no_share(accuracy, count):
+    accuracy = float_of(report.get("accuracy"))
+    if accuracy is not None and _is_no_share(accuracy, count):
         yield Remark(
             OTHER_COUNT,
             ("final_report", "accuracy"),
@@ -128,7 +129,9 @@ def count_remarks(document: Any, count: int) -> Iterator[Remark]:
 
 
 def _is_no_share(accuracy: float, count: int) -> bool:
-    """Tell whether no whole number of `count` samples is the share `accuracy`."""
+    """Tell whether no number of `count` samples is the share `accuracy`."""
+    if not 0 <= accuracy <= 1:
+        return True
     right = accuracy * count
     return abs(right - round(right)) > _near * count
 

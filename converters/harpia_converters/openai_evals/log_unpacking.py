@@ -15,6 +15,7 @@ from msgspec import UNSET, Raw, UnsetType
 
 from harpia_formats.files.io.file_kinds import TextPart
 from harpia_formats.files.io.reader import ROW_LIMIT, SourceError
+from harpia_formats.model.exact_json import NOT_JSON
 from harpia_formats.validation.dedup.item_partitions import Item, ItemPartitions
 
 #: The number, the offset and the size of a line.
@@ -121,15 +122,17 @@ def _part_at(part: TextPart, text: bytes) -> TextPart:
 
 
 def _keys_of(text: bytes) -> _Keys | None:
-    """Return the keys of a line, None if it is no JSON."""
+    """Return the keys of a line, None if it is no JSON; none if it is too deep."""
     try:
         return _decode_keys(text)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except NOT_JSON:
         pass
-    # What is no object, and NaN, are reported where they stand.
+    # What is no object, NaN, and too many levels are reported where they stand.
     try:
         value = json.loads(text)
-    except (ValueError, RecursionError):
+    except RecursionError:
+        return _Keys()
+    except ValueError:
         return None
     if not isinstance(value, dict):
         return _Keys()

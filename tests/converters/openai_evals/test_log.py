@@ -157,6 +157,16 @@ def test_values_that_are_no_json_are_placed() -> None:
     assert found >= {("J106", 4), ("S102", 3)}
 
 
+def test_a_line_that_is_too_deep_is_one_error_at_its_place() -> None:
+    """A value of many levels in an event is no reason to read no other one."""
+    deep = "[" * 20_000 + "]" * 20_000
+    broken = json.dumps(sampling("a")).replace('["4"]', deep)
+    report = validate(lines(broken, sampling("b"), FINAL))
+
+    assert ("J108", 2) in [(each.code, each.place.line) for each in report.problems]
+    assert report.files[0].valid == 1
+
+
 def test_an_id_that_is_no_text_is_reported_where_it_stands() -> None:
     """Bytes that are not UTF-8 in an id are an error in their line."""
     data = lines(sampling("a"), sampling("?"), FINAL)
@@ -216,6 +226,9 @@ def test_samples_are_made_of_a_log() -> None:
     [
         ({"accuracy": 0.5}, []),
         ({"accuracy": 0.25}, ["O504"]),
+        ({"accuracy": 2}, ["O504"]),
+        ({"accuracy": 1e308}, ["O504"]),
+        ({"accuracy": 10**400}, []),
         ({"counts/Y": 1, "counts/N": 1}, []),
         ({"counts/Y": 1, "counts/N": 3}, ["O504"]),
         ({"accuracy": None}, []),
