@@ -235,7 +235,7 @@ def requests_for(
 ) -> tuple[MetricRequest, ...]:
     """Return the requests for a metric of a configuration, which is named `key` there.
 
-    A metric that is not in `definitions` is reswapped as unavailable, with the reason.
+    A metric that is not in `definitions` is returned as unavailable, with the reason.
     Raises `ScoreError` for parameters that are not supported.
     """
     kind = str(metric.get("type", metric.get("name")))
