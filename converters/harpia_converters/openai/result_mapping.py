@@ -206,7 +206,7 @@ def _read_result(row: Row, kept: Row) -> Row:
         others = without(error, {"message"})
         if others:
             kept["error"] = others
-        message = _error_text(error, 0) if error else "no reason is given"
+        message = _error_text(error, "no reason is given")
         outputs = outputs or [Output(text=None)]
         outputs = [replace(each, error=message) for each in outputs]
     return {"id": row["custom_id"], "outputs": outputs or [Output(text=None)]}
@@ -226,7 +226,7 @@ def _read_response(response: Row, *, is_failed: bool) -> tuple[Row, list[Output]
         if body and (is_failed or not failed):
             rest["body"] = {"text": body}
         return rest, [
-            Output(text=None, error=_error_text(body, status))
+            Output(text=None, error=_error_text(body, f"status {status}"))
         ] if failed else []
     left = dict(body)
     model = left.pop("model", UNSET)
@@ -244,22 +244,22 @@ def _read_response(response: Row, *, is_failed: bool) -> tuple[Row, list[Output]
             left["usage"] = others
         outputs = [replace(outputs[0], token_usage=counts)]
     if failed:
-        message = _error_text(left.get("error"), status)
+        message = _error_text(left.get("error"), f"status {status}")
         outputs = [replace(each, error=message) for each in outputs]
     if left:
         rest["body"] = left
     return rest, outputs
 
 
-def _error_text(error: Any, status: int) -> str:
-    """Return the message of an error, or else its code, or else the status."""
+def _error_text(error: Any, otherwise: str) -> str:
+    """Return the message of an error, or else its code, or else another text."""
     if type(error) is str and error:
         return error
     for key in ("message", "code"):
         found = error.get(key) if type(error) is dict else None
         if type(found) is str and found:
             return found
-    return f"status {status}"
+    return otherwise
 
 
 def join_request(result: Record, request: Record) -> Record:

@@ -50,6 +50,15 @@ def test_model_can_be_given() -> None:
     assert validate(output.getvalue(), lint=True).problems == ()
 
 
+def test_an_error_without_a_reason_says_so() -> None:
+    """A request without a response has no status that could be the reason."""
+    error = {"code": None, "message": None}
+    row = {"id": "b", "custom_id": "1", "response": None, "error": error}
+    (record,) = read(jsonl(row))
+
+    assert record.outputs[0].error == "no reason is given"
+
+
 BROKEN = {"name": "f", "arguments": '{"x": '}
 
 
