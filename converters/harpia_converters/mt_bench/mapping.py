@@ -108,7 +108,8 @@ def _in_conversation(output: Output, asked: Sequence[str]) -> Output:
 def join_judged_question(judgement: Record, question: Record) -> Record:
     """Return the record of a judgement with that turn of the question."""
     (output,) = judgement.outputs
-    turn = output.extra[KEY]["turn"] if output.extra else 0
+    # A whole number may be written with a point.
+    turn = int(output.extra[KEY]["turn"]) if output.extra else 0
     asked, references = _turns_of(question), _references_of(question)
     others = [*asked[: turn - 1], *asked[turn:]]
     joined = _at_turn(question, turn, asked, references, others)

@@ -71,10 +71,14 @@ def test_turns_of_question_and_answer_alternate(asked: Path) -> None:
 
 @pytest.mark.parametrize(
     ("turn", "prompt", "reference", "other"),
-    [(1, "7 + 5?", "12", "9"), (2, "Minus 3?", "9", "12")],
+    [
+        (1, "7 + 5?", "12", "9"),
+        (2, "Minus 3?", "9", "12"),
+        (2.0, "Minus 3?", "9", "12"),
+    ],
 )
 def test_a_judgement_is_about_its_turn(
-    turn: int, prompt: str, reference: str, other: str, asked: Path
+    turn: float, prompt: str, reference: str, other: str, asked: Path
 ) -> None:
     """A judgement has the prompt and reference of its turn, and keeps the others."""
     row = JUDGEMENT | {"turn": turn}
