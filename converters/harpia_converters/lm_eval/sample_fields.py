@@ -29,6 +29,8 @@ CONTEXT, SECOND = "arg_0", "arg_1"
 PARTS = frozenset({CONTEXT, SECOND})
 _texts, _objects = frozenset({str}), frozenset({dict})
 _names = tuple(f"gen_args_{number}" for number in range(32))
+#: Digits of the largest number in such a name.
+_digits = 9
 
 
 def requests_of(arguments: Any) -> list[Row]:
@@ -43,7 +45,8 @@ def requests_of(arguments: Any) -> list[Row]:
 
 def _number_in(name: str) -> tuple[int, str]:
     number = name.rpartition("_")[2]
-    return (int(number) if number.isdecimal() else 0, name)
+    is_known = number.isdecimal() and len(number) <= _digits
+    return (int(number) if is_known else 0, name)
 
 
 def as_objects(row: Row) -> Row:

@@ -6,6 +6,7 @@ them share these rules.
 
 import ast
 import math
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -118,7 +119,10 @@ def literal_list(text: str) -> list[Any] | None:
     if len(text) > _longest:
         return None
     try:
-        value = ast.literal_eval(text)
+        with warnings.catch_warnings():
+            # Python warns of spellings in code, such as "\d", and this is data.
+            warnings.simplefilter("ignore")
+            value = ast.literal_eval(text)
     except (TypeError, ValueError, SyntaxError, MemoryError, RecursionError):
         return None
     return value if type(value) is list else None

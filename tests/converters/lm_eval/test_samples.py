@@ -1,5 +1,6 @@
 """Samples of lm-evaluation-harness: which record each row is."""
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -157,6 +158,34 @@ def test_requests_are_in_the_order_of_their_numbers(size: int, chance: Any) -> N
     found = read_row({**row, **answers, "arguments": arguments})
 
     assert found.choices == [str(number) for number in range(size)]
+
+
+def test_requests_without_numbers_are_in_the_order_of_their_names() -> None:
+    """A name may end with anything, such as more digits than a number can have."""
+    row = jsonl_rows(FIXTURES / "choices.jsonl")[0]
+    names = ["last", "first", f"more_{'1' * 5000}"]
+    arguments = {name: {"arg_0": "q", "arg_1": name[:4]} for name in names}
+    answers = {"resps": [[["-1", "False"]]] * 3, "target": "0"}
+
+    found = read_row({**row, **answers, "arguments": arguments})
+
+    assert found.choices == ["firs", "last", "more"]
+
+
+@pytest.mark.parametrize(
+    ("target", "references"),
+    [(r"['\d', 'b']", [r"\d", "b"]), ("['a' 1and 2]", ["['a' 1and 2]"])],
+)
+def test_a_list_as_text_is_read_without_a_warning(
+    target: str, references: list[str]
+) -> None:
+    """Python warns of the spelling of some literals in code, and this is data."""
+    row = jsonl_rows(FIXTURES / "two-filters-and-repeats.jsonl")[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = read_row({**row, "target": target})
+
+    assert found.references == references
 
 
 def test_type_of_other_results_is_not_believed() -> None:
