@@ -14,6 +14,7 @@ from msgspec import UNSET, Struct
 
 from harpia_converters.eee.row_members import Evaluation, fits, quoted
 from harpia_formats.model.describe import with_noun
+from harpia_formats.model.exact_json import float_of
 from harpia_formats.model.format import Remark
 from harpia_formats.model.lint import FileLint, FileRemark
 from harpia_formats.model.problem import Severity
@@ -87,8 +88,8 @@ def scale_of(config: Any) -> Scale:
 
 
 def _bound(value: Any) -> float | None:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return value if is_number and isfinite(value) else None
+    number = float_of(value)
+    return value if number is not None and isfinite(number) else None
 
 
 def scale_remarks(

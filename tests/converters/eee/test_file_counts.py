@@ -143,10 +143,13 @@ BY_AGGREGATE = [
         lambda number: scored(10, is_correct=number != 2),
         [("E116", "error", 3)],
     ),
-    (
-        {**FALLING, "min_score": 0, "max_score": None},
-        lambda number: scored(number / 2, is_correct=number == 4),
-        [("E116", "error", 1)],
+    *(
+        (
+            {**FALLING, "min_score": 0, "max_score": unusable},
+            lambda number: scored(number / 2, is_correct=number == 4),
+            [("E116", "error", 1)],
+        )
+        for unusable in (None, 10**400)
     ),
 ]
 
