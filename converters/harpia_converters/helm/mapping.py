@@ -73,7 +73,8 @@ def outputs_of(
     outputs = list(_outputs(states))
     if entries:
         first = outputs[0] if outputs else Output(model=_model_of(states[0]))
-        outputs[:1] = [_with_stats(first, entries, name)]
+        is_only = len(outputs) < 2  # noqa: PLR2004 - several
+        outputs[:1] = [_with_stats(first, entries, name, is_only=is_only)]
     return outputs
 
 
@@ -263,12 +264,21 @@ def _is_read(stat: Row, in_name: Row) -> bool:
     return stat.items() <= known.items()
 
 
-def _with_stats(output: Output, entries: list[Row], name: str | UnsetType) -> Output:
-    """Return an output with the scores, tokens and other statistics of its instance."""
+def _with_stats(
+    output: Output, entries: list[Row], name: str | UnsetType, *, is_only: bool
+) -> Output:
+    """Return an output with the scores, tokens and other statistics of its instance.
+
+    It may be the only one of the instance.
+    """
     stats = [stat for entry in entries for stat in entry["stats"]]
     if not stats:
         return output
-    scores = [_score(stat, name) for stat in stats if not is_bookkeeping(stat)]
+    scores = [
+        _score(stat, name, is_only=is_only)
+        for stat in stats
+        if not is_bookkeeping(stat)
+    ]
     others = {
         stat["name"]["name"]: _value(stat) for stat in stats if is_bookkeeping(stat)
     }
@@ -287,10 +297,14 @@ def _value(stat: Row) -> Any:
     return stat.get("mean") if stat["count"] else None
 
 
-def _score(stat: Row, name: str | UnsetType) -> Score:
+def _score(stat: Row, name: str | UnsetType, *, is_only: bool) -> Score:
+    """Return the score of an output, which may be the only one of its instance."""
     metric, value = stat["name"]["name"], _value(stat)
     perturbation = (stat["name"].get("perturbation") or {}).get("name", "")
-    is_judged = metric.partition("@")[0] in RIGHT_OR_WRONG and value in (0, 1)
+    base, mark, _ = metric.partition("@")
+    # By the best of several completions, the first one may still be wrong.
+    verdicts = (0, 1) if is_only or not mark else (0,)
+    is_judged = base in RIGHT_OR_WRONG and value in verdicts
     return Score(
         metric=metric,
         value=value,

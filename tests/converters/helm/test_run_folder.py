@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import UNSET
 
 from cases import for_each_case
 from harpia_formats import detect, read, validate
@@ -198,6 +199,24 @@ def test_a_value_of_another_kind_is_an_error_at_its_place(
     problems = validate(folder).problems
 
     assert (code, name) in [(each.code, each.place.member) for each in problems]
+
+
+def test_the_best_of_several_completions_is_no_verdict_on_the_first(
+    tmp_path: Path,
+) -> None:
+    """`exact_match@5` is 1 if any completion is right; 0 says that all are wrong."""
+    run = document("joint")
+    for row in run["request_states"]:
+        completions = row["states"][0]["result"]["completions"]
+        completions.append({"text": "another"})
+    found = [
+        score.is_correct
+        for record in read(folder_of(run, tmp_path / "run"))
+        for score in record.outputs[0].scores or ()
+        if score.metric == "exact_match@5"
+    ]
+
+    assert found == [UNSET, False, False]
 
 
 def test_missing_files_are_reported(tmp_path: Path) -> None:
