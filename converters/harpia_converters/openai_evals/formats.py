@@ -1,5 +1,6 @@
 """The formats openai-evals and openai-evals-log, and the rules of logs (O5)."""
 
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
@@ -58,7 +59,7 @@ def is_log(head: bytes, name: str) -> bool:  # noqa: ARG001 - the shape of `reco
 
     It is none if it has the samples in one object already, as logs are read.
     """
-    if not head.startswith((b'{"spec":', b'{"spec" :')):
+    if not head.removeprefix(BOM_UTF8).startswith((b'{"spec":', b'{"spec" :')):
         return False
     first, end, _ = head.partition(b"\n")
     if b'"eval_name"' not in first or b'"samples":' in first:

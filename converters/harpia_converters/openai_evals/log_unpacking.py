@@ -6,6 +6,7 @@ the places of lines are grouped, in temporary files; the lines are read once mor
 
 import json
 import struct
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO
@@ -89,7 +90,9 @@ def _read_lines(file: BinaryIO, name: str, lines: _Lines) -> None:
                 name, f"line {number:,} has more than {ROW_LIMIT:,} bytes"
             )
         text = line.rstrip()
-        keys = _keys_of(text) if text else None
+        # A byte order mark stays in the text, which is reported at its place.
+        own = text if offset else text.removeprefix(BOM_UTF8)
+        keys = _keys_of(own) if own else None
         if keys is None:
             if text:
                 lines.broken.append(number)

@@ -98,6 +98,16 @@ def test_the_report_may_stand_before_events() -> None:
     assert codes(lines(FINAL, sampling("a"), match("a"))) == []
 
 
+def test_a_byte_order_mark_is_reported_and_read_over() -> None:
+    """It stands in front of the specification, as an editor may write it."""
+    report = validate(b"\xef\xbb\xbf" + lines(sampling("a"), match("a"), FINAL))
+    (problem,) = report.problems
+
+    assert (problem.code, problem.place.byte_offset) == ("J201", 0)
+    assert [each.format for each in report.files] == ["openai-evals-log"]
+    assert report.files[0].valid == 1
+
+
 def test_places_are_those_in_the_log() -> None:
     """A problem is in the line of its event, at its column and byte."""
     bad = json.dumps(match("a")).replace('"match"', "5")
