@@ -99,7 +99,7 @@ _conversation_fields = (
 def _saved_row(row: Row) -> Row:
     """Return a row without nulls, its keys spelled as in saved files."""
     return {
-        _saved.get(key, key) if _saved.get(key) not in row else key: value
+        _saved.get(key, key) if row.get(_saved.get(key, "")) is None else key: value
         for key, value in row.items()
         if value is not None
     }

@@ -20,6 +20,14 @@ def claim_on(row: dict[str, Any]) -> str | None:
     return found.format
 
 
+def test_a_null_takes_no_place_of_another_spelling() -> None:
+    """Of two spellings of a key the one with a value is read."""
+    row = {"input": "2+2?", "actual_output": None, "actualOutput": "4"}
+    (record,) = read(json.dumps(row | {"retrieval_context": ["a"]}).encode())
+
+    assert [output.text for output in record.outputs] == ["4"]
+
+
 @for_each_case(
     "others, format_",
     [
