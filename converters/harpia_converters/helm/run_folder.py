@@ -25,7 +25,6 @@ from harpia_formats.files.framing.columns import (
 )
 from harpia_formats.files.framing.container import Layout, frames_of, open_container
 from harpia_formats.files.framing.unfinished_json import (
-    ByteBuffer,
     ValueState,
     parse_truncated,
     read_value,
@@ -252,9 +251,9 @@ class _Run:
         """Yield the instances with their statistics, and what stands behind them."""
         has_rows = False
         with (self.folder / STATE_FILE).open("rb") as file:
-            blocks = iter(lambda: file.read(BLOCK), b"")
+            opened = open_container(iter(lambda: file.read(BLOCK), b""))
             frames = document_frames(
-                ByteBuffer(blocks), Cursor(), ROW_LIMIT, lambda path: path == (ROWS,)
+                opened.buffer, opened.start, ROW_LIMIT, lambda path: path == (ROWS,)
             )
             for frame in frames:
                 if isinstance(frame, RowArray):

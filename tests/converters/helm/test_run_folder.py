@@ -201,6 +201,15 @@ def test_a_value_of_another_kind_is_an_error_at_its_place(
     assert (code, name) in [(each.code, each.place.member) for each in problems]
 
 
+@for_each_case("name", [STATES, STATS, "run_spec.json"])
+def test_a_byte_order_mark_is_no_part_of_a_file(name: str, tmp_path: Path) -> None:
+    """Each file is read behind it, and places count it."""
+    folder = folder_of(document("joint"), tmp_path / "run")
+    (folder / name).write_bytes(b"\xef\xbb\xbf" + (folder / name).read_bytes())
+
+    assert list(read(folder)) == list(read(FIXTURES / "joint.json"))
+
+
 def test_the_best_of_several_completions_is_no_verdict_on_the_first(
     tmp_path: Path,
 ) -> None:
