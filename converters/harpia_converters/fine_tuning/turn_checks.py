@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from harpia_formats.files.parsing.locate import repeats_key
 from harpia_formats.model.exact_json import NOT_JSON, decode
 from harpia_formats.model.format import Remark
 from harpia_formats.model.problem import Path
@@ -26,11 +27,12 @@ NO_JSON: Any = object()
 
 
 def parsed(text: str) -> Any:
-    """Return the value of a JSON text, `NO_JSON` if it is none."""
+    """Return the value of a JSON text, `NO_JSON` if it is none or has a key twice."""
     try:
-        return decode(text)
+        value = decode(text)
     except NOT_JSON:
         return NO_JSON
+    return NO_JSON if repeats_key(text, value) else value
 
 
 def calls_in(text: str) -> list[dict[str, Any]] | None:
@@ -70,7 +72,7 @@ def turn_remarks(row: Any) -> Iterator[Remark]:
             yield Remark(
                 CALL_TEXT,
                 (*path, "value"),
-                "the text is no JSON object with a name and arguments",
+                "the text is no JSON object with a name and arguments, each key once",
                 'write {"name": …, "arguments": {…}}, or a list of such objects',
             )
     tools = row.get("tools") or ""
@@ -78,6 +80,6 @@ def turn_remarks(row: Any) -> Iterator[Remark]:
         yield Remark(
             TOOLS_TEXT,
             ("tools",),
-            "the text is no JSON, so the tools are not known",
+            "the text is no JSON with each key once, so the tools are not known",
             "write the list of the tools as JSON text",
         )

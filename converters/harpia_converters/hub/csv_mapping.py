@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from harpia_formats.conversion.mapping.compiled_fields import Read
 from harpia_formats.conversion.mapping.fields import FieldTable, without
-from harpia_formats.files.parsing.locate import duplicates
+from harpia_formats.files.parsing.locate import repeats_key
 from harpia_formats.model.adapter import (
     DECLINED,
     NOTHING_FOR_NULL,
@@ -56,28 +56,6 @@ def as_json(text: str) -> Any:
     if type(value) in _containers and repeats_key(text, value):
         return DECLINED
     return value
-
-
-def repeats_key(text: str, value: dict[str, Any] | list[Any]) -> bool:
-    """Tell whether an object in JSON `text`, decoded as `value`, has a key twice.
-
-    Each key is in `value` once, and its colon in the text: with as many colons in both,
-    no key is repeated, and the text need not be read again.
-    """
-    colons = text.count(":")
-    if type(value) is dict:
-        own = len(value)
-    else:
-        own = sum(map(len, value)) if _objects.issuperset(map(type, value)) else 0
-    if colons == own:
-        return False
-    try:
-        # A colon can also be written as an escape.
-        if "\\u003" not in text and colons == encode(value).count(b":"):
-            return False
-    except RecursionError:
-        pass
-    return any(duplicates(text.encode()))
 
 
 def as_objects(text: str) -> Any:

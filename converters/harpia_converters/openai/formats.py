@@ -183,7 +183,8 @@ def _call_remarks(
                 yield Remark(
                     ARGUMENTS,
                     (*path, number, *place, *inner, "arguments"),
-                    "the arguments of a call are not the JSON text of an object",
+                    "the arguments of a call are not the JSON text of an object with "
+                    "each key once",
                     "write them as JSON; here they are kept as text",
                 )
         if message["role"] == "tool" and message.get("tool_call_id") not in asked:
@@ -344,8 +345,8 @@ RULES = (
         "tool-arguments",
         Severity.WARNING,
         "The arguments of a tool call must be the JSON text of an object.",
-        "The API gives them as text, and what calls the tool has to parse it. Here "
-        "such arguments are kept as text.",
+        "The API gives them as text, and what calls the tool has to parse it: of a key "
+        "that is there twice, one value is lost. Here such arguments are kept as text.",
         _chat(_asked, _call(b'"Lima"'), _result, _answer),
     ),
     _chat_rule(

@@ -7,6 +7,7 @@ The older `function_call` of a row is a tool call without an id in a record.
 
 from typing import Any, TypeGuard
 
+from harpia_formats.files.parsing.locate import repeats_key
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.exact_json import NOT_JSON, decode, encode
 
@@ -60,12 +61,16 @@ def as_turn(message: Row) -> Row:
 
 
 def read_arguments(text: str) -> Any:
-    """Return the object that the JSON text is, or `text` itself if it is none."""
+    """Return the object that the JSON text is, or `text` itself if it is none.
+
+    So it is of an object that has a key twice: one of the values would be lost.
+    """
     try:
         found = decode(text.encode())
     except (*NOT_JSON, UnicodeEncodeError):
         return text
-    return found if type(found) is dict else text
+    is_whole = type(found) is dict and not repeats_key(text, found)
+    return found if is_whole else text
 
 
 def _has_keys(call: Any, keys: set[str]) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct, field
 
+from harpia_formats.model.exact_json import encode
 from harpia_formats.model.problem import Path
 
 #: White space in JSON: the parser accepts these four characters, not a form feed.
@@ -234,6 +235,32 @@ def repeated_paths(text: bytes) -> list[Path]:
     if type(value) in _containers:
         _add_repeated(value, (), found)
     return found
+
+
+_objects = frozenset({dict})
+
+
+def repeats_key(text: str, value: Any) -> bool:
+    """Tell whether an object in JSON `text`, decoded as `value`, has a key twice.
+
+    Each key is in `value` once, and its colon in the text: with as many colons in both,
+    no key is repeated, and the text need not be read again.
+    """
+    colons = text.count(":")
+    own = 0
+    if type(value) is dict:
+        own = len(value)
+    elif type(value) is list and _objects.issuperset(map(type, value)):
+        own = sum(map(len, value))
+    if colons == own:
+        return False
+    try:
+        # A colon can also be written as an escape.
+        if "\\u003" not in text and colons == encode(value).count(b":"):
+            return False
+    except RecursionError:
+        pass
+    return any(duplicates(text.encode()))
 
 
 class _Repeating(list[tuple[str, Any]]):

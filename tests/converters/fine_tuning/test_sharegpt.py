@@ -129,6 +129,21 @@ def test_other_conversations_are_not_claimed(row: dict[str, Any]) -> None:
     assert found.format != "sharegpt"
 
 
+def test_texts_with_a_key_twice_are_kept() -> None:
+    """Of a call, or of tools, as a value one of two members would be lost."""
+    call = '{"name": "f", "arguments": {"x": 1, "x": 2}}'
+    tools = '[{"name": "f", "name": "g"}]'
+    seen = {"from": "observation", "value": "4"}
+    turns = [ASKED, {"from": "function_call", "value": call}, seen, ANSWERED]
+    row = {"conversations": turns, "tools": tools}
+    (record,) = read(json.dumps(row).encode())
+
+    assert record.messages
+    assert record.messages[1] == {"role": "assistant", "content": call}
+    assert record.extra == {"sharegpt": {"tools": tools}}
+    assert codes_of(*turns, tools=tools) == ["G103", "G102"]
+
+
 def test_conversation_with_tools_becomes_a_chat_of_texts(tmp_path: Path) -> None:
     """Where tools have no place, their calls and results are left out and counted."""
     call = called({"name": "add", "arguments": {"x": 2}})

@@ -8,7 +8,7 @@ import pytest
 
 from corpora import CORPORA
 from harpia_formats import Record, convert, detect, read, validate, write
-from json_lines import jsonl_rows
+from json_lines import jsonl, jsonl_rows
 
 ROOT = Path(__file__).parents[3]
 FIXTURES = ROOT / "fixtures"
@@ -39,6 +39,26 @@ def test_rows_with_parts_become_records_and_come_back(
     # The arguments of calls are written without spaces.
     given = path.read_bytes().replace(b"{ }", b"{}")
     assert jsonl_rows(back) == jsonl_rows(given)
+
+
+def test_arguments_with_a_key_twice_are_kept_as_text(tmp_path: Path) -> None:
+    """A model may write them: as an object one of the values would be lost."""
+    text = '{"city":"Lima","city":"Quito"}'
+    call = {"id": "c1", "type": "function", "function": {"name": "f"}}
+    call["function"]["arguments"] = text  # type: ignore[index]  # of an object
+    asked = {"role": "user", "content": "Is it warm?"}
+    chat = [asked, {"role": "assistant", "tool_calls": [call]}]
+    chat += [{"role": "tool", "tool_call_id": "c1", "content": "24"}, asked]
+    row = {"messages": [*chat, {"role": "assistant", "content": "Yes."}]}
+    output = tmp_path / "rows.jsonl"
+
+    (record,) = read(jsonl(row))
+    write([record], to="openai-chat", output=output)
+
+    assert record.messages
+    assert record.messages[1]["tool_calls"][0]["arguments"] == text
+    assert jsonl_rows(output) == [row]
+    assert "O101" in [each.code for each in validate(jsonl(row)).problems]
 
 
 @pytest.mark.corpora
