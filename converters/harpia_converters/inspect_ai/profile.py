@@ -44,17 +44,22 @@ def scorers_in(header: Header) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def requested_in(header: Header, _: str) -> Iterator[MetricRequest]:
-    """Yield the metric of each scorer of a log, once for equal scorers."""
+    """Yield the metric of each scorer of a log, once for equal scorers.
+
+    One with other options gets a number behind its name, as Inspect does it.
+    """
     seen: list[tuple[str, Mapping[str, Any]]] = []
     for name, options in scorers_in(header):
         known = name.removeprefix("inspect_ai/")
         if (known, options) in seen:
             continue
+        number = sum(other == known for other, _ in seen)
         seen.append((known, options))
-        yield _request(known, options)
+        yield _request(known, options, f"{known}{number or ''}")
 
 
-def _request(name: str, options: Mapping[str, Any]) -> MetricRequest:
+def _request(name: str, options: Mapping[str, Any], key: str) -> MetricRequest:
+    """Return the request for a scorer, whose name in results is `key`."""
     reason = ""
     if name not in _scorers:
         reason = "is none of match, includes, exact, f1 and choice"
@@ -69,7 +74,8 @@ def _request(name: str, options: Mapping[str, Any]) -> MetricRequest:
             ),
         )
     request = _scorers[name]
-    return replace(request, parameters={**request.parameters, **options})
+    parameters = {**request.parameters, **options}
+    return replace(request, parameters=parameters, key=key, names=(key,))
 
 
 PROFILE = MetricProfile(

@@ -112,6 +112,29 @@ def test_a_scorer_that_needs_more_than_the_answer_is_refused() -> None:
         scores(log, "inspect")
 
 
+def test_a_scorer_may_be_there_twice_with_other_options(tmp_path: Path) -> None:
+    """The second has a number behind its name, under which Inspect stored its score."""
+    message = {"role": "assistant", "content": "It is Lima, a city."}
+    sample = {
+        "id": 1,
+        "epoch": 1,
+        "input": "q",
+        "target": "Lima",
+        "output": {"model": "m", "choices": [{"message": message}]},
+        "scores": {"match": {"value": "C"}, "match1": {"value": "I"}},
+    }
+    places = [{"location": "any"}, {"location": "begin"}]
+    scorers = [{"name": "match", "options": place} for place in (*places, places[0])]
+    run = {"task": "t", "model": "a/m", "scorers": scorers}
+    log = {"version": 2, "status": "success", "eval": run, "samples": [sample]}
+    file = tmp_path / "log.json"
+    file.write_text(json.dumps(log))
+    found = scores(file, "inspect")
+
+    assert [(one.name, one.value) for one in found] == [("match", 1.0), ("match1", 0.0)]
+    assert not found.stored_differences
+
+
 def samples(folder: Path, *options: dict[str, Any]) -> Path:
     """Return samples next to results whose tasks have exact_match with `options`."""
     configs = {
