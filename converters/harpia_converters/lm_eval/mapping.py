@@ -17,7 +17,6 @@ from harpia_converters.lm_eval.sample_fields import (
     DELIMITER,
     GENERATE,
     LIKELIHOOD,
-    OUTPUT_TYPES,
     PARTS,
     RIGHT_OR_WRONG,
     SECOND,
@@ -33,6 +32,7 @@ from harpia_converters.lm_eval.sample_fields import (
     is_index,
     is_list_text,
     is_score_value,
+    output_type_in,
     requests_of,
     texts_of,
 )
@@ -238,12 +238,11 @@ def around_of(document: Mapping[str, Any], name: str) -> dict[str, str]:
     if not task and isinstance(configs, dict) and len(configs) == 1:
         (task,) = configs
     config = ("configs", task)
-    kind = at_path(document, (*config, "output_type"))
     found = {
         "task": task,
         "model": document.get("model_name"),
         "version": document.get("lm_eval_version"),
-        "output_type": kind if kind in OUTPUT_TYPES else None,
+        "output_type": output_type_in(at_path(document, config)),
     }
     known = {key: value for key, value in found.items() if value}
     known["delimiter"] = at_path(document, (*config, "target_delimiter"))

@@ -6,7 +6,12 @@ from typing import Any
 from msgspec import UNSET
 
 from harpia_converters.lm_eval.formats import task_and_date
-from harpia_converters.lm_eval.sample_fields import CHOICE, GENERATE, OUTPUT_TYPES
+from harpia_converters.lm_eval.sample_fields import (
+    CHOICE,
+    GENERATE,
+    OUTPUT_TYPES,
+    output_type_in,
+)
 from harpia_formats.model.record import Header
 from harpia_formats.model.vendor_metrics import (
     MetricProfile,
@@ -114,13 +119,13 @@ def requested_in(header: Header, name: str) -> Iterator[MetricRequest]:
         others = [
             one
             for each in tasks
-            if each.get("output_type") == CHOICE
+            if output_type_in(each) == CHOICE
             for one in _names_in(each)
             if one in _of_choices
         ]
-        kinds = [each.get("output_type") for each in tasks]
+        kinds = {output_type_in(each) for each in tasks}
         # Of these types no text is written.
-        if not others and tasks and OUTPUT_TYPES - {GENERATE} >= {*kinds}:
+        if not others and tasks and OUTPUT_TYPES - {GENERATE} >= kinds:
             names = dict.fromkeys(one for each in tasks for one in _names_in(each))
             raise ScoreError(
                 f"the samples have no metric that is computed of answers or choices "

@@ -33,6 +33,12 @@ _names = tuple(f"gen_args_{number}" for number in range(32))
 _digits = 9
 
 
+def output_type_in(config: Any) -> str:
+    """Return the output type that the configuration of a task says, "" if none."""
+    found = config.get("output_type") if isinstance(config, Mapping) else None
+    return found if isinstance(found, str) and found in OUTPUT_TYPES else ""
+
+
 def requests_of(arguments: Any) -> list[Row]:
     """Return the requests of a sample in their order; none if it has other ones."""
     if type(arguments) is not dict:

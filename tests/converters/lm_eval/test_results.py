@@ -185,6 +185,23 @@ def test_broken_results_beside_samples_are_not_used(folder: Path) -> None:
     assert models_in(folder / NAME) == {UNSET}
 
 
+@pytest.mark.parametrize("output_type", [{}, [], 1, None, "other"])
+def test_an_unknown_type_of_the_task_is_guessed(output_type: Any, folder: Path) -> None:
+    """What the results say of the type is read as if they did not say it."""
+    results = json.loads(RESULTS.read_text())
+    results["configs"]["capitals"]["output_type"] = output_type
+    (folder / f"results_{DATE}.json").write_text(json.dumps(results))
+
+    found = [(record.prompt, record.outputs) for record in read(folder / NAME)]
+    options: Any = {"missing": "skip", "replicates": 0}
+    scores = harpia_formats.score(folder / NAME, profile="lm-eval", **options)
+
+    results["configs"]["capitals"].pop("output_type")
+    (folder / f"results_{DATE}.json").write_text(json.dumps(results))
+    assert found == [(each.prompt, each.outputs) for each in read(folder / NAME)]
+    assert [one.name for one in scores] == ["exact_match"]
+
+
 def test_samples_agree_with_their_results(folder: Path) -> None:
     """Counts and hashes of a whole file of samples are those of the results."""
     assert validate(folder).ok
