@@ -92,7 +92,12 @@ def _sum_of(weights: list[float]) -> float:
 
 
 def _too_few(weights: Any, method: Any) -> bool:
-    return method == _needs_trigrams and len(weights) < _trigrams
+    """Tell whether a method needs more orders of n-grams than weights are for.
+
+    Of several sets of weights, NLTK counts the orders of the longest.
+    """
+    orders = max(map(len, weights)) if type(weights[0]) is list else len(weights)
+    return method == _needs_trigrams and orders < _trigrams
 
 
 def bertscore_values(parameters: Mapping[str, Any], path: Path) -> Iterator[Remark]:

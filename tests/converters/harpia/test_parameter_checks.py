@@ -32,6 +32,10 @@ def found_in(*metrics: Any) -> list[tuple[str, Any]]:
             {"weights": [0.5, 0.5], "smoothing_function": "method6"},
             "weights",
         ),
+        (
+            {"weights": [[1], [0.5, 0.5], [1]], "smoothing_function": "method6"},
+            "weights",
+        ),
         ({"smoothing_function": "method8"}, "smoothing_function"),
         ({"smoothing_function": 1}, "smoothing_function"),
         ({"auto_reweigh": "false"}, "auto_reweigh"),
@@ -53,6 +57,7 @@ def test_bleu_cannot_be_computed(parameters: dict[str, Any], name: str) -> None:
         {"weights": [0.333, 0.333, 0.334], "smoothing_function": "method6"},
         {"weights": [1]},
         {"weights": [[1], [0.5, 0.5]], "smoothing_function": "method7"},
+        {"weights": [[1], [0.25] * 4], "smoothing_function": "method6"},
     ],
 )
 def test_bleu_can_be_computed(parameters: dict[str, Any]) -> None:
