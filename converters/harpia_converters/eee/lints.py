@@ -91,7 +91,7 @@ def recipe_of_row(digest: str, raw: str, reference: str | list[str]) -> str:
         _LastRecipe.letter = found
     if len(_last) >= _most_last:  # those of the rows that are checked now remain
         for old in list(islice(_last, _most_last // 2)):
-            del _last[old]
+            _last.pop(old, None)  # another thread may remove it, too
     _last[digest] = raw, reference, found
     return found
 

@@ -6,11 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_converters.eee import versions
+from harpia_converters.eee import lints, versions
 from harpia_converters.eee.lints import across_rules_of, recipe_of_row
 from harpia_converters.eee.row_members import RECIPES
 from harpia_formats.validation.dedup.identity import member_at
 from harpia_formats.validation.unit.across_values import TextReader
+
+#: More hashes than are remembered.
+COUNT = range(1_000)
 
 texts = st.sampled_from(["a", "b", "1", "-1", "-", "²", "(a)", "a_b"])
 inputs = st.fixed_dictionaries(
@@ -115,3 +118,14 @@ def test_inputs_with_one_hash_by_two_recipes_are_told_apart(*, is_list: bool) ->
     assert all(recipe_of_row(digest, raw, [ref]) for raw, ref in inputs)
     assert first != second
     assert reader._of_columns(columns) == [first, second]  # noqa: SLF001 - the quick way
+
+
+def test_two_threads_may_forget_the_same_hash(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hash that another thread has removed since it was looked for is no failure."""
+    monkeypatch.setattr(lints, "islice", lambda known, _: [*known, "removed"])
+
+    found = [
+        recipe_of_row(RECIPES["A"](raw, ["a"]), raw, "a") for raw in map(str, COUNT)
+    ]
+
+    assert {*found} == {"A"}
