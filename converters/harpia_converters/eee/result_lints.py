@@ -247,9 +247,14 @@ def _is_free(method: str) -> bool:
 
 
 def _is_plainly_in(value: str, text: Any) -> bool:
-    """Tell whether a text, or a text of a list, has `value` as it stands."""
+    """Tell whether a text, or a text of a list, has `value` as it stands.
+
+    Mostly it is at the end: from there it is found in half of the time.
+    """
+    if type(text) is list and len(text) == 1:
+        (text,) = text
     if type(text) is str:
-        return value in text
+        return bool(text.rfind(value) >= 0)
     return any(value in each for each in text)
 
 
