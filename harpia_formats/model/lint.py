@@ -52,7 +52,8 @@ class RowLint:
     #: `AttributeError`, as for a key that the schema does not declare, means no.
     is_clean: Callable[[Any], bool] | None = None
     #: Given rows as for `is_clean`, one at least and all of one class: the numbers of
-    #: those for which that may be false; None if it may be for all.
+    #: those for which that may be false; None, or an `AttributeError`, if it may be
+    #: for all.
     suspects: Callable[[Sequence[Any]], Collection[int] | None] | None = None
     #: What is searched for in the text of a row: if nothing is found, `remarks` yields
     #: nothing. It is searched for in the bytes of many rows at once, first.

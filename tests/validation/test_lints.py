@@ -91,6 +91,23 @@ def test_row_lint_places_its_remarks(
         assert found_in(rows) == [("N103", count - 1, "there is no answer")]
 
 
+def test_rows_of_which_a_lint_cannot_tell_at_once_are_asked_singly(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A lint that looks at many rows may miss a key: then each row is looked at."""
+    lint = RowLint(
+        ("N103",),
+        empty_answer,
+        is_clean=CLEAN["sure"],
+        suspects=lambda rows: [len(row.note) for row in rows],
+    )
+    use_lints(monkeypatch, Lints((lint,)))
+    rows = [row_of(number) for number in range(300)]
+    rows[298]["response"] = ""
+
+    assert found_in(rows) == [("N103", 299, "there is no answer")]
+
+
 @pytest.mark.parametrize("count", [3, 300])
 def test_values_of_a_file_are_counted(
     count: int, monkeypatch: pytest.MonkeyPatch

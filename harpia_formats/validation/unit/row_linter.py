@@ -260,8 +260,8 @@ def _suspects_of(lint: RowLint, chunk: Chunk, typed: list[Any]) -> list[int]:
     if is_clean is None:
         rows = list(range(len(typed)))
     else:
-        pairs = _possible_suspects(lint, typed)
         try:
+            pairs = _possible_suspects(lint, typed)
             rows = [row for row, value in pairs if value is None or not is_clean(value)]
         except AttributeError:  # a member that the schema does not declare
             rows = [
