@@ -179,7 +179,7 @@ def digest_of(text: str) -> int:
 
 def digests_of(texts: Collection[str]) -> "array[int]":
     """Return the digests of some texts, in their order."""
-    return array("Q", _digests(texts))
+    return array("Q", list(_digests(texts)))  # of a list in two thirds of the time
 
 
 class Digests:

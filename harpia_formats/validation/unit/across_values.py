@@ -596,9 +596,8 @@ def _are_exact(column: Sequence[Any]) -> bool:
         return True
     if not kinds <= _exact | {list}:
         return False
-    return all(
-        _exact.issuperset(map(type, value)) for value in column if type(value) is list
-    )
+    lists = (value for value in column if type(value) is list)
+    return _exact.issuperset(map(type, chain.from_iterable(lists)))
 
 
 def paths_of(rules: Sequence[AcrossRows]) -> tuple[Path, ...]:

@@ -226,7 +226,9 @@ class RowLinter:
         for counter in self.files:
             if rows and decoder:
                 add_counts(verdict.counts, counter.of_typed(rows, decoder, known))
-            add_counts(verdict.counts, counter.of_values(values[row] for row in others))
+            if others:
+                rest = (values[row] for row in others)
+                add_counts(verdict.counts, counter.of_values(rest))
         for reader in self.across:
             found: array[int] | None = array("Q")
             if rows and decoder:
@@ -237,8 +239,9 @@ class RowLinter:
                 found = reader.digests(
                     reader.of_values(values[row] for row in accepted)
                 )
-            left = reader.digests(reader.of_values(values[row] for row in others))
-            digests.append(found + left)
+            if others:
+                found += reader.digests(reader.of_values(values[row] for row in others))
+            digests.append(found)
         verdict.across = self._complete(digests)
 
 
