@@ -36,7 +36,7 @@ _columns = (
     "input_tokens_cache_read",
     "input_tokens_cache_write",
 )
-_members = attrgetter(*_columns)
+_members, _cached = attrgetter(*_columns), attrgetter(*_columns[-2:])
 
 
 class Scale(NamedTuple):
@@ -266,7 +266,8 @@ def _count_cached(columns: Sequence[Sequence[Any]]) -> dict[str, int]:
         usages: list[Any] = [usage for usage in columns[0] if type(usage) is kind]
         if kind is dict:
             found.update(_way_of(*map(usage.get, _columns)) for usage in usages)
-        elif issubclass(kind, Struct):
+        elif issubclass(kind, Struct) and any(map(any, map(_cached, usages))):
+            # Mostly no tokens are cached: absent counts are false, as 0 is.
             found.update(_ways_of_typed([*map(_members, usages)]))
     del found[""]
     return found
@@ -276,8 +277,6 @@ def _ways_of_typed(rows: Sequence[tuple[Any, ...]]) -> Counter[str]:
     """Return how many of these counts, as the typed decoder reads them, are which."""
     given, made, total, _, reads, writes = zip(*rows, strict=True)
     if not any(writes):
-        if not any(reads):
-            return Counter()
         # Mostly all rows are alike: much quicker than one by one.
         with suppress(TypeError):  # some are absent
             if [*map(add, given, made)] == [*total] and all(map(ge, given, reads)):
