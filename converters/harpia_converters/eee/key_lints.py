@@ -1,7 +1,7 @@
 """Check the texts and the keys of a row (E121-E128)."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, get_args
 
@@ -261,6 +261,11 @@ class KeyCheck(RowCheck):
         The typed decoder reads no fraction as an integer.
         """
         return _is_known(row, self._known)
+
+    def suspects(self, rows: Sequence[Any]) -> Collection[int] | None:
+        """Return none of some typed rows if their class has known members only."""
+        kind: type[Struct] = type(rows[0])
+        return None if any(_looks_at(kind, self._known)) else ()
 
     def _remarks(self, row: dict[str, Any]) -> Iterator[Remark]:
         """Yield what is wrong with the keys and the integers of a row."""

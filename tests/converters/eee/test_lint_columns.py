@@ -2,13 +2,22 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from harpia_converters.eee import lints, versions
-from harpia_converters.eee.lints import across_rules_of, recipe_of_row
-from harpia_converters.eee.row_members import RECIPES
+from harpia_converters.eee.lints import (
+    LINTS_0_2_0,
+    across_rules_of,
+    recipe_of_row,
+)
+from harpia_converters.eee.row_members import (
+    RECIPES,
+    are_digests_of_texts,
+    digest_of_text,
+)
 from harpia_formats.validation.dedup.identity import member_at
 from harpia_formats.validation.unit.across_values import TextReader
 
@@ -94,6 +103,56 @@ def test_inputs_of_one_hash_are_told_apart(
             for each in (one, other)
         )
         assert (first == second) is (one == other)
+
+
+@given(st.lists(st.tuples(st.text(max_size=3), st.integers(-2, 2)), max_size=4))
+def test_digests_of_texts_are_those_of_each(pairs: list[tuple[str, int]]) -> None:
+    """Digests are told right together if each is: cut elsewhere, they are wrong."""
+    given_texts = [text for text, _ in pairs]
+    joined, ends = "".join(map(digest_of_text, given_texts)), [0]
+    for number, (_, shift) in enumerate(pairs, 1):
+        ends.append(number * 64 + (shift if number < len(pairs) else 0))
+    digests = list(map(joined.__getitem__, map(slice, ends, ends[1:])))
+    are_right = bool(digests) and digests == list(map(digest_of_text, given_texts))
+
+    assert are_digests_of_texts(digests, given_texts) is are_right
+
+
+class Asked(msgspec.Struct):
+    """The input of a typed row."""
+
+    raw: str
+    reference: str | list[str]
+
+
+class Identified(msgspec.Struct):
+    """What a typed row is about."""
+
+    input: Asked
+    sample_hash: str
+    model_id: str = "a/b"
+    schema_version: str = "0.2.0"
+
+
+@given(st.lists(inputs, min_size=1, max_size=4), st.sampled_from([*RECIPES]))
+def test_hashes_of_one_recipe_are_looked_at_together(
+    asked: list[dict[str, Any]], letter: str
+) -> None:
+    """Rows with hashes of one recipe are clean, and compared as each of them is."""
+    rows = [with_hash({"sample_hash": "", "input": each}, letter) for each in asked]
+    lint = LINTS_0_2_0.rows[0]
+    assert lint.suspects is not None
+    recipe_of_row(rows[0]["sample_hash"], **rows[0]["input"])
+    is_clean = lint.suspects(msgspec.convert(rows, list[Identified])) is not None
+    assert is_clean or not all(map(references_of, asked)) or letter == "D"
+    assert not is_clean or not any(map(list, map(lint.remarks, rows)))
+    for rule in across_rules_of(versions.V0_2_0):
+        if rule.value_texts:
+            reader = TextReader(rule, is_exact=True)
+            paths = (*rule.key, *rule.value)
+            columns = [[member_at(row, path) for row in rows] for path in paths]
+            singly = list(map(reader.of_value, rows))
+            assert reader._of_columns(columns) == singly  # noqa: SLF001 - the quick way
 
 
 @pytest.mark.parametrize("is_list", [False, True])

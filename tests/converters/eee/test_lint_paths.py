@@ -82,6 +82,34 @@ def test_what_is_clean_has_no_remark(shape: str) -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
+def test_rows_with_remarks_are_suspects(shape: str) -> None:
+    """Of typed rows that are looked at together, those with a remark are found."""
+    validator = row_validator(FORMATS[shape].dialects[0])
+    rows = [
+        row for row in changed_rows(shape, 19, drawn(600)) if validator.is_valid(row)
+    ]
+    decoder = decoder_of(shape, rows)
+    pairs = [(row, decoder.accept(json.dumps(row).encode())) for row in rows]
+    pairs = [pair for pair in pairs if pair[1] is not None]
+    passed = 0
+    for number in range(len(pairs)):
+        some = pairs[number : number + number % 3 + 1]
+        for check in LINTS[shape].rows:
+            assert check.suspects is not None
+            try:
+                found = check.suspects([typed for _, typed in some])
+            except AttributeError:
+                continue
+            clean = set(range(len(some))) - set(
+                range(len(some)) if found is None else found
+            )
+            passed += len(clean)
+            assert not any(list(check.remarks(some[place][0])) for place in clean)
+
+    assert passed > len(pairs)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
 def test_clean_rows_are_accepted_at_once(shape: str) -> None:
     """The quick form of each check accepts rows without a fault."""
     rows = start_rows(shape)
