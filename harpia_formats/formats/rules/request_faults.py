@@ -169,9 +169,12 @@ def may_be_error(answer: str) -> bool:
 
 def possible_errors(answers: Sequence[str]) -> list[int]:
     """Return the places of the answers that have the form of an error or a page."""
-    starts = list(map(str.lower, map(_start, answers)))
-    begun = _first_letters.intersection(starts)
-    begun |= {start for start in set(starts) if start[:1] in _other_starts}
+    starts = list(map(_start, answers))
+    begun = {
+        start
+        for start in set(starts)
+        if start.lower() in _first_letters or start[:1] in _other_starts
+    }
     if not begun:
         return []
     return [
@@ -417,7 +420,9 @@ def may_loop(answers: Sequence[str]) -> list[int]:
     # stringzilla is quicker, and fails for what is no UTF-8.
     find = stringzilla.find if all(map(str.isascii, answers)) else str.find
     ends, begin = map(_end_of, answers), -_probe - _longest_part
-    found = map(find, answers, ends, repeat(begin), repeat(-1))
+    found = list(map(find, answers, ends, repeat(begin), repeat(-1)))
+    if max(found, default=-1) < 0:
+        return []
     return [
         place
         for place, at in enumerate(found)
