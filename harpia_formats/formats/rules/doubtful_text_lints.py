@@ -133,6 +133,7 @@ def _are_suspect(data: bytes) -> bool:
         return False
     if any(stringzilla.find(data, each) >= 0 for each in _certain):
         return True
+    suspect = _suspect
     if (
         stringzilla.find(
             stringzilla.translate(data, _small_letters), _small_behind_other
@@ -141,8 +142,8 @@ def _are_suspect(data: bytes) -> bool:
     ):
         # Then only two that are not ASCII are suspect. Without keys and marks of JSON,
         # it takes two thirds of the time.
-        data = data.translate(None, _ascii)
-    return _suspect.search(data.decode("utf-8", "replace")) is not None
+        suspect, data = _misread, data.translate(None, _ascii)
+    return suspect.search(data.decode("utf-8", "replace")) is not None
 
 
 def _finds_any(
