@@ -270,10 +270,10 @@ class Digests:
 
 
 def _digests(texts: Collection[str]) -> Iterator[int]:
-    if "".join(texts).isascii():
+    if all(map(str.isascii, texts)):
         return map(_hash, texts)
     try:
-        data = [text.encode() for text in texts]
+        data = list(map(str.encode, texts))
     except UnicodeEncodeError:  # a lone surrogate, on which stringzilla crashes
         return map(digest_of, texts)
     return map(_hash, data)
