@@ -107,7 +107,7 @@ ROW_KEYS = frozenset(
 
 def is_record(row: Mapping[str, Any]) -> bool:
     """Tell whether `row` looks like an instance-level record of any version."""
-    return len(_required & row.keys()) >= _minimum
+    return len(_required.intersection(row)) >= _minimum
 
 
 def version_of(row: Mapping[str, Any]) -> tuple[str, str]:
@@ -134,8 +134,7 @@ def list_field(row: Mapping[str, Any]) -> str:
         ("output", "reasoning_trace"),
     ):
         owner = row.get(part)
-        # Most owners are null, and `isinstance` costs more than all else here.
-        if owner and isinstance(owner, Mapping) and isinstance(owner.get(key), list):
+        if isinstance(owner, dict) and isinstance(owner.get(key), list):
             return f"{part}.{key}"
     return ""
 

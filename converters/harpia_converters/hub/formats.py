@@ -45,7 +45,7 @@ def _outputs_of(row: Mapping[str, Any]) -> list[Any] | None:
     """Return the outputs of a row; None if they are no list, or one of no object."""
     outputs = row.get("outputs")
     is_list = isinstance(outputs, list)
-    if is_list and (not outputs or any(isinstance(one, Mapping) for one in outputs)):
+    if is_list and (not outputs or any(isinstance(one, dict) for one in outputs)):
         return outputs
     return None
 

@@ -1,7 +1,7 @@
 """The formats nemo-input, nemo-output, nemo-results and nemo-config."""
 
 from collections.abc import Iterator, Mapping
-from functools import partial
+from functools import cache, partial
 from typing import Any, TypeGuard
 
 from harpia_formats.model.describe import path_text, short_json
@@ -26,10 +26,16 @@ def sign_of(row: Mapping[str, Any], *keys: str) -> str:
 
     One of the values must not be a list: an object of lists holds columns, not a row.
     """
-    if FOREIGN_KEYS & row.keys() or not all(key in row for key in keys):
-        return ""
-    if all(isinstance(row[key], list) for key in keys):
-        return ""
+    if row.keys() >= {*keys} and FOREIGN_KEYS.isdisjoint(row):
+        for key in keys:
+            if not isinstance(row[key], list):
+                return _named(keys)
+    return ""
+
+
+@cache
+def _named(keys: tuple[str, ...]) -> str:
+    """Return keys as text."""
     return " and ".join(f"`{key}`" for key in keys)
 
 
@@ -75,12 +81,16 @@ _signs = (
 
 def input_sign(row: Mapping[str, Any]) -> str:
     """Return by which keys `row` is a question, or ""."""
-    if ANSWER_KEYS & row.keys():
+    if not ANSWER_KEYS.isdisjoint(row):
         return ""
     # Rows of many tools have these keys, among others.
     if "ideal_response" not in row and not row.keys() <= QUESTION_KEYS:
         return ""
-    return next(filter(None, (sign_of(row, *keys) for keys in _signs)), "")
+    for keys in _signs:
+        sign = sign_of(row, *keys)
+        if sign:
+            return sign
+    return ""
 
 
 def input_remarks(row: Any) -> Iterator[Remark]:
@@ -122,7 +132,7 @@ _reference_keys = frozenset({"input", "reference", "output"})
 def output_sign(row: Mapping[str, Any]) -> str:
     """Return by which keys `row` is an answer with its question in `input`, or ""."""
     question = row.get("input")
-    if not isinstance(question, Mapping):
+    if not isinstance(question, dict):
         return sign_of(row, "response", "llm_name")
     answer = [key for key in ("response", "llm_name") if key in row]
     inside = [key for key in ("prompt", "ideal_response") if key in question]

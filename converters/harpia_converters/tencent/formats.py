@@ -56,12 +56,14 @@ def unread_answer(row: Mapping[str, Any]) -> str:
 
 def _has_objects_with(keys: frozenset[str], value: Any) -> bool:
     """Tell whether `value` is or holds an object with one of `keys`."""
-    items = value if isinstance(value, list) else (value,)
-    return any(isinstance(item, Mapping) and keys & item.keys() for item in items)
+    for item in value if isinstance(value, list) else (value,):
+        if isinstance(item, dict) and not keys.isdisjoint(item):
+            return True
+    return False
 
 
 def _is_foreign(row: Mapping[str, Any]) -> bool:
-    if _foreign_keys & row.keys():
+    if not _foreign_keys.isdisjoint(row):
         return True
     # The hub's records have both; a text called `outputs` can be any tool's.
     return isinstance(row.get("outputs"), list) and "model_outputs" not in row

@@ -291,7 +291,7 @@ def _matches_by_row(
     met: dict[int, Sniff] = {}
     for number, row in enumerate(rows):
         matches: list[tuple[int, str]] = []
-        if number >= COMPARED_FULLY and row and isinstance(row, Mapping):
+        if number >= COMPARED_FULLY and row and isinstance(row, dict):
             matches = [(n, found) for n, sniff in met.items() if (found := sniff(row))]
         if not matches:
             matches = matches_of(row, variants)
