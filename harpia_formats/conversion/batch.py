@@ -2,10 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import msgspec
+from msgspec import Struct, field
 
 from harpia_formats.conversion.destination import RecordSteps, WrittenRowCheck
 from harpia_formats.conversion.mapping.answer_groups import ModelSelection
@@ -32,8 +33,7 @@ from harpia_formats.model.field_outcomes import FieldOutcomes, Unconvertible
 from harpia_formats.model.record import Record, field_paths
 
 
-@dataclass(frozen=True, slots=True)
-class ConvertedBatch:
+class ConvertedBatch(Struct, frozen=True):
     """The rows that a batch became, and what became of the fields."""
 
     rows: list[Row]
@@ -47,8 +47,7 @@ class ConvertedBatch:
     models: ModelSelection
 
 
-@dataclass(slots=True)
-class BatchConverter:
+class BatchConverter(Struct, dict=True):
     """Converts the rows of one file in batches.
 
     What it remembers changes its speed and never its results.
@@ -62,28 +61,31 @@ class BatchConverter:
     mapper: RecordMapper
     steps: RecordSteps
     check: WrittenRowCheck
-    _program: RecordProgram = field(init=False)
-    _keeps_floats: bool = field(init=False)
-    _has_steps: bool = field(init=False)
     #: The models of the answers in the batch.
-    _models: ModelSelection = field(init=False)
-    _can_read_directly: bool = field(init=False)
+    _models: ModelSelection = field(default_factory=lambda: ModelSelection(None))
     #: The decoder of the last rows, and what reads its rows directly.
     _decoder: TypedDecoder | None = None
     _direct: DirectRead | None = None
 
-    def __post_init__(self) -> None:
-        source = adapter_of(self.variant.format)
-        self._program = RecordProgram(self.mapper)
-        self._has_steps = self.steps != RecordSteps()
+    @cached_property
+    def _program(self) -> RecordProgram:
+        return RecordProgram(self.mapper)
+
+    @cached_property
+    def _has_steps(self) -> bool:
+        return self.steps != RecordSteps()
+
+    @cached_property
+    def _can_read_directly(self) -> bool:
+        """Whether no step changes a record, and no row is put into another shape."""
         is_plain = not self._has_steps and self.mapper.scorer is None
-        normalizers = source.dialect_normalizers
-        is_documented = self.variant.dialect.name not in normalizers
-        self._can_read_directly = is_plain and is_documented
-        self._models = ModelSelection(self.mapper.choices.model)
-        self._keeps_floats = may_write_floats(
-            source, self.mapper.target, self.mapper.choices
-        )
+        normalizers = adapter_of(self.variant.format).dialect_normalizers
+        return is_plain and self.variant.dialect.name not in normalizers
+
+    @cached_property
+    def _keeps_floats(self) -> bool:
+        source, mapper = adapter_of(self.variant.format), self.mapper
+        return may_write_floats(source, mapper.target, mapper.choices)
 
     def learn_from(self, other: "BatchConverter") -> None:
         """Use what `other`, of a file before in the same conversion, has compiled.

@@ -1,12 +1,11 @@
 """Generate the code that finds objects in decoded rows, and keys that are no fields."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass, field
 from types import SimpleNamespace
 from typing import Annotated, Any, Literal, NewType, Union, get_args, get_origin
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType, field
 
 from harpia_formats.conversion.mapping.compiled_fields import Code
 from harpia_formats.conversion.mapping.extra_fields import EXTRAS_KEY
@@ -84,8 +83,7 @@ _single_types: dict[Any, frozenset[type]] = {
 _others: Any = Union[None, bool, int, float, str, list[Any], UnsetType]  # noqa: UP007 - with a class that is made at run time
 
 
-@dataclass(slots=True)
-class ExactParts:
+class ExactParts(Struct):
     """The values of rows of a typed decoder that have to be decoded once more."""
 
     decoder: TypedDecoder
@@ -135,23 +133,21 @@ class ExactParts:
         return msgspec.defstruct("Parts", fields, rename=names, gc=False)
 
 
-@dataclass(slots=True)
-class DirectObjects:
+class DirectObjects(Struct, kw_only=True):
     """Writes the lines for the objects of rows of one decoder.
 
     The code names `UNSET`, `astuple` and `to_builtins`.
     """
 
     source: FormatAdapter
-    decoder: TypedDecoder
-    _: KW_ONLY
+    #: What is decoded once more of the rows.
+    parts: ExactParts
+    code: Code
     #: Whether members of rows that are no fields may be written.
     has_extra: bool
     #: Whether rows are written: numbers keep their text then, objects the order of
     #: their keys, and there is a key of what becomes of all fields.
     is_exact: bool = True
-    code: Code = field(init=False)
-    parts: ExactParts = field(init=False)
     #: The keys of the values that are taken from the exact parts.
     exact: set[Keys] = field(default_factory=set)
     #: The variable of each object in the exact parts, by its keys.
@@ -162,6 +158,11 @@ class DirectObjects:
     values: dict[Keys, str] = field(default_factory=dict)
     #: What the key is made of.
     key: list[str] = field(default_factory=list)
+
+    @property
+    def decoder(self) -> TypedDecoder:
+        """The decoder of the rows."""
+        return self.parts.decoder
 
     def object(self, path: Keys) -> str:
         """Add the lines that find the object at `path`; return its variable."""

@@ -7,12 +7,11 @@ reading one such row as a whole.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
 from itertools import repeat
 from typing import Any
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType, field
 from msgspec.structs import astuple
 
 from harpia_formats.conversion.mapping.choices import Choices, Prompt
@@ -93,8 +92,7 @@ def may_write_floats(
 DirectRecord = tuple[Record, Hashable] | None
 
 
-@dataclass(frozen=True, slots=True)
-class DirectRead:
+class DirectRead(Struct, frozen=True):
     """Reads rows of one decoder for one target."""
 
     #: Returns the record of a decoded row, with its exact parts if there are any.
@@ -120,27 +118,32 @@ _always = frozenset(
 )
 _builtins = frozenset({str, int, float, bool, type(None)})
 _levels = (("outputs.scores.", "scores"), ("outputs.", "outputs"), ("", "record"))
+#: The values that the code names.
+_names = {
+    "UNSET": UNSET,
+    "astuple": astuple,
+    "Struct": Struct,
+    "Record": Record,
+    "Output": Output,
+    "Score": Score,
+    "TEXT": frozenset({str}),
+    "OBJECT": frozenset({dict}),
+    "to_builtins": msgspec.to_builtins,
+    "BUILTIN": _builtins,
+}
 
 
-@dataclass(slots=True)
-class DirectReader(DirectObjects):
+class DirectReader(DirectObjects, kw_only=True):
     """Writes the function that reads rows of one decoder for one target."""
 
-    _: KW_ONLY
     target: FormatAdapter
     choices: Choices
     #: The variable of each needed field, by the struct that it is of and its name.
-    found: dict[str, dict[str, str]] = field(default_factory=dict)
+    found: dict[str, dict[str, str]] = field(
+        default_factory=lambda: {name: {} for _, name in _levels}
+    )
     #: The variables of fields of outputs and scores that are not needed.
     passed: list[str] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.code = Code({"UNSET": UNSET, "astuple": astuple, "Struct": Struct})
-        self.code.names |= {"Record": Record, "Output": Output, "Score": Score}
-        self.code.names |= {"TEXT": frozenset({str}), "OBJECT": frozenset({dict})}
-        self.code.names |= {"to_builtins": msgspec.to_builtins, "BUILTIN": _builtins}
-        self.found = {name: {} for _, name in _levels}
-        self.parts = ExactParts(self.decoder)
 
     def is_typed(self) -> bool:
         """Tell whether the decoder has a type for each object that holds fields."""
@@ -357,8 +360,9 @@ def direct_read(  # noqa: PLR0913 - what reads rows, and for whom
         return None
     has_extra = may_write_extra(source, target)
     reader = DirectReader(
-        source,
-        decoder,
+        source=source,
+        parts=ExactParts(decoder),
+        code=Code(dict(_names)),
         has_extra=has_extra,
         target=target,
         choices=choices,
