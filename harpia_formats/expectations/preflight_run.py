@@ -199,7 +199,7 @@ class Preflight:
                 own, because, outcome.help, tallies, redact=redact
             )
         for count, message in outcome.files:
-            place = Place(count.path, 1, 1, 2, 0)
+            place = Place.at_start(count.path)
             problem = _problem(rule, place, message, outcome.help)
             problem = replace(problem, because=(because,), cause=because.pointer)
             yield from add_problem(tallies[0], count, problem)

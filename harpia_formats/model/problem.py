@@ -119,6 +119,11 @@ class Place:
     #: file itself. Line, column and offset are those in the member.
     member: str = ""
 
+    @classmethod
+    def at_start(cls, path: str) -> "Place":
+        """Return the place of the first character of a file."""
+        return cls(path, 1, 1, 2, 0)
+
     @property
     def full_path(self) -> str:
         """The path with the member, such as `log.eval!samples/3_epoch_1.json`."""

@@ -192,7 +192,7 @@ def _headers_of(reading: Reading) -> Iterable[Header]:
 
 def _place_of(reading: Reading) -> Place:
     files = reading.tally.files
-    return Place(files[0].path if files else "", 1, 1, 2, 0)
+    return Place.at_start(files[0].path if files else "")
 
 
 def add_differences(

@@ -258,7 +258,7 @@ class RoundTrip:
             for header in headers:
                 first = first or header
                 after = self._carried(self._carried(first, self._target), own)
-                place = Place(path, 1, 1, 2, 0)
+                place = Place.at_start(path)
                 add_differences(header, after, place, self._found)
 
     def _carried(self, header: Header, format_: Format) -> Header:
@@ -271,7 +271,7 @@ class RoundTrip:
         """Add the ids that would make one of the conversions fail."""
         if not self._sources:
             return
-        place = Place(self._sources[-1][0], 1, 1, 2, 0)
+        place = Place.at_start(self._sources[-1][0])
         for count, reason in self._ids.problems():
             self._found.fields[f"id {reason}"] = FieldDifferences(
                 "id", count, None, place, reason

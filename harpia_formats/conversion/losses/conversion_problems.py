@@ -128,7 +128,7 @@ class ConversionProblems:
         count = self._totals.counts[-1]
         ids = "1 id is that" if repeated == 1 else f"{repeated:,} ids are those"
         message = f"{ids} of several rows of the output"
-        place = Place(count.path, 1, 1, 2, 0)
+        place = Place.at_start(count.path)
         help_ = self._help_for_ids(options)
         problem = Problem(
             rule.code, rule.name, rule.severity, place, message, help=help_

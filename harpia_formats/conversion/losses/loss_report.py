@@ -51,7 +51,7 @@ def _problems_of(file: FileLosses) -> Iterator[tuple[OutcomeCount, Problem]]:
         field_outcome = loss.field_outcome
         rule = rules[field_outcome.outcome]
         pointer = file.losses.names.pointer_of(field_outcome.path)
-        place = loss.place or Place(file.path, 1, 1, 2, 0)
+        place = loss.place or Place.at_start(file.path)
         name = file.losses.names.of(field_outcome.path)
         how = f": {field_outcome.how}" if field_outcome.how else ""
         yield (

@@ -344,7 +344,7 @@ class PlainConversion:
         if repeated:
             ids = "1 id is that" if repeated == 1 else f"{repeated:,} ids are those"
             message = f"{ids} of several rows of the output"
-            place = Place(self.name, 1, 1, 2, 0)
+            place = Place.at_start(self.name)
             self.converted.problems.append(("L202", place, message, ""))
             # A repeated id is reported before anything is put aside.
             self._refused.clear()
