@@ -89,6 +89,59 @@ def test_records_of_one_side_only_are_counted() -> None:
     assert not report.ok
 
 
+def test_what_the_first_side_has_alone_stands_in_front() -> None:
+    """Of many records on one side only, those of the first side are listed first."""
+    left, right = (
+        jsonl(*map(instance, range(start, start + 300))) for start in (200, 0)
+    )
+    counts = [(path, line.count) for path, line in diff(left, right).fields.items()]
+
+    assert counts == [("only in the first", 200), ("only in the second", 200)]
+
+
+def test_data_sets_of_several_files_are_compared_as_one(tmp_path: Path) -> None:
+    """Where files begin and end does not matter, and a place names its file."""
+    rows = [instance(each) for each in range(900)]
+    whole, parts = tmp_path / "whole.jsonl", tmp_path / "parts"
+    whole.write_bytes(jsonl(*rows))
+    parts.mkdir()
+    rows[777] = instance(777, **{"actual-output": "b"})
+    for name, part in (("a", rows[:500]), ("b", rows[500:])):
+        (parts / f"{name}.jsonl").write_bytes(jsonl(*part))
+    for sides, place in (
+        ((whole, parts), (str(whole), 778)),
+        ((parts, whole), (str(parts / "b.jsonl"), 278)),
+    ):
+        report = diff(*sides)
+        (line,) = report.fields.values()
+
+        assert (report.records, report.differing) == (900, 1)
+        assert line.place is not None
+        assert (line.place.path, line.place.line) == place
+
+
+def test_the_validation_that_is_reported_is_of_the_side_with_errors(
+    tmp_path: Path,
+) -> None:
+    """It is that of the first side if neither has errors, or both have the same."""
+    good, bad = jsonl(instance(1)), jsonl({"id": "2", "input": 7})
+    for name, data in (("good", good), ("same", good), ("bad", bad), ("worse", bad)):
+        (tmp_path / name).write_bytes(data)
+    shown = {}
+    for sides in ("good same", "good bad", "bad good", "bad worse", "bad none"):
+        report = diff(*(tmp_path / name for name in sides.split()), from_="harpia")
+        (file,) = report.to_dict()["report"]["files"]
+        shown[sides] = Path(file["path"]).name
+
+    assert shown == {
+        "good same": "good",
+        "good bad": "bad",
+        "bad good": "bad",
+        "bad worse": "bad",
+        "bad none": "none",
+    }
+
+
 def test_formats_are_compared_in_common_fields(tmp_path: Path) -> None:
     """HarpIA and NeMo records are matched by prompt and compared in common fields."""
     left = jsonl(*(instance(each) for each in range(10)))
@@ -344,6 +397,9 @@ def test_headers_are_compared() -> None:
 
     assert (differing.ok, differing.differing) == (False, 0)
     assert list(differing.fields) == ["header.metrics"]
+    example = differing.fields["header.metrics"].example
+    assert example is not None
+    assert (example.left, example.right) == ([{"id": "BLEU-NLTK"}], [{"id": "ROUGE"}])
     assert not missing.ok
     assert diff(with_metrics("ROUGE"), with_metrics("ROUGE")).ok
 

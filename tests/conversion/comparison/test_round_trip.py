@@ -1,5 +1,6 @@
 """`harpia-formats roundtrip`, and `roundtrip` of the API."""
 
+import io
 import itertools
 import json
 from pathlib import Path
@@ -9,7 +10,7 @@ from msgspec import UNSET
 
 import command_runs
 from cases import for_each_case
-from harpia_formats import ConversionError, MapError
+from harpia_formats import ConversionError, MapError, Place
 from json_lines import jsonl
 from known_formats import WRITABLE
 from required_values import REQUIRED
@@ -129,11 +130,26 @@ def test_a_record_that_cannot_go_there_differs() -> None:
     """A record that the other format cannot say is counted, with the reason."""
     unasked = {"messages": [{"role": "system", "content": "s"}], "ref_answer": "r"}
     asked = {"messages": [{"role": "user", "content": "q"}], "ref_answer": "r"}
-    result = run("--via", "tencent-csv", stdin=jsonl(unasked, asked))
+    result = run("--via", "tencent-csv", stdin=jsonl(unasked, asked, unasked))
 
     assert result.returncode == 1
     assert b"<stdin>:1:1: messages: no message is of the user" in result.stdout
-    assert b"2 records through tencent-csv, 1 differ" in result.stderr
+    assert b"(2 records)" in result.stdout
+    assert b"3 records through tencent-csv, 2 differ" in result.stderr
+
+
+def test_without_values_a_difference_has_no_reason_and_a_failure_has_one() -> None:
+    """With `redact` types stand for values, and no reason of a failure is told."""
+    unasked = {"messages": [{"role": "system", "content": "s"}], "ref_answer": "r"}
+    asked = {"messages": [{"role": "user", "content": "q"}], "ref_answer": "r"}
+    rows = jsonl(asked | {"id": "a"}, unasked, unasked)
+    report = roundtrip(rows, via="tencent-csv", redact=True)
+    names = "field", "records", "left", "right", "line", "reason"
+
+    assert [tuple(row[name] for name in names) for row in report.table()] == [
+        ("id", 1, "text of 1 character", "nothing", 1, ""),
+        ("messages", 2, None, None, 2, "cannot be converted"),
+    ]
 
 
 def test_a_row_that_is_not_valid_ends_it() -> None:
@@ -402,20 +418,17 @@ def test_rows_are_not_put_aside() -> None:
 def test_only_the_first_of_several_headers_comes_back(tmp_path: Path) -> None:
     """A conversion of several files writes one header, so that the others differ."""
     files = []
-    for number, name in enumerate(["BLEU-NLTK", "ROUGE"]):
+    for number, name in enumerate(["BLEU-NLTK", "ROUGE", "F1"]):
         instance = INSTANCE | {"id": f"{number}"}
         files.append(tmp_path / f"{number}.json")
         document = {"instances": [instance], "metrics": [{"id": name}]}
         files[-1].write_text(json.dumps(document))
     report = roundtrip(*files, via="record")
 
-    assert (report.ok, report.headers, list(report.fields)) == (
-        False,
-        1,
-        ["header.metrics"],
-    )
-    assert report.fields["header.metrics"].place is not None
-    assert report.fields["header.metrics"].place.path == str(files[1])
+    assert (report.ok, report.headers) == (False, 2)
+    (line,) = report.fields.values()
+    assert (line.path, line.count) == ("header.metrics", 2)
+    assert line.place == Place(str(files[1]), 1, 1, 2, 0)
 
 
 def test_repeated_ids_are_a_difference() -> None:
@@ -430,6 +443,17 @@ def test_repeated_ids_are_a_difference() -> None:
     assert (joined.returncode, refused.returncode) == (1, 1)
     assert b"id: rows of several records would be joined by one id" in joined.stdout
     assert b"id: several rows of harpia would have one id" in refused.stdout
+
+
+def test_repeated_ids_have_the_place_of_the_last_file() -> None:
+    """With the last file it is known that ids of several files repeat."""
+    row = jsonl({"id": "7", "prompt": "q", "outputs": [{"text": "x"}]})
+    report = roundtrip(*(io.BytesIO(row) for _ in range(3)), via="harpia")
+    (line,) = report.fields.values()
+
+    assert (line.path, line.count, report.repeated) == ("id", 2, 2)
+    assert line.place is not None
+    assert line.place.path == "<stream> (3)"
 
 
 def test_rows_that_cannot_be_joined_are_a_difference() -> None:
