@@ -10,7 +10,12 @@ from msgspec.structs import replace
 
 from harpia_formats.conversion.mapping.requirements import find_field_path
 from harpia_formats.model.adapter import FormatAdapter
-from harpia_formats.model.exact_json import NumberOutOfRange, decode, encode
+from harpia_formats.model.exact_json import (
+    NOT_JSON,
+    NumberOutOfRange,
+    decode,
+    encode,
+)
 from harpia_formats.model.field_outcomes import FieldOutcome, FieldOutcomes, Outcome
 from harpia_formats.model.problem import ConversionError
 from harpia_formats.model.record import (
@@ -107,7 +112,7 @@ def _from_json(text: str) -> Any:
         return decode(text.encode())
     except NumberOutOfRange as error:
         raise ValueError(str(error)) from error
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+    except NOT_JSON:
         return text
 
 

@@ -6,7 +6,6 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import stringzilla  # type: ignore[import-not-found]  # ships no types
-from msgspec import MsgspecError
 
 from harpia_formats.conversion.mapping.extra_fields import (
     COMPONENT_KEY,
@@ -305,7 +304,7 @@ class RecordStream:
             text = with_nulls(text)
         try:
             document = decode(text)
-        except (MsgspecError, UnicodeDecodeError, RecursionError):
+        except NOT_JSON:
             return
         pop_at(document, self._variant.dialect.rows_path)
         self.note_header(adapter.read_header(document))
