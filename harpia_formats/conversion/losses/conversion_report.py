@@ -98,8 +98,6 @@ class SourceNames:
             self.mapped[column] = f"{column} ({path})"
             fields[path] = self.mapped[column], tuple(column.split("."))
         self._fields = fields
-        self._of.clear()
-        self._of_any_key.clear()
 
     def of(self, path: str) -> str:
         """Return the name of the field at `path`."""
