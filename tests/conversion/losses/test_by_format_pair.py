@@ -318,6 +318,15 @@ def test_fields_below_one_key_are_listed_as_one() -> None:
     )
 
 
+def test_unknown_keys_of_records_are_told_from_those_of_answers() -> None:
+    """The keys below `extra` are one field, and no other field is among them."""
+    pair = printed("record", "nemo-output")
+
+    assert {"outputs.extra", "extra"} & {*pair.dropped} == {"outputs.extra"}
+    assert pair.changed["extra"] == ("dropped in part",)
+    assert "dropped (the first message)" in pair.changed["messages.system"]
+
+
 def test_key_of_several_fields_lists_the_lost_ones() -> None:
     """A key that holds several fields is listed with those fields that are lost."""
     found = printed("tencent-messages", "haystack")

@@ -71,6 +71,8 @@ def test_keys_inside_an_object_have_their_path(tmp_path: Path) -> None:
     lost = {"input.lang.uage", "input.x", "evaluation.num_turns"}
     assert {name for name in outcomes if outcomes[name] == {Outcome.DROPPED}} >= lost
     assert "input" not in outcomes
+    (entry,) = [each for each in report.table() if each["field"] == "input.x"]
+    assert (entry["line"], entry["column"]) == (1, 1)
     assert pointers["/input/lang.uage"] == "L101"
     assert pointers["/evaluation/num_turns"] == "L101"
     assert "/input" not in pointers
@@ -129,14 +131,36 @@ def test_null_of_metadata_is_counted_apart_in_any_batch() -> None:
     assert line.outcomes == {Outcome.NULL: 200, Outcome.DROPPED: 100}
 
 
-def test_names_are_bounded(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("owner", "name", "pointer"),
+    [(None, "other keys", ""), ("metadata", "other keys of metadata", "/metadata")],
+)
+def test_names_are_bounded(
+    owner: str | None, name: str, pointer: str, tmp_path: Path
+) -> None:
     """Beyond a number of keys, the others are counted together under one name."""
-    rows = [SAMPLE | {f"key{n}": n} for n in range(300)]
+    keys = [{f"key{n}": n} for n in range(300)]
+    rows = [SAMPLE | ({owner: each} if owner else each) for each in keys]
     report = report_of(*rows, to="nemo-output", folder=tmp_path)
-    rest = field_lines_in(report)["other keys"]
+    rest = field_lines_in(report)[name]
 
     assert (rest.records, rest.kept) == (100, 0)
-    assert pointers_in(tmp_path)[""] == "L101"
+    assert pointers_in(tmp_path)[pointer] == "L101"
+
+
+@pytest.mark.parametrize(
+    ("to", "arrives"), [("nemo-output", True), ("tencent-outputs", False)]
+)
+def test_a_key_that_is_read_as_a_field_has_a_line_only_if_that_is_lost(
+    to: str, arrives: bool
+) -> None:
+    """A value that arrives as the field that is mapped to its key is not lost."""
+    row = SAMPLE | {"input": {**SAMPLE["input"], "topic": "t"}}
+    columns = {"category": "input.topic"}
+    lines = field_lines_in(report_of(row, from_="eee", to=to, columns=columns))
+
+    assert lines["input.topic (category)"].kept == arrives
+    assert ("input.topic" in lines) == (not arrives)
 
 
 def test_field_and_other_value_of_one_key_share_a_line() -> None:
