@@ -239,6 +239,26 @@ def test_a_conversation_is_its_last_question_and_answer() -> None:
     assert outcomes["outputs.turns"] == {Outcome.DROPPED}
 
 
+def test_a_conversation_that_ends_with_a_call_is_asked_before_it() -> None:
+    """A turn that only calls a tool is the answer if no other one is."""
+    call: dict[str, Any] = {"role": "assistant", "content": None, "tool_calls": []}
+    record = {"id": "1", "outputs": [{"text": "a", "turns": [*CHAT[:2], call]}]}
+    (part,), _ = parts_of(record, turns="transcript")
+
+    assert part.prompt == "system: s\n\nuser: q1"
+
+
+def test_a_chat_and_its_answer_are_one_conversation() -> None:
+    """Where a row holds turns only, what was asked and said is merged into them."""
+    record = {"id": "1", "messages": CHAT, "outputs": answers("b")}
+    (part,), outcomes = parts_of(record, "eee@0.2.0")
+    (output,) = part.outputs
+
+    assert output.turns == [*CHAT, {"role": "assistant", "content": "b"}]
+    assert outcomes["outputs.turns"] == {Outcome.DEFAULTED}
+    assert outcomes["messages"] == outcomes["outputs.text"] == {Outcome.MERGED}
+
+
 @for_each_case(
     "to, options, prompt",
     [
