@@ -250,7 +250,7 @@ def test_a_conversation_that_ends_with_a_call_is_asked_before_it() -> None:
 
 def test_a_chat_and_its_answer_are_one_conversation() -> None:
     """Where a row holds turns only, what was asked and said is merged into them."""
-    record = {"id": "1", "messages": CHAT, "outputs": answers("b")}
+    record = {"system": "s", "messages": CHAT, "outputs": answers("b")}
     (part,), outcomes = parts_of(record, "eee@0.2.0")
     (output,) = part.outputs
 
