@@ -253,18 +253,18 @@ class DirectReader(DirectObjects, kw_only=True):
             lines = [f"if type({value}) not in BUILTIN: {value} = to_builtins({value})"]
         if codec is LIST_OF_ONE and found == {str}:
             return [*lines, f"{value} = [{value}]"]
-        is_read = codec is not None and codec.read is not as_is
+        read = None if codec is None or codec.read is as_is else codec.read
         has_items = path in OBJECT_LISTS or (
             path in TEXT_LISTS and not is_text_list(kind)
         )
-        if not is_read and not has_items and found - {type(None)} <= types:
+        if read is None and not has_items and found - {type(None)} <= types:
             # Its type alone tells that it fits.
             if found <= types:
                 return lines
             return [f"if {value} is None: {value} = UNSET", *lines]
         lines.insert(0, f"raw = {value}")
-        if codec is not None and is_read:
-            lines.append(f"{value} = {self.code.name_of(codec.read)}({value})")
+        if read is not None:
+            lines.append(f"{value} = {self.code.name_of(read)}({value})")
         fits = f"type({value}) in {self.code.name_of(types)}"
         if len(types) == 1:
             fits = f"type({value}) is {self.code.name_of(*types)}"
