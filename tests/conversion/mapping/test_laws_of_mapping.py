@@ -448,6 +448,7 @@ SOME_CHOICES = (
         model="m",
         constants={"outputs.model": "m", "id": "1", "references": ["r"]},
     ),
+    Choices(prompt=Prompt.FORMATTED),
 )
 #: Random rows of each format, and those that the decoder learns.
 ROWS, LEARNED = 200 + drawn(50), 200
