@@ -77,13 +77,16 @@ def _fields_with_key(record: Record) -> Row:
 
 
 def _own_outputs(record: Record, parts: Sequence[Record], part: Record) -> list[Any]:
-    """Return the outputs of `record` that `part` was made from."""
+    """Return the outputs of `record` that `part` was made from, all if unknown."""
     sizes = [len(other.outputs) for other in parts]
     if sum(sizes) != len(record.outputs):
         return record.outputs
     index = next(number for number, other in enumerate(parts) if other is part)
     before = sum(sizes[:index])
-    return record.outputs[before : before + sizes[index]]
+    own = record.outputs[before : before + sizes[index]]
+    # A list has the answers of one model, which those of others may stand between.
+    is_own = [one.model for one in own] == [one.model for one in part.outputs]
+    return own if is_own else record.outputs
 
 
 def _put(row: Row, target: FormatAdapter, fragment: Row, record_extra: Any) -> None:

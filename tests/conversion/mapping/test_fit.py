@@ -192,6 +192,35 @@ def test_scores_without_a_verdict_have_no_row_of_their_own() -> None:
     assert (refused.written, refused.skipped) == (False, 1)
 
 
+# Answers that are kept in rows
+
+
+@for_each_case(
+    "models, to, options, kept",
+    [
+        ("mmm", ONE, {}, ["a", "b", "c"]),
+        ("mmm", ONE, {"responses": "first"}, ["abc"]),
+        ("mnn", "eee@0.3.0", {"responses": "list"}, ["a", "bc"]),
+        # The answers of one model do not stand together.
+        ("mnm", "eee@0.3.0", {"responses": "list"}, ["abc", "abc"]),
+        ("mnm", "eee@0.3.0", {"model": "m"}, ["abc", "abc"]),
+    ],
+)
+def test_lost_fields_of_answers_are_kept_in_their_own_rows(
+    models: str, to: str, options: dict[str, Any], kept: list[str]
+) -> None:
+    """A row keeps the fields of its own answers, or of all where models alternate."""
+    outputs = [
+        {"text": text, "model": model, "error": text}
+        for text, model in zip("abc", models, strict=True)
+    ]
+    record = {"id": "1", "prompt": "q", "references": ["r"], "outputs": outputs}
+    parts, _ = parts_of(record, to, keep_extra=True, **options)
+
+    assert ["".join(str(one.text) for one in part.outputs) for part in parts] == kept
+    assert all(one.error == one.text for part in parts for one in part.outputs)
+
+
 # Chats and conversations
 
 
