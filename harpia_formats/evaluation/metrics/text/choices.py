@@ -173,7 +173,9 @@ _concluding = pattern(r"""
     |(choose|select|pick)\b|####|=>|->|→|⇒|[✅✔☑]\ufe0f?|(よって|ゆえに|したがって
     |従って|所以|因此|综上)[、,,]?)
 """)
-_not_chosen = re.compile(r"[不别勿莫未没谁若][^,.;、。选選]{0,4}[选選]择?\Z")
+_not_chosen = re.compile(
+    r"[不别勿莫未没谁若][^,.;、。选選]{0,4}[选選]择?(?:的?是)?:?\Z"
+)
 _is_chosen = pattern(r"""
     [\s*_)\]}.:\"]*((is|must be
     |would be) (also |therefore |clearly |thus |indeed )?(the )?(only )?(correct|right
