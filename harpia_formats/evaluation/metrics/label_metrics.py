@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
 from math import fsum, sqrt
 from operator import mul
-from typing import Any
+from typing import Any, NoReturn
 
 from harpia_formats.evaluation.metrics.label_counts import (
     LONGEST,
@@ -28,7 +28,6 @@ from harpia_formats.evaluation.metrics.metric import (
     Measure,
     Metric,
     Parameters,
-    Statistics,
     UnscorableError,
     references_by_rule,
 )
@@ -141,23 +140,20 @@ def label_measure(  # noqa: PLR0913 - what a metric of labels consists of
         value = scores(counts) if counts.total else None
         return (None if value is None else value * factor,)
 
-    found = LabelScores(reading, scaled, undefined, is_by_label)
-
-    def statistics(answer: str, references: Sequence[str]) -> Statistics:
-        pair = reading.pair(answer, references)
-        if not reading.given:
-            raise TypeError(f"{name} adds up answers of labels that are given only")
-        return found.row(pair, (*reading.given, OTHER))
-
     more = f"|{options}" if options else ""
     return Measure(
         (name,),
         f"{name}|{OWN_LIBRARY}{more}|{reading.options}|scale:{scale}",
         scale,
-        statistics,
-        lambda sums: found.scores_of(sums, (*reading.given, OTHER)),
-        labels=found,
+        _refused,
+        _refused,
+        labels=LabelScores(reading, scaled, undefined, is_by_label),
     )
+
+
+def _refused(*_: Any) -> NoReturn:
+    """Raise `TypeError`, since answers of labels are counted by their pairs."""
+    raise TypeError("a metric of labels has pairs of labels and no statistics")
 
 
 #: The mean over labels, the ratio of the sums over labels, and the mean weighted by the
@@ -227,8 +223,7 @@ def _averaged(
     if average == "macro":
         return fsum(values) / len(values)
     weights = [references for _, references, _ in rows]
-    weighted = (value * weight for value, weight in zip(values, weights, strict=True))
-    return fsum(weighted) / fsum(weights)
+    return fsum(map(mul, values, weights)) / fsum(weights)
 
 
 def _positive(parameters: Parameters, given: tuple[str, ...]) -> str | None:

@@ -148,7 +148,7 @@ class Measure:
     #: How a question is scored, if questions are scored and not answers.
     question: QuestionMeasure | None = None
     #: The scores of counts by pair of labels; None for any other metric. `statistics`
-    #: and `scores` of such a metric are for labels that are given only.
+    #: and `scores` of such a metric are not used.
     labels: LabelScores | None = None
 
     @property

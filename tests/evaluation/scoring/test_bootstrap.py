@@ -355,14 +355,15 @@ def test_replicates_are_those_of_the_statistics(
     for measure in measures:
         assert measure.labels is not None
         dense = PoissonBootstrap(20, 5)
-        dense.add(keys, [measure.statistics(a, [r]) for a, r in pairs])
-        counts = LabelBootstrap(measure.labels.reading, 20, 5)
         found = [(LabelPair(reference, answer), 1) for answer, reference in pairs]
+        dense.add(keys, [measure.labels.row(pair, labels) for pair, _ in found])
+        counts = LabelBootstrap(measure.labels.reading, 20, 5)
         counts.add(keys[:cut], found[:cut])
         counts.add(keys[cut:], found[cut:])
         ours = [row[0] for row in counts.replicated([measure.labels])]
 
-        assert ours == list(dense.replicated(measure.scores))
+        scores = partial(measure.labels.scores_of, labels=labels)
+        assert ours == list(dense.replicated(scores))
 
 
 def test_replicates_take_as_few_bytes_as_their_numbers() -> None:
