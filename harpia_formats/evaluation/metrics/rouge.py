@@ -107,7 +107,7 @@ def _rows(masks: Sequence[int], width: int) -> Callable[[int], int]:
     again, one block at a time.
     """
     full = (1 << width) - 1
-    size = isqrt(len(masks)) + 1
+    size = isqrt(len(masks))
 
     def following(start: int, row: int, count: int) -> Iterator[int]:
         yield row

@@ -99,8 +99,8 @@ def _token_f1(parameters: Parameters) -> Measure:
 
     def score(answer: str, reference: str) -> float:
         mine, other = normal(answer).split(), normal(reference).split()
-        if not mine or not other:
-            return float(empty == "v2" and mine == other)
+        if not (mine or other):
+            return float(empty == "v2")
         return f_score(overlap(mine, other), len(mine), len(other))
 
     options = f"norm:{chosen}|empty:{empty}"

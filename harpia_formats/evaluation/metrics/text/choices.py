@@ -59,7 +59,7 @@ _kind_of_name = (
 )
 _prefix = re.compile(rf"(?i){_kind_of_name}[*_(\[]*")
 _letter = re.compile(
-    rf"([A-Za-z])(?!{WORD}|['\u2019]|[-–—](?![A-Z](?!\w))\w|\.[A-Za-z]|\s*[+#^=<>~%@×→↔]|/(?![A-Z]\b)"  # noqa: RUF001 - an apostrophe, a dash, the sign of multiplication
+    rf"[A-Za-z](?!{WORD}|['\u2019]|[-–—](?![A-Z](?!\w))\w|\.[A-Za-z]|\s*[+#^=<>~%@×→↔]|/(?![A-Z]\b)"  # noqa: RUF001 - an apostrophe, a dash, the sign of multiplication
     r"|\s?\*(?!\*)\s*\w)"
 )
 _letters = re.compile(rf"([A-Z])(?:\s?[A-Z])+(?!{WORD}|[.'\u2019-])")
@@ -368,13 +368,13 @@ class Choices:
             found = frozenset(self._of_number(number[1]))
             return _Name(found, number.end()) if found else None
         letter = _letter.match(text, start)
-        found = frozenset(self._of_letter(letter[1]) if letter else ())
+        found = frozenset(self._of_letter(letter[0]) if letter else ())
         # A small letter is a name only where no word follows and a choice has it.
         if (
             letter is None
             or not _ends_letter.match(text, letter.end())
             or (
-                letter[1].islower()
+                letter[0].islower()
                 and not (found and _no_word.match(text, letter.end()))
             )
         ):
@@ -385,8 +385,8 @@ class Choices:
             if own and (own.found & found or _stops.match(text, own.end)):
                 return _Name(found if own.found & found else found | own.found, own.end)
             other = _letter.match(text, between.end())
-            if other and other[1].isupper() and _stops.match(text, other.end()):
-                found |= {*self._of_letter(other[1])}
+            if other and other[0].isupper() and _stops.match(text, other.end()):
+                found |= {*self._of_letter(other[0])}
         return _Name(found, letter.end())
 
     def _names_at(self, text: str, place: int) -> _Name | None:

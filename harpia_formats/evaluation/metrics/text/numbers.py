@@ -91,7 +91,7 @@ _body = r"(?:\d|[.,\u00a0'](?=\d))+"
 _number = re.compile(
     rf"""(?i)
     (?<!{WORD})(?<!\^)                            # H2O and x^2 have no number
-    (?P<sign>(?<![)\]}}])[-+]\s?)?                # 7-3 is no -3
+    (?:(?P<sign>(?<![)\]}}])[-+])\s?)?            # 7-3 is no -3
     (?:[$€£¥₹]\s?)?(?P<inner>[-+])?
     (?P<body>{_body})
     (?:
@@ -243,9 +243,7 @@ _in_words = pattern(r"""
 """)
 
 
-def number_in(
-    text: str, *, decimal: str = ".", hundredths: bool = True, last: bool = False
-) -> Fraction:
+def number_in(text: str, *, decimal: str, hundredths: bool, last: bool) -> Fraction:
     """Return the number that a text gives, by the rules of this module.
 
     `decimal` is the decimal separator, "." or ",", and the other one separates
@@ -425,8 +423,7 @@ class _Reader:
             raise _unreadable(match.group())
         if is_percentage and self.hundredths:
             value /= 100
-        is_negative = "-" in (part["sign"] or "") + (part["inner"] or "")
-        return -value if is_negative else value
+        return -value if "-" in (part["sign"], part["inner"]) else value
 
     def _decimal(self, body: str, match: re.Match[str]) -> Fraction:
         """Return the value of digits with thousands and decimal separators."""

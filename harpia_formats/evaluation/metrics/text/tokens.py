@@ -90,7 +90,7 @@ Tokens = list[str]
 #: The tokens of each line; cached, so callers must not change them.
 Lines = list[Tokens]
 
-ASCII = bytes(code if chr(code).isalnum() and code < 128 else 32 for code in range(256))  # noqa: PLR2004 - the end of ASCII
+ASCII = bytes(code if bytes([code]).isalnum() else ord(" ") for code in range(256))
 #: Prefixes of the Unicode names of characters that are tokens by themselves: those of
 #: scripts that are written without spaces.
 ALONE = (
