@@ -142,12 +142,8 @@ def test_huge_texts_are_not_kept() -> None:
         calls.append(text)
         return len(text)
 
-    work, long = cached_by_text(length), "a" * (LONGEST + 1)
+    work, longest = cached_by_text(length), "a" * LONGEST
+    texts = ["a", "a", longest, longest, f"{longest}a", f"{longest}a"]
 
-    assert [work("a"), work("a"), work(long), work(long)] == [
-        1,
-        1,
-        len(long),
-        len(long),
-    ]
-    assert calls == ["a", long, long]
+    assert [work(text) for text in texts] == [len(text) for text in texts]
+    assert calls == ["a", longest, *texts[-2:]]

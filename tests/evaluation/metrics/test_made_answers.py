@@ -151,6 +151,7 @@ def test_texts_that_repeat_themselves_are_read(text: str) -> None:
         lambda text: f"<think>The answer is D, or 3.</think>{text}",
         lambda text: text.replace("**", "__"),
         lambda text: text.replace(" ", "  "),
+        lambda text: text.replace(" ", " " * 5),
     ],
 )
 def test_how_it_is_set_changes_no_outcome(change: Any) -> None:

@@ -11,6 +11,8 @@ import pytest
 import harpia_formats
 from cases import for_each_case
 from harpia_formats import ConversionError, ScoreError
+from harpia_formats.evaluation.metrics import MetricError, measure_of
+from harpia_formats.evaluation.metrics.text.tokens import line_tokenizer
 from harpia_formats.plugins import UnscorableError, score_over_references
 from in_process import InProcess
 from json_lines import jsonl_rows
@@ -18,6 +20,7 @@ from metric_scores import answered, totals, value
 from metric_scores import signature as signature_of
 from unchecked import converted
 
+VERSION = f"|impl:harpia-formats-{harpia_formats.__version__}"
 #: All metrics of an answer and its references alone.
 OURS = [
     each
@@ -91,6 +94,24 @@ def test_one_string_is_not_taken_for_references() -> None:
 
 
 @for_each_case("name", OURS)
+def test_the_score_of_an_answer_is_that_of_its_statistics(name: str) -> None:
+    """Every metric but those of labels gives it; no statistics give no score."""
+    try:
+        measure = measure_of(name, NEEDED.get(name, {}))
+    except MetricError:
+        return  # the extra score is not installed
+    if measure.labels is not None:
+        with pytest.raises(TypeError, match="pairs of labels"):
+            measure.statistics("1", ["1"])
+        return
+    for answer in ("1", "2"):
+        scores = totals(name, [answered(answer, ["1"])], **NEEDED.get(name, {}))
+        found = measure.scores(measure.statistics(answer, ["1"]))
+        assert found == tuple(one.value for one in scores)
+    assert measure.scores(()) == (None,) * len(measure.names)
+
+
+@for_each_case("name", OURS)
 def test_a_group_without_answers_has_no_score(name: str) -> None:
     """Nothing that is counted is no score, and no 0."""
     rows = [
@@ -147,6 +168,7 @@ def test_a_signature_tells_definition_and_scale(name: str) -> None:
         ("rouge", {"tokenizer": "unicode"}, "|tok:unicode|stem:no|"),
         ("chrf", {"word_order": 2}, "|beta:2|case:mixed|eff:yes|nc:6|nw:2|space:no|"),
         ("ter", {}, "|case:lc|tok:tercom|norm:no|punct:yes|asian:no|"),
+        ("mcc", {}, f"{VERSION}|norm:byob|labels:data|refs:any|scale:-1-1"),
     ],
 )
 def test_signatures_hold_the_chosen_parameters(
@@ -199,6 +221,7 @@ def test_signatures_hold_the_chosen_parameters(
         ),
         ("rouge", {"tokenizer": "13a"}, "one of rouge_score, unicode"),
         ("chrf", {"char_order": 0}, "a whole number from 1 to 1000"),
+        ("chrf", {"char_order": 1001}, "a whole number from 1 to 1000"),
         ("chrf", {"word_order": 1.5}, "a whole number from 0 to 1000"),
         ("ter", {"normalized": None}, "true or false"),
     ],
@@ -224,6 +247,26 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         value("nltk-bleu", "a", ["a"])
 
 
+def test_a_stemmer_that_is_not_installed_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """ROUGE needs another package for stems alone."""
+    pytest.importorskip("rapidfuzz", reason="the extra score is not installed")
+    monkeypatch.setitem(sys.modules, "nltk.stem.porter", None)
+    line_tokenizer.cache_clear()
+
+    assert value("rouge1", "cats", ["cat"]) == 0
+    with pytest.raises(ScoreError, match=r"metric rouge needs nltk.*formats\[score\]"):
+        value("rouge1", "cats", ["cat"], stemmer=True)
+
+
+def test_whole_numbers_may_be_the_least_and_the_greatest() -> None:
+    """The limits that a refusal names are values that can be given."""
+    pytest.importorskip("sacrebleu", reason="the extra score is not installed")
+    for given in ({"char_order": 1, "beta": 1}, {"char_order": 1000, "word_order": 0}):
+        assert value("chrf", "a b", ["a b"], **given) == 100
+
+
 def test_metrics_of_the_base_load_no_extra() -> None:
     """Scoring by em and f1 imports no library of the extras."""
     code = (
@@ -238,6 +281,15 @@ def test_metrics_of_the_base_load_no_extra() -> None:
     assert (
         set(done.stdout.split()) & {"numpy", "sacrebleu", "nltk", "rapidfuzz"} == set()
     )
+
+
+def test_the_longest_numbers_are_read() -> None:
+    """A number of up to 4,000 characters has its value, and a longer one none."""
+    longest = f"{1:04000}"
+
+    assert value("number-check", longest, ["1"]) == 1
+    with pytest.raises(ScoreError, match="number of the answer cannot be read: 0000"):
+        value("number-check", f"0{longest}", ["1"])
 
 
 def test_references_that_cannot_be_scored_are_left_out() -> None:

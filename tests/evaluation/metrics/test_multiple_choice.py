@@ -38,6 +38,13 @@ def test_numbers_name_choices_if_the_first_one_is_known() -> None:
     """A number is an index only where the number of the first choice is given."""
     assert score("Answer: 2", ["B"], index=1) == 1
     assert score("2", ["C"], index=0) == 1
+    for first in (0, 1):
+        last = first + len(CITIES) - 1
+        assert score(f"{first}", ["A"], index=first) == 1
+        assert score(f"{last}", ["D"], index=first) == 1
+        for number in {0, last + 1} - {first}:
+            with pytest.raises(ScoreError, match="names no choice"):
+                score(f"{number}", ["A"], index=first)
     assert score("Answer: 20", ["B"], ("10", "20")) == 1
     with pytest.raises(ScoreError, match="several"):
         score("2", ["A"], ("2", "1"), index=1)

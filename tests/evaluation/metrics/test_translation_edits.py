@@ -76,6 +76,34 @@ def test_edits_of_shifted_phrases_are_those_of_sacrebleu(
     check_edits(pairs)
 
 
+def moved(words: int, distance: int) -> tuple[Words, Words]:
+    """Return two texts, in which a phrase of as many words is so far apart."""
+    phrase = [f"p{number}" for number in range(words)]
+    others = [str(number) for number in range(distance)]
+    return others + phrase, phrase + others
+
+
+def test_edits_at_the_limits_are_those_of_sacrebleu() -> None:
+    """Shifts that are just short and near enough are made, and farther ones not.
+
+    In a table of few words by many, only cells near the diagonal count.
+    """
+    far = [moved(2, distance) for distance in (49, 50, 51)]
+    long = [moved(words, 20) for words in (9, 10, 11)]
+    behind_itself = (list("abaabb"), list("bbbaaa"))
+    many = [f"{number}" for number in range(150)]
+    cut = [(many[first:], many) for first in (24, 25, 26)]
+    few = [
+        (many[at : at + size], many[:count])
+        for size in (1, 2)
+        for count in (51, 100, 150)
+        for at in range(0, count - size, 3)
+    ]
+
+    check_edits([*far, *long, *cut, *((two, one) for one, two in far + long + cut)])
+    check_edits([behind_itself, *few])
+
+
 def test_edits_of_more_shifts_than_are_tried_are_those_of_sacrebleu() -> None:
     """The search ends after as many tries as in sacrebleu."""
     chance = random.Random(7)  # noqa: S311 - a seed, not secrecy
