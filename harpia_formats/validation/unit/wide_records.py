@@ -149,8 +149,11 @@ class WideErrors:
         found: list[tuple[_Part, list[Any]]] = []
         seen: set[Any] = set()
         for part in _parts(record, self._names):
-            errors = list(self.errors_of(part.value))
-            own = [error for error in errors if _note(error, part, seen)]
+            own = [
+                error
+                for error in self.errors_of(part.value)
+                if _is_on_whole(error, part) and _note(error, part, seen)
+            ]
             if own:
                 found.append((part, own))
             if len(seen) > FINDINGS:
@@ -187,13 +190,20 @@ def _note(error: Any, part: _Part, seen: set[Any]) -> bool:
     return len(seen) > before
 
 
-def _is_of_record(error: Any, part: _Part, paths: SchemaPaths) -> bool:
-    """Return whether an error of a part is certainly one of the record."""
+def _is_on_whole(error: Any, part: _Part) -> bool:
+    """Return whether all that an error depends on in its own value is in the part.
+
+    Others are not counted: a value that is cut may be too small in each of its parts.
+    """
     path = path_of_error(error, part.value)
     if path in part.emptied:
         return False
-    if path in part.cut and not isinstance(error.kind, (*_of_members, *_of_named)):
-        return False
+    return path not in part.cut or isinstance(error.kind, (*_of_members, *_of_named))
+
+
+def _is_of_record(error: Any, part: _Part, paths: SchemaPaths) -> bool:
+    """Return whether an error on what is whole in a part is one of the record."""
+    path = path_of_error(error, part.value)
     steps, depth = tuple(error.evaluation_path), 0
     for index, keyword, is_inward in keywords_on(steps):
         if path[:depth] in part.cut:

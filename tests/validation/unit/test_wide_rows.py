@@ -300,3 +300,20 @@ def test_very_wide_rows_take_little(
     assert time.process_time() - start < 10
     assert counts(report)[code] >= FINDINGS - 1
     assert report.files[0].invalid == 1
+
+
+def test_parts_that_are_too_small_are_no_errors() -> None:
+    """Arrays of which each is long enough, and its parts are not, hide no error."""
+    schema = {
+        "properties": {
+            "rows": {"items": {"minItems": 9, "items": {"type": "integer"}}},
+            "last": {"type": "string"},
+        }
+    }
+    rows = [[0] * 9 for _ in range(5)]
+    short = in_small_parts({"rows": [*rows, [0] * 8]}, schema)
+
+    assert {place for _, place, _ in shown(short)} == {"/rows/5"}
+    assert shown(in_small_parts({"rows": rows, "last": 1}, schema)) == {
+        ("S102", "/last", "last must be text, found the number 1")
+    }
