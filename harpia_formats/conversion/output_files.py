@@ -3,11 +3,12 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from itertools import chain, count
 from os import PathLike, fspath
 from pathlib import Path
 from typing import cast
+
+from msgspec import Struct, field
 
 from harpia_formats.conversion.containers.csv_writers import CsvWriter, TableEncoder
 from harpia_formats.conversion.containers.json_writers import (
@@ -173,8 +174,7 @@ def output_files(
     )
 
 
-@dataclass(slots=True)
-class OutputFiles:
+class OutputFiles(Struct):
     """Opens the output files, and writes rows to them; their group commits them."""
 
     target: Format

@@ -6,11 +6,11 @@ A file that was validated is kept as its check against a companion file needs it
 import os
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from harpia_formats.files.framing.chunk import Cursor, FramingFault
 from harpia_formats.files.framing.columns import DocumentFrames

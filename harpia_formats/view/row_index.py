@@ -8,7 +8,7 @@ in an archive) are copied to a temporary file; the offsets are those in the copy
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 from typing import IO, Any
@@ -179,7 +179,9 @@ def _indexed(
             opened, limit, run.candidates(), source.name, options.delimiter
         )
         if reader.unpacker:
-            sampled.sample = replace(sampled.sample, unpacker=reader.unpacker)
+            sampled.sample = msgspec.structs.replace(
+                sampled.sample, unpacker=reader.unpacker
+            )
         plan, _ = plan_file(run, source.name, sampled.sample)
         if reason := uncut_reason(plan, sampled.sample):
             yield IndexFailure(reason)

@@ -1,7 +1,6 @@
 """Select the answers of one model, and group answers by the values of fields."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from msgspec import UNSET, Struct, field
 from msgspec.structs import replace
@@ -31,8 +30,7 @@ NAMELESS = f"{NONE} (without a model)"
 METADATA = "metadata."
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerGrouping:
+class AnswerGrouping(Struct, frozen=True):
     """Assigns answers to groups; raises `ScoreError` for fields that are unknown."""
 
     by: tuple[str, ...]

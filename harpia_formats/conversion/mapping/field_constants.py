@@ -1,11 +1,10 @@
 """Values that the user gives for fields that records lack: parse and insert them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, Struct, field
 from msgspec.structs import replace
 
 from harpia_formats.conversion.mapping.requirements import find_field_path
@@ -129,8 +128,7 @@ _Constant = tuple[str, Any, FieldOutcome]
 _no_outputs = FieldOutcome(Outcome.DEFAULTED, "outputs", "`--set`")
 
 
-@dataclass(slots=True)
-class Completion:
+class Completion(Struct):
     """Gives records the same constants, by their paths, for fields that they lack.
 
     What depends on the constants alone is decided once. `turns` tells whether a row

@@ -1,11 +1,11 @@
 """Read the valid rows of a file as records, in order, while it is validated."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import stringzilla  # type: ignore[import-not-found]  # ships no types
+from msgspec import Struct, field
 
 from harpia_formats.conversion.mapping.extra_fields import (
     COMPONENT_KEY,
@@ -89,8 +89,7 @@ class TakeRows(Protocol):
         """Take a batch of rows."""
 
 
-@dataclass(slots=True)
-class RecordStream:
+class RecordStream(Struct):
     """Reads the valid rows of one file as records, and passes them to `receive`.
 
     The validation of the file calls it with the rows, as their consumer.

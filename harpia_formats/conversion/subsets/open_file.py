@@ -2,8 +2,9 @@
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from harpia_formats.conversion.subsets.cut_file import CutFile, KeptBytes
 from harpia_formats.conversion.subsets.subset_options import SubsetError, SubsetOptions

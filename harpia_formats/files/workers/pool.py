@@ -14,12 +14,11 @@ from contextlib import (
     contextmanager,
     nullcontext,
 )
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from harpia_formats.files.io.source import ReadProgress
 from harpia_formats.files.io.urls import scheme_of
@@ -167,8 +166,7 @@ class PendingTask(Struct, eq=False):
     future: "Future[Any] | None"
 
 
-@dataclass(slots=True)
-class WorkerPool:
+class WorkerPool(Struct):
     """The workers of a run, for `with`; they start with the first task.
 
     They are processes that the pool starts, the workers of a cluster, or the caller's
@@ -424,8 +422,7 @@ def open_pool(options: WorkerOptions) -> AbstractContextManager[WorkerPool | Non
 _Item = TypeVar("_Item")
 
 
-@dataclass(slots=True)
-class TaskQueue(Generic[_Item]):
+class TaskQueue(Struct, Generic[_Item]):
     """Tasks that are under way, to be closed; each item comes back with its answer.
 
     The answer is None for an item without a task, and `WorkerDied` if the task killed

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from msgspec import structs
+
 from harpia_formats.files.framing.chunk import Chunk
 from harpia_formats.files.framing.container import (
     Layout,
@@ -97,7 +99,7 @@ def _detect_blocks(
     sampled = sample_file(opened, ROW_LIMIT, formats, path, delimiter)
     sample = sampled.sample
     if reader.unpacker:
-        sample = replace(sample, unpacker=reader.unpacker)
+        sample = structs.replace(sample, unpacker=reader.unpacker)
     if sample.other_delimiter:
         note = delimiter_note(sample)
         return Detected(path, container="a table", why=note.message, nearest=note.help)

@@ -1,11 +1,11 @@
 """A sample of rows from the beginning of a file, and what the name of the file says."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from harpia_formats.files.framing.chunk import Chunk
 from harpia_formats.files.framing.container import Layout
@@ -22,8 +22,7 @@ SAMPLE_BYTES = 8 * 1024 * 1024
 DECODED_BYTES = 256 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(Struct, frozen=True):
     """The layout of a file and the values that it begins with."""
 
     layout: Layout
