@@ -64,7 +64,7 @@ def _split(
                 fit_chats(by_score, capacity, choices, outcomes)
                 for by_score in _split_scores(by_output, capacity, choices, outcomes)
             ]
-            if len(parts) == 1 or _are_scores_named(parts, capacity):
+            if _are_scores_named(parts, capacity):
                 yield parts
             else:
                 yield from ([part] for part in parts)
