@@ -96,7 +96,7 @@ def test_references_can_be_a_row_each() -> None:
 def test_forbidden_choice_is_an_error_with_help(
     record: dict[str, Any], options: dict[str, Any], help_: str
 ) -> None:
-    """A choice that forbids a necessary change is an error with help."""
+    """A choice that forbids a necessary change is an error at the field, with help."""
     data = jsonl({"outputs": [], **record})
     options = {"constants": GIVEN, **options}
     output, report = converted(data, to=ONE, from_="record", **options)
@@ -104,6 +104,8 @@ def test_forbidden_choice_is_an_error_with_help(
 
     assert (output, problem.code) == (b"", "L201")
     assert help_ in problem.help
+    (group,), (field,) = report.report.groups, record
+    assert group.pointer.startswith(f"/{field}")
 
 
 def test_answers_are_a_row_each() -> None:
