@@ -3,6 +3,7 @@
 import json
 import random
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from cases import for_each_case
 from harpia_formats import HarpiaFormatsError, ScoreError, score
+from json_lines import jsonl_rows
 from metric_scores import answered, totals, values
 
 NAMES = ("document-map", "document-mrr", "document-ndcg", "document-recall")
@@ -86,6 +88,19 @@ def test_documents_are_compared_by_what_is_chosen() -> None:
     ranks = [score_of("document-mrr", row, field=field) for field in fields]
 
     assert ranks == [1, 1 / 2, 1 / 3]
+
+
+def test_results_do_not_say_that_documents_are_correct(tmp_path: Path) -> None:
+    """A score that may be between 0 and 1 is written, and no `is_correct` with it."""
+    output = tmp_path / "out.jsonl"
+    rows = [with_documents(["a", "b"], ["c", "b"]) | {"outputs": [{"text": "b"}]}]
+
+    score(rows, from_="record", metrics=("document-map",), to="record", output=output)
+
+    (row,) = jsonl_rows(output)
+    (found,) = row["outputs"][0]["scores"]
+    assert found["value"] == 0.25
+    assert "is_correct" not in found
 
 
 def test_contexts_are_retrieved_documents_if_asked_for() -> None:

@@ -1,12 +1,15 @@
 """Metrics of labels: their definitions, parameters and how labels are read."""
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import pytest
 
+import harpia_formats
 from cases import for_each_case
 from harpia_formats import ScoreError
+from harpia_formats.evaluation.metrics import measure_of
 from metric_scores import answered, totals
 
 #: Pairs of an answer and its reference: 2 of 3 cats, 1 of 2 dogs, no bird is right.
@@ -79,6 +82,62 @@ def test_scores_are_those_of_the_definition(
 ) -> None:
     """Each score is what its definition gives for the counts of six answers."""
     assert value(name, **parameters) == pytest.approx(expected, abs=1e-12)
+
+
+@for_each_case(
+    "name, parameters",
+    [
+        ("f1-macro", {}),
+        ("precision", {"average": "micro"}),
+        ("recall", {"average": "weighted"}),
+        ("mcc", {}),
+        ("kappa", {}),
+        ("kappa", {"weights": "linear"}),
+        ("kappa", {"weights": "quadratic"}),
+    ],
+)
+def test_statistics_of_answers_add_up_to_the_score(
+    name: str, parameters: dict[str, Any]
+) -> None:
+    """The sums of what is counted of each pair of labels have the score of all."""
+    scores = measure_of(name, {"labels": LABELS[:3], **parameters}).labels
+    assert scores is not None
+    pairs = [scores.reading.pair(answer, [one]) for answer, one in PAIRS]
+    labels = scores.reading.ordered(chain.from_iterable(pairs))
+    sums = [
+        sum(column)
+        for column in zip(*(scores.row(pair, labels) for pair in pairs), strict=True)
+    ]
+
+    (found,) = scores.scores_of(sums, labels)
+    assert found == value(name, labels=LABELS[:3], **parameters)
+
+
+@for_each_case(
+    "name, parameters, is_remarked",
+    [
+        ("f1-macro", {}, True),
+        ("f1-micro", {}, False),
+        ("f1-weighted", {}, False),
+        ("precision", {"average": "micro"}, False),
+        ("precision", {"average": "micro", "positive": "cat"}, True),
+        ("mcc", {}, True),
+    ],
+)
+def test_intervals_of_few_references_are_remarked(
+    name: str, parameters: dict[str, Any], is_remarked: bool
+) -> None:
+    """Scores of one label and means over labels say it; other averages do not."""
+    pytest.importorskip("numpy", reason="intervals need the extra score")
+    found = harpia_formats.score(
+        [answered(answer, [one], id=at) for at, (answer, one) in enumerate(PAIRS)],
+        from_="record",
+        metrics=(name,),
+        parameters={f"{name}.{key}": one for key, one in parameters.items()},
+        replicates=20,
+    )
+
+    assert found[name].remark.startswith("few references") == is_remarked
 
 
 def test_labels_that_do_not_occur_are_no_part_of_an_average() -> None:
