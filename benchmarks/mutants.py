@@ -460,12 +460,13 @@ def _tests_of(
 ) -> tuple[str, ...]:
     """Return the tests that reach a mutant, of each test the first cases in front.
 
-    Any test of its module does if it runs only as that is loaded.
+    Any test of its module does if it runs as that is loaded, since it may make what
+    is used later.
     """
     _, lines = _blocks(module)
     block = f"{module}\t{lines.get(mutant.statement)}"
     reaching = [each for each, found in tests.items() if block in found.blocks]
-    if mutant.is_loaded or (not reaching and block in loading.blocks):
+    if mutant.is_loaded or block in loading.blocks:
         reaching = [
             each
             for each, reached in tests.items()
