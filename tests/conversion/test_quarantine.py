@@ -54,6 +54,24 @@ def test_rows_that_cannot_be_converted_are_in_order_with_invalid_ones(
     assert [json.loads(each)["line"] for each in findings] == [1, 2, 4, 5]
 
 
+def test_many_rows_of_no_known_format_are_put_aside(tmp_path: Path) -> None:
+    """They are not read by the format of the file before them."""
+    unknown = b'{"foo": 1}\n' * 40
+    output = io.BytesIO()
+    quarantine = tmp_path / "aside.jsonl"
+    report = convert(
+        *(GOOD + b"\n", unknown),
+        to="csv",
+        output=output,
+        on_invalid="quarantine",
+        quarantine=quarantine,
+    )
+
+    assert (report.rows, report.skipped) == (1, 40)
+    assert output.getvalue().count(b"\n") == 2
+    assert quarantine.read_bytes() == unknown
+
+
 def test_records_that_waited_are_reported_before_later_files() -> None:
     """A record that waits for the target keeps its place in front of later rows."""
     files = [b'{"prompt": "q", "outputs": []}\n', WRONG + b"\n" + GOOD + b"\n"]

@@ -179,7 +179,8 @@ class RecordStream(Struct):
         """Read the valid rows as records, and pass the bytes of others to `refuse`."""
         chunk, values = rows.chunk, rows.verdict.accepted
         decoder = rows.part.validator.decoder
-        if values is not None and decoder is not None:
+        # A decoder also accepts rows that nothing validates, of no known format.
+        if values is not None and decoder is not None and not rows.refused:
             found = DecodedChunk(chunk, rows.numbers, values, decoder)
             if self._is_taken(found):
                 return

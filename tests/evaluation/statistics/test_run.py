@@ -141,6 +141,17 @@ def test_units_with_invalid_rows_are_counted_by_the_main_process(
     assert alone.ok
 
 
+@pytest.mark.parametrize("before", [(), (rows(3),)])
+def test_many_rows_of_no_known_format_are_left_out(before: tuple[bytes, ...]) -> None:
+    """They are not counted, neither alone nor as if they were of the file before."""
+    unknown = b'{"foo": 1}\n' * 40
+
+    found = harpia_formats.stats(*before, unknown, on_invalid="skip")
+    expected = harpia_formats.stats(*before).records if before else 0
+
+    assert (found.records, found.skipped) == (expected, 40)
+
+
 @pytest.mark.parametrize("how", ["fail", pytest.param("skip", marks=pytest.mark.long)])
 def test_rows_that_kill_two_workers_are_reported(
     how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
