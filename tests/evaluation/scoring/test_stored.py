@@ -57,6 +57,16 @@ def test_scores_of_one_metric_are_distinguished_by_their_signatures() -> None:
     assert [problem.code for problem in scores.problems] == ["M104"]
 
 
+def test_signatures_of_the_same_parts_have_names_of_their_own() -> None:
+    """Signatures that differ only in the order of their parts are whole in names."""
+    first, second = "em|a:1|b:2", "em|b:2|a:1"
+    rows = [answered(1, "4", ("em", 1, first)), answered(2, "4", ("em", 0, second))]
+    scores = score(jsonl(*rows), stored=True)
+
+    assert scores[f"em|{first}"].value == 1
+    assert scores[f"em|{second}"].value == 0
+
+
 def test_stored_scores_of_0_and_1_have_the_interval_of_a_share() -> None:
     """30 of 30 right answers do not prove that all are; rates and grades are none."""
 

@@ -78,7 +78,8 @@ def is_pooled(name: str, signature: str) -> bool:
 def labels_of(keys: Iterable[Key]) -> dict[Key, str]:
     """Return a name for each metric with a signature: its own if no other has it.
 
-    Else the parts of its signature that others lack stand behind it.
+    Else the parts of its signature that others lack stand behind it, or the whole one
+    where these are the same.
     """
     by_name: dict[str, list[str]] = {}
     for name, signature in keys:
@@ -90,9 +91,13 @@ def labels_of(keys: Iterable[Key]) -> dict[Key, str]:
             continue
         parts = [signature.split("|") for signature in signatures]
         common = set(parts[0]).intersection(*parts)
-        for signature, own in zip(signatures, parts, strict=True):
-            left = [part for part in own if part and part not in common]
-            labels[name, signature] = "|".join([name, *(left or ["no more parts"])])
+        shown = [
+            "|".join(part for part in own if part and part not in common)
+            for own in parts
+        ]
+        for signature, left in zip(signatures, shown, strict=True):
+            behind = left if shown.count(left) == 1 else signature
+            labels[name, signature] = f"{name}|{behind or 'no more parts'}"
     return labels
 
 
