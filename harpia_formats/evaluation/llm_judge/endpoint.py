@@ -116,11 +116,11 @@ def _check_url(url: str) -> None:
 
 def _params_of(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters of requests, with those that are sent by default."""
-    for key in given:
-        require(key not in _reserved_keys, f"{key} cannot be set in generation_kwargs")
     more = given.get("extra_body") or {}
     message = "extra_body in generation_kwargs must be an object"
     require(isinstance(more, Mapping), message)
+    for key in (*given, *more):
+        require(key not in _reserved_keys, f"{key} cannot be set in generation_kwargs")
     merged = {**_params, **given, **more}
     merged.pop("extra_body", None)
     return {key: value for key, value in merged.items() if value is not None}

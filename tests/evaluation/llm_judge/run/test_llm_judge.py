@@ -134,6 +134,11 @@ def dumped(**parameters: Any) -> dict[str, Any]:
         ("api_params", {"api_base_url": "https://me:pw@host/v1"}, "no user"),
         ("api_params", {"generation_kwargs": {"stream": True}}, "stream"),
         ("api_params", {"generation_kwargs": {"extra_body": "a"}}, "extra_body"),
+        (
+            "api_params",
+            {"generation_kwargs": {"extra_body": {"messages": []}}},
+            "messages cannot be set",
+        ),
         ("api_key_env", "sk-abc", "not the key itself"),
         ("api_key_env", [], "name of a variable"),
         ("concurrency", 0, "1 or more"),
