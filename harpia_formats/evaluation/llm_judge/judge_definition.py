@@ -519,10 +519,13 @@ def _yaml(text: str) -> Any:
         """Reads fewer scalars, and refuses repeated keys."""
 
     def mapping(loader: Any, node: Any) -> dict[Any, Any]:
-        """Return an object."""
+        """Return an object, whose own keys replace those that it merges."""
+        own = [pair for pair in node.value if pair[0].tag != f"{_TAG}merge"]
         loader.flatten_mapping(node)
         try:
-            return _without_repeats(loader.construct_pairs(node, deep=True))
+            pairs = loader.construct_pairs(node, deep=True)
+            _without_repeats(pairs[len(pairs) - len(own) :])
+            return dict(pairs)
         except TypeError:
             raise DefinitionError("has a key that is not text") from None
 

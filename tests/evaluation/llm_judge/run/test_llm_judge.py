@@ -249,10 +249,28 @@ def test_numbers_of_yaml_are_those_of_its_version_1_2(tmp_path: Path) -> None:
     assert list(output.choices) == expected
 
 
+def test_own_keys_of_yaml_replace_merged_ones(tmp_path: Path) -> None:
+    """An object that merges another one has its own value where both have a key."""
+    path = tmp_path / "judge.yaml"
+    path.write_text(
+        "instructions: a\ninputs: [responses]\nexamples: []\noutputs:\n"
+        "- &a {name: a, type: number, minimum: 0}\n"
+        "- &b {name: b, <<: *a, maximum: 1}\n- {<<: *b, name: c, minimum: -1}\n"
+    )
+    outputs = LLMJudge.from_definition(path).definition.outputs
+
+    assert [(one.name, one.minimum, one.maximum) for one in outputs] == [
+        ("a", 0, None),
+        ("b", 0, 1),
+        ("c", -1, 1),
+    ]
+
+
 @for_each_case(
     "name, text, message",
     [
         ("a.yaml", "a: 1\na: 2\n", "twice"),
+        ("a.yaml", "a: &a {b: 1}\nc: {<<: *a, d: 1, d: 2}\n", "twice"),
         ("a.yaml", "a: [", "not YAML"),
         ("a.yaml", "? [a]\n: 1\n", "not text"),
         ("a.yaml", "- 1\n", "must be an object"),
