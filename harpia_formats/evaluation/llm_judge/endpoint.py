@@ -126,6 +126,16 @@ def _params_of(given: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in merged.items() if value is not None}
 
 
+def sorted_json(value: Any) -> str:
+    """Return a value as JSON that does not depend on the order of keys."""
+    try:
+        return json.dumps(value, sort_keys=True, default=str)
+    except TypeError:
+        # Keys of several types have no order before they are texts.
+        texts = json.loads(json.dumps(value, default=str))
+        return json.dumps(texts, sort_keys=True)
+
+
 #: The most code points of a message of an endpoint.
 MESSAGE = 300
 #: The length of the shortest key that is removed from messages, and from replies.

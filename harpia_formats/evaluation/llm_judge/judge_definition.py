@@ -13,7 +13,11 @@ from pathlib import Path
 from typing import Any, cast
 
 from harpia_formats._version import __version__
-from harpia_formats.evaluation.llm_judge.endpoint import Endpoint, endpoint_of
+from harpia_formats.evaluation.llm_judge.endpoint import (
+    Endpoint,
+    endpoint_of,
+    sorted_json,
+)
 from harpia_formats.evaluation.llm_judge.verdicts import (
     DefinitionError,
     InputError,
@@ -82,7 +86,7 @@ class Template:
             return self._filled({name: str(value) for name, value in data.items()})
         # The nonce depends on a secret, so that the author of the data cannot predict
         # it, and apart from that only on the data: a cached reply is found again.
-        text = json.dumps(data, sort_keys=True, default=str).encode()
+        text = sorted_json(data).encode()
         nonce = hmac.new(self.secret, text, hashlib.sha256).hexdigest()[:_digits]
         enclosed = {
             name: f"<data-{nonce} {name}>\n{_text(value)}\n</data-{nonce}>"
@@ -161,8 +165,7 @@ class Definition:
             self.endpoint.params,
             *([] if self.score is None else [astuple(self.score)]),
         ]
-        text = json.dumps(parts, sort_keys=True, default=str)
-        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        digest = hashlib.sha256(sorted_json(parts).encode()).hexdigest()[:16]
         scales = [output.scale_label for output in self.outputs]
         scales += [] if self.score is None else [self.score.scale_label]
         return (

@@ -17,7 +17,7 @@ from pathlib import Path
 from threading import Event, RLock, Thread
 from typing import Any, Self
 
-from harpia_formats.evaluation.llm_judge.endpoint import Endpoint
+from harpia_formats.evaluation.llm_judge.endpoint import Endpoint, sorted_json
 from harpia_formats.evaluation.llm_judge.verdicts import CacheError
 
 
@@ -32,8 +32,7 @@ def request_key(endpoint: Endpoint, prompt: str, vote: int = 0) -> bytes:
     if vote:
         # The first vote has the key of a request without votes, whose reply it shares.
         request["vote"] = vote
-    text = json.dumps(request, sort_keys=True, default=str)
-    return hashlib.sha256(text.encode()).digest()
+    return hashlib.sha256(sorted_json(request).encode()).digest()
 
 
 def new_owner() -> str:

@@ -164,6 +164,22 @@ def test_everything_that_haystack_accepts_is_accepted() -> None:
     assert made.definition.names == ("r", "r")
 
 
+def test_keys_that_are_no_texts_have_one_signature_in_any_order(tmp_path: Path) -> None:
+    """Keys that are numbers and texts, as YAML has, are a definition as others are."""
+    both = ({5: 1, "6": 2}, {"6": 2, 5: 1})
+    made = [
+        judge(
+            api_params={"generation_kwargs": {"logit_bias": biases}},
+            examples=[{"inputs": {"a": biases}, "outputs": {}}],
+            cache=tmp_path / "cache",
+        )
+        for biases in both
+    ]
+
+    assert made[0].signature == made[1].signature
+    assert made[0].run(responses=["a"])["results"] == [{"score": 1}]
+
+
 @for_each_case(
     "output, message",
     [
