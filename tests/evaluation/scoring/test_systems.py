@@ -158,6 +158,19 @@ def test_answers_without_a_model_are_of_the_only_one() -> None:
     assert "answers without a model: 1, scored as those of org/right" in (scores.notes)
 
 
+def test_a_record_with_answers_with_and_without_a_model_counts_once() -> None:
+    """Where both are of one system, their records are not counted for each of them."""
+    data = lines(*[[*RIGHT, {"text": "no"}]] * 3, RIGHT, [{"text": "no"}])
+    scores = harpia_formats.score(data, metrics=("em",), by=("category",))
+
+    assert (scores.total.records, scores.total.answers) == (5, 8)
+    assert [(one.records, one.answers) for one in scores.groups] == [
+        (2, 3),
+        (2, 3),
+        (1, 2),
+    ]
+
+
 def test_answers_without_a_model_next_to_several_are_apart() -> None:
     """Next to several models, answers without a model are a system of their own."""
     data = lines(RIGHT + WRONG, [{"text": "yes"}])

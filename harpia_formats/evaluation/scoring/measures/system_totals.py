@@ -3,6 +3,7 @@
 Answers of several models are never added up: they are several systems.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -67,6 +68,8 @@ class SystemTotals:
     systems: tuple[Group, ...] = ()
     groups: tuple[Group, ...] = ()
     _totals: dict[_Key, GroupTotals] = field(default_factory=dict)
+    #: How many records have answers without a model, of one key, and with it.
+    _shared: Counter[tuple[_Key, _Key]] = field(default_factory=Counter)
     _group_keys: set[_Key] = field(default_factory=set)
     #: The number of answers, missing ones left out, without a model.
     _unnamed: int = 0
@@ -121,11 +124,24 @@ class SystemTotals:
                 systems.setdefault((system,), []).append(answer)
             if has_fields:
                 groups.setdefault((system, *answer.key), []).append(answer)
+        self._count_shared(systems)
+        self._count_shared(groups)
         for key, part in (*systems.items(), *groups.items()):
             totals = self._totals.get(key) or self._new_totals(key)
             totals.add(part)
             if key in groups or not self._has_groups_only:
                 self._store.add_answers(part, min(totals.numbers))
+
+    def _count_shared(self, answers: Mapping[_Key, Sequence[GroupAnswer]]) -> None:
+        """Count the records that hold answers with a model and answers without one."""
+        for key in answers:
+            if file_of_key(key[0]) is None:
+                continue
+            own = {answer.record_number for answer in answers[key]}
+            for other, its in answers.items():
+                if other != key and other[1:] == key[1:]:
+                    shared = own.intersection(answer.record_number for answer in its)
+                    self._shared[key, other] += len(shared)
 
     def _system_key(self, answer: GroupAnswer) -> str:
         """Return the key of the system of an answer, and count it."""
@@ -208,6 +224,7 @@ class SystemTotals:
                 first = self._totals.setdefault(own, totals)
                 if first is not totals:
                     first.merge(totals)
+                    first.records -= self._shared[key, own]
 
     def _systems_of_rest(
         self, files: Sequence[str], models: Sequence[str]
