@@ -234,3 +234,63 @@ def test_a_missing_answer_is_an_empty_one_for_pooled_scores() -> None:
 
     assert scores(None, "zero") == scores("", "skip")
     assert scores(None, "zero") != scores(None, "skip")
+
+
+def small_scores(*, exponent: int, shift: float) -> bytes:
+    """Return stored scores from 1 to 2, times a power of 2."""
+    return jsonl(
+        *(
+            {
+                "id": number,
+                "prompt": f"question {number}",
+                "outputs": [
+                    {
+                        "text": "a",
+                        "scores": [
+                            {
+                                "metric": "chance",
+                                "signature": "chance|a",
+                                "value": (1 + (number * shift) % 1) * 2.0**exponent,
+                            }
+                        ],
+                    }
+                ],
+            }
+            for number in range(50)
+        )
+    )
+
+
+@pytest.mark.parametrize("exponent", [-14, -30])
+def test_small_scores_have_the_interval_of_large_ones(exponent: int) -> None:
+    """Scores such as probabilities of texts are not all 0 in replicates."""
+    found, expected = (
+        score(small_scores(exponent=each, shift=0.37), stored=True)["chance"]
+        for each in (exponent, 0)
+    )
+
+    assert found.interval is not None
+    assert expected.interval is not None
+    scaled = [end * 2.0**exponent for end in expected.interval]
+    assert found.interval == pytest.approx(scaled, rel=1e-5, abs=0)
+    assert found.remark == expected.remark
+
+
+def test_differences_of_small_scores_have_the_interval_of_large_ones() -> None:
+    """So have those of two systems, of which either has small scores only."""
+    found, expected = (
+        compare_scores(
+            small_scores(exponent=each, shift=0.37),
+            small_scores(exponent=each, shift=0.61),
+            stored=True,
+        )
+        .compared[0]
+        .comparison
+        for each in (-30, 0)
+    )
+
+    assert found is not None
+    assert expected is not None
+    assert found.low == pytest.approx(expected.low * 2.0**-30, rel=1e-4, abs=0)
+    assert found.high == pytest.approx(expected.high * 2.0**-30, rel=1e-4, abs=0)
+    assert found.remark == expected.remark

@@ -44,7 +44,10 @@ from harpia_formats.evaluation.scoring.measures.question_scores import (
 )
 from harpia_formats.evaluation.scoring.number_stores import ENTRIES_HELD
 from harpia_formats.evaluation.scoring.options import ScoreOptions
-from harpia_formats.evaluation.scoring.significance.bootstrap import PoissonBootstrap
+from harpia_formats.evaluation.scoring.significance.bootstrap import (
+    PoissonBootstrap,
+    quantum_of,
+)
 from harpia_formats.evaluation.scoring.significance.intervals import (
     LEAST,
     NO_SPREAD,
@@ -100,6 +103,8 @@ class AnswerStore:
         #: What there is besides of metrics that are no means between bounds, by the
         #: place of the metric or by the reading of labels.
         self._statistics: dict[object, _Statistics] = {}
+        #: The largest score by the place of a mean among them, and the group.
+        self._largest: dict[tuple[int, int], float] = {}
         for at, metric in enumerate(metrics):
             measure = metric.measure
             if measure.is_bounded_mean and measure.scores_answers:
@@ -124,6 +129,20 @@ class AnswerStore:
         """
         for rows in self._all_rows():
             rows.add_answers(answers, group)
+        for at, metric in enumerate(self._metrics):
+            if metric.measure.is_mean and at in self._statistics:
+                self._note_largest(answers, at, group)
+
+    def _note_largest(
+        self, answers: Iterable[GroupAnswer], at: int, group: int
+    ) -> None:
+        """Take note of the largest score of answers by the metric at a place."""
+        outcomes = (answer.outcomes[at] for answer in answers)
+        scores = chain.from_iterable(
+            outcome[1] for outcome in outcomes if not isinstance(outcome, str)
+        )
+        found = max(map(abs, filter(None, scores)), default=0.0)
+        self._largest[at, group] = max(self._largest.get((at, group), 0.0), found)
 
     def wholes(self, wholes: Sequence[Collection[int]]) -> list[list[MetricQuestions]]:
         """Return what each metric says of some wholes: of one group or of several.
@@ -153,7 +172,10 @@ class AnswerStore:
                 ]
                 one.rows.read(wholes, adds)
                 continue
-            pools = [self._pool(one, metrics[0].totals[0].moments) for metrics in own]
+            pools = [
+                self._pool(one, metrics[0].totals[0].moments, groups)
+                for metrics, groups in zip(own, wholes, strict=True)
+            ]
             one.rows.read(wholes, [pool.add for pool in pools])
             for pool, metrics in zip(pools, own, strict=True):
                 scores = pool.found(self._options.level)
@@ -162,9 +184,15 @@ class AnswerStore:
         return found
 
     def _pool(
-        self, statistics: _Statistics, moments: QuestionMoments
+        self,
+        statistics: _Statistics,
+        moments: QuestionMoments,
+        groups: Iterable[int],
     ) -> PooledRows | PooledLabels:
-        """Return what adds up the statistics of a whole whose questions are counted."""
+        """Return what adds up the statistics of a whole of some groups.
+
+        Its questions are counted in `moments`.
+        """
         options = self._options
         measures = [self._metrics[at].measure for at in statistics.places]
         metrics = [one.labels for one in measures if one.labels is not None]
@@ -172,7 +200,10 @@ class AnswerStore:
             reading, names = metrics[0].reading, list(statistics.labels)
             labels = LabelBootstrap(reading, options.replicates, options.seed)
             return PooledLabels(metrics, names, moments, labels)
-        rows = PoissonBootstrap(options.replicates, options.seed)
+        (at,) = statistics.places
+        largest = max((self._largest.get((at, one), 0.0) for one in groups), default=0)
+        quantum = quantum_of(largest)
+        rows = PoissonBootstrap(options.replicates, options.seed, quantum)
         return PooledRows(measures[0].scores, moments.is_even, rows)
 
     def close(self) -> None:

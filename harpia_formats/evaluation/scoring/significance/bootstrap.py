@@ -126,6 +126,19 @@ LEVEL = 0.95
 #: Statistics are rounded to multiples of QUANTUM before they are weighted, so that sums
 #: below 2^29 are exact and do not depend on the order of additions.
 QUANTUM = 2.0**-24
+#: Scores that are all smaller would lose too many digits, down to this multiple.
+_SMALL, _LEAST_QUANTUM = 2.0**-10, 2.0**-900
+
+
+def quantum_of(largest: float) -> float:
+    """Return of what number scores up to `largest` become multiples.
+
+    For small ones it is in proportion to them; the number of answers, which is among
+    their statistics, is a multiple of each such power of 2.
+    """
+    if not 0 < largest < _SMALL:
+        return QUANTUM
+    return max(math.ldexp(QUANTUM, math.frexp(largest)[1]), _LEAST_QUANTUM)
 
 
 @dataclass(slots=True)
@@ -138,6 +151,8 @@ class PoissonBootstrap:
 
     replicates: int = REPLICATES
     seed: int = SEED
+    #: Statistics become multiples of it.
+    quantum: float = QUANTUM
     _sums: Any = None
 
     def add(self, keys: Sequence[bytes], rows: Sequence[Sequence[float]]) -> None:
@@ -147,7 +162,8 @@ class PoissonBootstrap:
         """
         if not self.replicates or unavailable_reason():
             return
-        exact = np.rint(np.asarray(rows, dtype=np.float64) / QUANTUM) * QUANTUM
+        exact = np.rint(np.asarray(rows, dtype=np.float64) / self.quantum)
+        exact *= self.quantum
         places: dict[bytes, int] = {}
         at = [places.setdefault(key, len(places)) for key in keys]
         if len(places) < len(keys):

@@ -15,12 +15,12 @@ from harpia_formats.evaluation.scoring.number_stores import (
     parts_of,
 )
 from harpia_formats.evaluation.scoring.significance.bootstrap import (
-    QUANTUM,
     TOGETHER,
     Scores,
     Values,
     flips_of,
     np,
+    quantum_of,
 )
 from harpia_formats.evaluation.scoring.significance.intervals import (
     ExactSum,
@@ -122,6 +122,22 @@ class MetricAnswers:
     def names(self) -> int:
         """The number of scores."""
         return len(self.scores(()))
+
+    def largest(self) -> float:
+        """Return the largest score or sum of scores of a question.
+
+        It is infinity for a pooled metric.
+        """
+        if self.best is None:
+            return math.inf
+        return max(
+            (
+                float(np.abs(side.rows.part(part)[:, : self.names]).max())
+                for side in self.systems
+                for part in parts_of(len(self.keys))
+            ),
+            default=0.0,
+        )
 
     def pair(self, one: int, other: int) -> "PairedAnswers":
         """Return the answers of two systems, by their places in `systems`."""
@@ -290,13 +306,14 @@ class Blocks:
         """Yield the sums of each block in some draws, and the number of the first."""
         own = self.answers.systems
         systems = {system for system, _ in self.blocks}
+        quantum = quantum_of(self.answers.largest())
 
         def columns(part: slice) -> Any:
             rows = {system: own[system].rows.part(part) for system in systems}
             found = [
                 rows[system] * counted[part, None] for system, counted in self.blocks
             ]
-            return np.rint(np.hstack(found, dtype=np.float64) / QUANTUM) * QUANTUM
+            return np.rint(np.hstack(found, dtype=np.float64) / quantum) * quantum
 
         every = len(self.blocks) * own[0].rows.width
         found = drawn_sums(draw, self.answers.keys, seed, draws, columns, width=every)
