@@ -92,8 +92,12 @@ def _opened(
     Raises `CacheError` for any other database, and `sqlite3.Error`.
     """
     own_mark, name = kind
+    # `:memory:` alone would be no file for SQLite.
     base = sqlite3.connect(
-        path, timeout=_patience, isolation_level=None, check_same_thread=False
+        os.path.abspath(path),  # noqa: PTH100 - text, and no path
+        timeout=_patience,
+        isolation_level=None,
+        check_same_thread=False,
     )
     try:
         if kind is _claims:  # what it holds may be lost

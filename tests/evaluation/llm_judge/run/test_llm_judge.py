@@ -851,6 +851,18 @@ def test_cached_replies_do_not_use_the_budget(tmp_path: Path) -> None:
     assert [each["status"] for each in found["meta"]] == ["unasked", "ok"]
 
 
+def test_a_cache_may_have_any_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file whose name has a meaning for SQLite keeps replies as others do."""
+    monkeypatch.chdir(tmp_path)
+    judge(cache=":memory:").run(responses=["a"])
+    found = judge(cache=":memory:", max_requests=0).run(responses=["a"])
+
+    assert found["meta"][0]["cached"]
+    assert [path.name for path in tmp_path.iterdir()] == [":memory:"]
+
+
 @for_each_case(
     "usage, tokens",
     [
