@@ -199,7 +199,10 @@ class BoundedCounts:
 
 
 def shown(value: Any) -> str:
-    """Return a value as a text of bounded length, which differs for other values."""
+    """Return a value as a text of bounded length, any but a text as its JSON.
+
+    So the number 1 is the same as the text `1`; other values differ.
+    """
     text = value if isinstance(value, str) else encode(value).decode()
     if len(text) <= MAX_SHOWN:
         return text
