@@ -44,11 +44,11 @@ def iso_timestamp(count: int, unit: str, zone: str | None) -> str:
 
 def _zone(name: str) -> tzinfo:
     """Return a time zone by its name or its offset, UTC if there is none."""
-    if name[:1] in {"+", "-"}:
-        return datetime.fromisoformat(f"1970-01-01T00:00:00{name}").tzinfo or UTC
     try:
+        if name[:1] in {"+", "-"}:
+            return datetime.fromisoformat(f"1970-01-01T00:00:00{name}").tzinfo or UTC
         return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError):
+    except (ZoneInfoNotFoundError, ValueError, OSError):  # or a folder of zones
         return UTC
 
 
