@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from harpia_formats.files.io.file_kinds import Unpacker
+from harpia_formats.files.io.file_kinds import Unpacker, may_be_header
 from harpia_formats.model.format import (
     Container,
     Dialect,
@@ -212,7 +212,7 @@ _SAVED = frozenset({"state.json", "dataset_info.json"})
 
 
 def _recognizes(head: bytes, name: str) -> bool:  # noqa: ARG001 - the shape of an unpacker
-    return head.startswith(_magics)
+    return head.startswith(_magics) and not may_be_header(head)
 
 
 def _is_folder(names: frozenset[str]) -> bool:

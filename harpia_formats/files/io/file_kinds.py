@@ -184,6 +184,10 @@ _MAGICS: tuple[tuple[bytes, FileKind], ...] = (
     (b"{\\rtf", FileKind("an RTF document", "save it as plain text")),
     (b"\x7fELF", FileKind("a program", "name the file with the data")),
 )
+#: Those of them with which the header of a table may begin, too, such as `ORCID`, and
+#: the bytes that a text has none of.
+_LETTERS = (b"PAR1", b"PARE", b"ARROW1", b"FEA1", b"ORC", b"GGUF", b"GIF8")
+_control = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 #: Bytes of JSON by which most files are known to be nothing else.
 _START = 64
 _odd = re.compile(rb"['\x00\\]")
@@ -220,11 +224,20 @@ def kind_of(head: bytes, name: str = "") -> FileKind | None:
     start = head[:_START]
     if start[:1] in {b"{", b"["} and not _odd.search(start):
         return None
-    if head.startswith(_ALL_MAGICS):
+    if head.startswith(_ALL_MAGICS) and not may_be_header(head):
         return next(kind for magic, kind in _MAGICS if head.startswith(magic))
     if head.startswith(b"PK\x03\x04"):
         return _kind_of_zip(head, name)
     return _kind_of_content(head) or _kind_of_text(head, name)
+
+
+def may_be_header(head: bytes) -> bool:
+    """Tell whether letters that mark a kind of file begin the header of a table here.
+
+    `head` are the first bytes of the file: letters alone are no header.
+    """
+    is_text = head.startswith(_LETTERS) and head not in _LETTERS
+    return is_text and not _control.search(head[:_START])
 
 
 def counted_kinds(names: Iterable[str]) -> str:

@@ -130,6 +130,10 @@ DATA = [
     b"From: Ann\nTo: Bob\n\nHow are you?\n",
     b"Note: this\nis text\n",
     b"(a),(b)\n1,2\n",
+    b"ORCID,PARENT\n1,2\n",
+    b"PARENT,GGUF\n1,2\n",
+    b"GGUF,a\n1,2\n",
+    "GIF8文字,a\n1,2\n".encode(),
 ]
 
 
