@@ -253,7 +253,7 @@ class Validation:
     def _of_schema(self) -> Iterator[Problem]:
         """Yield what is doubtful about the user's schema, as problems of its file."""
         given = self._plans.schema
-        if given is None or not given.remarks:
+        if given is None or not (given.text or given.remarks):
             return
         from harpia_formats.validation.unit.given_schema import schema_problems  # noqa: PLC0415 - only for such schemas: start-up time
 

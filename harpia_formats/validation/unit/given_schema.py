@@ -1,6 +1,7 @@
 """Take a schema that the user gives, and report what is doubtful about it."""
 
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from harpia_formats.files.framing.chunk import Cursor
 from harpia_formats.formats.schema.bundled_schemas import Schema
 from harpia_formats.formats.schema.user_schema import check_schema, read_schema
 from harpia_formats.model.format import Remark
-from harpia_formats.validation.diagnosis.root_causes import Finding
+from harpia_formats.validation.diagnosis.root_causes import Finding, find_repeated_keys
 from harpia_formats.validation.diagnosis.row_context import RowContext
 from harpia_formats.validation.plan.file_plan import is_guarded
 from harpia_formats.validation.unit.collector import Collector
@@ -52,15 +53,19 @@ def given_schema(given: Any) -> GivenSchema:
 
 
 def schema_problems(given: GivenSchema, collector: Collector) -> Findings:
-    """Return the remarks on a schema as problems of its file, by `collector`.
+    """Return repeated keys and remarks of a schema as problems of its file.
 
-    The places of a schema without a file are those in its JSON text.
+    They are collected by `collector`. The places of a schema without a file are those
+    in its JSON text.
     """
     text = given.text or msgspec.json.encode(given.original)
+    remarks = (
+        Finding(remark.code, 0, remark, given.original) for remark in given.remarks
+    )
     findings = [
-        Finding(remark.code, 0, remark, given.original)
-        for remark in given.remarks
-        if remark.code in collector.rules
+        finding
+        for finding in chain(find_repeated_keys(0, text, given.original), remarks)
+        if finding.code in collector.rules
     ]
 
     def row_of(_: Finding) -> RowContext:

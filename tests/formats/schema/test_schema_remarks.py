@@ -154,6 +154,26 @@ def test_remark_is_a_problem_of_the_schema_file(tmp_path: Path) -> None:
     assert validate(b"{}\n", schema=path, ignore=("S401",)).problems == ()
 
 
+def test_repeated_key_is_an_error_of_the_schema_file(tmp_path: Path) -> None:
+    """A key of the schema that is there twice is reported, as by `schema check`."""
+    path = tmp_path / "mine.json"
+    path.write_text('{"required": ["a"],\n "properties": {},\n "required": ["b"]}\n')
+
+    report = validate(b'{"b": 1}\n', schema=path)
+
+    (problem,) = report.problems
+    place = problem.place
+    assert (problem.code, problem.severity, place.pointer) == (
+        "J105",
+        "error",
+        "/required",
+    )
+    assert (place.path, place.line, place.column) == (str(path), 3, 2)
+    assert not report.ok
+    assert report.files[1].valid == 1
+    assert validate(b'{"b": 1}\n', schema=path, ignore=("J105",)).ok
+
+
 @pytest.mark.parametrize(
     ("schema", "options", "code"),
     [
