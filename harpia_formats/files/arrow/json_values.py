@@ -4,7 +4,7 @@ from base64 import b64encode
 from codecs import getincrementaldecoder
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import UTC, date, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from decimal import Decimal
 from itertools import pairwise
 from math import isinf
@@ -19,6 +19,8 @@ from harpia_formats.model.exact_json import encode
 _digits = {"s": 0, "ms": 3, "us": 6, "ns": 9}
 _epoch = datetime(1970, 1, 1, tzinfo=UTC)
 _minute, _hour = 60, 3600
+#: Milliseconds of a day, which one of the types of dates counts.
+_DAY = 86_400_000
 
 
 def iso_timestamp(count: int, unit: str, zone: str | None) -> str:
@@ -50,6 +52,17 @@ def _zone(name: str) -> tzinfo:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):  # or a folder of zones
         return UTC
+
+
+def iso_date(days: int) -> str:
+    """Return the text of a date, so many days after 1970.
+
+    A year that no calendar has room for is the count.
+    """
+    try:
+        return (_epoch.date() + timedelta(days=days)).isoformat()
+    except OverflowError:
+        return f"{days}d"
 
 
 def iso_time(count: int, unit: str) -> str:
@@ -183,6 +196,8 @@ def _converters(types: Any) -> tuple[tuple[Callable[[Any], bool], _Convert], ...
         (types.is_list, _of_list),
         (types.is_large_list, _of_list),
         (types.is_fixed_size_list, _of_list),
+        (types.is_list_view, _of_list),
+        (types.is_large_list_view, _of_list),
         (types.is_integer, _of_integer),
         (types.is_floating, _of_float),
         (types.is_decimal, _of_decimal),
@@ -317,7 +332,6 @@ def _base64(value: bytes) -> str:
 
 
 _of_decimal = _each(_decimal_text)
-_of_date = _each(date.isoformat)
 _of_bytes = _each(_base64)
 
 
@@ -329,6 +343,12 @@ def _counts(array: Any) -> list[int | None]:
         pa.int32() if array.type.bit_width == 32 else pa.int64()  # noqa: PLR2004 - bits
     ).to_pylist()
     return counts
+
+
+def _of_date(array: Any, feature: Any) -> list[Any]:  # noqa: ARG001 - the shape of `_Convert`
+    counts = _counts(array)
+    unit = 1 if array.type.bit_width == 32 else _DAY  # noqa: PLR2004 - bits
+    return [None if count is None else iso_date(count // unit) for count in counts]
 
 
 def _of_timestamp(array: Any, feature: Any) -> list[Any]:  # noqa: ARG001 - the shape of `_Convert`

@@ -38,6 +38,9 @@ LABELS = {"_type": "ClassLabel", "names": ["A", "B"]}
         ([Decimal("1E-9")], "decimal128(20, 10)", ["0.0000000010"]),
         ([dt.date(2024, 1, 2)], "date32()", ["2024-01-02"]),
         ([dt.date(2024, 1, 2)], "date64()", ["2024-01-02"]),
+        ([dt.date(1969, 12, 31), None], "date64()", ["1969-12-31", None]),
+        ([2**30, -(2**30)], "date32()", [f"{2**30}d", f"-{2**30}d"]),
+        ([2**50], "date64()", [f"{2**50 // 86_400_000}d"]),
         ([NOON], "timestamp('us')", ["2024-01-02T12:00:00.500000"]),
         ([NOON, None], "timestamp('us', 'UTC')", ["2024-01-02T12:00:00.500000Z", None]),
         ([1], "timestamp('ns')", ["1970-01-01T00:00:00.000000001"]),
@@ -52,6 +55,13 @@ LABELS = {"_type": "ClassLabel", "names": ["A", "B"]}
         ([-1], "duration('s')", ["-PT1S"]),
         ([[1, None], None, []], "list_(int32())", [[1, None], None, []]),
         ([[1], [2]], "large_list(int32())", [[1], [2]]),
+        ([[1, None], None, []], "list_view(int32())", [[1, None], None, []]),
+        (
+            [[float("inf")], [], None],
+            "large_list_view(float64())",
+            [["Infinity"], [], None],
+        ),
+        ([[NOON]], "list_view(timestamp('ns'))", [["2024-01-02T12:00:00.500000000"]]),
         ([[1, 2], None, [3, 4]], "list_(int32(), 2)", [[1, 2], None, [3, 4]]),
         (
             [[("a", 1)], [], None],
