@@ -70,10 +70,13 @@ class ScoreFiller:
             ("metric", self.name),
             ("signature", self.measure.signature),
         ):
-            if getattr(score, name) is UNSET:
-                path = f"outputs.scores.{name}"
-                outcomes.defaulted(path, f"`--score {self.name}`")
-                changes[name] = given
+            # A value under the name of another metric would be taken for its score.
+            known = getattr(score, name)
+            if known == given:
+                continue
+            note = outcomes.defaulted if known is UNSET else outcomes.changed
+            note(f"outputs.scores.{name}", f"`--score {self.name}`")
+            changes[name] = given
         return replace(score, **changes)
 
 

@@ -658,6 +658,16 @@ def test_scores_come_from_a_metric(metric: str, score: float, is_correct: bool) 
     assert row["evaluation_id"] == "e"
 
 
+def test_a_score_that_is_filled_in_has_the_name_of_its_metric() -> None:
+    """The name of another metric, whose score is missing, does not stay with it."""
+    table = b"id,prompt,response,references,metric\n1,q,a,a,bleu\n2,q,a,b,em\n"
+    output, report = converted(table, to="record", from_="csv", score="em")
+    scores = [row["outputs"][0]["scores"][0] for row in rows_of(output)]
+
+    assert [(one["metric"], one["value"]) for one in scores] == [("em", 1), ("em", 0)]
+    assert field_lines_in(report)["metric"].outcomes == {Outcome.CHANGED: 1}
+
+
 # Several processes
 
 
