@@ -383,6 +383,23 @@ def test_columns_of_a_table_are_mapped() -> None:
     assert one_of_two.ok, one_of_two.fields
 
 
+@pytest.mark.parametrize("via", ["nemo", "nemo-output"])
+def test_a_mapped_key_has_what_the_other_format_requires(via: str) -> None:
+    """Rows go through the format of answers if a map names theirs, as in `convert`."""
+    row = {"prompt": "q", "ideal_response": "r", "category": "", "source": ""}
+    given = {"from_": "nemo-input", "columns": {"response": "said"}}
+    report = roundtrip(jsonl(row | {"said": "a"}), via=via, **given)
+    result = run(
+        *("--via", via, "--from", "nemo-input", "--map", "response=said"),
+        stdin=jsonl(row | {"said": "a"}),
+    )
+
+    # The first format has no place for what the key holds.
+    assert set(report.fields) == {"outputs"}
+    assert result.returncode == 1
+    assert result.stderr == b"1 record through nemo-output, 1 differ\n"
+
+
 def test_rows_that_are_not_valid_are_left_out_if_asked() -> None:
     """With --on-invalid skip the rest is compared, and what is left out is counted."""
     rows = jsonl(INSTANCE, {"id": "2", "input": 7})
