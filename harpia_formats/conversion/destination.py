@@ -326,6 +326,13 @@ class Destination:
                 mapped=self._mapped,
             )
         )
+        self.take_rows_of(variant)
+        if only and self._ids_are_numbers(variant):
+            # The numbers of the records of one file are unique.
+            self._identity = None
+
+    def take_rows_of(self, variant: FormatVariant) -> None:
+        """Get ready for rows of a file that has begun, after those of another one."""
         source = adapter_of(variant.format)
         owners, not_kept = source.extra_owners, source.not_kept
         if self._groups:
@@ -334,11 +341,8 @@ class Destination:
             not_kept = {**self.mapper.not_kept, **not_kept}
         self.mapper.owners, self.mapper.not_kept = owners, not_kept
         self.mapper.take_rows_of(source, joined=self._groups)
-        self.mapper.misfits = misfits_of(adapter_of(variant.format))
+        self.mapper.misfits = misfits_of(source)
         self._program = RecordProgram(self.mapper)
-        if only and self._ids_are_numbers(variant):
-            # The numbers of the records of one file are unique.
-            self._identity = None
 
     def mapped(self, record: Record, number: int) -> tuple[list[Row], RecordOutcome]:
         """Return the rows of record `number`, and what became of its fields.

@@ -1,6 +1,8 @@
 """Convert files: from bytes to records to rows of another format."""
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -510,8 +512,13 @@ class Conversion:
             self._open(choose_target(self._targets, answered=False))
         assert self._destination is not None  # noqa: S101 - `_open` has set it
         held, self._held = self._held, []
-        for placed, file, prefix in held:
-            self._records.convert(placed, file, prefix, self._destination)
+        variants = self._totals.variants
+        for file, records in groupby(held, itemgetter(1)):
+            self._destination.take_rows_of(variants[file])
+            for placed, _, prefix in records:
+                self._records.convert(placed, file, prefix, self._destination)
+        if held:
+            self._destination.take_rows_of(variants[-1])
         return self._destination
 
     def _refuse(self, text: bytes | None) -> None:

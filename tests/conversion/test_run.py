@@ -170,6 +170,19 @@ def test_answers_decide_wherever_they_are_read_from() -> None:
     assert (behind.rows, behind.skipped) == (1, 1)
 
 
+def test_records_that_wait_for_the_format_are_of_their_own_file() -> None:
+    """What is lost of them has the reasons of their format, not of a later file's."""
+    table = b'prompt,references,score\nq,r,"0,5"\n'
+    chat = jsonl({"messages": [{"role": "user", "content": "q"}], "ref_answer": "r"})
+    chosen, named = [
+        converted(table, chat, to=to)[1] for to in ("tencent", "tencent-messages")
+    ]
+
+    assert chosen.target == named.target
+    assert chosen.losses == named.losses
+    assert [each.how for each in chosen.losses[0].losses.counts] == ["is not a number"]
+
+
 def test_a_mapped_key_has_what_the_format_of_answers_requires() -> None:
     """A format without answers is enough for one with answers if a map names them."""
     asked = {"prompt": "q", "ideal_response": "r", "category": "", "source": ""}
