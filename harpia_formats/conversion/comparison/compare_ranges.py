@@ -30,6 +30,7 @@ from harpia_formats.conversion.reading.record_stream import RecordStream
 from harpia_formats.files.framing.chunk import Chunk
 from harpia_formats.files.io.file_sink import temporary_folder
 from harpia_formats.files.workers.pool import WorkerPool
+from harpia_formats.model.record import Header
 from harpia_formats.validation.local import LocalValidation
 from harpia_formats.validation.parallel.range_worker import NotDone, RangeFrames
 from harpia_formats.validation.parallel.ranges import FilePart, Ranges
@@ -46,6 +47,8 @@ class RangeRows(NamedTuple):
     have_ids: bool
     #: Whether the chunks that the main process cut are stored as they are.
     is_as_cut: bool
+    #: The headers that were in rows.
+    headers: list[Header]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +129,10 @@ class RangeStoring:
                 line=head.line + ranges.lines,
             )
             self._workers.rows.append((moved, data, places))
+        stream = self._local.consumer
+        assert isinstance(stream, RecordStream)  # noqa: S101 - it reads the records
+        for header in answer.headers:
+            stream.note_header(header)
         merge.pass_over(answer.records)
         assert part.unit is not None  # noqa: S101 - it has an answer
         ranges.move_on(part.unit.end, answer.lines)
@@ -193,4 +200,5 @@ class _State(RecordsState):
                 _file_of(self._folder, given).write_bytes(written)
             except OSError:  # no room is left
                 return None
-        return RangeRows(records, frames.lines, taker.have_ids, is_as_cut)
+        found = records, frames.lines, taker.have_ids, is_as_cut
+        return RangeRows(*found, self.headers)

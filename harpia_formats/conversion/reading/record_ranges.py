@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from harpia_formats.conversion.reading.placed_record import NotApart, Receive
 from harpia_formats.conversion.reading.record_stream import RecordStream, TakeRows
+from harpia_formats.model.record import Header
 from harpia_formats.model.report import FileCount
 from harpia_formats.validation.local import LocalValidation
 from harpia_formats.validation.merge.file_merge import FileMerge
@@ -81,6 +82,8 @@ class RecordsState(RangeState):
         self._stream.open(variant)
         # The items of columns are kept in the main process.
         self._stream.discard()
+        #: The headers in the rows of the last range.
+        self.headers: list[Header] = []
 
     def _refuse(self, _: bytes | None) -> None:
         self._has_refused = True
@@ -99,7 +102,7 @@ class RecordsState(RangeState):
             has_found = any(local.frames(iter(frames)))
         except NotApart:
             has_found = True
-        self._stream.headers.clear()
+        self.headers, self._stream.headers = self._stream.headers, []
         if has_found or self._has_refused:
             self._collector.take()
             return None

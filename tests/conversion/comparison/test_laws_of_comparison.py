@@ -408,6 +408,21 @@ def test_tables_are_compared_as_their_fields_are(
     assert line.place.line == texts[0][:begin].count(b"\n") + 1
 
 
+@pytest.mark.usefixtures("short_ranges")
+def test_headers_in_rows_are_compared_in_any_process(tmp_path: Path) -> None:
+    """A header in a row far behind is found by several processes, too."""
+    left, right = tmp_path / "left", tmp_path / "right"
+    rows = [{"id": str(at), "prompt": "q" * 40, "outputs": []} for at in range(3_000)]
+    right.write_bytes(written(rows, "lines"))
+    rows[2_000]["header"] = {"metrics": [{"id": "em"}]}
+    left.write_bytes(written(rows, "lines"))
+    alone = diff(left, right, from_="record", to="record")
+    shared = diff(left, right, from_="record", to="record", jobs=2)
+
+    assert [*alone.fields] == ["header.metrics"]
+    assert shared.to_dict() == alone.to_dict()
+
+
 def test_ids_whose_place_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
     """Records are matched by ids that an adapter reads without a field for them."""
 
