@@ -136,7 +136,13 @@ PARTS = {
         (
             "tests/formats/rules",
             "tests/formats/detection",
+            "tests/conversion/mapping/test_mapped_format.py",
             "tests/validation/diagnosis/test_expected_findings.py",
+            "tests/validation/test_known_columns.py",
+            "tests/validation/test_lints.py",
+            "tests/validation/test_lints_of_columns.py",
+            "tests/validation/test_lints_of_records.py",
+            "tests/validation/test_skipped_files.py",
         ),
     ),
     "comparison": Part(
@@ -461,7 +467,7 @@ def _tests_of(
     """Return the tests that reach a mutant, of each test the first cases in front.
 
     Any test of its module does if it runs as that is loaded, since it may make what
-    is used later.
+    is used later; any test at all if nothing of the module runs later.
     """
     _, lines = _blocks(module)
     block = f"{module}\t{lines.get(mutant.statement)}"
@@ -471,7 +477,7 @@ def _tests_of(
             each
             for each, reached in tests.items()
             if any(name.startswith(f"{module}\t") for name in reached.blocks)
-        ]
+        ] or [*tests]
     reaching.sort(key=lambda each: tests[each].seconds)
     turns: Counter[str] = Counter()
     ranks = {}

@@ -138,6 +138,18 @@ def test_tests_of_what_runs_as_a_module_is_loaded(modules: Importer) -> None:
         assert mutants._tests_of(module, mutant, tests, loading) == expected  # noqa: SLF001 - what decides it
 
 
+def test_tests_of_a_module_that_only_holds_values(modules: Importer) -> None:
+    """A change of a table, of which no test runs a block, has the tests of the part."""
+    mutants = modules("mutants")
+    module = "harpia_formats/formats/rules/json_rules.py"
+    first, *_ = mutants.mutants_of((ROOT / module).read_text("utf-8"))
+    reached = mutants.Reached(0.1, frozenset({"another module\tblock"}))
+    loading = mutants.Reached(0.0, frozenset())
+
+    found = mutants._tests_of(module, first, {"a test": reached}, loading)  # noqa: SLF001 - what decides it
+    assert (first.is_loaded, found) == (True, ("a test",))
+
+
 def test_survivors_that_are_not_listed(modules: Importer, chosen: list[Any]) -> None:
     """A survivor that is not listed is a fault, and too many of a part are another."""
     mutants = modules("mutants")
