@@ -395,8 +395,6 @@ class ReadBlocks:
         self._copy = copy
         #: Why reading broke off, None if it did not.
         self.error: SourceError | None = None
-        #: Whether the iteration is over.
-        self.ended = False
 
     def __iter__(self) -> Iterator[bytes]:
         try:
@@ -406,7 +404,6 @@ class ReadBlocks:
                 yield block
         except SourceError as error:
             self.error = error
-        self.ended = True
 
     @property
     def end(self) -> int:
