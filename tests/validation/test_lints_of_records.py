@@ -112,6 +112,8 @@ def test_marks_with_a_meaning_tell_texts_apart(
         ("Аnna", "Anna", True),  # noqa: RUF001 - the letters look alike
         ("q1", "Q1", False),
         ("q 1", "q1", False),
+        ("q 1", "q  1", True),
+        ("q1", "q1\x01", True),
         ("q\uff11", "q1", True),
         ("x\u00b2", "x2", False),
         ("\u00bd", "1/2", False),
@@ -133,6 +135,8 @@ def test_ids_look_alike(one: str, other: str, *, is_alike: bool) -> None:
         (("7", "x", 7, 8), [3]),
         ((1, 2, 3), []),
         (("1", "2"), []),
+        (("x", "-5", -5), [3]),
+        (("-5", -5.0), [2]),
         ((1, "2", "01", "1.0"), []),
     ],
 )

@@ -242,6 +242,13 @@ def test_only_formats_with_a_common_key_are_near(
         ({"id": "1", "conversations": [{"role": "user"}]}, ": sharegpt, "),
         # A format once, in the dialect that is nearest.
         ({"doc_id": 0, "resps": []}, ": lm-eval-samples"),
+        # A misspelt key counts in addition to those that are right.
+        (
+            {"custom_id": "1", "respons": {}},
+            ": openai-batch-output, openai-batch-input",
+        ),
+        # A key may lack its underscore.
+        ({"questionid": 1}, ": mt-bench-questions, mt-bench-answers"),
         # Another word behind an underscore is another key.
         ({"question": "2+2?"}, ""),
     ],

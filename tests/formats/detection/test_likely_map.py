@@ -169,9 +169,17 @@ def test_a_column_is_proposed_where_only_references_are_missing(
     assert "--map" not in silent.err
 
 
-def test_keys_that_mean_nothing_are_listed() -> None:
-    """Without a proposal the keys of the file are listed."""
-    (problem,) = validate(b'{"frage": "q", "antwort": "a"}\n').problems
+@pytest.mark.parametrize(
+    ("keys", "listed"),
+    [
+        (["frage", "antwort"], '"frage", "antwort"'),
+        ([*"abcdefghij"], ", ".join(f'"{key}"' for key in "abcdefghij")),
+        ([*"abcdefghijkl"], ", ".join(f'"{key}"' for key in "abcdefghij") + ", ..."),
+    ],
+)
+def test_keys_that_mean_nothing_are_listed(keys: list[str], listed: str) -> None:
+    """Without a proposal the keys of the file are listed, ten of them at most."""
+    (problem,) = validate(jsonl(dict.fromkeys(keys, "x"))).problems
 
-    listed = 'columns={"prompt": KEY}, where KEY is one of "frage", "antwort";'
-    assert listed in problem.help
+    expected = f'columns={{"prompt": KEY}}, where KEY is one of {listed};'
+    assert expected in problem.help

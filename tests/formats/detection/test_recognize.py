@@ -274,3 +274,11 @@ def test_other_shape_needs_more_than_half(others: int, codes: list[str]) -> None
     rows = records_of(CURRENT)[:1] * others + [{}] * 2
 
     assert codes_of(jsonl(*rows), format=SEED) == (SEED, codes)
+
+
+def test_less_than_half_of_the_records_are_of_the_requested_version() -> None:
+    """Then the file is of the other version, although some records are as requested."""
+    rows = [*records_of(SEED)[:1] * 4, *records_of(CURRENT)[:1] * 5]
+
+    assert codes_of(jsonl(*rows), format=SEED) == (SEED, ["S201"])
+    assert codes_of(jsonl(*rows[:-1]), format=SEED) == (SEED, ["S210"])

@@ -131,6 +131,33 @@ def test_unknown_file_lists_the_nearest_formats() -> None:
     assert "nemo-input lacks prompt" in found.nearest
 
 
+def test_missing_keys_are_counted_behind_the_first() -> None:
+    """Of the keys that an unknown file lacks four are named."""
+    found = only(b'{"doc_id": 0}\n')
+
+    listed = "lm-eval-samples lacks doc, target, arguments, resps and 1 more"
+    assert found.nearest.endswith(f"; {listed}")
+
+
+@pytest.mark.parametrize(("mark", "wide"), [(":", "："), (",", "，")])
+def test_document_with_wide_punctuation_is_detected(mark: str, wide: str) -> None:
+    """All of a document is looked at whose only fault is a mark of full width."""
+    text = json.dumps({"x": 1, "run_name": "a", "inputs": {}, "results": {}}, indent=1)
+    found = only(text.replace(mark, wide, 1).encode())
+
+    assert found.format == "haystack-run"
+
+
+def test_contested_answers_are_told() -> None:
+    """Why the answers of a table may be a model's or expected ones is in the result."""
+    found = only(io.BytesIO(b"prompt,response\n2+2?,4\n"))
+
+    assert found.format == "csv"
+    assert found.contested.startswith(
+        "nothing tells whether `response` holds a model's"
+    )
+
+
 @for_each_case(
     "text, why, container",
     [

@@ -26,6 +26,7 @@ from known_formats import FORMATS, RULES, row_validator
 from problem_codes import codes_of as codes_in
 from unchecked import converted, score
 
+ROOT = Path(__file__).parents[3]
 NEAR_DUPLICATE = "X102"
 #: The rules that data can break.
 EXEMPLIFIED = [code for code, rule in RULES.items() if rule.has_example]
@@ -303,6 +304,19 @@ def test_rule_is_well_formed(code: str) -> None:
     assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", rule.name)
     assert rule.summary.endswith(".")
     assert rule.explanation.endswith(".")
+
+
+def test_rules_are_those_of_the_documentation() -> None:
+    """Their page has code, name, severity and summary of each, and which are lints."""
+    text = (ROOT / "docs" / "reference" / "rules.md").read_text("utf-8")
+    checked = {False: "always", True: "with `--lint`"}
+    rows = {
+        f"| {code} | `{rule.name}` | {rule.severity} | {checked[rule.lint]} | "
+        f"{rule.summary} |"
+        for code, rule in RULES.items()
+    }
+
+    assert rows == {line for line in text.splitlines() if re.match(r"\| [A-Z]\d", line)}
 
 
 def test_rules_that_no_file_breaks_have_no_example() -> None:
