@@ -130,6 +130,36 @@ def test_misdecoded_text_is_found(text: str, wrong: str, meant: str) -> None:
     (message,) = found_in(json.dumps([text]), "J207")
 
     assert message.startswith(f'"{wrong}" is "{meant}" in UTF-8 that was read as ')
+    assert found_in(json.dumps([text]), "J212") == []
+
+
+@for_each_case(
+    "text, wrong, meant, how",
+    [
+        ("don\u9225\u6a9b", "\u9225\u6a9b", "\u2019", "UTF-8 that was read as GBK"),
+        ("\u6d63\u72b2\u30bd", None, "\u4f60\u597d", "UTF-8 that was read as GBK"),
+        ("\u701b\ufe3f\u7bc4", None, "\u5b66\u4e60", "UTF-8 that was read as GBK"),
+        ("ÄãºÃ", None, "\u4f60\u597d", "GBK that was read as Latin-1"),
+        ("ÄãºÃé", "ÄãºÃ", "\u4f60\u597d", "GBK that was read as Latin-1"),
+    ],
+    ids=ascii,
+)
+def test_misread_chinese_is_found(
+    text: str, wrong: str | None, meant: str, how: str
+) -> None:
+    """Characters in the wrong encoding are found, with what they were, two at least."""
+    (message,) = found_in(json.dumps([text]), "J212")
+
+    assert message == f'"{wrong or text}" is "{meant}" in {how}'
+
+
+def test_misread_chinese_is_found_where_a_table_begins() -> None:
+    """It is found in the first cell of a row, and in a table whose header has some."""
+    table = "\u9225\u6a9b,b\n\u6d63\u72b2\u30bd,x\n"
+    columns = {"prompt": "\u9225\u6a9b"}
+    report = validate(table.encode(), columns=columns, format="csv", select=["J212"])
+
+    assert [each.place.record for each in report.problems] == [1]
 
 
 @for_each_case(
