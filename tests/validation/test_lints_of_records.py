@@ -120,8 +120,12 @@ def test_marks_with_a_meaning_tell_texts_apart(
     ],
 )
 def test_ids_look_alike(one: str, other: str, *, is_alike: bool) -> None:
-    """Unicode form, invisible characters and letters of other scripts are not seen."""
-    rows = ({"id": each, "prompt": "p", "outputs": []} for each in (one, other))
+    """Unicode form, invisible characters and letters of other scripts are not seen.
+
+    So it is for two records between which there are many others.
+    """
+    ids = [one, *(f"id{number}" for number in range(100)), other]
+    rows = ({"id": each, "prompt": "p", "outputs": []} for each in ids)
     report = validate(jsonl(*rows), format="record", select=("X103",))
 
     assert bool(report.problems) is is_alike
