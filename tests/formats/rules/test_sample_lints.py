@@ -307,3 +307,29 @@ def test_findings_on_real_records(pattern: str, expected: list[str]) -> None:
     ]
 
     assert found == expected
+
+
+FLAT = jsonl(
+    {
+        "prompt": "2+2?",
+        "ideal_response": "4",
+        "category": "",
+        "llm_name": "",
+        "actual_response": "429 Too Many Requests",
+    }
+)
+
+
+@pytest.mark.parametrize("copies", [1, 300])
+@pytest.mark.parametrize(
+    ("header", "row", "code", "pointer"),
+    [
+        (b"", FLAT, "V302", "/actual_response"),
+        (b"system,prompt,answer\n", b"Be short.,2+2?,\n", "V307", "/answer"),
+    ],
+)
+def test_rows_of_another_dialect_are_checked(
+    header: bytes, row: bytes, code: str, pointer: str, copies: int
+) -> None:
+    """Texts are found under the keys that a dialect has for those of the first one."""
+    assert found_in(header + row * copies) == [(code, pointer)] * copies
