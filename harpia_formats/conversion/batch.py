@@ -6,10 +6,9 @@ from functools import cached_property
 from typing import Any
 
 import msgspec
-from msgspec import Struct, field
+from msgspec import Struct
 
 from harpia_formats.conversion.destination import RecordSteps, WrittenRowCheck
-from harpia_formats.conversion.mapping.answer_groups import ModelSelection
 from harpia_formats.conversion.mapping.direct_read import (
     DirectRead,
     direct_read,
@@ -43,8 +42,6 @@ class ConvertedBatch(Struct, frozen=True):
     #: records that it became of.
     record_outcomes: list[tuple[RecordOutcome, int, int]]
     records: int
-    #: The models of the answers of the records, if those of one model are wanted.
-    models: ModelSelection
 
 
 class BatchConverter(Struct, dict=True):
@@ -61,8 +58,6 @@ class BatchConverter(Struct, dict=True):
     mapper: RecordMapper
     steps: RecordSteps
     check: WrittenRowCheck
-    #: The models of the answers in the batch.
-    _models: ModelSelection = field(default_factory=lambda: ModelSelection(None))
     #: The decoder of the last rows, and what reads its rows directly.
     _decoder: TypedDecoder | None = None
     _direct: DirectRead | None = None
@@ -161,12 +156,9 @@ class BatchConverter(Struct, dict=True):
         Raises `Unconvertible`.
         """
         read, program, number = self.read, self._program, before
-        selects = self._models.wanted is not None
         for row in rows:
             number += 1
             record, outcomes = read(row), NO_OUTCOMES
-            if selects:
-                self._models.observe(record)
             if self._has_steps:
                 outcomes = FieldOutcomes()
                 record = self._after_steps(record, number, outcomes)
@@ -189,7 +181,6 @@ class BatchConverter(Struct, dict=True):
         Raises `Unconvertible`.
         """
         program, number = self._program, before
-        selects = self._models.wanted is not None
 
         def whole(number: int) -> Record:
             return self.read(decode(chunk.rows[number - before - 1]))
@@ -199,19 +190,16 @@ class BatchConverter(Struct, dict=True):
 
         for found in direct.records(chunk, values):
             number += 1
-            record = whole(number) if found is None else found[0]
-            if selects:
-                self._models.observe(record)
             if found is None:
-                yield program.map(record, number, NO_OUTCOMES)
+                yield program.map(whole(number), number, NO_OUTCOMES)
             else:
-                yield program.map_needed(record, number, found[1], nulls_of)
+                record, key = found
+                yield program.map_needed(record, number, key, nulls_of)
 
     def _collected(
         self, mapped: Iterator[tuple[list[Row], RecordOutcome]]
     ) -> ConvertedBatch | None:
         """Return the batch of all rows and outcomes, None if it cannot be written."""
-        self._models = ModelSelection(self.mapper.choices.model)
         written: list[Row] = []
         found: list[RecordOutcome] = []
         try:
@@ -228,4 +216,4 @@ class BatchConverter(Struct, dict=True):
             (record_outcome, first[record_outcome], times)
             for record_outcome, times in Counter(found).items()
         ]
-        return ConvertedBatch(written, lines, record_outcomes, len(found), self._models)
+        return ConvertedBatch(written, lines, record_outcomes, len(found))

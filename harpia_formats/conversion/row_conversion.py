@@ -42,13 +42,10 @@ if TYPE_CHECKING:  # files that are small, or decoded without a decoder, need no
 class ChunkConverter:
     """Converts chunks of rows, if the options allow that."""
 
-    def __init__(
-        self, options: ConvertOptions, totals: ConversionTotals, models: ModelSelection
-    ) -> None:
-        """Take what is noted of all records: `totals`, and the `models` of answers."""
+    def __init__(self, options: ConvertOptions, totals: ConversionTotals) -> None:
+        """Take the `totals` in which what becomes of all records is noted."""
         self._options = options
         self._totals = totals
-        self._models = models
         #: Where rows go, once the target is chosen.
         self.destination: Destination | None = None
         self._batches: BatchConverter | None = None
@@ -133,7 +130,6 @@ class ChunkConverter:
                 record_outcome.paths, record_outcome.outcomes, place, times
             )
         totals.records += batch.records
-        self._models.add(batch.models.seen, found=batch.models.found)
         if batch.rows:
             destination.add_batch(batch.rows, batch.lines)
         return True

@@ -305,7 +305,7 @@ class Conversion:
         self._has_one_file = is_one_file(self._reading.inputs, all_unpackers())
         self._totals = ConversionTotals(loss_fails=options.on_loss is OnLoss.FAIL)
         self._problems = ConversionProblems(self._totals, self._tally)
-        self._chunks = ChunkConverter(options, self._totals, self._models)
+        self._chunks = ChunkConverter(options, self._totals)
         self._digests = Digests()
         self._is_done = False
         self._names: list[str] = []

@@ -176,7 +176,7 @@ class ModelSelection(Struct):
                 self.seen[model] = None
 
     def add(self, models: Iterable[str], *, found: bool) -> None:
-        """Remember the models that a batch or another process has, if one is wanted."""
+        """Remember the models that another process has, if one is wanted."""
         self.found = self.found or found
         for model in models:
             if len(self.seen) < REMEMBERED_MODELS:

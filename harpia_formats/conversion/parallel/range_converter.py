@@ -119,7 +119,7 @@ class RowConverter:
         self.totals.prefix = job.prefix
         self.models = ModelSelection(options.model, options.metric)
         self.output = RowBlocks(job.encoder, job.is_split)
-        self.chunks = ChunkConverter(options, self.totals, self.models)
+        self.chunks = ChunkConverter(options, self.totals)
         self.records = RecordConverter(
             options,
             self.totals,

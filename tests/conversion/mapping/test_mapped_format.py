@@ -197,15 +197,14 @@ ROWS = text_of(
 )
 
 
-@pytest.mark.parametrize("count", [1, 300])
 @pytest.mark.parametrize("to", ["csv", "haystack", "nemo-input"])
 def test_absent_model_is_an_error_that_lists_the_models(
-    tmp_path: Path, to: str, count: int
+    tmp_path: Path, to: str
 ) -> None:
     """If no answer is of the model, the error lists the models; nothing is written."""
     output = tmp_path / "out"
     with pytest.raises(ConversionError) as caught:
-        convert((ROWS + b"\n") * count, to=to, model="m3", output=output)
+        convert(ROWS, to=to, model="m3", output=output)
 
     assert str(caught.value) == (
         "no answer is of the model 'm3' (there are: 'm1', 'm2')"
