@@ -12,7 +12,7 @@ from typing import Any, Literal
 import pytest
 
 from effort import drawn, pairs
-from harpia_formats import convert
+from harpia_formats import ConversionError, convert
 from harpia_formats.conversion.options import ConvertOptions
 from harpia_formats.conversion.parallel.convert_ranges import RangeConversion
 from harpia_formats.conversion.parallel.converted_rows import Part
@@ -467,6 +467,20 @@ def test_each_model_has_its_own_file(
 
     assert found[0] == found[1]
     assert sorted(found[0]) == ["m.jsonl", "model.jsonl", "n.jsonl"]
+    assert len(answered) > 3
+
+
+def test_models_that_workers_read_are_listed(
+    tmp_path: Path, answered: list[list[Part] | None]
+) -> None:
+    """If no answer is of the model, the error lists those of all records."""
+    file = source_of("record", tmp_path, 300)
+    late = {"prompt": "q", "outputs": [{"model": "late", "text": "a"}]}
+    file.write_bytes(file.read_bytes() + json.dumps(late).encode() + b"\n")
+    for jobs in (1, 2):
+        with pytest.raises(ConversionError, match="'n', 'm', 'late'"):
+            result_or_error(file, "csv", tmp_path / "o.csv", jobs, model="x")
+
     assert len(answered) > 3
 
 
