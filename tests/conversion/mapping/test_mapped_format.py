@@ -212,6 +212,18 @@ def test_absent_model_is_an_error_that_lists_the_models(
     assert not output.exists()
 
 
+def test_only_the_first_of_many_models_are_listed() -> None:
+    """An error lists five models."""
+    outputs = [{"model": f"m{number}", "text": "x"} for number in range(7)]
+    row = text_of({"prompt": "q", "references": ["r"], "outputs": outputs})
+    with pytest.raises(ConversionError) as caught:
+        convert(row, to="csv", model="absent", output=io.BytesIO())
+
+    assert str(caught.value).endswith(
+        "'absent' (there are: 'm0', 'm1', 'm2', 'm3', 'm4' and 2 more)"
+    )
+
+
 def test_error_for_a_missing_model_lists_the_models() -> None:
     """The error for a row without an answer of the model lists the row's models."""
     report = convert(ROWS, to="nemo-output", model="m3", output=io.BytesIO())
