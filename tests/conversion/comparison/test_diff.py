@@ -82,11 +82,12 @@ def test_each_difference_has_its_count_and_first_place() -> None:
 
 def test_records_of_one_side_only_are_counted() -> None:
     """What only one side has is counted on that side."""
-    left, right = jsonl(instance(1), instance(2)), jsonl(instance(2), instance(3))
+    left, right = (jsonl(*map(instance, each)) for each in ((1, 2), (2, 3, 4)))
     report = diff(left, right)
 
-    assert (report.only_left, report.only_right, report.differing) == (1, 1, 0)
+    assert (report.only_left, report.only_right, report.differing) == (1, 2, 0)
     assert not report.ok
+    assert report.report == report.reports[0]
 
 
 def test_what_the_first_side_has_alone_stands_in_front() -> None:
