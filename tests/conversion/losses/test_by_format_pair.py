@@ -316,7 +316,7 @@ def test_fields_below_one_key_are_listed_as_one() -> None:
     assert needed.endswith(
         "needs evaluation_id, model_id, evaluation_name, evaluation.*"
     )
-    assert "additional_metadata" in printed("deepeval", "nemo-input").dropped
+    assert "metadata" in printed("eee@0.2.0", "nemo-input").dropped
 
 
 def test_unknown_keys_of_records_are_told_from_those_of_answers() -> None:
