@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from harpia_formats import Problem, detect, validate
@@ -34,6 +34,7 @@ def codes_of(data: bytes, **options: Any) -> tuple[str, list[str]]:
     return name, [each.code for each in notes]
 
 
+@example(rows=[b"{}", b'{"messages":', b'[], "ref_answer": ""} {}'], has_end=True)
 @given(
     st.lists(
         st.sampled_from(

@@ -10,7 +10,7 @@ import pytest
 
 from cases import for_each_case
 from harpia_formats import validate
-from json_lines import jsonl_rows
+from json_lines import jsonl, jsonl_rows
 
 #: Cases, one a line.
 CASES = Path(__file__).with_name("cases")
@@ -77,6 +77,39 @@ def test_each_fault_gives_one_finding(
     report = validate(as_lines([row], is_ascii=is_ascii), format="record", lint=True)
 
     assert [problem.code for problem in report.problems] == [code]
+
+
+#: What is asked, as a prompt and as a message.
+ASKED = {
+    "prompt": lambda text: text,
+    "messages": lambda text: [{"role": "user", "content": text}],
+}
+
+
+@for_each_case(
+    "fault, key",
+    itertools.product(FAULTS, ASKED),
+    ids=ascii,
+)
+def test_each_fault_is_found_among_many_rows(
+    fault: tuple[str, str, str, str], key: str
+) -> None:
+    """A damaged text is found in rows that are read at once, and in no other row."""
+    code = fault[0]
+    rows = [
+        {
+            key: ASKED[key](asked),
+            "references": [expected],
+            "outputs": [{"text": text}] * (1 + number % 2),
+        }
+        for number, (asked, expected, text) in enumerate(
+            [*((f"What is {n}?", f"R{n}", f"It is {n}.") for n in range(70)), fault[1:]]
+        )
+    ]
+
+    report = validate(jsonl(*rows), format="record", lint=True, examples=0)
+
+    assert [(one.code, one.place.record) for one in report.problems] == [(code, 71)]
 
 
 @for_each_case(
