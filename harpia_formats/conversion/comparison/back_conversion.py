@@ -166,10 +166,10 @@ class RowsOfRecords:
 
     def __post_init__(self) -> None:
         self._program = RecordProgram(self.mapper)
-        self._needs_id = self.mapper.needs_id
+        self._needs_id = self.mapper.needs_id and "id" not in self.mapper.constants
 
     def of(self, record: Record, number: int) -> list[Row]:
-        """Return the rows of `record`, with its number as id if rows need one.
+        """Return the rows of `record`, with its number as id if they need and lack one.
 
         Raises `Unconvertible`.
         """

@@ -473,6 +473,17 @@ def test_repeated_ids_have_the_place_of_the_last_file() -> None:
     assert line.place.path == "<stream> (3)"
 
 
+def test_an_id_that_is_given_is_that_of_all_records() -> None:
+    """--set id=VALUE is taken instead of numbers, and repeats, as in `convert`."""
+    asked = {"prompt": "q", "ideal_response": "r", "category": "", "source": ""}
+    rows = jsonl(asked, asked | {"prompt": "p"})
+    numbered = roundtrip(rows, via="harpia", constants={"response": "a"})
+    given = roundtrip(rows, via="harpia", constants={"response": "a", "id": "x"})
+
+    assert numbered.ok, numbered.fields
+    assert [*given.fields] == ["id several rows of harpia would have one id"]
+
+
 def test_rows_that_cannot_be_joined_are_a_difference() -> None:
     """A record whose rows have no id, or other references, does not come back."""
     answers = [{"text": "x"}, {"text": "y"}]
