@@ -412,7 +412,8 @@ def test_tables_are_compared_as_their_fields_are(
 def test_headers_in_rows_are_compared_in_any_process(tmp_path: Path) -> None:
     """A header in a row far behind is found by several processes, too."""
     left, right = tmp_path / "left", tmp_path / "right"
-    rows = [{"id": str(at), "prompt": "q" * 40, "outputs": []} for at in range(3_000)]
+    row: dict[str, Any] = {"prompt": "q" * 40, "outputs": []}
+    rows = [{"id": str(at), **row} for at in range(3_000)]
     right.write_bytes(written(rows, "lines"))
     rows[2_000]["header"] = {"metrics": [{"id": "em"}]}
     left.write_bytes(written(rows, "lines"))
